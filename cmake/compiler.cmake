@@ -1,0 +1,39 @@
+# Flags for all of our code. HALITE_SANITIZE = "address,undefined" or "thread" instruments it.
+set(HALITE_SANITIZE "" CACHE STRING "Sanitizers to build with")
+option(HALITE_LIBFUZZER "Build the fuzzers as libFuzzer programs" OFF)
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror=return-type)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options(-Werror -Wno-gnu-statement-expression)
+endif()
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+include_directories(${CMAKE_SOURCE_DIR})
+
+# SSE4.2 and POPCNT are in every x86-64 server of the last ten years; simdjson picks more at run time.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  add_compile_options(-march=x86-64-v2)
+endif()
+
+add_compile_definitions(
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_BEAST_SEPARATE_COMPILATION)
+
+if(HALITE_SANITIZE)
+  add_compile_options(-fsanitize=${HALITE_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HALITE_SANITIZE})
+endif()

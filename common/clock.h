@@ -1,0 +1,46 @@
+// Time comes from a Clock, so that a test can hold it still and any failing run can be run again.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace halite {
+
+// Milliseconds since 1970-01-01T00:00:00Z.
+using TimestampMs = std::int64_t;
+
+struct TimeRange {
+  TimestampMs begin = 0;  // included
+  TimestampMs end = 0;    // excluded
+  bool operator==(const TimeRange&) const = default;
+};
+
+// Safe to call from any thread.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual TimestampMs now_ms() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] TimestampMs now_ms() const override {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  }
+};
+
+// Stands still until told otherwise.
+class FakeClock final : public Clock {
+ public:
+  explicit FakeClock(TimestampMs now_ms) : now_ms_(now_ms) {}
+  [[nodiscard]] TimestampMs now_ms() const override { return now_ms_; }
+  void set(TimestampMs now_ms) { now_ms_ = now_ms; }
+  void advance(std::int64_t by_ms) { now_ms_ += by_ms; }
+
+ private:
+  std::atomic<TimestampMs> now_ms_;
+};
+
+}  // namespace halite

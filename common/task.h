@@ -1,0 +1,16 @@
+// Asynchronous work: a coroutine that ends in a Result.
+//
+// A Task runs on the executor of whoever awaits it. Parameters by value, unless the caller awaits
+// at once and the header says so. One co_await per statement (docs/decisions/ has the reasons).
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "common/result.h"
+
+namespace halite {
+
+template <class T>
+using Task = boost::asio::awaitable<Result<T>>;
+
+}  // namespace halite

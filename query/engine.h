@@ -1,0 +1,87 @@
+// Answers a Question from a PointStore.
+//
+// All shards of the store are scanned in parallel; blocks flow through rate and downsample into
+// groups. The answer is in memory as output points, never as raw points and never as text: web/
+// streams it.
+//
+//   Threads  run() may be called at any time from any thread; it works on the query executor.
+//   Stop     request_stop() on the token ends the work soon with kCancelled.
+//   Errors   kInvalidArgument, kNotFound: the question. kTooLarge, kTimeout: a limit, named with
+//            the setting that raises it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/clock.h"
+#include "common/task.h"
+#include "query/question.h"
+#include "storage/point_store.h"
+
+namespace prometheus {
+class Registry;
+}
+
+namespace halite::query {
+
+struct QueryLimits {
+  std::uint64_t series_max = 1'000'000;          // query.series_max
+  std::uint64_t points_max = 1'000'000'000;      // query.points_max: raw points read
+  std::uint64_t bytes_max = 1ull << 30;          // query.bytes_max: memory for one query's work
+  std::uint64_t output_points_max = 10'000'000;  // query.output_points_max
+  std::int64_t timeout_ms = 60'000;              // query.timeout_ms
+  std::size_t regexp_bytes_max = 1 << 20;        // query.regexp_bytes_max
+  std::size_t sub_queries_max = 256;             // query.sub_queries_max
+};
+
+// One output series. Values are integers or doubles point by point.
+struct AnswerSeries {
+  std::size_t query_index = 0;  // into Question::queries (after duplicates collapsed)
+  std::string metric;
+  std::map<std::string, std::string> tags;  // common to all members
+  std::vector<std::string> aggregate_tags;  // in tagk uid order
+  std::vector<Bytes> tsuids;                // sorted; always filled
+  std::vector<TimestampMs> times;           // ascending, inside the asked range
+  std::vector<ValueBits> values;
+  std::vector<bool> floats;  // values[i] is a double; NaN is possible
+};
+
+struct QueryCost {
+  std::uint64_t series = 0;
+  std::uint64_t points_read = 0;
+  std::uint64_t blocks_read = 0;
+  std::uint64_t points_out = 0;
+  double wall_ms = 0;
+};
+
+struct Answer {
+  Question question;                 // as it was run: duplicate sub-queries collapsed
+  std::vector<AnswerSeries> series;  // in OpenTSDB's order
+  QueryCost cost;
+};
+
+class QueryEngine {
+ public:
+  // Everything passed by reference outlives the engine.
+  QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
+              bool skip_unknown_values, boost::asio::any_io_executor executor,
+              prometheus::Registry& registry);
+  ~QueryEngine();
+
+  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The 35 aggregators' names, in the order /api/aggregators shows them.
+[[nodiscard]] const std::vector<std::string>& aggregator_names();
+
+}  // namespace halite::query

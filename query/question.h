@@ -1,0 +1,68 @@
+// A question as plain data, whatever syntax it came in. Ranges inside are [begin, end): OpenTSDB's
+// inclusive end becomes ours in question_uri.cc and question_json.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/clock.h"
+#include "storage/point_store.h"
+
+namespace halite::query {
+
+enum class FillPolicy : std::uint8_t { kNone, kNan, kNull, kZero, kScalar };
+
+struct DownsampleSpec {
+  std::string text;              // as asked: "1m-avg-nan"
+  std::int64_t interval_ms = 0;  // one unit of a calendar interval has its usual length
+  std::int32_t interval = 0;     // the number before the unit
+  std::string unit;              // "ms" "s" "m" "h" "d" "w" "n" "y"
+  bool calendar = false;
+  bool all = false;      // one bucket for the whole range
+  std::string function;  // an aggregator's name
+  FillPolicy fill = FillPolicy::kNone;
+  double fill_scalar = 0;
+};
+
+struct RateSpec {
+  bool counter = false;
+  std::int64_t counter_max = INT64_MAX;
+  std::int64_t reset_value = 0;  // 0 = no such test
+  bool drop_resets = false;
+};
+
+struct Filter {
+  storage::TagFilter filter;
+  bool group_by = false;
+  bool operator==(const Filter&) const = default;
+};
+
+struct SubQuestion {
+  std::string aggregator;
+  std::string metric;  // empty when tsuids are given
+  std::vector<Bytes> tsuids;
+  std::vector<Filter> filters;
+  bool explicit_tags = false;
+  std::optional<DownsampleSpec> downsample;
+  std::optional<RateSpec> rate;
+};
+
+struct Question {
+  TimestampMs begin = 0;  // first millisecond asked
+  TimestampMs end = 0;    // last millisecond asked + 1
+  std::string timezone;   // empty = the server's
+  std::vector<SubQuestion> queries;
+  bool ms_resolution = false;
+  bool arrays = false;
+  bool show_query = false;
+  bool show_tsuids = false;
+  bool show_stats = false;
+  bool show_summary = false;
+  bool no_annotations = false;
+  bool global_annotations = false;
+  bool delete_points = false;
+};
+
+}  // namespace halite::query

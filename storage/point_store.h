@@ -1,0 +1,172 @@
+// Where points live, as ingest and query know it: series in, blocks of points out.
+//
+// CellPointStore keeps a cell a point on any WideColumnStore; EngineStore (later) is the embedded
+// engine. Blocks cross this seam, never single points.
+//
+//   Threads  every call may run at the same time as every other.
+//   Ids      a SeriesId is dense, belongs to one PointStore object and dies with it.
+//   Order    equal times of one series: the point appended last wins.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/clock.h"
+#include "common/completion.h"
+#include "common/data_point.h"
+#include "common/task.h"
+#include "storage/tag_filter.h"
+
+namespace halite::storage {
+
+using SeriesId = std::uint32_t;
+
+enum class NameKind : std::uint8_t { kMetric, kTagKey, kTagValue };
+
+struct SeriesTag {
+  std::string_view key;
+  std::string_view value;
+  std::uint64_t key_uid = 0;
+  std::uint64_t value_uid = 0;
+};
+
+// One series. Made once, never changed, alive as long as the store.
+struct Series {
+  SeriesId id = 0;
+  std::uint32_t shard = 0;  // its salt; one series always lives in one shard
+  Bytes tsuid;              // metric uid + (tagk uid + tagv uid)..., by tagk uid
+  std::string_view metric;
+  std::vector<SeriesTag> tags;  // in tagk uid order
+};
+
+// Points on their way in, a column each; all columns have the same length.
+struct PointBatch {
+  std::vector<SeriesId> series;
+  std::vector<TimestampMs> times;
+  std::vector<ValueBits> values;
+  std::vector<std::uint8_t> flags;  // PointFlag bits
+
+  void add(SeriesId id, TimestampMs time, ValueBits value, std::uint8_t flag) {
+    series.push_back(id);
+    times.push_back(time);
+    values.push_back(value);
+    flags.push_back(flag);
+  }
+  [[nodiscard]] std::size_t size() const { return series.size(); }
+};
+
+struct Refusal {
+  std::size_t index = 0;  // in the batch
+  Error error;
+};
+
+struct Accepted {
+  Completion durable;  // finishes when every accepted point outlives a power cut, or with why not
+  std::vector<Refusal> refused;  // points the store does not take; they cost only themselves
+};
+
+inline constexpr std::size_t kBlockPointsMax = 1024;
+
+// A run of one series' points in time order, no time twice. May be empty: then the series has a
+// row in the range, but no point in it.
+struct Block {
+  SeriesId series = 0;
+  std::vector<TimestampMs> times;
+  std::vector<ValueBits> values;
+  std::bitset<kBlockPointsMax> floats;  // bit i: values[i] is a double
+
+  [[nodiscard]] std::size_t size() const { return times.size(); }
+};
+
+// The series a question wants: by metric and filters, or by tsuids (then filters are not used).
+struct SeriesQuery {
+  std::string metric;
+  std::vector<TagFilter> filters;
+  bool explicit_tags = false;  // only series with exactly the filters' keys
+  std::vector<Bytes> tsuids;
+  bool skip_unknown_values = false;  // an unknown literal value matches nothing instead of failing
+};
+
+// A SeriesQuery with its names resolved. Made by the store, meaningful only to it.
+class Selection {
+ public:
+  virtual ~Selection() = default;
+};
+
+// Reads one shard once. For one coroutine at a time. Each series' blocks come in time order; blocks
+// of different series interleave in any order.
+class BlockScan {
+ public:
+  virtual ~BlockScan() = default;
+  // Some blocks (at most a few hundred); none when the shard is finished.
+  virtual Task<std::vector<Block>> next() = 0;
+};
+
+struct LastPoint {
+  SeriesId series = 0;
+  TimestampMs time = 0;
+  ValueBits value = 0;
+  bool is_float = false;
+};
+
+// May the store give ids to names it has not seen?
+struct CreateNames {
+  bool metrics = true;
+  bool tag_keys = true;
+  bool tag_values = true;
+};
+
+class PointStore {
+ public:
+  virtual ~PointStore() = default;
+
+  // Ids for series, made on first sight, in the order asked. A name that may not be made is
+  // kNotFound: "No such name for 'metrics': 'x'".
+  virtual Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
+                                                     CreateNames create) = 0;
+
+  // The series behind an id that this store gave.
+  [[nodiscard]] virtual const Series& series(SeriesId id) const = 0;
+
+  // Takes points in; waits here while the store has too much under way.
+  virtual Task<Accepted> append(PointBatch batch) = 0;
+
+  // Resolves names. kNotFound for a metric, key or literal value that has no id, in OpenTSDB's
+  // words; kInvalidArgument for a filter that does not compile.
+  virtual Task<std::shared_ptr<const Selection>> select(SeriesQuery query) = 0;
+
+  [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
+
+  // Sees every point whose append() was durable before this call.
+  [[nodiscard]] virtual std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                        TimeRange range, std::uint32_t shard) = 0;
+
+  // Every series selected, whatever its points; at most limit (0 = all), by tsuid.
+  virtual Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
+                                             std::size_t limit) = 0;
+
+  // The newest point of each selected series that has one in the range.
+  virtual Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
+                                            TimeRange range) = 0;
+
+  // Removes the points of the selected series in the range; returns how many.
+  virtual Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
+                                           TimeRange range) = 0;
+
+  // Names that begin with prefix, in byte order, at most max.
+  virtual Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
+                                                 std::size_t max) = 0;
+
+  // Everything taken so far becomes durable. seal() also rewrites it into its final form.
+  virtual Task<void> flush() = 0;
+  virtual Task<void> seal() = 0;
+};
+
+}  // namespace halite::storage

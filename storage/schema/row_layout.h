@@ -1,0 +1,95 @@
+// How a series and a time become a row key, a qualifier and a value, and back: pure functions.
+//
+// OpentsdbLayout writes what OpenTSDB 2.4 writes, CyclicLayout reuses time slots.
+// Formats: docs/formats/opentsdb-layout.md, docs/formats/cyclic-layout.md.
+//
+//   Threads  const calls only; safe from any thread.
+//   Errors   kCorruption: stored bytes that no version of the format explains.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/clock.h"
+#include "common/data_point.h"
+#include "common/result.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage {
+
+// Bytes an id takes in keys, 1 to 8 each. Fixed once a table holds data.
+struct UidWidths {
+  std::uint8_t metric = 3;
+  std::uint8_t tag_key = 3;
+  std::uint8_t tag_value = 3;
+  bool operator==(const UidWidths&) const = default;
+};
+
+struct PointCell {
+  Bytes qualifier;
+  Bytes value;
+};
+
+// What a row's key says. The views point into the key or into `tsuid`'s owner.
+struct RowId {
+  std::uint32_t salt = 0;
+  Bytes tsuid;
+  std::int64_t bucket = 0;  // opentsdb: base time in seconds; cyclic: slot number
+};
+
+// Rows to scan for one bucket of time; scanning the buckets in the order given yields each series'
+// points in time order.
+struct BucketScan {
+  KeyRange keys;
+  Bytes qualifier_begin;  // as in ScanSpec
+  Bytes qualifier_end;
+  TimeRange times;  // what of the asked range this bucket can hold
+};
+
+// A row's points, in time order, no time twice.
+struct RowPoints {
+  std::vector<TimestampMs> times;
+  std::vector<ValueBits> values;
+  std::vector<std::uint8_t> flags;  // PointFlag bits
+  void clear() {
+    times.clear();
+    values.clear();
+    flags.clear();
+  }
+};
+
+class RowLayout {
+ public:
+  virtual ~RowLayout() = default;
+
+  [[nodiscard]] virtual std::uint32_t salt_buckets() const = 0;  // 1 when rows are not salted
+  [[nodiscard]] virtual std::uint32_t salt_of(BytesView tsuid) const = 0;
+  [[nodiscard]] virtual const UidWidths& widths() const = 0;
+
+  [[nodiscard]] virtual Bytes row_key(BytesView tsuid, TimestampMs time) const = 0;
+  [[nodiscard]] virtual PointCell point_cell(TimestampMs time, ValueBits value,
+                                             std::uint8_t flags) const = 0;
+
+  // Buckets that can hold points of `range`, oldest first: every row of a metric in one salt, or
+  // the rows of one series. `now` fixes what has expired.
+  [[nodiscard]] virtual std::vector<BucketScan> metric_buckets(BytesView metric_uid,
+                                                               TimeRange range, std::uint32_t salt,
+                                                               TimestampMs now) const = 0;
+  [[nodiscard]] virtual std::vector<BucketScan> series_buckets(BytesView tsuid, TimeRange range,
+                                                               TimestampMs now) const = 0;
+
+  [[nodiscard]] virtual Result<RowId> parse_row(BytesView row) const = 0;
+
+  // Appends the points of `cells` (one row's, in qualifier order) that lie in `range`. Of cells
+  // that hold the same time, the one with the newest cell time wins. Cells that hold no points
+  // are passed over. `cells` may be a piece of a row.
+  [[nodiscard]] virtual Result<void> decode(const RowId& row, const std::vector<Cell>& cells,
+                                            TimeRange range, RowPoints& out) const = 0;
+
+  // Whether a point of this time may be stored now; the error names the limit.
+  [[nodiscard]] virtual Result<void> admit(TimestampMs time, TimestampMs now) const = 0;
+};
+
+}  // namespace halite::storage

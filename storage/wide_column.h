@@ -1,0 +1,155 @@
+// Tables of rows, each holding any number of cells: the seam under names, metadata and cell points.
+//
+// MemoryStore, RocksStore and (later) HBaseStore stand behind this door; all pass
+// tests/unit/storage/store_contract. Points have a faster one: point_store.h.
+//
+//   Order    row keys and qualifiers compare as unsigned bytes.
+//   Keys     1 to 32 767 bytes, any byte; empty or longer is kInvalidArgument in every call.
+//   Cells    one version each: the greatest time wins, then the last written.
+//   Times    a cell written with time 0 gets the store's clock, never below any time it has seen.
+//   TTL      a cell is gone once its time is ttl_ms or more in the past; 0 keeps it for ever.
+//   Durable  what a mutating call wrote outlives a power cut once the call has returned.
+//   Threads  any call may run at the same time as any other on one table.
+//   Views    arguments are taken by value, or used only until the await is over.
+//   Errors   kUnavailable: try later. kCorruption: do not try again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/clock.h"
+#include "common/task.h"
+
+namespace halite::storage {
+
+inline constexpr std::size_t kRowKeyBytesMax = 32767;
+
+using Family = std::uint8_t;  // position in TableSpec::families
+
+struct FamilySpec {
+  std::string name;
+  std::int64_t ttl_ms = 0;  // 0 = for ever
+};
+
+struct TableSpec {
+  std::string name;  // letters, digits, '-' and '_'
+  std::vector<FamilySpec> families;
+  std::vector<Bytes> split_keys;  // where a store made of regions cuts the new table
+};
+
+struct Column {
+  Family family = 0;
+  Bytes qualifier;  // may be empty
+};
+
+struct Cell {
+  Bytes qualifier;
+  Bytes value;
+  TimestampMs time = 0;
+};
+
+struct Row {
+  Bytes key;
+  std::vector<Cell> cells;  // of one family, in qualifier order, no qualifier twice
+};
+
+struct CellWrite {
+  Column column;
+  Bytes value;
+  TimestampMs time = 0;  // 0 = stamped by the store
+};
+
+// One row's changes, applied all or none.
+struct RowWrite {
+  Bytes row;
+  std::vector<CellWrite> puts;
+  std::vector<Column> deletes;  // of what was there before this call
+};
+
+struct RowRead {
+  Bytes row;
+  Family family = 0;
+  std::vector<Bytes> qualifiers;  // empty = every cell of the family
+};
+
+struct KeyRange {
+  Bytes begin;  // included; empty = from the first row
+  Bytes end;    // excluded; empty = to the last row
+};
+
+// Decides by its key whether a row is wanted. A store may push it down where the rows are.
+class RowFilter {
+ public:
+  virtual ~RowFilter() = default;
+  [[nodiscard]] virtual bool matches(BytesView row) const = 0;
+};
+
+struct ScanSpec {
+  Family family = 0;
+  std::vector<KeyRange> ranges;           // in order, not overlapping; empty = the whole table
+  Bytes qualifier_begin;                  // included
+  Bytes qualifier_end;                    // excluded; empty = no bound
+  TimestampMs time_begin = 0;             // cells older than this are not wanted
+  std::shared_ptr<const RowFilter> rows;  // null = every row
+  bool keys_only = false;                 // one cell a row, without its value
+  bool reverse = false;                   // rows from last to first; cells stay in qualifier order
+};
+
+struct ScanLimit {
+  std::uint32_t rows_max = 1024;
+  std::uint32_t cells_max = 65536;  // a row with more comes in pieces that carry the same key
+};
+
+// Walks the ranges once. For one coroutine at a time. Sees at least what was there when it was
+// made.
+class Scanner {
+ public:
+  virtual ~Scanner() = default;
+  // The next rows that have a wanted cell; none when all ranges are finished.
+  virtual Task<std::vector<Row>> next(ScanLimit limit) = 0;
+};
+
+enum class CasOutcome : std::uint8_t {
+  kApplied,
+  kRefused,  // the cell held something else
+  kUnknown,  // the answer was lost: read to find out
+};
+
+class Table {
+ public:
+  virtual ~Table() = default;
+
+  // Each row is atomic, the batch as a whole is not; an error may leave some rows written.
+  virtual Task<void> write(std::vector<RowWrite> rows) = 0;
+
+  // One Row for each read, in the same order; without cells where there is nothing.
+  virtual Task<std::vector<Row>> read(std::vector<RowRead> reads) = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<Scanner> scan(ScanSpec spec) = 0;
+
+  // Adds to a big-endian 64-bit counter (absent counts as 0) and returns the sum. No two callers
+  // see the same sum. A cell of another length is kInvalidArgument.
+  virtual Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) = 0;
+
+  // Writes the cell if it holds `expected` now; nothing expected means there is no such cell.
+  virtual Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
+                                           Bytes value) = 0;
+};
+
+class WideColumnStore {
+ public:
+  virtual ~WideColumnStore() = default;
+
+  // Opens a table, making it if it is not there. The store outlives it. A table that exists with
+  // other families is kConflict; TTLs may differ and are taken from the spec.
+  virtual Task<std::shared_ptr<Table>> open_table(TableSpec spec) = 0;
+
+  // Finishes what runs, then releases files and threads. No call may follow.
+  virtual Task<void> close() = 0;
+};
+
+}  // namespace halite::storage
