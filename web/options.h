@@ -1,0 +1,62 @@
+// Every setting of the web folder: its name in the config, its unit, its default.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace halite::web {
+
+// tsd.mode: which endpoints and telnet commands exist.
+enum class Mode : std::uint8_t { kReadWrite, kReadOnly, kWriteOnly };
+
+struct WebOptions {
+  // Where to listen. Port 0 lets the system choose; WebServer::port() tells which.
+  std::string address = "127.0.0.1";  // web.address: an IPv4 or IPv6 address
+  std::uint16_t port = 4242;          // web.port
+  int backlog = 4096;                 // web.backlog: connections waiting to be accepted
+
+  // Connections. 0 means "no limit" for each of these.
+  std::size_t connections_max = 10'000;   // web.connections_max; one more is closed at once
+  std::int64_t idle_timeout_ms = 75'000;  // web.idle_timeout_ms: HTTP, between requests
+  std::int64_t telnet_idle_timeout_ms = 3'600'000;  // web.telnet_idle_timeout_ms
+  std::int64_t request_timeout_ms = 60'000;  // web.request_timeout_ms: first to last byte of one
+  std::int64_t write_timeout_ms = 60'000;    // web.write_timeout_ms: a client that does not read
+  std::uint64_t requests_per_connection_max = 0;  // web.requests_per_connection_max
+
+  // HTTP requests.
+  std::size_t header_bytes_max = 64 << 10;          // web.header_bytes_max: request line + headers
+  std::size_t body_bytes_max = 32 << 20;            // web.body_bytes_max: as sent
+  std::size_t body_inflated_bytes_max = 128 << 20;  // web.body_inflated_bytes_max: after gunzip
+  std::size_t suggest_names_max = 10'000;           // web.suggest_names_max: of one /api/suggest
+  std::size_t lookup_series_max = 1'000'000;        // web.lookup_series_max: of one search/lookup
+  std::int64_t client_gone_grace_ms = 1'000;  // web.client_gone_grace_ms: from the client's end of
+                                              // stream until its running query is stopped
+
+  // HTTP answers.
+  std::size_t gzip_bytes_min = 1'024;  // web.gzip_bytes_min: shorter answers go as they are
+  int gzip_level = 1;                  // web.gzip_level: 1 (fast) to 9 (small), 0 = never
+
+  // Telnet.
+  std::size_t line_bytes_max = 64 << 10;           // web.line_bytes_max: without the line's end
+  std::size_t telnet_reply_bytes_max = 256 << 10;  // web.telnet_reply_bytes_max: replies that wait
+                                                   // for a client to read; more are dropped
+  std::size_t read_bytes = 256 << 10;              // web.read_bytes: one read from a socket
+
+  std::int64_t stop_timeout_ms = 10'000;  // web.stop_timeout_ms: for running requests when stopping
+
+  // What OpenTSDB lets one choose.
+  Mode mode = Mode::kReadWrite;  // web.mode: rw, ro or wo (tsd.mode)
+  bool allow_delete = false;     // web.allow_delete (tsd.http.query.allow_delete)
+  bool error_trace = false;      // web.error_trace: a "trace" in error answers
+                                 // (tsd.http.show_stack_trace)
+  bool grafana_prefix = true;    // web.grafana_prefix: /grafana/api/... answers without NaN
+  std::string cors_domains;      // web.cors_domains: comma list or "*"; empty = off
+  std::string cors_headers =     // web.cors_headers
+      "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
+      "Keep-Alive, X-Requested-With, If-Modified-Since";
+  std::string timezone;                 // web.timezone: for dates without one; empty = the system's
+  std::string host_name = "localhost";  // the "host" tag of /api/stats
+};
+
+}  // namespace halite::web

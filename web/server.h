@@ -1,0 +1,90 @@
+// Halite's door: one port for HTTP and telnet, told apart by the first byte.
+//
+//   WebServer server(options, services, io.get_executor());
+//   TRY_VOID(server.start());     listens; sessions run on the executor's threads
+//   server.stop();                no new connections; what runs may finish; all are closed
+//
+//   Threads  the executor's context is run by any number of threads. start() and stop() are for
+//            one thread that runs none of them: stop() waits.
+//   Owner    the server owns every session; after stop() none is left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/clock.h"
+#include "common/result.h"
+#include "web/options.h"
+
+namespace prometheus {
+class Registry;
+}
+namespace halite::ingest {
+class Writer;
+}
+namespace halite::query {
+class QueryEngine;
+}
+namespace halite::storage {
+class PointStore;
+}
+
+namespace halite::web {
+
+// What `version` and /api/version say. All text, as OpenTSDB has it.
+struct VersionInfo {
+  std::string version = "0.1.0";
+  std::string short_revision = "unknown";
+  std::string full_revision = "unknown";
+  std::string repo_status = "MINT";  // or MODIFIED
+  std::int64_t built_s = 0;          // seconds since 1970
+  std::string user = "halite";
+  std::string host = "localhost";
+  std::string repo = "halite";
+  std::string branch = "main";
+};
+
+// What the handlers work with. All that is referred to outlives the server.
+struct WebServices {
+  ingest::Writer& writer;
+  query::QueryEngine& engine;
+  storage::PointStore& store;
+  const Clock& clock;
+  prometheus::Registry& registry;
+  VersionInfo version;
+  // Settings as /api/config shows them. Called from any thread.
+  std::function<std::map<std::string, std::string>()> config;
+  // Forgets what may be read again (dropcaches). Called from any thread; may be empty.
+  std::function<void()> drop_caches;
+  // Why the process should get no work yet (/-/ready); an empty text means it is ready. May be
+  // empty: always ready.
+  std::function<std::string()> not_ready;
+};
+
+class WebServer {
+ public:
+  WebServer(WebOptions options, WebServices services, boost::asio::any_io_executor executor);
+  ~WebServer();  // stops
+  WebServer(const WebServer&) = delete;
+  WebServer& operator=(const WebServer&) = delete;
+
+  // kInvalidArgument: not an address. kUnavailable: it cannot be listened on.
+  [[nodiscard]] Result<void> start();
+
+  // Returns when the last session is gone: at once, if none works; otherwise within
+  // stop_timeout_ms and the time that the store needs for points already read. May be repeated.
+  void stop();
+
+  [[nodiscard]] std::uint16_t port() const;  // after start()
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace halite::web
