@@ -1,0 +1,181 @@
+// Reads the #include lines of the whole tree and holds them against the arrows of
+// ARCHITECTURE.md: common <- storage <- {ingest, query} <- web <- app.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace halite {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = HALITE_SOURCE_DIR;
+const fs::path kBuild = HALITE_BINARY_DIR;
+
+// Which folders a folder's files may include. bench and tests may include all of them.
+const std::map<std::string, std::set<std::string>, std::less<>> kArrows = {
+    {"common", {"common"}},
+    {"storage", {"common", "storage"}},
+    {"ingest", {"common", "storage", "ingest"}},
+    {"query", {"common", "storage", "query"}},
+    {"web", {"common", "storage", "ingest", "query", "web"}},
+    {"app", {"common", "storage", "ingest", "query", "web", "app"}},
+};
+
+std::string first_folder(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  return std::string(slash == std::string_view::npos ? "" : path.substr(0, slash));
+}
+
+// A store itself, where everyone but app, storage, bench and tests sees only the two seams.
+bool names_concrete_store(std::string_view header) {
+  static const std::set<std::string_view> kStores = {
+      "storage/memory_store.h", "storage/rocks_store.h", "storage/cell_point_store.h"};
+  return kStores.contains(header) || header.starts_with("storage/engine/") ||
+         header.starts_with("storage/hbase/");
+}
+
+// Why `file` may not include `header`, both relative to the root; nothing when it may.
+std::optional<std::string> complaint(std::string_view file, std::string_view header) {
+  const std::string from = first_folder(file);
+  const std::string to = first_folder(header);
+  const auto allowed = kArrows.find(from);
+  if (allowed == kArrows.end()) return std::nullopt;
+  if (!allowed->second.contains(to)) {
+    return fmt::format("{} includes \"{}\": {} may not use {}", file, header, from,
+                       to.empty() ? "a path that does not begin at the root" : to);
+  }
+  if (names_concrete_store(header) && from != "app" && from != "storage") {
+    return fmt::format("{} includes \"{}\": only app and tests name a concrete store", file,
+                       header);
+  }
+  return std::nullopt;
+}
+
+// The quoted includes of a source text; <ours/x.h> counts as quoted, for it is the same arrow.
+std::vector<std::string> own_includes(std::istream& text) {
+  std::vector<std::string> includes;
+  for (std::string line; std::getline(text, line);) {
+    if (!line.starts_with("#")) continue;
+    const std::size_t word = line.find("include");
+    if (word == std::string::npos) continue;
+    const std::size_t open = line.find_first_of("\"<", word);
+    if (open == std::string::npos) continue;
+    const std::size_t close = line.find_first_of("\">", open + 1);
+    if (close == std::string::npos) continue;
+    std::string path = line.substr(open + 1, close - open - 1);
+    if (line[open] == '"' || kArrows.contains(first_folder(path))) {
+      includes.push_back(std::move(path));
+    }
+  }
+  return includes;
+}
+
+// Our .h and .cc files, relative to the root.
+std::vector<std::string> source_files() {
+  std::vector<std::string> files;
+  std::vector<std::string> folders = {"bench", "tests"};
+  for (const auto& [folder, allowed] : kArrows) folders.push_back(folder);
+  for (const std::string& folder : folders) {
+    for (auto entry = fs::recursive_directory_iterator(kRoot / folder);
+         entry != fs::recursive_directory_iterator(); ++entry) {
+      if (entry->path().filename() == "node_modules") entry.disable_recursion_pending();
+      const fs::path extension = entry->path().extension();
+      if (entry->is_regular_file() && (extension == ".h" || extension == ".cc")) {
+        files.push_back(fs::relative(entry->path(), kRoot).generic_string());
+      }
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::set<std::string> built_files() {
+  std::ifstream in(kBuild / "compile_commands.json");
+  std::stringstream text;
+  text << in.rdbuf();
+  const boost::json::value commands = boost::json::parse(text.str());
+  std::set<std::string> files;
+  for (const boost::json::value& command : commands.as_array()) {
+    const fs::path file = std::string(command.at("file").as_string());
+    files.insert(fs::relative(file, kRoot).generic_string());
+  }
+  return files;
+}
+
+TEST(Tree, ArrowsPointOneWay) {
+  std::vector<std::string> complaints;
+  for (const std::string& file : source_files()) {
+    std::ifstream text(kRoot / file);
+    for (const std::string& header : own_includes(text)) {
+      if (auto why = complaint(file, header)) complaints.push_back(*std::move(why));
+    }
+  }
+  EXPECT_THAT(complaints, testing::IsEmpty());
+}
+
+TEST(Tree, EveryIncludeIsWrittenFromTheRoot) {
+  std::vector<std::string> missing;
+  for (const std::string& file : source_files()) {
+    std::ifstream text(kRoot / file);
+    for (const std::string& header : own_includes(text)) {
+      if (fs::exists(kRoot / header) || fs::exists(kBuild / header)) continue;
+      missing.push_back(fmt::format("{}: \"{}\"", file, header));
+    }
+  }
+  EXPECT_THAT(missing, testing::IsEmpty());
+}
+
+TEST(Tree, EverySourceIsBuilt) {
+  const std::set<std::string> built = built_files();
+  ASSERT_TRUE(built.contains("tests/unit/tree_test.cc"));
+  std::vector<std::string> orphans;
+  for (const std::string& file : source_files()) {
+    if (file.ends_with(".cc") && !built.contains(file)) orphans.push_back(file);
+  }
+  EXPECT_THAT(orphans, testing::IsEmpty());
+}
+
+TEST(Tree, WrongArrowsAreSeen) {
+  EXPECT_TRUE(complaint("common/bytes.cc", "storage/wide_column.h"));
+  EXPECT_TRUE(complaint("storage/rocks_store.cc", "ingest/writer.h"));
+  EXPECT_TRUE(complaint("ingest/writer.cc", "query/engine.h"));
+  EXPECT_TRUE(complaint("query/engine.cc", "ingest/writer.h"));
+  EXPECT_TRUE(complaint("query/engine.cc", "web/router.h"));
+  EXPECT_TRUE(complaint("web/listener.cc", "app/serve.h"));
+  EXPECT_TRUE(complaint("web/listener.cc", "storage/rocks_store.h"));
+  EXPECT_TRUE(complaint("query/fetch.cc", "storage/cell_point_store.h"));
+  EXPECT_TRUE(complaint("query/fetch.cc", "storage/engine/engine_store.h"));
+  EXPECT_TRUE(complaint("query/fetch.cc", "engine.h"));
+  EXPECT_TRUE(complaint("app/serve.cc", "tests/support/fake.h"));
+
+  EXPECT_FALSE(complaint("web/handlers/put.cc", "ingest/writer.h"));
+  EXPECT_FALSE(complaint("storage/cell_point_store.cc", "storage/cell_point_store.h"));
+  EXPECT_FALSE(complaint("app/serve.cc", "storage/rocks_store.h"));
+  EXPECT_FALSE(complaint("tests/unit/web/put_test.cc", "storage/memory_store.h"));
+}
+
+TEST(Tree, IncludeLinesAreRead) {
+  std::istringstream text(
+      "#include \"common/bytes.h\"\n"
+      "#  include <query/engine.h>\n"
+      "#include <vector>\n"
+      "// #include \"app/no.h\"\n"
+      "#pragma once\n");
+  EXPECT_THAT(own_includes(text), testing::ElementsAre("common/bytes.h", "query/engine.h"));
+}
+
+}  // namespace
+}  // namespace halite
