@@ -37,3 +37,7 @@ if(HALITE_SANITIZE)
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HALITE_SANITIZE})
 endif()
+
+if(HALITE_LIBFUZZER)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage; only the fuzzers get its main()
+endif()

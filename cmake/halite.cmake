@@ -5,6 +5,20 @@ function(halite_library name)
   target_link_libraries(halite_${name} PUBLIC ${ARG_DEPENDS})
 endfunction()
 
+# Sources and headers made while building; clang-tidy needs them before it reads ours.
+add_custom_target(generated)
+# Every fuzzer, for ./dev fuzz.
+add_custom_target(fuzzers)
+
+# What tests run with. The suppressions name only libraries that are not instrumented.
+set(HALITE_TEST_ENVIRONMENT
+    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+    "UBSAN_OPTIONS=print_stacktrace=1"
+    "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/lsan.txt:print_suppressions=0"
+    "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/tsan.txt:halt_on_error=1:second_deadlock_stack=1"
+    "ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19"
+    "TSAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19")
+
 # One test program per folder: halite_test(ingest LABEL unit SOURCES a_test.cc DEPENDS halite_ingest)
 function(halite_test name)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;DEPENDS" ${ARGN})
@@ -23,4 +37,30 @@ function(halite_test name)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT}
                        ENVIRONMENT "${HALITE_TEST_ENVIRONMENT}")
+endfunction()
+
+# One fuzzer: tests/fuzz/<name>_fuzz.cc with seeds in tests/fuzz/corpus/<name>/. Everywhere it is a
+# smoke test over its seeds and mutations of them; with HALITE_LIBFUZZER it is a libFuzzer program.
+#   halite_fuzzer(put_line DEPENDS halite_ingest)
+function(halite_fuzzer name)
+  cmake_parse_arguments(ARG "ABORTS" "" "DEPENDS" ${ARGN})
+  set(program ${name}_fuzz)
+  set(seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  if(HALITE_LIBFUZZER)
+    add_executable(${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/${name}_fuzz.cc)
+    target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+  else()
+    add_executable(${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/${name}_fuzz.cc
+                              ${CMAKE_SOURCE_DIR}/tests/fuzz/smoke_main.cc)
+    set(verdict 0)
+    if(ARG_ABORTS)
+      set(verdict 134)  # 128 + SIGABRT
+    endif()
+    add_test(NAME fuzz_${name} COMMAND sh -c "\"$0\" \"$1\"; test $? = ${verdict}"
+                                       $<TARGET_FILE:${program}> ${seeds})
+    set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 120 ENVIRONMENT
+                                                 "${HALITE_TEST_ENVIRONMENT}")
+  endif()
+  target_link_libraries(${program} PRIVATE ${ARG_DEPENDS})
+  add_dependencies(fuzzers ${program})
 endfunction()
