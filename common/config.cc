@@ -1,0 +1,258 @@
+#include "common/config.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/check.h"
+#include "common/config_file.h"
+#include "common/config_value.h"
+
+namespace halite {
+namespace {
+
+constexpr std::string_view kEnvironmentPrefix = "HALITE_";
+constexpr std::string_view kFileVariable = "HALITE_CONFIG";
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out.push_back('\\');
+    out.push_back(c);
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::string environment_name(std::string_view setting) {
+  std::string name(kEnvironmentPrefix);
+  for (const char c : setting) {
+    name.push_back(c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
+  }
+  return name;
+}
+
+void Config::declare(Setting setting) {
+  HALITE_CHECK(find(setting.name) == nullptr, "a setting is declared once");
+  setting.text = setting.default_text;
+  settings_.push_back(std::move(setting));
+}
+
+void Config::flag(std::string name, bool& field, std::string doc) {
+  auto store = [&field](std::string_view text) -> Result<std::string> {
+    TRY(field, parse_flag(text));
+    return field ? "true" : "false";
+  };
+  declare({.name = std::move(name),
+           .unit = "",
+           .doc = std::move(doc),
+           .default_text = field ? "true" : "false",
+           .text = "",
+           .quoted = false,
+           .store = store});
+}
+
+void Config::text(std::string name, std::string& field, std::string doc) {
+  auto store = [&field](std::string_view text) -> Result<std::string> {
+    field = text;
+    return field;
+  };
+  declare({.name = std::move(name),
+           .unit = "",
+           .doc = std::move(doc),
+           .default_text = field,
+           .text = "",
+           .store = store});
+}
+
+void Config::choice(std::string name, std::string& field, std::vector<std::string> choices,
+                    std::string doc) {
+  auto store = [&field, choices](std::string_view text) -> Result<std::string> {
+    if (std::ranges::find(choices, text) == choices.end()) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("wants one of {}, not \"{}\"", fmt::join(choices, ", "), text));
+    }
+    field = text;
+    return field;
+  };
+  declare({.name = std::move(name),
+           .unit = fmt::format("{}", fmt::join(choices, " | ")),
+           .doc = std::move(doc),
+           .default_text = field,
+           .text = "",
+           .store = store});
+}
+
+void Config::number(std::string name, Kind kind, std::string unit, SettingRange range,
+                    std::int64_t initial, std::string doc,
+                    std::function<void(std::int64_t)> store) {
+  const auto write = [kind](std::int64_t value) {
+    switch (kind) {
+      case Kind::kCount:
+        break;
+      case Kind::kBytes:
+        return bytes_text(value);
+      case Kind::kDuration:
+        return duration_text(value);
+    }
+    return fmt::format("{}", value);
+  };
+  const auto parse = [kind](std::string_view text) {
+    switch (kind) {
+      case Kind::kCount:
+        break;
+      case Kind::kBytes:
+        return parse_bytes(text);
+      case Kind::kDuration:
+        return parse_duration_ms(text);
+    }
+    return parse_count(text);
+  };
+  auto checked = [range, write, parse,
+                  store = std::move(store)](std::string_view text) -> Result<std::string> {
+    TRY(const std::int64_t value, parse(text));
+    if (value < range.min) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("is at least {}, not {}", write(range.min), write(value)));
+    }
+    if (value > range.max) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("is at most {}, not {}", write(range.max), write(value)));
+    }
+    store(value);
+    return write(value);
+  };
+  declare({.name = std::move(name),
+           .unit = std::move(unit),
+           .doc = std::move(doc),
+           .default_text = write(initial),
+           .text = "",
+           .quoted = kind != Kind::kCount,
+           .store = std::move(checked)});
+}
+
+Setting* Config::find(std::string_view name) {
+  const auto found = std::ranges::find(settings_, name, &Setting::name);
+  return found == settings_.end() ? nullptr : &*found;
+}
+
+std::string Config::nearest(std::string_view name) const {
+  const auto distance = [name](const Setting& setting) {
+    // The right word in the wrong section is nearer than its letters say.
+    const std::string_view whole = setting.name;
+    const std::string_view word = whole.substr(whole.rfind('.') + 1);
+    const std::string_view asked = name.substr(name.rfind('.') + 1);
+    return std::min(edit_distance(name, whole), edit_distance(asked, word) + 1);
+  };
+  const auto best = std::ranges::min_element(settings_, {}, distance);
+  return best == settings_.end() ? "" : best->name;
+}
+
+Result<void> Config::assign(Setting& setting, std::string_view text, SettingSource source,
+                            std::string origin) {
+  // Checked even where a stronger source has spoken: a wrong value is never passed over.
+  if (source < setting.source) {
+    const std::string kept = setting.text;
+    TRY_VOID(setting.store(text));
+    TRY_VOID(setting.store(kept));
+    return {};
+  }
+  TRY(setting.text, setting.store(text));
+  setting.source = source;
+  setting.origin = std::move(origin);
+  return {};
+}
+
+Result<void> Config::apply_file(const std::string& path) {
+  TRY(const std::vector<FileSetting> entries, read_config_file(path));
+  return apply_entries(entries, path);
+}
+
+Result<void> Config::apply_file_text(std::string_view text, const std::string& path) {
+  TRY(const std::vector<FileSetting> entries, parse_config_text(text, path));
+  return apply_entries(entries, path);
+}
+
+Result<void> Config::apply_entries(const std::vector<FileSetting>& entries,
+                                   const std::string& path) {
+  for (const FileSetting& entry : entries) {
+    Setting* setting = find(entry.name);
+    if (setting == nullptr) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("{}:{}: there is no setting {}; did you mean {}?", path, entry.line,
+                              entry.name, nearest(entry.name)));
+    }
+    const Result<void> assigned = assign(*setting, entry.text, SettingSource::kFile,
+                                         fmt::format("file {}:{}", path, entry.line));
+    if (!assigned) {
+      return fail(assigned.error().code, fmt::format("{}:{}: {} {}", path, entry.line, entry.name,
+                                                     assigned.error().message));
+    }
+  }
+  return {};
+}
+
+Result<void> Config::apply_environment(const char* const* environment) {
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view variable = *environment;
+    if (!variable.starts_with(kEnvironmentPrefix)) continue;
+    const std::string_view name = variable.substr(0, variable.find('='));
+    if (name == kFileVariable || name.size() == variable.size()) continue;
+    const auto found = std::ranges::find(
+        settings_, name, [](const Setting& setting) { return environment_name(setting.name); });
+    if (found == settings_.end()) {
+      std::string lower(name.substr(kEnvironmentPrefix.size()));
+      for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("environment: there is no setting {}; did you mean {}?", name,
+                              environment_name(nearest(lower))));
+    }
+    const Result<void> assigned =
+        assign(*found, variable.substr(name.size() + 1), SettingSource::kEnvironment,
+               fmt::format("environment {}", name));
+    if (!assigned) {
+      return fail(assigned.error().code,
+                  fmt::format("environment: {} {}", name, assigned.error().message));
+    }
+  }
+  return {};
+}
+
+Result<void> Config::apply_flag(const std::string& shown, std::string_view name,
+                                std::string_view value) {
+  Setting* setting = find(name);
+  if (setting == nullptr) {
+    return fail(Errc::kInvalidArgument, fmt::format("{}: there is no setting {}; did you mean {}?",
+                                                    shown, name, nearest(name)));
+  }
+  const Result<void> assigned =
+      assign(*setting, value, SettingSource::kFlag, fmt::format("flag {}", shown));
+  if (!assigned) {
+    return fail(assigned.error().code, fmt::format("{} {}", shown, assigned.error().message));
+  }
+  return {};
+}
+
+std::string Config::print() const {
+  std::size_t width = 0;
+  const auto line_of = [](const Setting& setting) {
+    const std::string value = setting.quoted ? quoted(setting.text) : setting.text;
+    return fmt::format("{} = {}", setting.name, value);
+  };
+  for (const Setting& setting : settings_) width = std::max(width, line_of(setting).size());
+  std::string out;
+  for (const Setting& setting : settings_) {
+    const std::string standard =
+        setting.quoted ? quoted(setting.default_text) : setting.default_text;
+    out +=
+        fmt::format("# {}\n{:<{}}  # {}default {}; from {}\n", setting.doc, line_of(setting), width,
+                    setting.unit.empty() ? "" : setting.unit + "; ", standard, setting.origin);
+  }
+  return out;
+}
+
+}  // namespace halite

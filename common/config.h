@@ -1,0 +1,117 @@
+// Every setting of the process: its name, its unit, where its value came from.
+//
+//   Config config;
+//   config.bytes("web.body_bytes_max", options.body_bytes_max, {1, 1 << 30}, "Largest body.");
+//   TRY_VOID(config.apply_file("halite.toml"));
+//   TRY_VOID(config.apply_environment(environ));
+//   TRY_VOID(config.apply_flag("--listen", "listen", "0.0.0.0:4242"));
+//
+//   Default   what the field holds when it is declared: the options struct says it, nobody else.
+//   Order     flags win over HALITE_* variables, which win over the file, in whatever order they
+//             are applied.
+//   Lifetime  the fields outlive the Config.
+//   Threads   one, at start-up.
+//   Errors    kInvalidArgument, with where it stands and, for an unknown name, the nearest one.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/config_file.h"
+#include "common/result.h"
+
+namespace halite {
+
+struct SettingRange {
+  std::int64_t min = 0;
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();  // both included
+};
+
+enum class SettingSource : std::uint8_t { kDefault, kFile, kEnvironment, kFlag };
+
+struct Setting {
+  std::string name;
+  std::string unit;  // "bytes", "ms", "points"; empty = none
+  std::string doc;   // one sentence
+  std::string default_text;
+  std::string text;    // as parse_*() reads it back
+  bool quoted = true;  // text needs quotes in TOML
+  SettingSource source = SettingSource::kDefault;
+  std::string origin = "default";  // "file halite.toml:3", "environment HALITE_LISTEN"
+  // Checks and stores a text, and returns how it is written.
+  std::function<Result<std::string>(std::string_view)> store;
+};
+
+class Config {
+ public:
+  // Declaring settings. A count's unit names what is counted.
+  void flag(std::string name, bool& field, std::string doc);
+  void text(std::string name, std::string& field, std::string doc);
+  void choice(std::string name, std::string& field, std::vector<std::string> choices,
+              std::string doc);
+  template <std::integral Number>
+  void count(std::string name, Number& field, SettingRange range, std::string unit,
+             std::string doc) {
+    number(std::move(name), Kind::kCount, std::move(unit), narrowed<Number>(range),
+           static_cast<std::int64_t>(field), std::move(doc),
+           [&field](std::int64_t value) { field = static_cast<Number>(value); });
+  }
+  template <std::integral Number>
+  void bytes(std::string name, Number& field, SettingRange range, std::string doc) {
+    number(std::move(name), Kind::kBytes, "bytes", narrowed<Number>(range),
+           static_cast<std::int64_t>(field), std::move(doc),
+           [&field](std::int64_t value) { field = static_cast<Number>(value); });
+  }
+  template <std::integral Number>
+  void duration_ms(std::string name, Number& field, SettingRange range, std::string doc) {
+    number(std::move(name), Kind::kDuration, "ms", narrowed<Number>(range),
+           static_cast<std::int64_t>(field), std::move(doc),
+           [&field](std::int64_t value) { field = static_cast<Number>(value); });
+  }
+
+  // Where values come from.
+  Result<void> apply_file(const std::string& path);
+  Result<void> apply_file_text(std::string_view text, const std::string& path);
+  // "NAME=value" texts up to a null; only HALITE_* is looked at. HALITE_CONFIG is left out: it
+  // names the file.
+  Result<void> apply_environment(const char* const* environment);
+  // `shown` is how the user wrote it: "--listen".
+  Result<void> apply_flag(const std::string& shown, std::string_view name, std::string_view value);
+
+  [[nodiscard]] const std::vector<Setting>& settings() const { return settings_; }
+
+  // All settings as a TOML file, each with its meaning, unit, default and source.
+  [[nodiscard]] std::string print() const;
+
+ private:
+  enum class Kind : std::uint8_t { kCount, kBytes, kDuration };
+
+  template <std::integral Number>
+  static SettingRange narrowed(SettingRange range) {
+    if (std::cmp_less(std::numeric_limits<Number>::max(), range.max)) {
+      range.max = static_cast<std::int64_t>(std::numeric_limits<Number>::max());
+    }
+    return range;
+  }
+  void number(std::string name, Kind kind, std::string unit, SettingRange range,
+              std::int64_t initial, std::string doc, std::function<void(std::int64_t)> store);
+  void declare(Setting setting);
+  [[nodiscard]] Setting* find(std::string_view name);
+  [[nodiscard]] std::string nearest(std::string_view name) const;
+  Result<void> apply_entries(const std::vector<FileSetting>& entries, const std::string& path);
+  static Result<void> assign(Setting& setting, std::string_view text, SettingSource source,
+                             std::string origin);
+
+  std::vector<Setting> settings_;
+};
+
+// "web.body_bytes_max" is HALITE_WEB_BODY_BYTES_MAX in the environment.
+[[nodiscard]] std::string environment_name(std::string_view setting);
+
+}  // namespace halite

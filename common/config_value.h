@@ -1,0 +1,35 @@
+// The texts of settings: "32 MiB", "10s", "true", and back.
+//
+// Errors are kInvalidArgument and read on after "web.body_bytes_max": `wants a size such as
+// "32 MiB", not "12x"`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+
+namespace halite {
+
+// A whole number, with or without a sign.
+[[nodiscard]] Result<std::int64_t> parse_count(std::string_view text);
+
+// Bytes: a whole number, then nothing or B, KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000), in
+// either case.
+[[nodiscard]] Result<std::int64_t> parse_bytes(std::string_view text);
+
+// Milliseconds: a whole number, then nothing or ms, s, m, h, d, w.
+[[nodiscard]] Result<std::int64_t> parse_duration_ms(std::string_view text);
+
+// true, false, yes, no, on, off, 1, 0.
+[[nodiscard]] Result<bool> parse_flag(std::string_view text);
+
+// The shortest text that is read back as the same number: "32 MiB", "1500ms", "1d".
+[[nodiscard]] std::string bytes_text(std::int64_t bytes);
+[[nodiscard]] std::string duration_text(std::int64_t ms);
+
+// Letters to insert, remove or change to make one text of the other.
+[[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
+
+}  // namespace halite
