@@ -4,7 +4,8 @@
 // tests/unit/storage/store_contract. Points have a faster one: point_store.h.
 //
 //   Order    row keys and qualifiers compare as unsigned bytes.
-//   Keys     1 to 32 767 bytes, any byte; empty or longer is kInvalidArgument in every call.
+//   Keys     1 to 32 767 bytes, any byte; empty or longer is kInvalidArgument in every call. A
+//            scan's bounds follow the same rule, except that an empty one means an open range.
 //   Cells    one version each: the greatest time wins, then the last written.
 //   Times    a cell written with time 0 gets the store's clock, never below any time it has seen.
 //   TTL      a cell is gone once its time is ttl_ms or more in the past; 0 keeps it for ever.
@@ -60,7 +61,7 @@ struct Row {
 struct CellWrite {
   Column column;
   Bytes value;
-  TimestampMs time = 0;  // 0 = stamped by the store
+  TimestampMs time = 0;  // 0 = stamped by the store; below 0 is kInvalidArgument
 };
 
 // One row's changes, applied all or none.
@@ -101,7 +102,8 @@ struct ScanSpec {
 
 struct ScanLimit {
   std::uint32_t rows_max = 1024;
-  std::uint32_t cells_max = 65536;  // a row with more comes in pieces that carry the same key
+  std::uint32_t cells_max = 65536;  // in all rows together; the row that meets it is cut, its rest
+                                    // comes first in the next batch, under the same key
 };
 
 // Walks the ranges once. For one coroutine at a time. Sees at least what was there when it was
