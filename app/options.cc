@@ -1,0 +1,60 @@
+#include "app/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace halite::app {
+namespace {
+
+Result<void> set_listen_address(std::string_view text, web::WebOptions& options) {
+  const std::size_t colon = text.rfind(':');
+  std::string_view address = text.substr(0, colon);
+  const std::string_view port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  const bool bracketed = address.starts_with('[') && address.ends_with(']');
+  if (bracketed) address = address.substr(1, address.size() - 2);
+  const char* const end = port.data() + port.size();
+  const auto [stop, error] = std::from_chars(port.data(), end, options.port);
+  if (address.empty() || port.empty() || error != std::errc() || stop != end ||
+      (!bracketed && address.find(':') != std::string_view::npos)) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("listen wants ADDRESS:PORT such as 127.0.0.1:4242 or [::1]:4242, "
+                            "not \"{}\"",
+                            text));
+  }
+  options.address = address;
+  return {};
+}
+
+}  // namespace
+
+std::string host_tag() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  std::string host = name.data();
+  const auto illegal = [](unsigned char c) {
+    return std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.' && c != '/';
+  };
+  std::ranges::replace_if(host, illegal, '_');
+  return host;
+}
+
+Result<void> settle(Options& options) {
+  TRY_VOID(set_listen_address(options.listen, options.web));
+  if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
+  if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
+  const std::uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
+  if (options.threads.web == 0) options.threads.web = processors;
+  if (options.threads.query == 0) options.threads.query = processors;
+  if (options.own_metrics.host.empty()) options.own_metrics.host = host_tag();
+  options.web.host_name = options.own_metrics.host;
+  return {};
+}
+
+}  // namespace halite::app

@@ -1,0 +1,54 @@
+// All that `halite serve` can be told, each part's own options struct at its default.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/config.h"
+#include "ingest/writer.h"
+#include "query/engine.h"
+#include "web/options.h"
+
+namespace halite::app {
+
+struct LogOptions {
+  std::string level = "info";   // log.level: debug, info, warning, error
+  std::string format = "text";  // log.format: text or json, one object a line
+};
+
+struct OwnMetricsOptions {
+  bool enabled = true;                // self_metrics.enabled
+  std::int64_t interval_ms = 10'000;  // self_metrics.interval_ms
+  std::string host;                   // self_metrics.host: their tag; empty = this machine's name
+};
+
+struct ThreadOptions {
+  std::uint32_t web = 0;    // threads.web: connections and parsing; 0 = as many as processors
+  std::uint32_t query = 0;  // threads.query: answering; 0 = as many as processors
+};
+
+struct Options {
+  std::string listen = "127.0.0.1:4242";
+  std::string data_dir = "./halite-data";
+  std::string store = "rocksdb";
+  LogOptions log;
+  OwnMetricsOptions own_metrics;
+  ThreadOptions threads;
+  ingest::IngestOptions ingest;
+  query::QueryLimits query;
+  web::WebOptions web;
+  std::string web_mode = "rw";       // web.mode
+  bool skip_unknown_values = false;  // query.skip_unknown_values
+};
+
+// Declares every setting with its unit and meaning. The options outlive the config.
+void declare_settings(Config& config, Options& options);
+
+// What one setting becomes in several fields, once all are known: `listen` ("ADDR:PORT", with
+// "[ADDR]:PORT" for IPv6), `web.mode`, this machine's name and processors where they are asked for.
+[[nodiscard]] Result<void> settle(Options& options);
+
+// This machine's name, in characters that are legal in a tag value.
+[[nodiscard]] std::string host_tag();
+
+}  // namespace halite::app

@@ -1,0 +1,62 @@
+#include "app/process_metrics.h"
+
+#include <sys/resource.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+namespace halite::app {
+namespace {
+
+prometheus::Gauge& gauge(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+double count_entries(const char* directory) {
+  std::error_code error;
+  const std::filesystem::directory_iterator entries(directory, error);
+  if (error) return 0;
+  return static_cast<double>(std::distance(begin(entries), end(entries)));
+}
+
+}  // namespace
+
+ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
+    : cpu_seconds_(gauge(registry, "halite_process_cpu_seconds_total",
+                         "Processor time used, by user and system.")),
+      resident_bytes_(gauge(registry, "halite_process_resident_bytes", "Memory in use.")),
+      open_files_(gauge(registry, "halite_process_open_files", "Files and sockets open.")),
+      threads_(gauge(registry, "halite_process_threads", "Threads running.")),
+      uptime_seconds_(gauge(registry, "halite_process_uptime_seconds", "Since the start.")) {
+  refresh();
+}
+
+void ProcessMetrics::refresh() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) == 0) {
+    cpu_seconds_.Set(seconds(usage.ru_utime) + seconds(usage.ru_stime));
+  }
+  std::ifstream statm("/proc/self/statm");
+  double pages_virtual = 0;
+  double pages_resident = 0;
+  if (statm >> pages_virtual >> pages_resident) {
+    resident_bytes_.Set(pages_resident * static_cast<double>(::sysconf(_SC_PAGESIZE)));
+  }
+  open_files_.Set(count_entries("/proc/self/fd"));
+  threads_.Set(count_entries("/proc/self/task"));
+  const std::chrono::duration<double> up = std::chrono::steady_clock::now() - started_;
+  uptime_seconds_.Set(up.count());
+}
+
+}  // namespace halite::app

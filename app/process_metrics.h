@@ -1,0 +1,29 @@
+// What the operating system says about this process, as gauges in the registry.
+#pragma once
+
+#include <chrono>
+
+namespace prometheus {
+class Gauge;
+class Registry;
+}  // namespace prometheus
+
+namespace halite::app {
+
+// Safe to refresh from one thread while others read the registry.
+class ProcessMetrics {
+ public:
+  explicit ProcessMetrics(prometheus::Registry& registry);
+
+  void refresh();
+
+ private:
+  prometheus::Gauge& cpu_seconds_;
+  prometheus::Gauge& resident_bytes_;
+  prometheus::Gauge& open_files_;
+  prometheus::Gauge& threads_;
+  prometheus::Gauge& uptime_seconds_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace halite::app

@@ -1,0 +1,17 @@
+// Runs a task to its end from a thread that is not the executor's: for starting and stopping.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "common/task.h"
+
+namespace halite::app {
+
+template <class T>
+Result<T> wait_for(const boost::asio::any_io_executor& executor, Task<T> task) {
+  return boost::asio::co_spawn(executor, std::move(task), boost::asio::use_future).get();
+}
+
+}  // namespace halite::app
