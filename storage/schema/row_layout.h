@@ -32,7 +32,7 @@ struct PointCell {
   Bytes value;
 };
 
-// What a row's key says. The views point into the key or into `tsuid`'s owner.
+// What a row's key says.
 struct RowId {
   std::uint32_t salt = 0;
   Bytes tsuid;
@@ -68,9 +68,14 @@ class RowLayout {
   [[nodiscard]] virtual std::uint32_t salt_of(BytesView tsuid) const = 0;
   [[nodiscard]] virtual const UidWidths& widths() const = 0;
 
+  // Where a point goes. Its time is one that admit() has taken.
   [[nodiscard]] virtual Bytes row_key(BytesView tsuid, TimestampMs time) const = 0;
   [[nodiscard]] virtual PointCell point_cell(TimestampMs time, ValueBits value,
                                              std::uint8_t flags) const = 0;
+
+  // The time that one row covers: a range divided by it is about how many rows a series has there.
+  // Where those are many, one metric_buckets() scan with a row filter is cheaper.
+  [[nodiscard]] virtual std::int64_t bucket_span_ms() const = 0;
 
   // Buckets that can hold points of `range`, oldest first: every row of a metric in one salt, or
   // the rows of one series. `now` fixes what has expired.
