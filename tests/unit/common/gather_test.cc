@@ -1,0 +1,66 @@
+#include "common/gather.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <gtest/gtest.h>
+
+namespace halite {
+namespace {
+
+namespace asio = boost::asio;
+
+struct Load {
+  std::atomic<int> now = 0;
+  std::atomic<int> most = 0;
+};
+
+Task<int> twice(int number, Load& load) {
+  const int now = ++load.now;
+  int most = load.most;
+  while (most < now && !load.most.compare_exchange_weak(most, now)) {
+  }
+  for (int i = 0; i < 3; ++i) co_await asio::post(asio::use_awaitable);
+  --load.now;
+  if (number % 10 == 3) co_return fail(Errc::kConflict, std::to_string(number));
+  co_return number * 2;
+}
+
+std::vector<Result<int>> run(int count, std::size_t in_flight_max, Load& load) {
+  asio::thread_pool pool(3);
+  std::vector<Task<int>> tasks;
+  for (int i = 0; i < count; ++i) tasks.push_back(twice(i, load));
+  auto outcome =
+      asio::co_spawn(pool, gather<int>(std::move(tasks), in_flight_max), asio::use_future);
+  return outcome.get();
+}
+
+TEST(Gather, KeepsOrderErrorsAndTheLimit) {
+  for (const int count : {0, 1, 2, 5, 500}) {
+    Load load;
+    const std::vector<Result<int>> outcomes = run(count, 5, load);
+    ASSERT_EQ(outcomes.size(), static_cast<std::size_t>(count));
+    EXPECT_LE(load.most, 5);
+    for (int i = 0; i < count; ++i) {
+      const Result<int>& outcome = outcomes[static_cast<std::size_t>(i)];
+      if (i % 10 == 3) {
+        ASSERT_FALSE(outcome);
+        EXPECT_EQ(outcome.error().message, std::to_string(i));
+      } else {
+        ASSERT_TRUE(outcome);
+        EXPECT_EQ(*outcome, i * 2);
+      }
+    }
+  }
+}
+
+TEST(Gather, RunsSideBySide) {
+  Load load;
+  static_cast<void>(run(100, 8, load));
+  EXPECT_GT(load.most, 1);
+}
+
+}  // namespace
+}  // namespace halite
