@@ -3,12 +3,13 @@
 // Assignment is atomic across coroutines, threads and processes on one table: increment the
 // counter, then compare-and-put id -> name, then name -> id; whoever loses the last step takes the
 // winner's id and leaks his own. Found pairs are cached for ever; name views stay valid as long as
-// the table object.
+// the table object. What is not found is asked again each time.
 //
-//   Names    are stored in ISO-8859-1 or UTF-8 bytes as given; length 1 to 32 767 bytes.
+//   Names    are stored in ISO-8859-1 or UTF-8 bytes as given; length 1 to 32 767 bytes. The one
+//            byte 0 is no name: its row holds the counters.
 //   Threads  any call from any thread.
 //   Errors   kNotFound "No such name for 'metrics': 'x'", "No such unique ID for 'metrics': [0, 0,
-//   1]";
+//            1]";
 //            kTooLarge "All Unique IDs for metrics on 3 bytes are already assigned!".
 #pragma once
 
@@ -26,6 +27,10 @@ namespace halite::storage {
 
 [[nodiscard]] std::string_view name_kind_text(NameKind kind);  // "metrics", "tagk", "tagv"
 
+// "No such name for 'metrics': 'x'" and "No such unique ID for 'metrics': [0, 0, 1]", kNotFound.
+[[nodiscard]] Error no_such_name(NameKind kind, std::string_view name);
+[[nodiscard]] Error no_such_uid(NameKind kind, BytesView uid);
+
 class UidTable {
  public:
   // Families: 0 = id, 1 = name, as in uid_table_spec().
@@ -41,11 +46,38 @@ class UidTable {
   Task<Entry> find_or_assign(NameKind kind, std::string name);
   Task<Entry> name_of(NameKind kind, std::uint64_t uid);
 
+  struct NameRequest {
+    NameKind kind = NameKind::kMetric;
+    std::string name;
+    bool create = false;  // give it an id when it has none
+  };
+  // Many names at once, in the order asked, with one read for all that the cache does not know.
+  // New names get ascending ids in that order. Callers that ask for one new name at the same time
+  // share one assignment.
+  Task<std::vector<Result<Entry>>> resolve(std::vector<NameRequest> requests);
+
+  struct UidRequest {
+    NameKind kind = NameKind::kMetric;
+    std::uint64_t uid = 0;
+  };
+  Task<std::vector<Result<Entry>>> names_of(std::vector<UidRequest> requests);
+
+  // Gives a new name its id. kConflict "Name already exists with UID: 000001".
+  Task<Entry> assign(NameKind kind, std::string name);
+
+  // The id keeps its points and answers to new_name from now on; other processes that have cached
+  // the old pair keep it until they restart. kNotFound: old_name; kConflict: new_name is taken.
+  Task<void> rename(NameKind kind, std::string old_name, std::string new_name);
+
   // From the cache alone, without a wait; nullptr when it is not there.
   [[nodiscard]] const Entry* cached(NameKind kind, std::string_view name) const;
   [[nodiscard]] const Entry* cached(NameKind kind, std::uint64_t uid) const;
 
+  // Names that begin with prefix, in byte order, at most max. No prefix: only names that begin
+  // with '!' to '}', as OpenTSDB has it.
   Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix, std::size_t max);
+
+  [[nodiscard]] Bytes uid_bytes(NameKind kind, std::uint64_t uid) const;  // at the kind's width
 
  private:
   struct Impl;

@@ -1,0 +1,52 @@
+// The assignment protocol of the names table, one name at a time (UidTable shares and batches it).
+//
+// Counter, id -> name, name -> id: each step leaves a table that every reader understands, so a
+// process may die between any two of them and leak no more than one id.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "storage/schema/uid_table.h"
+
+namespace halite::storage {
+
+inline constexpr Family kIdFamily = 0;    // row = name, value = id
+inline constexpr Family kNameFamily = 1;  // row = id, value = name
+
+class UidAssigner {
+ public:
+  UidAssigner(std::shared_ptr<Table> table, UidWidths widths);
+
+  [[nodiscard]] unsigned width(NameKind kind) const;
+  [[nodiscard]] Bytes encode(NameKind kind, std::uint64_t uid) const;
+  // The id in a cell of the id family; kCorruption for another width.
+  [[nodiscard]] Result<std::uint64_t> decode(NameKind kind, BytesView cell) const;
+
+  // Takes count new ids off the counter; the first of them. May pass the largest id: assign()
+  // tells.
+  Task<std::uint64_t> reserve(NameKind kind, std::uint64_t count);
+
+  // Gives `name` the reserved id, or another new one when that is taken. Returns the id that the
+  // name has at the end, which is another's when another was quicker.
+  Task<std::uint64_t> assign(NameKind kind, std::string name, std::uint64_t reserved);
+
+  // Writes id -> name; false when the id belongs to another name.
+  Task<bool> put_reverse(NameKind kind, std::uint64_t uid, std::string name);
+
+  // Writes name -> id where there is none; returns the id that stands there at the end.
+  Task<std::uint64_t> put_forward(NameKind kind, std::string name, std::uint64_t uid);
+
+  // One cell of the kind, or nothing.
+  Task<std::optional<Bytes>> read(NameKind kind, Family family, Bytes row);
+
+ private:
+  // Compare-and-put of a cell that is not there yet; what it holds at the end.
+  Task<Bytes> put_absent(NameKind kind, Family family, Bytes row, Bytes value);
+
+  std::shared_ptr<Table> table_;
+  UidWidths widths_;
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,66 @@
+#include "storage/schema/uid_cache.h"
+
+#include <mutex>
+
+#include <xxhash.h>
+
+namespace halite::storage {
+
+std::size_t UidCache::NameHash::operator()(std::string_view name) const {
+  return XXH3_64bits(name.data(), name.size());
+}
+
+// The map uses the hash's other bits.
+UidCache::NameShard& UidCache::shard(std::string_view name) {
+  return names_[(NameHash()(name) >> 40) % kShards];
+}
+
+const UidCache::NameShard& UidCache::shard(std::string_view name) const {
+  return names_[(NameHash()(name) >> 40) % kShards];
+}
+
+const UidCache::Entry* UidCache::find(std::string_view name) const {
+  const NameShard& home = shard(name);
+  const std::shared_lock lock(home.mutex);
+  const auto found = home.map.find(name);
+  return found == home.map.end() ? nullptr : found->second;
+}
+
+const UidCache::Entry* UidCache::find(std::uint64_t uid) const {
+  const UidShard& home = uids_[uid % kShards];
+  const std::shared_lock lock(home.mutex);
+  const auto found = home.map.find(uid);
+  return found == home.map.end() ? nullptr : found->second;
+}
+
+const UidCache::Entry* UidCache::remember(std::string_view name, std::uint64_t uid) {
+  const Entry* entry = nullptr;
+  {
+    NameShard& home = shard(name);
+    const std::lock_guard lock(home.mutex);
+    const auto found = home.map.find(name);
+    if (found != home.map.end() && found->second->uid == uid) return found->second;
+    Node& node = home.nodes.emplace_back(Node{std::string(name), {}});
+    node.entry = Entry{uid, node.name};
+    entry = &node.entry;
+    home.map.emplace(entry->name, entry);  // stays with its first id if renamed elsewhere
+  }
+  UidShard& home = uids_[uid % kShards];
+  const std::lock_guard lock(home.mutex);
+  home.map.emplace(uid, entry);  // likewise
+  return entry;
+}
+
+void UidCache::rename(std::string_view old_name, std::string_view new_name, std::uint64_t uid) {
+  {
+    NameShard& home = shard(old_name);
+    const std::lock_guard lock(home.mutex);
+    home.map.erase(old_name);
+  }
+  const Entry* entry = remember(new_name, uid);
+  UidShard& home = uids_[uid % kShards];
+  const std::lock_guard lock(home.mutex);
+  home.map.insert_or_assign(uid, entry);
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,392 @@
+#include "storage/schema/uid_table.h"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/gather.h"
+#include "storage/schema/uid_assigner.h"
+#include "storage/schema/uid_cache.h"
+
+namespace halite::storage {
+namespace {
+
+// Compare-and-puts under way at once for one caller.
+constexpr std::size_t kAssignsInFlight = 64;
+
+using Key = std::pair<NameKind, std::string>;
+
+// One name being given its id; those who ask meanwhile wait for the same outcome.
+struct Flight {
+  Completion done;
+  Result<UidTable::Entry> outcome =  // written before done, read after
+      fail(Errc::kCancelled, "the assignment was stopped");
+};
+
+Result<void> check_name(NameKind kind, std::string_view name) {
+  if (name.empty() || name.size() > kRowKeyBytesMax || name == std::string_view("\0", 1)) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("a name for '{}' takes 1 to {} bytes and is not a single zero byte; "
+                            "this one has {} bytes",
+                            name_kind_text(kind), kRowKeyBytesMax, name.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_kind_text(NameKind kind) {
+  switch (kind) {
+    case NameKind::kMetric:
+      return "metrics";
+    case NameKind::kTagKey:
+      return "tagk";
+    case NameKind::kTagValue:
+      return "tagv";
+  }
+  std::unreachable();
+}
+
+Error no_such_name(NameKind kind, std::string_view name) {
+  return Error{
+      Errc::kNotFound, fmt::format("No such name for '{}': '{}'", name_kind_text(kind), name), {}};
+}
+
+Error no_such_uid(NameKind kind, BytesView uid) {
+  std::vector<int> bytes;
+  for (const char byte : uid) bytes.push_back(static_cast<signed char>(byte));
+  return Error{
+      Errc::kNotFound,
+      fmt::format("No such unique ID for '{}': [{}]", name_kind_text(kind), fmt::join(bytes, ", ")),
+      {}};
+}
+
+TableSpec uid_table_spec(std::string name) {
+  TableSpec spec;
+  spec.name = std::move(name);
+  spec.families = {FamilySpec{"id", 0}, FamilySpec{"name", 0}};
+  return spec;
+}
+
+struct UidTable::Impl {
+  Impl(std::shared_ptr<Table> names, UidWidths widths) : table(names), assigner(names, widths) {}
+
+  [[nodiscard]] UidCache& cache(NameKind kind) { return caches[static_cast<std::size_t>(kind)]; }
+
+  // The names of `requests` that the cache does not know, each once.
+  std::vector<NameRequest> unknown_names(const std::vector<NameRequest>& requests);
+  Task<void> read_names(const std::vector<NameRequest>& unknown);
+  Task<void> assign_names(std::vector<Key> names);
+  Task<Entry> join(Key key, std::shared_ptr<Flight> flight);
+  Task<Entry> assign_reserved(Key key, std::shared_ptr<Flight> flight, std::uint64_t reserved);
+  void land(const Key& key, Flight& flight);
+
+  const std::shared_ptr<Table> table;
+  UidAssigner assigner;
+  std::array<UidCache, 3> caches;
+  std::mutex mutex;
+  std::map<Key, std::shared_ptr<Flight>> flights;  // guarded by mutex
+};
+
+namespace {
+
+// Lands what its owner did not, so that nobody waits for a coroutine that was thrown away.
+template <class Impl>
+class LandingGuard {
+ public:
+  explicit LandingGuard(Impl& impl) : impl_(impl) {}
+  LandingGuard(const LandingGuard&) = delete;
+  LandingGuard& operator=(const LandingGuard&) = delete;
+  ~LandingGuard() {
+    for (auto& [key, flight] : led) impl_.land(key, *flight);
+  }
+  std::vector<std::pair<Key, std::shared_ptr<Flight>>> led;
+
+ private:
+  Impl& impl_;
+};
+
+}  // namespace
+
+void UidTable::Impl::land(const Key& key, Flight& flight) {
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = flights.find(key);
+    if (found != flights.end() && found->second.get() == &flight) flights.erase(found);
+  }
+  flight.done.finish({});
+}
+
+std::vector<UidTable::NameRequest> UidTable::Impl::unknown_names(
+    const std::vector<NameRequest>& requests) {
+  std::vector<NameRequest> unknown;
+  std::map<std::pair<NameKind, std::string_view>, std::size_t> seen;
+  for (const NameRequest& request : requests) {
+    if (!check_name(request.kind, request.name)) continue;
+    if (cache(request.kind).find(request.name) != nullptr) continue;
+    const auto [at, fresh] = seen.try_emplace({request.kind, request.name}, unknown.size());
+    if (fresh) {
+      unknown.push_back(request);
+    } else {
+      unknown[at->second].create |= request.create;
+    }
+  }
+  return unknown;
+}
+
+Task<void> UidTable::Impl::read_names(const std::vector<NameRequest>& unknown) {
+  std::vector<RowRead> reads;
+  reads.reserve(unknown.size());
+  for (const NameRequest& request : unknown) {
+    reads.push_back(RowRead{request.name, kIdFamily, {Bytes(name_kind_text(request.kind))}});
+  }
+  CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].cells.empty()) continue;
+    const NameKind kind = unknown[i].kind;
+    CO_TRY(const std::uint64_t uid, assigner.decode(kind, rows[i].cells.front().value));
+    cache(kind).remember(unknown[i].name, uid);
+  }
+  co_return Result<void>();
+}
+
+// What one name's assignment yields goes into its flight, good or bad.
+Task<UidTable::Entry> UidTable::Impl::assign_reserved(Key key, std::shared_ptr<Flight> flight,
+                                                      std::uint64_t reserved) {
+  const Result<std::uint64_t> uid = co_await assigner.assign(key.first, key.second, reserved);
+  if (uid) {
+    flight->outcome = *cache(key.first).remember(key.second, *uid);
+  } else {
+    flight->outcome = std::unexpected(uid.error());
+  }
+  co_return flight->outcome;
+}
+
+Task<UidTable::Entry> UidTable::Impl::join(Key key, std::shared_ptr<Flight> flight) {
+  const Result<void> landed = co_await flight->done.wait();
+  static_cast<void>(landed);  // always good: the outcome tells
+  if (!flight->outcome && flight->outcome.error().code == Errc::kCancelled) {
+    // Whoever led was stopped; that is no reason for us to stop.
+    std::vector<Key> again{key};
+    CO_TRY_VOID(co_await assign_names(std::move(again)));
+    const Entry* entry = cache(key.first).find(key.second);
+    if (entry != nullptr) co_return *entry;
+  }
+  co_return flight->outcome;
+}
+
+// Leads the assignment of the names that nobody leads yet, then waits for the others. Afterwards
+// every name is in the cache, or the first error is returned.
+Task<void> UidTable::Impl::assign_names(std::vector<Key> names) {
+  LandingGuard<Impl> guard(*this);
+  std::vector<Task<Entry>> joined;
+  {
+    const std::lock_guard lock(mutex);
+    for (const Key& key : names) {
+      if (cache(key.first).find(key.second) != nullptr) continue;  // landed a moment ago
+      const auto [at, fresh] = flights.try_emplace(key);
+      if (fresh) {
+        at->second = std::make_shared<Flight>();
+        guard.led.emplace_back(key, at->second);
+      } else {
+        joined.push_back(join(key, at->second));
+      }
+    }
+  }
+  Result<void> outcome;
+  std::vector<Task<Entry>> led;
+  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
+    std::vector<std::pair<Key, std::shared_ptr<Flight>>> mine;
+    for (const auto& one : guard.led) {
+      if (one.first.first == kind) mine.push_back(one);
+    }
+    if (mine.empty()) continue;
+    Result<std::uint64_t> first = co_await assigner.reserve(kind, mine.size());
+    if (!first) {
+      outcome = std::unexpected(first.error());
+      for (const auto& [key, flight] : mine) flight->outcome = std::unexpected(first.error());
+      continue;
+    }
+    std::uint64_t uid = *first;
+    for (auto& [key, flight] : mine) {
+      led.push_back(assign_reserved(std::move(key), std::move(flight), uid++));
+    }
+  }
+  const std::vector<Result<Entry>> own = co_await gather(std::move(led), kAssignsInFlight);
+  for (auto& [key, flight] : guard.led) land(key, *flight);
+  guard.led.clear();
+  // Only now: two callers may each wait for a name that the other leads.
+  const std::vector<Result<Entry>> others = co_await gather(std::move(joined), kAssignsInFlight);
+  for (const auto* entries : {&own, &others}) {
+    for (const Result<Entry>& entry : *entries) {
+      if (!entry && outcome) outcome = std::unexpected(entry.error());
+    }
+  }
+  co_return outcome;
+}
+
+UidTable::UidTable(std::shared_ptr<Table> table, UidWidths widths)
+    : impl_(std::make_unique<Impl>(std::move(table), widths)) {}
+UidTable::~UidTable() = default;
+
+Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve(std::vector<NameRequest> requests) {
+  const std::vector<NameRequest> unknown = impl_->unknown_names(requests);
+  Result<void> assigned;
+  if (!unknown.empty()) {
+    CO_TRY_VOID(co_await impl_->read_names(unknown));
+    std::vector<Key> fresh;
+    for (const NameRequest& request : unknown) {
+      if (!request.create || cached(request.kind, request.name) != nullptr) continue;
+      fresh.emplace_back(request.kind, request.name);
+    }
+    if (!fresh.empty()) assigned = co_await impl_->assign_names(std::move(fresh));
+  }
+  std::vector<Result<Entry>> entries;
+  entries.reserve(requests.size());
+  for (const NameRequest& request : requests) {
+    const Entry* entry = cached(request.kind, request.name);
+    if (entry != nullptr) {
+      entries.emplace_back(*entry);
+    } else if (Result<void> legal = check_name(request.kind, request.name); !legal) {
+      entries.emplace_back(std::unexpected(legal.error()));
+    } else if (request.create && !assigned) {
+      entries.emplace_back(std::unexpected(assigned.error()));
+    } else {
+      entries.emplace_back(std::unexpected(no_such_name(request.kind, request.name)));
+    }
+  }
+  co_return entries;
+}
+
+Task<UidTable::Entry> UidTable::find(NameKind kind, std::string name) {
+  if (const Entry* entry = cached(kind, name)) co_return *entry;
+  std::vector<NameRequest> requests;
+  requests.push_back(NameRequest{kind, std::move(name), false});
+  CO_TRY(const std::vector<Result<Entry>> entries, co_await resolve(std::move(requests)));
+  co_return entries.front();
+}
+
+Task<UidTable::Entry> UidTable::find_or_assign(NameKind kind, std::string name) {
+  if (const Entry* entry = cached(kind, name)) co_return *entry;
+  std::vector<NameRequest> requests;
+  requests.push_back(NameRequest{kind, std::move(name), true});
+  CO_TRY(const std::vector<Result<Entry>> entries, co_await resolve(std::move(requests)));
+  co_return entries.front();
+}
+
+Task<UidTable::Entry> UidTable::name_of(NameKind kind, std::uint64_t uid) {
+  if (const Entry* entry = cached(kind, uid)) co_return *entry;
+  std::vector<UidRequest> requests{UidRequest{kind, uid}};
+  CO_TRY(const std::vector<Result<Entry>> entries, co_await names_of(std::move(requests)));
+  co_return entries.front();
+}
+
+Task<std::vector<Result<UidTable::Entry>>> UidTable::names_of(std::vector<UidRequest> requests) {
+  std::vector<RowRead> reads;
+  std::vector<UidRequest> unknown;
+  for (const UidRequest& request : requests) {
+    if (cached(request.kind, request.uid) != nullptr) continue;
+    unknown.push_back(request);
+    reads.push_back(RowRead{
+        uid_bytes(request.kind, request.uid), kNameFamily, {Bytes(name_kind_text(request.kind))}});
+  }
+  if (!reads.empty()) {
+    CO_TRY(const std::vector<Row> rows, co_await impl_->table->read(std::move(reads)));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].cells.empty()) continue;
+      impl_->cache(unknown[i].kind).remember(rows[i].cells.front().value, unknown[i].uid);
+    }
+  }
+  std::vector<Result<Entry>> entries;
+  entries.reserve(requests.size());
+  for (const UidRequest& request : requests) {
+    const Entry* entry = cached(request.kind, request.uid);
+    if (entry != nullptr) {
+      entries.emplace_back(*entry);
+    } else {
+      const Bytes uid = uid_bytes(request.kind, request.uid);
+      entries.emplace_back(std::unexpected(no_such_uid(request.kind, uid)));
+    }
+  }
+  co_return entries;
+}
+
+Task<UidTable::Entry> UidTable::assign(NameKind kind, std::string name) {
+  Result<Entry> found = co_await find(kind, name);
+  if (found) {
+    co_return fail(Errc::kConflict,
+                   "Name already exists with UID: " + to_hex(uid_bytes(kind, found->uid)));
+  }
+  if (found.error().code != Errc::kNotFound) co_return found;
+  co_return co_await find_or_assign(kind, std::move(name));
+}
+
+Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new_name) {
+  CO_TRY_VOID(check_name(kind, new_name));
+  CO_TRY(const Entry old_entry, co_await find(kind, old_name));
+  const Bytes uid = uid_bytes(kind, old_entry.uid);
+  // The new pair first, each step a table that readers understand; the old name goes last.
+  CO_TRY(const std::uint64_t holder,
+         co_await impl_->assigner.put_forward(kind, new_name, old_entry.uid));
+  if (holder != old_entry.uid) {
+    co_return fail(
+        Errc::kConflict,
+        fmt::format("When trying rename(\"{}\", \"{}\"): new name already assigned ID={}", old_name,
+                    new_name, to_hex(uid_bytes(kind, holder))));
+  }
+  const Bytes qualifier(name_kind_text(kind));
+  std::vector<RowWrite> reverse(1);
+  reverse[0].row = uid;
+  reverse[0].puts.push_back(CellWrite{Column{kNameFamily, qualifier}, new_name, 0});
+  CO_TRY_VOID(co_await impl_->table->write(std::move(reverse)));
+  if (old_name != new_name) {
+    std::vector<RowWrite> forward(1);
+    forward[0].row = old_name;
+    forward[0].deletes.push_back(Column{kIdFamily, qualifier});
+    CO_TRY_VOID(co_await impl_->table->write(std::move(forward)));
+    impl_->cache(kind).rename(old_name, new_name, old_entry.uid);
+  }
+  co_return Result<void>();
+}
+
+const UidTable::Entry* UidTable::cached(NameKind kind, std::string_view name) const {
+  return impl_->cache(kind).find(name);
+}
+
+const UidTable::Entry* UidTable::cached(NameKind kind, std::uint64_t uid) const {
+  return impl_->cache(kind).find(uid);
+}
+
+Bytes UidTable::uid_bytes(NameKind kind, std::uint64_t uid) const {
+  return impl_->assigner.encode(kind, uid);
+}
+
+Task<std::vector<std::string>> UidTable::suggest(NameKind kind, std::string prefix,
+                                                 std::size_t max) {
+  const Bytes qualifier(name_kind_text(kind));
+  ScanSpec spec;
+  spec.family = kIdFamily;
+  spec.ranges.push_back(prefix.empty() ? KeyRange{"!", "~"} : KeyRange{prefix, prefix_end(prefix)});
+  spec.qualifier_begin = qualifier;
+  spec.qualifier_end = qualifier + '\0';
+  spec.keys_only = true;
+  const std::unique_ptr<Scanner> scanner = impl_->table->scan(std::move(spec));
+  std::vector<std::string> names;
+  while (names.size() < max) {
+    ScanLimit limit;
+    limit.rows_max = static_cast<std::uint32_t>(std::min<std::size_t>(max - names.size(), 1024));
+    CO_TRY(std::vector<Row> rows, co_await scanner->next(limit));
+    if (rows.empty()) break;
+    for (Row& row : rows) {
+      if (check_name(kind, row.key)) names.push_back(std::move(row.key));
+    }
+  }
+  co_return names;
+}
+
+}  // namespace halite::storage
