@@ -1,0 +1,206 @@
+// The page that asks and draws. It owns the state: the form, the time picker and the graph report what the
+// user wants, the URL remembers it, and every change asks the server anew.
+import { h } from "../base/dom";
+import type { State } from "../question/state";
+import { openingMetric, openingState } from "../question/opening";
+import { parseUrl, printUrl } from "../question/url";
+import { agoDuration, parseDuration, printDuration, resolveRange } from "../question/time_range";
+import { aggregators, forgetNames, metricsWithPrefix } from "../server/names";
+import { QueryForm } from "../form/query_form";
+import { Header } from "./header";
+import { Result } from "./result";
+import { Asker } from "../server/asker";
+import { FirstSteps } from "../views/first_steps";
+
+const kRetryMs = 3000;
+const kZoomBack = "zoomedFrom"; // in history.state: the range to which a double click returns
+
+export class Explore {
+  private state: State = parseUrl("").state;
+  private readonly header: Header;
+  private readonly form: QueryForm;
+  private readonly result: Result;
+  private readonly asker = new Asker();
+  private readonly firstSteps: FirstSteps;
+  private timer = 0;
+
+  constructor(host: HTMLElement) {
+    this.header = new Header({
+      onChange: (change) => this.change(change),
+      onRefresh: () => this.refresh(),
+      onPan: (part) => this.pan(part),
+      onZoomOut: () => this.zoomOut(),
+    });
+    this.form = new QueryForm((queries) => this.change({ queries }));
+    this.result = new Result({
+      onZoom: (start, end) => this.zoom(start, end),
+      onReset: () => this.resetZoom(),
+      onChange: (change) => this.change(change),
+      onCancel: () => this.cancel(),
+      onRetry: () => this.refresh(),
+    });
+    this.firstSteps = new FirstSteps((metric) => this.setState(openingState(metric)));
+    host.append(
+      h("a", { href: "#result", class: "skip", text: "Skip to the graph", on: { click: (e: Event) => this.skip(e) } }),
+      this.header.root,
+      h(
+        "main",
+        { class: "main" },
+        h("div", { class: "side" }, this.form.root),
+        h("div", { class: "content" }, this.firstSteps.root, this.result.root),
+      ),
+    );
+  }
+
+  start(): void {
+    window.addEventListener("popstate", () => this.fromUrl());
+    document.addEventListener("visibilitychange", () => this.schedule());
+    void aggregators().then((names) => this.form.setAggregators(names));
+    void this.firstSteps.start();
+    if (location.hash.length > 1) this.fromUrl();
+    else void this.open();
+  }
+
+  // An empty URL: waits for the first metric there is, and shows it.
+  private async open(): Promise<void> {
+    this.show();
+    try {
+      const own = await metricsWithPrefix("halite.", 500);
+      const metric = openingMetric(own, own.length ? [] : await metricsWithPrefix("", 1));
+      if (location.hash.length > 1) return; // the user was faster
+      if (metric) {
+        this.state = openingState(metric);
+        history.replaceState(null, "", printUrl(this.state));
+        this.show();
+        this.ask();
+        return;
+      }
+      this.result.showEmpty("Nothing is stored yet", "The server's own metrics appear here within half a minute of its start.");
+    } catch (error) {
+      this.result.showError(error);
+    }
+    window.setTimeout(() => location.hash.length <= 1 && !this.asker.busy && this.open(), kRetryMs);
+  }
+
+  private fromUrl(): void {
+    const { state, errors } = parseUrl(location.hash);
+    this.state = state;
+    if (this.state.queries.length === 0) this.state.queries = parseUrl("").state.queries;
+    this.show();
+    this.ask();
+    if (errors.length) this.result.showError(new Error(`The link could not be read: ${errors.join("; ")}`));
+  }
+
+  private change(change: Partial<State>): void {
+    // A range chosen anew is no longer a zoom into another one.
+    this.setState({ ...this.state, ...change }, change.start === undefined ? history.state : null);
+  }
+
+  private setState(state: State, historyState: unknown = null): void {
+    const before = this.state;
+    this.state = state;
+    const url = printUrl(state);
+    if (url !== location.hash) history.pushState(historyState, "", url);
+    this.show();
+    // Another way to look at the same answer needs no new one.
+    const same = (s: State): string =>
+      printUrl({ ...s, view: "graph", logScale: false, fromZero: false, refreshSeconds: 0 });
+    const axes = (s: State): string => JSON.stringify(s.queries.map((query) => query.rightAxis));
+    if (same(before) === same(state) && axes(before) === axes(state)) {
+      this.result.redraw(state);
+      this.schedule();
+    } else {
+      this.ask();
+    }
+  }
+
+  private show(): void {
+    const { queries } = this.state;
+    this.header.set(this.state);
+    this.form.set(queries.length ? queries : parseUrl("").state.queries);
+    this.result.setState(this.state);
+    const metrics = queries.map((query) => query.metric).filter(Boolean);
+    document.title = metrics.length ? `${metrics.join(", ")} – Halite` : "Halite";
+  }
+
+  private refresh(): void {
+    forgetNames();
+    this.ask();
+  }
+
+  private ask(quiet = false): void {
+    window.clearTimeout(this.timer);
+    const state = this.state;
+    const asked = state.queries.some((query) => query.metric && !query.hidden);
+    if (!asked) {
+      this.asker.cancel();
+      this.result.showEmpty("No query yet", "Type the name of a metric on the left, or pick one from its list.");
+      return;
+    }
+    const range = resolveRange(state.start, state.end, Date.now(), state.zone);
+    if ("error" in range) {
+      this.asker.cancel();
+      this.result.showError(new Error(range.error));
+      return;
+    }
+    this.result.showLoading(quiet);
+    void this.asker.ask(state, range, this.result.widthPx()).then((outcome) => {
+      if (outcome === null) return; // a newer question has taken its place
+      if ("frame" in outcome) this.result.showFrame({ ...outcome.frame, state: this.state });
+      else this.result.showError(outcome.error);
+      this.schedule();
+    });
+  }
+
+  private cancel(): void {
+    this.asker.cancel();
+    this.result.stopLoading();
+    this.schedule();
+  }
+
+  private schedule(): void {
+    window.clearTimeout(this.timer);
+    if (this.state.refreshSeconds <= 0 || document.hidden || this.asker.busy) return;
+    this.timer = window.setTimeout(() => this.ask(true), this.state.refreshSeconds * 1000);
+  }
+
+  private zoom(start: number, end: number): void {
+    const from = history.state?.[kZoomBack] ?? { start: this.state.start, end: this.state.end };
+    this.setState({ ...this.state, start: String(start), end: String(end) }, { [kZoomBack]: from });
+  }
+
+  private resetZoom(): void {
+    const from = history.state?.[kZoomBack];
+    if (from) this.setState({ ...this.state, start: from.start, end: from.end }, null);
+  }
+
+  private zoomOut(): void {
+    const ago = this.state.end === "" ? agoDuration(this.state.start) : null;
+    if (ago) {
+      const span = (parseDuration(ago) as number) * 2;
+      this.setState({ ...this.state, start: `${printDuration(span)}-ago` }, null);
+      return;
+    }
+    this.moveRange((start, end) => {
+      const half = (end - start) / 2;
+      return [start - half, end + half];
+    });
+  }
+
+  private pan(part: number): void {
+    this.moveRange((start, end) => [start + (end - start) * part, end + (end - start) * part]);
+  }
+
+  private moveRange(move: (start: number, end: number) => [number, number]): void {
+    const range = resolveRange(this.state.start, this.state.end, Date.now(), this.state.zone);
+    if ("error" in range) return;
+    const [start, end] = move(range.start, range.end).map((time) => String(Math.max(0, Math.round(time))));
+    this.setState({ ...this.state, start, end }, history.state);
+  }
+
+  // The hash is the state: a plain jump to #result would overwrite it.
+  private skip(event: Event): void {
+    event.preventDefault();
+    this.result.root.focus();
+  }
+}

@@ -1,0 +1,157 @@
+// One sub-query: metric, aggregator, tags, downsample, rate, and the whole of it as text.
+import { Combobox } from "../base/combobox";
+import { field, freshId, h, replace, select } from "../base/dom";
+import { icon, type IconName } from "../base/icons";
+import { parseExpression, printExpression } from "../question/metric_expression";
+import { queryLetter, type SubQuery } from "../question/state";
+import { findMetrics } from "../server/names";
+import { downsampleFields, rateFields } from "./operators";
+import { TagFields } from "./tag_fields";
+
+export interface CardOptions {
+  query: SubQuery; // changed in place, then onChange
+  index: number;
+  alone: boolean; // the only card: it cannot be removed
+  aggregators: string[];
+  onChange(): void;
+  onReplace(query: SubQuery): void;
+  onDuplicate(): void;
+  onRemove(): void;
+}
+
+const kAggregatorNotes: Record<string, string> = {
+  sum: "sum of the series",
+  avg: "average of the series",
+  min: "smallest",
+  max: "largest",
+  count: "how many",
+  none: "no aggregation, each series",
+};
+
+export class QueryCard {
+  readonly root: HTMLElement;
+  private readonly tags: TagFields;
+  private readonly expression: HTMLInputElement;
+  private readonly problem: HTMLElement;
+
+  constructor(private readonly options: CardOptions) {
+    const { query } = options;
+    this.problem = h("p", { class: "problem", role: "alert", id: freshId("problem") });
+    this.problem.hidden = true;
+    this.expression = this.expressionInput();
+    this.tags = new TagFields(query, () => this.changed());
+    const letter = queryLetter(options.index);
+    this.root = h(
+      "section",
+      { class: `card${query.hidden ? " card-hidden" : ""}`, "aria-label": `Query ${letter}` },
+      this.head(letter),
+      this.tags.root,
+      h("div", { class: "row" }, this.aggregatorField(), this.axisField()),
+      downsampleFields(query, () => this.changed()),
+      rateFields(query, () => this.changed()),
+      h("div", { class: "expression" }, field("As text", this.expression), this.problem),
+    );
+  }
+
+  private head(letter: string): HTMLElement {
+    const { query } = this.options;
+    const metric = new Combobox({
+      value: query.metric,
+      placeholder: "Type to search, e.g. cpu",
+      emptyText: "No metric has this in its name",
+      source: async (text, signal) => (await findMetrics(text, signal)).map((value) => ({ value })),
+      onCommit: (value) => {
+        query.metric = value;
+        this.tags.reload();
+        this.changed();
+      },
+    });
+    const caption = field("Metric", metric.input, "metric", metric.root);
+    return h(
+      "div",
+      { class: "card-head" },
+      h("span", { class: "letter", text: letter, "aria-hidden": "true" }),
+      caption,
+      h("div", { class: "card-buttons" }, ...this.buttons(letter)),
+    );
+  }
+
+  private buttons(letter: string): HTMLElement[] {
+    const { query, alone, onDuplicate, onRemove } = this.options;
+    const button = (name: IconName, label: string, click: () => void): HTMLElement =>
+      h(
+        "button",
+        { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click } },
+        icon(name),
+      );
+    const hide = button(query.hidden ? "eyeOff" : "eye", `Hide query ${letter}`, () => {
+      query.hidden = !query.hidden;
+      hide.setAttribute("aria-pressed", String(query.hidden));
+      replace(hide, icon(query.hidden ? "eyeOff" : "eye"));
+      this.root.classList.toggle("card-hidden", query.hidden);
+      this.changed();
+    });
+    hide.setAttribute("aria-pressed", String(query.hidden));
+    const list = [hide, button("copy", `Duplicate query ${letter}`, onDuplicate)];
+    if (!alone) list.push(button("close", `Remove query ${letter}`, onRemove));
+    return list;
+  }
+
+  private aggregatorField(): HTMLElement {
+    const { query, aggregators } = this.options;
+    const choices = aggregators.map((value) => ({
+      value,
+      text: kAggregatorNotes[value] ? `${value} – ${kAggregatorNotes[value]}` : value,
+    }));
+    const control = select(choices, query.aggregator, (value) => {
+      query.aggregator = value;
+      this.changed();
+    });
+    return field("Aggregate by", control, "grow");
+  }
+
+  private axisField(): HTMLElement {
+    const { query } = this.options;
+    const choices = [
+      { value: "left", text: "left" },
+      { value: "right", text: "right" },
+    ];
+    const control = select(choices, query.rightAxis ? "right" : "left", (value) => {
+      query.rightAxis = value === "right";
+      this.changed();
+    });
+    return field("Axis", control);
+  }
+
+  // Old hands type faster than they click.
+  private expressionInput(): HTMLInputElement {
+    const input = h("input", {
+      type: "text",
+      class: "mono",
+      spellcheck: "false",
+      autocapitalize: "off",
+      autocomplete: "off",
+      "aria-describedby": this.problem.id,
+    });
+    input.value = this.options.query.metric ? printExpression(this.options.query) : "";
+    input.addEventListener("change", () => {
+      const parsed = parseExpression(input.value);
+      const error = "error" in parsed ? parsed.error : "";
+      this.problem.textContent = error;
+      this.problem.hidden = error === "";
+      input.setAttribute("aria-invalid", String(error !== ""));
+      if ("query" in parsed) {
+        const { rightAxis, hidden } = this.options.query;
+        this.options.onReplace({ ...parsed.query, rightAxis, hidden });
+      }
+    });
+    return input;
+  }
+
+  private changed(): void {
+    const { query } = this.options;
+    this.expression.value = query.metric ? printExpression(query) : "";
+    this.problem.hidden = true;
+    this.options.onChange();
+  }
+}

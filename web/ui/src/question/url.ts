@@ -1,0 +1,75 @@
+// The state in the part of the URL after #, in the words of OpenTSDB's own page, so that its links
+// keep working: #start=1h-ago&m=sum:1m-avg:sys.cpu{host=*}&o=axis x1y2&tz=UTC&autoreload=10
+//
+// Ours in addition: view=, and "hidden" among the words of o=. What has its default is left out.
+import { parseExpression, printExpression } from "./metric_expression";
+import { newState, type State, type ViewId } from "./state";
+
+const kViews: ViewId[] = ["graph", "table", "json"];
+
+// Braces and bars stay encoded: mail and chat programs cut links at them.
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%(3A|2C|2F|3D)/g, (code) => decodeURIComponent(code));
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a lone % typed by hand
+  }
+}
+
+export function printUrl(state: State): string {
+  const parts: string[] = [`start=${encode(state.start)}`];
+  if (state.end) parts.push(`end=${encode(state.end)}`);
+  for (const query of state.queries) {
+    if (!query.metric) continue;
+    parts.push(`m=${encode(printExpression(query))}`);
+    const words = [query.rightAxis ? "axis x1y2" : "", query.hidden ? "hidden" : ""].filter(Boolean);
+    parts.push(`o=${encode(words.join(" "))}`);
+  }
+  if (state.queries.every((query) => !query.rightAxis && !query.hidden)) {
+    for (let i = parts.indexOf("o="); i >= 0; i = parts.indexOf("o=")) parts.splice(i, 1);
+  }
+  if (state.zone === "utc") parts.push("tz=UTC");
+  if (state.refreshSeconds > 0) parts.push(`autoreload=${state.refreshSeconds}`);
+  if (state.view !== "graph") parts.push(`view=${state.view}`);
+  if (state.logScale) parts.push("ylog");
+  if (state.fromZero) parts.push(`yrange=${encode("[0:]")}`);
+  return `#${parts.join("&")}`;
+}
+
+export interface FromUrl {
+  state: State;
+  errors: string[]; // what could not be read, in words
+}
+
+export function parseUrl(hash: string): FromUrl {
+  const state = newState();
+  const errors: string[] = [];
+  const options: string[] = [];
+  state.queries = [];
+  for (const pair of hash.replace(/^#/, "").split("&")) {
+    const at = pair.indexOf("=");
+    const key = at < 0 ? pair : pair.slice(0, at);
+    const value = at < 0 ? "" : decode(pair.slice(at + 1));
+    if (key === "start") state.start = value || state.start;
+    else if (key === "end") state.end = value;
+    else if (key === "m") {
+      const parsed = parseExpression(value);
+      if ("error" in parsed) errors.push(`m=${value}: ${parsed.error}`);
+      else state.queries.push(parsed.query);
+    } else if (key === "o") options.push(value);
+    else if (key === "tz") state.zone = /^(utc|gmt|etc\/utc)$/i.test(value) ? "utc" : "local";
+    else if (key === "autoreload") state.refreshSeconds = Math.max(0, Math.floor(Number(value)) || 0);
+    else if (key === "view") state.view = kViews.find((view) => view === value) ?? "graph";
+    else if (key === "ylog") state.logScale = true;
+    else if (key === "yrange") state.fromZero = value.startsWith("[0:");
+  }
+  state.queries.forEach((query, i) => {
+    query.rightAxis = /x1y2/.test(options[i] ?? "");
+    query.hidden = /\bhidden\b/.test(options[i] ?? "");
+  });
+  return { state, errors };
+}
