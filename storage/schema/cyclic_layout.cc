@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
+#include "storage/schema/corruption.h"
 #include "storage/schema/cyclic_options.h"
 #include "storage/schema/cyclic_value.h"
 #include "storage/schema/point_merge.h"
@@ -164,9 +165,8 @@ Result<RowId> CyclicLayout::parse_row(BytesView row) const {
 Result<void> CyclicLayout::decode(const RowId& row, const std::vector<Cell>& cells, TimeRange range,
                                   RowPoints& out) const {
   const auto corrupt = [&](const Cell& cell, std::string_view what) {
-    const Bytes row_key = key(row.salt, static_cast<std::uint32_t>(row.bucket), row.tsuid);
-    return fail(Errc::kCorruption, fmt::format("row {} qualifier {}: {}: value {}", to_hex(row_key),
-                                               to_hex(cell.qualifier), what, to_hex(cell.value)));
+    return corrupt_cell(key(row.salt, static_cast<std::uint32_t>(row.bucket), row.tsuid), cell,
+                        what);
   };
   PointMerge merge(out);
   for (const Cell& cell : cells) {

@@ -7,6 +7,7 @@
 
 #include "common/check.h"
 #include "storage/schema/column.h"
+#include "storage/schema/corruption.h"
 #include "storage/schema/point_merge.h"
 #include "storage/schema/salt.h"
 #include "storage/schema/tsuid.h"
@@ -169,9 +170,7 @@ Result<void> OpentsdbLayout::decode(const RowId& row, const std::vector<Cell>& c
       merge.add(time, point.value.bits, point_flags(point), cell.time);
     }
     if (step == ColumnReader::Step::kCorrupt) {
-      return fail(Errc::kCorruption,
-                  fmt::format("row {} qualifier {}: {}: value {}", to_hex(key_of(row)),
-                              to_hex(cell.qualifier), reader->problem(), to_hex(cell.value)));
+      return corrupt_cell(key_of(row), cell, reader->problem());
     }
   }
   merge.finish();

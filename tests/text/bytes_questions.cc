@@ -1,0 +1,245 @@
+#include "tests/text/bytes_questions.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "storage/schema/annotation_cell.h"
+#include "storage/schema/column.h"
+#include "storage/schema/histogram_cell.h"
+#include "storage/schema/rollup_cell.h"
+#include "storage/schema/salt.h"
+#include "storage/schema/tsuid.h"
+
+namespace halite::storage::bytes_text {
+namespace {
+
+void need(bool condition, std::string_view what) {
+  if (!condition) throw std::runtime_error(std::string(what));
+}
+
+Lines error(const Error& error) {
+  return {fmt::format("error ({}): {}", errc_name(error.code), error.message)};
+}
+
+// "600s/1h", "1h/1d", "1d/1y": seconds of an interval and the row's span.
+RollupInterval interval(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  need(slash != std::string_view::npos && text.size() >= slash + 3, "INTERVAL/SPAN");
+  RollupInterval interval;
+  interval.seconds = duration_ms(text.substr(0, slash)) / 1000;
+  const std::string_view span = text.substr(slash + 1);
+  interval.hours = static_cast<std::uint32_t>(number(span.substr(0, span.size() - 1)));
+  switch (span.back()) {
+    case 'h':
+      interval.span = RollupSpan::kHours;
+      break;
+    case 'd':
+      interval.span = RollupSpan::kDay;
+      break;
+    case 'n':
+      interval.span = RollupSpan::kMonth;
+      break;
+    case 'y':
+      interval.span = RollupSpan::kYear;
+      break;
+    default:
+      throw std::runtime_error("a span is in h, d, n or y");
+  }
+  return interval;
+}
+
+std::vector<UidPair> pairs(Words words) {
+  std::vector<UidPair> pairs;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    need(equals != std::string::npos, "KEY=VALUE");
+    pairs.push_back({static_cast<std::uint64_t>(number(word.substr(0, equals))),
+                     static_cast<std::uint64_t>(number(word.substr(equals + 1)))});
+  }
+  return pairs;
+}
+
+TimestampMs hour_of(TimestampMs time) { return time - time % kRowMs; }
+
+}  // namespace
+
+Lines Questions::answer(std::string_view line) {
+  const std::vector<std::string> all = words_of(line);
+  const std::string& verb = all.front();
+  const Words words = Words(all).subspan(1);
+  if (verb == "layout") return layout(words);
+  need(layouts_.any() != nullptr, "the file begins with a layout");
+  const RowLayout& any = *layouts_.any();
+  if (verb == "now") {
+    now_ = time_ms(words[0]);
+    return {};
+  }
+  if (verb == "parameters") {
+    const auto& parameters =
+        layouts_.cyclic ? layouts_.cyclic->parameters() : layouts_.opentsdb->parameters();
+    return {parameters.to_bytes()};
+  }
+  if (verb == "tsuid") {
+    return {to_hex(make_tsuid(any.widths(), static_cast<std::uint64_t>(number(words[0])),
+                              pairs(words.subspan(1))))};
+  }
+  if (verb == "salt") return {fmt::format("{}", any.salt_of(hex(words[0])))};
+  if (verb == "admit") {
+    const auto admitted = any.admit(time_ms(words[0]), now_);
+    return admitted ? Lines{"yes"} : error(admitted.error());
+  }
+  if (verb == "histogram") {
+    const Point at = point(words[0] + "=0");
+    return {to_hex(histogram_qualifier(at.time, (at.flags & kMillis) != 0))};
+  }
+  if (verb == "put") return put(words);
+  if (verb == "compact") return compact(words);
+  if (verb == "append") return append(words);
+  if (verb == "row") return row(words);
+  if (verb == "read") return read(words);
+  if (verb == "metric") return metric(words);
+  if (verb == "series") return series(words);
+  if (verb == "annotation") return annotation(words);
+  if (verb == "unhistogram") return unhistogram(words);
+  if (verb == "rollup") return rollup(words);
+  if (verb == "unrollup") return unrollup(words);
+  throw std::runtime_error("no such question: " + verb);
+}
+
+const OpentsdbLayout& Questions::opentsdb() const {
+  need(layouts_.opentsdb != nullptr, "this question is for layout opentsdb");
+  return *layouts_.opentsdb;
+}
+
+Lines Questions::place(BytesView row, const PointCell& cell) const {
+  return {
+      fmt::format("row {}", print_row(layouts_, row)),
+      fmt::format("cell {} = {}", print_qualifier(layouts_, cell.qualifier), to_hex(cell.value))};
+}
+
+Lines Questions::layout(Words words) {
+  auto made = make_layouts(words);
+  if (!made) return error(made.error());
+  layouts_ = *std::move(made);
+  return {};
+}
+
+Lines Questions::put(Words words) const {
+  need(words.size() == 2, "put TSUID POINT");
+  const Point at = point(words[1]);
+  return place(layouts_.any()->row_key(hex(words[0]), at.time),
+               layouts_.any()->point_cell(at.time, at.value, at.flags));
+}
+
+Lines Questions::compact(Words words) const {
+  need(words.size() >= 2, "compact TSUID POINT...");
+  const RowPoints all = columns(points(words.subspan(1)));
+  return place(opentsdb().row_key(hex(words[0]), all.times.front()),
+               compacted_cell(hour_of(all.times.front()), all.times, all.values, all.flags));
+}
+
+Lines Questions::append(Words words) const {
+  need(words.size() >= 2, "append TSUID POINT...");
+  const std::vector<Point> all = points(words.subspan(1));
+  PointCell cell{Bytes(kAppendQualifier), {}};
+  for (const Point& at : all) {
+    append_entry(cell.value, hour_of(all.front().time), at.time, at.value, at.flags);
+  }
+  return place(opentsdb().row_key(hex(words[0]), all.front().time), cell);
+}
+
+Lines Questions::row(Words words) const {
+  const auto row = layouts_.any()->parse_row(hex(words[0]));
+  if (!row) return error(row.error());
+  return {fmt::format("salt {} bucket {} tsuid {}", row->salt, row->bucket, to_hex(row->tsuid))};
+}
+
+Lines Questions::read(Words words) const {
+  need(!words.empty(), "read ROW CELL...");
+  TimeRange range{0, TimestampMs{1} << 60};
+  if (words.size() > 2 && words[words.size() - 2] == "in") {
+    range = time_range(words.back());
+    words = words.first(words.size() - 2);
+  }
+  const auto row = layouts_.any()->parse_row(hex(words[0]));
+  if (!row) return error(row.error());
+  std::vector<Cell> cells;
+  for (const std::string& word : words.subspan(1)) cells.push_back(cell(word));
+  RowPoints found;
+  const auto decoded = layouts_.any()->decode(*row, cells, range, found);
+  if (!decoded) return error(decoded.error());
+  Lines lines;
+  for (std::size_t i = 0; i < found.times.size(); ++i) {
+    lines.push_back(print(found.times[i], found.values[i], found.flags[i]));
+  }
+  return lines.empty() ? Lines{"no points"} : lines;
+}
+
+Lines Questions::metric(Words words) const {
+  need(words.size() == 3, "metric UID SALT FROM..TO");
+  return scans(layouts_.any()->metric_buckets(hex(words[0]), time_range(words[2]),
+                                              static_cast<std::uint32_t>(number(words[1])), now_));
+}
+
+Lines Questions::series(Words words) const {
+  need(words.size() == 2, "series TSUID FROM..TO");
+  return scans(layouts_.any()->series_buckets(hex(words[0]), time_range(words[1]), now_));
+}
+
+Lines Questions::scans(const std::vector<BucketScan>& scans) const {
+  Lines lines;
+  for (const BucketScan& scan : scans) {
+    std::string line = fmt::format("{} to {}", print_row(layouts_, scan.keys.begin),
+                                   print_row(layouts_, scan.keys.end));
+    if (!scan.qualifier_begin.empty()) {
+      line += fmt::format(" cells {} to {}", print_qualifier(layouts_, scan.qualifier_begin),
+                          print_qualifier(layouts_, scan.qualifier_end));
+    }
+    lines.push_back(line + fmt::format(" times {}..{}", scan.times.begin, scan.times.end));
+  }
+  return lines.empty() ? Lines{"no scans"} : lines;
+}
+
+Lines Questions::annotation(Words words) const {
+  need(words.size() == 2, "annotation TSUID|global START");
+  const Bytes tsuid = words[0] == "global" ? Bytes() : hex(words[0]);
+  const auto at = annotation_place(opentsdb(), tsuid, number(words[1]));
+  if (!at) return error(at.error());
+  return {fmt::format("row {}", print_row(layouts_, at->row)),
+          fmt::format("qualifier {}", to_hex(at->qualifier))};
+}
+
+Lines Questions::unhistogram(Words words) const {
+  const Cell one = cell(words[0]);
+  const auto histogram = read_histogram(one.qualifier, one.value);
+  if (!histogram) return {"no histogram"};
+  return {fmt::format("offset {}ms, written in {}, codec {}, payload [{}]", histogram->offset_ms,
+                      histogram->millis ? "ms" : "s", histogram->codec,
+                      to_hex(histogram->payload))};
+}
+
+Lines Questions::rollup(Words words) const {
+  need(words.size() == 4, "rollup INTERVAL/SPAN ID TSUID POINT");
+  const RollupInterval rows = interval(words[0]);
+  const auto checked = check_rollup(rows);
+  if (!checked) return error(checked.error());
+  const Point at = point(words[3]);
+  const auto rolled = rollup_cell(opentsdb(), rows, static_cast<std::uint8_t>(number(words[1])),
+                                  hex(words[2]), at.time / 1000, at.value, at.flags);
+  return rolled ? place(rolled->row, rolled->cell) : error(rolled.error());
+}
+
+Lines Questions::unrollup(Words words) const {
+  need(words.size() == 3, "unrollup INTERVAL/SPAN BASE CELL");
+  const Cell one = cell(words[2]);
+  const auto read = read_rollup(interval(words[0]), number(words[1]), one.qualifier, one.value);
+  if (!read) return {"no rollup"};
+  const std::uint8_t* id = std::get_if<std::uint8_t>(&read->aggregator);
+  const std::string who =
+      id != nullptr ? std::to_string(*id) : std::string(std::get<1>(read->aggregator));
+  return {
+      fmt::format("{} {}", who, print(read->time_s * 1000, read->value.bits, read->value.flags))};
+}
+
+}  // namespace halite::storage::bytes_text

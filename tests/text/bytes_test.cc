@@ -1,0 +1,100 @@
+// Runs tests/text/bytes/*.bytes: what the storage schema writes and reads, in hex.
+//
+// A line that begins in the first column asks, the indented lines under it answer; '#' comments.
+// HALITE_UPDATE=1 writes the answers that the code gives: read that diff like code.
+//
+//   layout opentsdb [uids M,K,V] [salt WIDTH/BUCKETS]
+//   layout cyclic [uids M,K,V] [salt BUCKETS] [span D] [slots N] [ttl D] [future D] [cleaning D]
+//   now TIME                          the clock of what follows; seconds below 2^32, else ms
+//   parameters                        what the table would remember
+//   tsuid METRIC KEY=VALUE...         ids as numbers
+//   salt TSUID
+//   put TSUID POINT                   row and cell of TIME=VALUE: 300, 4.5, 4.5w (8 bytes),
+//                                     bits:7FF8000000000001 (a double's)
+//   compact TSUID POINT...            row and compacted column (opentsdb)
+//   append TSUID POINT...             row and append column (opentsdb)
+//   row ROW                           salt, bucket and tsuid
+//   read ROW CELL... [in FROM..TO]    the points in QUALIFIER=VALUE[@CELLTIME] cells
+//   metric UID SALT FROM..TO          the scans for a range; series TSUID FROM..TO
+//   admit TIME
+//   annotation TSUID|global START     row and qualifier (opentsdb)
+//   histogram TIME                    qualifier; unhistogram CELL reads one
+//   rollup INTERVAL/SPAN ID TSUID POINT      row and cell; SPAN is 1h, 2h.., 1d, 1n or 1y
+//   unrollup INTERVAL/SPAN BASE CELL         what it says
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/text/bytes_questions.h"
+
+namespace halite::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+bool is_answer(std::string_view line) { return line.starts_with("  "); }
+bool is_question(std::string_view line) {
+  return !line.empty() && line.front() != ' ' && line.front() != '#';
+}
+
+// The file as it should be: its questions and comments with the answers that the code gives.
+std::vector<std::string> answered(const std::vector<std::string>& lines) {
+  bytes_text::Questions questions;
+  std::vector<std::string> out;
+  for (const std::string& line : lines) {
+    if (is_answer(line)) continue;
+    out.push_back(line);
+    if (!is_question(line)) continue;
+    for (const std::string& answer : questions.answer(line)) out.push_back("  " + answer);
+  }
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+std::vector<fs::path> files() {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(HALITE_SOURCE_DIR "/tests/text/bytes")) {
+    if (entry.path().extension() == ".bytes") paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+class BytesFile : public testing::TestWithParam<fs::path> {};
+
+TEST_P(BytesFile, SaysWhatTheCodeDoes) {
+  const std::vector<std::string> lines = lines_of(GetParam());
+  const std::vector<std::string> wanted = answered(lines);
+  ASSERT_TRUE(std::ranges::any_of(wanted, is_answer)) << "a file without an answer tests nothing";
+  if (std::getenv("HALITE_UPDATE") != nullptr && wanted != lines) {
+    std::ofstream(GetParam()) << joined(wanted);
+    return;
+  }
+  EXPECT_EQ(joined(lines), joined(wanted));
+}
+
+INSTANTIATE_TEST_SUITE_P(Bytes, BytesFile, testing::ValuesIn(files()), [](const auto& test) {
+  std::string name = test.param.stem().string();
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace halite::storage
