@@ -14,3 +14,9 @@ find_package(benchmark REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+# Debian's libcctz-dev brings neither a CMake nor a pkg-config file.
+find_path(CCTZ_INCLUDE_DIR cctz/time_zone.h REQUIRED)
+find_library(CCTZ_LIBRARY cctz REQUIRED)
+add_library(cctz::cctz UNKNOWN IMPORTED)
+set_target_properties(cctz::cctz PROPERTIES IMPORTED_LOCATION "${CCTZ_LIBRARY}"
+                                            INTERFACE_INCLUDE_DIRECTORIES "${CCTZ_INCLUDE_DIR}")

@@ -16,7 +16,7 @@ enum class FillPolicy : std::uint8_t { kNone, kNan, kNull, kZero, kScalar };
 
 struct DownsampleSpec {
   std::string text;              // as asked: "1m-avg-nan"
-  std::int64_t interval_ms = 0;  // one unit of a calendar interval has its usual length
+  std::int64_t interval_ms = 0;  // a calendar's month counts 30 days here; 0 = `all`
   std::int32_t interval = 0;     // the number before the unit
   std::string unit;              // "ms" "s" "m" "h" "d" "w" "n" "y"
   bool calendar = false;
@@ -24,6 +24,7 @@ struct DownsampleSpec {
   std::string function;  // an aggregator's name
   FillPolicy fill = FillPolicy::kNone;
   double fill_scalar = 0;
+  bool operator==(const DownsampleSpec&) const = default;
 };
 
 struct RateSpec {
@@ -31,6 +32,8 @@ struct RateSpec {
   std::int64_t counter_max = INT64_MAX;
   std::int64_t reset_value = 0;  // 0 = no such test
   bool drop_resets = false;
+  bool options_given = false;  // the asker wrote options, if only the default ones
+  bool operator==(const RateSpec&) const = default;
 };
 
 struct Filter {
@@ -47,12 +50,13 @@ struct SubQuestion {
   bool explicit_tags = false;
   std::optional<DownsampleSpec> downsample;
   std::optional<RateSpec> rate;
+  bool operator==(const SubQuestion&) const = default;
 };
 
 struct Question {
   TimestampMs begin = 0;  // first millisecond asked
   TimestampMs end = 0;    // last millisecond asked + 1
-  std::string timezone;   // empty = the server's
+  std::string timezone;   // of calendar downsampling, as asked; empty = UTC
   std::vector<SubQuestion> queries;
   bool ms_resolution = false;
   bool arrays = false;

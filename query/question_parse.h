@@ -19,12 +19,14 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 struct ParseContext {
   TimestampMs now = 0;
-  std::string timezone;  // the server's zone, for dates without one
+  std::string timezone;  // the server's zone, for dates of a question without one; empty = UTC
   std::size_t json_depth_max = 16;
+  std::size_t regexp_bytes_max = 1 << 20;  // of one compiled regular expression
+  std::size_t metric_width = 3;            // bytes of a metric's id, for TSUIDs
 };
 
-// Errors of the URI's syntax have Errc::kInternal where OpenTSDB answers 500, kInvalidArgument
-// where it answers 400.
+// Errors have Errc::kInternal where OpenTSDB answers 500 (most of the URI's syntax),
+// kInvalidArgument where it answers 400; their details are what its envelope says there.
 [[nodiscard]] Result<Question> parse_question_uri(const Parameters& parameters,
                                                   const ParseContext& context);
 [[nodiscard]] Result<Question> parse_question_json(std::string_view body,

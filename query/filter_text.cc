@@ -1,0 +1,129 @@
+#include "query/filter_text.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "query/text.h"
+
+namespace halite::query {
+namespace {
+
+using storage::FilterType;
+
+// not_key is not among them: OpenTSDB 2.4 documents it but does not know it.
+constexpr std::array kTypes = {
+    FilterType::kLiteralOr,     FilterType::kILiteralOr, FilterType::kNotLiteralOr,
+    FilterType::kNotILiteralOr, FilterType::kWildcard,   FilterType::kIWildcard,
+    FilterType::kRegexp,
+};
+
+std::unexpected<Error> refuse(std::string message) {
+  return fail(Errc::kInvalidArgument, std::move(message));
+}
+
+Result<Filter> checked(Filter filter, std::size_t regexp_bytes_max) {
+  const auto matcher = storage::TagMatcher::compile(filter.filter, regexp_bytes_max);
+  if (!matcher) return std::unexpected(matcher.error());
+  return filter;
+}
+
+struct KeyValue {
+  std::string_view key;
+  std::string_view value;
+};
+
+Result<KeyValue> parse_pair(std::string_view text) {
+  const auto parts = split_all(text, '=');
+  if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
+    return refuse(fmt::format("invalid tag: {}", text));
+  }
+  return KeyValue{.key = parts[0], .value = parts[1]};
+}
+
+Result<Filter> parse_tag(std::string_view text, bool group_by, std::size_t regexp_bytes_max) {
+  TRY(const KeyValue pair, parse_pair(text));
+  return filter_from_value(pair.key, pair.value, group_by, regexp_bytes_max);
+}
+
+std::unexpected<Error> refuse_part(std::string_view what, std::string_view text, Error error) {
+  error.message = fmt::format("When parsing {} '{}': {}", what, text, error.message);
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace
+
+Result<Filter> make_filter(std::string_view type, std::string_view key, std::string_view pattern,
+                           bool group_by, std::size_t regexp_bytes_max) {
+  if (type.empty()) return refuse("The filter type cannot be null or empty");
+  if (key.empty()) return refuse("The tagk cannot be null or empty");
+  const auto found = std::ranges::find(kTypes, type, storage::filter_type_name);
+  if (found == kTypes.end()) {
+    return refuse(fmt::format("Could not find a tag value filter of the type: {}", type));
+  }
+  return checked(
+      {.filter = {.type = *found, .key = std::string(key), .pattern = std::string(pattern)},
+       .group_by = group_by},
+      regexp_bytes_max);
+}
+
+Result<Filter> filter_from_value(std::string_view key, std::string_view value, bool group_by,
+                                 std::size_t regexp_bytes_max) {
+  if (key.empty()) return refuse("Tagk cannot be null or empty");
+  if (value.empty()) return refuse("Filter cannot be null or empty");
+  if (value == "*") return make_filter("wildcard", key, value, group_by, regexp_bytes_max);
+  if (const std::size_t paren = value.find('('); paren != std::string_view::npos) {
+    if (value.back() != ')') return refuse(fmt::format("Filter must end with a ')': {}", value));
+    return make_filter(to_lower(value.substr(0, paren)), key,
+                       value.substr(paren + 1, value.size() - paren - 2), group_by,
+                       regexp_bytes_max);
+  }
+  const std::string_view type = value.contains('*') ? "iwildcard" : "literal_or";
+  return make_filter(type, key, value, group_by, regexp_bytes_max);
+}
+
+void add_group_by(Filter filter, std::vector<Filter>& filters) {
+  const auto same = std::ranges::find(filters, filter.filter, &Filter::filter);
+  if (same != filters.end()) {
+    same->group_by = true;
+    return;
+  }
+  filter.group_by = true;
+  filters.push_back(std::move(filter));
+}
+
+Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_bytes_max) {
+  if (text.empty()) return refuse("Metric cannot be null or empty");
+  const std::size_t open = text.find('{');
+  MetricAndFilters parsed{.metric = std::string(text.substr(0, open)), .filters = {}};
+  if (open == std::string_view::npos) return parsed;
+  if (text.back() != '}') return refuse(fmt::format("Missing '}}' at the end of: {}", text));
+  if (open == text.size() - 2) return parsed;
+
+  const std::size_t close = text.find('}');
+  const bool two_braces = close != text.size() - 1;
+  if (two_braces) {
+    const std::size_t second = text.rfind('{');
+    const std::string_view inside = text.substr(second + 1, text.size() - second - 2);
+    for (const std::string_view part : split_all(inside, ',')) {
+      if (part.empty()) break;
+      auto filter = parse_tag(part, false, regexp_bytes_max);
+      if (!filter) return refuse_part("filter", part, std::move(filter).error());
+      parsed.filters.push_back(*std::move(filter));
+    }
+  }
+  // A brace that closes before it opens leaves nothing between.
+  const std::string_view inside =
+      close > open ? text.substr(open + 1, close - open - 1) : std::string_view();
+  for (const std::string_view part : split_all(inside, ',')) {
+    if (part.empty() && two_braces) break;
+    auto filter = parse_tag(part, true, regexp_bytes_max);
+    if (!filter) return refuse_part("tag", part, std::move(filter).error());
+    add_group_by(*std::move(filter), parsed.filters);
+  }
+  return parsed;
+}
+
+}  // namespace halite::query

@@ -1,0 +1,36 @@
+// Tag filters as users write them: a map's value ("*", "web*", "a|b", "regexp(^l.*)"), a typed
+// filter of a JSON body, and the braces behind a metric.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "query/question.h"
+
+namespace halite::query {
+
+// A filter by its type's name. `regexp_bytes_max` bounds a compiled regular expression.
+[[nodiscard]] Result<Filter> make_filter(std::string_view type, std::string_view key,
+                                         std::string_view pattern, bool group_by,
+                                         std::size_t regexp_bytes_max);
+
+// A filter from a tag map's value: "type(pattern)", a pattern with stars, or literals.
+[[nodiscard]] Result<Filter> filter_from_value(std::string_view key, std::string_view value,
+                                               bool group_by, std::size_t regexp_bytes_max);
+
+// Adds a grouping filter; one that is there already becomes a grouping filter instead.
+void add_group_by(Filter filter, std::vector<Filter>& filters);
+
+struct MetricAndFilters {
+  std::string metric;
+  std::vector<Filter> filters;  // of the second braces, then of the first
+};
+
+// "metric", "metric{tag=value,...}" or "metric{group by}{filters only}".
+[[nodiscard]] Result<MetricAndFilters> parse_metric(std::string_view text,
+                                                    std::size_t regexp_bytes_max);
+
+}  // namespace halite::query

@@ -1,0 +1,160 @@
+#include "query/question_check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/bytes.h"
+#include "query/aggregator.h"
+#include "query/downsample_spec.h"
+#include "query/time.h"
+
+namespace halite::query {
+namespace {
+
+std::unexpected<Error> refuse(std::string message) {
+  return fail(Errc::kInvalidArgument, std::move(message));
+}
+
+// What was asked, for the details of an error.
+std::string describe(const DraftQuestion& draft) {
+  std::string text = fmt::format("start={} end={}", draft.start, draft.end);
+  if (!draft.flags.timezone.empty()) text += " timezone=" + draft.flags.timezone;
+  for (const DraftSubQuestion& sub : draft.queries) {
+    text += fmt::format(" query=({}", sub.question.aggregator);
+    if (!sub.downsample.empty()) text += ":" + sub.downsample;
+    if (sub.question.rate) text += ":rate";
+    text += fmt::format(":{})", sub.tsuids.empty() ? sub.question.metric
+                                                   : fmt::format("{}", fmt::join(sub.tsuids, ",")));
+  }
+  return text;
+}
+
+Result<TimestampMs> read_end(const DraftQuestion& draft, const ParseContext& context) {
+  if (draft.end.empty()) return context.now;
+  return parse_time(draft.end, context);
+}
+
+// Times as OpenTSDB takes them: both ends included.
+struct Times {
+  TimestampMs start = 0;
+  TimestampMs end = 0;
+};
+
+Result<Times> read_times(const DraftQuestion& draft, ParseContext context) {
+  if (!draft.flags.timezone.empty()) context.timezone = draft.flags.timezone;
+  if (draft.start.empty()) return refuse("Missing start time");
+  TRY(const TimestampMs start, parse_time(draft.start, context));
+  TRY(const TimestampMs end, read_end(draft, context));
+  if (end <= start) {
+    return refuse(
+        fmt::format("End time [{}] must be greater than the start time [{}]", end, start));
+  }
+  return Times{.start = start, .end = end};
+}
+
+Result<void> read_tsuids(const DraftSubQuestion& draft, std::size_t metric_width,
+                         SubQuestion& into) {
+  std::string first_metric;
+  for (const std::string& text : draft.tsuids) {
+    if (text.size() < metric_width * 2) {
+      return fail(Errc::kInternal,
+                  fmt::format("begin 0, end {}, length {}", metric_width * 2, text.size()));
+    }
+    const std::string padded = text.size() % 2 == 0 ? text : "0" + text;
+    auto tsuid = from_hex(padded);
+    if (!tsuid) return refuse(fmt::format("bad TSUID \"{}\": not hexadecimal", text));
+    const std::string metric = to_hex(BytesView(*tsuid).substr(0, metric_width));
+    if (first_metric.empty()) first_metric = metric;
+    if (metric != first_metric) {
+      return fail(Errc::kInternal,
+                  fmt::format("One or more TSUIDs did not share the same metric [{}] [{}]",
+                              first_metric, metric));
+    }
+    into.tsuids.push_back(*std::move(tsuid));
+  }
+  return {};
+}
+
+Result<void> check_aggregator(const std::string& name) {
+  if (name.empty()) return refuse("Missing the aggregation function");
+  if (find_aggregator(name) == nullptr) {
+    return refuse(fmt::format("No such aggregation function: {}", name));
+  }
+  return {};
+}
+
+Result<void> read_downsample(const DraftQuestion& draft, const DraftSubQuestion& sub,
+                             SubQuestion& into) {
+  if (sub.downsample.empty()) return {};
+  TRY(DownsampleSpec spec, parse_downsample(sub.downsample));
+  const std::string& timezone = draft.flags.timezone;
+  if (!timezone.empty() && !find_time_zone(timezone)) {
+    return refuse("The timezone specification could not be found");
+  }
+  if (draft.use_calendar && !spec.all) spec.calendar = true;
+  if (spec.calendar && spec.interval <= 0) {
+    return refuse(fmt::format("Invalid duration (number): {}", sub.downsample));
+  }
+  into.downsample = std::move(spec);
+  return {};
+}
+
+Result<SubQuestion> check_sub_question(const DraftQuestion& draft, const DraftSubQuestion& sub) {
+  SubQuestion checked = sub.question;
+  TRY_VOID(check_aggregator(checked.aggregator));
+  if (checked.metric.empty() && sub.tsuids.empty()) {
+    return refuse("Missing the metric or tsuids, provide at least one");
+  }
+  TRY_VOID(read_downsample(draft, sub, checked));
+  if (!sub.percentiles.empty()) {
+    return fail(Errc::kUnsupported, "Histogram queries (percentiles) are not offered yet");
+  }
+  if (sub.pre_aggregate) {
+    return refuse("Pre-aggregated data was asked for, but no rollups are configured");
+  }
+  return checked;
+}
+
+Result<Question> check_all(const DraftQuestion& draft, const ParseContext& context) {
+  TRY(const Times times, read_times(draft, context));
+  if (draft.queries.empty()) return refuse("Missing queries");
+  Question question = draft.flags;
+  for (const DraftSubQuestion& sub : draft.queries) {
+    TRY(SubQuestion checked, check_sub_question(draft, sub));
+    question.queries.push_back(std::move(checked));
+  }
+  question.begin = times.start;
+  question.end = times.end + 1;
+  return question;
+}
+
+}  // namespace
+
+Result<Question> check_question(DraftQuestion draft, const ParseContext& context) {
+  std::vector<DraftSubQuestion> unique;
+  for (DraftSubQuestion& sub : draft.queries) {
+    if (std::ranges::count(unique, sub) == 0) unique.push_back(std::move(sub));
+  }
+  draft.queries = std::move(unique);
+
+  auto question = check_all(draft, context);
+  if (!question) {
+    Error error = std::move(question).error();
+    if (error.code == Errc::kInvalidArgument) error.details = describe(draft);
+    return std::unexpected(std::move(error));
+  }
+  // What OpenTSDB finds out only when it runs the query: answers 500.
+  for (const TimestampMs time : {question->begin, question->end - 1}) {
+    if (time < 0 || time >= kTimeEnd) {
+      return fail(Errc::kInternal, fmt::format("Invalid timestamp: {}", time));
+    }
+  }
+  for (std::size_t i = 0; i < draft.queries.size(); ++i) {
+    TRY_VOID(read_tsuids(draft.queries[i], context.metric_width, question->queries[i]));
+  }
+  return question;
+}
+
+}  // namespace halite::query

@@ -1,0 +1,35 @@
+// The last step of both syntaxes: times read, names checked, duplicates collapsed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "query/question.h"
+#include "query/question_parse.h"
+
+namespace halite::query {
+
+struct DraftSubQuestion {
+  SubQuestion question;                  // aggregator, metric, filters, explicit_tags, rate
+  std::string downsample;                // not yet read; empty = none
+  std::vector<std::string> tsuids;       // hexadecimal
+  std::vector<std::string> percentiles;  // of histograms, which are not offered yet
+  bool pre_aggregate = false;
+  bool operator==(const DraftSubQuestion&) const = default;
+};
+
+// A question as written: nothing checked yet.
+struct DraftQuestion {
+  std::string start;
+  std::string end;  // empty = now
+  bool use_calendar = false;
+  std::vector<DraftSubQuestion> queries;
+  Question flags;  // timezone and the switches; the rest is filled in by check_question()
+};
+
+// Validates in OpenTSDB's order, with its texts.
+[[nodiscard]] Result<Question> check_question(DraftQuestion draft, const ParseContext& context);
+
+}  // namespace halite::query

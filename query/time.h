@@ -1,0 +1,33 @@
+// Durations, time zones, and what parse_time() of question_parse.h is made of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <cctz/time_zone.h>
+
+#include "common/clock.h"
+#include "common/result.h"
+
+namespace halite::query {
+
+// Milliseconds of "90s", "1h", "2n" (a month is 30 days, a year 365). Only the last letter counts
+// ("10min" is ten months) and a fraction is cut ("1.5h" is one hour), as in OpenTSDB.
+[[nodiscard]] Result<std::int64_t> parse_duration(std::string_view text);
+
+// A zone of the system's time zone data ("Europe/Paris"); empty is UTC. Thread-safe.
+[[nodiscard]] std::optional<cctz::time_zone> find_time_zone(std::string_view name);
+
+// The instant of a local time: one that a clock change repeats is its second coming, one that it
+// skips is pushed on by the change. As Java's calendar does it.
+[[nodiscard]] std::int64_t local_to_seconds(const cctz::civil_second& local,
+                                            const cctz::time_zone& zone);
+
+// A decimal integer with an optional sign, with OpenTSDB's messages.
+[[nodiscard]] Result<std::int64_t> parse_integer(std::string_view text);
+
+// One greater than the greatest time OpenTSDB takes (13 digits of milliseconds).
+inline constexpr TimestampMs kTimeEnd = 10'000'000'000'000;
+
+}  // namespace halite::query
