@@ -1,0 +1,15 @@
+// A double's text as Java's Double.toString lays it out, which is what OpenTSDB answers hold:
+// "3.0", "123456.789", "1.0E7", "1.0E-4", "-0.0", "NaN", "-Infinity".
+//
+// The digits are the shortest that read back as the same double. Java before 19 now and then
+// prints one digit more than that.
+#pragma once
+
+#include <string>
+
+namespace halite {
+
+void append_java_double(std::string& to, double value);
+[[nodiscard]] std::string java_double(double value);
+
+}  // namespace halite
