@@ -22,6 +22,8 @@ struct WebOptions {
   std::int64_t telnet_idle_timeout_ms = 3'600'000;  // web.telnet_idle_timeout_ms
   std::int64_t request_timeout_ms = 60'000;  // web.request_timeout_ms: first to last byte of one
   std::int64_t write_timeout_ms = 60'000;    // web.write_timeout_ms: a client that does not read
+  std::int64_t linger_timeout_ms = 2'000;    // web.linger_timeout_ms: for the rest of a refused
+                                             // request, so that its sender reads the refusal
   std::uint64_t requests_per_connection_max = 0;  // web.requests_per_connection_max
 
   // HTTP requests.
@@ -34,14 +36,16 @@ struct WebOptions {
                                               // stream until its running query is stopped
 
   // HTTP answers.
-  std::size_t gzip_bytes_min = 1'024;  // web.gzip_bytes_min: shorter answers go as they are
-  int gzip_level = 1;                  // web.gzip_level: 1 (fast) to 9 (small), 0 = never
+  std::size_t gzip_bytes_min = 1;  // web.gzip_bytes_min: shorter answers go as they are
+  int gzip_level = 1;              // web.gzip_level: 1 (fast) to 9 (small), 0 = never
 
   // Telnet.
   std::size_t line_bytes_max = 64 << 10;           // web.line_bytes_max: without the line's end
   std::size_t telnet_reply_bytes_max = 256 << 10;  // web.telnet_reply_bytes_max: replies that wait
                                                    // for a client to read; more are dropped
-  std::size_t read_bytes = 256 << 10;              // web.read_bytes: one read from a socket
+  std::size_t telnet_flushes_max = 256;  // web.telnet_flushes_max: batches of a connection that are
+                                         // not durable yet; it is not read meanwhile
+  std::size_t read_bytes = 256 << 10;    // web.read_bytes: most that one read takes
 
   std::int64_t stop_timeout_ms = 10'000;  // web.stop_timeout_ms: for running requests when stopping
 

@@ -1,0 +1,88 @@
+#include "web/content_coding.h"
+
+#include <gtest/gtest.h>
+
+namespace halite::web {
+namespace {
+
+std::string packed(std::string_view text, Coding coding) {
+  Deflater deflater(coding, 6);
+  std::string out;
+  // In two pieces, as a stream comes.
+  deflater.add(text.substr(0, text.size() / 2), out);
+  deflater.add(text.substr(text.size() / 2), out);
+  deflater.finish(out);
+  return out;
+}
+
+// A zlib stream without its frame, as some clients send for "deflate".
+std::string raw_deflate(std::string_view text) {
+  const std::string framed = packed(text, Coding::kDeflate);
+  return framed.substr(2, framed.size() - 6);
+}
+
+TEST(ContentCoding, BothWays) {
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += std::to_string(i * 7919) + ",";
+  for (const Coding coding : {Coding::kGzip, Coding::kDeflate}) {
+    const Result<std::string> back = inflate_body(packed(text, coding), coding, text.size());
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(*back, text);
+  }
+  const Result<std::string> raw = inflate_body(raw_deflate(text), Coding::kDeflate, text.size());
+  ASSERT_TRUE(raw) << raw.error().details;
+  EXPECT_EQ(*raw, text);
+}
+
+TEST(ContentCoding, EmptyBodies) {
+  EXPECT_EQ(*inflate_body("", Coding::kGzip, 0), "");
+  EXPECT_EQ(*inflate_body(packed("", Coding::kGzip), Coding::kGzip, 0), "");
+  EXPECT_EQ(*inflate_body("as it is", Coding::kIdentity, 0), "as it is");
+}
+
+TEST(ContentCoding, TheMaximumAndOneByteMore) {
+  const std::string text(1'000'000, 'x');
+  const std::string body = packed(text, Coding::kGzip);
+  EXPECT_TRUE(inflate_body(body, Coding::kGzip, 1'000'000));
+  const Result<std::string> over = inflate_body(body, Coding::kGzip, 999'999);
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Errc::kTooLarge);
+  EXPECT_NE(over.error().message.find("web.body_inflated_bytes_max"), std::string::npos);
+}
+
+TEST(ContentCoding, SeveralGzipFilesInARow) {
+  const std::string body = packed("one ", Coding::kGzip) + packed("two", Coding::kGzip);
+  EXPECT_EQ(*inflate_body(body, Coding::kGzip, 100), "one two");
+}
+
+TEST(ContentCoding, DamagedAndCut) {
+  std::string body = packed("some text that is long enough to be packed", Coding::kGzip);
+  EXPECT_EQ(inflate_body(body.substr(0, body.size() - 9), Coding::kGzip, 100).error().code,
+            Errc::kInvalidArgument);
+  body[body.size() / 2] ^= 0x55;
+  EXPECT_EQ(inflate_body(body, Coding::kGzip, 100).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(inflate_body("{\"plain\":1}", Coding::kGzip, 100).error().code, Errc::kInvalidArgument);
+}
+
+TEST(ContentCoding, ContentEncoding) {
+  EXPECT_EQ(*parse_content_encoding(""), Coding::kIdentity);
+  EXPECT_EQ(*parse_content_encoding(" GZIP "), Coding::kGzip);
+  EXPECT_EQ(*parse_content_encoding("x-gzip"), Coding::kGzip);
+  EXPECT_EQ(*parse_content_encoding("deflate"), Coding::kDeflate);
+  EXPECT_EQ(parse_content_encoding("br").error().code, Errc::kUnsupported);
+}
+
+TEST(ContentCoding, AcceptEncoding) {
+  EXPECT_EQ(choose_coding(""), Coding::kIdentity);
+  EXPECT_EQ(choose_coding("identity"), Coding::kIdentity);
+  EXPECT_EQ(choose_coding("gzip"), Coding::kGzip);
+  EXPECT_EQ(choose_coding("deflate"), Coding::kDeflate);
+  EXPECT_EQ(choose_coding("gzip, deflate, br, zstd"), Coding::kGzip);
+  EXPECT_EQ(choose_coding("deflate;q=0.9, gzip;q=0.5"), Coding::kDeflate);
+  EXPECT_EQ(choose_coding("gzip;q=0"), Coding::kIdentity);
+  EXPECT_EQ(choose_coding("*"), Coding::kGzip);
+  EXPECT_EQ(choose_coding("br"), Coding::kIdentity);
+}
+
+}  // namespace
+}  // namespace halite::web

@@ -1,0 +1,133 @@
+#include "web/http_parser.h"
+
+#include <gtest/gtest.h>
+
+namespace halite::web {
+namespace {
+
+constexpr HttpLimits kLimits{.header_bytes_max = 4096, .body_bytes_max = 1000};
+
+// Feeds the text in steps of `step` bytes, keeping what was not consumed, as a session does.
+HttpParser fed(std::string_view text, std::size_t step = SIZE_MAX, HttpLimits limits = kLimits) {
+  HttpParser parser(limits);
+  std::string waiting;
+  while (!parser.done() && !parser.failure() && !text.empty()) {
+    const std::string_view more = text.substr(0, step);
+    text.remove_prefix(more.size());
+    waiting += more;
+    waiting.erase(0, parser.feed(waiting).consumed);
+  }
+  return parser;
+}
+
+int status_of(std::string_view text, HttpLimits limits = kLimits) {
+  const HttpParser parser = fed(text, SIZE_MAX, limits);
+  return parser.failure() ? parser.failure()->status : 0;
+}
+
+TEST(HttpParser, WholeAndByteByByte) {
+  const std::string_view text =
+      "POST /api/put?details HTTP/1.1\r\nHost: x\r\ncontent-length: 5\r\nX-A:  b \r\n\r\nhello";
+  for (const std::size_t step : {SIZE_MAX, std::size_t{7}, std::size_t{1}}) {
+    HttpParser parser = fed(text, step);
+    ASSERT_TRUE(parser.done()) << step;
+    const Request request = parser.take();
+    EXPECT_EQ(request.method, "POST");
+    EXPECT_EQ(request.target, "/api/put?details");
+    EXPECT_EQ(request.headers.get("CONTENT-LENGTH"), "5");
+    EXPECT_EQ(request.headers.get("x-a"), "b");
+    EXPECT_EQ(request.body, "hello");
+    EXPECT_TRUE(request.keep_alive);
+    EXPECT_EQ(request.minor_version, 1);
+  }
+}
+
+TEST(HttpParser, StopsAtTheEndOfTheRequest) {
+  const std::string_view text = "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n";
+  HttpParser parser(kLimits);
+  const HttpParser::Fed first = parser.feed(text);
+  EXPECT_TRUE(parser.done());
+  EXPECT_EQ(first.consumed, text.size() / 2);
+}
+
+TEST(HttpParser, Chunks) {
+  const std::string_view text =
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "4;name=value\r\nabcd\r\n2\r\nef\r\n0\r\nTrailer: x\r\n\r\n";
+  for (const std::size_t step : {SIZE_MAX, std::size_t{1}}) {
+    HttpParser parser = fed(text, step);
+    ASSERT_TRUE(parser.done()) << step;
+    EXPECT_EQ(parser.take().body, "abcdef");
+  }
+}
+
+TEST(HttpParser, KeepAlive) {
+  EXPECT_FALSE(fed("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").take().keep_alive);
+  EXPECT_FALSE(fed("GET / HTTP/1.0\r\n\r\n").take().keep_alive);
+  EXPECT_TRUE(fed("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").take().keep_alive);
+  EXPECT_EQ(fed("GET / HTTP/1.0\r\n\r\n").take().minor_version, 0);
+}
+
+TEST(HttpParser, ExpectContinue) {
+  const HttpParser parser =
+      fed("POST / HTTP/1.1\r\nContent-Length: 5\r\nExpect: 100-Continue\r\n\r\n");
+  EXPECT_TRUE(parser.header_done());
+  EXPECT_FALSE(parser.done());
+  EXPECT_TRUE(parser.expects_continue());
+}
+
+TEST(HttpParser, BodyAtAndOverTheMaximum) {
+  const std::string head = "POST / HTTP/1.1\r\nContent-Length: ";
+  EXPECT_EQ(fed(head + "1000\r\n\r\n" + std::string(1000, 'x')).take().body.size(), 1000u);
+  const HttpParser over = fed(head + "1001\r\n\r\n");  // refused before a byte of it was sent
+  ASSERT_TRUE(over.failure());
+  EXPECT_EQ(over.failure()->status, 413);
+  EXPECT_EQ(over.failure()->message, "The body is longer than 1000 bytes (web.body_bytes_max)");
+  const std::string chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_EQ(status_of(chunked + "3e8\r\n" + std::string(1000, 'x') + "\r\n0\r\n\r\n"), 0);
+  EXPECT_EQ(status_of(chunked + "3e8\r\n" + std::string(1000, 'x') + "\r\n1\r\nx\r\n0\r\n\r\n"),
+            413);
+}
+
+TEST(HttpParser, HeadersAtAndOverTheMaximum) {
+  const std::string line = "GET / HTTP/1.1\r\nX: ";
+  const auto request_of = [&](std::size_t bytes) {
+    return line + std::string(bytes - line.size() - 4, 'x') + "\r\n\r\n";
+  };
+  EXPECT_EQ(status_of(request_of(4096)), 0);
+  EXPECT_EQ(status_of(request_of(4097)), 431);
+  const HttpParser endless = fed(line + std::string(10'000, 'x'), 100);
+  ASSERT_TRUE(endless.failure());
+  EXPECT_EQ(endless.failure()->status, 431);
+  EXPECT_NE(endless.failure()->message.find("web.header_bytes_max"), std::string::npos);
+}
+
+TEST(HttpParser, EndlessChunkHeadersAndTrailers) {
+  const std::string chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_TRUE(fed(chunked + "1;x=" + std::string(10'000, 'y'), 100).failure());
+  std::string trailers = chunked + "0\r\n";
+  for (int i = 0; i < 2'000; ++i) trailers += "T: xxxxxxxxxx\r\n";
+  EXPECT_TRUE(fed(trailers, 100).failure());
+}
+
+TEST(HttpParser, WhatIsNoRequest) {
+  EXPECT_EQ(status_of("GET\r\n\r\n"), 400);
+  EXPECT_EQ(status_of("GET / FTP/1.1\r\n\r\n"), 505);
+  EXPECT_EQ(status_of("GET / HTTP/2.0\r\n\r\n"), 505);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nno colon\r\n\r\n"), 400);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"), 400);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(std::string("GET /\0 HTTP/1.1\r\n\r\n", 19)), 400);
+}
+
+// Two ways to say how long a body is, and a proxy in front may believe the other one.
+TEST(HttpParser, AmbiguousLengthsAreRefused) {
+  EXPECT_EQ(status_of("POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            400);
+  EXPECT_EQ(status_of("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"),
+            400);
+  EXPECT_EQ(status_of("POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"), 400);
+}
+
+}  // namespace
+}  // namespace halite::web

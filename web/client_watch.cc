@@ -1,0 +1,70 @@
+#include "web/client_watch.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+struct ClientWatch::State : std::enable_shared_from_this<State> {
+  asio::ip::tcp::socket& socket;  // used only until `over`
+  std::stop_source work;
+  std::int64_t grace_ms;
+  asio::steady_timer timer;
+  asio::cancellation_signal end;
+  bool over = false;
+
+  State(asio::ip::tcp::socket& s, std::stop_source w, std::int64_t grace)
+      : socket(s), work(std::move(w)), grace_ms(grace), timer(s.get_executor()) {}
+
+  void wait();
+  void look();
+};
+
+void ClientWatch::State::wait() {
+  socket.async_wait(asio::ip::tcp::socket::wait_read,
+                    asio::bind_cancellation_slot(
+                        end.slot(), [self = shared_from_this()](boost::system::error_code error) {
+                          if (!self->over && !error) self->look();
+                        }));
+}
+
+void ClientWatch::State::look() {
+  char byte = 0;
+  const auto count = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (count > 0) return;
+  if (count < 0) {
+    if (errno == EAGAIN || errno == EINTR) {
+      wait();
+    } else {
+      work.request_stop();
+    }
+    return;
+  }
+  timer.expires_after(std::chrono::milliseconds(grace_ms));
+  timer.async_wait([self = shared_from_this()](boost::system::error_code error) {
+    if (!self->over && !error) self->work.request_stop();
+  });
+}
+
+ClientWatch::ClientWatch(asio::ip::tcp::socket& socket, std::stop_source work,
+                         std::int64_t grace_ms)
+    : state_(std::make_shared<State>(socket, std::move(work), grace_ms)) {
+  state_->wait();
+}
+
+ClientWatch::~ClientWatch() {
+  state_->over = true;
+  state_->timer.cancel();
+  state_->end.emit(asio::cancellation_type::all);
+}
+
+}  // namespace halite::web

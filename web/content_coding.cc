@@ -1,0 +1,173 @@
+#include "web/content_coding.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "common/check.h"
+#include "web/http_message.h"
+
+namespace halite::web {
+
+namespace {
+
+constexpr int kZlibFrame = 15;       // a window of 32 KiB
+constexpr int kGzipFrame = 15 + 16;  // zlib's way to say gzip
+constexpr int kNoFrame = -15;
+constexpr std::size_t kStepBytes = 64 << 10;
+
+Bytef* input_of(std::string_view text) {
+  return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // zlib does not write to it
+}
+
+// An inflating stream that ends itself.
+struct Inflater {
+  z_stream stream{};
+  explicit Inflater(int window) {
+    HALITE_CHECK(inflateInit2(&stream, window) == Z_OK, "zlib has no memory");
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() { inflateEnd(&stream); }
+};
+
+Result<std::string> inflate_frame(std::string_view body, int window, std::size_t bytes_max) {
+  Inflater inflater(window);
+  z_stream& stream = inflater.stream;
+  stream.next_in = input_of(body);
+  stream.avail_in = static_cast<uInt>(body.size());
+  std::string result;
+  while (true) {
+    const std::size_t before = result.size();
+    // One byte of room more than allowed tells "exactly the maximum" from "too much".
+    const std::size_t room = std::min(std::max(before, kStepBytes), bytes_max - before + 1);
+    result.resize(before + room);
+    stream.next_out = reinterpret_cast<Bytef*>(result.data() + before);
+    stream.avail_out = static_cast<uInt>(room);
+    const int state = inflate(&stream, Z_NO_FLUSH);
+    result.resize(before + room - stream.avail_out);
+    if (result.size() > bytes_max) {
+      return fail(Errc::kTooLarge, fmt::format("The body inflates to more than {} bytes "
+                                               "(web.body_inflated_bytes_max)",
+                                               bytes_max));
+    }
+    if (state == Z_STREAM_END) {
+      if (stream.avail_in == 0 || window != kGzipFrame) return result;
+      inflateReset(&stream);  // gzip files may be several, one after the other
+      continue;
+    }
+    if (state != Z_OK && state != Z_BUF_ERROR) {
+      return fail(Errc::kInvalidArgument, "Unable to inflate the body",
+                  stream.msg != nullptr ? stream.msg : "damaged data");
+    }
+    if (stream.avail_in == 0 && stream.avail_out != 0) {
+      return fail(Errc::kInvalidArgument, "Unable to inflate the body", "it ends too early");
+    }
+  }
+}
+
+// The weight of one element of Accept-Encoding, "gzip;q=0.5"; 1 when none is given.
+double quality(std::string_view parameters) {
+  const std::size_t at = parameters.find("q=");
+  if (at == std::string_view::npos) return 1;
+  const std::string_view text = trim(parameters.substr(at + 2));
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+std::string_view coding_name(Coding coding) {
+  switch (coding) {
+    case Coding::kIdentity:
+      return "";
+    case Coding::kGzip:
+      return "gzip";
+    case Coding::kDeflate:
+      return "deflate";
+  }
+  return "";
+}
+
+Result<Coding> parse_content_encoding(std::string_view header) {
+  const std::string_view name = trim(header);
+  if (name.empty() || equal_ignoring_case(name, "identity")) return Coding::kIdentity;
+  if (equal_ignoring_case(name, "gzip") || equal_ignoring_case(name, "x-gzip")) {
+    return Coding::kGzip;
+  }
+  if (equal_ignoring_case(name, "deflate")) return Coding::kDeflate;
+  return fail(Errc::kUnsupported,
+              fmt::format("Content-Encoding \"{}\" is neither gzip nor deflate", name));
+}
+
+Coding choose_coding(std::string_view accept_encoding) {
+  double gzip = 0;
+  double deflate = 0;
+  while (!accept_encoding.empty()) {
+    const std::size_t comma = accept_encoding.find(',');
+    const std::string_view element = accept_encoding.substr(0, comma);
+    accept_encoding.remove_prefix(comma == std::string_view::npos ? accept_encoding.size()
+                                                                  : comma + 1);
+    const std::size_t semicolon = element.find(';');
+    const std::string_view name = trim(element.substr(0, semicolon));
+    const double weight =
+        semicolon == std::string_view::npos ? 1 : quality(element.substr(semicolon + 1));
+    if (equal_ignoring_case(name, "gzip") || equal_ignoring_case(name, "x-gzip") || name == "*") {
+      gzip = weight;
+    } else if (equal_ignoring_case(name, "deflate")) {
+      deflate = weight;
+    }
+  }
+  if (gzip > 0 && gzip >= deflate) return Coding::kGzip;
+  return deflate > 0 ? Coding::kDeflate : Coding::kIdentity;
+}
+
+Result<std::string> inflate_body(std::string_view body, Coding coding, std::size_t bytes_max) {
+  if (coding == Coding::kIdentity) return std::string(body);
+  if (body.empty()) return std::string();
+  if (coding == Coding::kGzip) return inflate_frame(body, kGzipFrame, bytes_max);
+  // A zlib frame begins with two bytes that, as one number, 31 divides.
+  const bool framed =
+      body.size() >= 2 && (body[0] & 0x0f) == Z_DEFLATED &&
+      (static_cast<unsigned char>(body[0]) * 256 + static_cast<unsigned char>(body[1])) % 31 == 0;
+  return inflate_frame(body, framed ? kZlibFrame : kNoFrame, bytes_max);
+}
+
+struct Deflater::Impl {
+  z_stream stream{};
+  ~Impl() { deflateEnd(&stream); }
+  void run(std::string_view piece, int flush, std::string& to);
+};
+
+void Deflater::Impl::run(std::string_view piece, int flush, std::string& to) {
+  stream.next_in = input_of(piece);
+  stream.avail_in = static_cast<uInt>(piece.size());
+  do {
+    const std::size_t before = to.size();
+    to.resize(before + kStepBytes);
+    stream.next_out = reinterpret_cast<Bytef*>(to.data() + before);
+    stream.avail_out = kStepBytes;
+    deflate(&stream, flush);
+    to.resize(before + kStepBytes - stream.avail_out);
+  } while (stream.avail_out == 0);
+}
+
+Deflater::Deflater(Coding coding, int level) : impl_(std::make_unique<Impl>()) {
+  const int window = coding == Coding::kGzip ? kGzipFrame : kZlibFrame;
+  HALITE_CHECK(
+      deflateInit2(&impl_->stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) == Z_OK,
+      "zlib has no memory, or the level is not 1 to 9");
+}
+Deflater::~Deflater() = default;
+Deflater::Deflater(Deflater&&) noexcept = default;
+Deflater& Deflater::operator=(Deflater&&) noexcept = default;
+
+void Deflater::add(std::string_view piece, std::string& to) {
+  if (!piece.empty()) impl_->run(piece, Z_NO_FLUSH, to);
+}
+void Deflater::finish(std::string& to) { impl_->run({}, Z_FINISH, to); }
+
+}  // namespace halite::web

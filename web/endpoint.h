@@ -1,0 +1,64 @@
+// What an endpoint is: a name, the methods it takes, a handler. The table of all: endpoints.cc.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "common/result.h"
+#include "web/http_message.h"
+#include "web/options.h"
+#include "web/server.h"
+#include "web/target.h"
+
+namespace halite::web {
+
+class WebMetrics;
+
+// One request under way. Lives until its handler returns.
+struct Call {
+  const WebOptions& options;
+  const WebServices& services;
+  WebMetrics& metrics;
+  Request request;
+  Target target;
+  // The client went away, or the server stops and cannot wait: give up what only it wanted.
+  std::stop_token stop;
+};
+
+// Handlers are awaited at once by the one who owns the Call, hence the reference.
+using Handler = boost::asio::awaitable<Response> (*)(Call& call);
+
+enum Method : std::uint8_t { kGet = 1, kPost = 2, kPut = 4, kDelete = 8, kHead = 16 };
+enum ModeBit : std::uint8_t { kInReadWrite = 1, kInReadOnly = 2, kInWriteOnly = 4 };
+inline constexpr std::uint8_t kWrites = kInReadWrite | kInWriteOnly;
+inline constexpr std::uint8_t kReads = kInReadWrite | kInReadOnly;
+inline constexpr std::uint8_t kAlways = kInReadWrite | kInReadOnly | kInWriteOnly;
+
+struct Endpoint {
+  std::string_view name;  // "api/put"; "" is the page
+  std::uint8_t methods;   // Method bits; others are answered with 405
+  std::uint8_t modes;     // ModeBit bits: in which tsd.mode it exists
+  bool watch_client;      // trigger Call::stop when the client goes away
+  Handler handler;
+};
+
+// All endpoints, one line each.
+[[nodiscard]] std::span<const Endpoint> all_endpoints();
+
+// The endpoint of that name in that mode; nullptr if there is none.
+[[nodiscard]] const Endpoint* find_endpoint(std::string_view name, Mode mode);
+
+[[nodiscard]] bool allows(const Endpoint& endpoint, std::string_view method);
+
+// Errors in the manner of the endpoint: the JSON envelope for the API; for pages a page of HTML or,
+// with ?json, {"err":...}.
+[[nodiscard]] Response error_response(const Call& call, int status, std::string_view message,
+                                      std::string_view details = {});
+[[nodiscard]] Response error_response(const Call& call, const Error& error);  // status by table
+
+}  // namespace halite::web

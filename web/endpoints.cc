@@ -1,0 +1,43 @@
+// The table of all endpoints.
+#include <array>
+
+#include "web/endpoint.h"
+#include "web/handlers/handlers.h"
+
+namespace halite::web {
+
+namespace {
+
+constexpr std::uint8_t kAsk = kGet | kPost;
+constexpr std::uint8_t kShow = kGet | kHead;
+
+// name, methods, modes, watch the client, handler
+constexpr std::array kEndpoints = {
+    Endpoint{"api/put", kPost, kWrites, false, handle_put},
+    Endpoint{"api/query", kAsk | kDelete, kReads, true, handle_query},
+    Endpoint{"api/suggest", kAsk, kReads, false, handle_suggest},
+    Endpoint{"api/search", kAsk, kReads, true, handle_search},
+    Endpoint{"api/aggregators", kAsk, kAlways, false, handle_aggregators},
+    Endpoint{"api/config", kAsk, kAlways, false, handle_config},
+    Endpoint{"api/version", kAsk, kAlways, false, handle_version},
+    Endpoint{"api/stats", kAsk, kAlways, false, handle_stats},
+    Endpoint{"api/dropcaches", kGet | kDelete, kAlways, false, handle_dropcaches},
+
+    // Older than the API.
+    Endpoint{"aggregators", kGet, kAlways, false, handle_aggregators},
+    Endpoint{"suggest", kGet, kReads, false, handle_suggest},
+    Endpoint{"version", kGet, kAlways, false, handle_version},
+    Endpoint{"stats", kGet, kAlways, false, handle_stats},
+
+    // Ours.
+    Endpoint{"", kShow, kAlways, false, handle_page},
+    Endpoint{"s", kShow, kAlways, false, handle_static},
+    Endpoint{"metrics", kShow, kAlways, false, handle_metrics},
+    Endpoint{"-", kShow, kAlways, false, handle_health},
+};
+
+}  // namespace
+
+std::span<const Endpoint> all_endpoints() { return kEndpoints; }
+
+}  // namespace halite::web

@@ -1,0 +1,21 @@
+// GET, POST /api/aggregators and GET /aggregators: names of all aggregators.
+//
+// Answer      200 ["sum","min",..]
+// Errors      none
+#include "query/engine.h"
+#include "web/handlers/handlers.h"
+#include "web/json_text.h"
+
+namespace halite::web {
+
+boost::asio::awaitable<Response> handle_aggregators(Call&) {
+  std::string json = "[";
+  for (const std::string& name : query::aggregator_names()) {
+    if (json.size() > 1) json += ',';
+    append_json_string(json, name);
+  }
+  json += ']';
+  co_return json_response(200, std::move(json));
+}
+
+}  // namespace halite::web

@@ -1,0 +1,24 @@
+// All handlers, one a file. What each takes and answers stands at the top of its file.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "web/endpoint.h"
+
+namespace halite::web {
+
+boost::asio::awaitable<Response> handle_put(Call& call);          // put.cc
+boost::asio::awaitable<Response> handle_query(Call& call);        // query.cc
+boost::asio::awaitable<Response> handle_suggest(Call& call);      // suggest.cc
+boost::asio::awaitable<Response> handle_search(Call& call);       // search.cc
+boost::asio::awaitable<Response> handle_aggregators(Call& call);  // aggregators.cc
+boost::asio::awaitable<Response> handle_config(Call& call);       // config.cc
+boost::asio::awaitable<Response> handle_version(Call& call);      // version.cc
+boost::asio::awaitable<Response> handle_stats(Call& call);        // stats.cc
+boost::asio::awaitable<Response> handle_dropcaches(Call& call);   // dropcaches.cc
+boost::asio::awaitable<Response> handle_metrics(Call& call);      // metrics.cc
+boost::asio::awaitable<Response> handle_health(Call& call);       // health.cc
+boost::asio::awaitable<Response> handle_page(Call& call);         // page.cc
+boost::asio::awaitable<Response> handle_static(Call& call);       // page.cc
+
+}  // namespace halite::web

@@ -1,0 +1,34 @@
+// What /api/search/lookup is asked for, from either syntax.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/result.h"
+#include "storage/point_store.h"
+#include "web/target.h"
+
+namespace halite::web {
+
+struct LookupQuery {
+  std::string metric;  // empty: any
+  // As asked, "*" as empty: {key, ""} any value of the key, {"", value} any key with the value.
+  std::vector<std::pair<std::string, std::string>> tags;
+  bool show_tags = false;                   // tags were given, perhaps none
+  std::vector<std::string> any_key_values;  // of tags without a key: the series has each of them
+  std::int64_t limit = 25;
+};
+
+[[nodiscard]] Result<LookupQuery> parse_lookup_uri(const Target& target);
+[[nodiscard]] Result<LookupQuery> parse_lookup_post(std::string_view body);
+
+// The part of it that the store answers.
+[[nodiscard]] storage::SeriesQuery series_query(const LookupQuery& query,
+                                                const std::string& metric);
+// The rest of it.
+[[nodiscard]] bool fits_any_key(const LookupQuery& query, const storage::Series& series);
+
+}  // namespace halite::web

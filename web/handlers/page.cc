@@ -1,0 +1,74 @@
+// GET / and the page's files (/app.js, ..), and the same under /s/ as OpenTSDB has its own.
+//
+// Answer      200 the file, gzipped when the client takes that; 304 when it has it already
+// Errors      404 no such file; 400 a path with ".."
+#include "web/content_coding.h"
+#include "web/error_map.h"
+#include "web/handlers/handlers.h"
+#include "web/ui_files.h"
+
+namespace halite::web {
+
+namespace {
+
+// Only what comes from this server may run, be shown or be framed.
+constexpr std::string_view kContentPolicy =
+    "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+void add_security_headers(Response& response) {
+  response.headers.add("Content-Security-Policy", std::string(kContentPolicy));
+  response.headers.add("X-Content-Type-Options", "nosniff");
+  response.headers.add("X-Frame-Options", "DENY");
+  response.headers.add("Referrer-Policy", "no-referrer");
+}
+
+Response file_response(const Call& call, const UiFile& file) {
+  Response response;
+  response.content_type = content_type_of(file.name);
+  const std::string etag = etag_of(file);
+  response.headers.add("ETag", etag);
+  response.headers.add("Cache-Control", "no-cache");  // ask again; 304 is cheap
+  add_security_headers(response);
+  if (call.request.headers.get("If-None-Match").find(etag) != std::string_view::npos) {
+    response.status = 304;
+    return response;
+  }
+  response.headers.add("Vary", "Accept-Encoding");
+  const Coding coding = choose_coding(call.request.headers.get("Accept-Encoding"));
+  if (coding == Coding::kGzip) {
+    response.headers.add("Content-Encoding", "gzip");
+    response.body = file.gzipped;
+  } else {
+    response.headers.add("Content-Encoding", "identity");
+    response.body = file.bytes;
+  }
+  return response;
+}
+
+}  // namespace
+
+boost::asio::awaitable<Response> handle_page(Call& call) {
+  const std::string_view path(call.target.path);
+  const UiFile* file = find_ui_file(path.substr(1));
+  if (file == nullptr) {
+    Response response =
+        text_response(404, error_page("Page Not Found", "There is no such page here."), kHtmlType);
+    add_security_headers(response);
+    co_return response;
+  }
+  co_return file_response(call, *file);
+}
+
+boost::asio::awaitable<Response> handle_static(Call& call) {
+  if (call.target.path.find("..") != std::string::npos) {
+    co_return text_response(400, error_page("Bad Request", "Malformed URI"), kHtmlType);
+  }
+  const UiFile* file = call.target.rest.size() == 1 ? find_ui_file(call.target.rest[0]) : nullptr;
+  if (file == nullptr) {
+    co_return json_response(404, error_envelope(404, "Page not found", {}));
+  }
+  co_return file_response(call, *file);
+}
+
+}  // namespace halite::web

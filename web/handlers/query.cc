@@ -1,0 +1,92 @@
+// GET, POST, DELETE /api/query: points out.
+//
+// GET         start, end, m=<agg>:[..:]<metric>[{tags}], tsuid, ms, arrays, show_query,
+// show_tsuids,
+//             show_stats, show_summary, ..: query/question_uri.cc
+// POST        {"start","end","queries":[{"aggregator","metric",..}],..}: query/question_json.cc;
+//             ?arrays in the URI as well
+// DELETE      as GET, and removes the points it answers; so does POST with "delete":true. Both only
+//             with web.allow_delete
+// Answer      200 [{"metric","tags","aggregateTags","dps":{"<s>":number,..}},..], streamed. Under
+//             the prefix /grafana without points that are no JSON numbers
+// Errors      400 the question is wrong, or names what does not exist; 500 some faults in the URI's
+//             syntax (OpenTSDB's way); 408 too slow; 413 over a limit; 424 the store failed
+#include <utility>
+
+#include "query/engine.h"
+#include "query/question_parse.h"
+#include "web/error_map.h"
+#include "web/handlers/handlers.h"
+#include "web/json_out.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+Result<query::Question> parse(const Call& call) {
+  const query::ParseContext context{.now = call.services.clock.now_ms(),
+                                    .timezone = call.options.timezone};
+  if (call.request.method == "POST") {
+    return query::parse_question_json(call.request.body, call.target.parameters, context);
+  }
+  return query::parse_question_uri(call.target.parameters, context);
+}
+
+bool asks_to_delete(const Call& call, const query::Question& question) {
+  return call.request.method == "DELETE" || question.delete_points;
+}
+
+// What went wrong while it ran. OpenTSDB says 400 also for names that do not exist, and repeats the
+// text as details.
+Response run_error(const Call& call, const Error& error) {
+  int status = http_status(error.code);
+  if (error.code == Errc::kNotFound) status = 400;
+  if (error.code == Errc::kUnavailable || error.code == Errc::kCorruption) status = 424;
+  const bool repeats = status == 400 && error.details.empty();
+  return error_response(call, status, error.message, repeats ? error.message : error.details);
+}
+
+storage::SeriesQuery series_of(const query::SubQuestion& sub) {
+  storage::SeriesQuery wanted{.metric = sub.metric,
+                              .filters = {},
+                              .explicit_tags = sub.explicit_tags,
+                              .tsuids = sub.tsuids};
+  for (const query::Filter& filter : sub.filters) wanted.filters.push_back(filter.filter);
+  return wanted;
+}
+
+// Removes what the question named, after it was read.
+Task<void> delete_points(storage::PointStore& store, const query::Question& question) {
+  for (const query::SubQuestion& sub : question.queries) {
+    CO_TRY(auto selection, co_await store.select(series_of(sub)));
+    CO_TRY_VOID(co_await store.delete_range(selection, {question.begin, question.end}));
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_query(Call& call) {
+  Result<query::Question> question = parse(call);
+  if (!question) co_return error_response(call, question.error());
+  const bool deletes = asks_to_delete(call, *question);
+  if (deletes && !call.options.allow_delete) {
+    co_return error_response(call, 400, "Bad request",
+                             "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
+  }
+  Result<std::shared_ptr<const query::Answer>> answer =
+      co_await call.services.engine.run(std::move(*question), call.stop);
+  if (!answer) co_return run_error(call, answer.error());
+  if (deletes) {
+    const Result<void> deleted = co_await delete_points(call.services.store, (*answer)->question);
+    if (!deleted) co_return run_error(call, deleted.error());
+  }
+  Response response;
+  response.source = std::make_unique<AnswerSource>(
+      std::move(*answer), AnswerFormat{.plain_numbers = call.target.grafana});
+  co_return response;
+}
+
+}  // namespace halite::web

@@ -1,0 +1,153 @@
+// GET, POST /api/search/lookup: which series there are.
+//
+// Parameters  m=<metric>{k=v,k=*,k=,=v}: the metric may be left out or "*"; different keys are
+//             AND-ed, values of one key OR-ed, a value without a key fits any key;
+//             limit (default 25; 0 or less: up to web.lookup_series_max)
+// POST        {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25}
+// Answer      200 {"type":"LOOKUP","metric":..,"tags":[..],"limit":..,"time":<ms>,
+//             "results":[{"tsuid","metric","tags":{}}],"startIndex":0,"totalResults":<n returned>}
+// Errors      400 no metric and no tags, or not to be understood; 404 a name that does not exist;
+//             400 another search than lookup (they need a plugin in OpenTSDB)
+#include <charconv>
+#include <chrono>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "storage/point_store.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/lookup_query.h"
+#include "web/json_text.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// Every series that fits, up to the limit.
+Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, LookupQuery query,
+                                                 std::size_t limit, std::stop_token stop) {
+  std::vector<std::string> metrics{query.metric};
+  if (query.metric.empty()) {
+    // The store finds by metric, so all metrics are gone through.
+    CO_TRY(metrics, co_await store.suggest(storage::NameKind::kMetric, "", SIZE_MAX));
+  }
+  std::vector<storage::SeriesId> found;
+  for (const std::string& metric : metrics) {
+    if (found.size() >= limit) break;
+    if (stop.stop_requested()) co_return fail(Errc::kCancelled, "The client went away");
+    Result<std::shared_ptr<const storage::Selection>> selection =
+        co_await store.select(series_query(query, metric));
+    if (!selection) co_return std::unexpected(std::move(selection).error());
+    // What only we can test needs all candidates.
+    const std::size_t most = query.any_key_values.empty() ? limit - found.size() : 0;
+    CO_TRY(const std::vector<storage::SeriesId> ids, co_await store.lookup(*selection, most));
+    for (const storage::SeriesId id : ids) {
+      if (found.size() < limit && fits_any_key(query, store.series(id))) found.push_back(id);
+    }
+  }
+  co_return found;
+}
+
+class LookupSource final : public BodySource {
+ public:
+  LookupSource(const storage::PointStore& store, LookupQuery query,
+               std::vector<storage::SeriesId> ids, double time_ms)
+      : store_(store), query_(std::move(query)), ids_(std::move(ids)), time_ms_(time_ms) {}
+
+  bool next(std::string& to) override {
+    if (finished_) return false;
+    const std::size_t enough = to.size() + (64 << 10);
+    if (at_ == 0) head(to);
+    while (at_ < ids_.size() && to.size() < enough) {
+      if (at_ != 0) to += ',';
+      series(to, store_.series(ids_[at_++]));
+    }
+    if (at_ < ids_.size()) return true;
+    fmt::format_to(std::back_inserter(to), "],\"startIndex\":0,\"totalResults\":{}}}", ids_.size());
+    finished_ = true;
+    return true;
+  }
+
+ private:
+  void head(std::string& to) {
+    to += "{\"type\":\"LOOKUP\",\"metric\":";
+    append_json_string(to, query_.metric.empty() ? "*" : query_.metric);
+    if (query_.show_tags) {
+      to += ",\"tags\":[";
+      for (const auto& [key, value] : query_.tags) {
+        if (to.back() != '[') to += ',';
+        to += "{\"key\":";
+        append_json_string(to, key.empty() ? "*" : key);
+        to += ",\"value\":";
+        append_json_string(to, value.empty() ? "*" : value);
+        to += '}';
+      }
+      to += ']';
+    }
+    fmt::format_to(std::back_inserter(to), ",\"limit\":{},\"time\":{:.1f},\"results\":[",
+                   query_.limit, time_ms_);
+  }
+
+  static void series(std::string& to, const storage::Series& series) {
+    to += "{\"tsuid\":\"";
+    to += to_hex(series.tsuid);
+    to += "\",\"metric\":";
+    append_json_string(to, series.metric);
+    to += ",\"tags\":{";
+    for (const storage::SeriesTag& tag : series.tags) {
+      if (to.back() != '{') to += ',';
+      append_json_string(to, tag.key);
+      to += ':';
+      append_json_string(to, tag.value);
+    }
+    to += "}}";
+  }
+
+  const storage::PointStore& store_;
+  LookupQuery query_;
+  std::vector<storage::SeriesId> ids_;
+  double time_ms_;
+  std::size_t at_ = 0;
+  bool finished_ = false;
+};
+
+asio::awaitable<Response> lookup(Call& call) {
+  const auto begin = std::chrono::steady_clock::now();
+  Result<LookupQuery> query = call.request.method == "POST" ? parse_lookup_post(call.request.body)
+                                                            : parse_lookup_uri(call.target);
+  if (!query) co_return error_response(call, query.error());
+  const std::size_t most = call.options.lookup_series_max;
+  const std::size_t limit =
+      query->limit <= 0 ? most : std::min(static_cast<std::size_t>(query->limit), most);
+  Result<std::vector<storage::SeriesId>> found =
+      co_await find_series(call.services.store, *query, limit, call.stop);
+  if (!found && found.error().code == Errc::kNotFound) {
+    co_return error_response(call, 404, "Unable to resolve one or more UIDs",
+                             found.error().message);
+  }
+  if (!found) co_return error_response(call, found.error());
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  Response response;
+  response.source = std::make_unique<LookupSource>(call.services.store, std::move(*query),
+                                                   std::move(*found), took.count());
+  co_return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_search(Call& call) {
+  const std::string type = call.target.rest.empty() ? "" : lower_ascii(call.target.rest[0]);
+  if (type == "lookup") co_return co_await lookup(call);
+  for (const std::string_view known :
+       {"tsmeta", "tsmeta_summary", "tsuids", "uidmeta", "annotation"}) {
+    if (type == known) {
+      co_return error_response(call, 400, "Searching is not enabled",
+                               "Searching has not been enabled on this TSD");
+    }
+  }
+  co_return error_response(call, 400, "Invalid search query type supplied");
+}
+
+}  // namespace halite::web

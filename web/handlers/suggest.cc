@@ -1,0 +1,87 @@
+// GET, POST /api/suggest and GET /suggest: names that begin with something.
+//
+// Parameters  type = metrics | tagk | tagv; q = prefix, case-sensitive (default ""); max = how many
+//             (default 25, at most web.suggest_names_max). POST: the same as a JSON object
+// Answer      200 ["name",..] in byte order
+// Errors      400 for a missing or unknown type, or a max that is no number
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "storage/point_store.h"
+#include "web/handlers/handlers.h"
+#include "web/json_in.h"
+#include "web/json_text.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::size_t kNamesDefault = 25;
+
+struct Wanted {
+  storage::NameKind kind = storage::NameKind::kMetric;
+  std::string prefix;
+  std::size_t max = kNamesDefault;
+};
+
+Result<storage::NameKind> kind_of(std::string_view type) {
+  if (type == "metrics") return storage::NameKind::kMetric;
+  if (type == "tagk") return storage::NameKind::kTagKey;
+  if (type == "tagv") return storage::NameKind::kTagValue;
+  return fail(Errc::kInvalidArgument, fmt::format("Invalid 'type' parameter:{}", type));
+}
+
+Result<std::size_t> max_of(std::string_view text, std::size_t most) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return fail(Errc::kInvalidArgument, "Unable to parse 'max' as a number");
+  }
+  if (value <= 0) return kNamesDefault;
+  return std::min(static_cast<std::size_t>(value), most);
+}
+
+Result<Wanted> parse(const Call& call) {
+  std::map<std::string, std::string> fields;
+  const bool post = call.request.method == "POST";
+  if (post) {
+    TRY(fields, parse_flat_object(call.request.body));
+  } else {
+    for (const auto& [name, value] : call.target.parameters) fields[name] = value;
+  }
+  Wanted wanted;
+  const std::string& type = fields["type"];
+  if (type.empty()) {
+    return fail(Errc::kInvalidArgument,
+                post ? "Missing 'type' parameter" : "Missing parameter <code>type</code>");
+  }
+  TRY(wanted.kind, kind_of(type));
+  wanted.prefix = fields["q"];
+  if (!fields["max"].empty()) {
+    TRY(wanted.max, max_of(fields["max"], call.options.suggest_names_max));
+  }
+  return wanted;
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_suggest(Call& call) {
+  Result<Wanted> wanted = parse(call);
+  if (!wanted) co_return error_response(call, wanted.error());
+  const Result<std::vector<std::string>> names =
+      co_await call.services.store.suggest(wanted->kind, std::move(wanted->prefix), wanted->max);
+  if (!names) co_return error_response(call, names.error());
+  std::string json = "[";
+  for (const std::string& name : *names) {
+    if (json.size() > 1) json += ',';
+    append_json_string(json, name);
+  }
+  json += ']';
+  co_return json_response(200, std::move(json));
+}
+
+}  // namespace halite::web

@@ -1,0 +1,51 @@
+// GET, POST /api/version and GET /version: what runs here.
+//
+// Answer      200 {"version":"..","short_revision":"..",..}, all text; /version answers two lines
+// of
+//             text, or the same JSON with ?json
+// Errors      none
+#include <array>
+#include <utility>
+
+#include "web/handlers/handlers.h"
+#include "web/json_text.h"
+#include "web/telnet_commands.h"
+
+namespace halite::web {
+
+namespace {
+
+std::string version_json(const VersionInfo& version) {
+  const std::array<std::pair<std::string_view, std::string>, 9> fields = {{
+      {"short_revision", version.short_revision},
+      {"repo", version.repo},
+      {"host", version.host},
+      {"version", version.version},
+      {"full_revision", version.full_revision},
+      {"repo_status", version.repo_status},
+      {"user", version.user},
+      {"branch", version.branch},
+      {"timestamp", std::to_string(version.built_s)},
+  }};
+  std::string json = "{";
+  for (const auto& [name, value] : fields) {
+    if (json.size() > 1) json += ',';
+    append_json_string(json, name);
+    json += ':';
+    append_json_string(json, value);
+  }
+  json += '}';
+  return json;
+}
+
+}  // namespace
+
+boost::asio::awaitable<Response> handle_version(Call& call) {
+  const VersionInfo& version = call.services.version;
+  if (call.target.api || call.target.has("json")) {
+    co_return json_response(200, version_json(version));
+  }
+  co_return text_response(200, version_text(version));
+}
+
+}  // namespace halite::web

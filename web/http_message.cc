@@ -1,0 +1,88 @@
+#include "web/http_message.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halite::web {
+
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+struct Reason {
+  int status;
+  std::string_view phrase;
+};
+
+constexpr std::array kReasons = {
+    Reason{100, "Continue"},
+    Reason{200, "OK"},
+    Reason{204, "No Content"},
+    Reason{304, "Not Modified"},
+    Reason{400, "Bad Request"},
+    Reason{404, "Not Found"},
+    Reason{405, "Method Not Allowed"},
+    Reason{408, "Request Timeout"},
+    Reason{409, "Conflict"},
+    Reason{413, "Content Too Large"},
+    Reason{415, "Unsupported Media Type"},
+    Reason{417, "Expectation Failed"},
+    Reason{424, "Failed Dependency"},
+    Reason{429, "Too Many Requests"},
+    Reason{431, "Request Header Fields Too Large"},
+    Reason{500, "Internal Server Error"},
+    Reason{501, "Not Implemented"},
+    Reason{503, "Service Unavailable"},
+    Reason{505, "HTTP Version Not Supported"},
+};
+
+}  // namespace
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string lower_ascii(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), lower);
+  return result;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::string_view Headers::get(std::string_view name) const {
+  for (const Header& header : list_) {
+    if (equal_ignoring_case(header.name, name)) return header.value;
+  }
+  return {};
+}
+
+bool Headers::has(std::string_view name) const {
+  return std::ranges::any_of(
+      list_, [&](const Header& header) { return equal_ignoring_case(header.name, name); });
+}
+
+Response text_response(int status, std::string body, std::string_view content_type) {
+  Response response;
+  response.status = status;
+  response.content_type = content_type;
+  response.body = std::move(body);
+  return response;
+}
+
+Response json_response(int status, std::string body) {
+  return text_response(status, std::move(body), kJsonType);
+}
+
+std::string_view reason_phrase(int status) {
+  for (const Reason& reason : kReasons) {
+    if (reason.status == status) return reason.phrase;
+  }
+  return "Unknown";
+}
+
+}  // namespace halite::web

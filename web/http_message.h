@@ -1,0 +1,73 @@
+// One HTTP request and its answer as handlers see them: text, no sockets, no library's types.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace halite::web {
+
+inline constexpr std::string_view kJsonType = "application/json; charset=UTF-8";
+inline constexpr std::string_view kHtmlType = "text/html; charset=UTF-8";
+inline constexpr std::string_view kTextType = "text/plain; charset=UTF-8";
+
+struct Header {
+  std::string name;
+  std::string value;
+};
+
+// Headers in the order they came; names compare without regard to case.
+class Headers {
+ public:
+  void add(std::string name, std::string value) {
+    list_.push_back({std::move(name), std::move(value)});
+  }
+  // The first of that name; empty when there is none.
+  [[nodiscard]] std::string_view get(std::string_view name) const;
+  [[nodiscard]] bool has(std::string_view name) const;
+  [[nodiscard]] const std::vector<Header>& list() const { return list_; }
+
+ private:
+  std::vector<Header> list_;
+};
+
+[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);
+[[nodiscard]] std::string lower_ascii(std::string_view text);
+[[nodiscard]] std::string_view trim(std::string_view text);  // spaces and tabs at both ends
+
+struct Request {
+  std::string method;     // as sent: "GET"
+  std::string target;     // as sent: "/api/query?start=1h-ago"
+  int minor_version = 1;  // of HTTP/1.x
+  bool keep_alive = true;
+  Headers headers;
+  std::string body;  // without transfer and content encodings
+};
+
+// Makes a long answer piece by piece, so that it is never in memory as a whole.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  // Appends the next piece (some 64 KiB). False when there is nothing left to append.
+  virtual bool next(std::string& to) = 0;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type{kJsonType};  // empty: no such header
+  Headers headers;
+  std::string body;
+  std::unique_ptr<BodySource> source;  // instead of body
+  bool close = false;                  // the connection ends with this answer
+};
+
+[[nodiscard]] Response text_response(int status, std::string body,
+                                     std::string_view content_type = kTextType);
+[[nodiscard]] Response json_response(int status, std::string body);
+
+[[nodiscard]] std::string_view reason_phrase(int status);
+
+}  // namespace halite::web

@@ -1,0 +1,111 @@
+// The one place that includes Boost.Beast (15 s of compile time); its own code lives here too.
+#include "web/http_parser.h"
+
+#include <limits>
+#include <utility>
+
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/src.hpp>
+#include <fmt/format.h>
+
+namespace halite::web {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+
+struct HttpParser::Impl {
+  http::request_parser<http::string_body> parser;
+  HttpLimits limits;
+  bool started = false;
+  std::size_t header_bytes = 0;
+  std::optional<Failure> failure;
+
+  void fail_with(const beast::error_code& error);
+  void count(std::size_t consumed, std::size_t waiting, bool in_header);
+};
+
+void HttpParser::Impl::fail_with(const beast::error_code& error) {
+  if (error == http::error::body_limit) {
+    failure = Failure{413, fmt::format("The body is longer than {} bytes (web.body_bytes_max)",
+                                       limits.body_bytes_max)};
+  } else if (error == http::error::header_limit) {
+    failure = Failure{431, fmt::format("The request line and headers are longer than {} bytes "
+                                       "(web.header_bytes_max)",
+                                       limits.header_bytes_max)};
+  } else if (error == http::error::bad_version) {
+    failure = Failure{505, "Only HTTP/1.0 and HTTP/1.1 are spoken here"};
+  } else {
+    failure = Failure{400, fmt::format("Not an HTTP request: {}", error.message())};
+  }
+}
+
+// Beast looks at its limit only while it waits for more of a header, and at none for what stands
+// before and after chunks.
+void HttpParser::Impl::count(std::size_t consumed, std::size_t waiting, bool in_header) {
+  if (in_header) header_bytes += consumed;
+  if (header_bytes > limits.header_bytes_max || waiting > limits.header_bytes_max) {
+    fail_with(http::error::header_limit);
+  }
+}
+
+HttpParser::HttpParser(HttpLimits limits) : impl_(std::make_unique<Impl>()) {
+  impl_->limits = limits;
+  constexpr std::size_t kHeaderMost = std::numeric_limits<std::uint32_t>::max();
+  impl_->parser.header_limit(
+      static_cast<std::uint32_t>(std::min(limits.header_bytes_max, kHeaderMost)));
+  impl_->parser.body_limit(limits.body_bytes_max);
+  impl_->parser.eager(false);  // the header ends a step, so that its size is known
+}
+
+HttpParser::~HttpParser() = default;
+HttpParser::HttpParser(HttpParser&&) noexcept = default;
+HttpParser& HttpParser::operator=(HttpParser&&) noexcept = default;
+
+HttpParser::Fed HttpParser::feed(std::string_view bytes) {
+  Fed fed;
+  while (fed.consumed < bytes.size() && !fed.need_more && !done() && !impl_->failure) {
+    impl_->started = true;
+    beast::error_code error;
+    const boost::asio::const_buffer rest(bytes.data() + fed.consumed, bytes.size() - fed.consumed);
+    const bool in_header = !impl_->parser.is_header_done();
+    const std::size_t consumed = impl_->parser.put(rest, error);
+    fed.consumed += consumed;
+    if (error == http::error::need_more) {
+      fed.need_more = true;
+      error = {};
+    }
+    if (!error) {
+      impl_->count(consumed, fed.need_more ? bytes.size() - fed.consumed : 0, in_header);
+    } else {
+      impl_->fail_with(error);
+    }
+  }
+  return fed;
+}
+
+bool HttpParser::started() const { return impl_->started; }
+bool HttpParser::header_done() const { return impl_->parser.is_header_done(); }
+bool HttpParser::done() const { return impl_->parser.is_done(); }
+const std::optional<HttpParser::Failure>& HttpParser::failure() const { return impl_->failure; }
+
+bool HttpParser::expects_continue() const {
+  const auto& message = impl_->parser.get();
+  return message.version() >= 11 && beast::iequals(message[http::field::expect], "100-continue");
+}
+
+Request HttpParser::take() {
+  http::request<http::string_body> message = impl_->parser.release();
+  Request request;
+  request.method = std::string(message.method_string());
+  request.target = std::string(message.target());
+  request.minor_version = message.version() >= 11 ? 1 : 0;
+  request.keep_alive = message.keep_alive();
+  for (const auto& field : message) {
+    request.headers.add(std::string(field.name_string()), std::string(field.value()));
+  }
+  request.body = std::move(message.body());
+  return request;
+}
+
+}  // namespace halite::web

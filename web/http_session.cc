@@ -1,0 +1,176 @@
+#include "web/http_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "web/client_watch.h"
+#include "web/content_coding.h"
+#include "web/error_map.h"
+#include "web/http_answer.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::size_t kFirstReadBytes = 16 << 10;
+
+// Undoes Content-Encoding. The answer, if that fails.
+std::optional<Response> inflate_request(Request& request, std::size_t bytes_max) {
+  const Result<Coding> coding = parse_content_encoding(request.headers.get("Content-Encoding"));
+  if (!coding) {
+    return json_response(415, error_envelope(415, coding.error().message, {}));
+  }
+  if (*coding == Coding::kIdentity) return std::nullopt;
+  Result<std::string> inflated = inflate_body(request.body, *coding, bytes_max);
+  if (!inflated) {
+    const Error& error = inflated.error();
+    const int status = http_status(error.code);
+    return json_response(status, error_envelope(status, error.message, error.details));
+  }
+  request.body = std::move(*inflated);
+  return std::nullopt;
+}
+
+}  // namespace
+
+HttpSession::HttpSession(Link& link, WebContext& context, std::string early)
+    : link_(link), context_(context), in_(std::move(early)) {}
+
+asio::awaitable<void> HttpSession::run() {
+  context_.metrics.connections_http.Increment();
+  bool more = true;
+  while (more) {
+    std::optional<Request> request = co_await receive();
+    more = false;
+    if (request) more = co_await serve(std::move(*request));
+  }
+  context_.metrics.connections_http.Decrement();
+}
+
+asio::awaitable<std::optional<Request>> HttpSession::receive() {
+  const WebOptions& options = context_.options;
+  HttpParser parser({options.header_bytes_max, options.body_bytes_max});
+  const std::int64_t idle_deadline = Link::deadline_in(options.idle_timeout_ms);
+  std::int64_t deadline = 0;
+  bool told_to_continue = false;
+  while (true) {
+    const bool readable = co_await parse(parser);
+    if (!readable) co_return std::nullopt;
+    if (parser.done()) co_return parser.take();
+    if (parser.started() && deadline == 0) {
+      deadline = Link::deadline_in(options.request_timeout_ms);
+    }
+    if (parser.header_done() && !told_to_continue && parser.expects_continue()) {
+      told_to_continue = true;
+      const Result<void> told =
+          co_await link_.write("HTTP/1.1 100 Continue\r\n\r\n", options.write_timeout_ms);
+      if (!told) co_return std::nullopt;
+    }
+    const bool read = co_await read_more(parser, parser.started() ? deadline : idle_deadline);
+    if (!read) co_return std::nullopt;
+  }
+}
+
+asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
+  if (!parser.started()) {
+    // Some old clients end a body with an empty line that belongs to nothing.
+    while (at_ < in_.size() && (in_[at_] == '\r' || in_[at_] == '\n')) ++at_;
+  }
+  const HttpParser::Fed fed = parser.feed(std::string_view(in_).substr(at_));
+  at_ += fed.consumed;
+  if (parser.failure()) {
+    const HttpParser::Failure failure = *parser.failure();
+    co_await refuse_and_end(failure.status, failure.message);
+    co_return false;
+  }
+  if (at_ == in_.size()) {
+    in_.clear();
+    at_ = 0;
+  }
+  co_return true;
+}
+
+asio::awaitable<bool> HttpSession::read_more(const HttpParser& parser, std::int64_t deadline) {
+  in_.erase(0, at_);
+  at_ = 0;
+  // Bodies are read in ever larger steps.
+  const std::size_t had = in_.size();
+  const std::size_t step = std::clamp(in_.capacity() - had, kFirstReadBytes,
+                                      std::max(kFirstReadBytes, context_.options.read_bytes));
+  in_.resize(had + step);
+  const Result<std::size_t> count =
+      co_await link_.read_some(in_.data() + had, step, deadline, !parser.started());
+  in_.resize(had + (count ? *count : 0));
+  if (count && *count == step) in_.reserve(2 * (had + step));
+  if (count && *count != 0) {
+    context_.metrics.bytes_read.Increment(static_cast<double>(*count));
+    co_return true;
+  }
+  if (!count && count.error().code == Errc::kTimeout) {
+    context_.metrics.timeouts.Increment();
+    if (parser.started()) {
+      co_await refuse_and_end(408, "The request did not arrive in time (web.request_timeout_ms)");
+    }
+  } else if (count && parser.started()) {
+    co_await refuse_and_end(400, "Not an HTTP request: it ends too early");
+  }
+  co_return false;
+}
+
+asio::awaitable<bool> HttpSession::serve(Request request) {
+  const auto begin = std::chrono::steady_clock::now();
+  const WebOptions& options = context_.options;
+  std::stop_source& work = link_.renew_work();
+  ++served_;
+  AnswerManner manner{.head = request.method == "HEAD",
+                      .chunks = request.minor_version >= 1,
+                      .keep_alive = request.keep_alive,
+                      .accept_encoding = {}};
+  std::optional<Response> broken = inflate_request(request, options.body_inflated_bytes_max);
+  Routed routed =
+      route(options, context_.services, context_.metrics, std::move(request), work.get_token());
+  if (broken) {
+    routed.endpoint = nullptr;
+    routed.refusal = std::move(*broken);
+  }
+  manner.accept_encoding = routed.call.request.headers.get("Accept-Encoding");
+
+  std::optional<ClientWatch> watch;
+  if (routed.endpoint != nullptr && routed.endpoint->watch_client) {
+    watch.emplace(link_.socket(), work, options.client_gone_grace_ms);
+  }
+  Response response = co_await answer(routed);
+  watch.reset();
+
+  const std::uint64_t most = options.requests_per_connection_max;
+  if (response.close || link_.draining() || (most != 0 && served_ >= most)) {
+    manner.keep_alive = false;
+  }
+  if (response.source && !manner.chunks) manner.keep_alive = false;  // its end ends the body
+  const int status = response.status;
+  const Result<std::size_t> sent = co_await send_answer(
+      link_, options, context_.services.clock.now_ms(), manner, std::move(response));
+  if (sent) context_.metrics.bytes_written.Increment(static_cast<double>(*sent));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const std::string_view name =
+      routed.endpoint == nullptr ? std::string_view("none") : routed.endpoint->name;
+  context_.metrics.request(name, status, took.count());
+  if (!sent) co_return false;
+  if (manner.keep_alive) co_return true;
+  co_await link_.linger(options.linger_timeout_ms);
+  co_return false;
+}
+
+asio::awaitable<void> HttpSession::refuse_and_end(int status, std::string_view message) {
+  const AnswerManner manner{
+      .head = false, .chunks = true, .keep_alive = false, .accept_encoding = {}};
+  const Result<std::size_t> sent = co_await send_answer(
+      link_, context_.options, context_.services.clock.now_ms(), manner, refuse(status, message));
+  context_.metrics.request("none", status, 0);
+  if (sent) co_await link_.linger(context_.options.linger_timeout_ms);
+}
+
+}  // namespace halite::web

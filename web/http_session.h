@@ -1,0 +1,45 @@
+// HTTP on one connection: requests one after the other, each answered before the next is handled.
+//
+// Keep-alive and pipelining, chunked and compressed requests, "100 Continue", compressed and
+// chunked answers. A request that cannot be read is answered with the reason, then the connection
+// ends.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "web/context.h"
+#include "web/http_parser.h"
+#include "web/link.h"
+#include "web/router.h"
+
+namespace halite::web {
+
+class HttpSession {
+ public:
+  // The link and the context outlive the session. `early` was read already.
+  HttpSession(Link& link, WebContext& context, std::string early);
+
+  boost::asio::awaitable<void> run();  // until the connection is over
+
+ private:
+  // The next request; nothing when the connection is over.
+  boost::asio::awaitable<std::optional<Request>> receive();
+  // Lets the parser have what is there. False: the connection is over, the reason was sent.
+  boost::asio::awaitable<bool> parse(HttpParser& parser);
+  boost::asio::awaitable<bool> read_more(const HttpParser& parser, std::int64_t deadline);
+
+  boost::asio::awaitable<bool> serve(Request request);  // true: another request may follow
+  boost::asio::awaitable<void> refuse_and_end(int status, std::string_view message);
+
+  Link& link_;
+  WebContext& context_;
+  std::string in_;      // read, not parsed
+  std::size_t at_ = 0;  // parsed up to here
+  std::uint64_t served_ = 0;
+};
+
+}  // namespace halite::web

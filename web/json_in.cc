@@ -1,0 +1,91 @@
+#include "web/json_in.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+namespace halite::web {
+
+namespace dom = simdjson::dom;
+
+namespace {
+
+constexpr std::size_t kDepthMax = 16;
+
+Error bad_json(std::string details) {
+  return {Errc::kInvalidArgument, "Unable to parse the given JSON", std::move(details)};
+}
+
+std::string text_of(dom::element element) {
+  switch (element.type()) {
+    case dom::element_type::STRING:
+      return std::string(element.get_string().value_unsafe());
+    case dom::element_type::NULL_VALUE:
+    case dom::element_type::ARRAY:
+    case dom::element_type::OBJECT:
+      return {};
+    default:
+      return simdjson::minify(element);
+  }
+}
+
+bool is_plain(dom::element element) {
+  return element.type() != dom::element_type::NULL_VALUE &&
+         element.type() != dom::element_type::ARRAY && element.type() != dom::element_type::OBJECT;
+}
+
+std::map<std::string, std::string> fields_of(dom::object object) {
+  std::map<std::string, std::string> fields;
+  for (const dom::key_value_pair field : object) {
+    if (is_plain(field.value)) fields[std::string(field.key)] = text_of(field.value);
+  }
+  return fields;
+}
+
+// A parsed body; the parser owns what the object points into.
+struct Document {
+  dom::parser parser;
+  dom::object object;
+};
+
+Result<void> parse_object(std::string_view body, Document& document) {
+  if (body.empty()) {
+    return fail(Errc::kInvalidArgument, "Missing message content",
+                "Supply valid JSON formatted data in the body of your request");
+  }
+  const simdjson::padded_string padded(body);
+  dom::element root;
+  simdjson::error_code error = document.parser.allocate(padded.size(), kDepthMax);
+  if (!error) error = document.parser.parse(padded).get(root);
+  if (!error) error = root.get_object().get(document.object);
+  if (error) return std::unexpected(bad_json(simdjson::error_message(error)));
+  return {};
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> parse_flat_object(std::string_view body) {
+  Document document;
+  TRY_VOID(parse_object(body, document));
+  return fields_of(document.object);
+}
+
+Result<LookupBody> parse_lookup_body(std::string_view body) {
+  Document document;
+  TRY_VOID(parse_object(body, document));
+  LookupBody result;
+  result.fields = fields_of(document.object);
+  dom::array tags;
+  if (document.object["tags"].get(tags) != simdjson::SUCCESS) return result;
+  result.has_tags = true;
+  for (const dom::element tag : tags) {
+    dom::object pair;
+    if (tag.get(pair) != simdjson::SUCCESS) {
+      return std::unexpected(bad_json("a tag must be an object with \"key\" and \"value\""));
+    }
+    std::map<std::string, std::string> fields = fields_of(pair);
+    result.tags.emplace_back(std::move(fields["key"]), std::move(fields["value"]));
+  }
+  return result;
+}
+
+}  // namespace halite::web

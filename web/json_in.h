@@ -1,0 +1,27 @@
+// Small JSON bodies of requests. Points and questions have parsers of their own.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/result.h"
+
+namespace halite::web {
+
+// {"type":"metrics","max":5} with every value as text: numbers and booleans as they stand, null,
+// arrays and objects are left out.
+// kInvalidArgument, in OpenTSDB's words: no body, no JSON, not an object.
+[[nodiscard]] Result<std::map<std::string, std::string>> parse_flat_object(std::string_view body);
+
+// {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25}
+struct LookupBody {
+  std::map<std::string, std::string> fields;              // as parse_flat_object()
+  std::vector<std::pair<std::string, std::string>> tags;  // key, value
+  bool has_tags = false;
+};
+[[nodiscard]] Result<LookupBody> parse_lookup_body(std::string_view body);
+
+}  // namespace halite::web

@@ -1,0 +1,246 @@
+#include "web/json_out.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "common/bytes.h"
+#include "common/java_double.h"
+#include "web/json_text.h"
+
+namespace halite::web {
+
+namespace {
+
+constexpr std::size_t kPieceBytes = 64 << 10;
+
+void append_bool(std::string& to, bool value) { to += value ? "true" : "false"; }
+
+void append_text_or_null(std::string& to, std::string_view text) {
+  if (text.empty()) {
+    to += "null";
+  } else {
+    append_json_string(to, text);
+  }
+}
+
+void append_filters(std::string& to, const query::SubQuestion& sub) {
+  std::vector<const query::Filter*> filters;
+  for (const query::Filter& filter : sub.filters) filters.push_back(&filter);
+  std::ranges::sort(filters, [](const query::Filter* a, const query::Filter* b) {
+    return std::tie(a->filter.key, a) < std::tie(b->filter.key, b);  // of one key: as given
+  });
+  to += '[';
+  for (const query::Filter* filter : filters) {
+    if (to.back() != '[') to += ',';
+    to += "{\"tagk\":";
+    append_json_string(to, filter->filter.key);
+    to += ",\"filter\":";
+    append_json_string(to, filter->filter.pattern);
+    to += ",\"group_by\":";
+    append_bool(to, filter->group_by);
+    to += ",\"type\":";
+    append_json_string(to, storage::filter_type_name(filter->filter.type));
+    to += '}';
+  }
+  to += ']';
+}
+
+// Only filters that group: {"host":"wildcard(*)"}
+void append_group_tags(std::string& to, const query::SubQuestion& sub) {
+  to += '{';
+  for (const query::Filter& filter : sub.filters) {
+    if (!filter.group_by) continue;
+    if (to.back() != '{') to += ',';
+    append_json_string(to, filter.filter.key);
+    to += ':';
+    append_json_string(to, fmt::format("{}({})", storage::filter_type_name(filter.filter.type),
+                                       filter.filter.pattern));
+  }
+  to += '}';
+}
+
+void append_rate_options(std::string& to, const query::SubQuestion& sub) {
+  if (!sub.rate) {
+    to += "null";
+    return;
+  }
+  fmt::format_to(std::back_inserter(to),
+                 "{{\"counter\":{},\"counterMax\":{},\"resetValue\":{},\"dropResets\":{}}}",
+                 sub.rate->counter, sub.rate->counter_max, sub.rate->reset_value,
+                 sub.rate->drop_resets);
+}
+
+void append_tsuids(std::string& to, const std::vector<Bytes>& tsuids) {
+  to += '[';
+  for (const Bytes& tsuid : tsuids) {
+    if (to.back() != '[') to += ',';
+    append_json_string(to, to_hex(tsuid));
+  }
+  to += ']';
+}
+
+// What is known of the work, under OpenTSDB's names. One pass reads, filters and aggregates, so
+// its time stands under each of the names that OpenTSDB gives to the parts.
+void append_costs(std::string& to, const query::QueryCost& cost, std::uint64_t emitted) {
+  fmt::format_to(std::back_inserter(to),
+                 "\"aggregationTime\":{0:.3f},\"avgAggregationTime\":{0:.3f},"
+                 "\"dpsPostFilter\":{1},\"emittedDPs\":{2},\"queryScanTime\":{0:.3f},"
+                 "\"rowsPostFilter\":{3},\"totalTime\":{0:.3f}",
+                 cost.wall_ms, cost.points_read, emitted, cost.blocks_read);
+}
+
+void append_summary(std::string& to, const query::Answer& answer) {
+  to += "{\"statsSummary\":{";
+  append_costs(to, answer.cost, answer.cost.points_out);
+  for (std::size_t i = 0; i < answer.question.queries.size(); ++i) {
+    std::uint64_t emitted = 0;
+    for (const query::AnswerSeries& series : answer.series) {
+      if (series.query_index == i) emitted += series.times.size();
+    }
+    fmt::format_to(std::back_inserter(to),
+                   ",\"queryIdx_{:02}\":{{\"queryIndex\":{},\"emittedDPs\":{}}}", i, i, emitted);
+  }
+  to += "}}";
+}
+
+}  // namespace
+
+void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size_t index) {
+  to += "{\"aggregator\":";
+  append_json_string(to, sub.aggregator);
+  to += ",\"metric\":";
+  append_text_or_null(to, sub.metric);
+  to += ",\"tsuids\":";
+  if (sub.tsuids.empty()) {
+    to += "null";
+  } else {
+    append_tsuids(to, sub.tsuids);
+  }
+  to += ",\"downsample\":";
+  append_text_or_null(to, sub.downsample ? sub.downsample->text : std::string());
+  to += ",\"rate\":";
+  append_bool(to, sub.rate.has_value());
+  to += ",\"filters\":";
+  append_filters(to, sub);
+  fmt::format_to(std::back_inserter(to),
+                 ",\"percentiles\":null,\"index\":{},\"rateOptions\":", index);
+  append_rate_options(to, sub);
+  to += ",\"filterTagKs\":null,\"explicitTags\":";
+  append_bool(to, sub.explicit_tags);
+  to +=
+      ",\"useFuzzyFilter\":true,\"preAggregate\":false,\"rollupUsage\":null,"
+      "\"rollupTable\":\"raw\",\"showHistogramBuckets\":false,\"useMultiGets\":true,\"tags\":";
+  append_group_tags(to, sub);
+  to += ",\"histogramQuery\":false}";
+}
+
+AnswerSource::AnswerSource(std::shared_ptr<const query::Answer> answer, AnswerFormat format)
+    : answer_(std::move(answer)), format_(format) {}
+
+bool AnswerSource::next(std::string& to) {
+  if (finished_) return false;
+  const std::size_t enough = to.size() + kPieceBytes;
+  if (!started_) {
+    to += '[';
+    started_ = true;
+  }
+  while (series_ < answer_->series.size() && to.size() < enough) {
+    if (!in_series_) begin_series(to);
+    some_points(to);
+    if (point_ == answer_->series[series_].times.size()) end_series(to);
+  }
+  if (series_ == answer_->series.size()) {
+    if (answer_->question.show_summary) {
+      if (series_ != 0) to += ',';
+      append_summary(to, *answer_);
+    }
+    to += ']';
+    finished_ = true;
+  }
+  return true;
+}
+
+void AnswerSource::begin_series(std::string& to) {
+  const query::Question& question = answer_->question;
+  const query::AnswerSeries& series = answer_->series[series_];
+  if (series_ != 0) to += ',';
+  to += "{\"metric\":";
+  append_json_string(to, series.metric);
+  to += ",\"tags\":{";
+  for (const auto& [key, value] : series.tags) {
+    if (to.back() != '{') to += ',';
+    append_json_string(to, key);
+    to += ':';
+    append_json_string(to, value);
+  }
+  to += "},\"aggregateTags\":[";
+  for (const std::string& key : series.aggregate_tags) {
+    if (to.back() != '[') to += ',';
+    append_json_string(to, key);
+  }
+  to += ']';
+  if (question.show_query) {
+    to += ",\"query\":";
+    append_query_echo(to, question.queries[series.query_index], series.query_index);
+  }
+  if (question.show_tsuids) {
+    to += ",\"tsuids\":";
+    append_tsuids(to, series.tsuids);
+  }
+  to += question.arrays ? ",\"dps\":[" : ",\"dps\":{";
+  in_series_ = true;
+  any_point_ = false;
+  point_ = 0;
+}
+
+void AnswerSource::some_points(std::string& to) {
+  const query::AnswerSeries& series = answer_->series[series_];
+  const std::size_t enough = to.size() + kPieceBytes;
+  while (point_ < series.times.size() && to.size() < enough) point(to, series, point_++);
+}
+
+void AnswerSource::point(std::string& to, const query::AnswerSeries& series, std::size_t i) {
+  const query::Question& question = answer_->question;
+  const double value = series.floats[i] ? as_double(series.values[i]) : 0;
+  if (format_.plain_numbers && !std::isfinite(value)) return;
+  if (any_point_) to += ',';
+  any_point_ = true;
+  const std::int64_t time = question.ms_resolution ? series.times[i] : series.times[i] / 1000;
+  to += question.arrays ? '[' : '"';
+  const fmt::format_int time_text(time);
+  to.append(time_text.data(), time_text.size());
+  to += question.arrays ? "," : "\":";
+  if (!series.floats[i]) {
+    const fmt::format_int text(as_integer(series.values[i]));
+    to.append(text.data(), text.size());
+  } else if (std::isfinite(value)) {
+    append_java_double(to, value);
+  } else {
+    const auto& downsample = question.queries[series.query_index].downsample;
+    if (std::isnan(value) && downsample && downsample->fill == query::FillPolicy::kNull) {
+      to += "null";
+    } else {
+      to += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+    }
+  }
+  if (question.arrays) to += ']';
+}
+
+void AnswerSource::end_series(std::string& to) {
+  const query::AnswerSeries& series = answer_->series[series_];
+  to += answer_->question.arrays ? ']' : '}';
+  if (answer_->question.show_stats) {
+    fmt::format_to(std::back_inserter(to), ",\"stats\":{{\"queryIndex\":{},", series.query_index);
+    append_costs(to, answer_->cost, series.times.size());
+    to += '}';
+  }
+  to += '}';
+  in_series_ = false;
+  ++series_;
+}
+
+}  // namespace halite::web

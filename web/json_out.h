@@ -1,0 +1,44 @@
+// The answer of /api/query as text, written piece by piece from the answer's points.
+//
+// Fields and their order are OpenTSDB's: metric, tags, aggregateTags, query, tsuids, dps, stats.
+// Times are seconds unless the question asked for milliseconds; integers are digits, doubles Java's
+// text, NaN is "NaN" in quotes, or null where the fill policy is null.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "query/engine.h"
+#include "web/http_message.h"
+
+namespace halite::web {
+
+struct AnswerFormat {
+  bool plain_numbers = false;  // leave out what is no JSON number (Grafana cannot read the rest)
+};
+
+class AnswerSource final : public BodySource {
+ public:
+  AnswerSource(std::shared_ptr<const query::Answer> answer, AnswerFormat format);
+  bool next(std::string& to) override;
+
+ private:
+  void begin_series(std::string& to);
+  void some_points(std::string& to);
+  void end_series(std::string& to);
+  void point(std::string& to, const query::AnswerSeries& series, std::size_t i);
+
+  std::shared_ptr<const query::Answer> answer_;
+  AnswerFormat format_;
+  bool started_ = false;
+  bool finished_ = false;
+  bool in_series_ = false;
+  bool any_point_ = false;  // of this series was written
+  std::size_t series_ = 0;
+  std::size_t point_ = 0;
+};
+
+// The "query" object of showQuery.
+void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size_t index);
+
+}  // namespace halite::web

@@ -1,0 +1,17 @@
+// JSON wrapped in a function call, for pages that load it as a script: ?jsonp=fn -> fn(<json>)
+#pragma once
+
+#include "common/result.h"
+#include "web/http_message.h"
+#include "web/target.h"
+
+namespace halite::web {
+
+// kInvalidArgument: the function is not a plain name (letters, digits, _ $ . [ ]), so that nobody
+// can make the server say a script of his own.
+[[nodiscard]] Result<void> check_jsonp(const Target& target);
+
+// Wraps a JSON answer of the API, when that was asked for.
+void wrap_jsonp(const Target& target, Response& response);
+
+}  // namespace halite::web

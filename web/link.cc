@@ -1,0 +1,116 @@
+#include "web/link.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto kAwaitable = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t kWriteStepBytes = 256 << 10;
+
+}  // namespace
+
+Link::Link(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
+
+std::int64_t Link::now_ms() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
+Error Link::why(const boost::system::error_code& error) const {
+  if (aborted_) return {Errc::kUnavailable, "the server closed the connection", {}};
+  if (late_) return {Errc::kTimeout, "the client took too long", {}};
+  if (draining_ && at_rest_) return {Errc::kCancelled, "the server is stopping", {}};
+  return {Errc::kUnavailable, error.message(), {}};
+}
+
+Task<std::size_t> Link::read_some(char* to, std::size_t size, std::int64_t deadline, bool at_rest) {
+  at_rest_ = at_rest;
+  late_ = false;
+  if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
+  set_deadline(deadline);
+  auto reading = socket_.async_read_some(asio::buffer(to, size), kAwaitable);
+  const auto [error, count] = co_await std::move(reading);
+  set_deadline(0);
+  if (error == asio::error::eof) co_return 0;
+  if (error) co_return std::unexpected(why(error));
+  co_return count;
+}
+
+Task<void> Link::write(std::string_view text, std::int64_t timeout_ms) {
+  at_rest_ = false;
+  late_ = false;
+  while (!text.empty()) {
+    if (aborted_) co_return std::unexpected(why({}));
+    set_deadline(deadline_in(timeout_ms));
+    const std::size_t step = std::min(text.size(), kWriteStepBytes);
+    auto writing = asio::async_write(socket_, asio::buffer(text.data(), step), kAwaitable);
+    const auto [error, count] = co_await std::move(writing);
+    set_deadline(0);
+    if (error) co_return std::unexpected(why(error));
+    text.remove_prefix(step);
+  }
+  co_return Result<void>();
+}
+
+asio::awaitable<void> Link::linger(std::int64_t timeout_ms) {
+  boost::system::error_code ignored;  // the client may be gone already
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  const std::int64_t deadline = deadline_in(std::max<std::int64_t>(timeout_ms, 1));
+  std::array<char, 16 << 10> dropped;
+  while (true) {
+    const Result<std::size_t> count =
+        co_await read_some(dropped.data(), dropped.size(), deadline, false);
+    if (!count || *count == 0) co_return;
+  }
+}
+
+void Link::close() {
+  boost::system::error_code ignored;  // nothing can be done about it
+  socket_.close(ignored);
+}
+
+void Link::post_drain() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    self->draining_ = true;
+    if (self->at_rest_) self->socket_.cancel();
+  });
+}
+
+void Link::post_abort() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    self->aborted_ = true;
+    self->work_.request_stop();
+    self->close();
+  });
+}
+
+void Link::expire_if_late(std::int64_t now) {
+  const std::int64_t deadline = deadline_ms_.load(std::memory_order_relaxed);
+  if (deadline == 0 || deadline > now) return;
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    const std::int64_t current = self->deadline_ms_.load(std::memory_order_relaxed);
+    if (current == 0 || current > now_ms()) return;
+    self->late_ = true;
+    self->socket_.cancel();
+  });
+}
+
+std::stop_source& Link::renew_work() {
+  work_ = std::stop_source();
+  if (aborted_) work_.request_stop();
+  return work_;
+}
+
+}  // namespace halite::web

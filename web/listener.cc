@@ -1,0 +1,252 @@
+#include "web/listener.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include "common/log.h"
+#include "web/http_session.h"
+#include "web/link.h"
+#include "web/sniff.h"
+#include "web/telnet_session.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr auto kAwaitable = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t kSniffBytes = 16 << 10;
+
+// From the first byte to the last.
+asio::awaitable<void> run_connection(std::shared_ptr<Link> link, WebContext& context) {
+  std::string early(kSniffBytes, '\0');
+  const std::int64_t deadline = Link::deadline_in(context.options.idle_timeout_ms);
+  const Result<std::size_t> count =
+      co_await link->read_some(early.data(), early.size(), deadline, true);
+  if (!count && count.error().code == Errc::kTimeout) context.metrics.timeouts.Increment();
+  if (count && *count != 0) {
+    context.metrics.bytes_read.Increment(static_cast<double>(*count));
+    early.resize(*count);
+    if (sniff(early.front()) == Protocol::kHttp) {
+      HttpSession session(*link, context, std::move(early));
+      co_await session.run();
+    } else {
+      TelnetSession session(link, context, early);
+      co_await session.run();
+    }
+  }
+  link->close();
+}
+
+// How often deadlines are looked at: a quarter of the shortest, between 10 ms and 1 s.
+std::chrono::milliseconds sweep_period(const WebOptions& options) {
+  std::int64_t shortest = 4'000;
+  for (const std::int64_t timeout :
+       {options.idle_timeout_ms, options.telnet_idle_timeout_ms, options.request_timeout_ms,
+        options.write_timeout_ms, options.linger_timeout_ms}) {
+    if (timeout > 0) shortest = std::min(shortest, timeout);
+  }
+  return std::chrono::milliseconds(std::max<std::int64_t>(shortest / 4, 10));
+}
+
+Result<tcp::endpoint> endpoint_of(const WebOptions& options) {
+  boost::system::error_code error;
+  const asio::ip::address address = asio::ip::make_address(options.address, error);
+  if (error) {
+    return fail(Errc::kInvalidArgument, fmt::format("\"{}\" is no address to listen on: {}",
+                                                    options.address, error.message()));
+  }
+  return tcp::endpoint(address, options.port);
+}
+
+}  // namespace
+
+struct Listener::State : std::enable_shared_from_this<State> {
+  WebContext& context;
+  asio::any_io_executor executor;
+  tcp::acceptor acceptor;    // on its strand
+  asio::steady_timer pause;  // of the accept loop, on the same strand
+  asio::steady_timer sweep;  // on the same strand
+  bool stopping = false;     // on the strand: accept no more
+  bool sweeping = true;      // on the strand
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::unordered_set<std::shared_ptr<Link>> links;  // guarded by mutex
+  std::size_t loops = 0;                            // accept and sweep; guarded by mutex
+  std::uint16_t port = 0;                           // set by start()
+
+  State(WebContext& c, asio::any_io_executor e)
+      : context(c),
+        executor(std::move(e)),
+        acceptor(asio::make_strand(executor)),
+        pause(acceptor.get_executor()),
+        sweep(acceptor.get_executor()) {}
+
+  asio::awaitable<void> accept_loop();
+  asio::awaitable<void> sweep_loop();
+  void take(tcp::socket socket);
+  void spawn_loop(asio::awaitable<void> loop);
+  void each(void (Link::*call)());
+  bool gone_within(std::chrono::milliseconds time);
+};
+
+void Listener::State::take(tcp::socket socket) {
+  context.metrics.connections_total.Increment();
+  boost::system::error_code ignored;  // only a matter of speed
+  socket.set_option(tcp::no_delay(true), ignored);
+  auto link = std::make_shared<Link>(std::move(socket));
+  {
+    const std::lock_guard lock(mutex);
+    const std::size_t most = context.options.connections_max;
+    if (most != 0 && links.size() >= most) {
+      context.metrics.connections_rejected.Increment();
+      return;  // the link closes its socket
+    }
+    links.insert(link);
+  }
+  auto session = run_connection(link, context);
+  asio::co_spawn(link->socket().get_executor(), std::move(session),
+                 [self = shared_from_this(), link](const std::exception_ptr& thrown) {
+                   if (thrown) {
+                     log::error("a session ended by an exception; its connection is closed");
+                     link->close();
+                   }
+                   const std::lock_guard lock(self->mutex);
+                   self->links.erase(link);
+                   self->changed.notify_all();
+                 });
+}
+
+asio::awaitable<void> Listener::State::accept_loop() {
+  while (!stopping) {
+    tcp::socket socket(asio::make_strand(executor));
+    auto accepting = acceptor.async_accept(socket, kAwaitable);
+    const auto [error] = co_await std::move(accepting);
+    if (!error) {
+      take(std::move(socket));
+    } else if (!stopping) {
+      // No descriptors left, most likely. Later there may be some.
+      log::warn("cannot accept a connection: {}", error.message());
+      pause.expires_after(std::chrono::milliseconds(100));
+      auto waiting = pause.async_wait(kAwaitable);
+      (void)co_await std::move(waiting);
+    }
+  }
+}
+
+asio::awaitable<void> Listener::State::sweep_loop() {
+  const std::chrono::milliseconds period = sweep_period(context.options);
+  while (sweeping) {
+    sweep.expires_after(period);
+    auto waiting = sweep.async_wait(kAwaitable);
+    (void)co_await std::move(waiting);
+    const std::int64_t now = Link::now_ms();
+    const std::lock_guard lock(mutex);
+    for (const std::shared_ptr<Link>& link : links) link->expire_if_late(now);
+  }
+}
+
+void Listener::State::spawn_loop(asio::awaitable<void> loop) {
+  {
+    const std::lock_guard lock(mutex);
+    ++loops;
+  }
+  asio::co_spawn(acceptor.get_executor(), std::move(loop),
+                 [self = shared_from_this()](const std::exception_ptr& thrown) {
+                   if (thrown) log::error("the listener ended by an exception");
+                   const std::lock_guard lock(self->mutex);
+                   --self->loops;
+                   self->changed.notify_all();
+                 });
+}
+
+void Listener::State::each(void (Link::*call)()) {
+  const std::lock_guard lock(mutex);
+  for (const std::shared_ptr<Link>& link : links) ((*link).*call)();
+}
+
+bool Listener::State::gone_within(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex);
+  return changed.wait_for(lock, time, [this] { return links.empty(); });
+}
+
+Listener::Listener(WebContext& context, asio::any_io_executor executor)
+    : state_(std::make_shared<State>(context, std::move(executor))) {}
+
+Listener::~Listener() { stop(); }
+
+Result<void> Listener::start() {
+  const WebOptions& options = state_->context.options;
+  TRY(const tcp::endpoint endpoint, endpoint_of(options));
+  boost::system::error_code error;
+  tcp::acceptor& acceptor = state_->acceptor;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(options.backlog, error);
+  if (error) {
+    boost::system::error_code ignored;
+    acceptor.close(ignored);
+    return fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
+                                                options.port, error.message()));
+  }
+  state_->port = acceptor.local_endpoint().port();
+  state_->spawn_loop(state_->accept_loop());
+  state_->spawn_loop(state_->sweep_loop());
+  return {};
+}
+
+void Listener::stop() {
+  State& state = *state_;
+  {
+    const std::lock_guard lock(state.mutex);
+    if (state.loops == 0) return;
+  }
+  asio::post(state.acceptor.get_executor(), [self = state_] {
+    self->stopping = true;
+    boost::system::error_code ignored;
+    self->acceptor.close(ignored);
+    self->pause.cancel();
+  });
+  {
+    // The accept loop ends first; the sweep still looks after the sessions that remain.
+    std::unique_lock lock(state.mutex);
+    state.changed.wait(lock, [&] { return state.loops <= 1; });
+  }
+  state.each(&Link::post_drain);
+  const std::chrono::milliseconds grace(state.context.options.stop_timeout_ms);
+  if (!state.gone_within(grace)) {
+    state.each(&Link::post_abort);
+    while (!state.gone_within(std::chrono::seconds(10))) {
+      log::warn("stopping: sessions still wait for the store to take their points");
+    }
+  }
+  asio::post(state.sweep.get_executor(), [self = state_] {
+    self->sweeping = false;
+    self->sweep.cancel();
+  });
+  std::unique_lock lock(state.mutex);
+  state.changed.wait(lock, [&] { return state.loops == 0; });
+}
+
+std::uint16_t Listener::port() const { return state_->port; }
+
+}  // namespace halite::web

@@ -1,0 +1,32 @@
+// Accepts connections and owns the sessions that come of them.
+//
+//   Threads  start() and stop() from one thread that does not run the executor; sessions on
+//   strands.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/result.h"
+#include "web/context.h"
+
+namespace halite::web {
+
+class Listener {
+ public:
+  // The context outlives the listener.
+  Listener(WebContext& context, boost::asio::any_io_executor executor);
+  ~Listener();
+
+  [[nodiscard]] Result<void> start();
+  void stop();  // see WebServer::stop()
+  [[nodiscard]] std::uint16_t port() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace halite::web

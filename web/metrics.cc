@@ -1,0 +1,67 @@
+#include "web/metrics.h"
+
+#include <string>
+
+namespace halite::web {
+
+namespace {
+
+prometheus::Family<prometheus::Counter>& counters(prometheus::Registry& registry, const char* name,
+                                                  const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
+  return counters(registry, name, help).Add({});
+}
+
+prometheus::Gauge& connections(prometheus::Registry& registry, const char* protocol) {
+  return prometheus::BuildGauge()
+      .Name("halite_web_connections")
+      .Help("Open connections")
+      .Register(registry)
+      .Add({{"protocol", protocol}});
+}
+
+}  // namespace
+
+WebMetrics::WebMetrics(prometheus::Registry& registry)
+    : connections_http(connections(registry, "http")),
+      connections_telnet(connections(registry, "telnet")),
+      connections_total(counter(registry, "halite_web_connections_total", "Connections accepted")),
+      connections_rejected(counter(registry, "halite_web_connections_rejected_total",
+                                   "Connections closed at once: web.connections_max")),
+      timeouts(counter(registry, "halite_web_timeouts_total",
+                       "Connections closed for being idle or slow")),
+      bytes_read(counter(registry, "halite_web_read_bytes_total", "Bytes read from clients")),
+      bytes_written(counter(registry, "halite_web_written_bytes_total", "Bytes sent to clients")),
+      telnet_lines(counter(registry, "halite_web_telnet_lines_total", "Telnet lines read")),
+      telnet_lines_too_long(counter(registry, "halite_web_telnet_lines_too_long_total",
+                                    "Telnet lines refused: web.line_bytes_max")),
+      telnet_lines_cut(counter(registry, "halite_web_telnet_lines_cut_total",
+                               "Telnet lines without an end when the client left; not stored")),
+      telnet_replies_dropped(counter(registry, "halite_web_telnet_replies_dropped_total",
+                                     "Replies dropped for clients that do not read them")),
+      telnet_flushes_failed(counter(registry, "halite_web_telnet_flushes_failed_total",
+                                    "Batches of telnet points that did not become durable")),
+      requests_(counters(registry, "halite_web_requests_total", "HTTP requests answered")),
+      request_seconds_(prometheus::BuildHistogram()
+                           .Name("halite_web_request_seconds")
+                           .Help("From the whole request to the answer's last byte")
+                           .Register(registry)),
+      commands_(counters(registry, "halite_web_telnet_commands_total",
+                         "Telnet commands other than put")) {}
+
+void WebMetrics::request(std::string_view endpoint, int status, double seconds) {
+  const std::string name(endpoint);
+  requests_.Add({{"endpoint", name}, {"status", std::to_string(status)}}).Increment();
+  static const prometheus::Histogram::BucketBoundaries kSeconds{
+      0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
+  request_seconds_.Add({{"endpoint", name}}, kSeconds).Observe(seconds);
+}
+
+void WebMetrics::telnet_command(std::string_view command) {
+  commands_.Add({{"command", std::string(command)}}).Increment();
+}
+
+}  // namespace halite::web

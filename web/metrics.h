@@ -1,0 +1,42 @@
+// What the web folder counts. Names: halite_web_*.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+namespace halite::web {
+
+// Safe to use from any thread. The registry outlives it.
+class WebMetrics {
+ public:
+  explicit WebMetrics(prometheus::Registry& registry);
+
+  void request(std::string_view endpoint, int status, double seconds);
+  void telnet_command(std::string_view command);
+
+  prometheus::Gauge& connections_http;
+  prometheus::Gauge& connections_telnet;
+  prometheus::Counter& connections_total;
+  prometheus::Counter& connections_rejected;  // over web.connections_max
+  prometheus::Counter& timeouts;              // closed for being idle or slow
+  prometheus::Counter& bytes_read;
+  prometheus::Counter& bytes_written;
+  prometheus::Counter& telnet_lines;
+  prometheus::Counter& telnet_lines_too_long;
+  prometheus::Counter& telnet_lines_cut;        // without an end when the client left
+  prometheus::Counter& telnet_replies_dropped;  // of clients that do not read them
+  prometheus::Counter& telnet_flushes_failed;   // batches that did not become durable
+
+ private:
+  prometheus::Family<prometheus::Counter>& requests_;
+  prometheus::Family<prometheus::Histogram>& request_seconds_;
+  prometheus::Family<prometheus::Counter>& commands_;
+};
+
+}  // namespace halite::web

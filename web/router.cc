@@ -1,0 +1,76 @@
+#include "web/router.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "web/cors.h"
+#include "web/error_map.h"
+#include "web/jsonp.h"
+
+namespace halite::web {
+
+namespace {
+
+Response not_found(const Call& call) {
+  if (call.target.api) return error_response(call, 404, "Endpoint not found");
+  if (call.target.has("json")) return json_response(404, legacy_error_json("Page Not Found"));
+  return text_response(404, error_page("Page Not Found", "There is no such page here."), kHtmlType);
+}
+
+Response method_not_allowed(const Call& call) {
+  return error_response(
+      call, 405, "Method not allowed",
+      fmt::format("The HTTP method [{}] is not permitted for this endpoint", call.request.method));
+}
+
+}  // namespace
+
+Routed route(const WebOptions& options, const WebServices& services, WebMetrics& metrics,
+             Request request, std::stop_token stop) {
+  Routed routed{.call = {options, services, metrics, std::move(request), {}, std::move(stop)},
+                .endpoint = nullptr,
+                .refusal = {}};
+  Call& call = routed.call;
+  const Result<void> parsed =
+      parse_target(call.request.target, options.grafana_prefix, call.target);
+  if (!parsed) {
+    routed.refusal = error_response(call, parsed.error());
+    return routed;
+  }
+  if (std::optional<Response> early = check_origin(call)) {
+    routed.refusal = std::move(*early);
+    return routed;
+  }
+  const Endpoint* endpoint = find_endpoint(call.target.endpoint, options.mode);
+  if (endpoint == nullptr) {
+    routed.refusal = not_found(call);
+  } else if (!allows(*endpoint, call.request.method)) {
+    routed.refusal = method_not_allowed(call);
+  } else if (const Result<void> legal = check_jsonp(call.target); !legal) {
+    routed.refusal = error_response(call, legal.error());
+  } else {
+    routed.endpoint = endpoint;
+  }
+  return routed;
+}
+
+boost::asio::awaitable<Response> answer(Routed& routed) {
+  Response response;
+  if (routed.endpoint == nullptr) {
+    response = std::move(routed.refusal);
+  } else {
+    response = co_await routed.endpoint->handler(routed.call);
+  }
+  wrap_jsonp(routed.call.target, response);
+  add_cors_headers(routed.call, response);
+  co_return response;
+}
+
+Response refuse(int status, std::string_view message) {
+  Response response = json_response(status, error_envelope(status, message, {}));
+  response.close = true;
+  return response;
+}
+
+}  // namespace halite::web

@@ -1,0 +1,29 @@
+#include "web/server.h"
+
+#include <utility>
+
+#include "web/context.h"
+#include "web/listener.h"
+
+namespace halite::web {
+
+struct WebServer::Impl {
+  WebContext context;
+  Listener listener;
+
+  Impl(WebOptions options, WebServices services, boost::asio::any_io_executor executor)
+      : context{std::move(options), std::move(services), WebMetrics(services.registry)},
+        listener(context, std::move(executor)) {}
+};
+
+WebServer::WebServer(WebOptions options, WebServices services,
+                     boost::asio::any_io_executor executor)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(services), std::move(executor))) {}
+
+WebServer::~WebServer() { stop(); }
+
+Result<void> WebServer::start() { return impl_->listener.start(); }
+void WebServer::stop() { impl_->listener.stop(); }
+std::uint16_t WebServer::port() const { return impl_->listener.port(); }
+
+}  // namespace halite::web

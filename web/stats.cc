@@ -1,0 +1,159 @@
+#include "web/stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <prometheus/registry.h>
+
+#include "web/json_text.h"
+
+namespace halite::web {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "0";
+  if (value == std::floor(value) && std::abs(value) < 1e15) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.6f}", value);
+}
+
+double value_of(const ClientMetric& metric, prometheus::MetricType type) {
+  switch (type) {
+    case prometheus::MetricType::Counter:
+      return metric.counter.value;
+    case prometheus::MetricType::Gauge:
+      return metric.gauge.value;
+    case prometheus::MetricType::Histogram:
+      return static_cast<double>(metric.histogram.sample_count);
+    default:
+      return 0;
+  }
+}
+
+double total_of(const std::vector<MetricFamily>& families, std::string_view name) {
+  double total = 0;
+  for (const MetricFamily& family : families) {
+    if (family.name != name) continue;
+    for (const ClientMetric& metric : family.metric) total += value_of(metric, family.type);
+  }
+  return total;
+}
+
+// One of OpenTSDB's own numbers and what of ours is the same.
+struct Known {
+  std::string_view name;
+  std::string_view type;  // its tag
+  std::string_view family;
+};
+constexpr Known kKnown[] = {
+    {"connectionmgr.connections", "open", "halite_web_connections"},
+    {"connectionmgr.connections", "rejected", "halite_web_connections_rejected_total"},
+    {"connectionmgr.connections", "total", "halite_web_connections_total"},
+    {"rpc.received", "telnet", "halite_web_telnet_lines_total"},
+    {"rpc.received", "http", "halite_web_requests_total"},
+};
+
+// "halite_web_read_bytes_total" -> "halite.web.read_bytes_total"
+std::string dotted(std::string_view name) {
+  std::string result(name);
+  const std::size_t first = result.find('_');
+  if (first == std::string::npos) return result;
+  result[first] = '.';
+  const std::size_t second = result.find('_', first + 1);
+  if (second != std::string::npos) result[second] = '.';
+  return result;
+}
+
+// Label values may hold what a line of `stats` cannot.
+std::string tag_text(std::string_view text) {
+  if (text.empty()) return "none";
+  std::string result(text);
+  std::ranges::replace_if(result, [](char c) { return c == ' ' || c == '=' || c == '\n'; }, '_');
+  return result;
+}
+
+void append_family(Stats& stats, const MetricFamily& family, const std::string& host) {
+  for (const ClientMetric& metric : family.metric) {
+    Stat stat{.name = "tsd." + dotted(family.name),
+              .value = number_text(value_of(metric, family.type)),
+              .tags = {{"host", host}}};
+    for (const auto& label : metric.label) stat.tags[label.name] = tag_text(label.value);
+    if (family.type == prometheus::MetricType::Histogram) {
+      Stat sum = stat;
+      sum.name += ".sum";
+      sum.value = number_text(metric.histogram.sample_sum);
+      stats.list.push_back(std::move(sum));
+      stat.name += ".count";
+    }
+    stats.list.push_back(std::move(stat));
+  }
+}
+
+std::string line_of(const Stat& stat, std::int64_t time_s) {
+  std::string line = fmt::format("{} {} {}", stat.name, time_s, stat.value);
+  for (const auto& [key, value] : stat.tags) {
+    if (key != "host") fmt::format_to(std::back_inserter(line), " {}={}", key, value);
+  }
+  const auto host = stat.tags.find("host");
+  if (host != stat.tags.end()) line += " host=" + host->second;
+  return line;
+}
+
+}  // namespace
+
+Stats collect_stats(const WebServices& services, const std::string& host_name) {
+  const std::vector<MetricFamily> families = services.registry.Collect();
+  const std::string host = tag_text(host_name);
+  Stats stats;
+  stats.time_s = services.clock.now_ms() / 1000;
+  for (const Known& known : kKnown) {
+    stats.list.push_back({.name = "tsd." + std::string(known.name),
+                          .value = number_text(total_of(families, known.family)),
+                          .tags = {{"type", std::string(known.type)}, {"host", host}}});
+  }
+  for (const MetricFamily& family : families) append_family(stats, family, host);
+  return stats;
+}
+
+void append_stats_lines(std::string& to, const Stats& stats) {
+  for (const Stat& stat : stats.list) {
+    to += line_of(stat, stats.time_s);
+    to += '\n';
+  }
+}
+
+void append_stats_json(std::string& to, const Stats& stats) {
+  to += '[';
+  for (const Stat& stat : stats.list) {
+    if (to.back() != '[') to += ',';
+    to += "{\"metric\":";
+    append_json_string(to, stat.name);
+    fmt::format_to(std::back_inserter(to), ",\"timestamp\":{},\"value\":\"{}\",\"tags\":{{",
+                   stats.time_s, stat.value);
+    for (const auto& [key, value] : stat.tags) {
+      if (to.back() != '{') to += ',';
+      append_json_string(to, key);
+      to += ':';
+      append_json_string(to, value);
+    }
+    to += "}}";
+  }
+  to += ']';
+}
+
+void append_stats_lines_json(std::string& to, const Stats& stats) {
+  to += '[';
+  for (const Stat& stat : stats.list) {
+    if (to.back() != '[') to += ',';
+    append_json_string(to, line_of(stat, stats.time_s));
+  }
+  to += ']';
+}
+
+}  // namespace halite::web

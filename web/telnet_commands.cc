@@ -1,0 +1,63 @@
+#include "web/telnet_commands.h"
+
+#include <array>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "web/stats.h"
+
+namespace halite::web {
+
+namespace {
+
+void run_version(WebContext& context, std::string_view, std::string& reply) {
+  reply += version_text(context.services.version);
+}
+
+void run_stats(WebContext& context, std::string_view, std::string& reply) {
+  append_stats_lines(reply, collect_stats(context.services, context.options.host_name));
+}
+
+void run_help(WebContext& context, std::string_view, std::string& reply) {
+  reply += "available commands: stats dropcaches version exit help ";
+  if (context.options.mode != Mode::kReadOnly) reply += "put sync ";
+  reply += '\n';
+}
+
+void run_dropcaches(WebContext& context, std::string_view, std::string& reply) {
+  if (context.services.drop_caches) context.services.drop_caches();
+  reply += "Caches dropped.\n";
+}
+
+constexpr std::array kCommands = {
+    TelnetCommand{"version", run_version},
+    TelnetCommand{"stats", run_stats},
+    TelnetCommand{"help", run_help},
+    TelnetCommand{"dropcaches", run_dropcaches},
+};
+
+}  // namespace
+
+const TelnetCommand* find_telnet_command(std::string_view name) {
+  for (const TelnetCommand& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+std::string unknown_command(std::string_view word) {
+  return fmt::format("unknown command: {}.  Try `help'.\n", word);
+}
+
+std::string version_text(const VersionInfo& version) {
+  return fmt::format(
+      "net.opentsdb.tools {} built at revision {} ({})\n"
+      "Built on {:%Y/%m/%d %H:%M:%S} +0000 by {}@{}:{}\n",
+      version.version, version.short_revision, version.repo_status,
+      fmt::gmtime(static_cast<std::time_t>(version.built_s)), version.user, version.host,
+      version.repo);
+}
+
+}  // namespace halite::web

@@ -1,0 +1,155 @@
+#include "web/telnet_session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "web/telnet_commands.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::size_t kReplyBytes = 64 << 10;  // collected before they are handed on
+
+std::string_view first_word(std::string_view line) { return line.substr(0, line.find(' ')); }
+
+}  // namespace
+
+TelnetSession::TelnetSession(std::shared_ptr<Link> link, WebContext& context,
+                             std::string_view early)
+    : link_(std::move(link)),
+      context_(context),
+      lines_(context.options.line_bytes_max, context.options.read_bytes),
+      batch_(context.services.writer),
+      replies_(link_, context.options.telnet_reply_bytes_max, context.metrics) {
+  while (!early.empty()) {
+    const std::span<char> space = lines_.space();
+    const std::size_t count = std::min(space.size(), early.size());
+    std::memcpy(space.data(), early.data(), count);
+    lines_.filled(count);
+    early.remove_prefix(count);
+  }
+}
+
+asio::awaitable<void> TelnetSession::run() {
+  context_.metrics.connections_telnet.Increment();
+  bool more = true;
+  while (more) {
+    co_await take_lines();
+    co_await settle_finished();
+    replies_.send(std::exchange(reply_, {}));
+    more = !exit_;
+    if (more) more = co_await read();
+  }
+  if (lines_.unfinished() != 0) context_.metrics.telnet_lines_cut.Increment();
+  while (!flushes_.empty()) co_await wait_oldest();
+  replies_.send(std::exchange(reply_, {}));
+  co_await replies_.drain(std::max<std::int64_t>(context_.options.linger_timeout_ms, 1));
+  if (exit_) co_await link_->linger(context_.options.linger_timeout_ms);
+  context_.metrics.connections_telnet.Decrement();
+}
+
+asio::awaitable<bool> TelnetSession::read() {
+  const std::span<char> space = lines_.space();
+  const std::int64_t deadline = Link::deadline_in(context_.options.telnet_idle_timeout_ms);
+  const Result<std::size_t> count =
+      co_await link_->read_some(space.data(), space.size(), deadline, true);
+  if (!count && count.error().code == Errc::kTimeout) context_.metrics.timeouts.Increment();
+  if (!count || *count == 0) co_return false;
+  context_.metrics.bytes_read.Increment(static_cast<double>(*count));
+  lines_.filled(*count);
+  co_return true;
+}
+
+asio::awaitable<void> TelnetSession::take_lines() {
+  std::string_view line;
+  std::uint64_t count = 0;
+  const bool takes_puts = context_.options.mode != Mode::kReadOnly;
+  while (!exit_) {
+    const LineSplitter::Found found = lines_.next(line);
+    if (found == LineSplitter::Found::kNothing) break;
+    ++count;
+    if (found == LineSplitter::Found::kTooLong) {
+      refuse_long_line(line);
+    } else if (takes_puts && first_word(line) == "put") {
+      batch_.add(line, reply_);
+      if (batch_.full()) co_await flush();
+    } else {
+      co_await run_command(line);
+    }
+    if (reply_.size() >= kReplyBytes) replies_.send(std::exchange(reply_, {}));
+  }
+  context_.metrics.telnet_lines.Increment(static_cast<double>(count));
+  if (batch_.points() != 0) co_await flush();
+}
+
+asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
+  const std::string_view word = first_word(line);
+  if (word == "exit") {
+    exit_ = true;
+  } else if (word == "sync" && context_.options.mode != Mode::kReadOnly) {
+    co_await sync();
+  } else if (const TelnetCommand* command = find_telnet_command(word)) {
+    command->run(context_, line, reply_);
+  } else {
+    reply_ += unknown_command(word);
+    context_.metrics.telnet_command("unknown");
+    co_return;
+  }
+  context_.metrics.telnet_command(word);
+}
+
+void TelnetSession::refuse_long_line(std::string_view beginning) {
+  context_.metrics.telnet_lines_too_long.Increment();
+  const std::string_view word = first_word(beginning) == "put" ? "put" : "error";
+  reply_ += fmt::format("{}: illegal argument: line longer than {} bytes (web.line_bytes_max)\n",
+                        word, context_.options.line_bytes_max);
+}
+
+asio::awaitable<void> TelnetSession::flush() {
+  while (flushes_.size() >= std::max<std::size_t>(context_.options.telnet_flushes_max, 1)) {
+    co_await wait_oldest();
+  }
+  Result<Completion> taken = co_await batch_.flush(reply_);
+  if (taken) {
+    flushes_.push_back(std::move(*taken));
+  } else {
+    settle(std::unexpected(taken.error()));
+  }
+}
+
+void TelnetSession::settle(const Result<void>& outcome) {
+  if (outcome) return;
+  context_.metrics.telnet_flushes_failed.Increment();
+  failed_ = outcome.error().message;
+  reply_ += fmt::format("put: HBase error: {}\n", failed_);
+}
+
+asio::awaitable<void> TelnetSession::settle_finished() {
+  while (!flushes_.empty() && flushes_.front().finished()) co_await wait_oldest();
+}
+
+asio::awaitable<void> TelnetSession::wait_oldest() {
+  const Completion oldest = std::move(flushes_.front());
+  flushes_.pop_front();
+  const Result<void> outcome = co_await oldest.wait();
+  settle(outcome);
+}
+
+asio::awaitable<void> TelnetSession::sync() {
+  if (batch_.points() != 0) co_await flush();
+  while (!flushes_.empty()) co_await wait_oldest();
+  if (failed_.empty()) {
+    reply_ += "synced\n";
+  } else {
+    reply_ += fmt::format("sync: {}\n", std::exchange(failed_, {}));
+  }
+  replies_.send(std::exchange(reply_, {}));
+}
+
+}  // namespace halite::web

@@ -1,0 +1,53 @@
+// Telnet on one connection: lines in, and only where something is wrong a line back.
+//
+// Points of all lines of one read go to the store together, at once; the store makes them durable
+// in its own time. When the client ends its stream, everything read is durable before the socket
+// closes. Replies never hold up the reading.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "common/completion.h"
+#include "ingest/writer.h"
+#include "web/context.h"
+#include "web/line_splitter.h"
+#include "web/link.h"
+#include "web/reply_writer.h"
+
+namespace halite::web {
+
+class TelnetSession {
+ public:
+  // The context outlives the session. `early` was read already.
+  TelnetSession(std::shared_ptr<Link> link, WebContext& context, std::string_view early);
+
+  boost::asio::awaitable<void> run();  // until the connection is over
+
+ private:
+  boost::asio::awaitable<bool> read();        // false: nothing more comes
+  boost::asio::awaitable<void> take_lines();  // all that are there
+  boost::asio::awaitable<void> run_command(std::string_view line);
+  void refuse_long_line(std::string_view beginning);
+  boost::asio::awaitable<void> flush();  // points of the lines so far go to the store
+  boost::asio::awaitable<void> settle_finished();
+  boost::asio::awaitable<void> wait_oldest();  // until it is durable
+  boost::asio::awaitable<void> sync();         // all of them, then "synced"
+  void settle(const Result<void>& outcome);
+
+  std::shared_ptr<Link> link_;
+  WebContext& context_;
+  LineSplitter lines_;
+  ingest::TelnetBatch batch_;
+  ReplyWriter replies_;
+  std::string reply_;               // of the lines being taken, not sent yet
+  std::deque<Completion> flushes_;  // not known to be durable
+  std::string failed_;              // why points since the last sync are not durable; empty = none
+  bool exit_ = false;
+};
+
+}  // namespace halite::web
