@@ -9,6 +9,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -32,7 +33,8 @@ void run(const std::string& input) {
 // One to four small changes: a bit, a byte, a piece removed, doubled, or taken from another seed.
 std::string mutate(std::string input, const std::vector<std::string>& seeds,
                    std::minstd_rand& random) {
-  static constexpr std::string_view kTelling("\0\n\r\t \"\\{}[]:,.-+=/*|0919eE\x7F\x80\xFF", 31);
+  using namespace std::string_view_literals;
+  static constexpr std::string_view kTelling = "\0\n\r\t \"\\{}[]:,.-+=/*|0919eE\x7F\x80\xFF"sv;
   for (std::size_t changes = 1 + random() % 4; changes > 0; --changes) {
     const std::size_t at = input.empty() ? 0 : random() % input.size();
     const std::size_t length = std::min<std::size_t>(1 + random() % 16, input.size() - at);
@@ -82,6 +84,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::vector<std::string> seeds;
+  seeds.reserve(files.size());
   for (const std::filesystem::path& file : files) seeds.push_back(read_file(file));
   for (const std::string& seed : seeds) run(seed);
   if (argc == 2 && std::filesystem::is_regular_file(argv[1])) return 0;
