@@ -72,6 +72,7 @@ class CyclicLayout final : public RowLayout {
   [[nodiscard]] Result<RowId> parse_row(BytesView row) const override;
   [[nodiscard]] Result<void> decode(const RowId& row, const std::vector<Cell>& cells,
                                     TimeRange range, RowPoints& out) const override;
+  [[nodiscard]] bool pieces_in_time_order() const override { return true; }
   [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;
 
   // What of `range` can hold points that are neither expired nor too far ahead; may be empty.

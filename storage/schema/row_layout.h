@@ -93,6 +93,10 @@ class RowLayout {
   [[nodiscard]] virtual Result<void> decode(const RowId& row, const std::vector<Cell>& cells,
                                             TimeRange range, RowPoints& out) const = 0;
 
+  // Whether a row's cells, in qualifier order, are in time order with no time twice: then pieces of
+  // a row may be decoded one by one. Otherwise decode() wants whole rows.
+  [[nodiscard]] virtual bool pieces_in_time_order() const { return false; }
+
   // Whether a point of this time may be stored now; the error names the limit.
   [[nodiscard]] virtual Result<void> admit(TimestampMs time, TimestampMs now) const = 0;
 };

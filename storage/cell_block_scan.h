@@ -1,0 +1,29 @@
+// The points of a selection in one shard, as blocks: rows, decoded.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "storage/point_store.h"
+#include "storage/row_scan.h"
+
+namespace halite::storage {
+
+class CellBlockScan final : public BlockScan {
+ public:
+  CellBlockScan(const RowLayout& layout, std::unique_ptr<RowScan> rows)
+      : layout_(layout), rows_(std::move(rows)) {}
+
+  Task<std::vector<Block>> next() override;
+
+ private:
+  Result<void> decode(const WantedRow& row, std::vector<Block>& blocks);
+
+  const RowLayout& layout_;
+  const std::unique_ptr<RowScan> rows_;
+  RowPoints points_;            // of the row at hand; kept for its memory
+  bool row_had_block_ = false;  // the row whose pieces are coming
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,103 @@
+// A point store with a cell a point, over any wide-column store and either row layout.
+//
+//   auto points = co_await CellPointStore::open(parts, options);
+//   ...
+//   co_await points->close();
+//
+// What is written: the data table (rows of the layout), the names table, one row a series in the
+// series table, and the layout's fixed parameters in the settings table; opening a table that was
+// made with others is kConflict, naming both values.
+//
+//   Threads   any call from any thread.
+//   Lifetime  close() before it is destroyed; scans and selections end before it does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/clock.h"
+#include "storage/point_appender.h"
+#include "storage/point_store.h"
+#include "storage/row_scan.h"
+#include "storage/schema/row_layout.h"
+#include "storage/schema/table_parameters.h"
+#include "storage/series_registry.h"
+#include "storage/wide_column.h"
+
+namespace prometheus {
+class Registry;
+}
+
+namespace halite::storage {
+
+struct CellPointStoreOptions {
+  std::string data_table = "tsdb";
+  std::string uid_table = "tsdb-uid";
+  std::string series_table = "halite-series";
+  std::string settings_table = "halite-settings";
+  std::int64_t cell_ttl_ms = 0;  // the data table's; 0 = for ever
+  SeriesId series_max = 100'000'000;
+  AppendLimits append;
+  RowScanOptions scan;
+};
+
+class CellPointStore final : public PointStore {
+ public:
+  // References outlive the store.
+  struct Parts {
+    WideColumnStore& store;
+    std::shared_ptr<const RowLayout> layout;
+    TableParameters parameters;  // the layout's
+    const Clock& clock;
+    boost::asio::any_io_executor executor;  // background writes run here
+    prometheus::Registry& registry;
+  };
+
+  static Task<std::unique_ptr<CellPointStore>> open(Parts parts, CellPointStoreOptions options);
+  ~CellPointStore() override;
+
+  // Waits for what is under way. No call may follow.
+  Task<void> close();
+
+  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
+                                             CreateNames create) override;
+  [[nodiscard]] const Series& series(SeriesId id) const override;
+  Task<Accepted> append(PointBatch batch) override;
+  Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;
+  [[nodiscard]] std::uint32_t shard_count() const override;
+  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                TimeRange range, std::uint32_t shard) override;
+  Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
+                                     std::size_t limit) override;
+  Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
+                                    TimeRange range) override;
+  Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
+                                   TimeRange range) override;
+  Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
+                                         std::size_t max) override;
+  Task<void> flush() override;
+  Task<void> seal() override;
+
+  // The names table, for those who manage names.
+  [[nodiscard]] UidTable& uids();
+
+ private:
+  struct Tables {
+    std::shared_ptr<Table> data;
+    std::shared_ptr<Table> names;
+    std::shared_ptr<Table> series;
+  };
+  CellPointStore(Parts parts, CellPointStoreOptions options, Tables tables);
+
+  const std::shared_ptr<const RowLayout> layout_;
+  const Clock& clock_;
+  const CellPointStoreOptions options_;
+  SeriesRegistry registry_;
+  const RowSource source_;
+  const std::shared_ptr<PointAppender> appender_;
+};
+
+}  // namespace halite::storage

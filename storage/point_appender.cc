@@ -1,0 +1,274 @@
+#include "storage/point_appender.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+#include "common/check.h"
+
+namespace halite::storage {
+namespace {
+
+namespace asio = boost::asio;
+
+// A row write with one cell takes about this much memory until it is written.
+constexpr std::size_t kPointBytes = 256;
+// A clock that stands still (in a test) is not waited for longer than this.
+constexpr int kClockWaitsMax = 3;
+
+bool in_order(const PointBatch& batch, const std::vector<std::uint32_t>& order) {
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const std::uint32_t a = order[i - 1];
+    const std::uint32_t b = order[i];
+    if (batch.series[a] > batch.series[b]) return false;
+    if (batch.series[a] == batch.series[b] && batch.times[a] >= batch.times[b]) return false;
+  }
+  return true;
+}
+
+// By series, then time; of equal times only the one appended last remains.
+void arrange(const PointBatch& batch, std::vector<std::uint32_t>& order) {
+  if (in_order(batch, order)) return;
+  std::ranges::sort(order, [&batch](std::uint32_t a, std::uint32_t b) {
+    if (batch.series[a] != batch.series[b]) return batch.series[a] < batch.series[b];
+    if (batch.times[a] != batch.times[b]) return batch.times[a] < batch.times[b];
+    return a > b;
+  });
+  const auto same = [&batch](std::uint32_t a, std::uint32_t b) {
+    return batch.series[a] == batch.series[b] && batch.times[a] == batch.times[b];
+  };
+  order.erase(std::ranges::unique(order, same).begin(), order.end());
+}
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - static_cast<std::int64_t>(a % b < 0);
+}
+
+prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
+}
+
+}  // namespace
+
+PointAppender::Metrics::Metrics(prometheus::Registry& registry)
+    : points(counter(registry, "halite_storage_points_total", "Points written")),
+      refused(counter(registry, "halite_storage_points_refused_total",
+                      "Points outside what the table holds")),
+      late_batches(counter(registry, "halite_storage_late_batches_total",
+                           "Batches that waited for earlier ones of their series")),
+      failed_writes(counter(registry, "halite_storage_failed_writes_total",
+                            "Batches that could not be made durable")),
+      in_flight_points(prometheus::BuildGauge()
+                           .Name("halite_storage_in_flight_points")
+                           .Help("Points taken and not yet durable")
+                           .Register(registry)
+                           .Add({})) {}
+
+// A batch being written. Lands with an error when it is thrown away unfinished.
+class PointAppender::Flight {
+ public:
+  Flight(std::shared_ptr<PointAppender> owner, Ticket ticket, std::vector<RowWrite> rows,
+         std::size_t points, AppendGate::Pass pass)
+      : rows_(std::move(rows)),
+        points_(points),
+        owner_(std::move(owner)),
+        ticket_(std::move(ticket)),
+        pass_(std::move(pass)) {}
+  Flight(Flight&&) = default;
+  Flight& operator=(Flight&&) = delete;
+  ~Flight() {
+    if (owner_ != nullptr) land(fail(Errc::kCancelled, "the store was stopped"));
+  }
+
+  void land(Result<void> outcome) {
+    const std::shared_ptr<PointAppender> owner = std::move(owner_);
+    Metrics& metrics = owner->metrics_;
+    if (outcome) {
+      metrics.points.Increment(static_cast<double>(points_));
+    } else {
+      metrics.failed_writes.Increment();
+    }
+    metrics.in_flight_points.Decrement(static_cast<double>(points_));
+    owner->landed(ticket_.number);
+    pass_ = AppendGate::Pass();
+    ticket_.durable.finish(std::move(outcome));
+  }
+
+  [[nodiscard]] std::vector<RowWrite>& rows() { return rows_; }
+  [[nodiscard]] const std::vector<Completion>& before() const { return ticket_.before; }
+
+ private:
+  std::vector<RowWrite> rows_;
+  std::size_t points_;
+  std::shared_ptr<PointAppender> owner_;  // null once landed
+  Ticket ticket_;
+  AppendGate::Pass pass_;
+};
+
+PointAppender::PointAppender(Parts parts, AppendLimits limits)
+    : parts_(std::move(parts)),
+      gate_(std::make_shared<AppendGate>(
+          AppendLoad{limits.in_flight_points_max, limits.in_flight_bytes_max})),
+      metrics_(parts_.registry) {}
+
+std::vector<std::uint32_t> PointAppender::admit(const PointBatch& batch,
+                                                std::vector<Refusal>& refused) const {
+  const TimestampMs now = parts_.clock.now_ms();
+  const SeriesId known = parts_.series.size();
+  std::vector<std::uint32_t> order;
+  order.reserve(batch.size());
+  for (std::uint32_t i = 0; i < batch.size(); ++i) {
+    HALITE_CHECK(batch.series[i] < known, "a series id of another store");
+    Result<void> admitted = parts_.layout->admit(batch.times[i], now);
+    if (admitted) {
+      order.push_back(i);
+    } else {
+      refused.push_back(Refusal{i, std::move(admitted).error()});
+    }
+  }
+  return order;
+}
+
+// Gives the batch its place among all others. Nothing awaits between here and the write's start.
+PointAppender::Ticket PointAppender::enlist(const PointBatch& batch,
+                                            const std::vector<std::uint32_t>& order) {
+  Ticket ticket;
+  std::uint64_t wait_for = 0;  // this batch and all before it
+  const std::lock_guard lock(mutex_);
+  ticket.number = next_number_++;
+  for (const std::uint32_t i : order) {
+    const SeriesId id = batch.series[i];
+    if (id >= tails_.size()) tails_.resize(id + std::size_t{1});
+    Tail& tail = tails_[id];
+    if (batch.times[i] <= tail.time && tail.batch != ticket.number) {
+      wait_for = std::max(wait_for, tail.batch);
+    }
+    if (batch.times[i] == tail.time) {
+      ticket.replaced.push_back(Replaced{i, tail.value, tail.flags});
+    }
+    if (batch.times[i] >= tail.time) {
+      tail.time = batch.times[i];
+      tail.value = batch.values[i];
+      tail.flags = batch.flags[i];
+    }
+    tail.batch = ticket.number;
+  }
+  for (const auto& [number, durable] : flights_) {
+    if (number > wait_for) break;
+    ticket.before.push_back(durable);
+  }
+  flights_.emplace(ticket.number, ticket.durable);
+  return ticket;
+}
+
+std::vector<RowWrite> PointAppender::make_rows(const PointBatch& batch,
+                                               const std::vector<std::uint32_t>& order,
+                                               const std::vector<Replaced>& replaced) const {
+  const RowLayout& layout = *parts_.layout;
+  const std::int64_t span_ms = layout.bucket_span_ms();
+  std::vector<RowWrite> rows;
+  rows.reserve(order.size());
+  SeriesId series = 0;
+  std::int64_t bucket = 0;
+  auto next_replaced = replaced.begin();  // in the same order
+  for (const std::uint32_t i : order) {
+    const std::int64_t its_bucket = floor_div(batch.times[i], span_ms);
+    if (rows.empty() || batch.series[i] != series || its_bucket != bucket) {
+      series = batch.series[i];
+      bucket = its_bucket;
+      RowWrite& row = rows.emplace_back();
+      row.row = layout.row_key(parts_.series.at(series).tsuid, batch.times[i]);
+    }
+    PointCell cell = layout.point_cell(batch.times[i], batch.values[i], batch.flags[i]);
+    if (next_replaced != replaced.end() && next_replaced->index == i) {
+      PointCell old = layout.point_cell(batch.times[i], next_replaced->value, next_replaced->flags);
+      if (old.qualifier != cell.qualifier) {
+        rows.back().deletes.push_back(Column{parts_.family, std::move(old.qualifier)});
+      }
+      ++next_replaced;
+    }
+    rows.back().puts.push_back(
+        CellWrite{Column{parts_.family, std::move(cell.qualifier)}, std::move(cell.value), 0});
+  }
+  return rows;
+}
+
+Task<Accepted> PointAppender::append(PointBatch batch) {
+  Accepted accepted;
+  std::vector<std::uint32_t> order = admit(batch, accepted.refused);
+  metrics_.refused.Increment(static_cast<double>(accepted.refused.size()));
+  if (order.empty()) {
+    accepted.durable = Completion::done();
+    co_return accepted;
+  }
+  arrange(batch, order);
+  CO_TRY(AppendGate::Pass pass,
+         co_await gate_->enter(AppendLoad{order.size(), order.size() * kPointBytes}));
+  metrics_.in_flight_points.Increment(static_cast<double>(order.size()));
+  Ticket ticket = enlist(batch, order);
+  if (!ticket.before.empty()) metrics_.late_batches.Increment();
+  accepted.durable = ticket.durable;
+  std::vector<RowWrite> rows = make_rows(batch, order, ticket.replaced);
+  Flight flight(shared_from_this(), std::move(ticket), std::move(rows), order.size(),
+                std::move(pass));
+  asio::co_spawn(parts_.executor, run(shared_from_this(), std::move(flight)), asio::detached);
+  co_return accepted;
+}
+
+asio::awaitable<void> PointAppender::run(std::shared_ptr<PointAppender> self, Flight flight) {
+  Result<void> outcome = co_await self->write(flight);
+  flight.land(std::move(outcome));
+}
+
+Task<void> PointAppender::write(Flight& flight) {
+  for (const Completion& before : flight.before()) {
+    const Result<void> landed = co_await before.wait();
+    static_cast<void>(landed);  // its own business
+  }
+  if (!flight.before().empty()) {
+    // A cell in another form than the one it replaces wins by its time, in milliseconds.
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    for (int i = 0; i < kClockWaitsMax; ++i) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (parts_.clock.now_ms() > last_landing_ms_) break;
+      }
+      timer.expires_after(std::chrono::milliseconds(1));
+      co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+  }
+  co_return co_await parts_.table->write(std::move(flight.rows()));
+}
+
+void PointAppender::landed(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  flights_.erase(number);
+  last_landing_ms_ = std::max(last_landing_ms_, parts_.clock.now_ms());
+}
+
+Task<void> PointAppender::drain() {
+  std::vector<Completion> under_way;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, durable] : flights_) under_way.push_back(durable);
+  }
+  Result<void> outcome;
+  for (const Completion& each : under_way) {
+    Result<void> landed = co_await each.wait();
+    if (!landed && outcome) outcome = std::move(landed);
+  }
+  co_return outcome;
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,277 @@
+#include "storage/row_scan.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <xxhash.h>
+
+namespace halite::storage {
+namespace {
+
+// Row ranges that are prepared at a time when rows are asked for by key.
+constexpr std::size_t kExactRanges = 4096;
+
+struct BytesHash {
+  using is_transparent = void;
+  using is_avalanching = void;
+  std::size_t operator()(BytesView bytes) const { return XXH3_64bits(bytes.data(), bytes.size()); }
+};
+
+// How many rows one series has in a range, about.
+std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
+  if (range.end <= range.begin) return 0;
+  const auto length =
+      static_cast<std::uint64_t>(range.end) - static_cast<std::uint64_t>(range.begin);
+  return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
+}
+
+// Neighbours that differ only in their keys become one step with several ranges.
+void add_step(std::vector<RowScanStep>& steps, BucketScan bucket, Family family) {
+  if (!steps.empty()) {
+    RowScanStep& last = steps.back();
+    const Bytes& end = last.spec.ranges.back().end;
+    if (last.spec.qualifier_begin == bucket.qualifier_begin &&
+        last.spec.qualifier_end == bucket.qualifier_end && !end.empty() &&
+        end <= bucket.keys.begin) {
+      last.spec.ranges.push_back(std::move(bucket.keys));
+      last.times.begin = std::min(last.times.begin, bucket.times.begin);
+      last.times.end = std::max(last.times.end, bucket.times.end);
+      return;
+    }
+  }
+  RowScanStep step;
+  step.spec.family = family;
+  step.spec.ranges.push_back(std::move(bucket.keys));
+  step.spec.qualifier_begin = std::move(bucket.qualifier_begin);
+  step.spec.qualifier_end = std::move(bucket.qualifier_end);
+  step.times = bucket.times;
+  steps.push_back(std::move(step));
+}
+
+}  // namespace
+
+// Which tsuids are wanted, each decided once. The store asks by row key, from its own threads.
+class RowScan::Verdicts final : public RowFilter {
+ public:
+  enum class Verdict : std::uint8_t { kUnknown, kUnwanted, kWanted };
+
+  Verdicts(const RowSource& source, std::shared_ptr<const RowSelection> selection)
+      : source_(source), selection_(std::move(selection)) {}
+
+  // Of these series only; called before any row is asked about.
+  void restrict_to(std::vector<SeriesId> only) {
+    std::ranges::sort(only);
+    only_ = std::move(only);
+  }
+
+  [[nodiscard]] bool matches(BytesView row) const override {
+    const Result<RowId> id = source_.layout.parse_row(row);
+    if (!id) return true;  // the scan reports it
+    SeriesId series = 0;
+    return verdict(id->tsuid, series) != Verdict::kUnwanted;
+  }
+
+  // kUnknown: the series is not in memory yet.
+  [[nodiscard]] Verdict verdict(const Bytes& tsuid, SeriesId& series) const {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = verdicts_.find(tsuid);
+      if (found != verdicts_.end()) {
+        series = found->second.series;
+        return found->second.wanted ? Verdict::kWanted : Verdict::kUnwanted;
+      }
+    }
+    const std::optional<SeriesId> id = source_.registry.table().find(tsuid);
+    if (!id) return Verdict::kUnknown;
+    const bool wanted = only_ ? std::ranges::binary_search(*only_, *id)
+                              : selection_->matches(source_.registry.table().at(*id));
+    series = *id;
+    const std::lock_guard lock(mutex_);
+    verdicts_.emplace(tsuid, Decided{*id, wanted});
+    return wanted ? Verdict::kWanted : Verdict::kUnwanted;
+  }
+
+ private:
+  struct Decided {
+    SeriesId series = 0;
+    bool wanted = false;
+  };
+
+  const RowSource& source_;
+  const std::shared_ptr<const RowSelection> selection_;
+  std::optional<std::vector<SeriesId>> only_;  // sorted; set before use
+  mutable std::mutex mutex_;
+  mutable boost::unordered_flat_map<Bytes, Decided, BytesHash, std::equal_to<>>
+      verdicts_;  // guarded by mutex_
+};
+
+RowScan::RowScan(const RowSource& source, std::shared_ptr<const RowSelection> selection,
+                 TimeRange range, std::uint32_t shard, std::optional<std::vector<SeriesId>> only)
+    : source_(source),
+      selection_(std::move(selection)),
+      range_(range),
+      verdicts_(std::make_shared<Verdicts>(source, selection_)) {
+  plan(shard, std::move(only));
+}
+
+RowScan::~RowScan() = default;
+
+void RowScan::plan(std::uint32_t shard, std::optional<std::vector<SeriesId>> only) {
+  const RowScanOptions& options = source_.options;
+  const SeriesTable& table = source_.registry.table();
+  std::vector<Bytes> wanted;
+  std::size_t wanted_total = 0;
+  std::size_t metric_total = 0;
+  bool all_known = true;
+  if (only) {
+    verdicts_->restrict_to(*only);
+    wanted_total = only->size();
+    metric_total = selection_->known(shard).metric_total;
+    for (const SeriesId id : *only) {
+      if (table.at(id).shard == shard) wanted.push_back(table.at(id).tsuid);
+    }
+  } else if (selection_->by_tsuid()) {
+    for (const Bytes& tsuid : selection_->tsuids()) {
+      if (source_.layout.salt_of(tsuid) == shard) wanted.push_back(tsuid);
+    }
+    wanted_total = selection_->tsuids().size();
+    metric_total = 2 * wanted_total + 1;  // they were named: ask for them
+  } else {
+    const RowSelection::Known known = selection_->known(shard);
+    for (const SeriesId id : known.wanted) wanted.push_back(table.at(id).tsuid);
+    wanted_total = known.wanted_total;
+    metric_total = known.metric_total;
+    all_known = !options.shared_tables;
+  }
+  if (all_known && wanted.empty()) return;
+  const std::size_t rows = rows_in(range_, source_.layout.bucket_span_ms());
+  if (all_known && wanted_total <= options.exact_series_max && wanted_total < metric_total / 2 &&
+      rows <= options.exact_rows_max / wanted_total) {
+    std::ranges::sort(wanted, std::greater());
+    exact_ = std::move(wanted);
+    return;
+  }
+  const Bytes metric =
+      source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
+  auto buckets = source_.layout.metric_buckets(metric, range_, shard, selection_->now());
+  for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family);
+  for (RowScanStep& step : steps_) step.spec.rows = verdicts_;
+  std::ranges::reverse(steps_);
+}
+
+// The steps for some more of the series that are asked for by key: bucket after bucket, so that
+// each series stays in time order and neighbours in the table are read together.
+bool RowScan::next_exact_steps() {
+  std::vector<BucketScan> buckets;
+  while (!exact_.empty() && buckets.size() < kExactRanges) {
+    auto more = source_.layout.series_buckets(exact_.back(), range_, selection_->now());
+    std::ranges::move(more, std::back_inserter(buckets));
+    exact_.pop_back();
+  }
+  std::ranges::sort(buckets, [](const BucketScan& a, const BucketScan& b) {
+    if (a.times.begin != b.times.begin) return a.times.begin < b.times.begin;
+    return a.keys.begin < b.keys.begin;
+  });
+  for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family);
+  std::ranges::reverse(steps_);
+  return !steps_.empty();
+}
+
+bool RowScan::next_step() {
+  while (steps_.empty()) {
+    if (exact_.empty()) return false;
+    next_exact_steps();
+  }
+  RowScanStep step = std::move(steps_.back());
+  steps_.pop_back();
+  times_ = step.times;
+  scanner_ = source_.table->scan(std::move(step.spec));
+  return true;
+}
+
+Task<std::vector<WantedRow>> RowScan::next() {
+  std::vector<WantedRow> out;
+  const ScanLimit limit{source_.options.rows_per_batch, source_.options.cells_per_batch};
+  while (out.empty()) {
+    if (scanner_ == nullptr && !next_step()) break;
+    CO_TRY(std::vector<Row> rows, co_await scanner_->next(limit));
+    if (rows.empty()) {
+      scanner_.reset();
+      finish_row(out);
+      continue;
+    }
+    CO_TRY_VOID(co_await learn(rows));
+    for (Row& row : rows) CO_TRY_VOID(take(std::move(row), out));
+    if (open_ && source_.layout.pieces_in_time_order() && !open_->cells.empty()) {
+      // Hand on what there is: such a row may be of any length.
+      WantedRow piece;
+      piece.series = open_->series;
+      piece.id = open_->id;
+      piece.key = open_->key;
+      piece.cells = std::move(open_->cells);
+      piece.times = open_->times;
+      piece.first_piece = open_->first_piece;
+      piece.last_piece = false;
+      open_->cells.clear();
+      open_->first_piece = false;
+      out.push_back(std::move(piece));
+    }
+  }
+  co_return out;
+}
+
+// Looks up, together, the series among these rows that are not in memory.
+Task<void> RowScan::learn(const std::vector<Row>& rows) {
+  std::vector<Bytes> unknown;
+  for (const Row& row : rows) {
+    if (open_ && open_->key == row.key) continue;
+    CO_TRY(RowId id, source_.layout.parse_row(row.key));
+    if (!source_.registry.table().find(id.tsuid)) unknown.push_back(std::move(id.tsuid));
+  }
+  if (unknown.empty()) co_return Result<void>();
+  std::ranges::sort(unknown);
+  unknown.erase(std::ranges::unique(unknown).begin(), unknown.end());
+  CO_TRY(const auto ids, co_await source_.registry.adopt(std::move(unknown)));
+  for (const Result<SeriesId>& id : ids) {
+    if (!id) co_return std::unexpected(id.error());
+  }
+  co_return Result<void>();
+}
+
+Result<void> RowScan::take(Row row, std::vector<WantedRow>& out) {
+  if (skipping_ && row.key == skipped_key_) return {};
+  if (open_ && row.key == open_->key) {
+    std::ranges::move(row.cells, std::back_inserter(open_->cells));
+  } else {
+    finish_row(out);
+    WantedRow wanted;
+    TRY(wanted.id, source_.layout.parse_row(row.key));
+    const Verdicts::Verdict verdict = verdicts_->verdict(wanted.id.tsuid, wanted.series);
+    skipping_ = verdict != Verdicts::Verdict::kWanted;
+    if (skipping_) {
+      skipped_key_ = std::move(row.key);
+      return {};
+    }
+    wanted.key = std::move(row.key);
+    wanted.cells = std::move(row.cells);
+    wanted.times = times_;
+    open_ = std::move(wanted);
+  }
+  if (open_->cells.size() > source_.options.row_cells_max) {
+    return fail(Errc::kTooLarge, "row " + to_hex(open_->key) + " has more than " +
+                                     std::to_string(source_.options.row_cells_max) +
+                                     " cells (storage.row_cells_max)");
+  }
+  return {};
+}
+
+void RowScan::finish_row(std::vector<WantedRow>& out) {
+  skipping_ = false;
+  if (!open_) return;
+  out.push_back(std::move(*open_));
+  open_.reset();
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,95 @@
+// The stored rows of a selection in one shard, unwanted ones skipped by their keys.
+//
+// Two ways to read. Exact rows: when few of a metric's series are wanted, each series' rows are
+// asked for by key. Otherwise one walk over the metric's rows, where a row filter decides by key
+// before cells are read. Either way a series' rows come in time order.
+//
+//   Threads  for one coroutine at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "storage/row_selection.h"
+#include "storage/schema/row_layout.h"
+#include "storage/series_registry.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage {
+
+struct RowScanOptions {
+  // Series asked for by key, when they are less than half of the metric's.
+  std::size_t exact_series_max = 1000;
+  // And no more rows than this by key; above, the metric is walked.
+  std::size_t exact_rows_max = 200'000;
+  std::uint32_t rows_per_batch = 256;
+  std::uint32_t cells_per_batch = 65536;
+  // A row whose cells must be seen together may have no more; 3.6 M is an hour of milliseconds.
+  std::size_t row_cells_max = 4'000'000;
+  // Other processes write these tables, too, or OpenTSDB did: what the registry knows of a metric
+  // is not all there is, so rows are looked for in the table itself.
+  bool shared_tables = false;
+};
+
+// What every scan of one store has in common. All outlive the scan.
+struct RowSource {
+  std::shared_ptr<Table> table;
+  Family family = 0;
+  const RowLayout& layout;
+  SeriesRegistry& registry;
+  RowScanOptions options;
+};
+
+struct WantedRow {
+  SeriesId series = 0;
+  RowId id;
+  Bytes key;
+  std::vector<Cell> cells;  // all of the row that were asked for, unless the row comes in pieces
+  TimeRange times;          // what of the asked range counts here
+  bool first_piece = true;
+  bool last_piece = true;
+};
+
+// A part of the work with the same bounds: one Scanner.
+struct RowScanStep {
+  ScanSpec spec;
+  TimeRange times;
+};
+
+class RowScan {
+ public:
+  // Of `only`, if given, else of all that the selection wants in the shard.
+  RowScan(const RowSource& source, std::shared_ptr<const RowSelection> selection, TimeRange range,
+          std::uint32_t shard, std::optional<std::vector<SeriesId>> only = std::nullopt);
+  ~RowScan();
+
+  // Some rows; none when the shard is finished.
+  Task<std::vector<WantedRow>> next();
+
+ private:
+  class Verdicts;
+
+  void plan(std::uint32_t shard, std::optional<std::vector<SeriesId>> only);
+  bool next_exact_steps();
+  bool next_step();
+  Task<void> learn(const std::vector<Row>& rows);
+  Result<void> take(Row row, std::vector<WantedRow>& out);
+  void finish_row(std::vector<WantedRow>& out);
+
+  const RowSource& source_;
+  const std::shared_ptr<const RowSelection> selection_;
+  const TimeRange range_;
+  std::shared_ptr<Verdicts> verdicts_;
+
+  std::vector<Bytes> exact_;        // tsuids still to be asked for by key, last first
+  std::vector<RowScanStep> steps_;  // still to be done, last first
+  std::unique_ptr<Scanner> scanner_;
+  TimeRange times_;                // of the step under way
+  std::optional<WantedRow> open_;  // a row whose next piece may still come
+  bool skipping_ = false;          // the row under way is not wanted
+  Bytes skipped_key_;
+};
+
+}  // namespace halite::storage

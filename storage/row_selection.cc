@@ -1,0 +1,158 @@
+#include "storage/row_selection.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace halite::storage {
+
+void KeyCondition::want_any_of(const std::vector<std::uint64_t>& value_uids) {
+  if (!literals_) literals_.emplace();
+  literals_->insert(literals_->end(), value_uids.begin(), value_uids.end());
+  std::ranges::sort(*literals_);
+}
+
+void KeyCondition::want_match(std::shared_ptr<const TagMatcher> matcher, bool costly) {
+  Pattern pattern;
+  pattern.matcher = std::move(matcher);
+  if (costly) pattern.verdicts = std::make_shared<Pattern::Verdicts>();
+  matchers_.push_back(std::move(pattern));
+}
+
+bool KeyCondition::Pattern::matches(const SeriesTag& tag) const {
+  if (verdicts == nullptr) return matcher->matches(tag.value);
+  {
+    const std::shared_lock lock(verdicts->mutex);
+    const auto found = verdicts->by_value.find(tag.value_uid);
+    if (found != verdicts->by_value.end()) return found->second;
+  }
+  const bool verdict = matcher->matches(tag.value);
+  const std::lock_guard lock(verdicts->mutex);
+  verdicts->by_value.emplace(tag.value_uid, verdict);
+  return verdict;
+}
+
+bool KeyCondition::matches(const Series& series) const {
+  const auto tag = std::ranges::find(series.tags, key_uid_, &SeriesTag::key_uid);
+  if (tag == series.tags.end()) return !wants_key();
+  if (absent_) return false;
+  if (literals_ && !std::ranges::binary_search(*literals_, tag->value_uid)) return false;
+  return std::ranges::all_of(matchers_,
+                             [&tag](const Pattern& pattern) { return pattern.matches(*tag); });
+}
+
+Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& registry,
+                                                                const UidWidths& widths,
+                                                                SeriesQuery query,
+                                                                TimestampMs now) {
+  const std::shared_ptr<RowSelection> selection(new RowSelection(registry));
+  selection->now_ = now;
+  if (!query.tsuids.empty()) {
+    CO_TRY_VOID(co_await selection->resolve_tsuids(widths, std::move(query.tsuids)));
+    co_return selection;
+  }
+  CO_TRY(const UidTable::Entry metric,
+         co_await registry.uids().find(NameKind::kMetric, std::move(query.metric)));
+  selection->metric_uid_ = metric.uid;
+  CO_TRY_VOID(
+      co_await selection->resolve_filters(std::move(query.filters), query.skip_unknown_values));
+  if (query.explicit_tags) {
+    selection->tags_exactly_ = static_cast<std::size_t>(
+        std::ranges::count_if(selection->conditions_, &KeyCondition::wants_key));
+  }
+  co_return selection;
+}
+
+Task<void> RowSelection::resolve_tsuids(const UidWidths& widths, std::vector<Bytes> tsuids) {
+  std::vector<UidTable::UidRequest> uids;
+  std::optional<Bytes> first_metric;
+  for (const Bytes& tsuid : tsuids) {
+    CO_TRY(const SeriesUids parsed, parse_tsuid(widths, tsuid));
+    Bytes metric = tsuid.substr(0, widths.metric);
+    if (!first_metric) {
+      first_metric = std::move(metric);
+      metric_uid_ = parsed.metric;
+    } else if (metric != *first_metric) {
+      co_return fail(Errc::kInvalidArgument, "One or more TSUIDs did not share the same metric [" +
+                                                 to_hex(*first_metric) + "] [" + to_hex(metric) +
+                                                 "]");
+    }
+    uids.push_back({NameKind::kMetric, parsed.metric});
+    for (const UidPair& pair : parsed.pairs) {
+      uids.push_back({NameKind::kTagKey, pair.key});
+      uids.push_back({NameKind::kTagValue, pair.value});
+    }
+  }
+  CO_TRY(const auto names, co_await registry_.uids().names_of(std::move(uids)));
+  for (const auto& name : names) {
+    if (!name) co_return std::unexpected(name.error());
+  }
+  std::ranges::sort(tsuids);
+  tsuids.erase(std::ranges::unique(tsuids).begin(), tsuids.end());
+  tsuids_ = std::move(tsuids);
+  co_return Result<void>();
+}
+
+KeyCondition& RowSelection::condition(std::uint64_t key_uid) {
+  const auto found = std::ranges::find(conditions_, key_uid, &KeyCondition::key_uid);
+  return found != conditions_.end() ? *found : conditions_.emplace_back(key_uid);
+}
+
+Task<void> RowSelection::resolve_filters(std::vector<TagFilter> filters, bool skip_unknown_values) {
+  for (const TagFilter& filter : filters) {
+    CO_TRY(auto matcher, TagMatcher::compile(filter));
+    CO_TRY(const UidTable::Entry key,
+           co_await registry_.uids().find(NameKind::kTagKey, filter.key));
+    KeyCondition& wanted = condition(key.uid);
+    if (filter.type == FilterType::kNotKey) {
+      wanted.want_absent();
+      continue;
+    }
+    if (filter.type != FilterType::kLiteralOr) {
+      wanted.want_match(std::move(matcher), filter.type == FilterType::kRegexp);
+      continue;
+    }
+    std::vector<UidTable::NameRequest> requests;
+    for (std::string& literal : filter_literals(filter)) {
+      requests.push_back({NameKind::kTagValue, std::move(literal), false});
+    }
+    CO_TRY(const auto values, co_await registry_.uids().resolve(std::move(requests)));
+    std::vector<std::uint64_t> value_uids;
+    for (const auto& value : values) {
+      if (value) {
+        value_uids.push_back(value->uid);
+      } else if (value.error().code != Errc::kNotFound || !skip_unknown_values) {
+        co_return std::unexpected(value.error());
+      }
+    }
+    wanted.want_any_of(value_uids);
+  }
+  co_return Result<void>();
+}
+
+bool RowSelection::matches(const Series& series) const {
+  if (by_tsuid()) return std::ranges::binary_search(tsuids_, series.tsuid);
+  if (tags_exactly_ && series.tags.size() != *tags_exactly_) return false;
+  return std::ranges::all_of(
+      conditions_, [&series](const KeyCondition& condition) { return condition.matches(series); });
+}
+
+RowSelection::Known RowSelection::known(std::optional<std::uint32_t> shard) const {
+  const SeriesTable& table = registry_.table();
+  const std::lock_guard lock(mutex_);
+  // Series are only ever added: look at what came since the last time.
+  for (const SeriesId id : table.of_metric(metric_uid_, examined_)) {
+    ++examined_;
+    if (matches(table.at(id))) matching_.push_back(id);
+  }
+  Known known;
+  known.wanted_total = matching_.size();
+  known.metric_total = examined_;
+  for (const SeriesId id : matching_) {
+    if (!shard || table.at(id).shard == *shard) known.wanted.push_back(id);
+  }
+  return known;
+}
+
+}  // namespace halite::storage

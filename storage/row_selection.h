@@ -1,0 +1,93 @@
+// A SeriesQuery with its names resolved to ids: which series of one metric are wanted.
+//
+//   Threads   any call from any thread.
+//   Lifetime  no longer than the registry it was made with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "common/clock.h"
+#include "storage/point_store.h"
+#include "storage/series_registry.h"
+#include "storage/tag_filter.h"
+
+namespace halite::storage {
+
+// All filters of one tag key. Literals are OR-ed with each other, AND-ed with the rest.
+class KeyCondition {
+ public:
+  explicit KeyCondition(std::uint64_t key_uid) : key_uid_(key_uid) {}
+
+  void want_absent() { absent_ = true; }
+  void want_any_of(const std::vector<std::uint64_t>& value_uids);
+  void want_match(std::shared_ptr<const TagMatcher> matcher, bool costly);
+
+  [[nodiscard]] std::uint64_t key_uid() const { return key_uid_; }
+  [[nodiscard]] bool wants_key() const { return literals_ || !matchers_.empty(); }
+  [[nodiscard]] bool matches(const Series& series) const;
+
+ private:
+  struct Pattern {
+    std::shared_ptr<const TagMatcher> matcher;
+    // A regular expression's verdicts by value uid: many series share a value.
+    struct Verdicts {
+      std::shared_mutex mutex;
+      boost::unordered_flat_map<std::uint64_t, bool> by_value;  // guarded by mutex
+    };
+    std::shared_ptr<Verdicts> verdicts;  // null where matching is cheap
+    [[nodiscard]] bool matches(const SeriesTag& tag) const;
+  };
+
+  std::uint64_t key_uid_;
+  bool absent_ = false;
+  std::optional<std::vector<std::uint64_t>> literals_;  // sorted
+  std::vector<Pattern> matchers_;
+};
+
+class RowSelection final : public Selection {
+ public:
+  // Resolves the query's names; errors as PointStore::select().
+  static Task<std::shared_ptr<const RowSelection>> resolve(SeriesRegistry& registry,
+                                                           const UidWidths& widths,
+                                                           SeriesQuery query, TimestampMs now);
+
+  [[nodiscard]] std::uint64_t metric_uid() const { return metric_uid_; }
+  [[nodiscard]] TimestampMs now() const { return now_; }  // when the question was asked
+  [[nodiscard]] bool by_tsuid() const { return !tsuids_.empty(); }
+  [[nodiscard]] const std::vector<Bytes>& tsuids() const { return tsuids_; }  // sorted
+
+  [[nodiscard]] bool matches(const Series& series) const;
+
+  // Of the series that the registry knows by now, those wanted, and how many it has of the metric.
+  struct Known {
+    std::vector<SeriesId> wanted;  // of one shard, or of all
+    std::size_t wanted_total = 0;
+    std::size_t metric_total = 0;
+  };
+  [[nodiscard]] Known known(std::optional<std::uint32_t> shard) const;
+
+ private:
+  explicit RowSelection(SeriesRegistry& registry) : registry_(registry) {}
+  Task<void> resolve_tsuids(const UidWidths& widths, std::vector<Bytes> tsuids);
+  Task<void> resolve_filters(std::vector<TagFilter> filters, bool skip_unknown_values);
+  KeyCondition& condition(std::uint64_t key_uid);
+
+  SeriesRegistry& registry_;
+  std::uint64_t metric_uid_ = 0;
+  TimestampMs now_ = 0;
+  std::vector<Bytes> tsuids_;
+  std::vector<KeyCondition> conditions_;
+  std::optional<std::size_t> tags_exactly_;
+
+  mutable std::shared_mutex mutex_;
+  mutable std::size_t examined_ = 0;        // of the metric's series; guarded by mutex_
+  mutable std::vector<SeriesId> matching_;  // among those; guarded by mutex_
+};
+
+}  // namespace halite::storage

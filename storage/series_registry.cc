@@ -1,0 +1,305 @@
+#include "storage/series_registry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/name_order.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr Family kSeriesFamily = 0;
+constexpr std::uint32_t kLoadRows = 4096;  // series read in one go
+
+const Error& renamed_meanwhile() {
+  static const Error error{Errc::kUnavailable, "a name was changed while it was looked up", {}};
+  return error;
+}
+
+}  // namespace
+
+TableSpec series_table_spec(std::string name) {
+  TableSpec spec;
+  spec.name = std::move(name);
+  spec.families = {FamilySpec{"s", 0}};
+  return spec;
+}
+
+SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
+                               const RowLayout& layout, SeriesId series_max)
+    : layout_(layout),
+      uids_(std::move(names), layout.widths()),
+      registry_(std::move(series)),
+      table_(series_max) {}
+
+// One intern() under way.
+struct SeriesRegistry::Interning {
+  std::vector<SeriesName> names;
+  std::vector<Result<SeriesId>> outcomes;  // good until something refuses the name
+  // Series not in memory yet, by tsuid, with the names that want them.
+  struct Wanted {
+    SeriesUids uids;
+    std::vector<std::size_t> owners;  // indices into names
+  };
+  std::map<Bytes, Wanted> wanted;
+
+  void refuse(std::size_t index, const Error& error) { outcomes[index] = std::unexpected(error); }
+};
+
+// Gives ids to all names of one kind that the cache does not know, in OpenTSDB's order.
+Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& work) {
+  std::vector<UidTable::NameRequest> requests;
+  std::vector<std::size_t> owners;
+  for (std::size_t i = 0; i < work.names.size(); ++i) {
+    if (!work.outcomes[i]) continue;
+    const SeriesName& name = work.names[i];
+    const std::size_t before = requests.size();
+    if (kind == NameKind::kMetric) {
+      if (uids_.cached(kind, name.metric) == nullptr) {
+        requests.push_back({kind, name.metric, create});
+      }
+    } else {
+      const auto text = [kind, &name](std::uint32_t at) -> const std::string& {
+        return kind == NameKind::kTagKey ? name.tags[at].key : name.tags[at].value;
+      };
+      bool known = true;
+      for (std::uint32_t at = 0; at < name.tags.size() && known; ++at) {
+        known = uids_.cached(kind, text(at)) != nullptr;
+      }
+      if (!known) {
+        for (const std::uint32_t at : name_order(name.tags)) {
+          requests.push_back({kind, text(at), create});
+        }
+      }
+    }
+    owners.insert(owners.end(), requests.size() - before, i);
+  }
+  if (requests.empty()) co_return Result<void>();
+  CO_TRY(const auto entries, co_await uids_.resolve(std::move(requests)));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i] && work.outcomes[owners[i]]) work.refuse(owners[i], entries[i].error());
+  }
+  co_return Result<void>();
+}
+
+// The views point into the names table's own names.
+Result<Series> SeriesRegistry::make_series(const SeriesUids& uids, Bytes tsuid) {
+  Series series;
+  const UidTable::Entry* metric = uids_.cached(NameKind::kMetric, uids.metric);
+  if (metric == nullptr) return std::unexpected(renamed_meanwhile());
+  series.metric = metric->name;
+  series.tags.reserve(uids.pairs.size());
+  for (const UidPair& pair : uids.pairs) {
+    const UidTable::Entry* key = uids_.cached(NameKind::kTagKey, pair.key);
+    const UidTable::Entry* value = uids_.cached(NameKind::kTagValue, pair.value);
+    if (key == nullptr || value == nullptr) return std::unexpected(renamed_meanwhile());
+    series.tags.push_back(SeriesTag{key->name, value->name, pair.key, pair.value});
+  }
+  series.shard = layout_.salt_of(tsuid);
+  series.tsuid = std::move(tsuid);
+  return series;
+}
+
+Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesName> names,
+                                                           CreateNames create) {
+  Interning work;
+  work.names = std::move(names);
+  work.outcomes.resize(work.names.size(), SeriesId{0});
+  // Kind after kind, so that a series that is refused makes as few names as possible.
+  CO_TRY_VOID(co_await resolve_kind(NameKind::kMetric, create.metrics, work));
+  CO_TRY_VOID(co_await resolve_kind(NameKind::kTagKey, create.tag_keys, work));
+  CO_TRY_VOID(co_await resolve_kind(NameKind::kTagValue, create.tag_values, work));
+
+  for (std::size_t i = 0; i < work.names.size(); ++i) {
+    if (!work.outcomes[i]) continue;
+    const SeriesName& name = work.names[i];
+    SeriesUids uids;
+    const UidTable::Entry* metric = uids_.cached(NameKind::kMetric, name.metric);
+    bool complete = metric != nullptr;
+    if (complete) uids.metric = metric->uid;
+    for (const Tag& tag : name.tags) {
+      const UidTable::Entry* key = uids_.cached(NameKind::kTagKey, tag.key);
+      const UidTable::Entry* value = uids_.cached(NameKind::kTagValue, tag.value);
+      complete = complete && key != nullptr && value != nullptr;
+      if (!complete) break;
+      uids.pairs.push_back(UidPair{key->uid, value->uid});
+    }
+    if (!complete) {
+      work.refuse(i, renamed_meanwhile());
+      continue;
+    }
+    std::ranges::sort(uids.pairs);
+    Bytes tsuid = make_tsuid(layout_.widths(), uids.metric, uids.pairs);
+    if (const auto id = table_.find(tsuid)) {
+      work.outcomes[i] = *id;
+    } else {
+      Interning::Wanted& wanted = work.wanted[std::move(tsuid)];
+      wanted.uids = std::move(uids);
+      wanted.owners.push_back(i);
+    }
+  }
+  if (!work.wanted.empty()) CO_TRY_VOID(co_await register_new(work));
+  co_return std::move(work.outcomes);
+}
+
+// Writes the rows of series that have none, then takes all of them into memory.
+Task<void> SeriesRegistry::register_new(Interning& work) {
+  if (work.wanted.size() > table_.room()) {
+    const Error full = too_many_series(table_.size() + table_.room());
+    for (const auto& [tsuid, wanted] : work.wanted) {
+      for (const std::size_t owner : wanted.owners) work.refuse(owner, full);
+    }
+    co_return Result<void>();
+  }
+  std::vector<Bytes> tsuids;
+  for (const auto& [tsuid, wanted] : work.wanted) tsuids.push_back(tsuid);
+  CO_TRY(const std::vector<bool> known, co_await registered(tsuids));
+  std::vector<RowWrite> rows;
+  for (std::size_t i = 0; i < tsuids.size(); ++i) {
+    if (known[i]) continue;
+    RowWrite row;
+    row.row = std::move(tsuids[i]);
+    row.puts.push_back(CellWrite{Column{kSeriesFamily, {}}, {}, 0});
+    rows.push_back(std::move(row));
+  }
+  if (!rows.empty()) CO_TRY_VOID(co_await registry_->write(std::move(rows)));
+  for (auto& [tsuid, wanted] : work.wanted) {
+    Result<SeriesId> id = SeriesId{0};
+    Result<Series> series = make_series(wanted.uids, tsuid);
+    if (series) {
+      id = table_.add(wanted.uids.metric, std::move(*series));
+    } else {
+      id = std::unexpected(series.error());
+    }
+    for (const std::size_t owner : wanted.owners) work.outcomes[owner] = id;
+  }
+  co_return Result<void>();
+}
+
+Task<std::vector<bool>> SeriesRegistry::registered(std::vector<Bytes> tsuids) {
+  std::vector<RowRead> reads;
+  reads.reserve(tsuids.size());
+  for (Bytes& tsuid : tsuids) reads.push_back(RowRead{std::move(tsuid), kSeriesFamily, {}});
+  CO_TRY(const std::vector<Row> rows, co_await registry_->read(std::move(reads)));
+  std::vector<bool> known;
+  known.reserve(rows.size());
+  for (const Row& row : rows) known.push_back(!row.cells.empty());
+  co_return known;
+}
+
+Task<std::vector<Result<SeriesId>>> SeriesRegistry::adopt(std::vector<Bytes> tsuids) {
+  std::vector<Result<SeriesUids>> parsed;
+  std::vector<UidTable::UidRequest> unknown;
+  std::vector<std::size_t> owners;
+  const auto want = [this, &unknown, &owners](NameKind kind, std::uint64_t uid, std::size_t owner) {
+    if (uids_.cached(kind, uid) != nullptr) return;
+    unknown.push_back({kind, uid});
+    owners.push_back(owner);
+  };
+  for (std::size_t i = 0; i < tsuids.size(); ++i) {
+    parsed.push_back(parse_tsuid(layout_.widths(), tsuids[i]));
+    if (!parsed.back()) continue;
+    want(NameKind::kMetric, parsed.back()->metric, i);
+    for (const UidPair& pair : parsed.back()->pairs) {
+      want(NameKind::kTagKey, pair.key, i);
+      want(NameKind::kTagValue, pair.value, i);
+    }
+  }
+  if (!unknown.empty()) {
+    CO_TRY(const auto names, co_await uids_.names_of(std::move(unknown)));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!names[i] && parsed[owners[i]]) parsed[owners[i]] = std::unexpected(names[i].error());
+    }
+  }
+  std::vector<Result<SeriesId>> ids;
+  for (std::size_t i = 0; i < tsuids.size(); ++i) {
+    if (!parsed[i]) {
+      ids.emplace_back(std::unexpected(parsed[i].error()));
+      continue;
+    }
+    Result<Series> series = make_series(*parsed[i], std::move(tsuids[i]));
+    if (series) {
+      ids.push_back(table_.add(parsed[i]->metric, std::move(*series)));
+    } else {
+      ids.emplace_back(std::unexpected(series.error()));
+    }
+  }
+  co_return ids;
+}
+
+// Wakes those who wait for a load even when it is thrown away unfinished.
+class SeriesRegistry::LoadGuard {
+ public:
+  LoadGuard(SeriesRegistry& registry, std::uint64_t metric_uid, Completion done)
+      : registry_(registry), metric_uid_(metric_uid), done_(std::move(done)) {}
+  LoadGuard(const LoadGuard&) = delete;
+  LoadGuard& operator=(const LoadGuard&) = delete;
+  ~LoadGuard() { finish(fail(Errc::kCancelled, "the load was stopped")); }
+
+  void finish(Result<void> outcome) {
+    if (finished_) return;
+    finished_ = true;
+    {
+      const std::lock_guard lock(registry_.mutex_);
+      registry_.loads_.erase(metric_uid_);
+      if (outcome) registry_.loaded_.insert(metric_uid_);
+    }
+    done_.finish(std::move(outcome));
+  }
+
+ private:
+  SeriesRegistry& registry_;
+  const std::uint64_t metric_uid_;
+  const Completion done_;
+  bool finished_ = false;
+};
+
+Task<void> SeriesRegistry::load_metric(std::uint64_t metric_uid, bool again) {
+  // A load that was under way before us may have passed what `again` wants: take part in the next.
+  for (bool waited = false;; waited = true) {
+    Completion done;
+    bool lead = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (loaded_.contains(metric_uid) && !again) co_return Result<void>();
+      const auto [at, fresh] = loads_.try_emplace(metric_uid, done);
+      lead = fresh;
+      done = at->second;
+    }
+    if (lead) {
+      LoadGuard guard(*this, metric_uid, done);
+      Result<void> outcome = co_await read_metric(metric_uid);
+      guard.finish(outcome);
+      co_return outcome;
+    }
+    Result<void> outcome = co_await done.wait();
+    if (!outcome && outcome.error().code == Errc::kCancelled) continue;
+    if (!again || waited) co_return outcome;
+  }
+}
+
+Task<void> SeriesRegistry::read_metric(std::uint64_t metric_uid) {
+  const Bytes prefix = uids_.uid_bytes(NameKind::kMetric, metric_uid);
+  ScanSpec spec;
+  spec.family = kSeriesFamily;
+  spec.ranges.push_back(KeyRange{prefix, prefix_end(prefix)});
+  spec.keys_only = true;
+  const std::unique_ptr<Scanner> scanner = registry_->scan(std::move(spec));
+  ScanLimit limit;
+  limit.rows_max = kLoadRows;
+  for (;;) {
+    CO_TRY(std::vector<Row> rows, co_await scanner->next(limit));
+    if (rows.empty()) co_return Result<void>();
+    std::vector<Bytes> tsuids;
+    for (Row& row : rows) {
+      if (!table_.find(row.key)) tsuids.push_back(std::move(row.key));
+    }
+    if (tsuids.empty()) continue;
+    CO_TRY(const auto ids, co_await adopt(std::move(tsuids)));
+    for (const Result<SeriesId>& id : ids) {
+      if (!id) co_return std::unexpected(id.error());
+    }
+  }
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,88 @@
+#include "storage/series_table.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "common/check.h"
+
+namespace halite::storage {
+
+Error too_many_series(SeriesId series_max) {
+  return Error{Errc::kTooLarge,
+               fmt::format("no more than {} series are known at a time; storage.series_max raises "
+                           "this",
+                           series_max),
+               {}};
+}
+
+std::size_t SeriesTable::TsuidHash::operator()(BytesView tsuid) const {
+  return XXH3_64bits(tsuid.data(), tsuid.size());
+}
+
+SeriesTable::SeriesTable(SeriesId series_max)
+    : series_max_(series_max), chunks_((series_max + kChunkSeries - 1) / kChunkSeries) {}
+
+SeriesTable::~SeriesTable() {
+  for (const std::atomic<Chunk*>& chunk : chunks_) delete chunk.load();
+}
+
+const Series& SeriesTable::at(SeriesId id) const {
+  HALITE_CHECK(id < size(), "a series id of another store");
+  const Chunk* chunk = chunks_[id / kChunkSeries].load(std::memory_order_acquire);
+  return (*chunk)[id % kChunkSeries];
+}
+
+// The map uses the hash's other bits.
+std::size_t SeriesTable::shard_index(BytesView tsuid) {
+  return (TsuidHash()(tsuid) >> 40) % kShards;
+}
+
+std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
+  const Shard& home = shards_[shard_index(tsuid)];
+  const std::shared_lock lock(home.mutex);
+  const auto found = home.ids.find(tsuid);
+  if (found == home.ids.end()) return std::nullopt;
+  return found->second;
+}
+
+// The caller holds grow_mutex_ and fills the place before it raises size_.
+Result<Series*> SeriesTable::next_place(SeriesId& id) {
+  id = size_.load();
+  if (id >= series_max_) return std::unexpected(too_many_series(series_max_));
+  std::atomic<Chunk*>& chunk = chunks_[id / kChunkSeries];
+  if (chunk.load() == nullptr) {
+    chunk.store(std::make_unique<Chunk>().release(), std::memory_order_release);
+  }
+  return &(*chunk.load())[id % kChunkSeries];
+}
+
+Result<SeriesId> SeriesTable::add(std::uint64_t metric_uid, Series series) {
+  Shard& home = shards_[shard_index(series.tsuid)];
+  const std::lock_guard lock(home.mutex);
+  const auto found = home.ids.find(series.tsuid);
+  if (found != home.ids.end()) return found->second;
+  SeriesId id = 0;
+  Series* place = nullptr;
+  {
+    const std::lock_guard grow(grow_mutex_);
+    TRY(place, next_place(id));
+    series.id = id;
+    *place = std::move(series);
+    size_.store(id + 1);
+  }
+  home.ids.emplace(place->tsuid, id);
+  const std::lock_guard metrics(metrics_mutex_);
+  metrics_[metric_uid].push_back(id);
+  return id;
+}
+
+std::vector<SeriesId> SeriesTable::of_metric(std::uint64_t metric_uid, std::size_t from) const {
+  const std::shared_lock lock(metrics_mutex_);
+  const auto found = metrics_.find(metric_uid);
+  if (found == metrics_.end() || found->second.size() <= from) return {};
+  return {found->second.begin() + static_cast<std::ptrdiff_t>(from), found->second.end()};
+}
+
+}  // namespace halite::storage
