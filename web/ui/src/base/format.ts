@@ -18,16 +18,16 @@ export function compact(value: number, digits = 4): string {
       scaled /= 1000;
       step += 1;
     }
-    return sign(value) + trim(round(scaled, digits)) + kUnits[step];
+    return sign(value) + String(round(scaled, digits)) + kUnits[step];
   }
   if (size < 0.001) {
     while (round(scaled, digits) < 1 && step < kSmall.length - 1) {
       scaled *= 1000;
       step += 1;
     }
-    return sign(value) + trim(round(scaled, digits)) + kSmall[step];
+    return sign(value) + String(round(scaled, digits)) + kSmall[step];
   }
-  return sign(value) + trim(round(size, digits));
+  return sign(value) + String(round(size, digits));
 }
 
 function sign(value: number): string {
@@ -36,10 +36,6 @@ function sign(value: number): string {
 
 function round(value: number, digits: number): number {
   return Number(value.toPrecision(digits));
-}
-
-function trim(value: number): string {
-  return String(value);
 }
 
 export function exact(value: number): string {

@@ -160,7 +160,8 @@ export class Explore {
 
   private schedule(): void {
     window.clearTimeout(this.timer);
-    if (this.state.refreshSeconds <= 0 || document.hidden || this.asker.busy) return;
+    const past = this.state.end !== "" && this.state.end !== "now";
+    if (this.state.refreshSeconds <= 0 || past || document.hidden || this.asker.busy) return;
     this.timer = window.setTimeout(() => this.ask(true), this.state.refreshSeconds * 1000);
   }
 

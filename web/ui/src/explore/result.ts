@@ -80,7 +80,9 @@ export class Result {
 
   // The state has changed in how to look, not in what to ask.
   redraw(state: State): void {
-    if (this.frame) this.showFrame({ ...this.frame, state });
+    if (!this.frame) return;
+    this.frame = { ...this.frame, state };
+    this.views[state.view].show(this.frame);
   }
 
   showFrame(frame: Frame): void {
@@ -98,6 +100,7 @@ export class Result {
     this.status.textContent = [
       count(frame.series.length, "series"),
       count(points, "point"),
+      ...stepsOf(frame.question),
       elapsed(frame.ms),
       bytes(frame.answer.length),
     ].join(" · ");
@@ -217,4 +220,11 @@ export class Result {
     const at = kTabs.findIndex((tab) => tab.id === id);
     this.events.onChange({ view: kTabs[(at + step + kTabs.length) % kTabs.length].id });
   }
+}
+
+// The downsample intervals asked, with "auto" worked out: "every 30s".
+function stepsOf(question: string): string[] {
+  const { queries } = JSON.parse(question) as { queries: { downsample?: string }[] };
+  const steps = new Set(queries.map(({ downsample }) => downsample?.split("-")[0]));
+  return [...steps].filter((step) => step && step !== "0all").map((step) => `every ${step}`);
 }

@@ -32,6 +32,7 @@ export class TagFields {
   private readonly rows: HTMLElement;
   private readonly exact: HTMLElement;
   private drafts: Filter[] = []; // rows without a tag or value yet: not part of the query
+  private chipOf = new Map<string, HTMLElement>(); // by tag key, in the order shown
   private known: TagSummary | null = null;
   private loads = 0;
 
@@ -92,31 +93,35 @@ export class TagFields {
   private showChips(): void {
     const keys = new Set<string>(this.known ? [...this.known.keys.keys()].sort() : []);
     for (const filter of this.query.filters) keys.add(filter.tagk);
-    const chips = [...keys].map((key) => this.chip(key));
-    if (chips.length === 0) {
+    if (keys.size === 0) {
+      this.chipOf.clear();
       const text = this.query.metric ? "no tags known" : "choose a metric first";
-      chips.push(h("span", { class: "muted", text }));
+      replace(this.chips, h("span", { class: "muted", text }));
+      return;
     }
-    replace(this.chips, ...chips);
+    // A chip outlives the change: leaving a field may change the query between press and release on a chip.
+    const before = this.chipOf;
+    this.chipOf = new Map([...keys].map((key) => [key, before.get(key) ?? this.newChip(key)]));
+    const chips = [...this.chipOf.values()];
+    if (chips.length !== this.chips.children.length || chips.some((chip, i) => chip !== this.chips.children[i])) {
+      replace(this.chips, ...chips);
+    }
+    for (const [key, chip] of this.chipOf) this.showChip(key, chip);
   }
 
-  private chip(key: string): HTMLElement {
-    const filters = this.query.filters.filter((filter) => filter.tagk === key);
-    const pressed = filters.some((filter) => filter.groupBy);
+  private newChip(key: string): HTMLElement {
+    return h("button", { type: "button", class: "chip", on: { click: () => this.toggleSplit(key) } });
+  }
+
+  private showChip(key: string, chip: HTMLElement): void {
+    const pressed = this.query.filters.some((filter) => filter.tagk === key && filter.groupBy);
     const values = this.known?.keys.get(key)?.size;
     const more = this.known?.complete === false ? "+" : "";
-    return h(
-      "button",
-      {
-        type: "button",
-        class: "chip",
-        "aria-pressed": String(pressed),
-        title: pressed ? `One line for each ${key}: click to join them` : `Draw one line for each ${key}`,
-        on: { click: () => this.toggleSplit(key) },
-      },
-      key,
-      values !== undefined ? h("span", { class: "chip-count", text: `${values}${more}` }) : null,
-    );
+    chip.setAttribute("aria-pressed", String(pressed));
+    chip.title = pressed ? `One line for each ${key}: click to join them` : `Draw one line for each ${key}`;
+    const text = `${values ?? ""}${more}`;
+    if (chip.textContent === key + text) return;
+    replace(chip, key, values !== undefined ? h("span", { class: "chip-count", text }) : null);
   }
 
   private toggleSplit(key: string): void {
@@ -132,10 +137,7 @@ export class TagFields {
     }
     this.changed();
     this.showRows();
-    const chip = [...this.chips.querySelectorAll<HTMLElement>(".chip")].find(
-      (one) => one.firstChild?.textContent === key,
-    );
-    chip?.focus();
+    this.chipOf.get(key)?.focus();
   }
 
   private addDraft(): void {

@@ -19,6 +19,7 @@ export interface GraphEvents {
 
 const kZoomMinMs = 1000;
 const kZoomMinPx = 4;
+const kDensePoints = 100_000; // above, lines are thin and never dashed: wide dashes take seconds to paint
 const kHeightMin = 260;
 const kHeightMax = 460;
 
@@ -112,6 +113,8 @@ export class Graph implements View {
   private options(frame: Frame, colours: string[]): uPlot.Options {
     const hidden = this.hiddenNow();
     const rightUsed = frame.series.some((one) => frame.state.queries[one.query]?.rightAxis);
+    const points = frame.series.reduce((n, one) => n + one.times.length, 0);
+    const dense = points > kDensePoints;
     return {
       width: this.widthPx(),
       height: this.height(),
@@ -139,8 +142,8 @@ export class Graph implements View {
           scale: frame.state.queries[one.query]?.rightAxis ? "right" : "left",
           show: !hidden[i],
           stroke: colours[i],
-          dash: seriesDash(i),
-          width: 1.5,
+          dash: dense ? undefined : seriesDash(i),
+          width: dense ? 1 : 1.5,
           points: { size: 4 },
           gaps: gapsOf(one),
         })),

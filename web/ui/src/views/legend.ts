@@ -71,7 +71,7 @@ export class Legend {
     }
     this.nowCells.forEach((cell, i) => {
       const value = idx === null ? undefined : frame.joined.columns[i][idx];
-      cell.textContent = value === null || value === undefined ? "" : compact(value, 6);
+      cell.textContent = value === null || value === undefined ? "" : compact(value, 5);
     });
   }
 
@@ -137,7 +137,7 @@ export class Legend {
     const now = h("td", { class: "number now" });
     this.nowCells[index] = now;
     const number = (value: number): HTMLElement =>
-      h("td", { class: "number", text: compact(value, 6), title: exact(value) });
+      h("td", { class: "number", text: compact(value, 5), title: exact(value) });
     const { last, min, max, avg } = series.stats;
     const row = h(
       "tr",

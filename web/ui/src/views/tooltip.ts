@@ -80,7 +80,7 @@ export class Tooltip {
       { class: nearest ? "tooltip-row tooltip-nearest" : "tooltip-row" },
       swatch,
       h("span", { class: "tooltip-label", text: this.labels[index] }),
-      h("span", { class: "tooltip-value", text: compact(value, 6) }),
+      h("span", { class: "tooltip-value", text: compact(value, 5) }),
     );
   }
 

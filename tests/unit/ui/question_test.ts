@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { openingMetric, openingState } from "../../../web/ui/src/question/opening";
+import { buildQuestion, curlCommand, readableQuestion } from "../../../web/ui/src/question/question";
+import { newState, newSubQuery, type State } from "../../../web/ui/src/question/state";
+import { adviceFor } from "../../../web/ui/src/server/advice";
+import { ApiError } from "../../../web/ui/src/server/api";
+import { rank } from "../../../web/ui/src/server/names";
+
+const kHour = { start: 1_700_000_000_000, end: 1_700_003_600_000 };
+
+function stateOf(...metrics: string[]): State {
+  return { ...newState(), queries: metrics.map((metric) => newSubQuery(metric)) };
+}
+
+function queriesOf(state: State): Record<string, unknown>[] {
+  return JSON.parse(buildQuestion(state, kHour, 1000).body).queries;
+}
+
+test("the question in OpenTSDB's words", () => {
+  const state = stateOf("m");
+  const query = state.queries[0];
+  query.aggregator = "avg";
+  query.rate = { counter: true, counterMax: "65535", resetValue: "", dropResets: true };
+  query.filters = [{ tagk: "host", type: "wildcard", value: "*", groupBy: true }];
+  query.explicitTags = true;
+  assert.deepEqual(JSON.parse(buildQuestion(state, kHour, 1000).body), {
+    start: kHour.start,
+    end: kHour.end,
+    msResolution: true,
+    showQuery: true,
+    queries: [
+      {
+        metric: "m",
+        aggregator: "avg",
+        downsample: "10s-avg",
+        rate: true,
+        rateOptions: { counter: true, counterMax: 65535, dropResets: true },
+        filters: [{ type: "wildcard", tagk: "host", filter: "*", groupBy: true }],
+        explicitTags: true,
+      },
+    ],
+  });
+});
+
+test("hidden, unnamed and repeated queries are not asked", () => {
+  const state = stateOf("a", "", "b", "a", "c");
+  state.queries[2].hidden = true;
+  const { body, asked } = buildQuestion(state, kHour, 1000);
+  assert.deepEqual(JSON.parse(body).queries.map((query: { metric: string }) => query.metric), ["a", "c"]);
+  assert.deepEqual(asked, [0, 4]);
+});
+
+test("fill policies and intervals go as they are; auto vanishes where raw points are few", () => {
+  const state = stateOf("m");
+  state.queries[0].downsample = { interval: "1dc", aggregator: "sum", fill: "zero" };
+  assert.equal(queriesOf(state)[0].downsample, "1dc-sum-zero");
+  assert.ok("timezone" in JSON.parse(buildQuestion(state, kHour, 1000).body));
+  state.queries[0].downsample = { interval: "auto", aggregator: "avg", fill: "none" };
+  const minute = { start: 0, end: 60_000 };
+  assert.ok(!("downsample" in JSON.parse(buildQuestion(state, minute, 1000).body).queries[0]));
+});
+
+test("what is copied keeps relative times and leaves out what only the page needs", () => {
+  const json = JSON.parse(readableQuestion(stateOf("m"), kHour, 1000));
+  assert.equal(json.start, "1h-ago");
+  assert.ok(!("end" in json) && !("showQuery" in json));
+});
+
+test("a curl command survives quotes in names", () => {
+  const json = readableQuestion(stateOf("it's"), kHour, 1000);
+  assert.ok(curlCommand("http://h/api/query", json).includes(`it'\\''s`));
+});
+
+test("the page opens on the server's own metrics, counters as rates that skip resets", () => {
+  assert.equal(openingMetric(["halite.a", "halite.ingest.points_total"], ["a"]), "halite.ingest.points_total");
+  assert.equal(openingMetric([], ["sys.cpu"]), "sys.cpu");
+  assert.equal(openingMetric([], []), null);
+  assert.ok(openingState("halite.ingest.points_total").queries[0].rate?.dropResets);
+  assert.equal(openingState("halite.process.resident_bytes").queries[0].rate, null);
+});
+
+test("names that start with what is typed come first", () => {
+  assert.deepEqual(rank(["b.cpu", "cpu.a", "CPU.b", "x"], "cpu"), ["cpu.a", "CPU.b", "b.cpu"]);
+  assert.equal(rank(Array.from({ length: 5000 }, (_, i) => `m${i}`), "").length, 200);
+});
+
+test("errors come with a way out", () => {
+  assert.ok(adviceFor(new ApiError("No such name for 'metrics': 'x'", 400)).includes("list"));
+  assert.ok(adviceFor(new ApiError("No answer from h", 0)).includes("running"));
+  assert.ok(adviceFor(new ApiError("boom", 500)).includes("log"));
+  assert.equal(adviceFor(new ApiError("something else", 400)), "");
+});
