@@ -6,6 +6,8 @@
 //
 // put_json() is one HTTP body from text to stored points.
 //
+//   Order    points keep their order of arrival; of equal times in one series the last wins.
+//   Refusals one bad point costs only itself, is named in the answer and counted by reason.
 //   Threads  a Writer is shared by all; a TelnetBatch belongs to one coroutine.
 //   Durable  a Completion that finished well: those points outlive a power cut.
 #pragma once
@@ -20,6 +22,8 @@
 #include "common/clock.h"
 #include "common/completion.h"
 #include "common/task.h"
+#include "ingest/ingest_stats.h"
+#include "ingest/options.h"
 #include "storage/point_store.h"
 
 namespace prometheus {
@@ -28,31 +32,18 @@ class Registry;
 
 namespace halite::ingest {
 
-struct IngestLimits {
-  std::size_t tags_max = 32;
-  std::size_t name_bytes_max = 1024;  // metric, tag key or tag value
-  std::size_t points_per_request_max = 1'000'000;
-  std::size_t json_depth_max = 16;
-  std::size_t series_cache_bytes_max = 256 << 20;
-  std::size_t telnet_batch_points_max = 10'000;
-};
-
-struct IngestOptions {
-  IngestLimits limits;
-  storage::CreateNames create;     // OpenTSDB's defaults differ: metrics = false
-  std::string special_characters;  // allowed in names besides OpenTSDB's own
-};
-
 // A point of an HTTP body that was not stored.
 struct PutFailure {
   std::string datapoint;  // JSON object: the point as it was sent, value as text; or "null"
-  std::string error;      // OpenTSDB's words, e.g. "Unable to parse value to a number"
+  // OpenTSDB's words, e.g. "Unable to parse value to a number". Where they name half of a surrogate
+  // pair it stands here as common/utf8.h says, and JSON shows it as \uD83D.
+  std::string error;
 };
 
 struct PutOutcome {
   std::uint64_t success = 0;
   std::uint64_t failed = 0;
-  std::vector<PutFailure> failures;  // in body order
+  std::vector<PutFailure> failures;  // in body order; empty where nobody wanted them
   Completion durable;                // of the points that were taken
 };
 
@@ -62,12 +53,16 @@ class Writer {
   Writer(storage::PointStore& store, const Clock& clock, IngestOptions options,
          prometheus::Registry& registry);
   ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
-  // An object or an array of points. An error concerns the whole body: its message and details are
-  // what the error envelope shows ("Unable to parse the given JSON", ...).
-  Task<PutOutcome> put_json(std::string body);
+  // An object or an array of points. An error concerns the whole body, of which nothing was stored:
+  // its message and details are what the error envelope shows ("Unable to parse the given JSON",
+  // ...). Without `keep_failures` they are only counted.
+  Task<PutOutcome> put_json(std::string body, bool keep_failures = true);
 
-  // Points made in the process itself (own metrics): names are legal already.
+  // Points made in the process itself (own metrics): names are legal already. An error: none was
+  // stored. A point that the store refuses is left out and counted.
   struct OwnPoint {
     SeriesName series;
     TimestampMs time = 0;
@@ -75,6 +70,9 @@ class Writer {
     std::uint8_t flags = 0;
   };
   Task<Completion> put_own(std::vector<OwnPoint> points);
+
+  // Some of the latest refused points, the newest last.
+  [[nodiscard]] std::vector<RefusedSample> refused_samples() const;
 
  private:
   friend class TelnetBatch;
@@ -84,18 +82,26 @@ class Writer {
 
 class TelnetBatch {
  public:
+  // The writer outlives the batch.
   explicit TelnetBatch(Writer& writer);
   ~TelnetBatch();
+  TelnetBatch(const TelnetBatch&) = delete;
+  TelnetBatch& operator=(const TelnetBatch&) = delete;
 
-  // One line without its end, beginning with "put ". Appends an error line to `replies`, ready to
-  // send ("put: illegal argument: ...\n"), when the line is refused; nothing otherwise.
+  // One line, "put" or beginning with "put ", without its line feed; the carriage return before
+  // that may still be there. When a line is refused, here or in a later call, an answer line is
+  // appended to `replies`, ready to send ("put: illegal argument: ...\n"); answers come in the
+  // order of the lines, so flush() before answering any other command.
   void add(std::string_view line, std::string& replies);
 
   [[nodiscard]] std::size_t points() const;
-  [[nodiscard]] bool full() const;  // telnet_batch_points_max reached: flush before adding more
+  // telnet_batch_points_max or telnet_batch_bytes_max reached: flush before adding more.
+  [[nodiscard]] bool full() const;
 
   // Makes ids for new series and hands all points to the store; waits for room there. Refusals of
-  // the store become reply lines. The batch is empty afterwards.
+  // the store become reply lines. Where the store takes nothing at all, one reply line says so and
+  // the Completion carries the error. The batch is empty afterwards. `replies` must live until
+  // then.
   Task<Completion> flush(std::string& replies);
 
  private:

@@ -1,0 +1,110 @@
+#include "common/utf8.h"
+
+#include <algorithm>
+
+namespace halite {
+namespace {
+
+constexpr char32_t kReplacement = U'\uFFFD';
+
+bool is_surrogate(char32_t value) { return value >= 0xD800 && value <= 0xDFFF; }
+
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+}  // namespace
+
+CodePoint decode_utf8(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return {.value = first, .bytes = 1};
+  std::uint32_t bytes = 0;
+  char32_t value = 0;
+  if ((first & 0xE0) == 0xC0) {
+    bytes = 2;
+    value = first & 0x1F;
+  } else if ((first & 0xF0) == 0xE0) {
+    bytes = 3;
+    value = first & 0x0F;
+  } else if ((first & 0xF8) == 0xF0) {
+    bytes = 4;
+    value = first & 0x07;
+  }
+  if (bytes == 0 || text.size() < bytes) return {};
+  for (std::uint32_t i = 1; i < bytes; ++i) {
+    if (!is_continuation(text[i])) return {};
+    value = (value << 6) | (static_cast<unsigned char>(text[i]) & 0x3F);
+  }
+  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < kLeast[bytes] || value > 0x10FFFF) return {};
+  return {.value = value, .bytes = bytes};
+}
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint next = decode_utf8(text);
+    if (next.bytes == 0 || is_surrogate(next.value)) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
+}
+
+void append_utf8(std::string& to, char32_t code_point) {
+  const auto tail = [&](unsigned shift) {
+    to.push_back(static_cast<char>(0x80 | ((code_point >> shift) & 0x3F)));
+  };
+  if (code_point < 0x80) {
+    to.push_back(static_cast<char>(code_point));
+  } else if (code_point < 0x800) {
+    to.push_back(static_cast<char>(0xC0 | (code_point >> 6)));
+    tail(0);
+  } else if (code_point < 0x10000) {
+    to.push_back(static_cast<char>(0xE0 | (code_point >> 12)));
+    tail(6);
+    tail(0);
+  } else {
+    to.push_back(static_cast<char>(0xF0 | (code_point >> 18)));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+std::string latin1_to_utf8(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size() + (bytes.size() / 8));
+  for (const char byte : bytes) append_utf8(text, static_cast<unsigned char>(byte));
+  return text;
+}
+
+std::string utf8_to_latin1(std::string_view text) {
+  std::string bytes;
+  bytes.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint next = decode_utf8(text);
+    bytes.push_back(next.bytes != 0 && next.value < 0x100 ? static_cast<char>(next.value) : '?');
+    text.remove_prefix(next.bytes == 0 ? 1 : next.bytes);
+  }
+  return bytes;
+}
+
+std::string repair_utf8(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size() + 16);
+  while (!bytes.empty()) {
+    const CodePoint next = decode_utf8(bytes);
+    if (next.bytes == 0 || is_surrogate(next.value)) {
+      append_utf8(text, kReplacement);
+      bytes.remove_prefix(1);
+    } else {
+      text.append(bytes.substr(0, next.bytes));
+      bytes.remove_prefix(next.bytes);
+    }
+  }
+  return text;
+}
+
+}  // namespace halite

@@ -1,0 +1,124 @@
+#include "ingest/ingest_stats.h"
+
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+#include "common/utf8.h"
+
+namespace halite::ingest {
+namespace {
+
+// Cuts without leaving half a character behind. Texts are UTF-8 or else ISO-8859-1.
+std::string beginning_of(std::string_view text, std::size_t bytes_max) {
+  const bool whole = text.size() <= bytes_max;
+  if (!whole) {
+    std::size_t length = bytes_max;
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
+    text = text.substr(0, length);
+  }
+  std::string beginning = is_utf8(text) ? std::string(text) : latin1_to_utf8(text);
+  if (!whole) beginning += "...";
+  return beginning;
+}
+
+}  // namespace
+
+std::string_view protocol_name(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kTelnet:
+      return "telnet";
+    case Protocol::kHttp:
+      return "http";
+    case Protocol::kOwn:
+      break;
+  }
+  return "own";
+}
+
+IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
+                         prometheus::Registry& registry)
+    : limits_(limits), clock_(clock) {
+  auto& taken = prometheus::BuildCounter()
+                    .Name("halite_ingest_points_total")
+                    .Help("Points handed to the store")
+                    .Register(registry);
+  auto& refused = prometheus::BuildCounter()
+                      .Name("halite_ingest_points_refused_total")
+                      .Help("Points that were not taken")
+                      .Register(registry);
+  for (const Protocol protocol : kProtocols) {
+    const auto at = static_cast<std::size_t>(protocol);
+    const std::string name(protocol_name(protocol));
+    taken_[at] = &taken.Add({{"protocol", name}});
+    for (const RefusalReason reason : kRefusalReasons) {
+      refused_[at][static_cast<std::size_t>(reason)] =
+          &refused.Add({{"protocol", name}, {"reason", std::string(refusal_name(reason))}});
+    }
+  }
+  bodies_refused_ = &prometheus::BuildCounter()
+                         .Name("halite_ingest_bodies_refused_total")
+                         .Help("Bodies of /api/put of which no point was looked at or stored")
+                         .Register(registry)
+                         .Add({});
+  auto& lookups = prometheus::BuildCounter()
+                      .Name("halite_ingest_series_cache_lookups_total")
+                      .Help("Series looked up by the bytes that a sender wrote")
+                      .Register(registry);
+  hits_ = &lookups.Add({{"result", "hit"}});
+  misses_ = &lookups.Add({{"result", "miss"}});
+  cache_bytes_ = &prometheus::BuildGauge()
+                      .Name("halite_ingest_series_cache_bytes")
+                      .Help("Memory of the series cache")
+                      .Register(registry)
+                      .Add({});
+  cache_keys_ = &prometheus::BuildGauge()
+                     .Name("halite_ingest_series_cache_keys")
+                     .Help("Keys in the series cache, both generations")
+                     .Register(registry)
+                     .Add({});
+}
+
+void IngestStats::taken(Protocol protocol, std::uint64_t points) {
+  if (points > 0)
+    taken_[static_cast<std::size_t>(protocol)]->Increment(static_cast<double>(points));
+}
+
+void IngestStats::refused(Protocol protocol, const Refused& why, std::string_view point) {
+  refused(protocol, why.reason, 1);
+  if (limits_.refused_samples_max == 0) return;
+  RefusedSample sample{.time = clock_.now_ms(),
+                       .protocol = protocol,
+                       .reason = why.reason,
+                       .error = beginning_of(why.text, limits_.refused_sample_bytes_max),
+                       .point = beginning_of(point, limits_.refused_sample_bytes_max)};
+  const std::scoped_lock lock(mutex_);
+  if (samples_.size() == limits_.refused_samples_max) samples_.pop_front();
+  samples_.push_back(std::move(sample));
+}
+
+void IngestStats::refused(Protocol protocol, RefusalReason reason, std::uint64_t points) {
+  refused_[static_cast<std::size_t>(protocol)][static_cast<std::size_t>(reason)]->Increment(
+      static_cast<double>(points));
+}
+
+void IngestStats::body_refused() { bodies_refused_->Increment(); }
+
+void IngestStats::looked_up(std::uint64_t hits, std::uint64_t misses) {
+  if (hits > 0) hits_->Increment(static_cast<double>(hits));
+  if (misses > 0) misses_->Increment(static_cast<double>(misses));
+}
+
+void IngestStats::cache_is(std::size_t bytes, std::size_t keys) {
+  cache_bytes_->Set(static_cast<double>(bytes));
+  cache_keys_->Set(static_cast<double>(keys));
+}
+
+std::vector<RefusedSample> IngestStats::samples() const {
+  const std::scoped_lock lock(mutex_);
+  return {samples_.begin(), samples_.end()};
+}
+
+}  // namespace halite::ingest

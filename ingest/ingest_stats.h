@@ -1,0 +1,70 @@
+// What came in, what was refused and why: for /metrics and the status page. Safe for all threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/clock.h"
+#include "ingest/options.h"
+#include "ingest/refusal.h"
+
+namespace prometheus {
+class Counter;
+class Gauge;
+class Registry;
+}  // namespace prometheus
+
+namespace halite::ingest {
+
+enum class Protocol : std::uint8_t { kTelnet, kHttp, kOwn };
+inline constexpr std::array kProtocols = {Protocol::kTelnet, Protocol::kHttp, Protocol::kOwn};
+
+[[nodiscard]] std::string_view protocol_name(Protocol protocol);
+
+// One refused point, for a human to look at.
+struct RefusedSample {
+  TimestampMs time = 0;  // when it was refused
+  Protocol protocol = Protocol::kTelnet;
+  RefusalReason reason = RefusalReason::kIllegalArgument;
+  std::string error;
+  std::string point;  // the beginning of what was sent
+};
+
+class IngestStats {
+ public:
+  IngestStats(const IngestLimits& limits, const Clock& clock, prometheus::Registry& registry);
+
+  void taken(Protocol protocol, std::uint64_t points);
+  // One point; `point` is what was sent.
+  void refused(Protocol protocol, const Refused& why, std::string_view point);
+  // Many at once, without samples.
+  void refused(Protocol protocol, RefusalReason reason, std::uint64_t points);
+  void body_refused();
+  void looked_up(std::uint64_t hits, std::uint64_t misses);
+  void cache_is(std::size_t bytes, std::size_t keys);
+
+  // The newest last.
+  [[nodiscard]] std::vector<RefusedSample> samples() const;
+
+ private:
+  using ByReason = std::array<prometheus::Counter*, kRefusalReasons.size()>;
+
+  const IngestLimits limits_;
+  const Clock& clock_;
+  std::array<prometheus::Counter*, kProtocols.size()> taken_{};
+  std::array<ByReason, kProtocols.size()> refused_{};
+  prometheus::Counter* bodies_refused_;
+  prometheus::Counter* hits_;
+  prometheus::Counter* misses_;
+  prometheus::Gauge* cache_bytes_;
+  prometheus::Gauge* cache_keys_;
+  mutable std::mutex mutex_;
+  std::deque<RefusedSample> samples_;  // guarded by mutex_
+};
+
+}  // namespace halite::ingest

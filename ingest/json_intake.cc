@@ -1,0 +1,81 @@
+#include "ingest/json_intake.h"
+
+#include <array>
+#include <utility>
+
+namespace halite::ingest {
+namespace {
+
+SeriesKey key_of(const JsonPieces& pieces) {
+  return {.grammar = KeyGrammar::kJson, .metric = pieces.metric, .tags = pieces.tags};
+}
+
+PointBits bits_of(const JsonPieces& pieces) {
+  return {.time = pieces.time, .value = pieces.value, .flags = pieces.flags};
+}
+
+}  // namespace
+
+JsonIntake::JsonIntake(WriterCore& core, JsonParsers& parsers)
+    : core_(core), parsers_(parsers), reader_(core.cache.reader()) {}
+
+Result<void> JsonIntake::take(std::span<const JsonElement> elements) {
+  constexpr std::size_t kGroup = 32;
+  std::array<std::uint64_t, kGroup> hashes;
+  reader_.refresh();
+  while (!elements.empty()) {
+    const auto group = elements.first(std::min(kGroup, elements.size()));
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      hashes[i] = group[i].usual ? core_.cache.hash(key_of(group[i].pieces)) : 0;
+      if (group[i].usual) reader_.prefetch_begin(hashes[i]);
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (group[i].usual) reader_.prefetch_middle(hashes[i]);
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) TRY_VOID(take_one(group[i], hashes[i]));
+    elements = elements.subspan(group.size());
+  }
+  return {};
+}
+
+Result<void> JsonIntake::take_one(const JsonElement& element, std::uint64_t hash) {
+  const auto origin = static_cast<std::uint32_t>(elements_.size());
+  elements_.push_back(element.text);
+  if (element.usual) {
+    const SeriesKey key = key_of(element.pieces);
+    if (const auto id = reader_.find(key, hash)) {
+      ++hits_;
+      draft_.add(*id, bits_of(element.pieces), origin);
+      return {};
+    }
+    if (draft_.add_if_waiting(key, hash, bits_of(element.pieces), origin)) return {};
+  }
+  ++misses_;
+  if (element.text.empty()) {
+    refuse(origin, {.reason = RefusalReason::kIllegalArgument,
+                    .text = "Unexpected null datapoint encountered in set."});
+    return {};
+  }
+  return take_completely(element, hash, origin);
+}
+
+Result<void> JsonIntake::take_completely(const JsonElement& element, std::uint64_t hash,
+                                         std::uint32_t origin) {
+  TRY(const SentPoint sent, parsers_.points.read(element.text));
+  auto point = judge_sent_point(sent, core_.rules);
+  if (!point) {
+    refuse(origin, std::move(point).error());
+  } else if (element.usual) {
+    draft_.add_waiting(key_of(element.pieces), hash, std::move(point->series),
+                       bits_of(element.pieces), origin);
+  } else {
+    core_.add_named(draft_, reader_, *std::move(point), origin);
+  }
+  return {};
+}
+
+void JsonIntake::refuse(std::uint32_t origin, Refused why) {
+  refused_.push_back({.origin = origin, .why = std::move(why)});
+}
+
+}  // namespace halite::ingest

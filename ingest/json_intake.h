@@ -1,0 +1,57 @@
+// One body of /api/put, from text to a draft. Private to ingest/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ingest/draft.h"
+#include "ingest/put_json.h"
+#include "ingest/sent_point.h"
+#include "ingest/writer_core.h"
+
+namespace halite::ingest {
+
+// The parsers a body needs; they are used again, for they keep their memory.
+struct JsonParsers {
+  explicit JsonParsers(const IngestLimits& limits)
+      : bodies(limits), points(limits.json_depth_max) {}
+  PutJsonParser bodies;
+  SentPointReader points;
+};
+
+class JsonIntake final : public JsonSink {
+ public:
+  // All three outlive the intake; the body that is scanned does, too.
+  JsonIntake(WriterCore& core, JsonParsers& parsers);
+
+  Result<void> take(std::span<const JsonElement> elements) override;
+
+  // After the scan.
+  [[nodiscard]] Draft take_draft() { return std::move(draft_); }
+  // What was refused so far; origins are the numbers of the elements.
+  [[nodiscard]] std::vector<DraftRefusal> take_refused() { return std::move(refused_); }
+  // The elements' texts by origin; null has none.
+  [[nodiscard]] const std::vector<std::string_view>& elements() const { return elements_; }
+  void count_lookups() const { core_.stats.looked_up(hits_, misses_); }
+
+ private:
+  Result<void> take_one(const JsonElement& element, std::uint64_t hash);
+  Result<void> take_completely(const JsonElement& element, std::uint64_t hash,
+                               std::uint32_t origin);
+  void refuse(std::uint32_t origin, Refused why);
+
+  WriterCore& core_;
+  JsonParsers& parsers_;
+  SeriesCache::Reader reader_;
+  Draft draft_;
+  std::vector<DraftRefusal> refused_;
+  std::vector<std::string_view> elements_;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
+};
+
+}  // namespace halite::ingest

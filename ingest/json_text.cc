@@ -1,0 +1,176 @@
+#include "ingest/json_text.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "common/utf8.h"
+
+namespace halite::ingest {
+namespace {
+
+std::optional<char16_t> hex_unit(std::string_view four) {
+  if (four.size() < 4) return std::nullopt;
+  char32_t unit = 0;
+  for (const char byte : four.substr(0, 4)) {
+    unsigned digit = 0;
+    if (byte >= '0' && byte <= '9') {
+      digit = static_cast<unsigned>(byte - '0');
+    } else if (byte >= 'a' && byte <= 'f') {
+      digit = static_cast<unsigned>(byte - 'a' + 10);
+    } else if (byte >= 'A' && byte <= 'F') {
+      digit = static_cast<unsigned>(byte - 'A' + 10);
+    } else {
+      return std::nullopt;
+    }
+    unit = (unit << 4) | digit;
+  }
+  return static_cast<char16_t>(unit);
+}
+
+bool is_high_half(char32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
+bool is_low_half(char32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
+
+// `rest` stands behind "\u"; what is read is taken off.
+bool append_unicode_escape(std::string& to, std::string_view& rest) {
+  const auto unit = hex_unit(rest);
+  if (!unit) return false;
+  rest.remove_prefix(4);
+  if (is_high_half(*unit) && rest.starts_with("\\u")) {
+    const auto low = hex_unit(rest.substr(2));
+    if (low && is_low_half(*low)) {
+      rest.remove_prefix(6);
+      append_utf8(to, 0x10000 + ((static_cast<char32_t>(*unit) - 0xD800) << 10) + (*low - 0xDC00));
+      return true;
+    }
+  }
+  append_utf8(to, *unit);
+  return true;
+}
+
+std::size_t count_digits(std::string_view text) {
+  const auto end = std::ranges::find_if_not(text, [](char c) { return c >= '0' && c <= '9'; });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
+}  // namespace
+
+std::optional<std::string> unescape_json(std::string_view inner) {
+  std::string text;
+  text.reserve(inner.size());
+  while (!inner.empty()) {
+    const std::size_t plain = std::min(inner.find('\\'), inner.size());
+    text.append(inner.substr(0, plain));
+    inner.remove_prefix(plain);
+    if (inner.empty()) break;
+    if (inner.size() < 2) return std::nullopt;
+    const char kind = inner[1];
+    inner.remove_prefix(2);
+    switch (kind) {
+      case '"':
+      case '\\':
+      case '/':
+        text.push_back(kind);
+        break;
+      case 'b':
+        text.push_back('\b');
+        break;
+      case 'f':
+        text.push_back('\f');
+        break;
+      case 'n':
+        text.push_back('\n');
+        break;
+      case 'r':
+        text.push_back('\r');
+        break;
+      case 't':
+        text.push_back('\t');
+        break;
+      case 'u':
+        if (!append_unicode_escape(text, inner)) return std::nullopt;
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  return text;
+}
+
+void append_json_string(std::string& to, std::string_view text) {
+  to.push_back('"');
+  while (!text.empty()) {
+    const CodePoint next = decode_utf8(text);
+    const bool half = is_high_half(next.value) || is_low_half(next.value);
+    switch (next.value) {
+      case '"':
+        to += "\\\"";
+        break;
+      case '\\':
+        to += "\\\\";
+        break;
+      case '\b':
+        to += "\\b";
+        break;
+      case '\f':
+        to += "\\f";
+        break;
+      case '\n':
+        to += "\\n";
+        break;
+      case '\r':
+        to += "\\r";
+        break;
+      case '\t':
+        to += "\\t";
+        break;
+      default:
+        if (next.bytes == 0) {
+          to += "\\uFFFD";
+        } else if (next.value < 0x20 || half || next.value >= 0x10000) {
+          each_utf16_unit(text.substr(0, next.bytes), [&](char16_t unit) {
+            to += fmt::format("\\u{:04X}", static_cast<unsigned>(unit));
+          });
+        } else {
+          to.append(text.substr(0, next.bytes));
+        }
+    }
+    text.remove_prefix(std::max<std::size_t>(next.bytes, 1));
+  }
+  to.push_back('"');
+}
+
+bool is_json_string(std::string_view token) {
+  if (token.size() < 2 || token.front() != '"' || token.back() != '"') return false;
+  const std::string_view inner = token.substr(1, token.size() - 2);
+  for (std::size_t i = 0; i < inner.size(); ++i) {
+    if (inner[i] == '"') return false;
+    if (inner[i] == '\\' && ++i == inner.size()) return false;
+  }
+  return true;
+}
+
+bool is_json_number(std::string_view token) {
+  if (token == "NaN") return true;
+  if (token.starts_with('-')) token.remove_prefix(1);
+  if (token == "Infinity") return true;
+  const std::size_t whole = count_digits(token);
+  if (whole == 0 || (whole > 1 && token.front() == '0')) return false;
+  token.remove_prefix(whole);
+  if (token.starts_with('.')) {
+    const std::size_t fraction = count_digits(token.substr(1));
+    if (fraction == 0) return false;
+    token.remove_prefix(fraction + 1);
+  }
+  if (token.starts_with('e') || token.starts_with('E')) {
+    token.remove_prefix(1);
+    if (token.starts_with('+') || token.starts_with('-')) token.remove_prefix(1);
+    const std::size_t exponent = count_digits(token);
+    if (exponent == 0) return false;
+    token.remove_prefix(exponent);
+  }
+  return token.empty();
+}
+
+}  // namespace halite::ingest

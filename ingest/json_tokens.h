@@ -1,0 +1,62 @@
+// Small readings of simdjson's tokens, for the two readers of /api/put bodies. Private to ingest/.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <simdjson.h>
+
+#include "common/result.h"
+
+namespace halite::ingest {
+
+[[nodiscard]] inline std::unexpected<Error> not_json(std::string details) {
+  return fail(Errc::kInvalidArgument, "Unable to parse the given JSON", std::move(details));
+}
+
+[[nodiscard]] inline std::unexpected<Error> not_json(simdjson::error_code error) {
+  return not_json(std::string(simdjson::error_message(error)));
+}
+
+[[nodiscard]] inline std::string_view trim_json_end(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
+}
+
+// String.trim(): every character up to the blank, at both ends.
+[[nodiscard]] inline std::string_view java_trim(std::string_view text) {
+  const auto blank = [](char byte) { return static_cast<unsigned char>(byte) <= ' '; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// A scalar as it stands in the body, or the bracket that opens the value.
+[[nodiscard]] inline std::string_view token_of(simdjson::ondemand::value& value) {
+  return trim_json_end(value.raw_json_token());
+}
+
+[[nodiscard]] inline char first_of(simdjson::ondemand::value& value) {
+  return value.raw_json_token().front();
+}
+
+// A field's name as it stands between its quotes; simdjson has found both of them.
+[[nodiscard]] inline std::string_view key_of(const simdjson::ondemand::field& field) {
+  const char* const begin = field.key().raw();
+  const char* at = begin;
+  while (*at != '"') at += *at == '\\' ? 2 : 1;
+  return {begin, static_cast<std::size_t>(at - begin)};
+}
+
+[[nodiscard]] inline bool has_escape(std::string_view inner) {
+  return inner.find('\\') != std::string_view::npos;
+}
+
+// Nothing but blanks behind the document's value, which has been walked over.
+[[nodiscard]] inline bool at_end(simdjson::ondemand::document& document) {
+  return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+}
+
+}  // namespace halite::ingest

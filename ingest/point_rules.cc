@@ -1,0 +1,180 @@
+#include "ingest/point_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/bytes.h"
+#include "common/utf8.h"
+#include "ingest/letters.h"
+
+namespace halite::ingest {
+namespace {
+
+std::unexpected<Refused> illegal(std::string text) {
+  return std::unexpected(
+      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::move(text)});
+}
+
+// The bytes OpenTSDB would store for a value, and its flags: it prints them in a message.
+struct StoredValue {
+  Bytes bytes;
+  unsigned flags = 0;
+};
+
+template <class T>
+bool fits(std::int64_t value) {
+  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
+}
+
+StoredValue stored_value(Number value, bool wide) {
+  StoredValue stored;
+  if (!value.is_float) {
+    const std::int64_t integer = as_integer(value.bits);
+    unsigned width = 8;
+    if (fits<std::int8_t>(integer)) {
+      width = 1;
+    } else if (fits<std::int16_t>(integer)) {
+      width = 2;
+    } else if (fits<std::int32_t>(integer)) {
+      width = 4;
+    }
+    append_be_width(stored.bytes, value.bits, width);
+    stored.flags = width - 1;
+    return stored;
+  }
+  const double real = as_double(value.bits);
+  const auto single = static_cast<float>(real);
+  if (!wide && static_cast<double>(single) == real) {
+    append_be(stored.bytes, std::bit_cast<std::uint32_t>(single));
+    stored.flags = 0xB;
+  } else {
+    append_be(stored.bytes, value.bits);
+    stored.flags = 0xF;
+  }
+  return stored;
+}
+
+std::string bad_timestamp(std::string_view metric, std::int64_t timestamp, Number value,
+                          const TagMap& tags, bool wide) {
+  const StoredValue stored = stored_value(value, wide);
+  std::string bytes;
+  for (const char byte : stored.bytes) {
+    if (!bytes.empty()) bytes += ", ";
+    bytes += fmt::format("{}", static_cast<int>(static_cast<signed char>(byte)));
+  }
+  return fmt::format("bad timestamp={} when trying to add value=[{}]/{} to metric={}, tags={}",
+                     timestamp, bytes, stored.flags, metric, tags.to_string());
+}
+
+}  // namespace
+
+PointRules::PointRules(const IngestLimits& limits, std::string_view special_characters)
+    : limits_(limits) {
+  const auto allow = [&](char32_t first, char32_t last) {
+    for (char32_t unit = first; unit <= last; ++unit) legal_.set(unit);
+  };
+  allow(U'a', U'z');
+  allow(U'A', U'Z');
+  allow(U'0', U'9');
+  for (const LetterRange range : letter_ranges()) allow(range.first, range.last);
+  each_utf16_unit("-_./", [&](char16_t unit) { legal_.set(unit); });
+  each_utf16_unit(special_characters, [&](char16_t unit) { legal_.set(unit); });
+}
+
+std::optional<Refused> PointRules::complaint(Part part, const std::string_view* name,
+                                             std::string_view other) const {
+  const auto refuse = [&](std::string_view text) {
+    std::string what;
+    switch (part) {
+      case Part::kMetric:
+        what = "metric name";
+        break;
+      case Part::kTagKey:
+        what = fmt::format("tag name with value [{}]", other);
+        break;
+      case Part::kTagValue:
+        what = fmt::format("tag value with key [{}]", other);
+        break;
+    }
+    return Refused{.reason = RefusalReason::kIllegalArgument,
+                   .text = fmt::format("Invalid {}{}", what, text)};
+  };
+  if (name == nullptr) return refuse(": null");
+  if (name->empty()) return refuse(": empty string");
+  if (name->size() > limits_.name_bytes_max) {
+    return refuse(fmt::format(": {} bytes long, at most {} are taken (ingest.name_bytes_max)",
+                              name->size(), limits_.name_bytes_max));
+  }
+  std::optional<char16_t> wrong;
+  each_utf16_unit(*name, [&](char16_t unit) {
+    if (!legal_[unit] && !wrong) wrong = unit;
+  });
+  if (!wrong) return std::nullopt;
+  std::string character;
+  append_utf8(character, *wrong);
+  return refuse(fmt::format(" (\"{}\"): illegal character: {}", *name, character));
+}
+
+std::expected<SeriesName, Refused> PointRules::judge_series(std::string_view metric,
+                                                            const TagMap& tags) const {
+  if (tags.empty()) {
+    return illegal(fmt::format("Need at least one tag (metric={}, tags={{}})", metric));
+  }
+  if (tags.size() > limits_.tags_max) {
+    return illegal(fmt::format("Too many tags: {} maximum allowed: {}, tags: {}", tags.size(),
+                               limits_.tags_max, tags.to_string()));
+  }
+  if (auto wrong = complaint(Part::kMetric, &metric, {})) return std::unexpected(*std::move(wrong));
+  bool legal = true;
+  for (const TagEntry& tag : tags.arrived()) {
+    const std::string_view key = tag.key;
+    const std::string_view value = tag.value ? *tag.value : std::string_view();
+    legal = legal && !complaint(Part::kTagKey, &key, value) &&
+            !complaint(Part::kTagValue, tag.value ? &value : nullptr, key);
+  }
+  if (!legal) {  // which one is named first depends on the map's order
+    for (const TagEntry* tag : tags.in_java_order()) {
+      const std::string_view key = tag->key;
+      const std::string_view value = tag->value ? *tag->value : std::string_view("null");
+      if (auto wrong = complaint(Part::kTagKey, &key, value)) {
+        return std::unexpected(*std::move(wrong));
+      }
+      if (auto wrong = complaint(Part::kTagValue, tag->value ? &value : nullptr, key)) {
+        return std::unexpected(*std::move(wrong));
+      }
+    }
+  }
+  SeriesName series{.metric = std::string(metric), .tags = {}};
+  series.tags.reserve(tags.size());
+  for (const TagEntry& tag : tags.arrived()) series.tags.push_back({tag.key, *tag.value});
+  std::ranges::sort(series.tags);
+  return series;
+}
+
+std::expected<NamedPoint, Refused> PointRules::judge(std::string_view metric,
+                                                     std::int64_t timestamp, Number value,
+                                                     const TagMap& tags, bool wide) const {
+  if (value.is_float && !std::isfinite(as_double(value.bits))) {
+    const double real = as_double(value.bits);
+    const std::string_view name = std::isnan(real) ? "NaN" : real < 0 ? "-Infinity" : "Infinity";
+    return illegal(fmt::format("value is NaN or Infinite: {} for metric={} timestamp={}", name,
+                               metric, timestamp));
+  }
+  if (timestamp > kTimestampMax) {
+    return illegal(bad_timestamp(metric, timestamp, value, tags, wide));
+  }
+  auto series = judge_series(metric, tags);
+  if (!series) return std::unexpected(std::move(series).error());
+  return NamedPoint{.series = *std::move(series),
+                    .time = to_ms(timestamp),
+                    .value = value.bits,
+                    .flags = point_flags(timestamp, value.is_float, wide)};
+}
+
+}  // namespace halite::ingest

@@ -1,0 +1,67 @@
+// Which points are legal, in OpenTSDB's order of checks and in its words.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string_view>
+
+#include "common/data_point.h"
+#include "ingest/number_text.h"
+#include "ingest/options.h"
+#include "ingest/refusal.h"
+#include "ingest/tag_map.h"
+
+namespace halite::ingest {
+
+// A point with its series' name spelled out.
+struct NamedPoint {
+  SeriesName series;
+  TimestampMs time = 0;
+  ValueBits value = 0;
+  std::uint8_t flags = 0;  // PointFlag bits
+};
+
+// The last time that can be told: 13 digits of milliseconds.
+inline constexpr std::int64_t kTimestampMax = 9'999'999'999'999;
+
+// A time with a bit among its upper 32 is in milliseconds, any other in seconds.
+[[nodiscard]] inline bool is_millis(std::int64_t timestamp) {
+  return (static_cast<std::uint64_t>(timestamp) & 0xFFFF'FFFF'0000'0000) != 0;
+}
+[[nodiscard]] inline TimestampMs to_ms(std::int64_t timestamp) {
+  return is_millis(timestamp) ? timestamp : timestamp * 1000;
+}
+[[nodiscard]] inline std::uint8_t point_flags(std::int64_t timestamp, bool is_float, bool wide) {
+  return static_cast<std::uint8_t>((is_float ? kFloat | (wide ? kWide : 0) : 0) |
+                                   (is_millis(timestamp) ? kMillis : 0));
+}
+
+// Built once, then read by any thread.
+class PointRules {
+ public:
+  PointRules(const IngestLimits& limits, std::string_view special_characters);
+
+  // A point whose parts were read well, or why it is refused. `wide`: OpenTSDB would keep a float
+  // in eight bytes even where four are exact. `timestamp` is positive.
+  [[nodiscard]] std::expected<NamedPoint, Refused> judge(std::string_view metric,
+                                                         std::int64_t timestamp, Number value,
+                                                         const TagMap& tags, bool wide) const;
+
+  // The part of it that depends on neither time nor value.
+  [[nodiscard]] std::expected<SeriesName, Refused> judge_series(std::string_view metric,
+                                                                const TagMap& tags) const;
+
+ private:
+  enum class Part : std::uint8_t { kMetric, kTagKey, kTagValue };
+
+  // `other` is the tag's value for its key and the key for its value.
+  [[nodiscard]] std::optional<Refused> complaint(Part part, const std::string_view* name,
+                                                 std::string_view other) const;
+
+  IngestLimits limits_;
+  std::bitset<0x10000> legal_;  // by UTF-16 unit
+};
+
+}  // namespace halite::ingest

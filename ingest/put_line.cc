@@ -1,0 +1,176 @@
+#include "ingest/put_line.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/utf8.h"
+
+namespace halite::ingest {
+namespace {
+
+constexpr std::string_view kVerb = "put ";
+
+std::unexpected<Refused> refuse(RefusalReason reason, std::string text) {
+  return std::unexpected(Refused{.reason = reason, .text = std::move(text)});
+}
+
+std::unexpected<Refused> illegal(std::string text) {
+  return refuse(RefusalReason::kIllegalArgument, std::move(text));
+}
+
+std::string_view without_return(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+// Up to the next blank; both it and the word are taken off. Nothing: there is no blank.
+std::optional<std::string_view> take_word(std::string_view& rest) {
+  const void* blank = std::memchr(rest.data(), ' ', rest.size());
+  if (blank == nullptr) return std::nullopt;
+  const auto length = static_cast<std::size_t>(static_cast<const char*>(blank) - rest.data());
+  const std::string_view word = rest.substr(0, length);
+  rest.remove_prefix(length + 1);
+  return word;
+}
+
+// A time of up to 13 digits; anything else is left to parse_put_line().
+bool usual_timestamp(std::string_view word, std::int64_t& timestamp) {
+  if (word.empty() || word.size() > 13) return false;
+  std::int64_t value = 0;
+  for (const char byte : word) {
+    if (byte < '0' || byte > '9') return false;
+    value = (value * 10) + (byte - '0');
+  }
+  timestamp = value;
+  return value > 0;
+}
+
+std::expected<void, Refused> add_tag(TagMap& tags, std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == word.size() ||
+      word.find('=', equals + 1) != std::string_view::npos) {
+    return illegal(fmt::format("invalid tag: {}", word));
+  }
+  const std::string_view key = word.substr(0, equals);
+  const std::string_view value = word.substr(equals + 1);
+  const TagEntry* known = tags.find(key);
+  if (known == nullptr) {
+    tags.put(std::string(key), std::string(value));
+  } else if (*known->value != value) {
+    return illegal(fmt::format("duplicate tag: {}, tags={}", word, tags.to_string()));
+  }
+  return {};
+}
+
+std::expected<TagMap, Refused> parse_tags(std::string_view text) {
+  TagMap tags;
+  while (!text.empty()) {
+    const std::size_t blank = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, blank);
+    text.remove_prefix(std::min(blank + 1, text.size()));
+    if (word.empty()) continue;
+    if (auto added = add_tag(tags, word); !added) return std::unexpected(std::move(added).error());
+  }
+  return tags;
+}
+
+// A dot is simply left out: "1356998400.500" is in milliseconds.
+NumberOr<std::int64_t> parse_timestamp(std::string_view word) {
+  std::string digits(word);
+  std::erase(digits, '.');
+  return parse_java_long(digits);
+}
+
+struct Words {
+  std::string_view metric;
+  std::string_view timestamp;
+  std::string_view value;
+  std::string_view tags;
+};
+
+std::expected<Words, Refused> split_words(std::string_view line) {
+  std::string_view rest = line.substr(std::min(kVerb.size(), line.size()));
+  const auto metric = take_word(rest);
+  const auto timestamp = metric ? take_word(rest) : std::nullopt;
+  const auto value = timestamp ? take_word(rest) : std::nullopt;
+  if (!value) {
+    // "put" alone has no word, "put " has an empty one.
+    const auto got = std::ranges::count(line, ' ');
+    return illegal(fmt::format("not enough arguments (need least 4, got {})", got));
+  }
+  return Words{.metric = *metric, .timestamp = *timestamp, .value = *value, .tags = rest};
+}
+
+// `words` are UTF-8.
+std::expected<NamedPoint, Refused> parse_words(const Words& words, const PointRules& rules) {
+  if (words.metric.empty()) return illegal("empty metric name");
+  const auto timestamp = parse_timestamp(words.timestamp);
+  if (!timestamp) return refuse(RefusalReason::kInvalidValue, timestamp.error());
+  if (*timestamp <= 0) return illegal(fmt::format("invalid timestamp: {}", *timestamp));
+  if (words.value.empty()) return illegal("empty value");
+  const auto tags = parse_tags(words.tags);
+  if (!tags) return std::unexpected(tags.error());
+  const auto value = parse_value(words.value);
+  if (!value) return refuse(RefusalReason::kInvalidValue, value.error());
+  return rules.judge(words.metric, *timestamp, *value, *tags, false);
+}
+
+// OpenTSDB's answer would be in ISO-8859-1 as the line was; its sender knows nothing else.
+Refused in_latin1(Refused refused) {
+  refused.text = utf8_to_latin1(refused.text);
+  return refused;
+}
+
+}  // namespace
+
+bool split_put_line(std::string_view line, PutPieces& pieces) {
+  line = without_return(line);
+  if (!line.starts_with(kVerb)) return false;
+  std::string_view rest = line.substr(kVerb.size());
+  const auto metric = take_word(rest);
+  if (!metric || metric->empty()) return false;
+  const auto timestamp_word = take_word(rest);
+  std::int64_t timestamp = 0;
+  if (!timestamp_word || !usual_timestamp(*timestamp_word, timestamp)) return false;
+  const auto value_word = take_word(rest);
+  Number value;
+  if (!value_word || !parse_finite_value(*value_word, value)) return false;
+  pieces.metric = *metric;
+  pieces.tags = rest;
+  pieces.time = to_ms(timestamp);
+  pieces.value = value.bits;
+  pieces.flags = point_flags(timestamp, value.is_float, false);
+  return true;
+}
+
+std::expected<NamedPoint, Refused> parse_put_line(std::string_view line, const PointRules& rules) {
+  line = without_return(line);
+  const bool latin1 = !is_utf8(line);
+  const std::string text = latin1 ? latin1_to_utf8(line) : std::string();
+  const auto words = split_words(latin1 ? std::string_view(text) : line);
+  if (!words) return std::unexpected(words.error());
+  auto point = parse_words(*words, rules);
+  if (point || !latin1) return point;
+  return std::unexpected(in_latin1(std::move(point).error()));
+}
+
+std::expected<SeriesName, Refused> parse_put_series(std::string_view metric, std::string_view tags,
+                                                    const PointRules& rules) {
+  const bool latin1 = !is_utf8(metric) || !is_utf8(tags);
+  const std::string metric_text = latin1 ? latin1_to_utf8(metric) : std::string(metric);
+  const std::string tags_text = latin1 ? latin1_to_utf8(tags) : std::string(tags);
+  auto parsed = parse_tags(tags_text);
+  if (parsed) {
+    auto series = rules.judge_series(metric_text, *parsed);
+    if (series || !latin1) return series;
+    return std::unexpected(in_latin1(std::move(series).error()));
+  }
+  return std::unexpected(latin1 ? in_latin1(std::move(parsed).error()) : std::move(parsed).error());
+}
+
+}  // namespace halite::ingest

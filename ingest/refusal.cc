@@ -1,0 +1,90 @@
+#include "ingest/refusal.h"
+
+#include <fmt/format.h>
+
+namespace halite::ingest {
+
+std::string_view refusal_name(RefusalReason reason) {
+  switch (reason) {
+    case RefusalReason::kIllegalArgument:
+      return "illegal_argument";
+    case RefusalReason::kInvalidValue:
+      return "invalid_value";
+    case RefusalReason::kUnknownName:
+      return "unknown_name";
+    case RefusalReason::kThrottled:
+      return "throttled";
+    case RefusalReason::kTimeout:
+      return "timeout";
+    case RefusalReason::kStorage:
+      break;
+  }
+  return "storage";
+}
+
+Refused refused_by_store(const Error& error) {
+  RefusalReason reason = RefusalReason::kStorage;
+  switch (error.code) {
+    case Errc::kNotFound:
+      reason = RefusalReason::kUnknownName;
+      break;
+    case Errc::kInvalidArgument:
+    case Errc::kTooLarge:
+      reason = RefusalReason::kIllegalArgument;
+      break;
+    case Errc::kOverloaded:
+      reason = RefusalReason::kThrottled;
+      break;
+    case Errc::kTimeout:
+      reason = RefusalReason::kTimeout;
+      break;
+    default:
+      break;
+  }
+  return {.reason = reason, .text = error.message};
+}
+
+std::string telnet_refusal(const Refused& refused) {
+  std::string_view kind;
+  switch (refused.reason) {
+    case RefusalReason::kIllegalArgument:
+      kind = "illegal argument";
+      break;
+    case RefusalReason::kInvalidValue:
+      kind = "invalid value";
+      break;
+    case RefusalReason::kUnknownName:
+      kind = "unknown metric";
+      break;
+    case RefusalReason::kThrottled:
+      kind = "Please throttle writes";
+      break;
+    case RefusalReason::kTimeout:
+      kind = "Request timed out";
+      break;
+    case RefusalReason::kStorage:
+      kind = "storage error";
+      break;
+  }
+  return fmt::format("put: {}: {}\n", kind, refused.text);
+}
+
+std::string http_refusal(const Refused& refused) {
+  switch (refused.reason) {
+    case RefusalReason::kIllegalArgument:
+      return refused.text;
+    case RefusalReason::kInvalidValue:
+      return "Unable to parse value to a number";
+    case RefusalReason::kUnknownName:
+      return "Unknown metric";
+    case RefusalReason::kThrottled:
+      return "Please throttle";
+    case RefusalReason::kTimeout:
+      return "Timeout exception";
+    case RefusalReason::kStorage:
+      break;
+  }
+  return fmt::format("Storage exception: {}", refused.text);
+}
+
+}  // namespace halite::ingest

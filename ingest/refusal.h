@@ -1,0 +1,43 @@
+// Why a point was not taken. One point's refusal never costs another point.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+
+namespace halite::ingest {
+
+enum class RefusalReason : std::uint8_t {
+  kIllegalArgument,  // names, tags, times, a limit
+  kInvalidValue,     // a number that is none
+  kUnknownName,      // a name without an id, and none may be made
+  kThrottled,        // the store has too much to do
+  kTimeout,
+  kStorage,  // anything else the store said
+};
+
+inline constexpr std::array kRefusalReasons = {
+    RefusalReason::kIllegalArgument, RefusalReason::kInvalidValue, RefusalReason::kUnknownName,
+    RefusalReason::kThrottled,       RefusalReason::kTimeout,      RefusalReason::kStorage};
+
+struct Refused {
+  RefusalReason reason = RefusalReason::kIllegalArgument;
+  std::string text;  // OpenTSDB's words where it has any
+};
+
+// As a metric's label: "illegal_argument".
+[[nodiscard]] std::string_view refusal_name(RefusalReason reason);
+
+// What a store says about a point or its names.
+[[nodiscard]] Refused refused_by_store(const Error& error);
+
+// The answer line of a telnet command, with its end: "put: illegal argument: ...\n".
+[[nodiscard]] std::string telnet_refusal(const Refused& refused);
+
+// The text of an entry in the errors of /api/put.
+[[nodiscard]] std::string http_refusal(const Refused& refused);
+
+}  // namespace halite::ingest

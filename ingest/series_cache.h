@@ -1,0 +1,100 @@
+// From the bytes of metric and tags, exactly as a sender wrote them, to the series' id.
+//
+// The usual point finds its series here without its tags being taken apart. Keys are compared in
+// full: equal hashes never make equal series. Agents repeat their lines to the byte, so one series
+// rarely has more than a few keys.
+//
+//   Memory   two generations of at most half of bytes_max each. When the younger is full it becomes
+//            the older and what was the older goes; a key found in the older moves to the younger.
+//            So what is in use stays, and nothing is written on a look-up in the younger.
+//   Threads  any number may look up and insert. A look-up takes no lock; an insert takes its
+//            shard's. A Reader belongs to one thread at a time and holds its generations alive:
+//            keep it for a group of look-ups, not for longer.
+//   Cost     a look-up in the younger generation allocates nothing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "storage/point_store.h"
+
+namespace halite::ingest {
+
+// The grammar that makes sense of a key's bytes: equal bytes of two grammars are two keys.
+enum class KeyGrammar : std::uint8_t {
+  kPutLine,
+  kJson,
+  kNames,  // not a sender's bytes: the series' own names, for points that came in an unusual form
+};
+
+struct SeriesKey {
+  KeyGrammar grammar = KeyGrammar::kPutLine;
+  std::string_view metric;
+  std::string_view tags;
+};
+
+class SeriesCache {
+ public:
+  class Reader;
+
+  // 0 bytes: no cache at all. The seed keeps strangers from choosing keys that collide.
+  SeriesCache(std::size_t bytes_max, std::uint64_t seed);
+  ~SeriesCache();
+  SeriesCache(const SeriesCache&) = delete;
+  SeriesCache& operator=(const SeriesCache&) = delete;
+
+  [[nodiscard]] std::uint64_t hash(const SeriesKey& key) const;
+
+  [[nodiscard]] Reader reader();
+
+  // A key that is there already keeps its id. A key too large for the cache is left out.
+  void insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id);
+
+  [[nodiscard]] std::size_t bytes() const;  // of both generations
+  [[nodiscard]] std::size_t keys() const;   // a key in both generations counts twice
+
+ private:
+  class Generation;
+  struct View {
+    std::shared_ptr<Generation> younger;
+    std::shared_ptr<Generation> older;
+  };
+
+  [[nodiscard]] View view() const;
+  // Makes room, unless somebody else did since `full` was the younger.
+  void turn(const Generation* full);
+
+  const std::size_t generation_bytes_max_;
+  const std::uint64_t seed_;
+  std::atomic<std::uint64_t> turns_{0};  // changes with view_
+  mutable std::mutex mutex_;
+  View view_;  // guarded by mutex_
+};
+
+class SeriesCache::Reader {
+ public:
+  // Asks memory for what find() will read. begin() for a whole group, then middle(), then find().
+  void prefetch_begin(std::uint64_t hash) const;
+  void prefetch_middle(std::uint64_t hash) const;
+
+  [[nodiscard]] std::optional<storage::SeriesId> find(const SeriesKey& key,
+                                                      std::uint64_t hash) const;
+
+  // Sees what was inserted since, and lets go of generations that the cache has dropped.
+  void refresh();
+
+ private:
+  friend class SeriesCache;
+  explicit Reader(SeriesCache& cache);
+
+  SeriesCache* cache_;
+  std::uint64_t turns_;
+  View view_;
+};
+
+}  // namespace halite::ingest

@@ -1,0 +1,28 @@
+// The inside of a Writer, for it and TelnetBatch.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "ingest/json_intake.h"
+#include "ingest/writer.h"
+#include "ingest/writer_core.h"
+
+namespace halite::ingest {
+
+struct Writer::Impl {
+  Impl(storage::PointStore& store, const Clock& clock, IngestOptions options,
+       prometheus::Registry& registry)
+      : core(store, clock, std::move(options), registry) {}
+
+  std::unique_ptr<JsonParsers> borrow_parsers();
+  void return_parsers(std::unique_ptr<JsonParsers> pair);
+
+  WriterCore core;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<JsonParsers>> parsers;  // guarded by mutex
+};
+
+}  // namespace halite::ingest

@@ -1,0 +1,146 @@
+// A PointStore that remembers what it was given, and does nothing else that it is not told to.
+//
+// For what a real store cannot be brought to do: refuse, fail, count the calls. Safe for all
+// threads; reading is not offered.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/point_store.h"
+
+namespace halite::test {
+
+class FakePointStore final : public storage::PointStore {
+ public:
+  struct StoredPoint {
+    SeriesName series;
+    TimestampMs time = 0;
+    ValueBits value = 0;
+    std::uint8_t flags = 0;
+    bool operator==(const StoredPoint&) const = default;
+  };
+
+  // What it does; change them before the calls they are for.
+  std::vector<std::string> known_metrics;  // besides those it may make
+  std::optional<Error> intern_fails;
+  std::optional<Error> append_fails;
+  std::function<std::optional<Error>(const StoredPoint&)> refuse;  // point by point
+  Completion durable = Completion::done();
+
+  // What was done to it.
+  [[nodiscard]] std::vector<StoredPoint> points() const {
+    const std::scoped_lock lock(mutex_);
+    return points_;
+  }
+  [[nodiscard]] std::vector<std::size_t> interned() const {  // names in each call
+    const std::scoped_lock lock(mutex_);
+    return interned_;
+  }
+  [[nodiscard]] std::size_t appends() const {
+    const std::scoped_lock lock(mutex_);
+    return appends_;
+  }
+
+  Task<std::vector<Result<storage::SeriesId>>> intern(std::vector<SeriesName> names,
+                                                      storage::CreateNames create) override {
+    const std::scoped_lock lock(mutex_);
+    interned_.push_back(names.size());
+    if (intern_fails) co_return std::unexpected(*intern_fails);
+    std::vector<Result<storage::SeriesId>> ids;
+    for (SeriesName& name : names) ids.push_back(intern_one(std::move(name), create));
+    co_return std::move(ids);
+  }
+
+  [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override {
+    const std::scoped_lock lock(mutex_);
+    return series_[id];
+  }
+
+  Task<storage::Accepted> append(storage::PointBatch batch) override {
+    const std::scoped_lock lock(mutex_);
+    ++appends_;
+    if (append_fails) co_return std::unexpected(*append_fails);
+    storage::Accepted accepted{.durable = durable, .refused = {}};
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      StoredPoint point{.series = names_[batch.series[i]],
+                        .time = batch.times[i],
+                        .value = batch.values[i],
+                        .flags = batch.flags[i]};
+      if (auto error = refuse ? refuse(point) : std::nullopt) {
+        accepted.refused.push_back({.index = i, .error = *std::move(error)});
+      } else {
+        points_.push_back(std::move(point));
+      }
+    }
+    co_return std::move(accepted);
+  }
+
+  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery) override {
+    co_return unread();
+  }
+  [[nodiscard]] std::uint32_t shard_count() const override { return 1; }
+  [[nodiscard]] std::unique_ptr<storage::BlockScan> scan(std::shared_ptr<const storage::Selection>,
+                                                         TimeRange, std::uint32_t) override {
+    return nullptr;
+  }
+  Task<std::vector<storage::SeriesId>> lookup(std::shared_ptr<const storage::Selection>,
+                                              std::size_t) override {
+    co_return unread();
+  }
+  Task<std::vector<storage::LastPoint>> last(std::shared_ptr<const storage::Selection>,
+                                             TimeRange) override {
+    co_return unread();
+  }
+  Task<std::uint64_t> delete_range(std::shared_ptr<const storage::Selection>, TimeRange) override {
+    co_return unread();
+  }
+  Task<std::vector<std::string>> suggest(storage::NameKind, std::string, std::size_t) override {
+    co_return unread();
+  }
+  Task<void> flush() override { co_return Result<void>(); }
+  Task<void> seal() override { co_return Result<void>(); }
+
+ private:
+  static std::unexpected<Error> unread() {
+    return fail(Errc::kUnsupported, "this store is not read");
+  }
+
+  Result<storage::SeriesId> intern_one(SeriesName name, storage::CreateNames create) {
+    if (const auto known = ids_.find(name); known != ids_.end()) return known->second;
+    if (!create.metrics && std::ranges::count(known_metrics, name.metric) == 0) {
+      return fail(Errc::kNotFound, "No such name for 'metrics': '" + name.metric + "'");
+    }
+    const auto id = static_cast<storage::SeriesId>(names_.size());
+    names_.push_back(name);
+    storage::Series& series = series_.emplace_back();
+    series.id = id;
+    series.metric = names_.back().metric;
+    for (const Tag& tag : names_.back().tags) {
+      series.tags.push_back({.key = tag.key, .value = tag.value});
+    }
+    ids_.emplace(std::move(name), id);
+    return id;
+  }
+
+  mutable std::mutex mutex_;  // guards all that follows
+  std::map<SeriesName, storage::SeriesId> ids_;
+  std::deque<SeriesName> names_;
+  std::deque<storage::Series> series_;
+  std::vector<StoredPoint> points_;
+  std::vector<std::size_t> interned_;
+  std::size_t appends_ = 0;
+};
+
+}  // namespace halite::test
