@@ -74,7 +74,10 @@ Task<std::shared_ptr<const Selection>> CellPointStore::select(SeriesQuery query)
   CO_TRY(std::shared_ptr<const RowSelection> selection,
          co_await RowSelection::resolve(registry_, layout_->widths(), std::move(query),
                                         clock_.now_ms()));
-  if (!options_.scan.shared_tables && !selection->by_tsuid()) {
+  // Afterwards the registry knows all there is, unless others write, too: then scans look.
+  if (selection->by_tsuid()) {
+    CO_TRY_VOID(co_await registry_.load_series(selection->tsuids()));
+  } else if (!options_.scan.shared_tables) {
     CO_TRY_VOID(co_await registry_.load_metric(selection->metric_uid(), false));
   }
   co_return std::shared_ptr<const Selection>(std::move(selection));

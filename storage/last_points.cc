@@ -29,6 +29,22 @@ Task<void> search(CellBlockScan& scan, Found& found) {
   }
 }
 
+// Where others write, too, a series may be older than anything known here: then only those that
+// have their point are left out.
+SeriesChoice still_missing(const RowSource& source, const RowSelection& selection,
+                           std::uint32_t shard, const Found& found) {
+  SeriesChoice missing;
+  if (source.options.shared_tables) {
+    for (const auto& [id, point] : found) missing.except.push_back(id);
+    return missing;
+  }
+  const RowSelection::Known known = selection.known(shard);
+  missing.only.emplace();
+  std::ranges::copy_if(known.wanted, std::back_inserter(*missing.only),
+                       [&found](SeriesId id) { return !found.contains(id); });
+  return missing;
+}
+
 }  // namespace
 
 Task<std::vector<LastPoint>> find_last_points(const RowSource& source,
@@ -39,15 +55,12 @@ Task<std::vector<LastPoint>> find_last_points(const RowSource& source,
   TimestampMs end = range.end;
   TimestampMs begin = std::max(range.begin, std::min(range.end, selection->now()) - kFirstWindowMs);
   std::int64_t window_ms = kFirstWindowMs;
-  std::optional<std::vector<SeriesId>> missing;  // at first: whatever the selection finds
-  while (begin < end && (!missing || !missing->empty())) {
+  SeriesChoice missing;
+  while (begin < end && (!missing.only || !missing.only->empty())) {
     auto rows = std::make_unique<RowScan>(source, selection, TimeRange{begin, end}, shard, missing);
     CellBlockScan scan(source.layout, std::move(rows));
     CO_TRY_VOID(co_await search(scan, found));
-    const RowSelection::Known known = selection->known(shard);
-    missing.emplace();
-    std::ranges::copy_if(known.wanted, std::back_inserter(*missing),
-                         [&found](SeriesId id) { return !found.contains(id); });
+    missing = still_missing(source, *selection, shard, found);
     if (begin <= range.begin) break;
     end = begin;
     window_ms *= kWindowGrowth;

@@ -60,10 +60,11 @@ class RowScan::Verdicts final : public RowFilter {
   Verdicts(const RowSource& source, std::shared_ptr<const RowSelection> selection)
       : source_(source), selection_(std::move(selection)) {}
 
-  // Of these series only; called before any row is asked about.
-  void restrict_to(std::vector<SeriesId> only) {
-    std::ranges::sort(only);
-    only_ = std::move(only);
+  // Called before any row is asked about.
+  void narrow(SeriesChoice choice) {
+    if (choice.only) std::ranges::sort(*choice.only);
+    std::ranges::sort(choice.except);
+    choice_ = std::move(choice);
   }
 
   [[nodiscard]] bool matches(BytesView row) const override {
@@ -85,8 +86,7 @@ class RowScan::Verdicts final : public RowFilter {
     }
     const std::optional<SeriesId> id = source_.registry.table().find(tsuid);
     if (!id) return Verdict::kUnknown;
-    const bool wanted = only_ ? std::ranges::binary_search(*only_, *id)
-                              : selection_->matches(source_.registry.table().at(*id));
+    const bool wanted = decide(*id);
     series = *id;
     const std::lock_guard lock(mutex_);
     verdicts_.emplace(tsuid, Decided{*id, wanted});
@@ -94,6 +94,12 @@ class RowScan::Verdicts final : public RowFilter {
   }
 
  private:
+  [[nodiscard]] bool decide(SeriesId id) const {
+    if (std::ranges::binary_search(choice_.except, id)) return false;
+    if (choice_.only) return std::ranges::binary_search(*choice_.only, id);
+    return selection_->matches(source_.registry.table().at(id));
+  }
+
   struct Decided {
     SeriesId series = 0;
     bool wanted = false;
@@ -101,35 +107,34 @@ class RowScan::Verdicts final : public RowFilter {
 
   const RowSource& source_;
   const std::shared_ptr<const RowSelection> selection_;
-  std::optional<std::vector<SeriesId>> only_;  // sorted; set before use
+  SeriesChoice choice_;  // sorted; set before use
   mutable std::mutex mutex_;
   mutable boost::unordered_flat_map<Bytes, Decided, BytesHash, std::equal_to<>>
       verdicts_;  // guarded by mutex_
 };
 
 RowScan::RowScan(const RowSource& source, std::shared_ptr<const RowSelection> selection,
-                 TimeRange range, std::uint32_t shard, std::optional<std::vector<SeriesId>> only)
+                 TimeRange range, std::uint32_t shard, SeriesChoice choice)
     : source_(source),
       selection_(std::move(selection)),
       range_(range),
       verdicts_(std::make_shared<Verdicts>(source, selection_)) {
-  plan(shard, std::move(only));
+  plan(shard, std::move(choice));
 }
 
 RowScan::~RowScan() = default;
 
-void RowScan::plan(std::uint32_t shard, std::optional<std::vector<SeriesId>> only) {
+void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
   const RowScanOptions& options = source_.options;
   const SeriesTable& table = source_.registry.table();
   std::vector<Bytes> wanted;
   std::size_t wanted_total = 0;
   std::size_t metric_total = 0;
   bool all_known = true;
-  if (only) {
-    verdicts_->restrict_to(*only);
-    wanted_total = only->size();
+  if (choice.only) {
+    wanted_total = choice.only->size();
     metric_total = selection_->known(shard).metric_total;
-    for (const SeriesId id : *only) {
+    for (const SeriesId id : *choice.only) {
       if (table.at(id).shard == shard) wanted.push_back(table.at(id).tsuid);
     }
   } else if (selection_->by_tsuid()) {
@@ -145,6 +150,7 @@ void RowScan::plan(std::uint32_t shard, std::optional<std::vector<SeriesId>> onl
     metric_total = known.metric_total;
     all_known = !options.shared_tables;
   }
+  verdicts_->narrow(std::move(choice));
   if (all_known && wanted.empty()) return;
   const std::size_t rows = rows_in(range_, source_.layout.bucket_span_ms());
   if (all_known && wanted_total <= options.exact_series_max && wanted_total < metric_total / 2 &&

@@ -52,6 +52,12 @@ struct WantedRow {
   bool last_piece = true;
 };
 
+// Narrows a selection: by default to nothing less than all of it.
+struct SeriesChoice {
+  std::optional<std::vector<SeriesId>> only;
+  std::vector<SeriesId> except;
+};
+
 // A part of the work with the same bounds: one Scanner.
 struct RowScanStep {
   ScanSpec spec;
@@ -60,9 +66,9 @@ struct RowScanStep {
 
 class RowScan {
  public:
-  // Of `only`, if given, else of all that the selection wants in the shard.
+  // Of the series that the selection wants in the shard, those of the choice.
   RowScan(const RowSource& source, std::shared_ptr<const RowSelection> selection, TimeRange range,
-          std::uint32_t shard, std::optional<std::vector<SeriesId>> only = std::nullopt);
+          std::uint32_t shard, SeriesChoice choice = {});
   ~RowScan();
 
   // Some rows; none when the shard is finished.
@@ -71,7 +77,7 @@ class RowScan {
  private:
   class Verdicts;
 
-  void plan(std::uint32_t shard, std::optional<std::vector<SeriesId>> only);
+  void plan(std::uint32_t shard, SeriesChoice choice);
   bool next_exact_steps();
   bool next_step();
   Task<void> learn(const std::vector<Row>& rows);

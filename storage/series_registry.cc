@@ -294,12 +294,28 @@ Task<void> SeriesRegistry::read_metric(std::uint64_t metric_uid) {
     for (Row& row : rows) {
       if (!table_.find(row.key)) tsuids.push_back(std::move(row.key));
     }
-    if (tsuids.empty()) continue;
-    CO_TRY(const auto ids, co_await adopt(std::move(tsuids)));
-    for (const Result<SeriesId>& id : ids) {
-      if (!id) co_return std::unexpected(id.error());
-    }
+    CO_TRY_VOID(co_await adopt_all(std::move(tsuids)));
   }
+}
+
+Task<void> SeriesRegistry::adopt_all(std::vector<Bytes> tsuids) {
+  if (tsuids.empty()) co_return Result<void>();
+  CO_TRY(const auto ids, co_await adopt(std::move(tsuids)));
+  for (const Result<SeriesId>& id : ids) {
+    if (!id) co_return std::unexpected(id.error());
+  }
+  co_return Result<void>();
+}
+
+Task<void> SeriesRegistry::load_series(std::vector<Bytes> tsuids) {
+  std::erase_if(tsuids, [this](const Bytes& tsuid) { return table_.find(tsuid).has_value(); });
+  if (tsuids.empty()) co_return Result<void>();
+  CO_TRY(const std::vector<bool> known, co_await registered(tsuids));
+  std::vector<Bytes> there;
+  for (std::size_t i = 0; i < tsuids.size(); ++i) {
+    if (known[i]) there.push_back(std::move(tsuids[i]));
+  }
+  co_return co_await adopt_all(std::move(there));
 }
 
 }  // namespace halite::storage

@@ -43,8 +43,8 @@ class SeriesRegistry {
   // Series met in stored rows, by tsuid; all unknown names are read at once.
   Task<std::vector<Result<SeriesId>>> adopt(std::vector<Bytes> tsuids);
 
-  // Which of these tsuids have a row in the series table.
-  Task<std::vector<bool>> registered(std::vector<Bytes> tsuids);
+  // Takes into memory those of these tsuids that have a row in the series table.
+  Task<void> load_series(std::vector<Bytes> tsuids);
 
   // Afterwards every series of the metric that was in the series table is in table(). A metric
   // that was loaded is not read again unless `again`: others may have written meanwhile.
@@ -56,6 +56,9 @@ class SeriesRegistry {
 
   Task<void> resolve_kind(NameKind kind, bool create, Interning& work);
   Task<void> register_new(Interning& work);
+  // Which of these tsuids have a row in the series table.
+  Task<std::vector<bool>> registered(std::vector<Bytes> tsuids);
+  Task<void> adopt_all(std::vector<Bytes> tsuids);
   Task<void> read_metric(std::uint64_t metric_uid);
   [[nodiscard]] Result<Series> make_series(const SeriesUids& uids, Bytes tsuid);
 
