@@ -1,0 +1,104 @@
+// A wide-column store whose writes to one table take a random while, fail, or are held back.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "common/completion.h"
+#include "storage/wide_column.h"
+
+namespace halite::test {
+
+// What goes wrong; may be changed at any time.
+struct Unruly {
+  std::atomic<int> delay_us_max = 0;  // each write waits up to this
+  std::atomic<bool> fail = false;
+  std::atomic<int> writes = 0;  // begun
+  // Writes wait for this one first.
+  void hold() {
+    const std::lock_guard lock(mutex);
+    gate = Completion();
+  }
+  void release() { current().finish({}); }
+  Completion current() {
+    const std::lock_guard lock(mutex);
+    return gate;
+  }
+  int random_delay_us() {
+    const std::lock_guard lock(mutex);
+    const int most = delay_us_max;
+    return most == 0 ? 0 : static_cast<int>(random() % static_cast<unsigned>(most));
+  }
+
+  std::mutex mutex;
+  Completion gate = Completion::done();  // guarded by mutex
+  std::mt19937 random{1};                // guarded by mutex
+};
+
+class UnrulyTable final : public storage::Table {
+ public:
+  UnrulyTable(std::shared_ptr<storage::Table> inner, Unruly& unruly)
+      : inner_(std::move(inner)), unruly_(unruly) {}
+
+  Task<void> write(std::vector<storage::RowWrite> rows) override {
+    ++unruly_.writes;
+    CO_TRY_VOID(co_await unruly_.current().wait());
+    if (const int delay_us = unruly_.random_delay_us(); delay_us > 0) {
+      boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+      timer.expires_after(std::chrono::microseconds(delay_us));
+      co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    }
+    if (unruly_.fail) co_return fail(Errc::kUnavailable, "the disk is full");
+    co_return co_await inner_->write(std::move(rows));
+  }
+  Task<std::vector<storage::Row>> read(std::vector<storage::RowRead> reads) override {
+    return inner_->read(std::move(reads));
+  }
+  std::unique_ptr<storage::Scanner> scan(storage::ScanSpec spec) override {
+    return inner_->scan(std::move(spec));
+  }
+  Task<std::int64_t> increment(Bytes row, storage::Column column, std::int64_t delta) override {
+    return inner_->increment(std::move(row), std::move(column), delta);
+  }
+  Task<storage::CasOutcome> compare_and_put(Bytes row, storage::Column column,
+                                            std::optional<Bytes> expected, Bytes value) override {
+    return inner_->compare_and_put(std::move(row), std::move(column), std::move(expected),
+                                   std::move(value));
+  }
+
+ private:
+  const std::shared_ptr<storage::Table> inner_;
+  Unruly& unruly_;
+};
+
+class UnrulyStore final : public storage::WideColumnStore {
+ public:
+  UnrulyStore(storage::WideColumnStore& inner, std::string table, Unruly& unruly)
+      : inner_(inner), table_(std::move(table)), unruly_(unruly) {}
+
+  Task<std::shared_ptr<storage::Table>> open_table(storage::TableSpec spec) override {
+    const bool ours = spec.name == table_;
+    CO_TRY(std::shared_ptr<storage::Table> table, co_await inner_.open_table(std::move(spec)));
+    if (ours) table = std::make_shared<UnrulyTable>(std::move(table), unruly_);
+    co_return table;
+  }
+  Task<void> close() override { return inner_.close(); }
+
+ private:
+  storage::WideColumnStore& inner_;
+  const std::string table_;
+  Unruly& unruly_;
+};
+
+}  // namespace halite::test
