@@ -101,17 +101,17 @@ Result<void> check_reads(const std::vector<RowRead>& reads, std::size_t families
 
 Result<void> check_scan(const ScanSpec& spec, std::size_t families) {
   TRY_VOID(check_family(spec.family, families));
-  for (std::size_t i = 0; i < spec.ranges.size(); ++i) {
-    const KeyRange& range = spec.ranges[i];
+  const KeyRange* before = nullptr;
+  for (const KeyRange& range : spec.ranges) {
     if (!range.begin.empty()) TRY_VOID(check_row_key(range.begin));
     if (!range.end.empty()) TRY_VOID(check_row_key(range.end));
-    if (i == 0) continue;
-    const KeyRange& before = spec.ranges[i - 1];
-    if (before.end.empty() || before.end > range.begin) {
+    if (is_empty(range)) continue;
+    if (before != nullptr && (before->end.empty() || before->end > range.begin)) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("scan range {} begins at {}, before the end {} of the one before it",
-                              i, to_hex(range.begin), to_hex(before.end)));
+                  fmt::format("scan range from {}, but the one before it ends at {}",
+                              to_hex(range.begin), to_hex(before->end)));
     }
+    before = &range;
   }
   return {};
 }

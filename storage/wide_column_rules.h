@@ -26,7 +26,13 @@ inline constexpr std::size_t kFamiliesMax = 255;  // Family is one byte
 [[nodiscard]] Result<void> check_writes(const std::vector<RowWrite>& rows, std::size_t families);
 [[nodiscard]] Result<void> check_reads(const std::vector<RowRead>& reads, std::size_t families);
 
-// Range bounds that are not empty follow the rule for row keys; ranges are in order.
+// Whether no row can be in it: it ends where it begins, or before.
+[[nodiscard]] inline bool is_empty(const KeyRange& range) {
+  return !range.end.empty() && range.begin >= range.end;
+}
+
+// Range bounds that are not empty follow the rule for row keys; ranges are in order, but for those
+// that no row can be in.
 [[nodiscard]] Result<void> check_scan(const ScanSpec& spec, std::size_t families);
 [[nodiscard]] Result<void> check_scan_limit(ScanLimit limit);
 

@@ -44,7 +44,7 @@ bool names_concrete_store(std::string_view header) {
   static const std::set<std::string_view> kStores = {
       "storage/memory_store.h", "storage/rocks_store.h", "storage/cell_point_store.h"};
   return kStores.contains(header) || header.starts_with("storage/engine/") ||
-         header.starts_with("storage/hbase/");
+         header.starts_with("storage/hbase/") || header.starts_with("storage/rocks/");
 }
 
 // Why `file` may not include `header`, both relative to the root; nothing when it may.

@@ -4,6 +4,8 @@
 
 #include "common/check.h"
 #include "storage/memory_store.h"
+#include "storage/rocks_store.h"
+#include "tests/support/temp_dir.h"
 
 namespace halite::storage {
 
@@ -21,6 +23,38 @@ class MemoryHarness final : public StoreHarness {
   MemoryStore store_;
 };
 
+// A RocksDB in a directory of its own, with limits small enough to be met.
+class RocksHarness final : public StoreHarness {
+ public:
+  explicit RocksHarness(const Clock& clock) : clock_(clock) {
+    options_.dir = dir_.path() + "/store";
+    options_.block_cache_bytes = 4 << 20;
+    options_.commit_queue_bytes_max = 64 << 10;
+    options_.commit_group_bytes_max = 16 << 10;
+    open();
+  }
+  WideColumnStore& store() override { return *store_; }
+  void reopen() override {
+    const Result<void> closed = run_task(store_->close());
+    HALITE_CHECK(closed, "the store under test does not close");
+    open();
+  }
+
+ private:
+  void open() {
+    store_.reset();
+    auto opened = RocksStore::open(options_, clock_, registry_);
+    HALITE_CHECK(opened, opened.error().message);
+    store_ = *std::move(opened);
+  }
+
+  const Clock& clock_;
+  test::TempDir dir_;
+  prometheus::Registry registry_;
+  RocksOptions options_;
+  std::unique_ptr<RocksStore> store_;
+};
+
 template <class Harness>
 std::unique_ptr<StoreHarness> make_harness(const Clock& clock) {
   return std::make_unique<Harness>(clock);
@@ -29,7 +63,8 @@ std::unique_ptr<StoreHarness> make_harness(const Clock& clock) {
 }  // namespace
 
 std::vector<StoreKind> store_kinds() {
-  return {{.name = "memory", .lasts = false, .make = make_harness<MemoryHarness>}};
+  return {{.name = "memory", .lasts = false, .make = make_harness<MemoryHarness>},
+          {.name = "rocks", .lasts = true, .make = make_harness<RocksHarness>}};
 }
 
 std::vector<StoreKind> lasting_store_kinds() {

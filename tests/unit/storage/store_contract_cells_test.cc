@@ -324,7 +324,6 @@ TEST_P(StoreCells, CompareAndPutWritesOnlyOverWhatWasExpected) {
 
 // Only stores that keep their data.
 class StoreReopened : public StoreContract {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreReopened);
 INSTANTIATE_TEST_SUITE_P(Store, StoreReopened, testing::ValuesIn(lasting_store_kinds()), kind_name);
 
 TEST_P(StoreReopened, EverythingIsThere) {

@@ -83,6 +83,15 @@ TEST_P(StoreScan, SeveralRangesAreWalkedInOneGo) {
   }
 }
 
+TEST_P(StoreScan, RangesThatHoldNothingAreNoTrouble) {
+  fill("abcdefgh");
+  ScanSpec spec;
+  spec.ranges = {{"b", "c"}, {"g", "a"}, {"c", "d"}, {"d", "d"}, {"e", "f"}};
+  EXPECT_THAT(scan_keys(spec), ElementsAre("b", "c", "e"));
+  spec.reverse = true;
+  EXPECT_THAT(scan_keys(spec), ElementsAre("e", "c", "b"));
+}
+
 TEST_P(StoreScan, RangesOutOfOrderAreRefused) {
   for (const std::vector<KeyRange>& ranges : std::vector<std::vector<KeyRange>>{
            {{"c", "d"}, {"a", "b"}}, {{"a", "c"}, {"b", "d"}}, {{"a", ""}, {"b", "c"}}}) {

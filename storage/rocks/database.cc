@@ -1,0 +1,297 @@
+#include "storage/rocks/database.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+
+#include "storage/rocks/contents.h"
+#include "storage/rocks/log_floor.h"
+#include "storage/rocks/status.h"
+#include "storage/rocks/wal_check.h"
+#include "storage/wide_column_rules.h"
+
+namespace halite::storage::rocks {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr BytesView kFormatKey = "format";
+constexpr BytesView kFormat = "halite-cells 1";
+constexpr std::string_view kTablePrefix = "table/";
+constexpr std::size_t kMetaWriteBufferBytes = 1 << 20;  // few keys, often rewritten
+
+// Makes the directory and those above it so that a power cut does not take them away again.
+Result<void> make_dir(rocksdb::FileSystem& files, const fs::path& dir) {
+  std::error_code error;
+  if (fs::is_directory(dir, error)) return {};
+  const fs::path above = dir.parent_path();
+  if (!above.empty() && above != dir) TRY_VOID(make_dir(files, above));
+  if (!fs::create_directory(dir, error) && error) {
+    return fail(Errc::kUnavailable,
+                fmt::format("cannot make {}: {}", dir.string(), error.message()));
+  }
+  std::unique_ptr<rocksdb::FSDirectory> parent;
+  const std::string parent_name = above.empty() ? "." : above.string();
+  TRY_VOID(checked(files.NewDirectory(parent_name, {}, &parent, nullptr),
+                   fmt::format("cannot open {}", parent_name)));
+  return checked(parent->Fsync({}, nullptr), fmt::format("cannot sync {}", parent_name));
+}
+
+// A lost CURRENT would make RocksDB begin anew and delete what is there.
+Result<void> check_is_empty(const std::string& dir) {
+  std::error_code error;
+  for (auto it = fs::directory_iterator(dir, error); !error && it != fs::directory_iterator();
+       it.increment(error)) {
+    const fs::path extension = it->path().extension();
+    if (extension == ".sst" || extension == ".log") {
+      return fail(Errc::kCorruption,
+                  fmt::format("{} holds {}, but no file CURRENT that says what belongs together",
+                              dir, it->path().filename().string()));
+    }
+  }
+  if (error)
+    return fail(Errc::kUnavailable, fmt::format("cannot list {}: {}", dir, error.message()));
+  return {};
+}
+
+std::string absolute(const std::string& dir) {
+  std::error_code error;
+  const fs::path path = fs::absolute(dir, error).lexically_normal();
+  std::string text = error ? dir : path.string();
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
+RocksOptions with_absolute_dir(RocksOptions options) {
+  options.dir = absolute(options.dir);
+  return options;
+}
+
+}  // namespace
+
+Database::Database(const RocksOptions& options, const Clock& clock)
+    : options_(with_absolute_dir(options)),
+      clock_(clock),
+      file_system_(options.file_system != nullptr ? options.file_system
+                                                  : rocksdb::FileSystem::Default()),
+      env_(rocksdb::NewCompositeEnv(file_system_)),
+      block_cache_(rocksdb::NewLRUCache(options.block_cache_bytes)) {}
+
+Result<std::unique_ptr<Database>> Database::open(const RocksOptions& options, const Clock& clock) {
+  std::unique_ptr<Database> database(new Database(options, clock));
+  TRY_VOID(make_dir(*database->file_system_, database->options_.dir));
+  TRY_VOID(database->lock_dir());
+  TRY_VOID(database->open_db());
+  TRY_VOID(database->check_format());
+  TRY_VOID(database->load_contents());
+  return database;
+}
+
+Result<void> Database::lock_dir() {
+  // Before any other look at the files: while another process writes, they are not what they seem.
+  const rocksdb::IOStatus status =
+      file_system_->LockFile(options_.dir + "/halite.lock", {}, &lock_, nullptr);
+  if (status.ok()) return {};
+  lock_ = nullptr;
+  return fail(Errc::kConflict,
+              fmt::format("data directory {} is in use by another process", options_.dir),
+              status.ToString());
+}
+
+Result<std::vector<std::string>> Database::list_column_families() const {
+  const rocksdb::IOStatus current =
+      file_system_->FileExists(options_.dir + "/CURRENT", {}, nullptr);
+  if (current.IsNotFound()) {
+    TRY_VOID(check_is_empty(options_.dir));
+    return std::vector<std::string>{rocksdb::kDefaultColumnFamilyName};
+  }
+  std::vector<std::string> names;
+  TRY_VOID(checked(
+      rocksdb::DB::ListColumnFamilies(database_options(options_, env_.get()), options_.dir, &names),
+      fmt::format("cannot open {}", options_.dir)));
+  return names;
+}
+
+Result<void> Database::open_db() {
+  TRY(const std::vector<std::string> names, list_column_families());
+  const auto floor = [this, &names] { return log_floor(env_.get(), options_.dir, names); };
+  if (!options_.accept_damaged_log) TRY_VOID(check_logs(options_.dir, floor));
+
+  std::vector<rocksdb::ColumnFamilyDescriptor> wanted;
+  std::vector<SharedTtl> ttls;
+  for (const std::string& name : names) {
+    // The TTLs stand inside; until they are read, compactions keep everything.
+    ttls.push_back(std::make_shared<std::atomic<std::int64_t>>(0));
+    auto family = family_options(options_, block_cache_, ttls.back(), clock_);
+    if (name == rocksdb::kDefaultColumnFamilyName) {
+      family = {};
+      family.write_buffer_size = kMetaWriteBufferBytes;
+    }
+    wanted.emplace_back(name, std::move(family));
+  }
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(database_options(options_, env_.get()),
+                                                   options_.dir, wanted, &handles, &db);
+  TRY_VOID(checked(status, fmt::format("cannot open {}", options_.dir)));
+  db_.reset(db);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    column_families_[names[i]] = {handles[i], ttls[i]};
+  }
+  return {};
+}
+
+Result<void> Database::put_meta(BytesView key, BytesView value) {
+  rocksdb::WriteOptions lasting;
+  lasting.sync = true;
+  return checked(db_->Put(lasting, meta(), key, value),
+                 fmt::format("cannot write to {}", options_.dir));
+}
+
+Result<void> Database::check_format() {
+  Bytes format;
+  const rocksdb::Status status = db_->Get({}, meta(), kFormatKey, &format);
+  if (status.IsNotFound() && column_families_.size() == 1) return put_meta(kFormatKey, kFormat);
+  TRY_VOID(checked(status, fmt::format("cannot read the format of {}", options_.dir)));
+  if (format == kFormat) return {};
+  return fail(Errc::kUnsupported, fmt::format("{} has the format \"{}\", this Halite knows \"{}\"",
+                                              options_.dir, format, kFormat));
+}
+
+Result<void> Database::load_contents() {
+  const std::lock_guard lock(mutex_);
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    const BytesView key = it->key().ToStringView();
+    const BytesView value = it->value().ToStringView();
+    if (key == kSeenTimeKey && value.size() == sizeof(std::uint64_t)) {
+      seen_time_ = static_cast<TimestampMs>(load_be<std::uint64_t>(value.data()));
+    } else if (key.starts_with(kTablePrefix)) {
+      TRY_VOID(load_table(std::string(key.substr(kTablePrefix.size())), value));
+    }
+  }
+  return checked(it->status(), fmt::format("cannot read the contents of {}", options_.dir));
+}
+
+Result<void> Database::load_table(const std::string& name, BytesView text) {
+  TableEntry entry;
+  TRY(entry.specs, parse_table_text(text));
+  for (const FamilySpec& spec : entry.specs) {
+    TRY(FamilyHandle family, family_of(name + "/" + spec.name, false));
+    family.ttl_ms->store(spec.ttl_ms);
+    entry.families.push_back(std::move(family));
+  }
+  tables_.emplace(name, std::move(entry));
+  return {};
+}
+
+Result<FamilyHandle> Database::family_of(const std::string& name, bool make) {
+  const auto found = column_families_.find(name);
+  if (found != column_families_.end()) return found->second;
+  if (!make) {
+    return fail(Errc::kCorruption,
+                fmt::format("{} knows the family {}, but does not hold it", options_.dir, name));
+  }
+  FamilyHandle family;
+  family.ttl_ms = std::make_shared<std::atomic<std::int64_t>>(0);
+  const auto family_of_table = family_options(options_, block_cache_, family.ttl_ms, clock_);
+  TRY_VOID(checked(db_->CreateColumnFamily(family_of_table, name, &family.column_family),
+                   fmt::format("cannot make the family {}", name)));
+  column_families_.emplace(name, family);
+  return family;
+}
+
+Result<void> Database::make_table(const TableSpec& spec) {
+  TableEntry entry;
+  entry.specs = spec.families;
+  for (FamilySpec& family : entry.specs) {
+    // One that a crash left behind before the table was noted is empty, and used.
+    TRY(FamilyHandle handle, family_of(spec.name + "/" + family.name, true));
+    entry.families.push_back(std::move(handle));
+    family.ttl_ms = 0;  // as long as nothing else is noted
+  }
+  tables_.emplace(spec.name, std::move(entry));
+  return {};
+}
+
+Result<void> Database::set_ttls(TableEntry& entry, const TableSpec& spec) {
+  for (std::size_t i = 0; i < entry.families.size(); ++i) {
+    const std::int64_t ttl_ms = spec.families[i].ttl_ms;
+    const std::uint64_t rewrite_s = rewrite_after_s(ttl_ms);
+    if (rewrite_s != rewrite_after_s(entry.specs[i].ttl_ms)) {
+      TRY_VOID(
+          checked(db_->SetOptions(entry.families[i].column_family,
+                                  {{"periodic_compaction_seconds", std::to_string(rewrite_s)}}),
+                  fmt::format("cannot change the TTL of {}", spec.name)));
+    }
+    entry.families[i].ttl_ms->store(ttl_ms);
+    entry.specs[i].ttl_ms = ttl_ms;
+  }
+  return {};
+}
+
+Result<std::vector<FamilyHandle>> Database::open_table(const TableSpec& spec) {
+  TRY_VOID(check_table_spec(spec));
+  const std::lock_guard lock(mutex_);
+  const bool is_new = !tables_.contains(spec.name);
+  if (is_new) TRY_VOID(make_table(spec));
+  TableEntry& entry = tables_.at(spec.name);
+  TRY_VOID(check_same_families(entry.specs, spec));
+  const std::string before = table_text(entry.specs);
+  TRY_VOID(set_ttls(entry, spec));
+  const std::string after = table_text(entry.specs);
+  if (is_new || before != after) {
+    TRY_VOID(put_meta(std::string(kTablePrefix) + spec.name, after));
+  }
+  return entry.families;
+}
+
+Result<void> Database::compact() {
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, family] : column_families_) families.push_back(family.column_family);
+  }
+  rocksdb::CompactRangeOptions everything;
+  everything.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  for (rocksdb::ColumnFamilyHandle* family : families) {
+    TRY_VOID(checked(db_->CompactRange(everything, family, nullptr, nullptr),
+                     fmt::format("cannot compact {}", options_.dir)));
+  }
+  return {};
+}
+
+Result<void> Database::close() {
+  Result<void> outcome;
+  if (db_ != nullptr) {
+    const std::lock_guard lock(mutex_);
+    rocksdb::CancelAllBackgroundWork(db_.get(), true);
+    for (const auto& [name, family] : column_families_) {
+      db_->DestroyColumnFamilyHandle(family.column_family);
+    }
+    column_families_.clear();
+    tables_.clear();
+    outcome = checked(db_->Close(), fmt::format("cannot close {}", options_.dir));
+    db_.reset();
+  }
+  if (lock_ != nullptr) {
+    const Result<void> unlocked = checked(file_system_->UnlockFile(lock_, {}, nullptr),
+                                          fmt::format("cannot unlock {}", options_.dir));
+    lock_ = nullptr;
+    if (outcome) outcome = unlocked;
+  }
+  return outcome;
+}
+
+Database::~Database() {
+  // Only a failed open() or a store that nobody closed comes here with work left: no one to tell.
+  std::ignore = close();
+}
+
+}  // namespace halite::storage::rocks

@@ -1,0 +1,41 @@
+#include "storage/rocks/status.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace halite::storage::rocks {
+
+namespace {
+
+Errc code_of(const rocksdb::Status& status) {
+  switch (status.code()) {
+    case rocksdb::Status::kCorruption:
+      return Errc::kCorruption;
+    case rocksdb::Status::kIOError:  // also NoSpace
+    case rocksdb::Status::kBusy:
+    case rocksdb::Status::kTryAgain:
+    case rocksdb::Status::kTimedOut:
+    case rocksdb::Status::kAborted:
+    case rocksdb::Status::kIncomplete:
+    case rocksdb::Status::kShutdownInProgress:
+      return Errc::kUnavailable;
+    case rocksdb::Status::kNotFound:
+      return Errc::kNotFound;
+    default:
+      return Errc::kInternal;
+  }
+}
+
+}  // namespace
+
+Error error_of(const rocksdb::Status& status, std::string_view doing) {
+  return {code_of(status), fmt::format("{}: {}", doing, status.ToString()), {}};
+}
+
+Result<void> checked(const rocksdb::Status& status, std::string_view doing) {
+  if (status.ok()) return {};
+  return std::unexpected(error_of(status, doing));
+}
+
+}  // namespace halite::storage::rocks

@@ -1,0 +1,19 @@
+// RocksDB's Status as our errors; the message keeps RocksDB's text.
+//   Corruption -> kCorruption; disk full, I/O and other trouble that may pass -> kUnavailable;
+//   what only a fault of ours explains -> kInternal.
+#pragma once
+
+#include <string_view>
+
+#include <rocksdb/status.h>
+
+#include "common/result.h"
+
+namespace halite::storage::rocks {
+
+// Of a status that is not ok. `doing`: "cannot write", "cannot open /data".
+[[nodiscard]] Error error_of(const rocksdb::Status& status, std::string_view doing);
+
+[[nodiscard]] Result<void> checked(const rocksdb::Status& status, std::string_view doing);
+
+}  // namespace halite::storage::rocks

@@ -1,0 +1,200 @@
+#include "storage/rocks/wal_check.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/bytes.h"
+#include "common/crc32c.h"
+#include "common/log.h"
+
+namespace halite::storage::rocks {
+
+namespace {
+
+constexpr std::size_t kBlockBytes = 32768;
+constexpr std::size_t kHeaderBytes = 7;
+
+enum RecordType : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+
+std::uint32_t byte_at(BytesView bytes, std::size_t at) {
+  return static_cast<unsigned char>(bytes[at]);
+}
+
+struct Fragment {
+  RecordType type = kFull;
+  std::size_t bytes = 0;  // with its header
+};
+
+// The fragment that `bytes` begins with; nothing when it is not whole.
+std::optional<Fragment> parse_fragment(BytesView bytes) {
+  if (bytes.size() < kHeaderBytes) return std::nullopt;
+  const std::size_t length = byte_at(bytes, 4) | byte_at(bytes, 5) << 8;
+  const auto type = static_cast<RecordType>(byte_at(bytes, 6));
+  if (type < kFull || type > kLast || kHeaderBytes + length > bytes.size()) return std::nullopt;
+  std::uint32_t masked = 0;
+  for (std::size_t i = 4; i-- > 0;) masked = masked << 8 | byte_at(bytes, i);
+  // RocksDB masks the checksum, for a checksum of data that holds checksums is weak.
+  const std::uint32_t rotated = masked - 0xA282EAD8u;
+  const std::uint32_t expected = rotated >> 17 | rotated << 15;
+  if (crc32c(bytes.substr(6, 1 + length)) != expected) return std::nullopt;
+  return Fragment{type, kHeaderBytes + length};
+}
+
+// Reads a log block by block; see LogScan for what it finds out.
+class LogWalker {
+ public:
+  explicit LogWalker(std::uint64_t number) { scan_.number = number; }
+
+  // False when no more needs to be read.
+  bool walk_block(BytesView block) {
+    std::size_t at = 0;
+    if (!scan_.bad_offset) at = walk_whole(block);
+    if (scan_.bad_offset && !scan_.records_follow) {
+      scan_.records_follow = holds_record_begin(block.substr(at));
+    }
+    block_offset_ += block.size();
+    return !scan_.records_follow;
+  }
+
+  LogScan finish() {
+    if (!scan_.bad_offset && record_begin_) scan_.bad_offset = record_begin_;
+    return scan_;
+  }
+
+ private:
+  // Up to the end of the block or the first bad fragment. Returns how far it came.
+  std::size_t walk_whole(BytesView block) {
+    std::size_t at = 0;
+    while (at < block.size()) {
+      // The last bytes of a block that a header does not fit in are filler.
+      if (block.size() == kBlockBytes && kBlockBytes - at < kHeaderBytes) return block.size();
+      const auto fragment = parse_fragment(block.substr(at));
+      if (!fragment || !fits_in(*fragment, block_offset_ + at)) {
+        scan_.bad_offset = record_begin_.value_or(block_offset_ + at);
+        return at;
+      }
+      at += fragment->bytes;
+    }
+    return at;
+  }
+
+  // Whether the fragment may come now; keeps count of the record it belongs to.
+  bool fits_in(const Fragment& fragment, std::uint64_t offset) {
+    const bool begins = fragment.type == kFull || fragment.type == kFirst;
+    if (begins == record_begin_.has_value()) return false;
+    if (fragment.type == kFirst) record_begin_ = offset;
+    if (fragment.type == kFull || fragment.type == kLast) {
+      record_begin_.reset();
+      scan_.has_records = true;
+    }
+    return true;
+  }
+
+  // A length behind a damage cannot be trusted, so a begin is looked for at every byte. Chance
+  // makes one up in one of 2^32 places.
+  static bool holds_record_begin(BytesView bytes) {
+    for (std::size_t at = 0; at + kHeaderBytes <= bytes.size(); ++at) {
+      const std::uint32_t type = byte_at(bytes, at + 6);
+      if (type != kFull && type != kFirst) continue;
+      if (parse_fragment(bytes.substr(at))) return true;
+    }
+    return false;
+  }
+
+  LogScan scan_;
+  std::uint64_t block_offset_ = 0;             // of the block in the file
+  std::optional<std::uint64_t> record_begin_;  // set between a first and a last fragment
+};
+
+std::optional<std::uint64_t> log_number(const std::filesystem::path& path) {
+  if (path.extension() != ".log") return std::nullopt;
+  const std::string stem = path.stem().string();
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), number);
+  if (error != std::errc() || end != stem.data() + stem.size()) return std::nullopt;
+  return number;
+}
+
+struct LogFile {
+  std::uint64_t number = 0;
+  std::string path;
+};
+
+Result<std::vector<LogFile>> list_logs(const std::string& dir) {
+  std::vector<LogFile> logs;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(dir, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    if (const auto number = log_number(it->path())) logs.push_back({*number, it->path().string()});
+  }
+  if (error) {
+    return fail(Errc::kUnavailable, fmt::format("cannot list {}: {}", dir, error.message()));
+  }
+  std::ranges::sort(logs, {}, &LogFile::number);
+  return logs;
+}
+
+std::unexpected<Error> damaged(const LogFile& log, const LogScan& scan) {
+  return fail(Errc::kCorruption,
+              fmt::format("{} is damaged at byte {}, and whole records follow: going on would lose "
+                          "acknowledged writes. Restore the file from a copy, or accept the loss "
+                          "of everything behind that place",
+                          log.path, *scan.bad_offset));
+}
+
+}  // namespace
+
+Result<LogScan> scan_log(const std::string& path) {
+  LogWalker walker(log_number(path).value_or(0));
+  std::ifstream file(path, std::ios::binary);
+  Bytes block(kBlockBytes, '\0');
+  bool more = file.is_open();
+  while (more) {
+    file.read(block.data(), kBlockBytes);
+    const auto got = static_cast<std::size_t>(file.gcount());
+    more = walker.walk_block(BytesView(block).substr(0, got)) && got == kBlockBytes;
+  }
+  if (!file.is_open() || file.bad()) {
+    return fail(Errc::kUnavailable, fmt::format("cannot read {}", path));
+  }
+  return walker.finish();
+}
+
+Result<void> check_logs(const std::string& dir, const LogFloor& floor) {
+  TRY(const std::vector<LogFile> logs, list_logs(dir));
+  std::optional<std::size_t> torn;  // the first log with a bad record that nothing has followed yet
+  LogScan torn_scan;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    TRY(const LogScan scan, scan_log(logs[i].path));
+    if (torn && scan.has_records) {
+      // A log that RocksDB has written to its tables, but not yet deleted, holds nothing to lose:
+      // so after a full disk, when the end of the log is half a record and writing goes on in the
+      // next one.
+      TRY(const std::uint64_t needed, floor());
+      if (logs[*torn].number >= needed) return damaged(logs[*torn], torn_scan);
+      torn.reset();
+    }
+    if (!scan.bad_offset) continue;
+    if (scan.records_follow) {
+      TRY(const std::uint64_t needed, floor());
+      if (scan.number >= needed) return damaged(logs[i], scan);
+      continue;
+    }
+    if (!torn) {
+      torn = i;
+      torn_scan = scan;
+    }
+  }
+  if (torn) {
+    log::warn("{} ends in an unfinished write at byte {}: cut off, it was never acknowledged",
+              logs[*torn].path, *torn_scan.bad_offset);
+  }
+  return {};
+}
+
+}  // namespace halite::storage::rocks

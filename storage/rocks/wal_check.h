@@ -1,0 +1,40 @@
+// Looks at RocksDB's log files before RocksDB does, because RocksDB cannot tell an unfinished write
+// from a damaged one: with the recovery mode that survives a torn tail it stops at the first bad
+// record, deletes the file, and acknowledged writes behind that record are gone without a word.
+//
+// The difference shows in what follows. RocksStore writes one record, syncs it, and only then
+// writes the next. So when a whole record stands behind a bad one, the bad one had been synced, and
+// acknowledged, and is damaged now. When nothing whole follows, it may be the write that a power
+// cut tore, which nobody was told is safe: RocksDB may cut it off.
+//
+// Log format: 32 KiB blocks of records `crc32c masked (4, LE) · length (2, LE) · type (1) · bytes`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+
+namespace halite::storage::rocks {
+
+struct LogScan {
+  std::uint64_t number = 0;                 // of the file: 000012.log is 12
+  bool has_records = false;                 // at least one whole one
+  std::optional<std::uint64_t> bad_offset;  // where the first record that is not whole begins
+  bool records_follow = false;              // whole ones, behind the bad one
+};
+
+// Reads one log file; an I/O error is kUnavailable.
+[[nodiscard]] Result<LogScan> scan_log(const std::string& path);
+
+// The lowest log number that RocksDB still needs. Asked only when a damage depends on it.
+using LogFloor = std::function<Result<std::uint64_t>()>;
+
+// Checks every log of the directory. kCorruption names the file and the place of a damage; what is
+// only torn off is logged as a warning.
+[[nodiscard]] Result<void> check_logs(const std::string& dir, const LogFloor& floor);
+
+}  // namespace halite::storage::rocks
