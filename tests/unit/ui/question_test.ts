@@ -77,7 +77,9 @@ test("the page opens on the server's own metrics, counters as rates that skip re
   assert.equal(openingMetric([], ["sys.cpu"]), "sys.cpu");
   assert.equal(openingMetric([], []), null);
   assert.ok(openingState("halite.ingest.points_total").queries[0].rate?.dropResets);
-  assert.equal(openingState("halite.process.resident_bytes").queries[0].rate, null);
+  assert.equal(openingState("halite.ingest.points_total").queries[0].filters[0].tagk, "protocol");
+  const gauge = openingState("halite.process.resident_bytes").queries[0];
+  assert.deepEqual([gauge.rate, gauge.filters], [null, []]);
 });
 
 test("names that start with what is typed come first", () => {

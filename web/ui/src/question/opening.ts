@@ -8,6 +8,8 @@ const kOwn = [
   "halite.process.resident_bytes",
 ];
 
+const kSplit: Record<string, string> = { "halite.ingest.points_total": "protocol" };
+
 const kRefreshSeconds = 10; // how often the server stores them
 
 // Null where there is nothing to open on.
@@ -22,6 +24,8 @@ export function openingState(metric: string): State {
     // Restarts set it back to zero: a line without a spike there.
     query.rate = { counter: true, counterMax: "", resetValue: "", dropResets: true };
   }
+  const split = kSplit[metric];
+  if (split) query.filters = [{ tagk: split, type: "wildcard", value: "*", groupBy: true }];
   state.queries = [query];
   state.start = "15m-ago";
   state.refreshSeconds = kRefreshSeconds;

@@ -7,7 +7,7 @@ export interface TagSummary {
   complete: boolean; // false: there are more series than were read
 }
 
-const kMetricsMax = 3000; // up to here names are matched in the page, anywhere in the name
+const kMetricsMax = 5000; // up to here names are matched in the page, anywhere in the name
 const kSeriesMax = 2000;
 const kKeepMs = 30_000;
 const kOptionsMax = 200;
@@ -51,14 +51,14 @@ export function metricsWithPrefix(prefix: string, max: number, signal?: AbortSig
   return suggest("metrics", prefix, max, signal);
 }
 
-// Names that contain the text; those that start with it come first. Where the server has too many metrics
-// to hold them all here, it is asked for those that start with the text.
+// Names that contain the text; those that start with it come first. The server gives a limited number of
+// names and matches only their beginnings, so what it has for the text joins what is found here.
 export async function findMetrics(text: string, signal: AbortSignal): Promise<string[]> {
   const all = await metricMemory.get("", () => suggest("metrics", "", kMetricsMax));
   const local = rank(all, text);
-  if (all.length < kMetricsMax || text === "") return local;
+  if (text === "") return local;
   const asked = await suggest("metrics", text, kOptionsMax, signal);
-  return [...new Set([...asked, ...local])].slice(0, kOptionsMax);
+  return rank([...new Set([...local, ...asked])], text);
 }
 
 export function rank(names: string[], text: string): string[] {
