@@ -67,8 +67,17 @@ test("what is copied keeps relative times and leaves out what only the page need
   assert.ok(!("end" in json) && !("showQuery" in json));
 });
 
+test("the greatest counters keep every digit", () => {
+  const state = stateOf('"counterMax":"1"');
+  state.queries[0].rate = { counter: true, counterMax: "9223372036854775807", resetValue: "1", dropResets: false };
+  const { body } = buildQuestion(state, kHour, 1000);
+  assert.ok(body.includes('"counterMax": 9223372036854775807,'), body);
+  assert.ok(readableQuestion(state, kHour, 1000, 0).includes('"counterMax":9223372036854775807,"resetValue":1'));
+  assert.equal(queriesOf(state)[0].metric, '"counterMax":"1"');
+});
+
 test("a curl command survives quotes in names", () => {
-  const json = readableQuestion(stateOf("it's"), kHour, 1000);
+  const json = readableQuestion(stateOf("it's"), kHour, 1000, 0);
   assert.ok(curlCommand("http://h/api/query", json).includes(`it'\\''s`));
 });
 

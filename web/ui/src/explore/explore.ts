@@ -88,7 +88,7 @@ export class Explore {
     if (this.state.queries.length === 0) this.state.queries = parseUrl("").state.queries;
     this.show();
     this.ask();
-    if (errors.length) this.result.showError(new Error(`The link could not be read: ${errors.join("; ")}`));
+    this.result.setWarning(errors.length ? `Part of the link could not be read. ${errors.join("; ")}` : "");
   }
 
   private change(change: Partial<State>): void {
@@ -99,6 +99,7 @@ export class Explore {
   private setState(state: State, historyState: unknown = null): void {
     const before = this.state;
     this.state = state;
+    this.result.setWarning("");
     const url = printUrl(state);
     if (url !== location.hash) history.pushState(historyState, "", url);
     this.show();

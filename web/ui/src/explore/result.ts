@@ -33,6 +33,7 @@ export class Result {
   private readonly options = h("div", { class: "graph-options" });
   private readonly panel = h("div", { class: "panel-body", role: "tabpanel", id: "view-panel", tabindex: "-1" });
   private readonly notice = h("div", { class: "notice" });
+  private readonly warning = h("p", { class: "warning", role: "alert" });
   private readonly status = h("span", { class: "status muted", role: "status" });
   private readonly progress = h("div", { class: "progress" });
   private readonly cancelButton: HTMLButtonElement;
@@ -51,12 +52,14 @@ export class Result {
     );
     this.cancelButton.hidden = true;
     this.notice.hidden = true;
+    this.warning.hidden = true;
     this.panel.append(...Object.values(this.views).map((view) => view.root));
     this.root = h(
       "section",
       { class: "panel", id: "result", tabindex: "-1", "aria-label": "Result" },
       this.progress,
       h("div", { class: "panel-head" }, this.tabs, this.options, shareMenu(() => this.state, () => this.widthPx())),
+      this.warning,
       this.notice,
       this.panel,
       h("div", { class: "panel-foot" }, this.status, this.cancelButton),
@@ -76,6 +79,12 @@ export class Result {
       state.view === "graph" ? checkbox("Log scale", state.logScale, (logScale) => this.events.onChange({ logScale })) : null,
     );
     for (const { id } of kTabs) this.views[id].root.hidden = id !== state.view || !this.frame;
+  }
+
+  // Stands above the answer until it is called with "".
+  setWarning(text: string): void {
+    this.warning.textContent = text;
+    this.warning.hidden = text === "";
   }
 
   // The state has changed in how to look, not in what to ask.

@@ -15,7 +15,7 @@ export function shareMenu(state: () => State | null, widthPx: () => number): HTM
     "Copy as",
     icon("down"),
   );
-  const json = (): string => questionOf(state(), widthPx());
+  const json = (indent: number): string => questionOf(state(), widthPx(), indent);
   const item = (id: string, text: string, copied: () => string): HTMLElement =>
     h("button", {
       type: "button",
@@ -34,16 +34,16 @@ export function shareMenu(state: () => State | null, widthPx: () => number): HTM
     "div",
     { class: "menu", role: "group", "aria-label": "Copy as" },
     item("copy-link", "Link to this page", () => location.href),
-    item("copy-curl", "curl command", () => curlCommand(new URL("api/query", location.href).href, json())),
-    item("copy-json", "OpenTSDB query (JSON)", json),
+    item("copy-curl", "curl command", () => curlCommand(new URL("api/query", location.href).href, json(0))),
+    item("copy-json", "OpenTSDB query (JSON)", () => json(2)),
   );
   const menu = popover(button, panel);
   menu.root.classList.add("popover-right");
   return menu.root;
 }
 
-function questionOf(state: State | null, widthPx: number): string {
+function questionOf(state: State | null, widthPx: number, indent: number): string {
   if (!state) return "{}";
   const range = resolveRange(state.start, state.end, Date.now(), state.zone);
-  return "error" in range ? "{}" : readableQuestion(state, range, widthPx);
+  return "error" in range ? "{}" : readableQuestion(state, range, widthPx, indent);
 }

@@ -25,7 +25,7 @@ export class QueryForm {
 
   setAggregators(names: string[]): void {
     this.aggregators = names;
-    this.rebuild();
+    if (!this.cards.contains(document.activeElement)) this.rebuild(); // else the next card has them
   }
 
   // Shows these; where they already are what is shown, nothing moves and the focus stays.

@@ -10,6 +10,11 @@ export interface Question {
   asked: number[];
 }
 
+// JavaScript's numbers end at 2^53, counters at 2^64: their digits go through as they were typed.
+function stringify(json: unknown, indent: number): string {
+  return JSON.stringify(json, null, indent).replace(/"(counterMax|resetValue)":( ?)"(\d+)"/g, '"$1":$2$3');
+}
+
 export interface Times {
   start: number | string;
   end?: number | string;
@@ -41,8 +46,8 @@ export function subQueryJson(query: SubQuery, range: Range, widthPx: number): Re
 
 function rateOptions(query: SubQuery): Record<string, unknown> {
   const options: Record<string, unknown> = { counter: true };
-  if (query.rate?.counterMax) options.counterMax = Number(query.rate.counterMax);
-  if (query.rate?.resetValue) options.resetValue = Number(query.rate.resetValue);
+  if (query.rate?.counterMax) options.counterMax = query.rate.counterMax;
+  if (query.rate?.resetValue) options.resetValue = query.rate.resetValue;
   if (query.rate?.dropResets) options.dropResets = true;
   return options;
 }
@@ -72,20 +77,19 @@ function common(state: State, times: Times): Record<string, unknown> {
 export function buildQuestion(state: State, range: Range, widthPx: number): Question {
   const { json, asked } = subQueries(state, range, widthPx);
   const times = { start: Math.floor(range.start), end: Math.ceil(range.end) };
-  return { body: JSON.stringify({ ...common(state, times), showQuery: true, queries: json }), asked };
+  return { body: stringify({ ...common(state, times), showQuery: true, queries: json }, 2), asked };
 }
 
 // For people: relative times stay relative, nothing is in it that only the page needs.
-export function readableQuestion(state: State, range: Range, widthPx: number): string {
+export function readableQuestion(state: State, range: Range, widthPx: number, indent = 2): string {
   const relative = /ago$/i.test(state.start.trim());
   const times: Times = { start: relative ? state.start : Math.floor(range.start) };
   if (state.end && state.end !== "now") times.end = Math.ceil(range.end);
   const { json } = subQueries(state, range, widthPx);
-  return JSON.stringify({ ...common(state, times), queries: json }, null, 2);
+  return stringify({ ...common(state, times), queries: json }, indent);
 }
 
 export function curlCommand(url: string, json: string): string {
-  const compact = JSON.stringify(JSON.parse(json));
   const quote = (text: string): string => `'${text.replace(/'/g, "'\\''")}'`;
-  return `curl -sS -X POST ${quote(url)} -H 'Content-Type: application/json' -d ${quote(compact)}`;
+  return `curl -sS -X POST ${quote(url)} -H 'Content-Type: application/json' -d ${quote(json)}`;
 }

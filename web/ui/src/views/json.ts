@@ -16,7 +16,7 @@ export class JsonView implements View {
     const cut = answer.length > kShownMax;
     replace(
       this.root,
-      this.block("Question", "POST /api/query?arrays", JSON.stringify(JSON.parse(frame.question), null, 2)),
+      this.block("Question", "POST /api/query?arrays", frame.question),
       this.block("Answer", cut ? `the first ${bytes(kShownMax)} of ${bytes(answer.length)}` : bytes(answer.length), answer, cut),
     );
   }

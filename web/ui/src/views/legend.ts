@@ -22,6 +22,8 @@ const kColumns: { id: Column; text: string; title: string }[] = [
   { id: "avg", text: "Avg", title: "Sort by the average of the points shown" },
 ];
 
+const kStats = ["last", "min", "max", "avg"] as const;
+
 const kRowsMax = 500;
 
 export class Legend {
@@ -35,6 +37,8 @@ export class Legend {
   private sort: { by: Column; up: boolean } | null = null; // null: the order of the answer
   private rows: HTMLTableRowElement[] = []; // by series
   private nowCells: HTMLTableCellElement[] = []; // by series
+  private statCells: HTMLTableCellElement[][] = []; // by series, then as in kStats
+  private built = ""; // which series stand in which row; while it stays, only numbers change
   private nowHead: HTMLElement | null = null;
 
   constructor(private readonly events: LegendEvents) {
@@ -49,7 +53,21 @@ export class Legend {
     this.frame = frame;
     this.colours = colours;
     this.hidden = hidden;
-    this.rebuild();
+    if (this.keyOf(frame) === this.built) frame.series.forEach((series, i) => this.showStats(series, i));
+    else this.rebuild();
+  }
+
+  private keyOf(frame: Frame): string {
+    const rows = this.order(frame.series).map((i) => [i, labelOf(frame.series[i]), this.colours[i], this.hidden[i]]);
+    return JSON.stringify([rows, this.sort, frame.state.queries.map((query) => query.metric && !query.hidden)]);
+  }
+
+  private showStats({ stats }: Series, index: number): void {
+    this.statCells[index]?.forEach((cell, i) => {
+      const value = stats[kStats[i]];
+      cell.textContent = compact(value, 5);
+      cell.title = exact(value);
+    });
   }
 
   setHidden(hidden: boolean[]): void {
@@ -78,8 +96,10 @@ export class Legend {
   private rebuild(): void {
     const frame = this.frame;
     if (!frame) return;
+    this.built = this.keyOf(frame);
     this.rows = [];
     this.nowCells = [];
+    this.statCells = [];
     replace(this.head, h("tr", {}, ...kColumns.map((column) => this.headCell(column))));
     const order = this.order(frame.series);
     const shown = order.slice(0, kRowsMax);
@@ -136,18 +156,14 @@ export class Legend {
     const series = frame.series[index];
     const now = h("td", { class: "number now" });
     this.nowCells[index] = now;
-    const number = (value: number): HTMLElement =>
-      h("td", { class: "number", text: compact(value, 5), title: exact(value) });
-    const { last, min, max, avg } = series.stats;
+    this.statCells[index] = kStats.map(() => h("td", { class: "number" }));
+    this.showStats(series, index);
     const row = h(
       "tr",
       { class: this.hidden[index] ? "off" : "", on: { mouseenter: () => this.events.onFocus(index) } },
       h("th", { scope: "row" }, this.nameButton(frame, series, index)),
       now,
-      number(last),
-      number(min),
-      number(max),
-      number(avg),
+      ...this.statCells[index],
     );
     this.rows[index] = row;
     return row;
