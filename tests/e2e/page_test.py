@@ -319,7 +319,7 @@ class PageTest(unittest.TestCase):
         self.browser.wait("log scale", lambda: "ylog" in self.fragment())
         self.wait_series(len(HOSTS) + 1)
 
-    def test_09_lines_break_where_data_is_missing_and_hide_on_click(self):
+    def test_09_lines_hide_on_click_and_the_legend_sorts(self):
         self.open_cpu()
         rows = "return document.querySelectorAll('.legend-table .off').length"
         self.browser.click(".legend-table tbody tr:nth-child(2) .series-name")
