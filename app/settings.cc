@@ -89,6 +89,8 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
                      "From a request's first byte to its last. 0 = no limit.");
   config.duration_ms("web.write_timeout_ms", options.write_timeout_ms, {0, kDayMs},
                      "A client that does not read its answer. 0 = no limit.");
+  config.duration_ms("web.linger_timeout_ms", options.linger_timeout_ms, {0, kMinuteMs},
+                     "For the rest of a refused request, so that its sender reads the refusal.");
   config.count("web.requests_per_connection_max", options.requests_per_connection_max, kAny,
                "requests", "Then the connection is closed. 0 = no limit.");
   config.bytes("web.header_bytes_max", options.header_bytes_max, {1024, 64 * kMiB},
@@ -110,6 +112,8 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
   config.bytes("web.line_bytes_max", options.line_bytes_max, {64, kGiB}, "A telnet line.");
   config.bytes("web.telnet_reply_bytes_max", options.telnet_reply_bytes_max, {1024, kGiB},
                "Replies that wait for a telnet client to read; more are dropped.");
+  config.count("web.telnet_flushes_max", options.telnet_flushes_max, {1, 100'000}, "batches",
+               "Batches of one telnet connection that are not durable yet.");
   config.bytes("web.read_bytes", options.read_bytes, {1024, 64 * kMiB}, "One read from a socket.");
   config.duration_ms("web.stop_timeout_ms", options.stop_timeout_ms, {0, 60 * kMinuteMs},
                      "For running requests when the server stops.");

@@ -17,6 +17,7 @@ constexpr int kZlibFrame = 15;       // a window of 32 KiB
 constexpr int kGzipFrame = 15 + 16;  // zlib's way to say gzip
 constexpr int kNoFrame = -15;
 constexpr std::size_t kStepBytes = 64 << 10;
+constexpr std::size_t kInputStepBytes = 1 << 30;  // zlib counts in 32 bits
 
 Bytef* input_of(std::string_view text) {
   return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // zlib does not write to it
@@ -36,13 +37,18 @@ struct Inflater {
 Result<std::string> inflate_frame(std::string_view body, int window, std::size_t bytes_max) {
   Inflater inflater(window);
   z_stream& stream = inflater.stream;
-  stream.next_in = input_of(body);
-  stream.avail_in = static_cast<uInt>(body.size());
   std::string result;
   while (true) {
+    if (stream.avail_in == 0) {
+      const std::string_view step = body.substr(0, kInputStepBytes);
+      body.remove_prefix(step.size());
+      stream.next_in = input_of(step);
+      stream.avail_in = static_cast<uInt>(step.size());
+    }
     const std::size_t before = result.size();
     // One byte of room more than allowed tells "exactly the maximum" from "too much".
-    const std::size_t room = std::min(std::max(before, kStepBytes), bytes_max - before + 1);
+    const std::size_t room =
+        std::min({std::max(before, kStepBytes), bytes_max - before + 1, kInputStepBytes});
     result.resize(before + room);
     stream.next_out = reinterpret_cast<Bytef*>(result.data() + before);
     stream.avail_out = static_cast<uInt>(room);
@@ -54,7 +60,7 @@ Result<std::string> inflate_frame(std::string_view body, int window, std::size_t
                                                bytes_max));
     }
     if (state == Z_STREAM_END) {
-      if (stream.avail_in == 0 || window != kGzipFrame) return result;
+      if (stream.avail_in + body.size() == 0 || window != kGzipFrame) return result;
       inflateReset(&stream);  // gzip files may be several, one after the other
       continue;
     }
@@ -62,7 +68,7 @@ Result<std::string> inflate_frame(std::string_view body, int window, std::size_t
       return fail(Errc::kInvalidArgument, "Unable to inflate the body",
                   stream.msg != nullptr ? stream.msg : "damaged data");
     }
-    if (stream.avail_in == 0 && stream.avail_out != 0) {
+    if (stream.avail_in + body.size() == 0 && stream.avail_out != 0) {
       return fail(Errc::kInvalidArgument, "Unable to inflate the body", "it ends too early");
     }
   }

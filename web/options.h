@@ -43,6 +43,8 @@ struct WebOptions {
   std::size_t line_bytes_max = 64 << 10;           // web.line_bytes_max: without the line's end
   std::size_t telnet_reply_bytes_max = 256 << 10;  // web.telnet_reply_bytes_max: replies that wait
                                                    // for a client to read; more are dropped
+  bool telnet_storage_errors = true;  // as ingest's: tell telnet clients what the store could not
+                                      // do (tsd.rpc.telnet.return_errors)
   std::size_t telnet_flushes_max = 256;  // web.telnet_flushes_max: batches of a connection that are
                                          // not durable yet; it is not read meanwhile
   std::size_t read_bytes = 256 << 10;    // web.read_bytes: most that one read takes

@@ -7,6 +7,7 @@
 #include "web/cors.h"
 #include "web/error_map.h"
 #include "web/jsonp.h"
+#include "web/ui_files.h"
 
 namespace halite::web {
 
@@ -43,6 +44,9 @@ Routed route(const WebOptions& options, const WebServices& services, WebMetrics&
     return routed;
   }
   const Endpoint* endpoint = find_endpoint(call.target.endpoint, options.mode);
+  const bool page_file =
+      !call.target.api && find_ui_file(std::string_view(call.target.path).substr(1)) != nullptr;
+  if (endpoint == nullptr && page_file) endpoint = find_endpoint("", options.mode);
   if (endpoint == nullptr) {
     routed.refusal = not_found(call);
   } else if (!allows(*endpoint, call.request.method)) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <prometheus/registry.h>
@@ -117,7 +118,10 @@ Stats collect_stats(const WebServices& services, const std::string& host_name) {
                           .value = number_text(total_of(families, known.family)),
                           .tags = {{"type", std::string(known.type)}, {"host", host}}});
   }
+  const auto own = static_cast<std::ptrdiff_t>(stats.list.size());
   for (const MetricFamily& family : families) append_family(stats, family, host);
+  std::ranges::sort(stats.list.begin() + own, stats.list.end(), {},
+                    [](const Stat& stat) { return std::tie(stat.name, stat.tags); });
   return stats;
 }
 

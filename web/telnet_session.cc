@@ -78,6 +78,7 @@ asio::awaitable<void> TelnetSession::take_lines() {
       refuse_long_line(line);
     } else if (takes_puts && first_word(line) == "put") {
       batch_.add(line, reply_);
+      unflushed_ = true;
       if (batch_.full()) co_await flush();
     } else {
       co_await run_command(line);
@@ -85,10 +86,11 @@ asio::awaitable<void> TelnetSession::take_lines() {
     if (reply_.size() >= kReplyBytes) replies_.send(std::exchange(reply_, {}));
   }
   context_.metrics.telnet_lines.Increment(static_cast<double>(count));
-  if (batch_.points() != 0) co_await flush();
+  if (unflushed_) co_await flush();
 }
 
 asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
+  if (unflushed_) co_await flush();  // answers keep the order of the lines
   const std::string_view word = first_word(line);
   if (word == "exit") {
     exit_ = true;
@@ -115,19 +117,26 @@ asio::awaitable<void> TelnetSession::flush() {
   while (flushes_.size() >= std::max<std::size_t>(context_.options.telnet_flushes_max, 1)) {
     co_await wait_oldest();
   }
+  unflushed_ = false;
+  const std::size_t replied = reply_.size();
   Result<Completion> taken = co_await batch_.flush(reply_);
-  if (taken) {
-    flushes_.push_back(std::move(*taken));
+  if (!taken) {
+    note_failure(taken.error(), true);
+  } else if (taken->finished()) {
+    // The writer has said already why the store does not take points.
+    const Result<void> outcome = co_await taken->wait();
+    if (!outcome) note_failure(outcome.error(), reply_.size() == replied);
   } else {
-    settle(std::unexpected(taken.error()));
+    flushes_.push_back(std::move(*taken));
   }
 }
 
-void TelnetSession::settle(const Result<void>& outcome) {
-  if (outcome) return;
+void TelnetSession::note_failure(const Error& error, bool tell) {
   context_.metrics.telnet_flushes_failed.Increment();
-  failed_ = outcome.error().message;
-  reply_ += fmt::format("put: HBase error: {}\n", failed_);
+  failed_ = error.message;
+  if (tell && context_.options.telnet_storage_errors) {
+    reply_ += fmt::format("put: HBase error: {}\n", failed_);
+  }
 }
 
 asio::awaitable<void> TelnetSession::settle_finished() {
@@ -138,11 +147,10 @@ asio::awaitable<void> TelnetSession::wait_oldest() {
   const Completion oldest = std::move(flushes_.front());
   flushes_.pop_front();
   const Result<void> outcome = co_await oldest.wait();
-  settle(outcome);
+  if (!outcome) note_failure(outcome.error(), true);
 }
 
 asio::awaitable<void> TelnetSession::sync() {
-  if (batch_.points() != 0) co_await flush();
   while (!flushes_.empty()) co_await wait_oldest();
   if (failed_.empty()) {
     reply_ += "synced\n";

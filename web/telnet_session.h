@@ -37,7 +37,7 @@ class TelnetSession {
   boost::asio::awaitable<void> settle_finished();
   boost::asio::awaitable<void> wait_oldest();  // until it is durable
   boost::asio::awaitable<void> sync();         // all of them, then "synced"
-  void settle(const Result<void>& outcome);
+  void note_failure(const Error& error, bool tell);
 
   std::shared_ptr<Link> link_;
   WebContext& context_;
@@ -47,6 +47,7 @@ class TelnetSession {
   std::string reply_;               // of the lines being taken, not sent yet
   std::deque<Completion> flushes_;  // not known to be durable
   std::string failed_;              // why points since the last sync are not durable; empty = none
+  bool unflushed_ = false;          // put lines since the last flush
   bool exit_ = false;
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 std::string unless_star(std::string_view text) { return text == "*" ? "" : std::string(text); }
 
+bool any(std::string_view text) { return text.empty() || text == "*"; }
+
 Result<std::int64_t> parse_limit(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -22,7 +24,6 @@ Result<std::int64_t> parse_limit(std::string_view text) {
 }
 
 Result<void> parse_tags(std::string_view text, LookupQuery& query) {
-  query.show_tags = true;
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
     const std::string_view pair = text.substr(0, comma);
@@ -32,8 +33,7 @@ Result<void> parse_tags(std::string_view text, LookupQuery& query) {
       return fail(Errc::kInvalidArgument, "Unable to parse query",
                   "invalid tag: " + std::string(pair));
     }
-    query.tags.emplace_back(unless_star(pair.substr(0, equals)),
-                            unless_star(pair.substr(equals + 1)));
+    query.tags.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
   return {};
 }
@@ -51,7 +51,7 @@ Result<void> parse_expression(std::string_view text, LookupQuery& query) {
 
 void sort_out(LookupQuery& query) {
   for (const auto& [key, value] : query.tags) {
-    if (key.empty() && !value.empty()) query.any_key_values.push_back(value);
+    if (any(key) && !any(value)) query.any_key_values.push_back(value);
   }
 }
 
@@ -63,6 +63,7 @@ Result<LookupQuery> parse_lookup_uri(const Target& target) {
     return fail(Errc::kInvalidArgument, "Missing parameter <code>m</code>");
   }
   LookupQuery query;
+  query.show_tags = true;
   TRY_VOID(parse_expression(text, query));
   if (query.metric.empty() && query.tags.empty() && !text.starts_with('*')) {
     return fail(Errc::kInvalidArgument,
@@ -81,9 +82,7 @@ Result<LookupQuery> parse_lookup_post(std::string_view body) {
   LookupQuery query;
   query.metric = unless_star(parsed.fields["metric"]);
   query.show_tags = parsed.has_tags;
-  for (const auto& [key, value] : parsed.tags) {
-    query.tags.emplace_back(unless_star(key), unless_star(value));
-  }
+  query.tags = std::move(parsed.tags);
   if (const std::string& limit = parsed.fields["limit"]; !limit.empty()) {
     TRY(query.limit, parse_limit(limit));
   }
@@ -97,8 +96,8 @@ storage::SeriesQuery series_query(const LookupQuery& query, const std::string& m
   std::map<std::string, std::string> values;  // of one key: OR-ed
   std::vector<std::string> any_value;
   for (const auto& [key, value] : query.tags) {
-    if (key.empty()) continue;
-    if (value.empty()) {
+    if (any(key)) continue;
+    if (any(value)) {
       any_value.push_back(key);
     } else {
       std::string& pattern = values[key];

@@ -15,10 +15,11 @@ namespace halite::web {
 
 struct LookupQuery {
   std::string metric;  // empty: any
-  // As asked, "*" as empty: {key, ""} any value of the key, {"", value} any key with the value.
+  // As asked: {key, "*"} is any value of the key, {"*", value} any key with the value. What was not
+  // said is empty and means the same.
   std::vector<std::pair<std::string, std::string>> tags;
-  bool show_tags = false;                   // tags were given, perhaps none
-  std::vector<std::string> any_key_values;  // of tags without a key: the series has each of them
+  bool show_tags = false;                   // in the answer, perhaps none
+  std::vector<std::string> any_key_values;  // of tags of any key: the series has each
   std::int64_t limit = 25;
 };
 

@@ -34,13 +34,12 @@ Response file_response(const Call& call, const UiFile& file) {
     response.status = 304;
     return response;
   }
-  response.headers.add("Vary", "Accept-Encoding");
   const Coding coding = choose_coding(call.request.headers.get("Accept-Encoding"));
   if (coding == Coding::kGzip) {
     response.headers.add("Content-Encoding", "gzip");
+    response.headers.add("Vary", "Accept-Encoding");
     response.body = file.gzipped;
   } else {
-    response.headers.add("Content-Encoding", "identity");
     response.body = file.bytes;
   }
   return response;

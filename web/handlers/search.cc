@@ -9,7 +9,6 @@
 // Errors      400 no metric and no tags, or not to be understood; 404 a name that does not exist;
 //             400 another search than lookup (they need a plugin in OpenTSDB)
 #include <charconv>
-#include <chrono>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -53,7 +52,7 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
 class LookupSource final : public BodySource {
  public:
   LookupSource(const storage::PointStore& store, LookupQuery query,
-               std::vector<storage::SeriesId> ids, double time_ms)
+               std::vector<storage::SeriesId> ids, std::int64_t time_ms)
       : store_(store), query_(std::move(query)), ids_(std::move(ids)), time_ms_(time_ms) {}
 
   bool next(std::string& to) override {
@@ -79,15 +78,23 @@ class LookupSource final : public BodySource {
       for (const auto& [key, value] : query_.tags) {
         if (to.back() != '[') to += ',';
         to += "{\"key\":";
-        append_json_string(to, key.empty() ? "*" : key);
+        append_or_null(to, key);
         to += ",\"value\":";
-        append_json_string(to, value.empty() ? "*" : value);
+        append_or_null(to, value);
         to += '}';
       }
       to += ']';
     }
-    fmt::format_to(std::back_inserter(to), ",\"limit\":{},\"time\":{:.1f},\"results\":[",
+    fmt::format_to(std::back_inserter(to), ",\"limit\":{},\"time\":{}.0,\"results\":[",
                    query_.limit, time_ms_);
+  }
+
+  static void append_or_null(std::string& to, const std::string& text) {
+    if (text.empty()) {
+      to += "null";
+    } else {
+      append_json_string(to, text);
+    }
   }
 
   static void series(std::string& to, const storage::Series& series) {
@@ -108,13 +115,13 @@ class LookupSource final : public BodySource {
   const storage::PointStore& store_;
   LookupQuery query_;
   std::vector<storage::SeriesId> ids_;
-  double time_ms_;
+  std::int64_t time_ms_;
   std::size_t at_ = 0;
   bool finished_ = false;
 };
 
 asio::awaitable<Response> lookup(Call& call) {
-  const auto begin = std::chrono::steady_clock::now();
+  const TimestampMs begin = call.services.clock.now_ms();
   Result<LookupQuery> query = call.request.method == "POST" ? parse_lookup_post(call.request.body)
                                                             : parse_lookup_uri(call.target);
   if (!query) co_return error_response(call, query.error());
@@ -128,10 +135,10 @@ asio::awaitable<Response> lookup(Call& call) {
                              found.error().message);
   }
   if (!found) co_return error_response(call, found.error());
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  const TimestampMs took_ms = call.services.clock.now_ms() - begin;
   Response response;
   response.source = std::make_unique<LookupSource>(call.services.store, std::move(*query),
-                                                   std::move(*found), took.count());
+                                                   std::move(*found), took_ms);
   co_return response;
 }
 

@@ -19,7 +19,7 @@ TEST(LookupQuery, Uri) {
   ASSERT_TRUE(query);
   EXPECT_EQ(query->metric, "sys.cpu");
   EXPECT_EQ(query->tags,
-            (Tags{{"host", "web01"}, {"host", "web02"}, {"dc", ""}, {"", "lga"}, {"rack", ""}}));
+            (Tags{{"host", "web01"}, {"host", "web02"}, {"dc", "*"}, {"", "lga"}, {"rack", ""}}));
   EXPECT_EQ(query->any_key_values, std::vector<std::string>{"lga"});
   EXPECT_EQ(query->limit, 25);
 
@@ -64,7 +64,7 @@ TEST(LookupQuery, Post) {
       R"({"metric":"m","tags":[{"key":"host","value":"*"},{"key":"*","value":"x"}],"limit":7})");
   ASSERT_TRUE(query);
   EXPECT_EQ(query->metric, "m");
-  EXPECT_EQ(query->tags, (Tags{{"host", ""}, {"", "x"}}));
+  EXPECT_EQ(query->tags, (Tags{{"host", "*"}, {"*", "x"}}));
   EXPECT_EQ(query->limit, 7);
   EXPECT_EQ(parse_lookup_post("{}")->metric, "");
   EXPECT_EQ(parse_lookup_post("").error().message, "Missing parameter <code>m</code>");
