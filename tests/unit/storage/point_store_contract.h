@@ -54,6 +54,9 @@ struct StoredPoint {
   bool is_float = false;
   bool operator==(const StoredPoint&) const = default;
 };
+inline void PrintTo(const StoredPoint& point, std::ostream* out) {
+  *out << (point.is_float ? "float " : "integer ") << std::hex << point.value << std::dec;
+}
 using SeriesPoints = std::map<TimestampMs, StoredPoint>;
 using Points = std::map<SeriesName, SeriesPoints>;  // with an entry for every series seen
 
