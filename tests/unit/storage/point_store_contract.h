@@ -41,6 +41,7 @@ class PointStoreUnderTest {
 
 struct PointStoreKind {
   std::string name;
+  bool synced = false;  // writes wait for a disk: random tests take fewer steps
   std::function<std::unique_ptr<PointStoreUnderTest>(const Clock&, boost::asio::any_io_executor)>
       make;
 };

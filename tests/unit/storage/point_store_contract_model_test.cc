@@ -8,7 +8,8 @@
 namespace halite::storage {
 namespace {
 
-constexpr int kSteps = 1200;
+constexpr int kSteps = 1500;
+constexpr int kSyncedSteps = 300;
 
 class PointStoreModel : public PointStoreContract {
  protected:
@@ -231,7 +232,8 @@ class PointStoreModel : public PointStoreContract {
     SCOPED_TRACE(testing::Message() << "HALITE_SEED=" << seed);
     random_.seed(seed);
     prepare();
-    for (int i = 0; i < kSteps && !HasFailure(); ++i) step();
+    const int steps = GetParam().synced ? kSyncedSteps : kSteps;
+    for (int i = 0; i < steps && !HasFailure(); ++i) step();
   }
 
  private:
