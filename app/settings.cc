@@ -47,6 +47,14 @@ void declare_ingest(Config& config, ingest::IngestOptions& options) {
                "Memory for series seen lately.");
   config.count("ingest.telnet_batch_points_max", limits.telnet_batch_points_max, {1, 1'000'000},
                "points", "Telnet points of one connection handed to the store at once.");
+  config.bytes("ingest.telnet_batch_bytes_max", limits.telnet_batch_bytes_max, {64 << 10, kGiB},
+               "Names not seen before, in telnet points handed to the store at once.");
+  config.flag("ingest.telnet_storage_errors", options.telnet_storage_errors,
+              "Telnet senders are told what the store could not do.");
+  config.count("ingest.refused_samples_max", limits.refused_samples_max, {0, 100'000}, "points",
+               "Refused points kept for the status page.");
+  config.bytes("ingest.refused_sample_bytes_max", limits.refused_sample_bytes_max, {1, kMiB},
+               "Of each of them.");
   config.flag("ingest.create_metrics", options.create.metrics, "Metrics are created on first use.");
   config.flag("ingest.create_tag_keys", options.create.tag_keys,
               "Tag keys are created on first use.");

@@ -1,6 +1,6 @@
 #include "common/utf8.h"
 
-#include <algorithm>
+#include <cstring>
 
 namespace halite {
 namespace {
@@ -10,6 +10,19 @@ constexpr char32_t kReplacement = U'\uFFFD';
 bool is_surrogate(char32_t value) { return value >= 0xD800 && value <= 0xDFFF; }
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+// How many ASCII characters it begins with. Eight at a time, for names are mostly that.
+std::size_t ascii_run(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data() + at, sizeof eight);
+    if ((eight & kHighBits) != 0) break;
+  }
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+  return at;
+}
 
 }  // namespace
 
@@ -38,18 +51,16 @@ CodePoint decode_utf8(std::string_view text) {
   return {.value = value, .bytes = bytes};
 }
 
-bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
-}
+bool is_ascii(std::string_view text) { return ascii_run(text) == text.size(); }
 
 bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
+  for (;;) {
+    text.remove_prefix(ascii_run(text));
+    if (text.empty()) return true;
     const CodePoint next = decode_utf8(text);
     if (next.bytes == 0 || is_surrogate(next.value)) return false;
     text.remove_prefix(next.bytes);
   }
-  return true;
 }
 
 void append_utf8(std::string& to, char32_t code_point) {

@@ -27,10 +27,10 @@ Result<void> JsonIntake::take(std::span<const JsonElement> elements) {
     const auto group = elements.first(std::min(kGroup, elements.size()));
     for (std::size_t i = 0; i < group.size(); ++i) {
       hashes[i] = group[i].usual ? core_.cache.hash(key_of(group[i].pieces)) : 0;
-      if (group[i].usual) reader_.prefetch_begin(hashes[i]);
+      if (group[i].usual) reader_.prefetch_slot(hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) {
-      if (group[i].usual) reader_.prefetch_middle(hashes[i]);
+      if (group[i].usual) reader_.prefetch_entry(key_of(group[i].pieces), hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) TRY_VOID(take_one(group[i], hashes[i]));
     elements = elements.subspan(group.size());
@@ -61,8 +61,8 @@ Result<void> JsonIntake::take_one(const JsonElement& element, std::uint64_t hash
 
 Result<void> JsonIntake::take_completely(const JsonElement& element, std::uint64_t hash,
                                          std::uint32_t origin) {
-  TRY(const SentPoint sent, parsers_.points.read(element.text));
-  auto point = judge_sent_point(sent, core_.rules);
+  TRY(SentPoint sent, parsers_.points.read(element.text));
+  auto point = judge_sent_point(std::move(sent), core_.rules);
   if (!point) {
     refuse(origin, std::move(point).error());
   } else if (element.usual) {

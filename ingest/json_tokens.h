@@ -33,9 +33,12 @@ namespace halite::ingest {
   return text;
 }
 
-// A scalar as it stands in the body, or the bracket that opens the value.
+// A scalar as it stands in the body, or the bracket that opens the value. A string is stepped over:
+// left to simdjson, which must guess whether it is at a name, {"a":"b":"c"} would pass.
 [[nodiscard]] inline std::string_view token_of(simdjson::ondemand::value& value) {
-  return trim_json_end(value.raw_json_token());
+  const std::string_view token = trim_json_end(value.raw_json_token());
+  if (token.starts_with('"')) static_cast<void>(value.get_raw_json_string());
+  return token;
 }
 
 [[nodiscard]] inline char first_of(simdjson::ondemand::value& value) {

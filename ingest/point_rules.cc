@@ -72,18 +72,27 @@ std::string bad_timestamp(std::string_view metric, std::int64_t timestamp, Numbe
                      timestamp, bytes, stored.flags, metric, tags.to_string());
 }
 
+// By UTF-16 unit.
+const std::bitset<0x10000>& always_legal() {
+  static const std::bitset<0x10000> legal = [] {
+    std::bitset<0x10000> made;
+    const auto allow = [&](char32_t first, char32_t last) {
+      for (char32_t unit = first; unit <= last; ++unit) made.set(unit);
+    };
+    allow(U'a', U'z');
+    allow(U'A', U'Z');
+    allow(U'0', U'9');
+    for (const char32_t unit : {U'-', U'_', U'.', U'/'}) made.set(unit);
+    for (const LetterRange range : letter_ranges()) allow(range.first, range.last);
+    return made;
+  }();
+  return legal;
+}
+
 }  // namespace
 
 PointRules::PointRules(const IngestLimits& limits, std::string_view special_characters)
-    : limits_(limits) {
-  const auto allow = [&](char32_t first, char32_t last) {
-    for (char32_t unit = first; unit <= last; ++unit) legal_.set(unit);
-  };
-  allow(U'a', U'z');
-  allow(U'A', U'Z');
-  allow(U'0', U'9');
-  for (const LetterRange range : letter_ranges()) allow(range.first, range.last);
-  each_utf16_unit("-_./", [&](char16_t unit) { legal_.set(unit); });
+    : limits_(limits), legal_(always_legal()) {
   each_utf16_unit(special_characters, [&](char16_t unit) { legal_.set(unit); });
 }
 
@@ -121,8 +130,28 @@ std::optional<Refused> PointRules::complaint(Part part, const std::string_view* 
   return refuse(fmt::format(" (\"{}\"): illegal character: {}", *name, character));
 }
 
+bool PointRules::is_plain(std::string_view name) const {
+  if (name.empty() || name.size() > limits_.name_bytes_max) return false;
+  for (const char byte : name) {
+    const auto unit = static_cast<unsigned char>(byte);
+    if (unit >= 0x80 || !legal_[unit]) return false;
+  }
+  return true;
+}
+
+// In the order of Java's map, on which it depends what is named first.
+std::optional<Refused> PointRules::complaint_about(const TagMap& tags) const {
+  for (const TagEntry* tag : tags.in_java_order()) {
+    const std::string_view key = tag->key;
+    const std::string_view value = tag->value ? *tag->value : std::string_view("null");
+    if (auto wrong = complaint(Part::kTagKey, &key, value)) return wrong;
+    if (auto wrong = complaint(Part::kTagValue, tag->value ? &value : nullptr, key)) return wrong;
+  }
+  return std::nullopt;
+}
+
 std::expected<SeriesName, Refused> PointRules::judge_series(std::string_view metric,
-                                                            const TagMap& tags) const {
+                                                            TagMap tags) const {
   if (tags.empty()) {
     return illegal(fmt::format("Need at least one tag (metric={}, tags={{}})", metric));
   }
@@ -130,36 +159,29 @@ std::expected<SeriesName, Refused> PointRules::judge_series(std::string_view met
     return illegal(fmt::format("Too many tags: {} maximum allowed: {}, tags: {}", tags.size(),
                                limits_.tags_max, tags.to_string()));
   }
-  if (auto wrong = complaint(Part::kMetric, &metric, {})) return std::unexpected(*std::move(wrong));
-  bool legal = true;
-  for (const TagEntry& tag : tags.arrived()) {
-    const std::string_view key = tag.key;
-    const std::string_view value = tag.value ? *tag.value : std::string_view();
-    legal = legal && !complaint(Part::kTagKey, &key, value) &&
-            !complaint(Part::kTagValue, tag.value ? &value : nullptr, key);
-  }
-  if (!legal) {  // which one is named first depends on the map's order
-    for (const TagEntry* tag : tags.in_java_order()) {
-      const std::string_view key = tag->key;
-      const std::string_view value = tag->value ? *tag->value : std::string_view("null");
-      if (auto wrong = complaint(Part::kTagKey, &key, value)) {
-        return std::unexpected(*std::move(wrong));
-      }
-      if (auto wrong = complaint(Part::kTagValue, tag->value ? &value : nullptr, key)) {
-        return std::unexpected(*std::move(wrong));
-      }
+  if (!is_plain(metric)) {
+    if (auto wrong = complaint(Part::kMetric, &metric, {})) {
+      return std::unexpected(*std::move(wrong));
     }
+  }
+  const bool plain = std::ranges::all_of(tags.arrived(), [&](const TagEntry& tag) {
+    return tag.value && is_plain(tag.key) && is_plain(*tag.value);
+  });
+  if (!plain) {
+    if (auto wrong = complaint_about(tags)) return std::unexpected(*std::move(wrong));
   }
   SeriesName series{.metric = std::string(metric), .tags = {}};
   series.tags.reserve(tags.size());
-  for (const TagEntry& tag : tags.arrived()) series.tags.push_back({tag.key, *tag.value});
+  for (TagEntry& tag : std::move(tags).take()) {
+    series.tags.push_back({.key = std::move(tag.key), .value = *std::move(tag.value)});
+  }
   std::ranges::sort(series.tags);
   return series;
 }
 
 std::expected<NamedPoint, Refused> PointRules::judge(std::string_view metric,
                                                      std::int64_t timestamp, Number value,
-                                                     const TagMap& tags, bool wide) const {
+                                                     TagMap tags, bool wide) const {
   if (value.is_float && !std::isfinite(as_double(value.bits))) {
     const double real = as_double(value.bits);
     const std::string_view name = std::isnan(real) ? "NaN" : real < 0 ? "-Infinity" : "Infinity";
@@ -169,7 +191,7 @@ std::expected<NamedPoint, Refused> PointRules::judge(std::string_view metric,
   if (timestamp > kTimestampMax) {
     return illegal(bad_timestamp(metric, timestamp, value, tags, wide));
   }
-  auto series = judge_series(metric, tags);
+  auto series = judge_series(metric, std::move(tags));
   if (!series) return std::unexpected(std::move(series).error());
   return NamedPoint{.series = *std::move(series),
                     .time = to_ms(timestamp),

@@ -47,18 +47,21 @@ class PointRules {
   // in eight bytes even where four are exact. `timestamp` is positive.
   [[nodiscard]] std::expected<NamedPoint, Refused> judge(std::string_view metric,
                                                          std::int64_t timestamp, Number value,
-                                                         const TagMap& tags, bool wide) const;
+                                                         TagMap tags, bool wide) const;
 
   // The part of it that depends on neither time nor value.
   [[nodiscard]] std::expected<SeriesName, Refused> judge_series(std::string_view metric,
-                                                                const TagMap& tags) const;
+                                                                TagMap tags) const;
 
  private:
   enum class Part : std::uint8_t { kMetric, kTagKey, kTagValue };
 
+  // The usual name, quickly; false says nothing.
+  [[nodiscard]] bool is_plain(std::string_view name) const;
   // `other` is the tag's value for its key and the key for its value.
   [[nodiscard]] std::optional<Refused> complaint(Part part, const std::string_view* name,
                                                  std::string_view other) const;
+  [[nodiscard]] std::optional<Refused> complaint_about(const TagMap& tags) const;
 
   IngestLimits limits_;
   std::bitset<0x10000> legal_;  // by UTF-16 unit

@@ -113,11 +113,18 @@ std::expected<NamedPoint, Refused> parse_words(const Words& words, const PointRu
   if (!timestamp) return refuse(RefusalReason::kInvalidValue, timestamp.error());
   if (*timestamp <= 0) return illegal(fmt::format("invalid timestamp: {}", *timestamp));
   if (words.value.empty()) return illegal("empty value");
-  const auto tags = parse_tags(words.tags);
-  if (!tags) return std::unexpected(tags.error());
+  auto tags = parse_tags(words.tags);
+  if (!tags) return std::unexpected(std::move(tags).error());
   const auto value = parse_value(words.value);
   if (!value) return refuse(RefusalReason::kInvalidValue, value.error());
-  return rules.judge(words.metric, *timestamp, *value, *tags, false);
+  return rules.judge(words.metric, *timestamp, *value, *std::move(tags), false);
+}
+
+std::expected<SeriesName, Refused> parse_series(std::string_view metric, std::string_view tags,
+                                                const PointRules& rules) {
+  auto parsed = parse_tags(tags);
+  if (!parsed) return std::unexpected(std::move(parsed).error());
+  return rules.judge_series(metric, *std::move(parsed));
 }
 
 // OpenTSDB's answer would be in ISO-8859-1 as the line was; its sender knows nothing else.
@@ -162,15 +169,11 @@ std::expected<NamedPoint, Refused> parse_put_line(std::string_view line, const P
 std::expected<SeriesName, Refused> parse_put_series(std::string_view metric, std::string_view tags,
                                                     const PointRules& rules) {
   const bool latin1 = !is_utf8(metric) || !is_utf8(tags);
-  const std::string metric_text = latin1 ? latin1_to_utf8(metric) : std::string(metric);
-  const std::string tags_text = latin1 ? latin1_to_utf8(tags) : std::string(tags);
-  auto parsed = parse_tags(tags_text);
-  if (parsed) {
-    auto series = rules.judge_series(metric_text, *parsed);
-    if (series || !latin1) return series;
-    return std::unexpected(in_latin1(std::move(series).error()));
-  }
-  return std::unexpected(latin1 ? in_latin1(std::move(parsed).error()) : std::move(parsed).error());
+  const std::string metric_text = latin1 ? latin1_to_utf8(metric) : std::string();
+  const std::string tags_text = latin1 ? latin1_to_utf8(tags) : std::string();
+  auto series = parse_series(latin1 ? metric_text : metric, latin1 ? tags_text : tags, rules);
+  if (series || !latin1) return series;
+  return std::unexpected(in_latin1(std::move(series).error()));
 }
 
 }  // namespace halite::ingest

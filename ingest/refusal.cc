@@ -63,7 +63,7 @@ std::string telnet_refusal(const Refused& refused) {
       kind = "Request timed out";
       break;
     case RefusalReason::kStorage:
-      kind = "storage error";
+      kind = "HBase error";  // whatever the store: clients know these words
       break;
   }
   return fmt::format("put: {}: {}\n", kind, refused.text);

@@ -179,8 +179,7 @@ std::string echo_sent_point(const SentPoint& point) {
   return json;
 }
 
-std::expected<NamedPoint, Refused> judge_sent_point(const SentPoint& point,
-                                                    const PointRules& rules) {
+std::expected<NamedPoint, Refused> judge_sent_point(SentPoint point, const PointRules& rules) {
   const auto illegal = [](std::string_view text) {
     return std::unexpected(
         Refused{.reason = RefusalReason::kIllegalArgument, .text = std::string(text)});
@@ -193,7 +192,7 @@ std::expected<NamedPoint, Refused> judge_sent_point(const SentPoint& point,
   if (!value) {
     return std::unexpected(Refused{.reason = RefusalReason::kInvalidValue, .text = value.error()});
   }
-  return rules.judge(*point.metric, point.timestamp, *value, *point.tags, true);
+  return rules.judge(*point.metric, point.timestamp, *value, *std::move(point.tags), true);
 }
 
 struct SentPointReader::Impl {

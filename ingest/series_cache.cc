@@ -262,15 +262,19 @@ void SeriesCache::Reader::refresh() {
   view_ = cache_->view();
 }
 
-void SeriesCache::Reader::prefetch_begin(std::uint64_t hash) const {
+void SeriesCache::Reader::prefetch_slot(std::uint64_t hash) const {
   if (const Table* const table = view_.younger->table(hash)) __builtin_prefetch(&table->home(hash));
 }
 
-void SeriesCache::Reader::prefetch_middle(std::uint64_t hash) const {
+void SeriesCache::Reader::prefetch_entry(const SeriesKey& key, std::uint64_t hash) const {
+  constexpr std::size_t kLine = 64;
   const Table* const table = view_.younger->table(hash);
   if (table == nullptr) return;
   const std::uint64_t slot = table->home(hash).load(std::memory_order_acquire);
-  if (slot != 0) __builtin_prefetch(entry_of(slot));
+  if (slot == 0) return;
+  const auto* const entry = reinterpret_cast<const char*>(entry_of(slot));
+  const std::size_t bytes = entry_bytes(key);
+  for (std::size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(entry + at);
 }
 
 std::optional<storage::SeriesId> SeriesCache::Reader::find(const SeriesKey& key,

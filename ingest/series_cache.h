@@ -78,9 +78,10 @@ class SeriesCache {
 
 class SeriesCache::Reader {
  public:
-  // Asks memory for what find() will read. begin() for a whole group, then middle(), then find().
-  void prefetch_begin(std::uint64_t hash) const;
-  void prefetch_middle(std::uint64_t hash) const;
+  // Ask memory for what find() will read: the slots of a whole group, then the entries of all of
+  // them, then find().
+  void prefetch_slot(std::uint64_t hash) const;
+  void prefetch_entry(const SeriesKey& key, std::uint64_t hash) const;
 
   [[nodiscard]] std::optional<storage::SeriesId> find(const SeriesKey& key,
                                                       std::uint64_t hash) const;

@@ -57,6 +57,7 @@ void TagMap::put(std::string key, std::optional<std::string> value) {
     entries_[*at].value = std::move(value);
     return;
   }
+  if (entries_.empty()) entries_.reserve(8);  // most points have fewer
   entries_.push_back({.key = std::move(key), .value = std::move(value)});
   if (entries_.size() == kIndexFrom) {
     for (std::size_t i = 0; i < entries_.size(); ++i) index_.emplace(entries_[i].key, i);

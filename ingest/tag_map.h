@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace halite::ingest {
@@ -32,6 +33,7 @@ class TagMap {
   [[nodiscard]] bool empty() const { return entries_.empty(); }
 
   [[nodiscard]] const std::vector<TagEntry>& arrived() const { return entries_; }
+  [[nodiscard]] std::vector<TagEntry> take() && { return std::move(entries_); }
   [[nodiscard]] std::vector<const TagEntry*> in_java_order() const;
   // "{k0=v0, k1=null}"
   [[nodiscard]] std::string to_string() const;

@@ -72,7 +72,7 @@ void TelnetBatch::Impl::stage(SeriesKey key, const PutPieces& pieces) {
   next.hash = core.cache.hash(key);
   next.point = {.time = pieces.time, .value = pieces.value, .flags = pieces.flags};
   next.origin = lines;
-  ready_reader().prefetch_begin(next.hash);
+  ready_reader().prefetch_slot(next.hash);
 }
 
 void TelnetBatch::Impl::add_usual(const PutPieces& pieces, std::string& replies) {
@@ -99,7 +99,8 @@ void TelnetBatch::Impl::settle(std::string& replies) {
   if (staged_count == 0) return;
   SeriesCache::Reader& known = ready_reader();
   known.refresh();
-  for (std::size_t i = 0; i < staged_count; ++i) known.prefetch_middle(staged[i].hash);
+  for (std::size_t i = 0; i < staged_count; ++i)
+    known.prefetch_entry(staged[i].key, staged[i].hash);
   for (std::size_t i = 0; i < staged_count; ++i) {
     const Staged& line = staged[i];
     if (const auto id = known.find(line.key, line.hash)) {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "common/utf8.h"
+
 namespace halite::web {
 
 namespace {
@@ -53,6 +55,18 @@ void append_control(std::string& to, unsigned char c) {
   }
 }
 
+// Half of a surrogate pair in three bytes, as texts from Java's rules hold one (common/utf8.h).
+bool is_half_pair(std::string_view text) {
+  const CodePoint first = decode_utf8(text);
+  return first.bytes == 3 && first.value >= 0xD800 && first.value <= 0xDFFF;
+}
+
+void append_half_pair(std::string& to, char32_t unit) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  to += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) to += kHex[(unit >> shift) & 15];
+}
+
 void append_latin1(std::string& to, unsigned char c) {
   to += static_cast<char>(0xC0 | (c >> 6));
   to += static_cast<char>(0x80 | (c & 0x3F));
@@ -75,6 +89,9 @@ void append_json_string(std::string& to, std::string_view text) {
     } else if (const std::size_t length = utf8_length(text.substr(i)); length != 0) {
       to.append(text, i, length);
       i += length;
+    } else if (is_half_pair(text.substr(i))) {
+      append_half_pair(to, decode_utf8(text.substr(i)).value);
+      i += 3;
     } else {
       append_latin1(to, c);
       ++i;

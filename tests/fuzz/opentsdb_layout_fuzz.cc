@@ -5,7 +5,8 @@
 #include "storage/schema/rollup_cell.h"
 #include "tests/fuzz/schema_input.h"
 
-namespace halite::storage {
+using namespace halite;
+using namespace halite::storage;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const FuzzedRow row = fuzzed_row(data, size);
@@ -33,5 +34,3 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
-
-}  // namespace halite::storage

@@ -4,7 +4,8 @@
 
 #include "storage/schema/table_parameters.h"
 
-namespace halite::storage {
+using namespace halite;
+using namespace halite::storage;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto read =
@@ -12,5 +13,3 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (read && TableParameters::from_bytes(read->to_bytes()).value() != *read) std::abort();
   return 0;
 }
-
-}  // namespace halite::storage

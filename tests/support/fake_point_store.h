@@ -44,6 +44,10 @@ class FakePointStore final : public storage::PointStore {
     const std::scoped_lock lock(mutex_);
     return points_;
   }
+  [[nodiscard]] std::vector<StoredPoint> take_points() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(points_, {});
+  }
   [[nodiscard]] std::vector<std::size_t> interned() const {  // names in each call
     const std::scoped_lock lock(mutex_);
     return interned_;

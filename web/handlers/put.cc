@@ -101,8 +101,9 @@ Response answer_of(const Call& call, const Counts& counts,
 }  // namespace
 
 asio::awaitable<Response> handle_put(Call& call) {
+  const bool details = call.target.has("details");
   Result<ingest::PutOutcome> taken =
-      co_await call.services.writer.put_json(std::move(call.request.body));
+      co_await call.services.writer.put_json(std::move(call.request.body), details);
   if (!taken) co_return error_response(call, taken.error());
   const ingest::PutOutcome outcome = std::move(*taken);
   Counts counts{.success = outcome.success, .failed = outcome.failed};

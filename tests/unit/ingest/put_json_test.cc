@@ -174,6 +174,7 @@ TEST(PutJson, WholeBodiesAreRefusedInOpenTsdbsWords) {
                                   std::string(R"({"metric":"m",})"),
                                   std::string(R"({metric:"m"})"),
                                   std::string("{\"metric\":\"a\nb\"}"),
+                                  std::string(R"({"metric":"m":"n"})"),
                                   "[" + point + ",," + point + "]"}) {
     EXPECT_EQ(scan_error(body), "Unable to parse the given JSON") << body;
   }
@@ -272,11 +273,17 @@ TEST(SentPoint, ScalarsBecomeTexts) {
 }
 
 TEST(SentPoint, WrongShapesFailTheWholeBody) {
-  for (const std::string_view element :
-       {R"({"metric":{}})", R"({"metric":[]})", R"({"value":{}})", R"({"value":[1]})",
-        R"({"tags":[]})", R"({"tags":"a"})", R"({"tags":{"a":{}}})", R"({"tags":{"a":["b"]}})",
-        R"({"tsuid":{}})", R"({"x":tru})", R"({"x":01})", R"({"x":"\q"})", R"({"x":[1,]})",
-        R"({"x":{"y":nul}})", R"({"x\q":1})", R"({"x":"\u12"})", R"({"value":1 2})"}) {
+  for (const std::string_view element : {R"({"metric":{}})",     R"({"metric":[]})",
+                                         R"({"value":{}})",      R"({"value":[1]})",
+                                         R"({"tags":[]})",       R"({"tags":"a"})",
+                                         R"({"tags":{"a":{}}})", R"({"tags":{"a":["b"]}})",
+                                         R"({"tsuid":{}})",      R"({"x":tru})",
+                                         R"({"x":01})",          R"({"x":"\q"})",
+                                         R"({"x":[1,]})",        R"({"x":{"y":nul}})",
+                                         R"({"x\q":1})",         R"({"x":"\u12"})",
+                                         R"({"value":1 2})",     R"({"metric":"m":"n"})",
+                                         R"({"metric":1:2})",    R"({"x":"m":"n"})",
+                                         R"({"x":["m":"n"]})"}) {
     const auto sent = read(element);
     ASSERT_FALSE(sent) << element;
     EXPECT_EQ(sent.error().message, "Unable to parse the given JSON");

@@ -151,8 +151,8 @@ TEST(SeriesCache, ManyThreadsFindOnlyWhatIsTrue) {
       const SeriesKey wanted = key("some.metric", tags);
       const std::uint64_t hash = cache.hash(wanted);
       auto reader = cache.reader();
-      reader.prefetch_begin(hash);
-      reader.prefetch_middle(hash);
+      reader.prefetch_slot(hash);
+      reader.prefetch_entry(wanted, hash);
       if (const auto known = reader.find(wanted, hash)) {
         ++found;
         if (*known != id) ++wrong;
