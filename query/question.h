@@ -50,6 +50,9 @@ struct SubQuestion {
   bool explicit_tags = false;
   std::optional<DownsampleSpec> downsample;
   std::optional<RateSpec> rate;
+  // Either one asks for histograms. None are stored yet, so the answer has no series.
+  std::vector<float> percentiles;  // 0 to 100
+  bool show_histogram_buckets = false;
   bool operator==(const SubQuestion&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes.h"
+#include "common/java_double.h"
 #include "query/aggregator.h"
 #include "query/downsample_spec.h"
 #include "query/time.h"
@@ -101,6 +102,21 @@ Result<void> read_downsample(const DraftQuestion& draft, const DraftSubQuestion&
   return {};
 }
 
+Result<void> check_histogram(const SubQuestion& sub) {
+  if (sub.percentiles.empty() && !sub.show_histogram_buckets) return {};
+  if (sub.aggregator != "none" && sub.aggregator != "sum") {
+    return refuse("Only NONE or SUM aggregation function supported for histogram query");
+  }
+  if (sub.downsample && sub.downsample->function != "sum") {
+    return refuse("Only SUM downsampling aggregation supported for histogram query");
+  }
+  for (const float percentile : sub.percentiles) {
+    if (percentile >= 0 && percentile <= 100) continue;
+    return refuse(fmt::format("Invalid percentile parameters: {}", java_double(percentile)));
+  }
+  return {};
+}
+
 Result<SubQuestion> check_sub_question(const DraftQuestion& draft, const DraftSubQuestion& sub) {
   SubQuestion checked = sub.question;
   TRY_VOID(check_aggregator(checked.aggregator));
@@ -108,9 +124,7 @@ Result<SubQuestion> check_sub_question(const DraftQuestion& draft, const DraftSu
     return refuse("Missing the metric or tsuids, provide at least one");
   }
   TRY_VOID(read_downsample(draft, sub, checked));
-  if (!sub.percentiles.empty()) {
-    return fail(Errc::kUnsupported, "Histogram queries (percentiles) are not offered yet");
-  }
+  TRY_VOID(check_histogram(checked));
   if (sub.pre_aggregate) {
     return refuse("Pre-aggregated data was asked for, but no rollups are configured");
   }

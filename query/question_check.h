@@ -15,7 +15,6 @@ struct DraftSubQuestion {
   SubQuestion question;                  // aggregator, metric, filters, explicit_tags, rate
   std::string downsample;                // not yet read; empty = none
   std::vector<std::string> tsuids;       // hexadecimal
-  std::vector<std::string> percentiles;  // of histograms, which are not offered yet
   bool pre_aggregate = false;
   bool operator==(const DraftSubQuestion&) const = default;
 };

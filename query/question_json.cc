@@ -110,6 +110,20 @@ Result<std::vector<std::string>> read_texts(std::string_view field, element valu
   return texts;
 }
 
+Result<std::vector<float>> read_floats(std::string_view field, element value) {
+  std::vector<float> numbers;
+  if (value.is_null()) return numbers;
+  if (!value.is_array()) return refuse_type(field, "an array of numbers");
+  for (const element item : value.get_array().value_unsafe()) {
+    double number = 0;
+    if (item.get_double().get(number) != simdjson::SUCCESS) {
+      return refuse_type(field, "an array of numbers");
+    }
+    numbers.push_back(static_cast<float>(number));
+  }
+  return numbers;
+}
+
 Result<Filter> read_filter(element value, const ParseContext& context) {
   if (!value.is_object()) return refuse_type("filters", "an array of objects");
   std::string type;
@@ -202,7 +216,9 @@ Result<DraftSubQuestion> read_sub_question(element value, const ParseContext& co
     } else if (name == "explicitTags") {
       TRY(sub.question.explicit_tags, read_bool(name, field));
     } else if (name == "percentiles") {
-      TRY(sub.percentiles, read_texts(name, field));
+      TRY(sub.question.percentiles, read_floats(name, field));
+    } else if (name == "showHistogramBuckets") {
+      TRY(sub.question.show_histogram_buckets, read_bool(name, field));
     } else if (name == "preAggregate") {
       TRY(sub.pre_aggregate, read_bool(name, field));
     }

@@ -83,17 +83,21 @@ Result<RateSpec> parse_rate(std::string_view part) {
 }
 
 // "percentiles[98,99.9]".
-Result<std::vector<std::string>> parse_percentiles(std::string_view part) {
+Result<std::vector<float>> parse_percentiles(std::string_view part) {
   const std::size_t open = part.find('[');
   const std::size_t close = part.find(']');
-  std::vector<std::string> percentiles;
-  if (open != std::string_view::npos && close != std::string_view::npos && open + 1 < close) {
-    for (const auto text : split_all(part.substr(open + 1, close - open - 1), ',')) {
-      percentiles.emplace_back(text);
-    }
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
+    return refuse(fmt::format("Malformated percentile query paramater: {}", part));
   }
-  if (percentiles.empty()) {
-    return fail(Errc::kInternal, fmt::format("Invalid percentile parameters: {}", part));
+  std::vector<float> percentiles;
+  for (const auto text : split_all(part.substr(open + 1, close - open - 1), ',')) {
+    float percentile = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percentile);
+    if (text.empty()) return fail(Errc::kInternal, "empty String");
+    if (error != std::errc{} || end != text.data() + text.size()) {
+      return fail(Errc::kInternal, fmt::format("For input string: \"{}\"", text));
+    }
+    percentiles.push_back(percentile);
   }
   return percentiles;
 }
@@ -109,7 +113,9 @@ Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
   } else if (lower == "pre-agg") {
     sub.pre_aggregate = true;
   } else if (lower.starts_with("percentiles")) {
-    TRY(sub.percentiles, parse_percentiles(part));
+    TRY(sub.question.percentiles, parse_percentiles(part));
+  } else if (lower.starts_with("show-histogram-buckets")) {
+    sub.question.show_histogram_buckets = true;
   } else if (lower.starts_with("explicit_tags")) {
     sub.question.explicit_tags = true;
   }

@@ -12,8 +12,8 @@ constexpr Family kSeriesFamily = 0;
 constexpr std::uint32_t kLoadRows = 4096;  // series read in one go
 
 const Error& renamed_meanwhile() {
-  static const Error error{Errc::kUnavailable, "a name was changed while it was looked up", {}};
-  return error;
+  static const Error kError{Errc::kUnavailable, "a name was changed while it was looked up", {}};
+  return kError;
 }
 
 }  // namespace

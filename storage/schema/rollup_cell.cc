@@ -53,13 +53,12 @@ std::int64_t rollup_base(const RollupInterval& interval, std::int64_t time_s) {
   if (interval.span == RollupSpan::kHours || interval.span == RollupSpan::kDay) {
     return time_s - time_s % span_seconds(interval);
   }
-  using namespace std::chrono;
-  const auto day = floor<days>(sys_seconds(seconds(time_s)));
-  const year_month_day date(day);
-  const sys_days begin = interval.span == RollupSpan::kMonth
-                             ? sys_days(date.year() / date.month() / 1)
-                             : sys_days(date.year() / January / 1);
-  return sys_seconds(begin).time_since_epoch().count();
+  const auto day =
+      std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(time_s)));
+  const std::chrono::year_month_day date(day);
+  const auto month = interval.span == RollupSpan::kMonth ? date.month() : std::chrono::January;
+  const std::chrono::sys_days begin(date.year() / month / 1);
+  return std::chrono::sys_seconds(begin).time_since_epoch().count();
 }
 
 Result<RollupCell> rollup_cell(const OpentsdbLayout& layout, const RollupInterval& interval,

@@ -14,8 +14,8 @@ constexpr int kAttempts = 3;
 constexpr int kLostAnswersMax = 10;
 
 const Bytes& counter_row() {
-  static const Bytes row(1, '\0');
-  return row;
+  static const Bytes kRow(1, '\0');
+  return kRow;
 }
 
 // The counter is signed, which is what bounds ids of 8 bytes.

@@ -2,8 +2,7 @@
 #include "storage/schema/cyclic_layout.h"
 #include "tests/fuzz/schema_input.h"
 
-using namespace halite;
-using namespace halite::storage;
+namespace halite::storage {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const FuzzedRow row = fuzzed_row(data, size);
@@ -22,3 +21,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_row(*layout, *id, row.cells, {15'706 * kDayMs, 15'706 * kDayMs + 60'000});
   return 0;
 }
+
+}  // namespace halite::storage

@@ -5,8 +5,7 @@
 #include "storage/schema/rollup_cell.h"
 #include "tests/fuzz/schema_input.h"
 
-using namespace halite;
-using namespace halite::storage;
+namespace halite::storage {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const FuzzedRow row = fuzzed_row(data, size);
@@ -34,3 +33,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace halite::storage

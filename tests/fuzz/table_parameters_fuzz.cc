@@ -4,8 +4,7 @@
 
 #include "storage/schema/table_parameters.h"
 
-using namespace halite;
-using namespace halite::storage;
+namespace halite::storage {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto read =
@@ -13,3 +12,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (read && TableParameters::from_bytes(read->to_bytes()).value() != *read) std::abort();
   return 0;
 }
+
+}  // namespace halite::storage

@@ -142,7 +142,7 @@ TEST(QuestionUri, WhatOpentsdbAnswersWith500) {
        "When parsing tag 'host=regexp(a': Filter must end with a ')': regexp(a"},
       {"sum:m{host=foo(a)}",
        "When parsing tag 'host=foo(a)': Could not find a tag value filter of the type: foo"},
-      {"sum:percentiles[]:m", "Invalid percentile parameters: percentiles[]"},
+      {"sum:percentiles[]:m", "empty String"},
   };
   for (const auto& [m, text] : cases) {
     const auto question = uri_m(m);
@@ -174,6 +174,18 @@ TEST(QuestionUri, ValidationRefusalsSayWhatWasAsked) {
   EXPECT_EQ(message(uri({{"start", "01/01/2013"}, {"m", "sum:m"}})),
             "Invalid timestamp: -61961932800000");
   EXPECT_EQ(code(uri({{"start", "01/01/2013"}, {"m", "sum:m"}})), Errc::kInternal);
+}
+
+TEST(QuestionUri, Histograms) {
+  const auto question = uri_m("sum:1m-sum:percentiles[98,99.9]:show-histogram-buckets:m");
+  ASSERT_TRUE(question) << question.error().message;
+  EXPECT_THAT(question->queries[0].percentiles, ElementsAre(98.0f, 99.9f));
+  EXPECT_TRUE(question->queries[0].show_histogram_buckets);
+  EXPECT_EQ(message(uri_m("max:percentiles[98]:m")),
+            "Only NONE or SUM aggregation function supported for histogram query");
+  EXPECT_EQ(message(uri_m("sum:1m-avg:percentiles[98]:m")),
+            "Only SUM downsampling aggregation supported for histogram query");
+  EXPECT_EQ(message(uri_m("sum:percentiles[101]:m")), "Invalid percentile parameters: 101.0");
 }
 
 TEST(QuestionUri, LastOfATwiceGivenParameterCounts) {

@@ -41,6 +41,7 @@ class PointStoreUnderTest {
 
 struct PointStoreKind {
   std::string name;
+  bool synced = false;  // writes wait for a disk: random tests take fewer steps
   std::function<std::unique_ptr<PointStoreUnderTest>(const Clock&, boost::asio::any_io_executor)>
       make;
 };
@@ -54,6 +55,9 @@ struct StoredPoint {
   bool is_float = false;
   bool operator==(const StoredPoint&) const = default;
 };
+inline void PrintTo(const StoredPoint& point, std::ostream* out) {
+  *out << (point.is_float ? "float " : "integer ") << std::hex << point.value << std::dec;
+}
 using SeriesPoints = std::map<TimestampMs, StoredPoint>;
 using Points = std::map<SeriesName, SeriesPoints>;  // with an entry for every series seen
 

@@ -338,6 +338,14 @@ TEST_P(PointStoreContract, ARestartForgetsNothing) {
   EXPECT_EQ(scan(select("m"), {kBase, kBase + kHour}), before);
   EXPECT_EQ(store().series(intern("m host=a dc=b")).tsuid, tsuid);
   reopen();
+  SeriesQuery query;
+  query.tsuids = {tsuid};
+  const auto by_tsuid = run(store().select(query)).value();
+  const auto last = run(store().last(by_tsuid, {0, kNow})).value();
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(last.front().time, kBase + 1000);
+  EXPECT_EQ(run(store().lookup(by_tsuid, 0))->size(), 1u);
+  reopen();
   put(intern("m host=a dc=b"), kBase + 1000, 3.5);
   const auto points = scan(select("m"), {kBase + 1000, kBase + kHour});
   EXPECT_EQ(points.at(parse_series("m host=a dc=b")).at(kBase + 1000).value, double_bits(3.5));

@@ -100,9 +100,10 @@ export function rangeInWords(start: string, end: string, zone: Zone): string {
   const from = parseTime(start, now, zone);
   const to = parseTime(end, now, zone);
   if (from === null || to === null) return `${start} → ${end || "now"}`;
+  const short = (time: number): string => dateTimeText(time, zone).replace(/:00$/, "");
   const sameDay = dateText(from, zone) === dateText(to, zone);
-  const toText = end === "" || end === "now" ? "now" : dateTimeText(to, zone).slice(sameDay ? 11 : 0);
-  return `${dateTimeText(from, zone)} → ${toText}`;
+  const toText = end === "" || end === "now" ? "now" : short(to).slice(sameDay ? 11 : 0);
+  return `${short(from)} → ${toText}`;
 }
 
 const kNiceMs = [

@@ -142,6 +142,7 @@ export class Graph implements View {
           scale: frame.state.queries[one.query]?.rightAxis ? "right" : "left",
           show: !hidden[i],
           stroke: colours[i],
+          fill: frame.series.length === 1 ? `${colours[i]}1f` : undefined, // a lone line stands on its shade
           dash: dense ? undefined : seriesDash(i),
           width: dense ? 1 : 1.5,
           points: { size: 4 },

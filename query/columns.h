@@ -1,0 +1,51 @@
+// A series' points between two operators: a column each for times, values and kinds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/data_point.h"
+
+namespace halite::query {
+
+struct PointColumns {
+  std::vector<TimestampMs> times;  // ascending, none twice
+  std::vector<ValueBits> values;
+  std::vector<std::uint8_t> floats;  // 1: values[i] is a double
+
+  static constexpr std::size_t kBytesPerPoint =
+      sizeof(TimestampMs) + sizeof(ValueBits) + sizeof(std::uint8_t);
+
+  [[nodiscard]] std::size_t size() const { return times.size(); }
+  [[nodiscard]] bool empty() const { return times.empty(); }
+
+  void push(TimestampMs time, ValueBits value, bool is_float) {
+    times.push_back(time);
+    values.push_back(value);
+    floats.push_back(is_float ? 1 : 0);
+  }
+  void push(TimestampMs time, double value) { push(time, double_bits(value), true); }
+
+  void clear() { truncate(0); }
+  void truncate(std::size_t size) {
+    times.resize(size);
+    values.resize(size);
+    floats.resize(size);
+  }
+  // Takes the first `count` points away.
+  void drop_front(std::size_t count) {
+    const auto n = static_cast<std::ptrdiff_t>(count);
+    times.erase(times.begin(), times.begin() + n);
+    values.erase(values.begin(), values.begin() + n);
+    floats.erase(floats.begin(), floats.begin() + n);
+  }
+
+  // A value as a double, whatever it is.
+  [[nodiscard]] double number(std::size_t i) const {
+    return floats[i] != 0 ? as_double(values[i]) : static_cast<double>(as_integer(values[i]));
+  }
+};
+
+}  // namespace halite::query

@@ -1,0 +1,160 @@
+#include "query/engine.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include "query/plan.h"
+#include "query/sub_query.h"
+#include "query/watch.h"
+
+namespace halite::query {
+namespace {
+
+// Runs in the registry's numbers.
+class Statistics {
+ public:
+  explicit Statistics(prometheus::Registry& registry)
+      : runs_(prometheus::BuildCounter()
+                  .Name("halite_query_runs_total")
+                  .Help("Questions answered, by outcome.")
+                  .Register(registry)),
+        running_(prometheus::BuildGauge()
+                     .Name("halite_query_running")
+                     .Help("Questions being answered.")
+                     .Register(registry)
+                     .Add({})),
+        points_read_(prometheus::BuildCounter()
+                         .Name("halite_query_points_read_total")
+                         .Help("Stored points read for answers.")
+                         .Register(registry)
+                         .Add({})),
+        points_out_(prometheus::BuildCounter()
+                        .Name("halite_query_points_out_total")
+                        .Help("Points answered.")
+                        .Register(registry)
+                        .Add({})),
+        seconds_(prometheus::BuildHistogram()
+                     .Name("halite_query_run_seconds")
+                     .Help("Time from question to answer.")
+                     .Register(registry)
+                     .Add({}, prometheus::Histogram::BucketBoundaries{0.001, 0.003, 0.01, 0.03, 0.1,
+                                                                      0.3, 1, 3, 10, 30, 100})) {}
+
+  void begin() { running_.Increment(); }
+
+  void end(const QueryCost& cost, std::string_view outcome) {
+    running_.Decrement();
+    runs_.Add({{"outcome", std::string(outcome)}}).Increment();
+    points_read_.Increment(static_cast<double>(cost.points_read));
+    points_out_.Increment(static_cast<double>(cost.points_out));
+    seconds_.Observe(cost.wall_ms / 1000);
+  }
+
+ private:
+  prometheus::Family<prometheus::Counter>& runs_;
+  prometheus::Gauge& running_;
+  prometheus::Counter& points_read_;
+  prometheus::Counter& points_out_;
+  prometheus::Histogram& seconds_;
+};
+
+}  // namespace
+
+struct QueryEngine::Impl {
+  Impl(storage::PointStore& points, const Clock& time, QueryLimits bounds, bool skip_unknown,
+       boost::asio::any_io_executor where, prometheus::Registry& registry)
+      : store(points),
+        clock(time),
+        limits(bounds),
+        skip_unknown_values(skip_unknown),
+        executor(std::move(where)),
+        statistics(registry) {}
+
+  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
+  Task<void> answer(Answer* answer, Watch* watch);
+  Task<void> answer_one(Answer* answer, std::size_t index, Watch* watch);
+
+  storage::PointStore& store;
+  const Clock& clock;
+  const QueryLimits limits;
+  const bool skip_unknown_values;
+  const boost::asio::any_io_executor executor;
+  Statistics statistics;
+};
+
+Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
+                                                           std::stop_token stop) {
+  Watch watch(limits, clock, std::move(stop));
+  statistics.begin();
+  auto answered = std::make_shared<Answer>();
+  answered->question = std::move(question);
+  auto answering = answer(answered.get(), &watch);
+  const Result<void> outcome = co_await std::move(answering);
+  answered->cost = watch.cost();
+  statistics.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
+  if (outcome) co_return answered;
+  Error error = outcome.error();
+  // OpenTSDB's envelope repeats the message of what fails while a query runs.
+  if (error.details.empty()) error.details = error.message;
+  co_return std::unexpected(std::move(error));
+}
+
+Task<void> QueryEngine::Impl::answer(Answer* answer, Watch* watch) {
+  const std::size_t count = answer->question.queries.size();
+  if (count > limits.sub_queries_max) {
+    co_return fail(Errc::kTooLarge,
+                   fmt::format("The question has {} sub-queries, at most {} are allowed; split it "
+                               "or raise query.sub_queries_max",
+                               count, limits.sub_queries_max));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    auto one = answer_one(answer, i, watch);
+    CO_TRY_VOID(co_await std::move(one));
+  }
+  co_return Result<void>{};
+}
+
+Task<void> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index, Watch* watch) {
+  const SubQuestion& question = answer->question.queries[index];
+  CO_TRY_VOID(watch->check());
+  CO_TRY(const SubPlan plan, make_plan(answer->question, question, limits.output_points_max));
+  auto selecting = store.select(series_query(question, skip_unknown_values));
+  CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
+  // No histograms are stored, and points are no answer to who asks for histograms.
+  if (!question.percentiles.empty() || question.show_histogram_buckets) co_return Result<void>{};
+  auto running = run_sub_query(store, selection, question, plan, index, *watch);
+  CO_TRY(std::vector<AnswerSeries> series, co_await std::move(running));
+  for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
+  if (answer->question.delete_points) {
+    auto deleting = store.delete_range(selection, plan.asked);
+    CO_TRY(const std::uint64_t deleted, co_await std::move(deleting));
+    static_cast<void>(deleted);
+  }
+  co_return Result<void>{};
+}
+
+QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
+                         bool skip_unknown_values, boost::asio::any_io_executor executor,
+                         prometheus::Registry& registry)
+    : impl_(std::make_unique<Impl>(store, clock, limits, skip_unknown_values, std::move(executor),
+                                   registry)) {}
+
+QueryEngine::~QueryEngine() = default;
+
+Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop) {
+  auto work = impl_->run(std::move(question), std::move(stop));
+  auto done = boost::asio::co_spawn(impl_->executor, std::move(work), boost::asio::use_awaitable);
+  Result<std::shared_ptr<const Answer>> answer = co_await std::move(done);
+  co_return answer;
+}
+
+}  // namespace halite::query

@@ -1,0 +1,253 @@
+#include "query/fetch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/gather.h"
+
+namespace halite::query {
+namespace {
+
+// About what a series costs besides its points.
+constexpr std::int64_t kSeriesBytes = 512;
+
+std::int64_t point_bytes(std::size_t points) {
+  return static_cast<std::int64_t>(points * PointColumns::kBytesPerPoint);
+}
+
+}  // namespace
+
+struct Fetch::SeriesState {
+  SeriesState(const storage::Series& owner, const SubPlan& plan) : series(&owner), pipeline(plan) {}
+
+  [[nodiscard]] std::int64_t bytes() const {
+    return point_bytes(member.points.size()) + static_cast<std::int64_t>(pipeline.bytes());
+  }
+
+  const storage::Series* series;
+  Pipeline pipeline;
+  Member member;
+  // As they were when the window began.
+  std::optional<Pipeline> pipeline_before;
+  std::size_t points_before = 0;
+  std::optional<MergePoint> peek_before;
+  bool finished_before = false;
+};
+
+struct Fetch::Shard {
+  std::uint32_t index = 0;
+  std::unordered_map<storage::SeriesId, std::unique_ptr<SeriesState>> states;
+  std::vector<SeriesState*> fresh;  // not yet handed out
+  SeriesState* last = nullptr;      // blocks of one series often follow each other
+  PipelineScratch scratch;
+};
+
+Fetch::Fetch(storage::PointStore& store, const SubPlan& plan, Watch& watch)
+    : store_(store), plan_(plan), watch_(watch) {
+  for (std::uint32_t i = 0; i < store.shard_count(); ++i) {
+    shards_.push_back(std::make_unique<Shard>());
+    shards_.back()->index = i;
+  }
+}
+
+Fetch::~Fetch() { static_cast<void>(hold(-held_bytes_)); }
+
+// Giving back (a negative count) never fails.
+Result<void> Fetch::hold(std::int64_t bytes) {
+  held_bytes_ += bytes;
+  return watch_.add_bytes(bytes);
+}
+
+Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max) {
+  held_before_window_ = held_bytes_;
+  too_large_ = false;
+  std::vector<Task<void>> tasks;
+  for (const auto& shard : shards_) {
+    tasks.push_back(read_shard(shard.get(), window, window_bytes_max));
+  }
+  auto gathering = gather(std::move(tasks), shards_.size());
+  const std::vector<Result<void>> outcomes = co_await std::move(gathering);
+  for (const Result<void>& outcome : outcomes) {
+    if (!outcome) co_return std::unexpected(outcome.error());
+  }
+  if (!too_large_) co_return WindowOutcome::kRead;
+  give_up();
+  co_return WindowOutcome::kTooLarge;
+}
+
+Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
+  for (const auto& [id, state] : shard->states) {
+    state->pipeline_before = state->pipeline;
+    state->points_before = state->member.points.size();
+    state->peek_before = state->member.peek;
+    state->finished_before = state->member.finished;
+  }
+  const std::unique_ptr<storage::BlockScan> scan = store_.scan(selection_, window, shard->index);
+  for (;;) {
+    auto next = scan->next();
+    CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
+    if (blocks.empty()) break;
+    CO_TRY_VOID(watch_.check());
+    CO_TRY_VOID(take_blocks(*shard, blocks));
+    if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
+    if (too_large_) co_return Result<void>{};
+  }
+  CO_TRY_VOID(close_window(*shard, window));
+  co_return Result<void>{};
+}
+
+Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) {
+  if (shard.last != nullptr && shard.last->series->id == id) return shard.last;
+  std::unique_ptr<SeriesState>& state = shard.states[id];
+  if (state == nullptr) {
+    TRY_VOID(watch_.add_series(1));
+    TRY_VOID(hold(kSeriesBytes));
+    state = std::make_unique<SeriesState>(store_.series(id), plan_);
+    shard.fresh.push_back(state.get());
+  }
+  shard.last = state.get();
+  return shard.last;
+}
+
+Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>& blocks) {
+  std::int64_t bytes = 0;
+  std::uint64_t points = 0;
+  for (const storage::Block& block : blocks) {
+    // A row without a point in whole hours is no row of OpenTSDB's: the series does not appear.
+    if (block.times.empty()) continue;
+    TRY(SeriesState* const state, state_of(shard, block.series));
+    bytes -= state->bytes();
+    state->pipeline.add(block, shard.scratch, state->member.points);
+    bytes += state->bytes();
+    points += block.size();
+  }
+  watch_.add_blocks(blocks.size());
+  TRY_VOID(hold(bytes));
+  return watch_.add_points(points);
+}
+
+Result<void> Fetch::close_window(Shard& shard, TimeRange window) {
+  std::int64_t bytes = 0;
+  for (const auto& [id, state] : shard.states) {
+    Member& member = state->member;
+    bytes -= state->bytes();
+    if (window.end == plan_.scan.end) {
+      state->pipeline.finish(shard.scratch, member.points);
+      member.finished = true;
+      member.peek.reset();
+    } else {
+      state->pipeline.advance(window.end, shard.scratch, member.points);
+    }
+    if (member.points.size() > state->points_before) member.peek.reset();
+    bytes += state->bytes();
+    if (state->pipeline.failed()) return fail(Errc::kInvalidArgument, "unhandled fill policy");
+  }
+  return hold(bytes);
+}
+
+void Fetch::give_up() {
+  std::int64_t bytes = 0;
+  for (const auto& shard : shards_) {
+    for (const auto& [id, state] : shard->states) {
+      bytes -= state->bytes();
+      state->pipeline = state->pipeline_before ? *state->pipeline_before : Pipeline(plan_);
+      state->member.points.truncate(state->points_before);
+      state->member.peek = state->peek_before;
+      state->member.finished = state->finished_before;
+      bytes += state->bytes();
+    }
+  }
+  static_cast<void>(hold(bytes));
+}
+
+std::vector<GroupMember> Fetch::take_new() {
+  std::vector<GroupMember> members;
+  for (const auto& shard : shards_) {
+    for (SeriesState* const state : shard->fresh) {
+      members.push_back({.series = state->series, .member = &state->member});
+    }
+    shard->fresh.clear();
+  }
+  return members;
+}
+
+Task<void> Fetch::look_ahead(TimestampMs from) {
+  storage::SeriesQuery query;
+  for (const auto& shard : shards_) {
+    for (const auto& [id, state] : shard->states) {
+      if (state->member.awaited) query.tsuids.push_back(state->series->tsuid);
+    }
+  }
+  if (query.tsuids.empty()) co_return Result<void>{};
+  auto selecting = store_.select(std::move(query));
+  CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
+  const TimeRange range{.begin = from, .end = plan_.scan.end};
+  std::vector<Task<void>> tasks;
+  for (const auto& shard : shards_) tasks.push_back(look_ahead_in(shard.get(), selection, range));
+  auto gathering = gather(std::move(tasks), shards_.size());
+  const std::vector<Result<void>> outcomes = co_await std::move(gathering);
+  for (const Result<void>& outcome : outcomes) {
+    if (!outcome) co_return std::unexpected(outcome.error());
+  }
+  co_return Result<void>{};
+}
+
+Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Selection> selection,
+                                TimeRange range) {
+  struct Ahead {
+    SeriesState* state;
+    Pipeline pipeline;
+  };
+  std::unordered_map<storage::SeriesId, Ahead> waiting;
+  for (const auto& [id, state] : shard->states) {
+    if (state->member.awaited) waiting.emplace(id, Ahead{state.get(), state->pipeline});
+  }
+  if (waiting.empty()) co_return Result<void>{};
+  PointColumns out;
+  const auto found = [&out](Member& member) {
+    member.peek =
+        MergePoint{.time = out.times[0], .value = out.values[0], .is_float = out.floats[0] != 0};
+    member.awaited = false;
+    out.clear();
+  };
+  const std::unique_ptr<storage::BlockScan> scan = store_.scan(selection, range, shard->index);
+  while (!waiting.empty()) {
+    auto next = scan->next();
+    CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
+    if (blocks.empty()) break;
+    CO_TRY_VOID(watch_.check());
+    for (const storage::Block& block : blocks) {
+      const auto ahead = waiting.find(block.series);
+      if (ahead == waiting.end() || block.times.empty()) continue;
+      ahead->second.pipeline.add(block, shard->scratch, out);
+      if (out.empty()) continue;
+      found(ahead->second.state->member);
+      waiting.erase(ahead);
+    }
+  }
+  for (auto& [id, ahead] : waiting) {
+    ahead.pipeline.finish(shard->scratch, out);
+    Member& member = ahead.state->member;
+    if (out.empty()) {
+      member.finished = true;
+      member.awaited = false;
+    } else {
+      found(member);
+    }
+  }
+  co_return Result<void>{};
+}
+
+void Fetch::recount() {
+  std::int64_t bytes = 0;
+  for (const auto& shard : shards_) {
+    for (const auto& [id, state] : shard->states) bytes += state->bytes() + kSeriesBytes;
+  }
+  static_cast<void>(hold(bytes - held_bytes_));  // a merge only takes
+}
+
+std::uint64_t Fetch::window_bytes() const {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, held_bytes_ - held_before_window_));
+}
+
+}  // namespace halite::query

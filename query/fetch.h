@@ -1,0 +1,82 @@
+// Reads the selected series, window by window in time, all shards side by side, each series
+// through its pipeline into its group's member.
+//
+//   Threads  one caller at a time; inside, a coroutine a shard on the caller's executor, each with
+//            its own state.
+//   Memory   a window that would take more than its share is given up and read again, shorter.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/task.h"
+#include "query/group.h"
+#include "query/pipeline.h"
+#include "query/plan.h"
+#include "query/watch.h"
+#include "storage/point_store.h"
+
+namespace halite::query {
+
+enum class WindowOutcome : std::uint8_t {
+  kRead,
+  kTooLarge,  // nothing of it was kept: ask for a shorter one
+};
+
+class Fetch {
+ public:
+  // All outlive it.
+  Fetch(storage::PointStore& store, const SubPlan& plan, Watch& watch);
+  ~Fetch();
+  Fetch(const Fetch&) = delete;
+  Fetch& operator=(const Fetch&) = delete;
+
+  // What to read; to be set before all else.
+  void select(std::shared_ptr<const storage::Selection> selection) {
+    selection_ = std::move(selection);
+  }
+
+  // Reads the window that follows the last one. With window_bytes_max = 0 it never gives up.
+  Task<WindowOutcome> read(TimeRange window, std::uint64_t window_bytes_max);
+
+  // Series seen for the first time since the last call.
+  [[nodiscard]] std::vector<GroupMember> take_new();
+
+  // Finds the next point, after `from`, of the members that are awaited.
+  Task<void> look_ahead(TimestampMs from);
+
+  // Counts again what the members hold, after a merge took from them.
+  void recount();
+
+  // What the last window took.
+  [[nodiscard]] std::uint64_t window_bytes() const;
+
+ private:
+  struct SeriesState;
+  struct Shard;
+
+  Task<void> read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max);
+  Result<void> take_blocks(Shard& shard, const std::vector<storage::Block>& blocks);
+  Result<SeriesState*> state_of(Shard& shard, storage::SeriesId id);
+  Result<void> close_window(Shard& shard, TimeRange window);
+  void give_up();
+  Result<void> hold(std::int64_t bytes);
+  Task<void> look_ahead_in(Shard* shard, std::shared_ptr<const storage::Selection> selection,
+                           TimeRange range);
+
+  storage::PointStore& store_;
+  const SubPlan& plan_;
+  Watch& watch_;
+  std::shared_ptr<const storage::Selection> selection_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::atomic<std::int64_t> held_bytes_ = 0;
+  std::int64_t held_before_window_ = 0;
+  std::atomic<bool> too_large_ = false;
+};
+
+}  // namespace halite::query

@@ -1,0 +1,54 @@
+// Series in groups, groups in OpenTSDB's order: by the ids of the values grouped by, members by
+// their tsuid (whatever the number of shards).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/bytes.h"
+#include "query/engine.h"
+#include "query/merge.h"
+#include "query/plan.h"
+#include "storage/point_store.h"
+
+namespace halite::query {
+
+struct GroupMember {
+  const storage::Series* series = nullptr;
+  Member* member = nullptr;
+};
+
+struct Group {
+  explicit Group(const SubPlan& plan) : merge(plan) {}
+
+  std::vector<GroupMember> members;  // by tsuid
+  GroupMerge merge;
+  AnswerSeries answer;
+};
+
+class Groups {
+ public:
+  Groups(const SubQuestion& question, const SubPlan& plan);
+
+  // Series seen for the first time. Members stay where they are as long as the groups.
+  void add(std::vector<GroupMember> members);
+
+  [[nodiscard]] std::vector<Group*> all();
+
+  // The answers in order, with metric, tags and tsuids filled in. Ends the groups.
+  [[nodiscard]] std::vector<AnswerSeries> take_answers(std::size_t query_index);
+
+ private:
+  [[nodiscard]] Bytes key_of(const storage::Series& series) const;
+
+  const SubPlan* plan_;
+  bool each_alone_;                // aggregator `none`
+  std::set<std::string> by_keys_;  // tag keys grouped by
+  std::map<Bytes, std::unique_ptr<Group>> groups_;
+};
+
+}  // namespace halite::query

@@ -1,0 +1,124 @@
+#include "query/plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "common/check.h"
+#include "query/time.h"
+
+namespace halite::query {
+namespace {
+
+constexpr std::int64_t kHour = 3'600'000;
+// Nothing is stored at or after this time; a multiple of an hour, so ranges may end here.
+constexpr TimestampMs kScanEnd = (kTimeEnd / kHour + 1) * kHour;
+
+TimestampMs ceil_to(TimestampMs time, std::int64_t unit) { return (time + unit - 1) / unit * unit; }
+
+// Rows are hours, and OpenTSDB reads whole rows: from the hour that holds the first bucket to the
+// end of the hour that holds the end of the last. Times count in whole seconds here.
+TimeRange scan_range(const Question& question, const std::optional<DownsampleSpec>& downsample) {
+  const std::int64_t interval = downsample ? downsample->interval_ms : 0;
+  TimestampMs begin = question.begin / 1000 * 1000;
+  TimestampMs end = (question.end - 1) / 1000 * 1000 + 1000;
+  if (interval > 0) {
+    begin -= begin % interval / 1000 * 1000;
+    const std::int64_t to_bucket_end = (interval - end % interval) / 1000 * 1000;
+    end = to_bucket_end >= kScanEnd - end ? kScanEnd : ceil_to(end + to_bucket_end, kHour);
+  } else {
+    end += kHour - end % kHour;
+  }
+  begin = std::max<TimestampMs>(0, begin / kHour * kHour);
+  return {.begin = begin, .end = std::min(end, kScanEnd)};
+}
+
+Result<Calendar> make_calendar(const Question& question, const DownsampleSpec& spec) {
+  const auto zone = find_time_zone(question.timezone);
+  if (!zone) {
+    return fail(Errc::kInvalidArgument, "The timezone specification could not be found");
+  }
+  return Calendar(spec.unit, spec.interval, *zone);
+}
+
+// OpenTSDB asks every series for its points from the first whole bucket of the scan range on.
+TimestampMs first_whole_bucket(const DownsamplePlan& plan, TimestampMs scan_begin) {
+  if (plan.kind == BucketKind::kFixed) {
+    if (plan.interval_ms > kScanEnd) return scan_begin == 0 ? 0 : kScanEnd;
+    return ceil_to(scan_begin, plan.interval_ms);
+  }
+  const TimestampMs start = plan.calendar->bucket_start(scan_begin);
+  return start < scan_begin ? plan.calendar->next(start) : start;
+}
+
+TimeRange filled_range(const DownsamplePlan& plan, TimeRange scan) {
+  if (plan.kind == BucketKind::kFixed) {
+    return {.begin = scan.begin - scan.begin % plan.interval_ms,
+            .end = scan.end - scan.end % plan.interval_ms};
+  }
+  const TimestampMs begin = plan.calendar->bucket_start(scan.begin);
+  const TimestampMs end = plan.calendar->bucket_start(scan.end);
+  return {.begin = begin, .end = begin == end ? plan.calendar->next(begin) : end};
+}
+
+Result<DownsamplePlan> make_downsample(const Question& question, const DownsampleSpec& spec,
+                                       TimeRange scan, std::uint64_t output_points_max) {
+  DownsamplePlan plan;
+  plan.function = find_aggregator(spec.function);
+  HALITE_CHECK(plan.function != nullptr, "a checked question names an aggregator");
+  if (spec.all) {
+    plan.kind = BucketKind::kAll;
+    plan.points = {.begin = question.begin, .end = question.end - 1};
+    return plan;
+  }
+  plan.interval_ms = spec.interval_ms;
+  if (spec.calendar) {
+    plan.kind = BucketKind::kCalendar;
+    TRY(plan.calendar, make_calendar(question, spec));
+  }
+  plan.points = {.begin = first_whole_bucket(plan, scan.begin), .end = scan.end};
+  plan.fill = spec.fill;
+  if (plan.fill == FillPolicy::kNone) return plan;
+
+  const auto buckets = static_cast<std::uint64_t>((scan.end - scan.begin) / spec.interval_ms);
+  if (buckets > output_points_max) {
+    return fail(
+        Errc::kTooLarge,
+        fmt::format("Filling {} buckets of {} a series is more than the {} points an answer "
+                    "may have; ask for longer intervals or raise query.output_points_max",
+                    buckets, spec.text, output_points_max));
+  }
+  plan.filled = filled_range(plan, scan);
+  return plan;
+}
+
+}  // namespace
+
+TimestampMs DownsamplePlan::bucket_end(TimestampMs start) const {
+  switch (kind) {
+    case BucketKind::kFixed:
+      return interval_ms > kScanEnd ? kScanEnd : start + interval_ms;
+    case BucketKind::kCalendar:
+      return calendar->next(start);
+    case BucketKind::kAll:
+      break;
+  }
+  return std::numeric_limits<TimestampMs>::max();
+}
+
+Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
+                          std::uint64_t output_points_max) {
+  SubPlan plan;
+  plan.aggregator = find_aggregator(sub.aggregator);
+  HALITE_CHECK(plan.aggregator != nullptr, "a checked question names an aggregator");
+  plan.asked = {.begin = question.begin, .end = question.end};
+  plan.scan = scan_range(question, sub.downsample);
+  plan.rate = sub.rate;
+  if (sub.downsample) {
+    TRY(plan.downsample, make_downsample(question, *sub.downsample, plan.scan, output_points_max));
+  }
+  return plan;
+}
+
+}  // namespace halite::query

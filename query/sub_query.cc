@@ -1,0 +1,139 @@
+#include "query/sub_query.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "common/gather.h"
+#include "query/fetch.h"
+#include "query/group.h"
+
+namespace halite::query {
+namespace {
+
+constexpr std::int64_t kHour = 3'600'000;
+
+std::int64_t round_to_hours(std::int64_t length) {
+  return std::max<std::int64_t>(1, length / kHour) * kHour;
+}
+
+// How long the next window is. The first tries everything at once, which is right for nearly all
+// questions; one that turns out too large is cut down until it fits its share of the memory.
+class WindowLength {
+ public:
+  WindowLength(TimeRange scan, std::uint64_t bytes_max)
+      : length_(scan.end - scan.begin), share_(std::max<std::uint64_t>(1, bytes_max / 4)) {}
+
+  [[nodiscard]] std::int64_t length() const { return length_; }
+
+  // 0 when the window cannot be made shorter: then only the hard limit counts.
+  [[nodiscard]] std::uint64_t bytes_max() const { return length_ > kHour ? share_ : 0; }
+
+  void was_too_large() { length_ = round_to_hours(length_ / 16); }
+
+  void took(std::uint64_t bytes) {
+    if (bytes < share_ / 4) length_ *= 2;
+    if (bytes > share_ / 2) length_ = round_to_hours(length_ / 2);
+  }
+
+ private:
+  std::int64_t length_;
+  std::uint64_t share_;
+};
+
+// Members that hold up their group: nothing of theirs is left in the second half of the window.
+// Often they have ended, and only a look ahead can tell.
+void mark_laggards(Groups& groups, TimeRange window) {
+  const TimestampMs middle = window.begin + (window.end - window.begin) / 2;
+  for (Group* const group : groups.all()) {
+    if (group->members.size() < 2) continue;
+    for (const GroupMember& entry : group->members) {
+      Member& member = *entry.member;
+      if (member.finished || member.peek) continue;
+      if (member.points.empty()) {
+        member.awaited = member.has_current;
+      } else {
+        member.awaited = member.points.times.back() < middle;
+      }
+    }
+  }
+}
+
+Task<void> merge_some(std::vector<Group*> groups, Watch* watch) {
+  std::vector<Member*> members;
+  for (Group* const group : groups) {
+    members.clear();
+    for (const GroupMember& entry : group->members) members.push_back(entry.member);
+    CO_TRY_VOID(group->merge.merge(members, group->answer, *watch));
+  }
+  co_return Result<void>{};
+}
+
+Task<void> merge_all(std::vector<Group*> groups, Watch* watch) {
+  constexpr std::size_t kTasks = 16;
+  std::vector<std::vector<Group*>> parts(std::min(kTasks, std::max<std::size_t>(1, groups.size())));
+  for (std::size_t i = 0; i < groups.size(); ++i) parts[i % parts.size()].push_back(groups[i]);
+  std::vector<Task<void>> tasks;
+  for (auto& part : parts) tasks.push_back(merge_some(std::move(part), watch));
+  auto gathering = gather(std::move(tasks), kTasks);
+  const std::vector<Result<void>> outcomes = co_await std::move(gathering);
+  for (const Result<void>& outcome : outcomes) {
+    if (!outcome) co_return std::unexpected(outcome.error());
+  }
+  co_return Result<void>{};
+}
+
+}  // namespace
+
+storage::SeriesQuery series_query(const SubQuestion& question, bool skip_unknown_values) {
+  storage::SeriesQuery query;
+  query.skip_unknown_values = skip_unknown_values;
+  if (!question.tsuids.empty()) {
+    query.tsuids = question.tsuids;
+    return query;
+  }
+  query.metric = question.metric;
+  for (const Filter& filter : question.filters) query.filters.push_back(filter.filter);
+  // Without filters there are no tags to be explicit about: OpenTSDB takes every series.
+  query.explicit_tags = question.explicit_tags && !question.filters.empty();
+  return query;
+}
+
+Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
+                                              std::shared_ptr<const storage::Selection> selection,
+                                              const SubQuestion& question, const SubPlan& plan,
+                                              std::size_t query_index, Watch& watch) {
+  Fetch fetch(store, plan, watch);
+  fetch.select(std::move(selection));
+  Groups groups(question, plan);
+  WindowLength window_length(plan.scan, watch.limits().bytes_max);
+  std::uint64_t answered = watch.cost().points_out;
+  for (TimestampMs at = plan.scan.begin; at < plan.scan.end;) {
+    const std::int64_t left = plan.scan.end - at;
+    const TimeRange window{.begin = at, .end = at + std::min(left, window_length.length())};
+    auto reading = fetch.read(window, window_length.bytes_max());
+    CO_TRY(const WindowOutcome outcome, co_await std::move(reading));
+    if (outcome == WindowOutcome::kTooLarge) {
+      window_length.was_too_large();
+      continue;
+    }
+    window_length.took(fetch.window_bytes());
+    groups.add(fetch.take_new());
+    if (window.end < plan.scan.end) {
+      mark_laggards(groups, window);
+      auto looking = fetch.look_ahead(window.end);
+      CO_TRY_VOID(co_await std::move(looking));
+    }
+    auto merging = merge_all(groups.all(), &watch);
+    CO_TRY_VOID(co_await std::move(merging));
+    fetch.recount();
+    const std::uint64_t points_out = watch.cost().points_out;
+    CO_TRY_VOID(watch.add_bytes(
+        static_cast<std::int64_t>((points_out - answered) * PointColumns::kBytesPerPoint)));
+    answered = points_out;
+    at = window.end;
+  }
+  co_return groups.take_answers(query_index);
+}
+
+}  // namespace halite::query

@@ -1,0 +1,27 @@
+// Runs one sub-query from its names to its answers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "common/task.h"
+#include "query/engine.h"
+#include "query/plan.h"
+#include "query/question.h"
+#include "query/watch.h"
+#include "storage/point_store.h"
+
+namespace halite::query {
+
+// What the store is asked for.
+[[nodiscard]] storage::SeriesQuery series_query(const SubQuestion& question,
+                                                bool skip_unknown_values);
+
+// All are used until the task is over. The answers' points count as memory of `watch` for good.
+Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
+                                              std::shared_ptr<const storage::Selection> selection,
+                                              const SubQuestion& question, const SubPlan& plan,
+                                              std::size_t query_index, Watch& watch);
+
+}  // namespace halite::query

@@ -1,0 +1,50 @@
+// Tells a long computation when to give up: stopped, too late, or too much.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/result.h"
+#include "query/engine.h"
+
+namespace halite::query {
+
+// One run's limits and what it has used of them. Safe to use from all its coroutines.
+class Watch {
+ public:
+  Watch(QueryLimits limits, const Clock& clock, std::stop_token stop);
+
+  // kCancelled or kTimeout when it is time to give up. Cheap enough for every few thousand points.
+  [[nodiscard]] Result<void> check() const;
+
+  // Each counts, and is kTooLarge when the limit is passed.
+  [[nodiscard]] Result<void> add_series(std::uint64_t count);
+  [[nodiscard]] Result<void> add_points(std::uint64_t count);
+  [[nodiscard]] Result<void> add_output_points(std::uint64_t count);
+
+  // Memory in use; what is taken is given back by a negative count.
+  [[nodiscard]] Result<void> add_bytes(std::int64_t count);
+
+  void add_blocks(std::uint64_t count) { blocks_ += count; }
+
+  [[nodiscard]] const QueryLimits& limits() const { return limits_; }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  [[nodiscard]] QueryCost cost() const;
+
+ private:
+  const QueryLimits limits_;
+  const Clock& clock_;
+  const std::stop_token stop_;
+  const TimestampMs begin_;
+  std::atomic<std::uint64_t> series_ = 0;
+  std::atomic<std::uint64_t> points_ = 0;
+  std::atomic<std::uint64_t> blocks_ = 0;
+  std::atomic<std::uint64_t> output_points_ = 0;
+  std::atomic<std::int64_t> bytes_ = 0;
+};
+
+}  // namespace halite::query

@@ -1,0 +1,136 @@
+#include "tests/support/test_server.h"
+
+#include <future>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <prometheus/registry.h>
+
+#include "common/check.h"
+#include "storage/cell_point_store.h"
+#include "storage/memory_store.h"
+#include "storage/schema/cyclic_layout.h"
+#include "web/server.h"
+
+namespace halite::test {
+
+namespace asio = boost::asio;
+
+namespace {
+
+template <class T>
+T must(Result<T> result) {
+  HALITE_CHECK(result, result ? std::string() : result.error().message);
+  return std::move(*result);
+}
+
+}  // namespace
+
+struct TestServer::Parts {
+  explicit Parts(TestServerOptions options);
+  ~Parts();
+
+  template <class T>
+  Result<T> wait_for(Task<T> task) {
+    return asio::co_spawn(io, std::move(task), asio::use_future).get();
+  }
+  std::unique_ptr<storage::CellPointStore> open_points();
+
+  FakeClock clock;
+  prometheus::Registry registry;
+  asio::io_context io;
+  asio::executor_work_guard<asio::io_context::executor_type> work;
+  std::vector<std::thread> threads;
+  storage::MemoryStore tables;
+  std::unique_ptr<storage::CellPointStore> points;
+  std::unique_ptr<ingest::Writer> writer;
+  std::unique_ptr<query::QueryEngine> engine;
+  std::unique_ptr<web::WebServer> server;
+};
+
+TestServer::Parts::Parts(TestServerOptions options)
+    : clock(options.now_ms), work(io.get_executor()), tables(clock) {
+  for (std::uint32_t i = 0; i < options.threads; ++i) {
+    threads.emplace_back([this] { io.run(); });
+  }
+  points = open_points();
+  writer = std::make_unique<ingest::Writer>(*points, clock, options.ingest, registry);
+  engine = std::make_unique<query::QueryEngine>(
+      *points, clock, options.query, options.skip_unknown_values, io.get_executor(), registry);
+  options.web.port = 0;
+  web::WebServices services{.writer = *writer,
+                            .engine = *engine,
+                            .store = *points,
+                            .clock = clock,
+                            .registry = registry,
+                            .version = {.version = "2.4.1-halite",
+                                        .short_revision = "abcdef1",
+                                        .full_revision = "abcdef1234567890",
+                                        .repo_status = "MINT",
+                                        .built_s = 1'356'998'400,
+                                        .user = "builder",
+                                        .host = "here",
+                                        .repo = "/src/halite",
+                                        .branch = "main"},
+                            .config =
+                                [] {
+                                  return std::map<std::string, std::string>{
+                                      {"tsd.mode", "rw"}, {"tsd.some.password", "secret"}};
+                                },
+                            .drop_caches = {},
+                            .not_ready = [text = options.not_ready] { return text; }};
+  server = std::make_unique<web::WebServer>(options.web, std::move(services), io.get_executor());
+  const Result<void> started = server->start();
+  HALITE_CHECK(started, started ? std::string() : started.error().message);
+}
+
+std::unique_ptr<storage::CellPointStore> TestServer::Parts::open_points() {
+  std::unique_ptr<storage::CyclicLayout> layout = must(storage::CyclicLayout::make({}));
+  const storage::TableParameters parameters = layout->parameters();
+  storage::CellPointStore::Parts parts{.store = tables,
+                                       .layout = std::move(layout),
+                                       .parameters = parameters,
+                                       .clock = clock,
+                                       .executor = io.get_executor(),
+                                       .registry = registry};
+  return must(wait_for(storage::CellPointStore::open(std::move(parts), {})));
+}
+
+TestServer::Parts::~Parts() {
+  server->stop();
+  server.reset();
+  engine.reset();
+  writer.reset();
+  const Result<void> closed = wait_for(points->close());
+  HALITE_CHECK(closed, closed ? std::string() : closed.error().message);
+  work.reset();
+  for (std::thread& thread : threads) thread.join();
+}
+
+TestServer::TestServer(TestServerOptions options)
+    : parts_(std::make_unique<Parts>(std::move(options))) {}
+TestServer::~TestServer() = default;
+
+void TestServer::stop() { parts_->server->stop(); }
+std::uint16_t TestServer::port() const { return parts_->server->port(); }
+FakeClock& TestServer::clock() { return parts_->clock; }
+storage::PointStore& TestServer::store() { return *parts_->points; }
+
+double TestServer::metric(const std::string& name) const {
+  double total = 0;
+  for (const prometheus::MetricFamily& family : parts_->registry.Collect()) {
+    if (family.name != name) continue;
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      total +=
+          family.type == prometheus::MetricType::Gauge ? metric.gauge.value : metric.counter.value;
+    }
+  }
+  return total;
+}
+
+}  // namespace halite::test

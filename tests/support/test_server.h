@@ -1,0 +1,45 @@
+// The whole daemon in one process, on a port of its own: web, ingest and query over tables in
+// memory. Time stands still until the test moves it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/clock.h"
+#include "ingest/writer.h"
+#include "query/engine.h"
+#include "web/options.h"
+
+namespace halite::test {
+
+struct TestServerOptions {
+  TimestampMs now_ms = 1'356'998'400'000;  // 2013-01-01T00:00:00Z
+  std::uint32_t threads = 2;
+  bool skip_unknown_values = false;
+  std::string not_ready;  // what /-/ready says; empty = ready
+  web::WebOptions web;    // the port is chosen by the system
+  ingest::IngestOptions ingest;
+  query::QueryLimits query;
+};
+
+class TestServer {
+ public:
+  explicit TestServer(TestServerOptions options = {});
+  ~TestServer();  // stops
+  TestServer(const TestServer&) = delete;
+  TestServer& operator=(const TestServer&) = delete;
+
+  void stop();  // the web server; the rest lives on until the end
+  [[nodiscard]] std::uint16_t port() const;
+  [[nodiscard]] FakeClock& clock();
+  [[nodiscard]] storage::PointStore& store();
+
+  // The value of a counter or gauge, over all its labels.
+  [[nodiscard]] double metric(const std::string& name) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace halite::test

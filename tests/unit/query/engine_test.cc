@@ -1,0 +1,180 @@
+#include "query/engine.h"
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/query_world.h"
+
+namespace halite::query {
+namespace {
+
+using storage::FilterType;
+using test::QueryLayout;
+using test::QueryWorld;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr TimestampMs kT = 1'356'998'400'000;
+
+Parameters asking(const std::string& m, TimestampMs begin = kT, TimestampMs end = kT + 600'000) {
+  return {{"start", fmt::format("{}ms", begin)}, {"end", fmt::format("{}ms", end)}, {"m", m}};
+}
+
+void put(QueryWorld& world, const std::string& series, TimestampMs time, std::int64_t value) {
+  world.put(series, time, integer_bits(value), false);
+}
+
+// Series m host=0 ... of `points` points each, one a minute.
+void fill(QueryWorld& world, int series, int points) {
+  for (int s = 0; s < series; ++s) {
+    for (int p = 0; p < points; ++p) {
+      put(world, fmt::format("m host={}", s), kT + p * 60'000, s + p);
+    }
+  }
+}
+
+Error refusal(const Result<Answer>& answer) { return answer ? Error{} : answer.error(); }
+
+TEST(QueryEngine, UnknownNamesAreRefusedInOpentsdbsWords) {
+  QueryWorld world(QueryLayout::kOpentsdb);
+  fill(world, 1, 1);
+  const Error metric = refusal(world.ask_uri(asking("sum:nosuch")));
+  EXPECT_EQ(metric.code, Errc::kNotFound);
+  EXPECT_EQ(metric.message, "No such name for 'metrics': 'nosuch'");
+  EXPECT_EQ(metric.details, metric.message);
+  EXPECT_EQ(refusal(world.ask_uri(asking("sum:m{nosuch=*}"))).message,
+            "No such name for 'tagk': 'nosuch'");
+  EXPECT_EQ(refusal(world.ask_uri(asking("sum:m{host=nosuch}"))).message,
+            "No such name for 'tagv': 'nosuch'");
+}
+
+TEST(QueryEngine, UnknownValuesCanMatchNothingInstead) {
+  QueryWorld world(QueryLayout::kOpentsdb, {}, true);
+  fill(world, 1, 1);
+  const auto answer = world.ask_uri(asking("sum:m{host=nosuch}"));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_THAT(answer->series, IsEmpty());
+}
+
+TEST(QueryEngine, CostIsCounted) {
+  QueryWorld world(QueryLayout::kCyclic);
+  fill(world, 3, 5);
+  const auto answer = world.ask_uri(asking("sum:m"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->cost.series, 3);
+  EXPECT_EQ(answer->cost.points_read, 15);
+  EXPECT_EQ(answer->cost.points_out, 5);
+  EXPECT_GE(answer->cost.blocks_read, 3);
+}
+
+TEST(QueryEngine, EveryLimitIsNamedAtItsMaximumPlusOne) {
+  const auto ask = [](const QueryLimits& limits) {
+    QueryWorld world(QueryLayout::kCyclic, limits);
+    fill(world, 3, 5);
+    return refusal(world.ask_uri(asking("none:m")));
+  };
+  EXPECT_EQ(ask({.series_max = 3}).message, "");
+  EXPECT_THAT(ask({.series_max = 2}).message,
+              AllOf(HasSubstr("more than 2"), HasSubstr("query.series_max")));
+  EXPECT_EQ(ask({.series_max = 2}).code, Errc::kTooLarge);
+  EXPECT_EQ(ask({.points_max = 15}).message, "");
+  EXPECT_THAT(ask({.points_max = 14}).message,
+              AllOf(HasSubstr("more than 14"), HasSubstr("query.points_max")));
+  EXPECT_EQ(ask({.output_points_max = 15}).message, "");
+  EXPECT_THAT(ask({.output_points_max = 14}).message,
+              AllOf(HasSubstr("more than 14"), HasSubstr("query.output_points_max")));
+  EXPECT_THAT(ask({.bytes_max = 1000}).message,
+              AllOf(HasSubstr("more than 1000"), HasSubstr("query.bytes_max")));
+}
+
+TEST(QueryEngine, SubQueriesAreLimited) {
+  QueryWorld world(QueryLayout::kOpentsdb, {.sub_queries_max = 2});
+  fill(world, 1, 1);
+  Parameters two = asking("sum:m");
+  two.emplace_back("m", "max:m");
+  EXPECT_TRUE(world.ask_uri(two));
+  two.emplace_back("m", "min:m");
+  EXPECT_THAT(refusal(world.ask_uri(two)).message,
+              AllOf(HasSubstr("3 sub-queries, at most 2"), HasSubstr("query.sub_queries_max")));
+}
+
+TEST(QueryEngine, FillingIsLimitedBeforeItBegins) {
+  QueryWorld world(QueryLayout::kOpentsdb);
+  fill(world, 1, 1);
+  EXPECT_THAT(refusal(world.ask_uri(asking("sum:1ms-sum-zero:m", kT, kT + 86'400'000))).message,
+              HasSubstr("query.output_points_max"));
+}
+
+TEST(QueryEngine, StopsWhenAsked) {
+  QueryWorld world(QueryLayout::kOpentsdb);
+  fill(world, 1, 1);
+  std::stop_source stop;
+  stop.request_stop();
+  auto question = parse_question_uri(asking("sum:m"), world.context());
+  ASSERT_TRUE(question);
+  EXPECT_EQ(refusal(world.ask(*question, stop.get_token())).code, Errc::kCancelled);
+  EXPECT_TRUE(world.ask(*question));
+}
+
+TEST(QueryEngine, Tsuids) {
+  QueryWorld world(QueryLayout::kCyclic);
+  fill(world, 3, 2);
+  const auto all = world.ask_uri(asking("sum:m"));
+  ASSERT_TRUE(all);
+  ASSERT_THAT(all->series[0].tsuids, SizeIs(3));
+  const Parameters two = {{"start", "1356998400"},
+                          {"end", "1356999000"},
+                          {"tsuid", fmt::format("sum:{},{}", to_hex(all->series[0].tsuids[0]),
+                                                to_hex(all->series[0].tsuids[2]))}};
+  const auto answer = world.ask_uri(two);
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_THAT(answer->series, SizeIs(1));
+  EXPECT_EQ(answer->series[0].metric, "m");
+  EXPECT_THAT(answer->series[0].values, ElementsAre(integer_bits(2), integer_bits(4)));
+  EXPECT_THAT(answer->series[0].aggregate_tags, ElementsAre("host"));
+}
+
+TEST(QueryEngine, ExplicitTagsWithoutFiltersMeanNothing) {
+  QueryWorld world(QueryLayout::kOpentsdb);
+  put(world, "m host=a", kT, 1);
+  put(world, "m dc=x host=a", kT, 2);
+  EXPECT_EQ(world.ask_uri(asking("sum:explicit_tags:m"))->series[0].values[0], integer_bits(3));
+  EXPECT_EQ(world.ask_uri(asking("sum:explicit_tags:m{host=*}"))->series[0].values[0],
+            integer_bits(1));
+}
+
+TEST(QueryEngine, DeletesExactlyTheRangeItAnswered) {
+  QueryWorld world(QueryLayout::kCyclic);
+  fill(world, 2, 5);
+  auto question =
+      parse_question_uri(asking("sum:m{host=0}", kT + 60'000, kT + 120'000), world.context());
+  ASSERT_TRUE(question);
+  question->delete_points = true;
+  const auto deleted = world.ask(*question);
+  ASSERT_TRUE(deleted) << deleted.error().message;
+  EXPECT_THAT(deleted->series[0].times, ElementsAre(kT + 60'000, kT + 120'000));
+  const auto left = world.ask_uri(asking("none:m"));
+  ASSERT_TRUE(left);
+  EXPECT_THAT(left->series[0].times, ElementsAre(kT, kT + 180'000, kT + 240'000));
+  EXPECT_THAT(left->series[1].times, SizeIs(5));
+}
+
+TEST(QueryEngine, HistogramsAreNotStored) {
+  QueryWorld world(QueryLayout::kOpentsdb);
+  fill(world, 1, 1);
+  EXPECT_THAT(world.ask_uri(asking("sum:percentiles[99]:m"))->series, IsEmpty());
+  EXPECT_EQ(refusal(world.ask_uri(asking("sum:percentiles[99]:nosuch"))).message,
+            "No such name for 'metrics': 'nosuch'");
+}
+
+}  // namespace
+}  // namespace halite::query

@@ -1,0 +1,352 @@
+// What is CellPointStore's own, beyond the contract of every point store.
+#include "storage/cell_point_store.h"
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <random>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <prometheus/registry.h>
+
+#include "common/gather.h"
+#include "storage/memory_store.h"
+#include "storage/schema/cyclic_layout.h"
+#include "storage/schema/opentsdb_layout.h"
+#include "tests/support/run_task.h"
+#include "tests/support/unruly_store.h"
+
+namespace halite::storage {
+namespace {
+
+using test::run_task;
+
+constexpr TimestampMs kNow = 1'700'000'000'000;
+constexpr TimestampMs kHourBegin = kNow - kNow % 3'600'000;
+
+class CellPointStoreTest : public testing::Test {
+ protected:
+  ~CellPointStoreTest() override {
+    unruly_.release();
+    if (points_ != nullptr) {
+      const Result<void> closed = run_task(points_->close());
+      EXPECT_TRUE(closed || closed.error().code == Errc::kUnavailable);
+    }
+    background_.join();
+  }
+
+  static OpentsdbOptions unsalted() { return OpentsdbOptions(); }
+
+  Result<std::unique_ptr<CellPointStore>> try_open(OpentsdbOptions layout,
+                                                   CellPointStoreOptions options) {
+    std::shared_ptr<const OpentsdbLayout> made = OpentsdbLayout::make(layout).value();
+    CellPointStore::Parts parts{
+        unruly_store_, made, made->parameters(), clock_, background_.get_executor(), metrics_};
+    return run_task(CellPointStore::open(std::move(parts), std::move(options)));
+  }
+  void open(CellPointStoreOptions options = {}) {
+    points_ = try_open(unsalted(), std::move(options)).value();
+  }
+
+  static SeriesName host(const std::string& value) { return {"m", {{"host", value}}}; }
+
+  static SeriesId intern(CellPointStore& points, const std::string& value) {
+    return run_task(points.intern({host(value)}, CreateNames())).value().front().value();
+  }
+  SeriesId intern(const std::string& value) { return intern(*points_, value); }
+
+  static PointBatch one(SeriesId id, TimestampMs time, std::int64_t value) {
+    PointBatch batch;
+    batch.add(id, time, integer_bits(value), 0);
+    return batch;
+  }
+
+  // time -> value as a double, of every series.
+  static std::map<TimestampMs, double> read(CellPointStore& points, TimeRange range) {
+    SeriesQuery query;
+    query.metric = "m";
+    const auto selection = run_task(points.select(query)).value();
+    const auto scan = points.scan(selection, range, 0);
+    std::map<TimestampMs, double> found;
+    for (;;) {
+      const auto blocks = run_task(scan->next()).value();
+      if (blocks.empty()) return found;
+      for (const Block& block : blocks) {
+        for (std::size_t i = 0; i < block.size(); ++i) {
+          found[block.times[i]] = block.floats[i]
+                                      ? as_double(block.values[i])
+                                      : static_cast<double>(as_integer(block.values[i]));
+        }
+      }
+    }
+  }
+  std::map<TimestampMs, double> read(TimeRange range = {0, kNow + 3'600'000}) {
+    return read(*points_, range);
+  }
+
+  std::shared_ptr<Table> data_table() {
+    TableSpec spec;
+    spec.name = "tsdb";
+    spec.families = {FamilySpec{"t", 0}};
+    return run_task(cells_.open_table(std::move(spec))).value();
+  }
+
+  SystemClock clock_;
+  MemoryStore cells_{clock_};
+  test::Unruly unruly_;
+  test::UnrulyStore unruly_store_{cells_, "tsdb", unruly_};
+  prometheus::Registry metrics_;
+  boost::asio::thread_pool background_{4};
+  std::unique_ptr<CellPointStore> points_;
+};
+
+TEST_F(CellPointStoreTest, ArrivalOrderWinsWhateverOrderWritesFinishIn) {
+  open();
+  unruly_.delay_us_max = 2000;
+  const std::vector<SeriesId> ids{intern("a"), intern("b"), intern("c")};
+  std::mt19937 random(7);
+  std::map<std::pair<SeriesId, TimestampMs>, double> expected;
+  std::vector<Completion> durable;
+  for (int round = 0; round < 400; ++round) {
+    PointBatch batch;
+    const SeriesId id = ids[random() % 3];
+    const TimestampMs time = kHourBegin + 1000 * static_cast<TimestampMs>(random() % 20);
+    const bool is_float = random() % 2 == 0;
+    batch.add(id, time, is_float ? double_bits(round) : integer_bits(round), is_float ? kFloat : 0);
+    expected[{id, time}] = round;
+    durable.push_back(run_task(points_->append(std::move(batch))).value().durable);
+  }
+  ASSERT_TRUE(run_task(points_->flush()));
+  for (const Completion& each : durable) EXPECT_TRUE(each.finished());
+  for (const char* value : {"a", "b", "c"}) {
+    SeriesQuery query;
+    query.metric = "m";
+    query.filters = {{FilterType::kLiteralOr, "host", value}};
+    const auto selection = run_task(points_->select(query)).value();
+    const auto scan = points_->scan(selection, {0, kNow}, 0);
+    for (;;) {
+      const auto blocks = run_task(scan->next()).value();
+      if (blocks.empty()) break;
+      for (const Block& block : blocks) {
+        for (std::size_t i = 0; i < block.size(); ++i) {
+          const double found = block.floats[i] ? as_double(block.values[i])
+                                               : static_cast<double>(as_integer(block.values[i]));
+          EXPECT_EQ(found, (expected.at({block.series, block.times[i]})));
+          expected.erase({block.series, block.times[i]});
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(expected.empty());
+}
+
+TEST_F(CellPointStoreTest, FreshPointsAreWrittenSideBySide) {
+  open();
+  const SeriesId id = intern("a");
+  unruly_.hold();
+  std::vector<Completion> durable;
+  for (int i = 0; i < 10; ++i) {
+    durable.push_back(run_task(points_->append(one(id, kNow + i, i))).value().durable);
+  }
+  // A late one waits for those before it and holds back nobody after it.
+  const Completion late = run_task(points_->append(one(id, kNow, 99))).value().durable;
+  durable.push_back(run_task(points_->append(one(id, kNow + 10, 10))).value().durable);
+  while (unruly_.writes < 11) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(unruly_.writes, 11);
+  EXPECT_FALSE(late.finished());
+  unruly_.release();
+  ASSERT_TRUE(run_task(late.wait()));
+  for (const Completion& each : durable) ASSERT_TRUE(run_task(each.wait()));
+  EXPECT_EQ(read().at(kNow), 99);
+}
+
+TEST_F(CellPointStoreTest, AFullPipeMakesAppendWait) {
+  CellPointStoreOptions options;
+  options.append.in_flight_points_max = 10;
+  open(options);
+  const SeriesId id = intern("a");
+  const auto ten = [id](TimestampMs from) {
+    PointBatch batch;
+    for (int i = 0; i < 10; ++i) batch.add(id, from + i, integer_bits(i), kMillis);
+    return batch;
+  };
+  unruly_.hold();
+  ASSERT_TRUE(run_task(points_->append(ten(kNow))));  // exactly the maximum
+  auto more = boost::asio::co_spawn(background_, points_->append(one(id, kNow + 100, 1)),
+                                    boost::asio::use_future);
+  auto last =
+      boost::asio::co_spawn(background_, points_->append(ten(kNow + 200)), boost::asio::use_future);
+  EXPECT_EQ(more.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  unruly_.release();
+  ASSERT_TRUE(more.get());
+  ASSERT_TRUE(last.get());
+  // One more than the maximum passes, alone.
+  PointBatch large = ten(kNow + 300);
+  large.add(id, kNow + 310, integer_bits(1), kMillis);
+  ASSERT_TRUE(run_task(points_->append(std::move(large))));
+  ASSERT_TRUE(run_task(points_->flush()));
+  EXPECT_EQ(read().size(), 32u);
+}
+
+TEST_F(CellPointStoreTest, AFailedWriteIsTold) {
+  open();
+  const SeriesId id = intern("a");
+  unruly_.fail = true;
+  const Accepted accepted = run_task(points_->append(one(id, kNow, 1))).value();
+  const Result<void> durable = run_task(accepted.durable.wait());
+  ASSERT_FALSE(durable);
+  EXPECT_EQ(durable.error().code, Errc::kUnavailable);
+  EXPECT_EQ(durable.error().message, "the disk is full");
+  unruly_.fail = false;
+  const Accepted again = run_task(points_->append(one(id, kNow, 2))).value();
+  ASSERT_TRUE(run_task(again.durable.wait()));
+  EXPECT_EQ(read(), (std::map<TimestampMs, double>{{kNow, 2}}));
+}
+
+TEST_F(CellPointStoreTest, OtherParametersAreRefused) {
+  open();
+  ASSERT_TRUE(run_task(points_->close()));
+  OpentsdbOptions salted = unsalted();
+  salted.salt_width = 1;
+  const auto opened = try_open(salted, {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Errc::kConflict);
+  EXPECT_EQ(opened.error().message,
+            "the table was made with salt width = 0 and cannot be opened with 1");
+  EXPECT_TRUE(try_open(unsalted(), {}));
+}
+
+TEST_F(CellPointStoreTest, SeriesHaveAMaximum) {
+  CellPointStoreOptions options;
+  options.series_max = 3;
+  open(options);
+  intern("a");
+  const auto ids =
+      run_task(points_->intern({host("b"), host("c"), host("b")}, CreateNames())).value();
+  EXPECT_TRUE(ids[0] && ids[1] && ids[2]);
+  const auto more = run_task(points_->intern({host("a"), host("d")}, CreateNames())).value();
+  EXPECT_TRUE(more[0]);
+  ASSERT_FALSE(more[1]);
+  EXPECT_EQ(more[1].error().code, Errc::kTooLarge);
+  EXPECT_THAT(more[1].error().message, testing::HasSubstr("storage.series_max"));
+}
+
+TEST_F(CellPointStoreTest, CompactedAndAppendColumnsLoseOnlyWhatIsDeleted) {
+  open();
+  intern("a");
+  // Seconds 0, 1, 2 as one compacted column; 3 and 4 as one append column; an annotation beside.
+  const Bytes row = from_hex("000001").value() + [] {
+    Bytes base;
+    append_be<std::uint32_t>(base, static_cast<std::uint32_t>(kHourBegin / 1000));
+    return base;
+  }() + from_hex("000001000001").value();
+  std::vector<RowWrite> writes(1);
+  writes[0].row = row;
+  const auto put = [&writes](const char* qualifier, const char* value) {
+    writes[0].puts.push_back({Column{0, from_hex(qualifier).value()}, from_hex(value).value(), 0});
+  };
+  put("000000100020", "01020300");
+  put("050000",
+      "0030040040"
+      "05");
+  put("010005", "7B7D");
+  ASSERT_TRUE(run_task(data_table()->write(writes)));
+  using Found = std::map<TimestampMs, double>;
+  const auto at = [](int second) { return kHourBegin + 1000 * second; };
+  EXPECT_EQ(read(), (Found{{at(0), 1}, {at(1), 2}, {at(2), 3}, {at(3), 4}, {at(4), 5}}));
+  SeriesQuery query;
+  query.metric = "m";
+  const auto selection = run_task(points_->select(query)).value();
+  EXPECT_EQ(run_task(points_->delete_range(selection, {at(1), at(4)})).value(), 3u);
+  EXPECT_EQ(read(), (Found{{at(0), 1}, {at(4), 5}}));
+  const auto rows = run_task(data_table()->read({RowRead{row, 0, {}}})).value();
+  std::vector<std::string> qualifiers;
+  for (const Cell& cell : rows.front().cells) qualifiers.push_back(to_hex(cell.qualifier));
+  EXPECT_THAT(qualifiers, testing::ElementsAre("0000", "0040", "010005"));
+}
+
+TEST_F(CellPointStoreTest, TwoProcessesShareTheTables) {
+  CellPointStoreOptions options;
+  options.scan.shared_tables = true;
+  open(options);
+  const auto other = try_open(unsalted(), options).value();
+  std::vector<Task<std::vector<Result<SeriesId>>>> tasks;
+  for (int i = 0; i < 50; ++i) {
+    CellPointStore& store = i % 2 == 0 ? *points_ : *other;
+    tasks.push_back(
+        store.intern({host(std::to_string(i % 7)), host(std::to_string(i % 5))}, CreateNames()));
+  }
+  const auto outcomes =
+      boost::asio::co_spawn(background_, gather(std::move(tasks), 16), boost::asio::use_future)
+          .get();
+  for (const auto& outcome : outcomes) {
+    ASSERT_TRUE(outcome);
+    for (const auto& id : *outcome) EXPECT_TRUE(id);
+  }
+  for (int i = 0; i < 7; ++i) {
+    const std::string value = std::to_string(i);
+    EXPECT_EQ(points_->series(intern(*points_, value)).tsuid,
+              other->series(intern(*other, value)).tsuid);
+  }
+  ASSERT_TRUE(run_task(other->append(one(intern(*other, "late"), kNow, 5))));
+  ASSERT_TRUE(run_task(other->flush()));
+  EXPECT_EQ(read(), (std::map<TimestampMs, double>{{kNow, 5}}));
+  ASSERT_TRUE(run_task(other->close()));
+}
+
+// As OpenTSDB walks the Java HashMap of a put line's tags (shared: corpus uid-table).
+TEST_F(CellPointStoreTest, TagsGetTheirIdsInOpentsdbsOrder) {
+  open();
+  const auto intern_tags = [this](std::vector<Tag> tags) {
+    return run_task(points_->intern({SeriesName{"m", std::move(tags)}}, CreateNames()))
+        .value()
+        .front()
+        .value();
+  };
+  intern_tags({{"host", "web01"}});
+  intern_tags({{"dc", "lga"}, {"host", "web02"}});
+  intern_tags({{"dc", "sjc"}, {"host", "web01"}, {"mount", "/var"}});
+  const auto uid = [this](NameKind kind, const char* name) {
+    return run_task(points_->uids().find(kind, name)).value().uid;
+  };
+  EXPECT_EQ(uid(NameKind::kTagKey, "host"), 1u);
+  EXPECT_EQ(uid(NameKind::kTagKey, "dc"), 2u);
+  EXPECT_EQ(uid(NameKind::kTagKey, "mount"), 3u);
+  EXPECT_EQ(uid(NameKind::kTagValue, "web01"), 1u);
+  EXPECT_EQ(uid(NameKind::kTagValue, "web02"), 2u);
+  EXPECT_EQ(uid(NameKind::kTagValue, "lga"), 3u);
+  EXPECT_EQ(uid(NameKind::kTagValue, "/var"), 4u);
+  EXPECT_EQ(uid(NameKind::kTagValue, "sjc"), 5u);
+}
+
+TEST_F(CellPointStoreTest, ARowLargerThanItsLimitIsRefused) {
+  CellPointStoreOptions options;
+  options.scan.row_cells_max = 10;
+  open(options);
+  const SeriesId id = intern("a");
+  const auto ask = [this] {
+    SeriesQuery query;
+    query.metric = "m";
+    const auto selection = run_task(points_->select(query)).value();
+    return run_task(points_->scan(selection, {0, kNow}, 0)->next());
+  };
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(run_task(points_->append(one(id, kHourBegin + 1000 * i, i))));
+  }
+  ASSERT_TRUE(run_task(points_->flush()));
+  EXPECT_TRUE(ask());
+  ASSERT_TRUE(run_task(points_->append(one(id, kHourBegin + 10'000, 1))));
+  ASSERT_TRUE(run_task(points_->flush()));
+  const auto refused = ask();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kTooLarge);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("storage.row_cells_max"));
+}
+
+}  // namespace
+}  // namespace halite::storage
