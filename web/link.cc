@@ -81,10 +81,15 @@ void Link::close() {
   socket_.close(ignored);
 }
 
+void Link::cancel() {
+  boost::system::error_code ignored;  // closed meanwhile: there is nothing to cancel
+  socket_.cancel(ignored);
+}
+
 void Link::post_drain() {
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
     self->draining_ = true;
-    if (self->at_rest_) self->socket_.cancel();
+    if (self->at_rest_) self->cancel();
   });
 }
 
@@ -103,7 +108,7 @@ void Link::expire_if_late(std::int64_t now) {
     const std::int64_t current = self->deadline_ms_.load(std::memory_order_relaxed);
     if (current == 0 || current > now_ms()) return;
     self->late_ = true;
-    self->socket_.cancel();
+    self->cancel();
   });
 }
 
