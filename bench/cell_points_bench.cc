@@ -1,14 +1,16 @@
-// What the cell point store itself costs, with a table below that costs nothing (append) or a
-// sorted map (scan).
+// What the cell point store costs: alone (a table below that forgets), over a sorted map, and over
+// RocksDB.
 #include <benchmark/benchmark.h>
-#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <prometheus/registry.h>
 
 #include "common/check.h"
 #include "storage/cell_point_store.h"
 #include "storage/memory_store.h"
+#include "storage/rocks_store.h"
 #include "storage/schema/cyclic_layout.h"
 #include "tests/support/run_task.h"
+#include "tests/support/temp_dir.h"
 
 namespace halite::storage {
 namespace {
@@ -42,29 +44,41 @@ class NullTable final : public Table {
   const std::shared_ptr<Table> inner_;
 };
 
+enum class Below { kNothing, kMemory, kRocks };
+
 class BenchStore final : public WideColumnStore {
  public:
-  BenchStore(const Clock& clock, bool forget) : inner_(clock), forget_(forget) {}
+  BenchStore(const Clock& clock, Below below, prometheus::Registry& metrics)
+      : forget_(below == Below::kNothing) {
+    if (below == Below::kRocks) {
+      RocksOptions options;
+      options.dir = dir_.path() + "/data";
+      inner_ = RocksStore::open(options, clock, metrics).value();
+    } else {
+      inner_ = std::make_unique<MemoryStore>(clock);
+    }
+  }
   Task<std::shared_ptr<Table>> open_table(TableSpec spec) override {
     const bool data = spec.name == "tsdb";
-    CO_TRY(std::shared_ptr<Table> table, co_await inner_.open_table(std::move(spec)));
+    CO_TRY(std::shared_ptr<Table> table, co_await inner_->open_table(std::move(spec)));
     if (data && forget_) table = std::make_shared<NullTable>(std::move(table));
     co_return table;
   }
-  Task<void> close() override { return inner_.close(); }
+  Task<void> close() override { return inner_->close(); }
 
  private:
-  MemoryStore inner_;
+  test::TempDir dir_;
+  std::unique_ptr<WideColumnStore> inner_;
   bool forget_;
 };
 
 class Bench {
  public:
-  explicit Bench(bool forget, int series_count) : cells_(clock_, forget) {
+  Bench(Below below, int series_count) : cells_(clock_, below, metrics_) {
     CyclicOptions cyclic;
     std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make(cyclic).value();
     CellPointStore::Parts parts{
-        cells_, layout, layout->parameters(), clock_, context_.get_executor(), metrics_};
+        cells_, layout, layout->parameters(), clock_, background_.get_executor(), metrics_};
     points_ = run_task(CellPointStore::open(std::move(parts), {})).value();
     std::vector<SeriesName> names;
     for (int i = 0; i < series_count; ++i) {
@@ -76,43 +90,50 @@ class Bench {
     }
   }
   ~Bench() {
-    context_.restart();
-    context_.run();
+    HALITE_CHECK(run_task(points_->close()), "all writes are good");
+    points_.reset();
+    HALITE_CHECK(run_task(cells_.close()), "closes");
   }
 
-  void append(TimestampMs time) {
-    PointBatch batch;
-    for (const SeriesId id : ids_) batch.add(id, time, double_bits(0.5), kFloat | kMillis);
-    const Accepted accepted = run_task(points_->append(std::move(batch))).value();
-    context_.restart();
-    context_.run();
-    HALITE_CHECK(accepted.durable.finished(), "the write ran");
+  // Several batches under way at a time, as from several connections.
+  void append(TimestampMs time, int batches) {
+    for (int i = 0; i < batches; ++i) {
+      PointBatch batch;
+      for (const SeriesId id : ids_) batch.add(id, time + i, double_bits(0.5), kFloat | kMillis);
+      HALITE_CHECK(run_task(points_->append(std::move(batch))), "taken");
+    }
+    HALITE_CHECK(run_task(points_->flush()), "written");
   }
   CellPointStore& points() { return *points_; }
 
  private:
   FakeClock clock_{kNow};
-  boost::asio::io_context context_;
+  boost::asio::thread_pool background_{1};
   prometheus::Registry metrics_;
   BenchStore cells_;
   std::unique_ptr<CellPointStore> points_;
   std::vector<SeriesId> ids_;
 };
 
-void append_one_point_a_series(benchmark::State& state) {
+void append(benchmark::State& state, Below below) {
   const int series_count = static_cast<int>(state.range(0));
-  Bench bench(true, series_count);
+  constexpr int kBatches = 32;
+  Bench bench(below, series_count);
   TimestampMs time = kNow;
-  for (auto _ : state) bench.append(++time);
-  state.SetItemsProcessed(state.iterations() * series_count);
+  for (auto _ : state) {
+    bench.append(time, kBatches);
+    time += kBatches;
+  }
+  state.SetItemsProcessed(state.iterations() * series_count * kBatches);
 }
-BENCHMARK(append_one_point_a_series)->Arg(10)->Arg(1000)->Arg(10000);
+BENCHMARK_CAPTURE(append, nothing, Below::kNothing)->Arg(10)->Arg(1000)->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(append, rocks, Below::kRocks)->Arg(10)->Arg(1000)->MeasureProcessCPUTime();
 
-void scan_points(benchmark::State& state) {
+void scan(benchmark::State& state, Below below) {
   const int series_count = static_cast<int>(state.range(0));
   constexpr int kPoints = 360;
-  Bench bench(false, series_count);
-  for (int i = 0; i < kPoints; ++i) bench.append(kNow + 10'000 * i);
+  Bench bench(below, series_count);
+  for (int i = 0; i < kPoints; ++i) bench.append(kNow + 10'000 * i, 1);
   SeriesQuery query;
   query.metric = "sys.cpu.user";
   query.filters = {{FilterType::kWildcard, "host", "*"}};
@@ -120,9 +141,9 @@ void scan_points(benchmark::State& state) {
   for (auto _ : state) {
     const auto selection = run_task(bench.points().select(query)).value();
     for (std::uint32_t shard = 0; shard < bench.points().shard_count(); ++shard) {
-      const auto scan = bench.points().scan(selection, {kNow, kNow + 3'600'000}, shard);
+      const auto blocks_of = bench.points().scan(selection, {kNow, kNow + 3'600'000}, shard);
       for (;;) {
-        const auto blocks = run_task(scan->next()).value();
+        const auto blocks = run_task(blocks_of->next()).value();
         if (blocks.empty()) break;
         for (const Block& block : blocks) points += static_cast<std::int64_t>(block.size());
       }
@@ -131,7 +152,8 @@ void scan_points(benchmark::State& state) {
   HALITE_CHECK(points == state.iterations() * series_count * kPoints, "all points are read");
   state.SetItemsProcessed(points);
 }
-BENCHMARK(scan_points)->Arg(1000);
+BENCHMARK_CAPTURE(scan, memory, Below::kMemory)->Arg(1000)->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(scan, rocks, Below::kRocks)->Arg(1000)->MeasureProcessCPUTime();
 
 }  // namespace
 }  // namespace halite::storage

@@ -10,6 +10,8 @@
 namespace halite::storage {
 namespace {
 
+// After so many empty steps, look for the next row before trying the others one by one.
+constexpr int kEmptyStepsMax = 4;
 // Row ranges that are prepared at a time when rows are asked for by key.
 constexpr std::size_t kExactRanges = 4096;
 
@@ -185,29 +187,60 @@ bool RowScan::next_exact_steps() {
   return !steps_.empty();
 }
 
-bool RowScan::next_step() {
+// A long range over few points has thousands of buckets without a row: one look at what the table
+// holds next, of any metric, passes over all of them.
+Task<void> RowScan::skip_empty_steps() {
+  const auto begin_of = [](const RowScanStep& step) -> const Bytes& {
+    return step.spec.ranges.front().begin;
+  };
+  // Buckets of a ring begin again at its first slot; there are not many.
+  if (!std::ranges::is_sorted(steps_, std::greater(), begin_of)) co_return Result<void>();
+  ScanSpec ahead;
+  ahead.family = source_.family;
+  ahead.ranges.push_back(KeyRange{begin_of(steps_.back()), steps_.front().spec.ranges.back().end});
+  ahead.keys_only = true;
+  const std::unique_ptr<Scanner> scanner = source_.table->scan(std::move(ahead));
+  CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{1, 1}));
+  while (!steps_.empty()) {
+    const Bytes& end = steps_.back().spec.ranges.back().end;
+    if (!rows.empty() && (end.empty() || end > rows.front().key)) break;
+    steps_.pop_back();
+  }
+  co_return Result<void>();
+}
+
+Task<bool> RowScan::next_step() {
+  if (empty_steps_ >= kEmptyStepsMax && steps_.size() > 1) {
+    empty_steps_ = 0;
+    CO_TRY_VOID(co_await skip_empty_steps());
+  }
   while (steps_.empty()) {
-    if (exact_.empty()) return false;
+    if (exact_.empty()) co_return false;
     next_exact_steps();
   }
   RowScanStep step = std::move(steps_.back());
   steps_.pop_back();
   times_ = step.times;
   scanner_ = source_.table->scan(std::move(step.spec));
-  return true;
+  ++empty_steps_;
+  co_return true;
 }
 
 Task<std::vector<WantedRow>> RowScan::next() {
   std::vector<WantedRow> out;
   const ScanLimit limit{source_.options.rows_per_batch, source_.options.cells_per_batch};
   while (out.empty()) {
-    if (scanner_ == nullptr && !next_step()) break;
+    if (scanner_ == nullptr) {
+      CO_TRY(const bool more, co_await next_step());
+      if (!more) break;
+    }
     CO_TRY(std::vector<Row> rows, co_await scanner_->next(limit));
     if (rows.empty()) {
       scanner_.reset();
       finish_row(out);
       continue;
     }
+    empty_steps_ = 0;
     CO_TRY_VOID(co_await learn(rows));
     for (Row& row : rows) CO_TRY_VOID(take(std::move(row), out));
     if (open_ && source_.layout.pieces_in_time_order() && !open_->cells.empty()) {

@@ -79,7 +79,8 @@ class RowScan {
 
   void plan(std::uint32_t shard, SeriesChoice choice);
   bool next_exact_steps();
-  bool next_step();
+  Task<bool> next_step();
+  Task<void> skip_empty_steps();
   Task<void> learn(const std::vector<Row>& rows);
   Result<void> take(Row row, std::vector<WantedRow>& out);
   void finish_row(std::vector<WantedRow>& out);
@@ -90,6 +91,7 @@ class RowScan {
   std::shared_ptr<Verdicts> verdicts_;
 
   std::vector<Bytes> exact_;        // tsuids still to be asked for by key, last first
+  int empty_steps_ = 0;             // without a row, one after the other
   std::vector<RowScanStep> steps_;  // still to be done, last first
   std::unique_ptr<Scanner> scanner_;
   TimeRange times_;                // of the step under way
