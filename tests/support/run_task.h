@@ -15,10 +15,12 @@
 
 namespace halite::test {
 
-// On the calling thread.
+// On the calling thread. The context stays until the thread ends: another thread that has just
+// posted the last step to it may still be inside that call when the step is done.
 template <class T>
 Result<T> run_task(Task<T> task) {
-  boost::asio::io_context context;
+  static thread_local boost::asio::io_context context;
+  context.restart();
   Result<T> outcome = fail(Errc::kInternal, "the task never finished");
   boost::asio::co_spawn(context, std::move(task),
                         [&outcome](const std::exception_ptr& thrown, Result<T> result) {
