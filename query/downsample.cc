@@ -51,6 +51,11 @@ void Downsampler::close_until(TimestampMs watermark, PointColumns& out) {
   if (is_open_ && end_ <= watermark) close(out);
 }
 
+TimestampMs Downsampler::quiet_until(TimestampMs watermark) const {
+  if (is_open_ || (anchored_ && watermark >= begin_)) return begin_;
+  return plan_->quiet_until(watermark);
+}
+
 void Downsampler::finish(PointColumns& out) {
   if (is_open_) close(out);
 }

@@ -34,6 +34,9 @@ class Downsampler {
   // Appends the open bucket.
   void finish(PointColumns& out);
 
+  // The first time that a bucket still to come may have, when no point before `watermark` comes.
+  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const;
+
   [[nodiscard]] std::size_t bytes() const { return bucket_.bytes(); }
 
  private:

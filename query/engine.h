@@ -38,6 +38,10 @@ struct QueryLimits {
   std::int64_t timeout_ms = 60'000;              // query.timeout_ms
   std::size_t regexp_bytes_max = 1 << 20;        // query.regexp_bytes_max
   std::size_t sub_queries_max = 256;             // query.sub_queries_max
+
+  // Time is read in windows that take about this much memory each; no setting. A window is never
+  // shorter than an hour.
+  std::uint64_t window_bytes = 256ull << 20;
 };
 
 // One output series. Values are integers or doubles point by point.

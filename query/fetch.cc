@@ -1,6 +1,7 @@
 #include "query/fetch.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "common/gather.h"
@@ -13,6 +14,17 @@ constexpr std::int64_t kSeriesBytes = 512;
 
 std::int64_t point_bytes(std::size_t points) {
   return static_cast<std::int64_t>(points * PointColumns::kBytesPerPoint);
+}
+
+// The points of a block from a time on.
+storage::Block rest_of(const storage::Block& block, TimestampMs from) {
+  const auto first = std::ranges::lower_bound(block.times, from) - block.times.begin();
+  storage::Block rest;
+  rest.series = block.series;
+  rest.times.assign(block.times.begin() + first, block.times.end());
+  rest.values.assign(block.values.begin() + first, block.values.end());
+  rest.floats = block.floats >> static_cast<std::size_t>(first);
+  return rest;
 }
 
 }  // namespace
@@ -30,8 +42,8 @@ struct Fetch::SeriesState {
   // As they were when the window began.
   std::optional<Pipeline> pipeline_before;
   std::size_t points_before = 0;
-  std::optional<MergePoint> peek_before;
-  bool finished_before = false;
+  // Points before this were taken by a look ahead.
+  TimestampMs read_until = std::numeric_limits<TimestampMs>::min();
 };
 
 struct Fetch::Shard {
@@ -70,17 +82,18 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
   for (const Result<void>& outcome : outcomes) {
     if (!outcome) co_return std::unexpected(outcome.error());
   }
-  if (!too_large_) co_return WindowOutcome::kRead;
-  give_up();
-  co_return WindowOutcome::kTooLarge;
+  if (too_large_) {
+    give_up();
+    co_return WindowOutcome::kTooLarge;
+  }
+  if (window.end == plan_.scan.end) finish();
+  co_return WindowOutcome::kRead;
 }
 
 Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
   for (const auto& [id, state] : shard->states) {
     state->pipeline_before = state->pipeline;
     state->points_before = state->member.points.size();
-    state->peek_before = state->member.peek;
-    state->finished_before = state->member.finished;
   }
   const std::unique_ptr<storage::BlockScan> scan = store_.scan(selection_, window, shard->index);
   for (;;) {
@@ -116,29 +129,34 @@ Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>&
     // A row without a point in whole hours is no row of OpenTSDB's: the series does not appear.
     if (block.times.empty()) continue;
     TRY(SeriesState* const state, state_of(shard, block.series));
-    bytes -= state->bytes();
-    state->pipeline.add(block, shard.scratch, state->member.points);
-    bytes += state->bytes();
     points += block.size();
+    bytes -= state->bytes();
+    if (block.times.front() >= state->read_until) {
+      state->pipeline.add(block, shard.scratch, state->member.points);
+    } else if (block.times.back() >= state->read_until) {
+      state->pipeline.add(rest_of(block, state->read_until), shard.scratch, state->member.points);
+    }
+    bytes += state->bytes();
   }
   watch_.add_blocks(blocks.size());
   TRY_VOID(hold(bytes));
   return watch_.add_points(points);
 }
 
+// Everything before the window's end is read. The last window ends all series.
 Result<void> Fetch::close_window(Shard& shard, TimeRange window) {
   std::int64_t bytes = 0;
   for (const auto& [id, state] : shard.states) {
     Member& member = state->member;
+    if (member.finished) continue;
     bytes -= state->bytes();
     if (window.end == plan_.scan.end) {
       state->pipeline.finish(shard.scratch, member.points);
-      member.finished = true;
-      member.peek.reset();
     } else {
-      state->pipeline.advance(window.end, shard.scratch, member.points);
+      const TimestampMs watermark = std::max(window.end, state->read_until);
+      state->pipeline.advance(watermark, shard.scratch, member.points);
+      member.quiet_until = state->pipeline.quiet_until(watermark);
     }
-    if (member.points.size() > state->points_before) member.peek.reset();
     bytes += state->bytes();
     if (state->pipeline.failed()) return fail(Errc::kInvalidArgument, "unhandled fill policy");
   }
@@ -152,12 +170,16 @@ void Fetch::give_up() {
       bytes -= state->bytes();
       state->pipeline = state->pipeline_before ? *state->pipeline_before : Pipeline(plan_);
       state->member.points.truncate(state->points_before);
-      state->member.peek = state->peek_before;
-      state->member.finished = state->finished_before;
       bytes += state->bytes();
     }
   }
   static_cast<void>(hold(bytes));
+}
+
+void Fetch::finish() {
+  for (const auto& shard : shards_) {
+    for (const auto& [id, state] : shard->states) state->member.finished = true;
+  }
 }
 
 std::vector<GroupMember> Fetch::take_new() {
@@ -171,19 +193,21 @@ std::vector<GroupMember> Fetch::take_new() {
   return members;
 }
 
-Task<void> Fetch::look_ahead(TimestampMs from) {
+Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
+  if (awaited.empty()) co_return Result<void>{};
   storage::SeriesQuery query;
-  for (const auto& shard : shards_) {
-    for (const auto& [id, state] : shard->states) {
-      if (state->member.awaited) query.tsuids.push_back(state->series->tsuid);
-    }
-  }
-  if (query.tsuids.empty()) co_return Result<void>{};
+  for (const Awaited& one : awaited) query.tsuids.push_back(one.series->tsuid);
   auto selecting = store_.select(std::move(query));
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
+  std::vector<std::vector<Awaited>> by_shard(shards_.size());
+  for (const Awaited& one : awaited) by_shard[one.series->shard].push_back(one);
   const TimeRange range{.begin = from, .end = plan_.scan.end};
   std::vector<Task<void>> tasks;
-  for (const auto& shard : shards_) tasks.push_back(look_ahead_in(shard.get(), selection, range));
+  for (const auto& shard : shards_) {
+    std::vector<Awaited>& wanted = by_shard[shard->index];
+    if (wanted.empty()) continue;
+    tasks.push_back(look_ahead_in(shard.get(), selection, std::move(wanted), range));
+  }
   auto gathering = gather(std::move(tasks), shards_.size());
   const std::vector<Result<void>> outcomes = co_await std::move(gathering);
   for (const Result<void>& outcome : outcomes) {
@@ -193,47 +217,38 @@ Task<void> Fetch::look_ahead(TimestampMs from) {
 }
 
 Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Selection> selection,
-                                TimeRange range) {
-  struct Ahead {
+                                std::vector<Awaited> awaited, TimeRange range) {
+  struct Waiting {
     SeriesState* state;
-    Pipeline pipeline;
+    std::size_t points;  // how many it is to have
   };
-  std::unordered_map<storage::SeriesId, Ahead> waiting;
-  for (const auto& [id, state] : shard->states) {
-    if (state->member.awaited) waiting.emplace(id, Ahead{state.get(), state->pipeline});
+  std::unordered_map<storage::SeriesId, Waiting> waiting;
+  for (const Awaited& one : awaited) {
+    SeriesState* const state = shard->states.at(one.series->id).get();
+    waiting.emplace(one.series->id, Waiting{state, state->member.points.size() + one.points});
   }
-  if (waiting.empty()) co_return Result<void>{};
-  PointColumns out;
-  const auto found = [&out](Member& member) {
-    member.peek =
-        MergePoint{.time = out.times[0], .value = out.values[0], .is_float = out.floats[0] != 0};
-    member.awaited = false;
-    out.clear();
-  };
   const std::unique_ptr<storage::BlockScan> scan = store_.scan(selection, range, shard->index);
   while (!waiting.empty()) {
     auto next = scan->next();
-    CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
+    CO_TRY(std::vector<storage::Block> blocks, co_await std::move(next));
     if (blocks.empty()) break;
     CO_TRY_VOID(watch_.check());
+    std::erase_if(blocks, [&waiting](const storage::Block& block) {
+      return block.times.empty() || !waiting.contains(block.series);
+    });
+    CO_TRY_VOID(take_blocks(*shard, blocks));
     for (const storage::Block& block : blocks) {
-      const auto ahead = waiting.find(block.series);
-      if (ahead == waiting.end() || block.times.empty()) continue;
-      ahead->second.pipeline.add(block, shard->scratch, out);
-      if (out.empty()) continue;
-      found(ahead->second.state->member);
-      waiting.erase(ahead);
+      SeriesState& state = *waiting.at(block.series).state;
+      state.read_until = std::max(state.read_until, block.times.back() + 1);
     }
+    std::erase_if(waiting, [](const auto& entry) {
+      return entry.second.state->member.points.size() >= entry.second.points;
+    });
   }
-  for (auto& [id, ahead] : waiting) {
-    ahead.pipeline.finish(shard->scratch, out);
-    Member& member = ahead.state->member;
-    if (out.empty()) {
-      member.finished = true;
-      member.awaited = false;
-    } else {
-      found(member);
-    }
+  // No more of them until the end of the scan range: they have ended.
+  for (const auto& [id, entry] : waiting) {
+    entry.state->pipeline.finish(shard->scratch, entry.state->member.points);
+    entry.state->member.finished = true;
   }
   co_return Result<void>{};
 }

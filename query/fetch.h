@@ -47,8 +47,13 @@ class Fetch {
   // Series seen for the first time since the last call.
   [[nodiscard]] std::vector<GroupMember> take_new();
 
-  // Finds the next point, after `from`, of the members that are awaited.
-  Task<void> look_ahead(TimestampMs from);
+  // Reads on, from where the last window ended, in the series of these members until each has so
+  // many points more, or has ended. Later windows leave out what was read.
+  struct Awaited {
+    const storage::Series* series = nullptr;
+    std::size_t points = 0;
+  };
+  Task<void> look_ahead(std::vector<Awaited> awaited, TimestampMs from);
 
   // Counts again what the members hold, after a merge took from them.
   void recount();
@@ -65,9 +70,10 @@ class Fetch {
   Result<SeriesState*> state_of(Shard& shard, storage::SeriesId id);
   Result<void> close_window(Shard& shard, TimeRange window);
   void give_up();
+  void finish();
   Result<void> hold(std::int64_t bytes);
   Task<void> look_ahead_in(Shard* shard, std::shared_ptr<const storage::Selection> selection,
-                           TimeRange range);
+                           std::vector<Awaited> awaited, TimeRange range);
 
   storage::PointStore& store_;
   const SubPlan& plan_;

@@ -25,13 +25,13 @@ std::int64_t line_at(const MergePoint& from, const MergePoint& to, TimestampMs t
   return as_integer(from.value + integer_bits(share));
 }
 
-// Up to where (excluded) this member's next point is always known; kNever when it is finished.
-TimestampMs known_until(const Member& member) {
+// Up to where (excluded) all is known of this member: its points, and the one after each of them.
+TimestampMs known_until(const Member& member, bool rate) {
   if (member.finished) return kNever;
-  if (member.peek) return member.peek->time;
+  // A first rate counts from the very beginning, but only if a second one follows.
+  if (rate && member.missing(rate) > 0) return std::numeric_limits<TimestampMs>::min();
   if (!member.points.empty()) return member.points.times.back();
-  // A series that has shown nothing yet holds nobody up.
-  return member.has_current ? member.current.time : kNever;
+  return member.has_current ? member.current.time : member.quiet_until;
 }
 
 }  // namespace
@@ -43,8 +43,6 @@ void GroupMerge::load_next(Slot& slot) const {
     slot.next = {.time = points.times[slot.at],
                  .value = points.values[slot.at],
                  .is_float = points.floats[slot.at] != 0};
-  } else if (member.peek) {
-    slot.next = *member.peek;
   } else {
     slot.next = {.time = kNever, .value = 0, .is_float = false};
   }
@@ -54,7 +52,7 @@ void GroupMerge::load_next(Slot& slot) const {
 void GroupMerge::load_seed(Slot& slot) const {
   Member& member = *slot.member;
   if (!plan_->rate || member.seeded || member.points.empty()) return;
-  const bool followed = member.points.size() > 1 || member.peek.has_value();
+  const bool followed = member.points.size() > 1;
   if (!followed && !member.finished) return;
   member.seeded = true;
   slot.at = 1;
@@ -72,7 +70,7 @@ TimestampMs GroupMerge::load(std::span<Member* const> members) {
   float_points_ = 0;
   TimestampMs horizon = kNever;
   for (Member* const member : members) {
-    horizon = std::min(horizon, known_until(*member));
+    horizon = std::min(horizon, known_until(*member, plan_->rate.has_value()));
     if (member->points.empty() && !member->has_current) continue;
     Slot slot{.member = member,
               .at = 0,
@@ -189,8 +187,9 @@ Result<void> GroupMerge::emit(TimestampMs time, AnswerSeries& out) {
   return {};
 }
 
-Result<void> GroupMerge::merge(std::span<Member* const> members, AnswerSeries& out, Watch& watch) {
-  const TimestampMs horizon = load(members);
+Result<void> GroupMerge::merge(std::span<Member* const> members, TimestampMs cap, AnswerSeries& out,
+                               Watch& watch) {
+  const TimestampMs horizon = std::min(cap, load(members));
   TimestampMs time = kNever;
   for (const TimestampMs next : next_times_) time = std::min(time, next);
 

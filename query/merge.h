@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,13 +31,19 @@ struct MergePoint {
 
 // A series in its group. The scan appends to `points`, the merge consumes them.
 struct Member {
-  PointColumns points;             // processed, not yet merged
-  std::optional<MergePoint> peek;  // the point that will be appended next, found ahead of the scan
-  MergePoint current;              // the last point merged
+  PointColumns points;          // processed, not yet merged
+  MergePoint current;           // the last point merged
+  TimestampMs quiet_until = 0;  // nothing earlier will be appended to `points`
   bool has_current = false;
   bool seeded = false;    // rates: the first one stands in `current`
-  bool finished = false;  // nothing will be appended to `points`
-  bool awaited = false;   // others cannot be merged before its next point is known
+  bool finished = false;  // nothing at all will be appended to `points`
+
+  // How many more points must be known before others can be merged around this member.
+  [[nodiscard]] std::size_t missing(bool rate) const {
+    if (finished) return 0;
+    if (rate && !seeded) return points.size() < 2 ? 2 - points.size() : 0;
+    return points.empty() && has_current ? 1 : 0;
+  }
 };
 
 class GroupMerge {
@@ -46,9 +51,10 @@ class GroupMerge {
   // The plan outlives it.
   explicit GroupMerge(const SubPlan& plan) : plan_(&plan) {}
 
-  // Merges what can be merged of `members` (in the order in which they combine) and appends it.
-  [[nodiscard]] Result<void> merge(std::span<Member* const> members, AnswerSeries& out,
-                                   Watch& watch);
+  // Merges what can be merged of `members` (in the order in which they combine) before `cap`, and
+  // appends it.
+  [[nodiscard]] Result<void> merge(std::span<Member* const> members, TimestampMs cap,
+                                   AnswerSeries& out, Watch& watch);
 
  private:
   // One member's two points around the time that is being merged.

@@ -37,6 +37,11 @@ class Pipeline {
   // No point will come.
   void finish(PipelineScratch& scratch, PointColumns& out);
 
+  // The first time that a point still to be appended may have, after advance(watermark).
+  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const {
+    return downsampler_ ? downsampler_->quiet_until(watermark) : watermark;
+  }
+
   // A gap that the fill policy has no value for.
   [[nodiscard]] bool failed() const { return filler_ && filler_->failed(); }
 

@@ -107,6 +107,24 @@ TimestampMs DownsamplePlan::bucket_end(TimestampMs start) const {
   return std::numeric_limits<TimestampMs>::max();
 }
 
+TimestampMs DownsamplePlan::quiet_until(TimestampMs watermark) const {
+  // A fill policy gives every series, also one that begins late, all buckets from the first on.
+  if (fill != FillPolicy::kNone) return filled.begin;
+  switch (kind) {
+    case BucketKind::kFixed:
+      return watermark - watermark % interval_ms;
+    case BucketKind::kCalendar:
+      return calendar->bucket_start(watermark);
+    case BucketKind::kAll:
+      break;
+  }
+  return points.begin / 1000 * 1000;
+}
+
+TimestampMs SubPlan::quiet_until(TimestampMs watermark) const {
+  return downsample ? downsample->quiet_until(watermark) : watermark;
+}
+
 Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
                           std::uint64_t output_points_max) {
   SubPlan plan;

@@ -31,6 +31,9 @@ struct DownsamplePlan {
 
   // The end of the bucket that begins at `start`.
   [[nodiscard]] TimestampMs bucket_end(TimestampMs start) const;
+
+  // The first bucket that a series may have whose first point is at `watermark` or later.
+  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const;
 };
 
 struct SubPlan {
@@ -39,6 +42,9 @@ struct SubPlan {
   TimeRange scan;   // whole hours around it: neighbours for rates and interpolation
   std::optional<DownsamplePlan> downsample;
   std::optional<RateSpec> rate;
+
+  // Nothing earlier can come of series that show their first point at `watermark` or later.
+  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const;
 };
 
 // kTooLarge when the buckets to fill exceed output_points_max.

@@ -12,9 +12,9 @@
 namespace halite::query {
 
 struct DraftSubQuestion {
-  SubQuestion question;                  // aggregator, metric, filters, explicit_tags, rate
-  std::string downsample;                // not yet read; empty = none
-  std::vector<std::string> tsuids;       // hexadecimal
+  SubQuestion question;             // aggregator, metric, filters, explicit_tags, rate
+  std::string downsample;           // not yet read; empty = none
+  std::vector<std::string> tsuids;  // hexadecimal
   bool pre_aggregate = false;
   bool operator==(const DraftSubQuestion&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "common/gather.h"
@@ -21,8 +22,9 @@ std::int64_t round_to_hours(std::int64_t length) {
 // questions; one that turns out too large is cut down until it fits its share of the memory.
 class WindowLength {
  public:
-  WindowLength(TimeRange scan, std::uint64_t bytes_max)
-      : length_(scan.end - scan.begin), share_(std::max<std::uint64_t>(1, bytes_max / 4)) {}
+  WindowLength(TimeRange scan, const QueryLimits& limits)
+      : length_(scan.end - scan.begin),
+        share_(std::max<std::uint64_t>(1, std::min(limits.window_bytes, limits.bytes_max / 4))) {}
 
   [[nodiscard]] std::int64_t length() const { return length_; }
 
@@ -43,38 +45,39 @@ class WindowLength {
 
 // Members that hold up their group: nothing of theirs is left in the second half of the window.
 // Often they have ended, and only a look ahead can tell.
-void mark_laggards(Groups& groups, TimeRange window) {
+std::vector<Fetch::Awaited> laggards(Groups& groups, TimeRange window, bool rate) {
   const TimestampMs middle = window.begin + (window.end - window.begin) / 2;
+  std::vector<Fetch::Awaited> awaited;
   for (Group* const group : groups.all()) {
     if (group->members.size() < 2) continue;
     for (const GroupMember& entry : group->members) {
-      Member& member = *entry.member;
-      if (member.finished || member.peek) continue;
-      if (member.points.empty()) {
-        member.awaited = member.has_current;
-      } else {
-        member.awaited = member.points.times.back() < middle;
+      const Member& member = *entry.member;
+      std::size_t points = member.missing(rate);
+      if (points == 0 && !member.finished && !member.points.empty()) {
+        points = member.points.times.back() < middle ? 1 : 0;
       }
+      if (points > 0) awaited.push_back({.series = entry.series, .points = points});
     }
   }
+  return awaited;
 }
 
-Task<void> merge_some(std::vector<Group*> groups, Watch* watch) {
+Task<void> merge_some(std::vector<Group*> groups, TimestampMs cap, Watch* watch) {
   std::vector<Member*> members;
   for (Group* const group : groups) {
     members.clear();
     for (const GroupMember& entry : group->members) members.push_back(entry.member);
-    CO_TRY_VOID(group->merge.merge(members, group->answer, *watch));
+    CO_TRY_VOID(group->merge.merge(members, cap, group->answer, *watch));
   }
   co_return Result<void>{};
 }
 
-Task<void> merge_all(std::vector<Group*> groups, Watch* watch) {
+Task<void> merge_all(std::vector<Group*> groups, TimestampMs cap, Watch* watch) {
   constexpr std::size_t kTasks = 16;
   std::vector<std::vector<Group*>> parts(std::min(kTasks, std::max<std::size_t>(1, groups.size())));
   for (std::size_t i = 0; i < groups.size(); ++i) parts[i % parts.size()].push_back(groups[i]);
   std::vector<Task<void>> tasks;
-  for (auto& part : parts) tasks.push_back(merge_some(std::move(part), watch));
+  for (auto& part : parts) tasks.push_back(merge_some(std::move(part), cap, watch));
   auto gathering = gather(std::move(tasks), kTasks);
   const std::vector<Result<void>> outcomes = co_await std::move(gathering);
   for (const Result<void>& outcome : outcomes) {
@@ -106,7 +109,7 @@ Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
   Fetch fetch(store, plan, watch);
   fetch.select(std::move(selection));
   Groups groups(question, plan);
-  WindowLength window_length(plan.scan, watch.limits().bytes_max);
+  WindowLength window_length(plan.scan, watch.limits());
   std::uint64_t answered = watch.cost().points_out;
   for (TimestampMs at = plan.scan.begin; at < plan.scan.end;) {
     const std::int64_t left = plan.scan.end - at;
@@ -119,12 +122,13 @@ Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
     }
     window_length.took(fetch.window_bytes());
     groups.add(fetch.take_new());
+    TimestampMs cap = std::numeric_limits<TimestampMs>::max();
     if (window.end < plan.scan.end) {
-      mark_laggards(groups, window);
-      auto looking = fetch.look_ahead(window.end);
+      cap = plan.quiet_until(window.end);
+      auto looking = fetch.look_ahead(laggards(groups, window, plan.rate.has_value()), window.end);
       CO_TRY_VOID(co_await std::move(looking));
     }
-    auto merging = merge_all(groups.all(), &watch);
+    auto merging = merge_all(groups.all(), cap, &watch);
     CO_TRY_VOID(co_await std::move(merging));
     fetch.recount();
     const std::uint64_t points_out = watch.cost().points_out;

@@ -1,0 +1,143 @@
+#include "tests/support/sample_point_store.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "common/bytes.h"
+
+namespace halite::test {
+namespace {
+
+using storage::Block;
+using storage::Series;
+using storage::SeriesId;
+
+class IdsSelected final : public storage::Selection {
+ public:
+  std::vector<SeriesId> ids;
+};
+
+// Hands out a few short blocks at a time, of a series picked at random each.
+class SampleScan final : public storage::BlockScan {
+ public:
+  SampleScan(std::vector<std::pair<SeriesId, std::vector<SamplePoint>>> rest, std::uint64_t seed)
+      : rest_(std::move(rest)), random_(seed) {}
+
+  Task<std::vector<Block>> next() override {
+    std::vector<Block> blocks;
+    while (!rest_.empty() && blocks.size() < 5) blocks.push_back(take_block());
+    co_return std::move(blocks);
+  }
+
+ private:
+  Block take_block() {
+    const std::size_t pick = random_() % rest_.size();
+    auto& [id, points] = rest_[pick];
+    const std::size_t count = std::min<std::size_t>(points.size(), 1 + random_() % 7);
+    Block block{.series = id, .times = {}, .values = {}, .floats = {}};
+    for (std::size_t i = 0; i < count; ++i) {
+      block.times.push_back(points[i].time);
+      block.values.push_back(points[i].value);
+      block.floats[i] = points[i].is_float;
+    }
+    points.erase(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(count));
+    if (points.empty()) rest_.erase(rest_.begin() + static_cast<std::ptrdiff_t>(pick));
+    return block;
+  }
+
+  std::vector<std::pair<SeriesId, std::vector<SamplePoint>>> rest_;
+  std::mt19937_64 random_;
+};
+
+std::unexpected<Error> not_offered() {
+  return fail(Errc::kUnsupported, "the sample store is only read");
+}
+
+}  // namespace
+
+SamplePointStore::SamplePointStore(std::vector<SampleSeries> series, std::uint32_t shards,
+                                   std::uint64_t seed)
+    : samples_(std::move(series)), shards_(shards), seed_(seed) {
+  std::map<std::string, std::uint64_t> keys;
+  std::map<std::string, std::uint64_t> values;
+  for (const SampleSeries& sample : samples_) {
+    Series& made = series_.emplace_back();
+    made.id = static_cast<SeriesId>(series_.size() - 1);
+    made.metric = sample.name.metric;
+    for (const Tag& tag : sample.name.tags) {
+      made.tags.push_back(
+          {.key = tag.key,
+           .value = tag.value,
+           .key_uid = keys.emplace(tag.key, keys.size() + 1).first->second,
+           .value_uid = values.emplace(tag.value, values.size() + 1).first->second});
+    }
+    std::ranges::sort(made.tags, {}, &storage::SeriesTag::key_uid);
+    append_be_width(made.tsuid, 1, 3);
+    for (const storage::SeriesTag& tag : made.tags) {
+      append_be_width(made.tsuid, tag.key_uid, 3);
+      append_be_width(made.tsuid, tag.value_uid, 3);
+    }
+    made.shard = made.id % shards;
+  }
+}
+
+Task<std::vector<Result<SeriesId>>> SamplePointStore::intern(std::vector<SeriesName>,
+                                                             storage::CreateNames) {
+  co_return not_offered();
+}
+
+const Series& SamplePointStore::series(SeriesId id) const { return series_[id]; }
+
+Task<storage::Accepted> SamplePointStore::append(storage::PointBatch) { co_return not_offered(); }
+
+Task<std::shared_ptr<const storage::Selection>> SamplePointStore::select(
+    storage::SeriesQuery query) {
+  auto selected = std::make_shared<IdsSelected>();
+  for (const Series& one : series_) {
+    const bool wanted = query.tsuids.empty() ? one.metric == query.metric
+                                             : std::ranges::count(query.tsuids, one.tsuid) > 0;
+    if (wanted) selected->ids.push_back(one.id);
+  }
+  co_return selected;
+}
+
+std::unique_ptr<storage::BlockScan> SamplePointStore::scan(
+    std::shared_ptr<const storage::Selection> selection, TimeRange range, std::uint32_t shard) {
+  std::vector<std::pair<SeriesId, std::vector<SamplePoint>>> found;
+  for (const SeriesId id : static_cast<const IdsSelected&>(*selection).ids) {
+    if (series_[id].shard != shard) continue;
+    std::vector<SamplePoint> points;
+    for (const SamplePoint& point : samples_[id].points) {
+      if (point.time >= range.begin && point.time < range.end) points.push_back(point);
+    }
+    if (!points.empty()) found.emplace_back(id, std::move(points));
+  }
+  return std::make_unique<SampleScan>(std::move(found), seed_ + shard);
+}
+
+Task<std::vector<SeriesId>> SamplePointStore::lookup(std::shared_ptr<const storage::Selection>,
+                                                     std::size_t) {
+  co_return not_offered();
+}
+
+Task<std::vector<storage::LastPoint>> SamplePointStore::last(
+    std::shared_ptr<const storage::Selection>, TimeRange) {
+  co_return not_offered();
+}
+
+Task<std::uint64_t> SamplePointStore::delete_range(std::shared_ptr<const storage::Selection>,
+                                                   TimeRange) {
+  co_return not_offered();
+}
+
+Task<std::vector<std::string>> SamplePointStore::suggest(storage::NameKind, std::string,
+                                                         std::size_t) {
+  co_return not_offered();
+}
+
+Task<void> SamplePointStore::flush() { co_return not_offered(); }
+Task<void> SamplePointStore::seal() { co_return not_offered(); }
+
+}  // namespace halite::test

@@ -1,0 +1,223 @@
+// Random series, gaps and types, random questions: the streaming operators against the reference.
+//
+// HALITE_PROPERTY_CASES sets how many (300); the nightly run asks for 100 000. Case n is always the
+// same; a failure names it, and HALITE_PROPERTY_FIRST=n runs from it on.
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <boost/asio/thread_pool.hpp>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <prometheus/registry.h>
+
+#include "common/java_double.h"
+#include "query/engine.h"
+#include "query/question_parse.h"
+#include "tests/support/run_task.h"
+#include "tests/support/sample_point_store.h"
+#include "tests/unit/query/reference.h"
+
+namespace halite::query {
+namespace {
+
+constexpr TimestampMs kT = 1'356'998'400'000;
+constexpr std::int64_t kHour = 3'600'000;
+
+int setting(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+struct Dice {
+  std::mt19937_64 random;
+  explicit Dice(std::uint64_t seed) : random(seed) {}
+  std::int64_t upto(std::int64_t max) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max + 1));
+  }
+  bool one_in(int n) { return upto(n - 1) == 0; }
+  template <class T>
+  T of(const std::vector<T>& choices) {
+    return choices[static_cast<std::size_t>(upto(static_cast<std::int64_t>(choices.size()) - 1))];
+  }
+};
+
+struct Shape {
+  bool early = false;     // every series has a point in the first hour
+  bool one_type = false;  // all integers or all doubles
+};
+
+std::vector<test::SampleSeries> random_series(Dice& dice, Shape shape) {
+  std::vector<test::SampleSeries> all;
+  const bool ms = dice.one_in(4);
+  const std::int64_t step = dice.of<std::int64_t>({1, 5, 10, 30, 60, 61, 300, 1000});
+  const int kind = static_cast<int>(dice.upto(2));  // integers, doubles, mixed
+  const std::int64_t count = 1 + dice.upto(5);
+  for (std::int64_t s = 0; s < count; ++s) {
+    test::SampleSeries series;
+    series.name = {"m", {{"g", fmt::format("g{}", dice.upto(2))}, {"host", fmt::format("h{}", s)}}};
+    TimestampMs time =
+        kT + (shape.early ? dice.upto(30) * 60'000 : dice.upto(4 * kHour) / 1000 * 1000);
+    const std::int64_t points = 1 + dice.upto(40);
+    for (std::int64_t p = 0; p < points; ++p) {
+      const bool is_float = kind == 1 || (kind == 2 && !shape.one_type && dice.one_in(3));
+      const std::int64_t whole = dice.upto(2000) - 1000;
+      const double real = static_cast<double>(whole) / dice.of<double>({1, 2, 7, 10});
+      series.points.push_back({time, is_float ? double_bits(real) : integer_bits(whole), is_float});
+      std::int64_t gap = step * 1000 * (dice.one_in(8) ? 1 + dice.upto(30) : 1);
+      if (ms) gap += dice.upto(999);
+      if (dice.one_in(30)) gap += dice.upto(3) * kHour;
+      time += gap;
+    }
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+std::string random_rate(Dice& dice) {
+  return dice.of<std::string>({"rate:", "rate:", "rate{counter}:", "rate{counter,1000}:",
+                               "rate{counter,1000,5}:", "rate{dropcounter}:"});
+}
+
+std::string random_downsample(Dice& dice) {
+  const std::string interval = dice.of<std::string>(
+      {"1s",   "500ms", "10s",  "1m",  "90s", "95s", "2m",  "7m",  "17m", "1h",  "3h",   "1d",
+       "0all", "1mc",   "15mc", "7mc", "1hc", "5hc", "1dc", "2dc", "1wc", "1nc", "333ms"});
+  std::string function = "none";
+  while (function == "none") function = dice.of(aggregator_names());
+  // Short buckets are not filled: a case would become as large as all others together.
+  const bool may_fill = !interval.ends_with("ms") && interval != "1s" && interval != "10s";
+  const std::string fill =
+      may_fill ? dice.of<std::string>({"", "", "-none", "-nan", "-null", "-zero"}) : "";
+  return interval + "-" + function + fill + ":";
+}
+
+Parameters random_question(Dice& dice, Shape shape) {
+  std::string m = dice.of(aggregator_names()) + ":";
+  if (dice.one_in(2)) m += random_downsample(dice);
+  if (dice.one_in(3)) m += random_rate(dice);
+  m += dice.of<std::string>({"m", "m", "m{g=*}", "m{host=*}"});
+  TimestampMs begin = kT;
+  TimestampMs end = kT + 1 + dice.upto(8 * kHour);
+  if (dice.one_in(2)) begin = kT + dice.upto(shape.early ? kHour - 1 : 3 * kHour);
+  if (dice.one_in(2)) {
+    begin = begin / 1000 * 1000;
+    end = end / 1000 * 1000;
+  }
+  if (end <= begin) end = begin + 1 + dice.upto(2 * kHour);
+  return {{"start", fmt::format("{}ms", begin)}, {"end", fmt::format("{}ms", end)}, {"m", m}};
+}
+
+std::string text_of(bool is_float, std::int64_t integer, double number) {
+  return is_float ? java_double(number) : std::to_string(integer);
+}
+
+std::string text_of(const std::vector<ReferencePoint>& points) {
+  std::string text;
+  for (const ReferencePoint& p : points) {
+    text += fmt::format("{}={} ", p.time, text_of(p.is_float, p.integer, p.number));
+  }
+  return text;
+}
+
+std::string text_of(const AnswerSeries& series) {
+  std::string text;
+  for (std::size_t i = 0; i < series.times.size(); ++i) {
+    text += fmt::format(
+        "{}={} ", series.times[i],
+        text_of(series.floats[i], as_integer(series.values[i]), as_double(series.values[i])));
+  }
+  return text;
+}
+
+// The answers that the reference gives, in the engine's order.
+std::vector<std::string> expected(const Question& question, const storage::PointStore& store,
+                                  const std::vector<test::SampleSeries>& samples) {
+  const SubQuestion& sub = question.queries[0];
+  std::map<Bytes, std::map<Bytes, const test::SampleSeries*>> groups;  // members by tsuid
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const storage::Series& series = store.series(static_cast<storage::SeriesId>(i));
+    Bytes key = sub.aggregator == "none" ? series.tsuid : "";
+    for (const storage::SeriesTag& tag : series.tags) {
+      for (const Filter& filter : sub.filters) {
+        if (sub.aggregator != "none" && filter.filter.key == tag.key) append_be(key, tag.value_uid);
+      }
+    }
+    groups[key][series.tsuid] = &samples[i];
+  }
+  std::vector<std::string> texts;
+  for (const auto& [key, members] : groups) {
+    std::vector<const test::SampleSeries*> ordered;
+    for (const auto& [tsuid, sample] : members) ordered.push_back(sample);
+    texts.push_back(text_of(reference_answer(question, sub, ordered)));
+  }
+  return texts;
+}
+
+// A series without a point in the scan range is no answer; the reference gives it an empty one.
+std::vector<std::string> without_empty(std::vector<std::string> texts) {
+  std::erase(texts, "");
+  return texts;
+}
+
+class Property : public testing::Test {
+ protected:
+  void run(std::uint64_t number, Shape shape, QueryLimits limits) {
+    Dice dice(number * 2 + (shape.one_type ? 1 : 0));
+    const Parameters parameters = random_question(dice, shape);
+    shape.early = shape.early && parameters[2].second.contains("rate");
+    const std::vector<test::SampleSeries> samples = random_series(dice, shape);
+    test::SamplePointStore store(samples, static_cast<std::uint32_t>(1 + dice.upto(3)), number);
+    ParseContext context;
+    context.now = kT;
+    auto question = parse_question_uri(parameters, context);
+    ASSERT_TRUE(question) << question.error().message;
+    question->timezone = dice.of<std::string>({"", "Europe/Paris", "Asia/Kolkata"});
+    const std::vector<std::string> wanted = without_empty(expected(*question, store, samples));
+    QueryEngine engine(store, clock_, limits, false, pool_.get_executor(), metrics_);
+    const auto answer = test::run_task(engine.run(*question, {}));
+    const std::string what =
+        fmt::format("case {}: {} from {} to {} in {}", number, parameters[2].second,
+                    question->begin, question->end, question->timezone);
+    const bool infinite = fmt::format("{}", fmt::join(wanted, " ")).contains("Infinity");
+    if (infinite) {
+      ASSERT_FALSE(answer) << what;
+      ASSERT_TRUE(answer.error().message.starts_with("Got Infinity")) << what;
+      return;
+    }
+    ASSERT_TRUE(answer) << what << ": " << answer.error().message;
+    std::vector<std::string> found;
+    for (const AnswerSeries& series : (*answer)->series) found.push_back(text_of(series));
+    ASSERT_EQ(without_empty(found), wanted) << what;
+  }
+
+  SystemClock clock_;
+  prometheus::Registry metrics_;
+  boost::asio::thread_pool pool_{2};
+};
+
+TEST_F(Property, EverythingAtOnce) {
+  const int first = setting("HALITE_PROPERTY_FIRST", 0);
+  const int cases = setting("HALITE_PROPERTY_CASES", 300);
+  for (int i = first; i < first + cases && !HasFatalFailure(); ++i) {
+    run(static_cast<std::uint64_t>(i), {}, {});
+  }
+}
+
+// Windows of an hour. A series that a later window shows first cannot change what is merged
+// already: not its type, nor by the first rate that OpenTSDB adds before it counts. So here all
+// points are of one type, and where there are rates every series begins in the first hour.
+TEST_F(Property, HourByHour) {
+  const int first = setting("HALITE_PROPERTY_FIRST", 0);
+  const int cases = setting("HALITE_PROPERTY_CASES", 300);
+  QueryLimits limits;
+  limits.window_bytes = 1;
+  for (int i = first; i < first + cases && !HasFatalFailure(); ++i) {
+    run(static_cast<std::uint64_t>(i), {.early = true, .one_type = true}, limits);
+  }
+}
+
+}  // namespace
+}  // namespace halite::query
