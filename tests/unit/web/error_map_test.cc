@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "web/json_text.h"
-
 namespace halite::web {
 namespace {
 
@@ -34,23 +32,6 @@ TEST(ErrorMap, PagesEscapeWhatTheyShow) {
   EXPECT_NE(error_page("t", "\"x\" & 'y'").find("&quot;x&quot; &amp; &#39;y&#39;"),
             std::string::npos);
   EXPECT_EQ(legacy_error_json("a\"b"), R"({"err":"a\"b"})");
-}
-
-TEST(JsonText, EscapesOnlyWhatOpenTsdbEscapes) {
-  EXPECT_EQ(json_string(""), R"("")");
-  EXPECT_EQ(json_string("a/b<c>"), R"("a/b<c>")");
-  EXPECT_EQ(json_string("\"\\\b\f\n\r\t"), R"("\"\\\b\f\n\r\t")");
-  EXPECT_EQ(json_string(std::string("\x00\x1f\x0b", 3)), R"("\u0000\u001F\u000B")");
-  EXPECT_EQ(json_string("\x7f"), "\"\x7f\"");
-}
-
-TEST(JsonText, KeepsUtf8AndTakesOtherBytesAsLatin1) {
-  EXPECT_EQ(json_string("zürich €😀"), "\"zürich €😀\"");
-  EXPECT_EQ(json_string("z\xfcrich"), "\"zürich\"");
-  EXPECT_EQ(json_string("\xc3"), "\"\xc3\x83\"");              // a sequence that is cut
-  EXPECT_EQ(json_string("\xc0\x80"), "\"\xc3\x80\xc2\x80\"");  // longer than needed
-  EXPECT_EQ(json_string("\xed\xa0\xbd!"), R"("\uD83D!")");     // half a pair
-  EXPECT_EQ(json_string("\xf5\x80\x80\x80").size(), 10u);      // past the last character
 }
 
 }  // namespace
