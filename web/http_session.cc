@@ -160,7 +160,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
   context_.metrics.request(name, status, took.count());
   if (!sent) co_return false;
   if (manner.keep_alive) co_return true;
-  co_await link_.linger(options.linger_timeout_ms);
+  if (!link_.draining()) co_await link_.linger(options.linger_timeout_ms);
   co_return false;
 }
 

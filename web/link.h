@@ -63,8 +63,8 @@ class Link : public std::enable_shared_from_this<Link> {
   }
 
  private:
+  void cancel();  // what waits ends now
   [[nodiscard]] Error why(const boost::system::error_code& error) const;
-  void cancel();  // what waits on the socket
 
   boost::asio::ip::tcp::socket socket_;
   std::atomic<std::int64_t> deadline_ms_ = 0;  // 0 = none

@@ -1,5 +1,6 @@
 #include "tests/support/test_server.h"
 
+#include <algorithm>
 #include <future>
 #include <thread>
 #include <utility>
@@ -46,7 +47,9 @@ struct TestServer::Parts {
   asio::io_context io;
   asio::executor_work_guard<asio::io_context::executor_type> work;
   std::vector<std::thread> threads;
-  storage::MemoryStore tables;
+  storage::MemoryStore memory;
+  Unruly unruly;
+  UnrulyStore tables;
   std::unique_ptr<storage::CellPointStore> points;
   std::unique_ptr<ingest::Writer> writer;
   std::unique_ptr<query::QueryEngine> engine;
@@ -54,7 +57,10 @@ struct TestServer::Parts {
 };
 
 TestServer::Parts::Parts(TestServerOptions options)
-    : clock(options.now_ms), work(io.get_executor()), tables(clock) {
+    : clock(options.now_ms),
+      work(io.get_executor()),
+      memory(clock),
+      tables(memory, "tsdb", unruly) {
   for (std::uint32_t i = 0; i < options.threads; ++i) {
     threads.emplace_back([this] { io.run(); });
   }
@@ -120,12 +126,18 @@ void TestServer::stop() { parts_->server->stop(); }
 std::uint16_t TestServer::port() const { return parts_->server->port(); }
 FakeClock& TestServer::clock() { return parts_->clock; }
 storage::PointStore& TestServer::store() { return *parts_->points; }
+Unruly& TestServer::tables() { return parts_->unruly; }
 
-double TestServer::metric(const std::string& name) const {
+double TestServer::metric(const std::string& name, const std::string& label,
+                          const std::string& value) const {
   double total = 0;
   for (const prometheus::MetricFamily& family : parts_->registry.Collect()) {
     if (family.name != name) continue;
     for (const prometheus::ClientMetric& metric : family.metric) {
+      const bool wanted = std::ranges::any_of(metric.label, [&](const auto& pair) {
+        return pair.name == label && pair.value == value;
+      });
+      if (!label.empty() && !wanted) continue;
       total +=
           family.type == prometheus::MetricType::Gauge ? metric.gauge.value : metric.counter.value;
     }

@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "ingest/writer.h"
 #include "query/engine.h"
+#include "tests/support/unruly_store.h"
 #include "web/options.h"
 
 namespace halite::test {
@@ -34,8 +35,11 @@ class TestServer {
   [[nodiscard]] FakeClock& clock();
   [[nodiscard]] storage::PointStore& store();
 
-  // The value of a counter or gauge, over all its labels.
-  [[nodiscard]] double metric(const std::string& name) const;
+  [[nodiscard]] Unruly& tables();  // slow or failing tables under the points
+
+  // The value of a counter or gauge: over all its labels, or of those with this label.
+  [[nodiscard]] double metric(const std::string& name, const std::string& label = {},
+                              const std::string& value = {}) const;
 
  private:
   struct Parts;

@@ -1,4 +1,5 @@
-// A wide-column store whose writes to one table take a random while, fail, or are held back.
+// A wide-column store whose writes to one table take a random while, fail, or are held back, and
+// whose scans of it are slow.
 #pragma once
 
 #include <atomic>
@@ -24,7 +25,8 @@ namespace halite::test {
 struct Unruly {
   std::atomic<int> delay_us_max = 0;  // each write waits up to this
   std::atomic<bool> fail = false;
-  std::atomic<int> writes = 0;  // begun
+  std::atomic<int> scan_delay_ms = 0;  // each step of a scan waits so long
+  std::atomic<int> writes = 0;         // begun
   // Writes wait for this one first.
   void hold() {
     const std::lock_guard lock(mutex);
@@ -46,6 +48,30 @@ struct Unruly {
   std::mt19937 random{1};                // guarded by mutex
 };
 
+inline Task<void> wait_for_time(std::chrono::microseconds time) {
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+  timer.expires_after(time);
+  co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+  co_return Result<void>();
+}
+
+class UnrulyScanner final : public storage::Scanner {
+ public:
+  UnrulyScanner(std::unique_ptr<storage::Scanner> inner, Unruly& unruly)
+      : inner_(std::move(inner)), unruly_(unruly) {}
+
+  Task<std::vector<storage::Row>> next(storage::ScanLimit limit) override {
+    if (const int delay_ms = unruly_.scan_delay_ms; delay_ms > 0) {
+      CO_TRY_VOID(co_await wait_for_time(std::chrono::milliseconds(delay_ms)));
+    }
+    co_return co_await inner_->next(limit);
+  }
+
+ private:
+  const std::unique_ptr<storage::Scanner> inner_;
+  Unruly& unruly_;
+};
+
 class UnrulyTable final : public storage::Table {
  public:
   UnrulyTable(std::shared_ptr<storage::Table> inner, Unruly& unruly)
@@ -55,9 +81,7 @@ class UnrulyTable final : public storage::Table {
     ++unruly_.writes;
     CO_TRY_VOID(co_await unruly_.current().wait());
     if (const int delay_us = unruly_.random_delay_us(); delay_us > 0) {
-      boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
-      timer.expires_after(std::chrono::microseconds(delay_us));
-      co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+      CO_TRY_VOID(co_await wait_for_time(std::chrono::microseconds(delay_us)));
     }
     if (unruly_.fail) co_return fail(Errc::kUnavailable, "the disk is full");
     co_return co_await inner_->write(std::move(rows));
@@ -66,7 +90,7 @@ class UnrulyTable final : public storage::Table {
     return inner_->read(std::move(reads));
   }
   std::unique_ptr<storage::Scanner> scan(storage::ScanSpec spec) override {
-    return inner_->scan(std::move(spec));
+    return std::make_unique<UnrulyScanner>(inner_->scan(std::move(spec)), unruly_);
   }
   Task<std::int64_t> increment(Bytes row, storage::Column column, std::int64_t delta) override {
     return inner_->increment(std::move(row), std::move(column), delta);

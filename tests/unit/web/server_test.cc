@@ -1,0 +1,321 @@
+// Connections as they live and die: what text conversations cannot say.
+#include "web/server.h"
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/client.h"
+#include "tests/support/test_server.h"
+#include "web/content_coding.h"
+
+namespace halite::web {
+namespace {
+
+using test::Client;
+using test::TestServer;
+using test::TestServerOptions;
+
+constexpr int kPatienceMs = 10'000;
+
+template <class Condition>
+bool soon(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+std::string post(std::string_view target, std::string_view body) {
+  return fmt::format("POST {} HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}", target, body.size(), body);
+}
+
+// Reads until the text is there.
+std::string receive_until(Client& client, std::string_view text) {
+  std::string all;
+  while (all.find(text) == std::string::npos) {
+    const std::optional<std::string> more = client.receive(kPatienceMs);
+    if (!more || more->empty()) break;
+    all += *more;
+  }
+  return all;
+}
+
+constexpr std::string_view kPoint =
+    R"({"metric":"m","timestamp":1356998400,"value":1,"tags":{"host":"a"}})";
+constexpr std::string_view kAskAll = "/api/query?start=1356998400&end=1357084799&m=none:m";
+
+// A day of points, one a second, of `hosts` series: long answers.
+void fill(TestServer& server, int hosts) {
+  Client client(server.port());
+  for (int host = 0; host < hosts; ++host) {
+    std::string lines;
+    for (int i = 0; i < 86'400; ++i) {
+      lines += fmt::format("put m {} {} host=h{}\n", 1356998400 + i, i, host);
+    }
+    ASSERT_TRUE(client.send(lines));
+  }
+  ASSERT_TRUE(client.send("sync\n"));
+  ASSERT_EQ(receive_until(client, "\n"), "synced\n");
+}
+
+TEST(Server, StopsAtOnceWhenNothingRuns) {
+  TestServer server;
+  Client silent(server.port());
+  Client http(server.port());
+  Client telnet(server.port());
+  ASSERT_TRUE(http.send("GET /-/healthy HTTP/1.1\r\n\r\n"));
+  ASSERT_NE(receive_until(http, "ok\n").find("200 OK"), std::string::npos);
+  ASSERT_TRUE(telnet.send("version\n"));
+  receive_until(telnet, "Built");
+  const auto begin = std::chrono::steady_clock::now();
+  server.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_EQ(silent.receive_all(kPatienceMs), "");
+  EXPECT_EQ(http.receive_all(kPatienceMs), "");
+  telnet.receive_all(kPatienceMs);
+  EXPECT_EQ(server.metric("halite_web_connections"), 0);
+  server.stop();  // again
+}
+
+TEST(Server, StopLetsWhatRunsFinish) {
+  TestServer server;
+  server.tables().hold();
+  Client client(server.port());
+  ASSERT_TRUE(client.send(post("/api/put", kPoint)));
+  ASSERT_TRUE(soon([&] { return server.tables().writes > 0; }));
+  auto stopped = std::async(std::launch::async, [&] { server.stop(); });
+  EXPECT_EQ(stopped.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  server.tables().release();
+  const std::string answer = client.receive_all(kPatienceMs);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 204 No Content")) << answer;
+  EXPECT_NE(answer.find("Connection: close"), std::string::npos) << answer;
+  stopped.get();
+}
+
+TEST(Server, StopDoesNotWaitForClientsThatDoNotRead) {
+  TestServerOptions options;
+  options.web.stop_timeout_ms = 100;
+  TestServer server(options);
+  fill(server, 4);
+  Client client(server.port(), 4 << 10);
+  ASSERT_TRUE(client.send(fmt::format("GET {} HTTP/1.1\r\n\r\n", kAskAll)));
+  ASSERT_TRUE(soon([&] { return server.metric("halite_query_points_out_total") > 0; }));
+  const auto begin = std::chrono::steady_clock::now();
+  server.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(Server, OneConnectionTooMany) {
+  TestServerOptions options;
+  options.web.connections_max = 2;
+  TestServer server(options);
+  {
+    Client first(server.port());
+    Client second(server.port());
+    ASSERT_TRUE(soon([&] { return server.metric("halite_web_connections_total") == 2; }));
+    Client third(server.port());
+    EXPECT_EQ(third.receive(kPatienceMs), "");
+    EXPECT_EQ(server.metric("halite_web_connections_rejected_total"), 1);
+    ASSERT_TRUE(second.send("version\n"));  // the others are not harmed
+    EXPECT_FALSE(receive_until(second, "\n").empty());
+  }
+  EXPECT_TRUE(soon([&] {
+    Client next(server.port());
+    next.send("help\n");
+    const std::optional<std::string> reply = next.receive(kPatienceMs);
+    return reply && !reply->empty();
+  }));
+}
+
+TEST(Server, AClientThatReadsNoRepliesLosesOnlyReplies) {
+  TestServerOptions options;
+  options.web.telnet_reply_bytes_max = 4 << 10;
+  TestServer server(options);
+  Client client(server.port(), 4 << 10);
+  std::string lines;
+  constexpr int kLines = 20'000;
+  for (int i = 0; i < kLines; ++i) {
+    lines += fmt::format("nosuchcommand\nput m {} {} host=a\n", 1356998400 + i, i);
+  }
+  ASSERT_TRUE(client.send(lines));
+  EXPECT_TRUE(soon(
+      [&] { return server.metric("halite_ingest_points_total", "protocol", "telnet") == kLines; }));
+  EXPECT_GT(server.metric("halite_web_telnet_replies_dropped_total"), 0);
+  // What does come is whole lines.
+  client.half_close();
+  const std::string replies = client.receive_all(kPatienceMs);
+  EXPECT_TRUE(replies.starts_with("unknown command: nosuchcommand.  Try `help'.\nunknown"));
+  EXPECT_EQ(
+      replies.size() % std::string_view("unknown command: nosuchcommand.  Try `help'.\n").size(),
+      0u);
+}
+
+TEST(Server, TelnetClosesWhenEverythingIsDurable) {
+  TestServer server;
+  server.tables().hold();
+  Client client(server.port());
+  ASSERT_TRUE(client.send("put m 1356998400 1 host=a\n"));
+  client.half_close();
+  ASSERT_TRUE(soon([&] { return server.tables().writes > 0; }));
+  EXPECT_EQ(client.receive(50), std::nullopt);
+  server.tables().release();
+  EXPECT_EQ(client.receive(kPatienceMs), "");
+}
+
+TEST(Server, SyncAnswersWhenEverythingIsDurable) {
+  TestServer server;
+  server.tables().hold();
+  Client client(server.port());
+  ASSERT_TRUE(client.send("put m 1356998400 1 host=a\nsync\nput m 1356998401 1 host=a\n"));
+  ASSERT_TRUE(soon([&] { return server.tables().writes > 0; }));
+  EXPECT_EQ(client.receive(50), std::nullopt);
+  server.tables().release();
+  EXPECT_EQ(receive_until(client, "\n"), "synced\n");
+}
+
+TEST(Server, WhatDidNotBecomeDurableIsSaid) {
+  TestServer server;
+  server.tables().fail = true;
+  Client client(server.port());
+  ASSERT_TRUE(client.send("put m 1356998400 1 host=a\nsync\n"));
+  const std::string replies = receive_until(client, "sync: ");
+  EXPECT_TRUE(replies.starts_with("put: ")) << replies;
+  EXPECT_NE(replies.find("the disk is full"), std::string::npos) << replies;
+  EXPECT_EQ(replies.find("synced"), std::string::npos) << replies;
+
+  Client http(server.port());
+  ASSERT_TRUE(http.send(post("/api/put", kPoint)));
+  const std::string answer = receive_until(http, "}}");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 503 ")) << answer;  // agents send it again
+  EXPECT_NE(answer.find("the disk is full"), std::string::npos) << answer;
+
+  server.tables().fail = false;
+  ASSERT_TRUE(client.send("put m 1356998400 1 host=a\nsync\n"));
+  EXPECT_NE(receive_until(client, "synced\n").find("synced\n"), std::string::npos);
+}
+
+TEST(Server, SyncTimeoutGivesUpWaiting) {
+  TestServer server;
+  server.tables().hold();
+  Client client(server.port());
+  ASSERT_TRUE(client.send(post("/api/put?details&sync&sync_timeout=30", kPoint)));
+  const std::string answer = receive_until(client, "}");
+  EXPECT_NE(answer.find(R"({"success":0,"failed":0,"timeouts":1,"errors":[]})"), std::string::npos)
+      << answer;
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 "));
+  ASSERT_TRUE(client.send(post("/api/put?sync&sync_timeout=30", kPoint)));
+  EXPECT_NE(receive_until(client, "}")
+                .find("The put call has timedout with 0 successful writes, 0 "
+                      "failed writes and 1 timed out writes."),
+            std::string::npos);
+  server.tables().release();
+}
+
+TEST(Server, LongAnswersAreStreamed) {
+  TestServer server;
+  fill(server, 2);
+  const auto ask = [&](std::string_view version, std::string_view headers) {
+    Client client(server.port());
+    client.send(
+        fmt::format("GET {} HTTP/{}\r\n{}Connection: close\r\n\r\n", kAskAll, version, headers));
+    return client.receive_all(kPatienceMs);
+  };
+  const auto body_of = [](const std::string& answer) {
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+  };
+  const auto unchunk = [](const std::string& body) {
+    std::string text;
+    std::size_t at = 0;
+    while (true) {
+      const std::size_t size = std::stoul(body.substr(at), nullptr, 16);
+      const std::size_t begin = body.find("\r\n", at) + 2;
+      if (size == 0) return text;
+      text += body.substr(begin, size);
+      at = begin + size + 2;
+    }
+  };
+  const std::string old = ask("1.0", "");
+  EXPECT_EQ(old.find("Content-Length"), std::string::npos);
+  EXPECT_EQ(old.find("chunked"), std::string::npos);
+  const std::string text = body_of(old);
+  EXPECT_GT(text.size(), 2'000'000u);
+  EXPECT_TRUE(text.ends_with(R"("1357084799":86399}}])")) << text.substr(text.size() - 40);
+
+  const std::string chunked = ask("1.1", "");
+  EXPECT_NE(chunked.find("Transfer-Encoding: chunked\r\n"), std::string::npos);
+  EXPECT_EQ(unchunk(body_of(chunked)), text);
+
+  const std::string packed = ask("1.1", "Accept-Encoding: gzip\r\n");
+  EXPECT_NE(packed.find("Content-Encoding: gzip\r\n"), std::string::npos);
+  EXPECT_LT(packed.size(), text.size() / 3);
+  const Result<std::string> inflated =
+      inflate_body(unchunk(body_of(packed)), Coding::kGzip, text.size());
+  ASSERT_TRUE(inflated) << inflated.error().message;
+  EXPECT_TRUE(*inflated == text);
+}
+
+TEST(Server, AClientThatDoesNotReadItsAnswerIsLeft) {
+  TestServerOptions options;
+  options.web.write_timeout_ms = 100;
+  TestServer server(options);
+  fill(server, 4);
+  Client client(server.port(), 4 << 10);
+  ASSERT_TRUE(client.send(fmt::format("GET {} HTTP/1.1\r\n\r\n", kAskAll)));
+  ASSERT_TRUE(soon([&] { return server.metric("halite_web_connections") == 1; }));
+  EXPECT_TRUE(soon([&] { return server.metric("halite_web_connections") == 0; }));
+}
+
+TEST(Server, AQueryIsStoppedWhenItsClientLeaves) {
+  TestServer server;
+  Client writer(server.port());
+  ASSERT_TRUE(writer.send("put m 1356998400 1 host=a\nsync\n"));
+  receive_until(writer, "synced\n");
+  server.tables().scan_delay_ms = 200;
+  Client client(server.port());
+  ASSERT_TRUE(client.send(fmt::format("GET {} HTTP/1.1\r\n\r\n", kAskAll)));
+  ASSERT_TRUE(soon([&] { return server.metric("halite_query_running") == 1; }));
+  client.reset();
+  EXPECT_TRUE(
+      soon([&] { return server.metric("halite_query_runs_total", "outcome", "cancelled") == 1; }));
+}
+
+TEST(Server, PointsOfManyConnectionsAtOnce) {
+  TestServer server;
+  constexpr int kClients = 50;
+  constexpr int kLines = 200;
+  std::vector<std::jthread> threads;
+  for (int c = 0; c < kClients; ++c) {
+    threads.emplace_back([&server, c] {
+      Client client(server.port());
+      std::string lines;
+      for (int i = 0; i < kLines; ++i) {
+        lines += fmt::format("put m {} {} host=h{}\n", 1356998400 + i, i, c);
+      }
+      client.send(lines + "sync\n");
+      EXPECT_EQ(receive_until(client, "\n"), "synced\n");
+    });
+  }
+  threads.clear();
+  Client client(server.port());
+  ASSERT_TRUE(client.send(
+      "GET /api/query?start=1356998400&end=1356998800&m=count:0all-count:m HTTP/1.1\r\n\r\n"));
+  EXPECT_NE(receive_until(client, "}}]").find(":50.0}}]"), std::string::npos);
+  ASSERT_TRUE(client.send(
+      "GET /api/query?start=1356998400&end=1356998800&m=sum:0all-count:m HTTP/1.1\r\n\r\n"));
+  EXPECT_NE(receive_until(client, "}}]").find(":10000.0}}]"), std::string::npos);
+}
+
+TEST(Server, SaysWhyItCannotListen) {
+  TestServer server;
+  TestServer other;
+  EXPECT_NE(server.port(), other.port());
+}
+
+}  // namespace
+}  // namespace halite::web
