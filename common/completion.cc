@@ -7,7 +7,9 @@
 
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 namespace halite {
@@ -47,7 +49,10 @@ namespace {
 // Starts the wait: keeps the handler, or posts it when the outcome is there already.
 template <class State, class Handler>
 void start_wait(const std::shared_ptr<State>& state, Handler handler) {
-  auto executor = boost::asio::get_associated_executor(handler);
+  // Tracked, so that whoever waits for the waiter's context to run dry, and then destroys it, also
+  // waits for post() to return: it still touches the context when the waiter runs.
+  auto executor = boost::asio::prefer(boost::asio::get_associated_executor(handler),
+                                      boost::asio::execution::outstanding_work.tracked);
   std::move_only_function<void()> wake = [executor, handler = std::move(handler)]() mutable {
     boost::asio::post(executor, std::move(handler));
   };

@@ -7,7 +7,9 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -24,7 +26,10 @@ boost::asio::awaitable<std::invoke_result_t<Job&>> offload(boost::asio::thread_p
                                                            Job job) {
   using Outcome = std::invoke_result_t<Job&>;
   auto initiate = [](auto handler, auto on, Job work) {
-    auto home = boost::asio::get_associated_executor(handler);
+    // Tracked, so that whoever waits for the home context to run dry, and then destroys it, also
+    // waits for the post() below to return: it still touches the context when the caller runs.
+    auto home = boost::asio::prefer(boost::asio::get_associated_executor(handler),
+                                    boost::asio::execution::outstanding_work.tracked);
     auto run = [home, handler = std::move(handler), work = std::move(work)]() mutable {
       auto resume = [handler = std::move(handler), outcome = work()]() mutable {
         std::move(handler)(std::move(outcome));
