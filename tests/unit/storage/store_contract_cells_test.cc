@@ -341,6 +341,9 @@ TEST_P(StoreReopened, EverythingIsThere) {
   EXPECT_EQ(run_task(table_->increment("row", {0, "n"}, 1)).value(), 42);
   ASSERT_TRUE(put("row", "explicit", "stamped after reopening"));
   EXPECT_EQ(get("row", "explicit"), "stamped after reopening");
+  for (const Cell& cell : cells("row")) EXPECT_GE(cell.time, kTestNow) << cell.qualifier;
+  ASSERT_TRUE(put("row", "explicit", "too old", kTestNow + 1999));
+  EXPECT_EQ(get("row", "explicit"), "stamped after reopening");
   clock_.set(kTestNow + 60'000);
   EXPECT_EQ(get("row", "short lived", 1), std::nullopt);
   TableSpec other = spec_;

@@ -235,12 +235,12 @@ class StoreModel : public StoreContract {
 INSTANTIATE_TEST_SUITE_P(Store, StoreModel, testing::ValuesIn(store_kinds()), kind_name);
 
 TEST_P(StoreModel, RandomCallsDoWhatTheMapDoes) {
-  for (std::uint32_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     random_.seed(seed);
     model_.clear();
     open(two_families(fmt::format("seed{}", seed)));
-    for (int step = 0; step < 600 && !HasFailure(); ++step) {
+    for (int step = 0; step < 400 && !HasFailure(); ++step) {
       SCOPED_TRACE(fmt::format("step {}", step));
       one_step();
     }
