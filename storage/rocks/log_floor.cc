@@ -10,6 +10,7 @@
 #include <rocksdb/wal_filter.h>
 
 #include "storage/rocks/cell.h"
+#include "storage/rocks/info_log.h"
 #include "storage/rocks/key.h"
 #include "storage/rocks/status.h"
 
@@ -48,6 +49,7 @@ Result<std::uint64_t> log_floor(rocksdb::Env* env, const std::string& dir,
   options.env = env;
   options.wal_filter = &reader;
   options.max_open_files = 20;
+  options.info_log = make_info_log();
   rocksdb::ColumnFamilyOptions family;
   family.merge_operator = greatest_time_operator();
   family.prefix_extractor = row_prefix_extractor();

@@ -7,6 +7,7 @@
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
 
+#include "storage/rocks/info_log.h"
 #include "storage/rocks/key.h"
 
 namespace halite::storage::rocks {
@@ -15,8 +16,6 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 16 << 10;
 constexpr double kFilterBitsPerRow = 10;  // 1 % of the rows that are not there are looked for
-constexpr std::size_t kInfoLogBytesMax = 16 << 20;
-constexpr std::size_t kInfoLogsKept = 4;
 constexpr std::uint64_t kSyncEveryBytes = 1 << 20;  // of tables, so that no flush stalls the disk
 constexpr std::int64_t kDayS = 24 * 60 * 60;
 
@@ -38,9 +37,8 @@ rocksdb::DBOptions database_options(const RocksOptions& options, rocksdb::Env* e
   // would do the same for a record damaged in the middle and drop all that follow: check_logs()
   // has refused those before.
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  db.info_log = make_info_log();
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  db.max_log_file_size = kInfoLogBytesMax;
-  db.keep_log_file_num = kInfoLogsKept;
   return db;
 }
 

@@ -47,7 +47,7 @@ Result<CyclicOptions> CyclicLayout::adopt(CyclicOptions configured, const TableP
   const bool made_as_ring = stored.slots != 0;
   if (made_as_ring && configured.ttl_ms == 0) {
     return fail(Errc::kConflict,
-                fmt::format("the table was made to use {} slots again and again, so storage.ttl "
+                fmt::format("the table was made to use {} slots again and again, so storage.ttl_ms "
                             "cannot be 0 (for ever)",
                             stored.slots));
   }
@@ -202,13 +202,13 @@ Result<void> CyclicLayout::admit(TimestampMs time, TimestampMs now) const {
   const TimeRange taken = alive(all, now);
   if (time < taken.begin) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("timestamp {} is older than the retention of {} (storage.ttl)", time,
+                fmt::format("timestamp {} is older than the retention of {} (storage.ttl_ms)", time,
                             duration_text(options_.ttl_ms)));
   }
   if (time >= taken.end) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("timestamp {} is more than {} ahead of the server's clock "
-                            "(storage.future_max)",
+                            "(storage.future_max_ms)",
                             time, duration_text(options_.future_max_ms)));
   }
   return {};

@@ -56,7 +56,7 @@ TEST(CyclicLayout, TheRingMustHoldWhatIsKept) {
   EXPECT_EQ(make_error(options), "");
   options.ttl_ms += 1;
   EXPECT_EQ(make_error(options),
-            "10 slots of 1d are 10d and too few for storage.ttl 518400001ms + storage.future_max "
+            "10 slots of 1d are 10d and too few for storage.ttl_ms 518400001ms + storage.future_max_ms "
             "1d + cleaning 1d + 2 slots 2d = 864000001ms: at least 11 slots");
   options.never_reuse = true;
   EXPECT_EQ(make_error(options), "");
@@ -74,7 +74,7 @@ TEST(CyclicLayout, OptionsOutOfRange) {
   EXPECT_EQ(make_error(options), "the number of slots must be 1 to 16777216, found 0");
   options = {};
   options.ttl_ms = -1;
-  EXPECT_EQ(make_error(options), "storage.ttl in ms must be 0 to 316224000000000, found -1");
+  EXPECT_EQ(make_error(options), "storage.ttl_ms must be 0 to 316224000000000, found -1");
   options = {};
   options.future_max_ms = -1;
   EXPECT_NE(make_error(options), "");
@@ -89,10 +89,10 @@ TEST(CyclicLayout, AdmitsWhatIsKept) {
   EXPECT_TRUE(layout->admit(now - 5 * kDayMs, now));
   EXPECT_TRUE(layout->admit(now + kDayMs, now));
   EXPECT_EQ(layout->admit(now - 5 * kDayMs - 1, now).error().message,
-            "timestamp 1356566400776 is older than the retention of 5d (storage.ttl)");
+            "timestamp 1356566400776 is older than the retention of 5d (storage.ttl_ms)");
   EXPECT_EQ(layout->admit(now + kDayMs + 1, now).error().message,
             "timestamp 1357084800778 is more than 1d ahead of the server's clock "
-            "(storage.future_max)");
+            "(storage.future_max_ms)");
   EXPECT_EQ(layout->admit(now - 5 * kDayMs - 1, now).error().code, Errc::kInvalidArgument);
   EXPECT_FALSE(layout->admit(-1, now));
 

@@ -77,7 +77,7 @@ TEST(TableParameters, ARingKeepsItsTtlButMayChangeIt) {
   EXPECT_EQ(CyclicLayout::adopt(options, stored).value().ttl_ms, 90 * kDayMs);
   options.ttl_ms = 0;
   EXPECT_EQ(CyclicLayout::adopt(options, stored).error().message,
-            "the table was made to use 1024 slots again and again, so storage.ttl cannot be 0 "
+            "the table was made to use 1024 slots again and again, so storage.ttl_ms cannot be 0 "
             "(for ever)");
   options.ttl_ms = 7 * kDayMs;
   options.slots = 512;

@@ -1,0 +1,38 @@
+#include "storage/rocks/info_log.h"
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+
+#include "common/log.h"
+
+namespace halite::storage::rocks {
+namespace {
+
+constexpr std::size_t kMessageBytesMax = 2048;
+
+class InfoLog final : public rocksdb::Logger {
+ public:
+  InfoLog() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+
+  // What RocksDB calls without a level is its header: options, statistics.
+  void Logv(const char* /*format*/, std::va_list /*arguments*/) override {}
+
+  void Logv(rocksdb::InfoLogLevel level, const char* format, std::va_list arguments) override {
+    if (level < GetInfoLogLevel() || level == rocksdb::InfoLogLevel::HEADER_LEVEL) return;
+    std::array<char, kMessageBytesMax> message{};
+    std::vsnprintf(message.data(), message.size(), format, arguments);
+    if (level == rocksdb::InfoLogLevel::WARN_LEVEL) {
+      log::warn("rocksdb: {}", message.data());
+    } else {
+      log::error("rocksdb: {}", message.data());
+    }
+  }
+  using rocksdb::Logger::Logv;
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::Logger> make_info_log() { return std::make_shared<InfoLog>(); }
+
+}  // namespace halite::storage::rocks
