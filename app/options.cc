@@ -49,6 +49,9 @@ Result<void> settle(Options& options) {
   TRY_VOID(set_listen_address(options.listen, options.web));
   if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
   if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
+  using storage::Compression;
+  if (options.rocks_compression == "none") options.rocks.compression = Compression::kNone;
+  if (options.rocks_compression == "fast") options.rocks.compression = Compression::kFast;
   const std::uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
   if (options.threads.web == 0) options.threads.web = processors;
   if (options.threads.query == 0) options.threads.query = processors;

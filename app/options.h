@@ -7,6 +7,9 @@
 #include "common/config.h"
 #include "ingest/writer.h"
 #include "query/engine.h"
+#include "storage/cell_point_store.h"
+#include "storage/rocks/options.h"
+#include "storage/schema/cyclic_layout.h"
 #include "web/options.h"
 
 namespace halite::app {
@@ -37,6 +40,10 @@ struct Options {
   ingest::IngestOptions ingest;
   query::QueryLimits query;
   web::WebOptions web;
+  storage::CyclicOptions layout;
+  storage::CellPointStoreOptions cells;
+  storage::RocksOptions rocks;
+  std::string rocks_compression = "dense";  // rocksdb.compression
   std::string web_mode = "rw";       // web.mode
   bool skip_unknown_values = false;  // query.skip_unknown_values
 };

@@ -142,6 +142,69 @@ void declare_web_manners(Config& config, Options& options) {
               "For dates in questions that name no zone; empty = this machine's.");
 }
 
+void declare_layout(Config& config, storage::CyclicOptions& layout) {
+  config.duration_ms("storage.ttl_ms", layout.ttl_ms, {0, 36'500 * kDayMs},
+                     "Points older than this are refused and forgotten. 0 = kept for ever.");
+  config.duration_ms("storage.future_max_ms", layout.future_max_ms, {0, 3650 * kDayMs},
+                     "How far ahead of the clock a point's time may be.");
+  config.duration_ms("storage.slot_ms", layout.span_ms, {kMinuteMs, 24 * kDayMs},
+                     "Time kept under one run of keys. Fixed when the data directory is made.");
+  config.count("storage.slots", layout.slots, {1, 1 << 24}, "slots",
+               "With a TTL, slots before keys are used again. Fixed when the directory is made.");
+  config.count("storage.salt_buckets", layout.salt_buckets, {1, 256}, "buckets",
+               "Parts each metric is spread over, read in parallel. Fixed when the directory is "
+               "made.");
+  config.count("storage.uid_width_metric", layout.widths.metric, {1, 8}, "bytes",
+               "Of a metric's id. Fixed when the directory is made.");
+  config.count("storage.uid_width_tag_key", layout.widths.tag_key, {1, 8}, "bytes",
+               "Of a tag key's id. Fixed when the directory is made.");
+  config.count("storage.uid_width_tag_value", layout.widths.tag_value, {1, 8}, "bytes",
+               "Of a tag value's id. Fixed when the directory is made.");
+}
+
+void declare_cells(Config& config, storage::CellPointStoreOptions& cells) {
+  config.count("storage.series_max", cells.series_max, {1, 4'000'000'000}, "series",
+               "Series that may exist.");
+  config.count("storage.in_flight_points_max", cells.append.in_flight_points_max, kAtLeastOne,
+               "points", "Points on their way to the store; senders wait above it.");
+  config.bytes("storage.in_flight_bytes_max", cells.append.in_flight_bytes_max, {kMiB, 1024 * kGiB},
+               "Memory for them.");
+  config.count("storage.exact_series_max", cells.scan.exact_series_max, kAny, "series",
+               "A query for no more series than this reads their rows by key; for more, it walks "
+               "the metric.");
+  config.count("storage.exact_rows_max", cells.scan.exact_rows_max, kAny, "rows",
+               "And for no more rows than this.");
+  config.count("storage.row_cells_max", cells.scan.row_cells_max, {1024, 1'000'000'000}, "cells",
+               "Of one row that must be seen together.");
+}
+
+void declare_rocksdb(Config& config, Options& options) {
+  storage::RocksOptions& rocks = options.rocks;
+  config.bytes("rocksdb.block_cache_bytes", rocks.block_cache_bytes, {kMiB, 1024 * kGiB},
+               "Memory for blocks read from files, their indexes and filters.");
+  config.bytes("rocksdb.write_buffer_bytes", rocks.write_buffer_bytes, {kMiB, 64 * kGiB},
+               "Memory for new cells of one column family before they become a file.");
+  config.bytes("rocksdb.write_buffers_bytes_max", rocks.write_buffers_bytes_max,
+               {kMiB, 1024 * kGiB}, "The same for all families together.");
+  config.bytes("rocksdb.log_bytes_max", rocks.log_bytes_max, {kMiB, 1024 * kGiB},
+               "Length of the write-ahead logs; above it, old cells are written to files.");
+  config.count("rocksdb.open_files_max", rocks.open_files_max, {16, 10'000'000}, "files",
+               "Files held open.");
+  config.count("rocksdb.read_threads", rocks.read_threads, {1, 1024}, "threads",
+               "For reads and scans.");
+  config.count("rocksdb.background_threads", rocks.background_threads, {1, 1024}, "threads",
+               "For flushes and compactions.");
+  config.choice("rocksdb.compression", options.rocks_compression, {"none", "fast", "dense"},
+                "fast is lz4; dense is lz4 where data is young and zstd where it comes to rest.");
+  config.bytes("rocksdb.write_bytes_max", rocks.write_bytes_max, {kMiB, 2 * kGiB}, "One write.");
+  config.bytes("rocksdb.commit_queue_bytes_max", rocks.commit_queue_bytes_max, {kMiB, 64 * kGiB},
+               "Writes waiting for the disk; writers wait above it.");
+  config.bytes("rocksdb.commit_group_bytes_max", rocks.commit_group_bytes_max, {1024, 2 * kGiB},
+               "Writes that share one sync.");
+  config.flag("rocksdb.accept_damaged_log", rocks.accept_damaged_log,
+              "Opens although a log is damaged where acknowledged writes follow, and loses those.");
+}
+
 }  // namespace
 
 void declare_settings(Config& config, Options& options) {
@@ -150,6 +213,9 @@ void declare_settings(Config& config, Options& options) {
   declare_query(config, options);
   declare_web_limits(config, options.web);
   declare_web_manners(config, options);
+  declare_layout(config, options.layout);
+  declare_cells(config, options.cells);
+  declare_rocksdb(config, options);
 }
 
 }  // namespace halite::app

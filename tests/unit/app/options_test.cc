@@ -1,5 +1,9 @@
 #include "app/options.h"
 
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -27,6 +31,33 @@ TEST(Settings, EveryDefaultIsWithinItsOwnRange) {
   declare_settings(config, options);
   const Result<void> read_back = config.apply_file_text(config.print(), "printed");
   EXPECT_TRUE(read_back) << read_back.error().message;
+}
+
+// An error that names a setting names one that exists.
+TEST(Settings, MessagesNameOnlyRealOnes) {
+  Options options;
+  Config config;
+  declare_settings(config, options);
+  std::set<std::string> known;
+  for (const Setting& setting : config.settings()) known.insert(setting.name);
+
+  // "... (web.body_bytes_max)", "... query.series_max raises it": a name inside a string.
+  const std::regex name(
+      R"re("[^"]*\b((ingest|query|storage|rocksdb|web)\.[a-z_]+_(max|ms|bytes))\b)re");
+  std::set<std::string> named;
+  for (const char* folder : {"common", "storage", "ingest", "query", "web"}) {
+    const std::filesystem::path root = std::filesystem::path(HALITE_SOURCE_DIR) / folder;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      if (entry.path().extension() != ".cc") continue;
+      std::ifstream text(entry.path());
+      for (std::string line; std::getline(text, line);) {
+        std::smatch found;
+        if (std::regex_search(line, found, name)) named.insert(found[1]);
+      }
+    }
+  }
+  EXPECT_GE(named.size(), 3u);
+  for (const std::string& one : named) EXPECT_TRUE(known.contains(one)) << one;
 }
 
 TEST(Settle, ListenAddresses) {

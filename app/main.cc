@@ -1,0 +1,116 @@
+// halite: one binary, one subcommand for each thing it does.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/options.h"
+#include "app/serve.h"
+#include "app/version.h"
+
+namespace {
+
+using halite::Config;
+using halite::Errc;
+using halite::fail;
+using halite::Result;
+using halite::app::Options;
+
+constexpr int kUsage = 2;  // wrong flags, wrong settings
+
+struct ServeFlags {
+  std::string config_file;
+  std::string data_dir;
+  std::string listen;
+  std::string store;
+  std::vector<std::string> set;  // NAME=VALUE
+  bool print_config = false;
+};
+
+void declare_serve(CLI::App& serve, ServeFlags& flags) {
+  serve.add_option("--config", flags.config_file, "TOML file with settings");
+  serve.add_option("--data-dir", flags.data_dir, "Where points live (./halite-data)");
+  serve.add_option("--listen", flags.listen, "ADDR:PORT for HTTP and telnet (127.0.0.1:4242)");
+  serve.add_option("--store", flags.store, "rocksdb or memory (rocksdb)");
+  serve.add_option("--set", flags.set, "NAME=VALUE, any setting; may be repeated");
+  serve.add_flag("--print-config", flags.print_config,
+                 "Print every setting with its unit, default and source, and exit");
+}
+
+// The file, the environment and the flags, weakest first.
+Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Config& config) {
+  std::string file = flags.config_file;
+  const char* const named = std::getenv("HALITE_CONFIG");  // NOLINT(concurrency-mt-unsafe)
+  if (file.empty() && named != nullptr) file = named;
+  if (!file.empty()) TRY_VOID(config.apply_file(file));
+  TRY_VOID(config.apply_environment(environ));
+  for (const std::string& assignment : flags.set) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("--set wants NAME=VALUE, not \"{}\"", assignment));
+    }
+    TRY_VOID(
+        config.apply_flag("--set", assignment.substr(0, equals), assignment.substr(equals + 1)));
+  }
+  if (serve.count("--data-dir") > 0) {
+    TRY_VOID(config.apply_flag("--data-dir", "data_dir", flags.data_dir));
+  }
+  if (serve.count("--listen") > 0) TRY_VOID(config.apply_flag("--listen", "listen", flags.listen));
+  if (serve.count("--store") > 0) TRY_VOID(config.apply_flag("--store", "store", flags.store));
+  return {};
+}
+
+int run_serve(const CLI::App& serve, const ServeFlags& flags) {
+  Options options;
+  Config config;
+  declare_settings(config, options);
+  Result<void> known = read_settings(serve, flags, config);
+  if (known) known = halite::app::settle(options);
+  if (!known) {
+    fmt::print(stderr, "halite: {}\n", known.error().message);
+    return kUsage;
+  }
+  if (flags.print_config) {
+    fmt::print("{}", config.print());
+    return EXIT_SUCCESS;
+  }
+  const Result<void> served = halite::app::serve(options, config);
+  if (!served) {
+    fmt::print(stderr, "halite: {}\n", served.error().message);
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Halite, a time-series metrics database that speaks OpenTSDB's protocols.",
+               "halite");
+  app.set_version_flag("--version", halite::app::version_line());
+  app.require_subcommand(1);
+  ServeFlags flags;
+  CLI::App* const serve = app.add_subcommand("serve", "Take points in and answer questions");
+  declare_serve(*serve, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
+  }
+  return run_serve(*serve, flags);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "halite: {}\n", error.what());
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,64 @@
+#include "app/serve.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "app/logging.h"
+#include "app/readiness.h"
+#include "app/server.h"
+#include "app/version.h"
+#include "common/log.h"
+
+namespace halite::app {
+namespace {
+
+// As many open connections and files as the system lets us have without asking.
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    log::warn("the limit of open files stays at its default: {}", std::strerror(errno));
+  }
+}
+
+sigset_t ending_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  return signals;
+}
+
+void tell_service_manager(std::string_view state) {
+  const Result<void> told = notify_service_manager(state);
+  if (!told) log::warn("{}", told.error().message);
+}
+
+}  // namespace
+
+Result<void> serve(const Options& options, const Config& config) {
+  set_up_log(options.log);
+  raise_file_limit();
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): it cannot fail for SIGPIPE
+  // Blocked here and so in every thread made from now on: only this one takes them.
+  const sigset_t signals = ending_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  log::info("{}", version_line());
+  Server server(options, config);
+  TRY_VOID(server.start());
+  tell_service_manager("READY=1");
+
+  int signal = 0;
+  ::sigwait(&signals, &signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // the next one is final
+  log::info("stopping: {}", ::strsignal(signal));     // NOLINT(concurrency-mt-unsafe)
+  tell_service_manager("STOPPING=1");
+  TRY_VOID(server.stop());
+  log::info("stopped");
+  return {};
+}
+
+}  // namespace halite::app

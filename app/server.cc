@@ -1,0 +1,129 @@
+#include "app/server.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include <boost/asio/thread_pool.hpp>
+#include <fmt/format.h>
+#include <prometheus/registry.h>
+
+#include "app/data_dir.h"
+#include "app/own_metrics.h"
+#include "app/stores.h"
+#include "app/version.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "ingest/writer.h"
+#include "query/engine.h"
+#include "web/server.h"
+
+namespace halite::app {
+namespace {
+
+std::map<std::string, std::string> setting_texts(const Config& config) {
+  std::map<std::string, std::string> texts;
+  for (const Setting& setting : config.settings()) texts[setting.name] = setting.text;
+  return texts;
+}
+
+std::string endpoint_text(const std::string& address, std::uint16_t port) {
+  return address.find(':') == std::string::npos ? fmt::format("{}:{}", address, port)
+                                                : fmt::format("[{}]:{}", address, port);
+}
+
+}  // namespace
+
+// In the order they are made; members go in reverse.
+struct Server::Parts {
+  Parts(const Options& wanted, const Config& config)
+      : options(wanted),
+        settings(setting_texts(config)),
+        web_threads(options.threads.web),
+        query_threads(options.threads.query) {}
+
+  Options options;
+  std::map<std::string, std::string> settings;
+  SystemClock clock;
+  prometheus::Registry registry;
+  std::unique_ptr<DataDir> data_dir;
+  boost::asio::thread_pool web_threads;
+  boost::asio::thread_pool query_threads;
+  std::unique_ptr<Stores> stores;
+  std::unique_ptr<ingest::Writer> writer;
+  std::unique_ptr<query::QueryEngine> engine;
+  std::unique_ptr<web::WebServer> web;
+  std::unique_ptr<OwnMetrics> own_metrics;
+
+  Result<void> open_data();
+  Result<void> listen();
+};
+
+Result<void> Server::Parts::open_data() {
+  if (options.store != "memory") {
+    TRY(data_dir, DataDir::open(options.data_dir));
+  }
+  TRY(stores, open_stores(options, clock, web_threads.get_executor(), registry));
+  writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
+  engine = std::make_unique<query::QueryEngine>(stores->points(), clock, options.query,
+                                                options.skip_unknown_values,
+                                                query_threads.get_executor(), registry);
+  return {};
+}
+
+Result<void> Server::Parts::listen() {
+  const web::WebServices services = {.writer = *writer,
+                                     .engine = *engine,
+                                     .store = stores->points(),
+                                     .clock = clock,
+                                     .registry = registry,
+                                     .version = version_info(),
+                                     .config = [texts = settings] { return texts; },
+                                     .drop_caches = {},
+                                     .not_ready = {}};
+  web = std::make_unique<web::WebServer>(options.web, services, web_threads.get_executor());
+  TRY_VOID(web->start());
+  log::info("listening on {}, store {}{}", endpoint_text(options.web.address, web->port()),
+            options.store, data_dir ? fmt::format(" in {}", options.data_dir) : "");
+  return {};
+}
+
+Server::Server(const Options& options, const Config& config)
+    : parts_(std::make_unique<Parts>(options, config)) {}
+
+Server::~Server() {
+  if (!parts_) return;
+  const Result<void> stopped = stop();
+  if (!stopped) log::error("while stopping: {}", stopped.error().message);
+}
+
+Result<void> Server::start() {
+  TRY_VOID(parts_->open_data());
+  TRY_VOID(parts_->listen());
+  parts_->own_metrics =
+      std::make_unique<OwnMetrics>(parts_->options.own_metrics, *parts_->writer, parts_->registry,
+                                   parts_->clock, parts_->web_threads.get_executor());
+  parts_->own_metrics->start();
+  return {};
+}
+
+Result<void> Server::stop() {
+  Parts& parts = *parts_;
+  if (parts.own_metrics) parts.own_metrics->stop();
+  if (parts.web) parts.web->stop();
+  parts.query_threads.join();  // no session is left to ask
+  parts.own_metrics.reset();
+  parts.web.reset();
+  parts.engine.reset();
+  parts.writer.reset();
+  Result<void> closed;
+  if (parts.stores) closed = parts.stores->close();
+  parts.stores.reset();
+  parts.web_threads.join();
+  parts.data_dir.reset();
+  return closed;
+}
+
+std::uint16_t Server::port() const { return parts_->web->port(); }
+
+}  // namespace halite::app

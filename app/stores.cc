@@ -1,0 +1,101 @@
+#include "app/stores.h"
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "app/wait_for.h"
+#include "storage/cell_point_store.h"
+#include "storage/memory_store.h"
+#include "storage/rocks_store.h"
+#include "storage/schema/cyclic_layout.h"
+#include "storage/table_settings.h"
+
+namespace halite::app {
+namespace {
+
+using storage::CellPointStore;
+using storage::CyclicLayout;
+using storage::CyclicOptions;
+
+class CellStores final : public Stores {
+ public:
+  CellStores(boost::asio::any_io_executor executor, std::unique_ptr<storage::WideColumnStore> wide)
+      : executor_(std::move(executor)), wide_(std::move(wide)) {}
+
+  Result<void> open(const Options& options, const Clock& clock, prometheus::Registry& registry) {
+    storage::CellPointStoreOptions cells = options.cells;
+    cells.cell_ttl_ms = cell_ttl_ms(options.layout);
+    TRY(std::shared_ptr<const CyclicLayout> layout, layout_of(options.layout, cells));
+    const CellPointStore::Parts parts = {.store = *wide_,
+                                         .layout = layout,
+                                         .parameters = layout->parameters(),
+                                         .clock = clock,
+                                         .executor = executor_,
+                                         .registry = registry};
+    TRY(points_, wait_for(executor_, CellPointStore::open(parts, cells)));
+    return {};
+  }
+
+  storage::PointStore& points() override { return *points_; }
+
+  Result<void> close() override {
+    Result<void> flushed;
+    if (points_) flushed = wait_for(executor_, points_->close());
+    points_.reset();
+    Result<void> closed = wait_for(executor_, wide_->close());
+    return flushed ? closed : flushed;
+  }
+
+ private:
+  // A cell goes when no question can reach its point any more: it may have been written up to
+  // future_max before its time.
+  static std::int64_t cell_ttl_ms(const CyclicOptions& layout) {
+    return layout.ttl_ms == 0 ? 0 : layout.ttl_ms + layout.future_max_ms;
+  }
+
+  // The layout to open the tables with: what they were made with decides.
+  Result<std::shared_ptr<const CyclicLayout>> layout_of(
+      const CyclicOptions& configured, const storage::CellPointStoreOptions& cells) {
+    auto spec = storage::settings_table_spec(cells.settings_table);
+    TRY(const std::shared_ptr<storage::Table> settings,
+        wait_for(executor_, wide_->open_table(std::move(spec))));
+    TRY(const std::optional<storage::TableParameters> stored,
+        wait_for(executor_, storage::read_parameters(settings, cells.data_table)));
+    CyclicOptions adopted = configured;
+    if (stored) {
+      TRY(adopted, CyclicLayout::adopt(configured, *stored));
+    }
+    TRY(std::unique_ptr<CyclicLayout> layout, CyclicLayout::make(adopted));
+    return std::shared_ptr<const CyclicLayout>(std::move(layout));
+  }
+
+  boost::asio::any_io_executor executor_;
+  std::unique_ptr<storage::WideColumnStore> wide_;
+  std::unique_ptr<CellPointStore> points_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock& clock,
+                                            boost::asio::any_io_executor executor,
+                                            prometheus::Registry& registry) {
+  std::unique_ptr<storage::WideColumnStore> wide;
+  if (options.store == "memory") {
+    wide = std::make_unique<storage::MemoryStore>(clock);
+  } else {
+    storage::RocksOptions rocks = options.rocks;
+    rocks.dir = (std::filesystem::path(options.data_dir) / "rocksdb").string();
+    TRY(wide, storage::RocksStore::open(rocks, clock, registry));
+  }
+  auto stores = std::make_unique<CellStores>(std::move(executor), std::move(wide));
+  const Result<void> opened = stores->open(options, clock, registry);
+  if (!opened) {
+    const Result<void> closed = stores->close();  // what went wrong first is the one to tell
+    static_cast<void>(closed);
+    return std::unexpected(opened.error());
+  }
+  return std::unique_ptr<Stores>(std::move(stores));
+}
+
+}  // namespace halite::app

@@ -1,0 +1,34 @@
+// The stores a server runs on, chosen and opened: the only place of the server that names them.
+#pragma once
+
+#include <memory>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "app/options.h"
+#include "common/clock.h"
+#include "storage/point_store.h"
+
+namespace prometheus {
+class Registry;
+}
+
+namespace halite::app {
+
+class Stores {
+ public:
+  virtual ~Stores() = default;
+  [[nodiscard]] virtual storage::PointStore& points() = 0;
+  // Everything becomes durable, files close. No call may follow. All is closed even when an error
+  // is returned: the first one.
+  virtual Result<void> close() = 0;
+};
+
+// Blocks while the store replays its log. Clock, registry and the executor's threads outlive it;
+// call this and close() from a thread that is not one of them.
+[[nodiscard]] Result<std::unique_ptr<Stores>> open_stores(const Options& options,
+                                                          const Clock& clock,
+                                                          boost::asio::any_io_executor executor,
+                                                          prometheus::Registry& registry);
+
+}  // namespace halite::app
