@@ -23,11 +23,14 @@ class HaliteServer:
         self.port = free_port()
         self.directory = tempfile.mkdtemp(prefix="halite-e2e-")
         self.log_path = os.path.join(self.directory, "server.log")
+        # What the environment says to the tests is no setting of the server.
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("HALITE_")}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 [os.environ["HALITE_BIN"], "serve", "--store", store, "--listen", f"127.0.0.1:{self.port}",
                  "--data-dir", os.path.join(self.directory, "data"), *arguments],
-                stdout=log, stderr=subprocess.STDOUT)
+                stdout=log, stderr=subprocess.STDOUT, env=environment)
         try:
             self._wait_until_ready(time.monotonic() + ready_seconds)
         except Exception:

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""kill -9 under load, ten times: every point answered with 204 is there afterwards, and nothing
+that was never sent. HALITE_SEED chooses the moments."""
+
+import http.client
+import json
+import os
+import random
+import threading
+import time
+import unittest
+
+import support
+
+T = 1356998400
+ROUNDS = 10
+WRITERS = 4
+BATCH_POINTS = 50
+METRIC = "kill9.load"
+
+
+class Load:
+    """Writers that put batches until the server is gone, and remember what was answered."""
+
+    def __init__(self, server, round_number):
+        self.server = server
+        self.round = round_number
+        self.sent = {}  # (tags, second): value
+        self.acknowledged = {}
+        self.wrong = []  # answers that were no 204
+        self.lock = threading.Lock()
+        self.threads = [threading.Thread(target=self._write, args=(i,)) for i in range(WRITERS)]
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+
+    def join(self):
+        for thread in self.threads:
+            thread.join()
+
+    def _batch(self, writer, number):
+        # Every eighth batch brings names that nobody has seen: ids must survive as well.
+        series = f"w{writer}-{number // 8}"
+        tags = {"round": f"r{self.round}", "series": series}
+        first = number * BATCH_POINTS
+        return [
+            {"metric": METRIC, "timestamp": T + first + i,
+             "value": self.round * 1_000_000 + first + i, "tags": tags}
+            for i in range(BATCH_POINTS)
+        ]
+
+    def _write(self, writer):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        number = 0
+        while True:
+            batch = self._batch(writer, number)
+            points = {
+                (tuple(sorted(point["tags"].items())), point["timestamp"]): point["value"]
+                for point in batch
+            }
+            with self.lock:
+                self.sent.update(points)
+            try:
+                connection.request("POST", "/api/put", json.dumps(batch))
+                answer = connection.getresponse()
+                body = answer.read()
+            except (OSError, http.client.HTTPException):
+                return  # it is gone: this batch was not acknowledged
+            with self.lock:
+                if answer.status == 204:
+                    self.acknowledged.update(points)
+                else:
+                    self.wrong.append((answer.status, body))
+                    return
+            number += 1
+
+
+class Kill9(support.HaliteTest):
+    def stored(self, server, round_number):
+        """Everything of one round that the server has."""
+        known = server.get_json(f"/api/suggest?type=tagv&q=r{round_number}&max=100")
+        if f"r{round_number}" not in known:
+            return {}
+        answers = server.query(f"sum:{METRIC}{{round=r{round_number},series=*}}", T, T + 10_000_000)
+        return {
+            (tags, second): value
+            for (_, tags), points in support.points_of(answers).items()
+            for second, value in points.items()
+        }
+
+    def check(self, server, load):
+        stored = self.stored(server, load.round)
+        lost = [key for key, value in load.acknowledged.items() if stored.get(key) != value]
+        self.assertEqual(lost[:5], [], f"{len(lost)} of {len(load.acknowledged)} points are lost")
+        invented = [key for key, value in stored.items() if load.sent.get(key) != value]
+        self.assertEqual(invented[:5], [], f"{len(invented)} points were never sent")
+
+    def test_ten_times_under_load(self):
+        seed = int(os.environ.get("HALITE_SEED", time.time_ns() % 1_000_000))
+        print(f"HALITE_SEED={seed}", flush=True)
+        moments = random.Random(seed)
+        loads = []
+        for round_number in range(ROUNDS):
+            server = self.server().start()
+            if loads:
+                self.check(server, loads[-1])
+            load = Load(server, round_number)
+            load.start()
+            # Some are killed in their first writes, some in the midst of them.
+            time.sleep(moments.choice((0.02, 0.2, 1.0)) * moments.random() + 0.05)
+            server.kill9()
+            load.join()
+            self.assertEqual(load.wrong, [])
+            loads.append(load)
+        acknowledged = sum(len(load.acknowledged) for load in loads)
+        self.assertGreater(acknowledged, ROUNDS * BATCH_POINTS, "that was no load")
+        server = self.server().start()
+        for load in loads:
+            self.check(server, load)
+        print(f"{acknowledged} points acknowledged, all there", flush=True)
+        self.assertEqual(server.terminate(), 0, server.log_text())
+
+
+if __name__ == "__main__":
+    support.main()

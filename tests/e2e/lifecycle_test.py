@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Starting, being told what to do, stopping: the binary as its operator meets it."""
+
+import json
+import signal
+import socket
+import subprocess
+import unittest
+
+import support
+
+T = 1356998400
+
+
+class Settings(support.HaliteTest):
+    def test_version(self):
+        code, out, _ = self.run_halite("--version")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"^halite \d+\.\d+\.\d+ \(revision [0-9a-f]+|unknown\)\n$")
+
+    def test_no_subcommand_is_a_usage_error(self):
+        code, out, err = self.run_halite()
+        self.assertEqual(code, 2)
+        self.assertIn("subcommand", out + err)
+
+    def test_print_config_names_defaults_and_sources(self):
+        (self.scratch / "h.toml").write_text(
+            'store = "memory"\n[web]\nbody_bytes_max = "1 MiB"\nidle_timeout_ms = "9s"\n'
+        )
+        code, out, err = self.run_halite(
+            "serve", "--config", "h.toml", "--listen", "127.0.0.1:1", "--print-config",
+            environment={"HALITE_WEB_IDLE_TIMEOUT_MS": "8s", "HALITE_LISTEN": "127.0.0.1:2"},
+        )
+        self.assertEqual((code, err), (0, ""))
+        lines = {line.split(" = ")[0]: line for line in out.splitlines() if " = " in line}
+        self.assertRegex(lines["listen"], r'^listen = "127.0.0.1:1" +# default "127.0.0.1:4242"; '
+                                          r"from flag --listen$")
+        self.assertRegex(lines["web.idle_timeout_ms"],
+                         r'^web.idle_timeout_ms = "8s" +# ms; default "75s"; '
+                         r"from environment HALITE_WEB_IDLE_TIMEOUT_MS$")
+        self.assertRegex(lines["web.body_bytes_max"],
+                         r'= "1 MiB" +# bytes; default "32 MiB"; from file h.toml:3$')
+        self.assertRegex(lines["store"], r"from file h.toml:1$")
+        self.assertRegex(lines["data_dir"], r'= "./halite-data" +# default "./halite-data"; from default$')
+        # What it prints is a file it takes.
+        (self.scratch / "printed.toml").write_text(out)
+        code, again, err = self.run_halite("serve", "--config", "printed.toml", "--print-config")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn('listen = "127.0.0.1:1"', again)
+
+    def refused(self, *arguments, **more):
+        code, _, err = self.run_halite("serve", *arguments, **more)
+        self.assertEqual(code, 2)
+        return err
+
+    def test_unknown_settings_name_the_nearest(self):
+        (self.scratch / "h.toml").write_text("[web]\nbody_byte_max = 1\n")
+        self.assertEqual(
+            self.refused("--config", "h.toml"),
+            "halite: h.toml:2: there is no setting web.body_byte_max; "
+            "did you mean web.body_bytes_max?\n",
+        )
+        self.assertEqual(
+            self.refused(environment={"HALITE_STOR": "memory"}),
+            "halite: environment: there is no setting HALITE_STOR; did you mean HALITE_STORE?\n",
+        )
+        self.assertIn("did you mean query.timeout_ms?", self.refused("--set", "query.timeout=1"))
+
+    def test_wrong_values_say_what_is_wanted(self):
+        self.assertEqual(self.refused("--listen", "nowhere"),
+                         "halite: listen wants ADDRESS:PORT such as 127.0.0.1:4242 or [::1]:4242, "
+                         'not "nowhere"\n')
+        self.assertEqual(self.refused("--store", "hbase"),
+                         'halite: --store wants one of rocksdb, memory, not "hbase"\n')
+        self.assertEqual(self.refused(environment={"HALITE_INGEST_TAGS_MAX": "0"}),
+                         "halite: environment: HALITE_INGEST_TAGS_MAX is at least 1, not 0\n")
+        self.assertIn("cannot read the configuration file none.toml", self.refused("--config", "none.toml"))
+
+    def test_the_file_can_be_named_by_the_environment(self):
+        (self.scratch / "h.toml").write_text('listen = "127.0.0.1:7"\n')
+        code, out, _ = self.run_halite("serve", "--print-config",
+                                       environment={"HALITE_CONFIG": "h.toml"})
+        self.assertEqual(code, 0)
+        self.assertIn('listen = "127.0.0.1:7"', out)
+
+
+class Lifecycle(support.HaliteTest):
+    def put_some(self, server):
+        points = [{"metric": "life.http", "timestamp": T + i, "value": i, "tags": {"host": "a"}}
+                  for i in range(100)]
+        self.assertEqual(server.put(points)[0], 204)
+        lines = [f"put life.telnet {T + i} {i}.5 host=a" for i in range(1000)]
+        self.assertEqual(server.telnet_lines(lines), "")
+
+    def expect_all(self, server):
+        host = (("host", "a"),)
+        http = support.points_of(server.query("sum:life.http", T, T + 2000))
+        self.assertEqual(http, {("life.http", host): {T + i: i for i in range(100)}})
+        telnet = support.points_of(server.query("sum:life.telnet", T, T + 2000))
+        self.assertEqual(telnet, {("life.telnet", host): {T + i: i + 0.5 for i in range(1000)}})
+
+    def test_sigterm_keeps_everything_and_exits_0(self):
+        for how in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(how=how):
+                data_dir = self.scratch / how.name
+                first = self.server(data_dir=data_dir).start()
+                self.put_some(first)
+                self.assertEqual(first.terminate(how), 0, first.log_text())
+                second = self.server(data_dir=data_dir).start()
+                self.expect_all(second)
+                self.assertEqual(second.terminate(how), 0, second.log_text())
+
+    def test_memory_store_forgets_and_leaves_nothing_behind(self):
+        server = self.server("--store", "memory").start()
+        self.put_some(server)
+        self.expect_all(server)
+        self.assertEqual(server.terminate(), 0)
+        self.assertFalse((self.scratch / "data").exists())
+
+    def test_stops_while_clients_are_connected(self):
+        server = self.server().start()
+        with server.telnet() as idle, server.telnet() as half:
+            half.sendall(b"put life.half 1")
+            self.assertEqual(server.terminate(), 0, server.log_text())
+            self.assertEqual(idle.recv(1), b"")
+
+    def test_second_server_on_one_directory_is_refused(self):
+        first = self.server().start()
+        code, _, err = self.run_halite("serve", "--data-dir", str(first.data_dir),
+                                       "--listen", "127.0.0.1:0")
+        self.assertEqual(code, 1)
+        self.assertIn(f"the data directory {first.data_dir} is in use by another server "
+                      f"(process {first.process.pid})", err)
+        self.put_some(first)
+        self.expect_all(first)
+
+    def test_port_in_use_is_said(self):
+        first = self.server().start()
+        code, _, err = self.run_halite("serve", "--data-dir", str(self.scratch / "other"),
+                                       "--listen", f"127.0.0.1:{first.port}")
+        self.assertEqual(code, 1)
+        self.assertRegex(err, rf"cannot listen on 127\.0\.0\.1 port {first.port}: Address already in use")
+
+    def test_not_our_address_is_said(self):
+        code, _, err = self.run_halite("serve", "--store", "memory", "--listen", "192.0.2.1:1")
+        self.assertEqual(code, 1)
+        self.assertIn("192.0.2.1", err)
+
+    def test_readiness_is_told_to_systemd(self):
+        path = self.scratch / "notify"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind(str(path))
+            listener.settimeout(60)
+            server = self.server(environment={"NOTIFY_SOCKET": str(path)}).start()
+            self.assertEqual(listener.recv(100), b"READY=1")
+            self.assertEqual(server.request("GET", "/-/ready")[0], 200)
+            self.assertEqual(server.terminate(), 0)
+            self.assertEqual(listener.recv(100), b"STOPPING=1")
+
+    def test_log_as_json_lines(self):
+        server = self.server("--set", "log.format=json").start()
+        self.assertEqual(server.terminate(), 0)
+        self.eventually("the last line", lambda: any('"stopped"' in line for line in server.log))
+        for line in server.log:
+            self.assertEqual(set(json.loads(line)), {"time", "level", "message"})
+
+    def test_own_metrics_within_moments(self):
+        server = self.server("--set", "self_metrics.interval_ms=200ms",
+                             "--set", "self_metrics.host=e2e").start()
+        metrics = self.eventually(
+            "own metrics", lambda: server.get_json("/api/suggest?type=metrics&q=halite.&max=1000"))
+        self.assertIn("halite.process.resident_bytes", metrics)
+        answers = self.eventually("their points", lambda: server.get_json(
+            "/api/query?start=1h-ago&m=avg:halite.process.resident_bytes{host=*}"))
+        self.assertEqual(answers[0]["tags"], {"host": "e2e"})
+        self.assertGreater(max(answers[0]["dps"].values()), 1e6)
+
+    def test_own_metrics_can_be_off(self):
+        server = self.server("--set", "self_metrics.enabled=false").start()
+        self.put_some(server)
+        self.assertEqual(server.get_json("/api/suggest?type=metrics&q=halite."), [])
+
+
+def can_mount():
+    probe = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+class DiskFull(support.HaliteTest):
+    @unittest.skipUnless(can_mount(), "needs a user namespace with a tmpfs of its own")
+    def test_no_room_is_an_error_and_loses_nothing_acknowledged(self):
+        data_dir = self.scratch / "data"
+        data_dir.mkdir()
+        script = f'mount -t tmpfs -o size=24m tmpfs {data_dir} && exec "$@"'
+        server = self.server(wrapper=("unshare", "-rm", "sh", "-c", script, "sh")).start()
+        acknowledged = {}
+        refusal = None
+        for batch in range(4000):
+            points = [{"metric": "full.load", "timestamp": T + batch * 500 + i,
+                       "value": batch * 500 + i, "tags": {"host": "a"}} for i in range(500)]
+            status, body = server.put(points)
+            if status != 204:
+                refusal = (status, body.decode(errors="replace"))
+                break
+            acknowledged.update((point["timestamp"], point["value"]) for point in points)
+        self.assertIsNotNone(refusal, "the disk never got full")
+        self.assertIn(refusal[0], (500, 503), refusal)
+        self.assertTrue(server.running(), server.log_text())
+        kept = support.points_of(server.query("sum:full.load", T, T + 4000 * 500))
+        points = kept[("full.load", (("host", "a"),))]
+        missing = [second for second, value in acknowledged.items() if points.get(second) != value]
+        self.assertEqual(missing, [])
+
+
+if __name__ == "__main__":
+    support.main()
