@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Runs every *_bench program of a build, then the whole server under load; prints tables as
+docs/benchmarks.md has them."""
+
+import argparse
+import json
+import pathlib
+import platform
+import subprocess
+
+import server_bench
+
+
+def processor():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def run_programs(build, pattern):
+    for program in sorted(build.glob("*_bench")):
+        command = [str(program), "--benchmark_format=json"]
+        if pattern:
+            command.append(f"--benchmark_filter={pattern}")
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"{program.name}: {done.stderr.decode()}")
+        benchmarks = json.loads(done.stdout or b'{"benchmarks":[]}')["benchmarks"]
+        if not benchmarks:
+            continue
+        print(f"\n{program.name}\n\n| | CPU ns | items a CPU-second |\n|---|---|---|")
+        for one in benchmarks:
+            scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[one["time_unit"]]
+            items = one.get("items_per_second")
+            print(f"| {one['name']} | {one['cpu_time'] * scale:,.0f} | "
+                  f"{f'{items:,.0f}' if items else ''} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--only", choices=("programs", "server"))
+    parser.add_argument("--filter", help="only benches whose name this regular expression finds")
+    parser.add_argument("--quick", action="store_true", help="an hour of points in place of twelve")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    print(f"{processor()}, {platform.system()} {platform.release()}")
+    if options.only != "server":
+        run_programs(build, options.filter)
+    if options.only != "programs":
+        server_bench.run(str(build / "halite"), options.quick)
+
+
+if __name__ == "__main__":
+    main()
