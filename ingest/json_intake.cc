@@ -22,15 +22,15 @@ JsonIntake::JsonIntake(WriterCore& core, JsonParsers& parsers)
 Result<void> JsonIntake::take(std::span<const JsonElement> elements) {
   constexpr std::size_t kGroup = 32;
   std::array<std::uint64_t, kGroup> hashes;
-  reader_.refresh();
+  reader_->refresh();
   while (!elements.empty()) {
     const auto group = elements.first(std::min(kGroup, elements.size()));
     for (std::size_t i = 0; i < group.size(); ++i) {
       hashes[i] = group[i].usual ? core_.cache.hash(key_of(group[i].pieces)) : 0;
-      if (group[i].usual) reader_.prefetch_slot(hashes[i]);
+      if (group[i].usual) reader_->prefetch_slot(hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) {
-      if (group[i].usual) reader_.prefetch_entry(key_of(group[i].pieces), hashes[i]);
+      if (group[i].usual) reader_->prefetch_entry(key_of(group[i].pieces), hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) TRY_VOID(take_one(group[i], hashes[i]));
     elements = elements.subspan(group.size());
@@ -43,7 +43,7 @@ Result<void> JsonIntake::take_one(const JsonElement& element, std::uint64_t hash
   elements_.push_back(element.text);
   if (element.usual) {
     const SeriesKey key = key_of(element.pieces);
-    if (const auto id = reader_.find(key, hash)) {
+    if (const auto id = reader_->find(key, hash)) {
       ++hits_;
       draft_.add(*id, bits_of(element.pieces), origin);
       return {};
@@ -69,7 +69,7 @@ Result<void> JsonIntake::take_completely(const JsonElement& element, std::uint64
     draft_.add_waiting(key_of(element.pieces), hash, std::move(point->series),
                        bits_of(element.pieces), origin);
   } else {
-    core_.add_named(draft_, reader_, *std::move(point), origin);
+    core_.add_named(draft_, *reader_, *std::move(point), origin);
   }
   return {};
 }

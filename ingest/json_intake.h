@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,8 +31,11 @@ class JsonIntake final : public JsonSink {
 
   Result<void> take(std::span<const JsonElement> elements) override;
 
-  // After the scan.
-  [[nodiscard]] Draft take_draft() { return std::move(draft_); }
+  // After the scan; ends the hold on the cache.
+  [[nodiscard]] Draft take_draft() {
+    reader_.reset();
+    return std::move(draft_);
+  }
   // What was refused so far; origins are the numbers of the elements.
   [[nodiscard]] std::vector<DraftRefusal> take_refused() { return std::move(refused_); }
   // The elements' texts by origin; null has none.
@@ -46,7 +50,7 @@ class JsonIntake final : public JsonSink {
 
   WriterCore& core_;
   JsonParsers& parsers_;
-  SeriesCache::Reader reader_;
+  std::optional<SeriesCache::Reader> reader_;
   Draft draft_;
   std::vector<DraftRefusal> refused_;
   std::vector<std::string_view> elements_;

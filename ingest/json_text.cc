@@ -146,7 +146,9 @@ bool is_json_string(std::string_view token) {
   const std::string_view inner = token.substr(1, token.size() - 2);
   for (std::size_t i = 0; i < inner.size(); ++i) {
     if (inner[i] == '"') return false;
-    if (inner[i] == '\\' && ++i == inner.size()) return false;
+    if (inner[i] != '\\') continue;
+    ++i;  // whatever it is, it is escaped
+    if (i == inner.size()) return false;
   }
   return true;
 }

@@ -53,9 +53,9 @@ std::string_view java_trim(std::string_view text) {
 
 // strtod knows overflow from underflow and reads hexadecimal; the C locale keeps '.' the point.
 double slow_double(std::string_view text) {
-  static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+  static const locale_t kLocale = newlocale(LC_ALL_MASK, "C", nullptr);
   const std::string terminated(text);
-  return strtod_l(terminated.c_str(), nullptr, c_locale);
+  return strtod_l(terminated.c_str(), nullptr, kLocale);
 }
 
 std::size_t count_digits(std::string_view text) {

@@ -74,7 +74,7 @@ std::string bad_timestamp(std::string_view metric, std::int64_t timestamp, Numbe
 
 // By UTF-16 unit.
 const std::bitset<0x10000>& always_legal() {
-  static const std::bitset<0x10000> legal = [] {
+  static const std::bitset<0x10000> kLegal = [] {
     std::bitset<0x10000> made;
     const auto allow = [&](char32_t first, char32_t last) {
       for (char32_t unit = first; unit <= last; ++unit) made.set(unit);
@@ -86,7 +86,7 @@ const std::bitset<0x10000>& always_legal() {
     for (const LetterRange range : letter_ranges()) allow(range.first, range.last);
     return made;
   }();
-  return legal;
+  return kLegal;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Result<std::optional<std::string>> scalar_text(std::string_view token) {
   if (token == "true" || token == "false" || is_json_number(token)) return Text(token);
   if (is_json_string(token)) {
     auto text = unescape_json(token.substr(1, token.size() - 2));
-    if (text) return Text(*std::move(text));
+    if (text) return text;
   }
   return not_json(fmt::format("Cannot read a text from: {}", token.substr(0, 100)));
 }
@@ -41,7 +41,7 @@ Result<std::string> key_text(ondemand::field& field) {
 Result<void> skip(ondemand::value& value, std::size_t depth, std::size_t depth_max) {
   const char first = first_of(value);
   if (first != '{' && first != '[') {
-    TRY(const auto text, scalar_text(token_of(value)));
+    TRY_VOID(scalar_text(token_of(value)));
     return {};
   }
   if (depth > depth_max) {
@@ -65,7 +65,7 @@ Result<void> skip(ondemand::value& value, std::size_t depth, std::size_t depth_m
   for (auto result : object) {
     ondemand::field field;
     if (const auto error = std::move(result).get(field)) return not_json(error);
-    TRY(const auto key, key_text(field));
+    TRY_VOID(key_text(field));
     TRY_VOID(skip(field.value(), depth + 1, depth_max));
   }
   return {};

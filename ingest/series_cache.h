@@ -9,7 +9,7 @@
 //            So what is in use stays, and nothing is written on a look-up in the younger.
 //   Threads  any number may look up and insert. A look-up takes no lock; an insert takes its
 //            shard's. A Reader belongs to one thread at a time and holds its generations alive:
-//            keep it for a group of look-ups, not for longer.
+//            keep it while points are read in, not while somebody waits.
 //   Cost     a look-up in the younger generation allocates nothing.
 #pragma once
 

@@ -1,7 +1,11 @@
 #include <array>
+#include <cstdint>
 #include <cstring>
-#include <optional>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,115 +15,140 @@
 namespace halite::ingest {
 namespace {
 
-// Lines that are looked up together, so that their waits for memory overlap.
-constexpr std::size_t kGroup = 32;
-// Their metrics and tags, side by side. A line that does not fit is looked up alone.
-constexpr std::size_t kGroupBytes = 16 << 10;
-
 bool is_storage_error(RefusalReason reason) {
   return reason == RefusalReason::kStorage || reason == RefusalReason::kThrottled ||
          reason == RefusalReason::kTimeout;
 }
 
-}  // namespace
-
-struct TelnetBatch::Impl {
-  struct Staged {
-    SeriesKey key;  // into `bytes`
-    std::uint64_t hash = 0;
-    PointBits point;
-    std::uint32_t origin = 0;
-  };
-  struct Answer {
-    std::uint32_t origin = 0;
-    std::string line;
-  };
-
-  explicit Impl(WriterCore& core_in) : core(core_in) {}
-
-  SeriesCache::Reader& ready_reader();
-  void stage(SeriesKey key, const PutPieces& pieces);
-  void add_usual(const PutPieces& pieces, std::string& replies);
-  void settle(std::string& replies);
-  void add_completely(std::string_view line, std::string& replies);
-  void add_missing(const Staged& staged, std::string& replies);
-  void refuse(std::uint32_t origin, const Refused& why, std::string_view point,
-              std::string& replies);
-  void answer(const std::vector<DraftRefusal>& refused, std::string& replies);
-
-  WriterCore& core;
-  Draft draft;
-  std::uint32_t lines = 0;
-  std::optional<SeriesCache::Reader> reader;  // from the first line to the flush
-  std::array<Staged, kGroup> staged;
-  std::size_t staged_count = 0;
-  std::array<char, kGroupBytes> bytes;
-  std::size_t bytes_used = 0;
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::vector<Answer> answers;  // held back behind lines whose answer is not known yet
+// The answer to a line, held back behind lines whose answer is not known yet.
+struct HeldAnswer {
+  std::uint32_t origin = 0;
+  std::string text;
 };
 
-SeriesCache::Reader& TelnetBatch::Impl::ready_reader() {
-  if (!reader) reader.emplace(core.cache.reader());
-  return *reader;
-}
-
-// The key's bytes must live until settle().
-void TelnetBatch::Impl::stage(SeriesKey key, const PutPieces& pieces) {
-  Staged& next = staged[staged_count++];
-  next.key = key;
-  next.hash = core.cache.hash(key);
-  next.point = {.time = pieces.time, .value = pieces.value, .flags = pieces.flags};
-  next.origin = lines;
-  ready_reader().prefetch_slot(next.hash);
-}
-
-void TelnetBatch::Impl::add_usual(const PutPieces& pieces, std::string& replies) {
-  SeriesKey key{.grammar = KeyGrammar::kPutLine, .metric = pieces.metric, .tags = pieces.tags};
-  const std::size_t size = key.metric.size() + key.tags.size();
-  if (size > bytes.size() - bytes_used) settle(replies);
-  if (size > bytes.size()) {
-    stage(key, pieces);
-    settle(replies);
-    return;
+// Both lists are in the order of lines; so is what comes of them.
+void append_answers(const std::vector<HeldAnswer>& held, const std::vector<DraftRefusal>& refused,
+                    bool storage_errors, std::string& replies) {
+  auto next = held.begin();
+  for (const DraftRefusal& refusal : refused) {
+    for (; next != held.end() && next->origin < refusal.origin; ++next) replies += next->text;
+    if (storage_errors || !is_storage_error(refusal.why.reason)) {
+      replies += telnet_refusal(refusal.why);
+    }
   }
-  char* const metric = bytes.data() + bytes_used;
-  char* const tags = metric + key.metric.size();
-  std::memcpy(metric, key.metric.data(), key.metric.size());
-  std::memcpy(tags, key.tags.data(), key.tags.size());
-  bytes_used += size;
-  key.metric = {metric, key.metric.size()};
-  key.tags = {tags, key.tags.size()};
-  stage(key, pieces);
-  if (staged_count == kGroup) settle(replies);
+  for (; next != held.end(); ++next) replies += next->text;
 }
 
-void TelnetBatch::Impl::settle(std::string& replies) {
-  if (staged_count == 0) return;
-  SeriesCache::Reader& known = ready_reader();
-  known.refresh();
-  for (std::size_t i = 0; i < staged_count; ++i)
-    known.prefetch_entry(staged[i].key, staged[i].hash);
-  for (std::size_t i = 0; i < staged_count; ++i) {
-    const Staged& line = staged[i];
-    if (const auto id = known.find(line.key, line.hash)) {
-      ++hits;
-      draft.add(*id, line.point, line.origin);
+// Lines that are looked up together, so that their waits for memory overlap.
+struct LineGroup {
+  struct Line {
+    SeriesKey key;  // into `bytes`, or into a line too long for it
+    std::uint64_t hash;
+    PointBits point;
+    std::uint32_t origin;
+  };
+
+  [[nodiscard]] bool full() const { return count == lines.size(); }
+  [[nodiscard]] bool has_room(std::size_t size) const { return size <= bytes.size() - used; }
+
+  std::string_view keep(std::string_view text) {
+    char* const place = bytes.data() + used;
+    std::memcpy(place, text.data(), text.size());
+    used += text.size();
+    return {place, text.size()};
+  }
+  void clear() {
+    count = 0;
+    used = 0;
+  }
+
+  std::size_t count = 0;
+  std::size_t used = 0;
+  std::array<Line, 32> lines;
+  std::array<char, 16 << 10> bytes;
+};
+
+// From the first line to the flush: an idle connection has none, and holds no memory for it.
+class Round {
+ public:
+  Round(WriterCore& core, std::size_t points_expected)
+      : core_(core), draft_(points_expected), reader_(core.cache.reader()) {}
+
+  void add(std::string_view line, std::string& replies);
+  void settle(std::string& replies);
+
+  [[nodiscard]] std::size_t points() const { return group_.count + draft_.points(); }
+  [[nodiscard]] std::size_t waiting_bytes() const { return draft_.waiting_bytes(); }
+  // After settle(), once.
+  [[nodiscard]] Draft take_draft() { return std::move(draft_); }
+  [[nodiscard]] std::vector<HeldAnswer> take_answers() { return std::move(answers_); }
+  void count_lookups() const { core_.stats.looked_up(hits_, misses_); }
+
+ private:
+  void add_usual(const PutPieces& pieces, std::string& replies);
+  void add_missing(const LineGroup::Line& line, std::string& replies);
+  void add_completely(std::string_view line, std::string& replies);
+  void refuse(std::uint32_t origin, const Refused& why, std::string_view point,
+              std::string& replies);
+
+  WriterCore& core_;
+  Draft draft_;
+  SeriesCache::Reader reader_;
+  std::uint32_t lines_ = 0;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
+  std::vector<HeldAnswer> answers_;
+  LineGroup group_;
+};
+
+void Round::add(std::string_view line, std::string& replies) {
+  ++lines_;
+  PutPieces pieces;
+  if (split_put_line(line, pieces)) {
+    add_usual(pieces, replies);
+  } else {
+    settle(replies);
+    add_completely(line, replies);
+  }
+}
+
+void Round::add_usual(const PutPieces& pieces, std::string& replies) {
+  const std::size_t size = pieces.metric.size() + pieces.tags.size();
+  if (!group_.has_room(size)) settle(replies);
+  const bool copied = group_.has_room(size);
+  LineGroup::Line& line = group_.lines[group_.count++];
+  line.key = {.grammar = KeyGrammar::kPutLine,
+              .metric = copied ? group_.keep(pieces.metric) : pieces.metric,
+              .tags = copied ? group_.keep(pieces.tags) : pieces.tags};
+  line.hash = core_.cache.hash(line.key);
+  line.point = {.time = pieces.time, .value = pieces.value, .flags = pieces.flags};
+  line.origin = lines_;
+  reader_.prefetch_slot(line.hash);
+  if (group_.full() || !copied) settle(replies);
+}
+
+void Round::settle(std::string& replies) {
+  if (group_.count == 0) return;
+  reader_.refresh();
+  const auto lines = std::span(group_.lines).first(group_.count);
+  for (const LineGroup::Line& line : lines) reader_.prefetch_entry(line.key, line.hash);
+  for (const LineGroup::Line& line : lines) {
+    if (const auto id = reader_.find(line.key, line.hash)) {
+      ++hits_;
+      draft_.add(*id, line.point, line.origin);
     } else {
       add_missing(line, replies);
     }
   }
-  staged_count = 0;
-  bytes_used = 0;
+  group_.clear();
 }
 
-void TelnetBatch::Impl::add_missing(const Staged& line, std::string& replies) {
-  ++misses;
-  if (draft.add_if_waiting(line.key, line.hash, line.point, line.origin)) return;
-  auto series = parse_put_series(line.key.metric, line.key.tags, core.rules);
+void Round::add_missing(const LineGroup::Line& line, std::string& replies) {
+  ++misses_;
+  if (draft_.add_if_waiting(line.key, line.hash, line.point, line.origin)) return;
+  auto series = parse_put_series(line.key.metric, line.key.tags, core_.rules);
   if (series) {
-    draft.add_waiting(line.key, line.hash, *std::move(series), line.point, line.origin);
+    draft_.add_waiting(line.key, line.hash, *std::move(series), line.point, line.origin);
   } else {
     refuse(line.origin, series.error(),
            fmt::format("put {} {} .. {}", line.key.metric, line.point.time, line.key.tags),
@@ -127,38 +156,33 @@ void TelnetBatch::Impl::add_missing(const Staged& line, std::string& replies) {
   }
 }
 
-void TelnetBatch::Impl::add_completely(std::string_view line, std::string& replies) {
-  auto point = parse_put_line(line, core.rules);
+void Round::add_completely(std::string_view line, std::string& replies) {
+  auto point = parse_put_line(line, core_.rules);
   if (point) {
-    ++misses;
-    core.add_named(draft, ready_reader(), *std::move(point), lines);
+    ++misses_;
+    core_.add_named(draft_, reader_, *std::move(point), lines_);
   } else {
-    refuse(lines, point.error(), line, replies);
+    refuse(lines_, point.error(), line, replies);
   }
 }
 
-void TelnetBatch::Impl::refuse(std::uint32_t origin, const Refused& why, std::string_view point,
-                               std::string& replies) {
-  core.stats.refused(Protocol::kTelnet, why, point);
-  if (draft.waiting().empty()) {
+void Round::refuse(std::uint32_t origin, const Refused& why, std::string_view point,
+                   std::string& replies) {
+  core_.stats.refused(Protocol::kTelnet, why, point);
+  if (draft_.waiting().empty()) {
     replies += telnet_refusal(why);
   } else {
-    answers.push_back({.origin = origin, .line = telnet_refusal(why)});
+    answers_.push_back({.origin = origin, .text = telnet_refusal(why)});
   }
 }
 
-// Both lists are in the order of lines.
-void TelnetBatch::Impl::answer(const std::vector<DraftRefusal>& refused, std::string& replies) {
-  auto held = answers.begin();
-  for (const DraftRefusal& refusal : refused) {
-    for (; held != answers.end() && held->origin < refusal.origin; ++held) replies += held->line;
-    if (core.options.telnet_storage_errors || !is_storage_error(refusal.why.reason)) {
-      replies += telnet_refusal(refusal.why);
-    }
-  }
-  for (; held != answers.end(); ++held) replies += held->line;
-  answers.clear();
-}
+}  // namespace
+
+struct TelnetBatch::Impl {
+  WriterCore& core;
+  std::unique_ptr<Round> round;
+  std::size_t points_before = 0;  // in the last round: the next is often as large
+};
 
 TelnetBatch::TelnetBatch(Writer& writer) : impl_(std::make_unique<Impl>(writer.impl_->core)) {}
 
@@ -166,41 +190,39 @@ TelnetBatch::~TelnetBatch() = default;
 
 void TelnetBatch::add(std::string_view line, std::string& replies) {
   Impl& impl = *impl_;
-  ++impl.lines;
-  PutPieces pieces;
-  if (split_put_line(line, pieces)) {
-    impl.add_usual(pieces, replies);
-  } else {
-    impl.settle(replies);
-    impl.add_completely(line, replies);
-  }
+  if (!impl.round) impl.round = std::make_unique<Round>(impl.core, impl.points_before);
+  impl.round->add(line, replies);
 }
 
-std::size_t TelnetBatch::points() const { return impl_->staged_count + impl_->draft.points(); }
+std::size_t TelnetBatch::points() const { return impl_->round ? impl_->round->points() : 0; }
 
 bool TelnetBatch::full() const {
+  if (!impl_->round) return false;
   const IngestLimits& limits = impl_->core.options.limits;
   return points() >= limits.telnet_batch_points_max ||
-         impl_->draft.waiting_bytes() >= limits.telnet_batch_bytes_max;
+         impl_->round->waiting_bytes() >= limits.telnet_batch_bytes_max;
 }
 
 Task<Completion> TelnetBatch::flush(std::string& replies) {
-  Impl& impl = *impl_;
-  impl.settle(replies);
-  impl.core.stats.looked_up(std::exchange(impl.hits, 0), std::exchange(impl.misses, 0));
-  impl.reader.reset();
-  impl.lines = 0;
-  const std::size_t points = impl.draft.points();
-  Draft draft = std::exchange(impl.draft, Draft(points));
-  auto committed = co_await impl.core.commit(std::move(draft), Protocol::kTelnet);
+  if (!impl_->round) co_return Completion::done();
+  WriterCore& core = impl_->core;
+  const bool storage_errors = core.options.telnet_storage_errors;
+  impl_->round->settle(replies);
+  impl_->round->count_lookups();
+  const std::size_t points = impl_->round->points();
+  const std::vector<HeldAnswer> held = impl_->round->take_answers();
+  Draft draft = impl_->round->take_draft();
+  impl_->points_before = points;
+  impl_->round.reset();  // its hold on the cache ends before the store is waited for
+  auto committed = co_await core.commit(std::move(draft), Protocol::kTelnet);
   if (committed) {
-    impl.answer(committed->refused, replies);
+    append_answers(held, committed->refused, storage_errors, replies);
     co_return std::move(committed->durable);
   }
-  impl.answer({}, replies);
+  append_answers(held, {}, storage_errors, replies);
   Refused why = refused_by_store(committed.error());
-  impl.core.stats.refused(Protocol::kTelnet, why.reason, points);
-  if (impl.core.options.telnet_storage_errors) {
+  core.stats.refused(Protocol::kTelnet, why.reason, points);
+  if (storage_errors) {
     why.text = fmt::format("{} points not stored: {}", points, why.text);
     replies += telnet_refusal(why);
   }

@@ -108,16 +108,19 @@ void check_json(std::string_view body) {
 }
 
 }  // namespace
-}  // namespace halite::ingest
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace halite::ingest;
-  const std::string body(reinterpret_cast<const char*>(data), size);
+void check(const std::string& body) {
   const Answer expected = refer(body);
   if (expected.error.empty()) check_json(body);
   WriterFixture fixture(small_options());
   for (int round = 0; round < 2; ++round) {
     HALITE_CHECK(ask(fixture, body) == expected, "the same answer");
   }
+}
+
+}  // namespace halite::ingest
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  halite::ingest::check(std::string(reinterpret_cast<const char*>(data), size));
   return 0;
 }

@@ -74,13 +74,17 @@ void check_batch(const std::vector<std::string_view>& lines, const PointRules& r
 }
 
 }  // namespace
+
+void check(std::string_view text) {
+  static const PointRules kRules(small_options().limits, "");
+  const auto lines = lines_of(text);
+  for (const std::string_view line : lines) check_pieces(line, kRules);
+  check_batch(lines, kRules);
+}
+
 }  // namespace halite::ingest
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace halite::ingest;
-  static const PointRules kRules(small_options().limits, "");
-  const auto lines = lines_of({reinterpret_cast<const char*>(data), size});
-  for (const std::string_view line : lines) check_pieces(line, kRules);
-  check_batch(lines, kRules);
+  halite::ingest::check({reinterpret_cast<const char*>(data), size});
   return 0;
 }

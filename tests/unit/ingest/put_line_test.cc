@@ -65,7 +65,7 @@ TEST(PutLine, RefusalsAreWordedAsRecorded) {
   const struct {
     std::string_view line;
     std::string_view answer;
-  } kRecorded[] = {
+  } recorded_lines[] = {
       {"put", "put: illegal argument: not enough arguments (need least 4, got 0)"},
       {"put m", "put: illegal argument: not enough arguments (need least 4, got 1)"},
       {"put m 1356998400", "put: illegal argument: not enough arguments (need least 4, got 2)"},
@@ -116,7 +116,7 @@ TEST(PutLine, RefusalsAreWordedAsRecorded) {
       {"put m 1356998400 1 ", "put: illegal argument: Need at least one tag (metric=m, tags={})"},
       {"put m 1356998400 1   ", "put: illegal argument: Need at least one tag (metric=m, tags={})"},
   };
-  for (const auto& recorded : kRecorded) EXPECT_EQ(reply(recorded.line), recorded.answer);
+  for (const auto& recorded : recorded_lines) EXPECT_EQ(reply(recorded.line), recorded.answer);
 }
 
 TEST(PutLine, BadTimestampShowsTheBytesOfTheValue) {

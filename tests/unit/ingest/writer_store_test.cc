@@ -25,7 +25,6 @@ namespace {
 
 using test::run_task;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 class WriterStore : public testing::Test {
  protected:
@@ -117,8 +116,7 @@ TEST_F(WriterStore, LinesComeBack) {
                        "put m 1356998400250 9007199254740993 host=b dc=x"}),
             "");
   EXPECT_THAT(read("m"), ElementsAre("dc=x host=b: 1356998400250=9007199254740993",
-                                     "host=a: 1000000=1 1001000=-7",
-                                     "host=b: 1000000=\"0.1\""));
+                                     "host=a: 1000000=1 1001000=-7", "host=b: 1000000=\"0.1\""));
 }
 
 TEST_F(WriterStore, LastOfEqualTimesWins) {
