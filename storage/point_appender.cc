@@ -237,18 +237,24 @@ Task<void> PointAppender::write(Flight& flight) {
     static_cast<void>(landed);  // its own business
   }
   if (!flight.before().empty()) {
-    // A cell in another form than the one it replaces wins by its time, in milliseconds.
-    asio::steady_timer timer(co_await asio::this_coro::executor);
-    for (int i = 0; i < kClockWaitsMax; ++i) {
-      {
-        const std::lock_guard lock(mutex_);
-        if (parts_.clock.now_ms() > last_landing_ms_) break;
-      }
-      timer.expires_after(std::chrono::milliseconds(1));
-      co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
-    }
+    CO_TRY_VOID(co_await wait_for_next_ms());
   }
   co_return co_await parts_.table->write(std::move(flight.rows()));
+}
+
+// A cell in another form than the one it replaces wins by its time, in milliseconds.
+Task<void> PointAppender::wait_for_next_ms() {
+  TimestampMs landed_ms = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    landed_ms = last_landing_ms_;
+  }
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  for (int i = 0; i < kClockWaitsMax && parts_.clock.now_ms() <= landed_ms; ++i) {
+    timer.expires_after(std::chrono::milliseconds(1));
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
+  co_return Result<void>();
 }
 
 void PointAppender::landed(std::uint64_t number) {

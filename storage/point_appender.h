@@ -99,6 +99,7 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
                                                 const std::vector<Replaced>& replaced) const;
   static boost::asio::awaitable<void> run(std::shared_ptr<PointAppender> self, Flight flight);
   Task<void> write(Flight& flight);
+  Task<void> wait_for_next_ms();
   void landed(std::uint64_t number);
 
   const Parts parts_;

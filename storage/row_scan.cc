@@ -29,6 +29,8 @@ std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
   return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
 }
 
+const Bytes& begin_of(const RowScanStep& step) { return step.spec.ranges.front().begin; }
+
 // Neighbours that differ only in their keys become one step with several ranges.
 void add_step(std::vector<RowScanStep>& steps, BucketScan bucket, Family family) {
   if (!steps.empty()) {
@@ -163,15 +165,19 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
   }
   const Bytes metric =
       source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
-  auto buckets = source_.layout.metric_buckets(metric, range_, shard, selection_->now());
-  for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family);
+  set_steps(source_.layout.metric_buckets(metric, range_, shard, selection_->now()));
   for (RowScanStep& step : steps_) step.spec.rows = verdicts_;
+}
+
+void RowScan::set_steps(std::vector<BucketScan> buckets) {
+  for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family);
+  ascending_ = std::ranges::is_sorted(steps_, {}, begin_of);
   std::ranges::reverse(steps_);
 }
 
 // The steps for some more of the series that are asked for by key: bucket after bucket, so that
 // each series stays in time order and neighbours in the table are read together.
-bool RowScan::next_exact_steps() {
+void RowScan::next_exact_steps() {
   std::vector<BucketScan> buckets;
   while (!exact_.empty() && buckets.size() < kExactRanges) {
     auto more = source_.layout.series_buckets(exact_.back(), range_, selection_->now());
@@ -182,19 +188,12 @@ bool RowScan::next_exact_steps() {
     if (a.times.begin != b.times.begin) return a.times.begin < b.times.begin;
     return a.keys.begin < b.keys.begin;
   });
-  for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family);
-  std::ranges::reverse(steps_);
-  return !steps_.empty();
+  set_steps(std::move(buckets));
 }
 
 // A long range over few points has thousands of buckets without a row: one look at what the table
 // holds next, of any metric, passes over all of them.
 Task<void> RowScan::skip_empty_steps() {
-  const auto begin_of = [](const RowScanStep& step) -> const Bytes& {
-    return step.spec.ranges.front().begin;
-  };
-  // Buckets of a ring begin again at its first slot; there are not many.
-  if (!std::ranges::is_sorted(steps_, std::greater(), begin_of)) co_return Result<void>();
   ScanSpec ahead;
   ahead.family = source_.family;
   ahead.ranges.push_back(KeyRange{begin_of(steps_.back()), steps_.front().spec.ranges.back().end});
@@ -210,7 +209,8 @@ Task<void> RowScan::skip_empty_steps() {
 }
 
 Task<bool> RowScan::next_step() {
-  if (empty_steps_ >= kEmptyStepsMax && steps_.size() > 1) {
+  // Buckets of a ring may begin again at its first slot; there are not many.
+  if (empty_steps_ >= kEmptyStepsMax && steps_.size() > 1 && ascending_) {
     empty_steps_ = 0;
     CO_TRY_VOID(co_await skip_empty_steps());
   }

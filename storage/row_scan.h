@@ -78,7 +78,8 @@ class RowScan {
   class Verdicts;
 
   void plan(std::uint32_t shard, SeriesChoice choice);
-  bool next_exact_steps();
+  void next_exact_steps();
+  void set_steps(std::vector<BucketScan> buckets);
   Task<bool> next_step();
   Task<void> skip_empty_steps();
   Task<void> learn(const std::vector<Row>& rows);
@@ -91,6 +92,7 @@ class RowScan {
   std::shared_ptr<Verdicts> verdicts_;
 
   std::vector<Bytes> exact_;        // tsuids still to be asked for by key, last first
+  bool ascending_ = true;           // the steps' keys
   int empty_steps_ = 0;             // without a row, one after the other
   std::vector<RowScanStep> steps_;  // still to be done, last first
   std::unique_ptr<Scanner> scanner_;

@@ -30,7 +30,7 @@ constexpr TimestampMs kHourBegin = kNow - kNow % 3'600'000;
 
 class CellPointStoreTest : public testing::Test {
  protected:
-  ~CellPointStoreTest() override {
+  void TearDown() override {
     unruly_.release();
     if (points_ != nullptr) {
       const Result<void> closed = run_task(points_->close());
@@ -219,6 +219,61 @@ TEST_F(CellPointStoreTest, OtherParametersAreRefused) {
   EXPECT_EQ(opened.error().message,
             "the table was made with salt width = 0 and cannot be opened with 1");
   EXPECT_TRUE(try_open(unsalted(), {}));
+}
+
+TEST_F(CellPointStoreTest, AnEarlierLapOfTheRingNeverAnswers) {
+  FakeClock clock(kNow);
+  CyclicOptions options;
+  options.salt_buckets = 1;
+  options.slots = 10;
+  options.ttl_ms = 5 * kDayMs;
+  const std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make(options).value();
+  CellPointStoreOptions tables;
+  tables.data_table = "ring";
+  CellPointStore::Parts parts{
+      unruly_store_, layout, layout->parameters(), clock, background_.get_executor(), metrics_};
+  const auto ring = run_task(CellPointStore::open(parts, tables)).value();
+  const SeriesId id = intern(*ring, "a");
+  using Found = std::map<TimestampMs, double>;
+  const TimeRange always{0, std::numeric_limits<TimestampMs>::max()};
+  for (int day = 0; day < 25; ++day) {
+    const TimestampMs now = clock.now_ms();
+    ASSERT_TRUE(run_task(ring->append(one(id, now, day))));
+    ASSERT_TRUE(run_task(ring->flush()));
+    Found expected;
+    for (int back = 0; back <= 5 && back <= day; ++back) expected[now - back * kDayMs] = day - back;
+    EXPECT_EQ(read(*ring, always), expected);
+    SeriesQuery query;
+    query.metric = "m";
+    const auto selection = run_task(ring->select(query)).value();
+    const auto last = run_task(ring->last(selection, always)).value();
+    ASSERT_EQ(last.size(), 1u);
+    EXPECT_EQ(last.front().time, now);
+    clock.advance(kDayMs);
+  }
+  const Accepted late = run_task(ring->append(one(id, kNow, 1))).value();
+  ASSERT_EQ(late.refused.size(), 1u);
+  EXPECT_THAT(late.refused.front().error.message, testing::HasSubstr("storage.ttl"));
+  ASSERT_TRUE(run_task(ring->close()));
+}
+
+TEST_F(CellPointStoreTest, ALongRangeDoesNotTryEveryEmptySlot) {
+  CyclicOptions options;
+  options.salt_buckets = 1;
+  const std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make(options).value();
+  const auto slots = run_task(CellPointStore::open({unruly_store_, layout, layout->parameters(),
+                                                    clock_, background_.get_executor(), metrics_},
+                                                   CellPointStoreOptions()))
+                         .value();
+  const SeriesId id = intern(*slots, "a");
+  for (const int year : {1980, 2000, 2020}) {
+    ASSERT_TRUE(run_task(slots->append(one(id, (year - 1970) * 365 * kDayMs, year))));
+  }
+  ASSERT_TRUE(run_task(slots->flush()));
+  unruly_.scans = 0;
+  EXPECT_EQ(read(*slots, {0, kNow}).size(), 3u);
+  EXPECT_LT(unruly_.scans, 30);  // of some 19 675 slots
+  ASSERT_TRUE(run_task(slots->close()));
 }
 
 TEST_F(CellPointStoreTest, SeriesHaveAMaximum) {
