@@ -1,0 +1,87 @@
+// Annotations in rows of OpenTSDB's layout: a cell each, JSON in it
+// (storage/schema/annotation_cell.h says where).
+//
+// On HBase they lie among the points, where OpenTSDB looks for them; embedded stores keep them in a
+// table of their own, so that looking for them costs next to nothing where there are none.
+//
+//   Threads  any call from any thread; edits of one annotation at the same time all take effect,
+//            one after the other.
+//   Errors   kInvalidArgument: no such place in any row. kTooLarge: more annotations in one answer
+//            than options allow. kUnavailable: others kept changing what was to be changed.
+//            kCorruption: a stored annotation that is none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/task.h"
+#include "storage/meta/annotation.h"
+#include "storage/schema/opentsdb_layout.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage {
+
+struct AnnotationOptions {
+  std::size_t answer_max = 100'000;  // meta.annotations_max: of one scan
+};
+
+// One series' annotations, in the order of their cells.
+struct SeriesNotes {
+  Bytes tsuid;
+  std::vector<Annotation> notes;
+};
+
+class AnnotationStore {
+ public:
+  // Family 0 of the table holds the cells.
+  AnnotationStore(std::shared_ptr<Table> table, std::shared_ptr<const OpentsdbLayout> layout,
+                  AnnotationOptions options);
+
+  // The one that stands at this time; an empty tsuid asks for a global one.
+  Task<std::optional<Annotation>> get(Bytes tsuid, std::int64_t start_time);
+
+  // Makes it, or changes the fields that the edit gives; `replace` resets the others. Returns what
+  // is stored now.
+  Task<Annotation> put(AnnotationEdit edit, bool replace);
+
+  // Good also when there is none.
+  Task<void> remove(Bytes tsuid, std::int64_t start_time);
+
+  // Those of a series, or the global ones, that begin in [begin, last], both included. Returns how
+  // many there were.
+  Task<std::uint64_t> remove_range(Bytes tsuid, TimestampMs begin, TimestampMs last);
+
+  // Global ones as OpenTSDB selects them, comparing numbers as they stand: startTime >= begin and
+  // endTime <= last, in the hours from begin to last, in the order of their cells.
+  Task<std::vector<Annotation>> globals(std::int64_t begin, std::int64_t last);
+
+  // All in the hours that `range` touches, by tsuid. Only series of that metric.
+  Task<std::vector<SeriesNotes>> of_metric(Bytes metric_uid, TimeRange range);
+
+  [[nodiscard]] const OpentsdbLayout& layout() const { return *layout_; }
+
+ private:
+  struct Found {
+    Bytes row;
+    Bytes qualifier;
+    Annotation note;
+  };
+  [[nodiscard]] bool may_be_series(BytesView tsuid) const;
+  Task<std::optional<Bytes>> read(Bytes row, Bytes qualifier);
+  // Annotations of the rows, in order.
+  Task<std::vector<Found>> scan(KeyRange rows, std::shared_ptr<const RowFilter> filter);
+
+  const std::shared_ptr<Table> table_;
+  const std::shared_ptr<const OpentsdbLayout> layout_;
+  const AnnotationOptions options_;
+};
+
+// The table of their own.
+[[nodiscard]] TableSpec annotation_table_spec(std::string name);
+
+}  // namespace halite::storage
