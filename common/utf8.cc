@@ -91,17 +91,6 @@ std::string latin1_to_utf8(std::string_view bytes) {
   return text;
 }
 
-std::string utf8_to_latin1(std::string_view text) {
-  std::string bytes;
-  bytes.reserve(text.size());
-  while (!text.empty()) {
-    const CodePoint next = decode_utf8(text);
-    bytes.push_back(next.bytes != 0 && next.value < 0x100 ? static_cast<char>(next.value) : '?');
-    text.remove_prefix(next.bytes == 0 ? 1 : next.bytes);
-  }
-  return bytes;
-}
-
 std::string repair_utf8(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size() + 16);
@@ -109,11 +98,10 @@ std::string repair_utf8(std::string_view bytes) {
     const CodePoint next = decode_utf8(bytes);
     if (next.bytes == 0 || is_surrogate(next.value)) {
       append_utf8(text, kReplacement);
-      bytes.remove_prefix(1);
     } else {
       text.append(bytes.substr(0, next.bytes));
-      bytes.remove_prefix(next.bytes);
     }
+    bytes.remove_prefix(next.bytes == 0 ? 1 : next.bytes);
   }
   return text;
 }

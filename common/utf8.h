@@ -27,8 +27,6 @@ void append_utf8(std::string& to, char32_t code_point);
 
 // Every byte becomes the character of the same number, U+0000 to U+00FF.
 [[nodiscard]] std::string latin1_to_utf8(std::string_view bytes);
-// And back; characters above U+00FF become '?'.
-[[nodiscard]] std::string utf8_to_latin1(std::string_view text);
 // Replaces what is not UTF-8 by U+FFFD.
 [[nodiscard]] std::string repair_utf8(std::string_view bytes);
 

@@ -127,12 +127,6 @@ std::expected<SeriesName, Refused> parse_series(std::string_view metric, std::st
   return rules.judge_series(metric, *std::move(parsed));
 }
 
-// OpenTSDB's answer would be in ISO-8859-1 as the line was; its sender knows nothing else.
-Refused in_latin1(Refused refused) {
-  refused.text = utf8_to_latin1(refused.text);
-  return refused;
-}
-
 }  // namespace
 
 bool split_put_line(std::string_view line, PutPieces& pieces) {
@@ -161,9 +155,7 @@ std::expected<NamedPoint, Refused> parse_put_line(std::string_view line, const P
   const std::string text = latin1 ? latin1_to_utf8(line) : std::string();
   const auto words = split_words(latin1 ? std::string_view(text) : line);
   if (!words) return std::unexpected(words.error());
-  auto point = parse_words(*words, rules);
-  if (point || !latin1) return point;
-  return std::unexpected(in_latin1(std::move(point).error()));
+  return parse_words(*words, rules);
 }
 
 std::expected<SeriesName, Refused> parse_put_series(std::string_view metric, std::string_view tags,
@@ -171,9 +163,7 @@ std::expected<SeriesName, Refused> parse_put_series(std::string_view metric, std
   const bool latin1 = !is_utf8(metric) || !is_utf8(tags);
   const std::string metric_text = latin1 ? latin1_to_utf8(metric) : std::string();
   const std::string tags_text = latin1 ? latin1_to_utf8(tags) : std::string();
-  auto series = parse_series(latin1 ? metric_text : metric, latin1 ? tags_text : tags, rules);
-  if (series || !latin1) return series;
-  return std::unexpected(in_latin1(std::move(series).error()));
+  return parse_series(latin1 ? metric_text : metric, latin1 ? tags_text : tags, rules);
 }
 
 }  // namespace halite::ingest

@@ -1,7 +1,8 @@
 // One telnet line: put <metric> <timestamp> <value> <tagk=tagv> [<tagk=tagv> ...]
 //
 // Words are parted by single blanks: two of them make an empty word, which only the tag part
-// ignores. Bytes are UTF-8 where the whole line is, else ISO-8859-1 (docs/differences.md).
+// ignores. Bytes are UTF-8 where the whole line is, else ISO-8859-1 (docs/differences.md); what is
+// said about them is UTF-8.
 //
 // split_put_line() is the usual case, without a look at the tags; parse_put_line() is every case.
 // Where the former takes a line, the latter finds the same time and value, and a series or a

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/utf8.h"
+
 namespace halite::ingest {
 
 std::string_view refusal_name(RefusalReason reason) {
@@ -66,7 +68,9 @@ std::string telnet_refusal(const Refused& refused) {
       kind = "HBase error";  // whatever the store: clients know these words
       break;
   }
-  return fmt::format("put: {}: {}\n", kind, refused.text);
+  // Half of a surrogate pair may be named in it, which has no UTF-8.
+  const std::string text = is_utf8(refused.text) ? refused.text : repair_utf8(refused.text);
+  return fmt::format("put: {}: {}\n", kind, text);
 }
 
 std::string http_refusal(const Refused& refused) {

@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "common/utf8.h"
 #include "web/stats.h"
 
 namespace halite::web {
@@ -48,7 +49,9 @@ const TelnetCommand* find_telnet_command(std::string_view name) {
 }
 
 std::string unknown_command(std::string_view word) {
-  return fmt::format("unknown command: {}.  Try `help'.\n", word);
+  // Other bytes than UTF-8 are ISO-8859-1; the answer is always UTF-8, as OpenTSDB's.
+  const std::string text = is_utf8(word) ? std::string(word) : latin1_to_utf8(word);
+  return fmt::format("unknown command: {}.  Try `help'.\n", text);
 }
 
 std::string version_text(const VersionInfo& version) {

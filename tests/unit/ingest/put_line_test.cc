@@ -206,11 +206,16 @@ TEST(PutLine, LettersOfAnyAlphabetAreLegal) {
             "put: illegal argument: Invalid metric name (\"€uro\"): illegal character: €");
 }
 
-TEST(PutLine, OtherBytesAreLatin1AndAnsweredInIt) {
+TEST(PutLine, OtherBytesAreLatin1AndAnsweredInUtf8) {
   EXPECT_EQ(taken("put temp\xE9rature 1 1 host=z\xFCrich").series,
             series("température", {{"host", "zürich"}}));
   EXPECT_EQ(reply("put m\xA7 1 1 host=\xFC"),
-            "put: illegal argument: Invalid metric name (\"m\xA7\"): illegal character: \xA7");
+            "put: illegal argument: Invalid metric name (\"m§\"): illegal character: §");
+}
+
+TEST(PutLine, AnswersAreAlwaysUtf8) {
+  EXPECT_EQ(reply("put m😀 1 1 host=a"),
+            "put: illegal argument: Invalid metric name (\"m😀\"): illegal character: \uFFFD");
 }
 
 TEST(PutLine, BlanksAreForgivenOnlyAmongTags) {
