@@ -163,7 +163,7 @@ class PageTest(unittest.TestCase):
         self.shot("completion")
         self.browser.press("DOWN", "ENTER")
         self.browser.wait("its graph", lambda: "sys.cpu.user" in self.legend())
-        self.assertIn(":sys.cpu.user", self.fragment())
+        self.assertIn("m=sum:auto-avg:sys.cpu.user", self.fragment())  # neither rate nor filter of the metric before
 
         self.browser.click(".add-filter")
         self.browser.type(".filter .field:nth-child(1) input", "ho")
@@ -233,7 +233,7 @@ class PageTest(unittest.TestCase):
                 self.assertEqual(len(json.loads(body)), len(HOSTS))
 
     def test_05_errors_are_readable_and_leave_a_way_out(self):
-        self.expected_errors = ["400 (Bad Request)"]
+        self.expected_errors = ["400 (Bad Request)", "lookup?m=no.such.metric"]
         self.open_cpu()
         self.browser.run("const i = document.querySelector('.expression input'); i.value = 'sum:no.such.metric';"
                          "i.dispatchEvent(new Event('change'))")

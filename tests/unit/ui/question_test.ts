@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { openingMetric, openingState } from "../../../web/ui/src/question/opening";
+import { openingMetric, openingState, rateAfter } from "../../../web/ui/src/question/opening";
 import { buildQuestion, curlCommand, readableQuestion } from "../../../web/ui/src/question/question";
 import { newState, newSubQuery, type State } from "../../../web/ui/src/question/state";
 import { adviceFor } from "../../../web/ui/src/server/advice";
@@ -89,6 +89,14 @@ test("the page opens on the server's own metrics, counters as rates that skip re
   assert.equal(openingState("halite.ingest.points_total").queries[0].filters[0].tagk, "protocol");
   const gauge = openingState("halite.process.resident_bytes").queries[0];
   assert.deepEqual([gauge.rate, gauge.filters], [null, []]);
+});
+
+test("another metric keeps the rate, unless only one of the two is a counter", () => {
+  const plain = { counter: false, counterMax: "", resetValue: "", dropResets: false };
+  assert.equal(rateAfter("a_total", "cpu", plain), null);
+  assert.ok(rateAfter("", "a_total", null)?.counter);
+  assert.equal(rateAfter("cpu", "mem", plain), plain);
+  assert.equal(rateAfter("a_total", "b_total", null), null);
 });
 
 test("names that start with what is typed come first", () => {

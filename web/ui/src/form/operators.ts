@@ -68,7 +68,12 @@ function downsampleRow(downsample: NonNullable<SubQuery["downsample"]>, onChange
   );
 }
 
-export function rateFields(query: SubQuery, onChange: () => void): HTMLElement {
+export interface Fields {
+  root: HTMLElement;
+  show(): void; // the query was changed elsewhere
+}
+
+export function rateFields(query: SubQuery, onChange: () => void): Fields {
   const root = h("fieldset", { class: "operator" });
   const show = (): void => {
     const box = checkbox("Rate per second", query.rate !== null, (checked) => {
@@ -82,7 +87,7 @@ export function rateFields(query: SubQuery, onChange: () => void): HTMLElement {
     if (query.rate) root.append(rateRow(query.rate, show, onChange));
   };
   show();
-  return root;
+  return { root, show };
 }
 
 function rateRow(rate: NonNullable<SubQuery["rate"]>, show: () => void, onChange: () => void): HTMLElement {

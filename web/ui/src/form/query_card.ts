@@ -3,9 +3,10 @@ import { Combobox } from "../base/combobox";
 import { field, freshId, h, replace, select } from "../base/dom";
 import { icon, type IconName } from "../base/icons";
 import { parseExpression, printExpression } from "../question/metric_expression";
+import { rateAfter } from "../question/opening";
 import { queryLetter, type SubQuery } from "../question/state";
-import { findMetrics } from "../server/names";
-import { downsampleFields, rateFields } from "./operators";
+import { findMetrics, tagsOf } from "../server/names";
+import { downsampleFields, rateFields, type Fields } from "./operators";
 import { TagFields } from "./tag_fields";
 
 export interface CardOptions {
@@ -31,6 +32,7 @@ const kAggregatorNotes: Record<string, string> = {
 export class QueryCard {
   readonly root: HTMLElement;
   private readonly tags: TagFields;
+  private readonly rate: Fields;
   private readonly expression: HTMLInputElement;
   private readonly problem: HTMLElement;
 
@@ -40,6 +42,7 @@ export class QueryCard {
     this.problem.hidden = true;
     this.expression = this.expressionInput();
     this.tags = new TagFields(query, () => this.changed());
+    this.rate = rateFields(query, () => this.changed());
     const letter = queryLetter(options.index);
     this.root = h(
       "section",
@@ -48,7 +51,7 @@ export class QueryCard {
       this.tags.root,
       h("div", { class: "row" }, this.aggregatorField(), this.axisField()),
       downsampleFields(query, () => this.changed()),
-      rateFields(query, () => this.changed()),
+      this.rate.root,
       h("div", { class: "expression" }, field("As text", this.expression), this.problem),
     );
   }
@@ -60,11 +63,7 @@ export class QueryCard {
       placeholder: "Type to search, e.g. cpu",
       emptyText: "No metric has this in its name",
       source: async (text, signal) => (await findMetrics(text, signal)).map((value) => ({ value })),
-      onCommit: (value) => {
-        query.metric = value;
-        this.tags.reload();
-        this.changed();
-      },
+      onCommit: (value) => void this.adopt(value),
     });
     const caption = field("Metric", metric.input, "metric", metric.root);
     return h(
@@ -74,6 +73,23 @@ export class QueryCard {
       caption,
       h("div", { class: "card-buttons" }, ...this.buttons(letter)),
     );
+  }
+
+  // Another metric has other tags: filters on tags that it does not have would only find nothing.
+  private async adopt(metric: string): Promise<void> {
+    const { query } = this.options;
+    query.rate = rateAfter(query.metric, metric, query.rate);
+    query.metric = metric;
+    this.rate.show();
+    if (metric && query.filters.length > 0) {
+      const known = await tagsOf(metric).catch(() => null); // unknown: the filters stay
+      if (query.metric !== metric) return;
+      if (known?.complete && known.keys.size > 0) {
+        query.filters = query.filters.filter((filter) => known.keys.has(filter.tagk));
+      }
+    }
+    this.tags.reload();
+    this.changed();
   }
 
   private buttons(letter: string): HTMLElement[] {

@@ -1,5 +1,5 @@
 // What the page opens on where the URL says nothing: the server's own metrics, since they are always there.
-import { newState, newSubQuery, type State } from "./state";
+import { newState, newSubQuery, type Rate, type State } from "./state";
 
 const kOwn = [
   "halite.ingest.points_total",
@@ -17,13 +17,24 @@ export function openingMetric(own: string[], all: string[]): string | null {
   return kOwn.find((name) => own.includes(name)) ?? own[0] ?? all[0] ?? null;
 }
 
+function isCounter(metric: string): boolean {
+  return /_total$|\.count$/.test(metric);
+}
+
+// What a metric is best seen as: of a counter the rate, without a spike where a restart set it back to zero.
+function usualRate(metric: string): Rate | null {
+  return isCounter(metric) ? { counter: true, counterMax: "", resetValue: "", dropResets: true } : null;
+}
+
+// The rate of a query whose metric changes: as it was, unless only one of the two is a counter.
+export function rateAfter(before: string, after: string, rate: Rate | null): Rate | null {
+  return isCounter(before) === isCounter(after) ? rate : usualRate(after);
+}
+
 export function openingState(metric: string): State {
   const state = newState();
   const query = newSubQuery(metric);
-  if (/_total$|\.count$/.test(metric)) {
-    // Restarts set it back to zero: a line without a spike there.
-    query.rate = { counter: true, counterMax: "", resetValue: "", dropResets: true };
-  }
+  query.rate = usualRate(metric);
   const split = kSplit[metric];
   if (split) query.filters = [{ tagk: split, type: "wildcard", value: "*", groupBy: true }];
   state.queries = [query];
