@@ -1,5 +1,6 @@
 #include "query/calendar.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -18,6 +19,9 @@ std::int64_t floor_seconds(TimestampMs time) {
 
 Seconds to_seconds(TimestampMs time) { return Seconds(cctz::seconds(floor_seconds(time))); }
 
+// Longer than all times there are, short enough for every sum to fit in 64 bits.
+constexpr std::int64_t kBucketMaxMs = 40'000'000'000'000;
+
 // The instant of a local time that is not after `time`: when a clock change repeats the local
 // time, the earlier one if the later one would be too late.
 TimestampMs not_after(const cctz::civil_second& local, const cctz::time_zone& zone,
@@ -30,24 +34,31 @@ TimestampMs not_after(const cctz::civil_second& local, const cctz::time_zone& zo
 }  // namespace
 
 Calendar::Calendar(std::string_view unit, std::int32_t count, cctz::time_zone zone)
-    : count_(count), zone_(std::move(zone)) {
+    : zone_(std::move(zone)) {
+  constexpr std::int64_t kDayMs = 86'400'000;
+  std::int64_t usual_ms = 0;
   if (unit == "ms") {
-    unit_ms_ = 1;
+    usual_ms = unit_ms_ = 1;
   } else if (unit == "s") {
-    unit_ms_ = 1000;
+    usual_ms = unit_ms_ = 1000;
   } else if (unit == "m") {
-    unit_ms_ = 60'000;
+    usual_ms = unit_ms_ = 60'000;
   } else if (unit == "h") {
-    unit_ms_ = 3'600'000;
+    usual_ms = unit_ms_ = 3'600'000;
   } else if (unit == "d") {
     unit_ = Unit::kDay;
+    usual_ms = kDayMs;
   } else if (unit == "w") {
     unit_ = Unit::kWeek;
+    usual_ms = 7 * kDayMs;
   } else if (unit == "n") {
     unit_ = Unit::kMonth;
+    usual_ms = 30 * kDayMs;
   } else {
     unit_ = Unit::kYear;
+    usual_ms = 365 * kDayMs;
   }
+  count_ = std::min<std::int64_t>(count, kBucketMaxMs / usual_ms);
 }
 
 // Where the grid that holds `time` begins: the next greater unit when the count divides it evenly,

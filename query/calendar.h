@@ -36,7 +36,7 @@ class Calendar {
   [[nodiscard]] TimestampMs add_days(TimestampMs start, std::int64_t days) const;
 
   Unit unit_ = Unit::kFixed;
-  std::int64_t count_;
+  std::int64_t count_ = 1;
   std::int64_t unit_ms_ = 0;  // of the units up to an hour
   cctz::time_zone zone_;
 };

@@ -140,7 +140,7 @@ Result<Question> check_all(const DraftQuestion& draft, const ParseContext& conte
     question.queries.push_back(std::move(checked));
   }
   question.begin = times.start;
-  question.end = times.end + 1;
+  question.end = times.end;  // still included here
   return question;
 }
 
@@ -160,11 +160,12 @@ Result<Question> check_question(DraftQuestion draft, const ParseContext& context
     return std::unexpected(std::move(error));
   }
   // What OpenTSDB finds out only when it runs the query: answers 500.
-  for (const TimestampMs time : {question->begin, question->end - 1}) {
+  for (const TimestampMs time : {question->begin, question->end}) {
     if (time < 0 || time >= kTimeEnd) {
       return fail(Errc::kInternal, fmt::format("Invalid timestamp: {}", time));
     }
   }
+  ++question->end;
   for (std::size_t i = 0; i < draft.queries.size(); ++i) {
     TRY_VOID(read_tsuids(draft.queries[i], context.metric_width, question->queries[i]));
   }

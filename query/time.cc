@@ -27,7 +27,7 @@ class DateReader {
       rest_.remove_prefix(1);
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    constexpr std::int64_t kFieldMax = 1'000'000'000;
+    constexpr std::int64_t kFieldMax = 100'000'000;  // years so far off still fit in milliseconds
     if (error != std::errc{} || value > kFieldMax || value < -kFieldMax) {
       ok_ = false;
       return 0;
