@@ -182,9 +182,12 @@ export class Result {
     this.frame = frame.state.view === "json" ? frame : null;
     this.setState(frame.state);
     if (this.frame) this.views.json.show(frame);
+    const rate = frame.state.queries.some((query) => query.rate && !query.hidden);
     this.message(
       "No points in this time range",
-      "The metric is known, but no series fits the filters and the range. Look further back, or loosen a filter.",
+      rate
+        ? "A rate needs two points: of a new metric it comes with the next ones. Else look further back, or loosen a filter."
+        : "The metric is known, but no series fits the filters and the range. Look further back, or loosen a filter.",
       h("div", { class: "chips" }, ...choices),
     );
     this.status.textContent = `0 points · ${elapsed(frame.ms)}`;

@@ -145,7 +145,7 @@ export class Graph implements View {
           fill: frame.series.length === 1 ? `${colours[i]}1f` : undefined, // a lone line stands on its shade
           dash: dense ? undefined : seriesDash(i),
           width: dense ? 1 : 1.5,
-          points: { size: 4 },
+          points: { size: 5 },
           gaps: gapsOf(one),
         })),
       ],
