@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "web/json_text.h"
+#include "common/json_string.h"
 
 namespace halite::web {
 

@@ -1,15 +1,13 @@
 #include "web/json_out.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "common/bytes.h"
 #include "common/java_double.h"
-#include "web/json_text.h"
+#include "common/json_string.h"
 
 namespace halite::web {
 
@@ -28,22 +26,17 @@ void append_text_or_null(std::string& to, std::string_view text) {
 }
 
 void append_filters(std::string& to, const query::SubQuestion& sub) {
-  std::vector<const query::Filter*> filters;
-  for (const query::Filter& filter : sub.filters) filters.push_back(&filter);
-  std::ranges::sort(filters, [](const query::Filter* a, const query::Filter* b) {
-    return std::tie(a->filter.key, a) < std::tie(b->filter.key, b);  // of one key: as given
-  });
   to += '[';
-  for (const query::Filter* filter : filters) {
+  for (const query::Filter& filter : sub.filters) {
     if (to.back() != '[') to += ',';
     to += "{\"tagk\":";
-    append_json_string(to, filter->filter.key);
+    append_json_string(to, filter.filter.key);
     to += ",\"filter\":";
-    append_json_string(to, filter->filter.pattern);
+    append_json_string(to, filter.filter.pattern);
     to += ",\"group_by\":";
-    append_bool(to, filter->group_by);
+    append_bool(to, filter.group_by);
     to += ",\"type\":";
-    append_json_string(to, storage::filter_type_name(filter->filter.type));
+    append_json_string(to, storage::filter_type_name(filter.filter.type));
     to += '}';
   }
   to += ']';

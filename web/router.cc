@@ -15,6 +15,7 @@ namespace {
 
 Response not_found(const Call& call) {
   if (call.target.api) return error_response(call, 404, "Endpoint not found");
+  if (call.target.endpoint == "plugin") return text_response(404, "");
   if (call.target.has("json")) return json_response(404, legacy_error_json("Page Not Found"));
   return text_response(404, error_page("Page Not Found", "There is no such page here."), kHtmlType);
 }
@@ -25,6 +26,30 @@ Response method_not_allowed(const Call& call) {
       fmt::format("The HTTP method [{}] is not permitted for this endpoint", call.request.method));
 }
 
+// What is wrong with a request whatever its endpoint is; fills the call's target.
+std::optional<Response> check_request(Call& call) {
+  const Result<void> parsed =
+      parse_target(call.request.target, call.options.grafana_prefix, call.target);
+  if (!parsed) return error_response(call, parsed.error());
+  if (std::optional<Response> early = check_origin(call)) return early;
+  const std::string_view serializer = call.target.get("serializer");
+  if (call.target.api && !serializer.empty() && serializer != "json") {
+    return error_response(call, 400, "Requested serializer was not found",
+                          fmt::format("Could not find a serializer with the name: {}", serializer));
+  }
+  const Result<void> legal = check_jsonp(call.target);
+  if (!legal) return error_response(call, legal.error());
+  return std::nullopt;
+}
+
+// Also the page's own files have their place beside the endpoints.
+const Endpoint* endpoint_of(const Call& call) {
+  const Endpoint* endpoint = find_endpoint(call.target.endpoint, call.options.mode);
+  if (endpoint != nullptr || call.target.api) return endpoint;
+  const UiFile* file = find_ui_file(std::string_view(call.target.path).substr(1));
+  return file == nullptr ? nullptr : find_endpoint("", call.options.mode);
+}
+
 }  // namespace
 
 Routed route(const WebOptions& options, const WebServices& services, WebMetrics& metrics,
@@ -33,26 +58,15 @@ Routed route(const WebOptions& options, const WebServices& services, WebMetrics&
                 .endpoint = nullptr,
                 .refusal = {}};
   Call& call = routed.call;
-  const Result<void> parsed =
-      parse_target(call.request.target, options.grafana_prefix, call.target);
-  if (!parsed) {
-    routed.refusal = error_response(call, parsed.error());
+  if (std::optional<Response> refusal = check_request(call)) {
+    routed.refusal = std::move(*refusal);
     return routed;
   }
-  if (std::optional<Response> early = check_origin(call)) {
-    routed.refusal = std::move(*early);
-    return routed;
-  }
-  const Endpoint* endpoint = find_endpoint(call.target.endpoint, options.mode);
-  const bool page_file =
-      !call.target.api && find_ui_file(std::string_view(call.target.path).substr(1)) != nullptr;
-  if (endpoint == nullptr && page_file) endpoint = find_endpoint("", options.mode);
+  const Endpoint* endpoint = endpoint_of(call);
   if (endpoint == nullptr) {
     routed.refusal = not_found(call);
   } else if (!allows(*endpoint, call.request.method)) {
     routed.refusal = method_not_allowed(call);
-  } else if (const Result<void> legal = check_jsonp(call.target); !legal) {
-    routed.refusal = error_response(call, legal.error());
   } else {
     routed.endpoint = endpoint;
   }

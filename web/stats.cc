@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <prometheus/registry.h>
 
-#include "web/json_text.h"
+#include "common/json_string.h"
 
 namespace halite::web {
 

@@ -27,23 +27,37 @@ void run_help(WebContext& context, std::string_view, std::string& reply) {
   reply += '\n';
 }
 
+// Neither is kept here; the answers are those of an OpenTSDB that was not told to either.
+void run_rollup(WebContext&, std::string_view, std::string& reply) {
+  reply += "rollup: illegal argument: No rollup or aggregations were configured\n";
+}
+
+void run_histogram(WebContext&, std::string_view, std::string& reply) {
+  reply +=
+      "histogram: illegal argument: Histogram storage has not been enabled. Check the "
+      "'tsd.core.histograms.config' configuration.\n";
+}
+
 void run_dropcaches(WebContext& context, std::string_view, std::string& reply) {
   if (context.services.drop_caches) context.services.drop_caches();
   reply += "Caches dropped.\n";
 }
 
 constexpr std::array kCommands = {
-    TelnetCommand{"version", run_version},
-    TelnetCommand{"stats", run_stats},
-    TelnetCommand{"help", run_help},
-    TelnetCommand{"dropcaches", run_dropcaches},
+    TelnetCommand{"version", false, run_version},
+    TelnetCommand{"stats", false, run_stats},
+    TelnetCommand{"help", false, run_help},
+    TelnetCommand{"dropcaches", false, run_dropcaches},
+    TelnetCommand{"rollup", true, run_rollup},
+    TelnetCommand{"histogram", true, run_histogram},
 };
 
 }  // namespace
 
-const TelnetCommand* find_telnet_command(std::string_view name) {
+const TelnetCommand* find_telnet_command(std::string_view name, Mode mode) {
   for (const TelnetCommand& command : kCommands) {
-    if (command.name == name) return &command;
+    const bool offered = !command.writes || mode != Mode::kReadOnly;
+    if (command.name == name && offered) return &command;
   }
   return nullptr;
 }

@@ -13,12 +13,13 @@ namespace halite::web {
 
 struct TelnetCommand {
   std::string_view name;
+  bool writes;  // not in tsd.mode ro
   // Appends the reply. `line` is the whole line.
   void (*run)(WebContext& context, std::string_view line, std::string& reply);
 };
 
 // nullptr: no such command (put, sync and exit are the session's).
-[[nodiscard]] const TelnetCommand* find_telnet_command(std::string_view name);
+[[nodiscard]] const TelnetCommand* find_telnet_command(std::string_view name, Mode mode);
 
 [[nodiscard]] std::string unknown_command(std::string_view word);
 

@@ -96,7 +96,7 @@ asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
     exit_ = true;
   } else if (word == "sync" && context_.options.mode != Mode::kReadOnly) {
     co_await sync();
-  } else if (const TelnetCommand* command = find_telnet_command(word)) {
+  } else if (const TelnetCommand* command = find_telnet_command(word, context_.options.mode)) {
     command->run(context_, line, reply_);
   } else {
     reply_ += unknown_command(word);

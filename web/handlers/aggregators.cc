@@ -2,9 +2,9 @@
 //
 // Answer      200 ["sum","min",..]
 // Errors      none
+#include "common/json_string.h"
 #include "query/engine.h"
 #include "web/handlers/handlers.h"
-#include "web/json_text.h"
 
 namespace halite::web {
 

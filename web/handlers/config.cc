@@ -3,9 +3,9 @@
 // Answer      200 {"tsd.mode":"rw",..} with every value as text, what holds a secret masked;
 //             200 {"literal_or":{"examples":"..","description":".."},..}
 // Errors      none
+#include "common/json_string.h"
 #include "web/filter_texts.h"
 #include "web/handlers/handlers.h"
-#include "web/json_text.h"
 
 namespace halite::web {
 

@@ -19,9 +19,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "common/json_string.h"
 #include "ingest/writer.h"
 #include "web/handlers/handlers.h"
-#include "web/json_text.h"
 
 namespace halite::web {
 

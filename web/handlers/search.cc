@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
+#include "common/json_string.h"
 #include "storage/point_store.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/lookup_query.h"
-#include "web/json_text.h"
 
 namespace halite::web {
 

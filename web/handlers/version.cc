@@ -7,8 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "common/json_string.h"
 #include "web/handlers/handlers.h"
-#include "web/json_text.h"
 #include "web/telnet_commands.h"
 
 namespace halite::web {

@@ -112,8 +112,8 @@ TEST(JsonOut, ShowQuery) {
   EXPECT_EQ(
       text,
       R"({"aggregator":"sum","metric":"m","tsuids":null,"downsample":"1m-avg-nan","rate":true,)"
-      R"("filters":[{"tagk":"dc","filter":"lga","group_by":false,"type":"literal_or"},)"
-      R"({"tagk":"host","filter":"*","group_by":true,"type":"wildcard"}],"percentiles":null,)"
+      R"("filters":[{"tagk":"host","filter":"*","group_by":true,"type":"wildcard"},)"
+      R"({"tagk":"dc","filter":"lga","group_by":false,"type":"literal_or"}],"percentiles":null,)"
       R"("index":1,"rateOptions":{"counter":true,"counterMax":100,"resetValue":5,)"
       R"("dropResets":false},"filterTagKs":null,"explicitTags":false,"useFuzzyFilter":true,)"
       R"("preAggregate":false,"rollupUsage":null,"rollupTable":"raw",)"
