@@ -93,8 +93,8 @@ class TtlFilterFactory final : public rocksdb::CompactionFilterFactory {
 }  // namespace
 
 std::shared_ptr<rocksdb::MergeOperator> greatest_time_operator() {
-  static const auto merge = std::make_shared<GreatestTime>();
-  return merge;
+  static const auto kMerge = std::make_shared<GreatestTime>();
+  return kMerge;
 }
 
 std::shared_ptr<rocksdb::CompactionFilterFactory> ttl_filter_factory(SharedTtl ttl_ms,

@@ -89,8 +89,8 @@ Result<Bytes> row_of_prefix(BytesView prefix) {
 }
 
 std::shared_ptr<const rocksdb::SliceTransform> row_prefix_extractor() {
-  static const auto extractor = std::make_shared<const RowPrefix>();
-  return extractor;
+  static const auto kExtractor = std::make_shared<const RowPrefix>();
+  return kExtractor;
 }
 
 }  // namespace halite::storage::rocks

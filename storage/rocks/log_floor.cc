@@ -28,6 +28,7 @@ class FloorReader final : public rocksdb::WalFilter {
     for (const auto& [family, number] : numbers) floor_ = std::min(floor_, number);
   }
 
+  // NOLINTNEXTLINE(google-runtime-int): RocksDB's own type
   WalProcessingOption LogRecordFound(unsigned long long, const std::string&,
                                      const rocksdb::WriteBatch&, rocksdb::WriteBatch*,
                                      bool*) override {
