@@ -84,16 +84,16 @@ std::uint64_t write_round(const Store& store, std::uint64_t from, std::uint64_t 
   return from;
 }
 
-void Write(benchmark::State& state) {
+void write_cells(benchmark::State& state) {
   const Store store;
   const auto batch = static_cast<std::uint64_t>(state.range(0));
   std::uint64_t next = 0;
   for (auto _ : state) next = write_round(store, next, batch);
   state.SetItemsProcessed(static_cast<std::int64_t>(next));
 }
-BENCHMARK(Write)->Arg(10)->Arg(1000)->MeasureProcessCPUTime()->UseRealTime();
+BENCHMARK(write_cells)->Arg(10)->Arg(1000)->MeasureProcessCPUTime()->UseRealTime();
 
-void Scan(benchmark::State& state) {
+void scan_cells(benchmark::State& state) {
   const Store store;
   for (std::uint64_t next = 0; next < 1'000'000;) next = write_round(store, next, 1000);
   std::int64_t cells = 0;
@@ -107,9 +107,9 @@ void Scan(benchmark::State& state) {
   }
   state.SetItemsProcessed(cells);
 }
-BENCHMARK(Scan)->MeasureProcessCPUTime()->UseRealTime();
+BENCHMARK(scan_cells)->MeasureProcessCPUTime()->UseRealTime();
 
-void CheckLog(benchmark::State& state) {
+void check_log(benchmark::State& state) {
   const Store store;
   for (std::uint64_t next = 0; next < 300'000;) next = write_round(store, next, 1000);
   std::int64_t bytes = 0;
@@ -122,7 +122,7 @@ void CheckLog(benchmark::State& state) {
   }
   state.SetBytesProcessed(bytes);
 }
-BENCHMARK(CheckLog);
+BENCHMARK(check_log);
 
 }  // namespace
 }  // namespace halite::storage

@@ -181,6 +181,7 @@ Result<void> Database::load_contents() {
 
 Result<void> Database::load_table(const std::string& name, BytesView text) {
   TableEntry entry;
+  entry.noted = text;
   TRY(entry.specs, parse_table_text(text));
   for (const FamilySpec& spec : entry.specs) {
     TRY(FamilyHandle family, family_of(name + "/" + spec.name, false));
@@ -239,15 +240,14 @@ Result<void> Database::set_ttls(TableEntry& entry, const TableSpec& spec) {
 Result<std::vector<FamilyHandle>> Database::open_table(const TableSpec& spec) {
   TRY_VOID(check_table_spec(spec));
   const std::lock_guard lock(mutex_);
-  const bool is_new = !tables_.contains(spec.name);
-  if (is_new) TRY_VOID(make_table(spec));
+  if (!tables_.contains(spec.name)) TRY_VOID(make_table(spec));
   TableEntry& entry = tables_.at(spec.name);
   TRY_VOID(check_same_families(entry.specs, spec));
-  const std::string before = table_text(entry.specs);
   TRY_VOID(set_ttls(entry, spec));
-  const std::string after = table_text(entry.specs);
-  if (is_new || before != after) {
-    TRY_VOID(put_meta(std::string(kTablePrefix) + spec.name, after));
+  const std::string text = table_text(entry.specs);
+  if (text != entry.noted) {
+    TRY_VOID(put_meta(std::string(kTablePrefix) + spec.name, text));
+    entry.noted = text;
   }
   return entry.families;
 }

@@ -55,6 +55,7 @@ class Database {
   struct TableEntry {
     std::vector<FamilySpec> specs;
     std::vector<FamilyHandle> families;
+    std::string noted;  // what the contents say of it; empty = nothing yet
   };
 
   Database(const RocksOptions& options, const Clock& clock);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "storage/rocks/cell.h"
+#include "storage/rocks/key.h"
 #include "storage/schema/annotation_cell.h"
 #include "storage/schema/column.h"
 #include "storage/schema/histogram_cell.h"
@@ -60,6 +62,32 @@ std::vector<UidPair> pairs(Words words) {
   return pairs;
 }
 
+// Hex, where '-' stands for no bytes at all.
+Bytes hex_or_none(std::string_view text) { return text == "-" ? Bytes() : hex(text); }
+std::string hex_or_none_of(BytesView bytes) { return bytes.empty() ? "-" : to_hex(bytes); }
+
+Lines rocks_cell(Words words) {
+  need(words.size() == 4, "rocks ROW QUALIFIER TIME VALUE");
+  Bytes stored(rocks::kCellTimeBytes, '\0');
+  stored += hex_or_none(words[3]);
+  rocks::set_cell_time(stored.data(), number(words[2]));
+  return {"key " + to_hex(rocks::cell_key(hex(words[0]), hex_or_none(words[1]))),
+          "value " + to_hex(stored)};
+}
+
+Lines unrocks_cell(Words words) {
+  need(words.size() == 2, "unrocks KEY VALUE");
+  const Bytes key = hex_or_none(words[0]);
+  const std::size_t prefix = rocks::row_prefix_size(key).value_or(key.size());
+  const Result<Bytes> row = rocks::row_of_prefix(BytesView(key).substr(0, prefix));
+  if (!row) return error(row.error());
+  const Bytes stored = hex_or_none(words[1]);
+  const auto cell = rocks::parse_cell_of(key, stored);
+  if (!cell) return error(cell.error());
+  return {fmt::format("row {} qualifier {} time {} value {}", to_hex(*row),
+                      hex_or_none_of(key.substr(prefix)), cell->time, hex_or_none_of(cell->value))};
+}
+
 TimestampMs hour_of(TimestampMs time) { return time - time % kRowMs; }
 
 }  // namespace
@@ -69,6 +97,8 @@ Lines Questions::answer(std::string_view line) {
   const std::string& verb = all.front();
   const Words words = Words(all).subspan(1);
   if (verb == "layout") return layout(words);
+  if (verb == "rocks") return rocks_cell(words);
+  if (verb == "unrocks") return unrocks_cell(words);
   need(layouts_.any() != nullptr, "the file begins with a layout");
   const RowLayout& any = *layouts_.any();
   if (verb == "now") {

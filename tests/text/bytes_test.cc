@@ -21,6 +21,8 @@
 //   histogram TIME                    qualifier; unhistogram CELL reads one
 //   rollup INTERVAL/SPAN ID TSUID POINT      row and cell; SPAN is 1h, 2h.., 1d, 1n or 1y
 //   unrollup INTERVAL/SPAN BASE CELL         what it says
+//   rocks ROW QUALIFIER TIME VALUE    a cell's key and value in RocksDB; unrocks KEY VALUE reads
+//                                     them; '-' is empty
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

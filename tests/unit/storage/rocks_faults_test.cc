@@ -157,6 +157,27 @@ TEST_F(RocksFaults, AFullDiskRefusesWritesUntilThereIsSpace) {
   EXPECT_TRUE(is_there("after"));
 }
 
+TEST_F(RocksFaults, ATableThatWasHalfMadeIsMadeAgain) {
+  open(1);
+  const TableSpec spec{.name = "half", .families = {{.name = "d"}}, .split_keys = {}};
+  files_->fail_syncs(".log", rocksdb::IOStatus::IOError("the disk is on fire"));
+  EXPECT_EQ(run_task(store_->open_table(spec)).error().code, Errc::kUnavailable);
+  files_->heal();
+  EXPECT_FALSE(run_task(store_->open_table(spec))) << "it is not noted, so it is not there";
+  std::ignore = run_task(store_->close());
+  reopen();
+  for (int i = 0; i < 2; ++i) {
+    const auto table = run_task(store_->open_table(spec));
+    ASSERT_TRUE(table) << table.error().message;
+    if (i == 0) ASSERT_TRUE(run_task(write_one(*table, "row", "v")));
+    const auto rows = run_task((*table)->read({{"row", 0, {}}}));
+    ASSERT_TRUE(rows);
+    EXPECT_EQ(rows->front().cells.size(), 1u);
+    std::ignore = run_task(store_->close());
+    reopen();
+  }
+}
+
 // Counts how far its acknowledged writes go; ends at the first failure.
 Task<void> write_until_dark(std::shared_ptr<Table> table, int writer, std::atomic<int>& last) {
   for (int i = 0;; ++i) {
