@@ -1,6 +1,6 @@
 # Every library we use, found once. Why each one: docs/dependencies.md.
 find_package(Threads REQUIRED)
-find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(RocksDB REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(fmt REQUIRED)
