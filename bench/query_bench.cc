@@ -206,7 +206,6 @@ const bool kRegistered = [] {
   for (const Case& one : kCases) {
     benchmark::RegisterBenchmark(one.name, run_case, one)
         ->MeasureProcessCPUTime()
-        ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
   }
   return true;

@@ -34,6 +34,11 @@ struct PointColumns {
     values.resize(size);
     floats.resize(size);
   }
+  void shrink_to_fit() {
+    times.shrink_to_fit();
+    values.shrink_to_fit();
+    floats.shrink_to_fit();
+  }
   // Takes the first `count` points away.
   void drop_front(std::size_t count) {
     const auto n = static_cast<std::ptrdiff_t>(count);

@@ -41,7 +41,7 @@ struct QueryLimits {
 
   // Time is read in windows that take about this much memory each; no setting. A window is never
   // shorter than an hour.
-  std::uint64_t window_bytes = 256ull << 20;
+  std::uint64_t window_bytes = 96ull << 20;
 };
 
 // One output series. Values are integers or doubles point by point.

@@ -169,7 +169,9 @@ void Fetch::give_up() {
     for (const auto& [id, state] : shard->states) {
       bytes -= state->bytes();
       state->pipeline = state->pipeline_before ? *state->pipeline_before : Pipeline(plan_);
-      state->member.points.truncate(state->points_before);
+      PointColumns& points = state->member.points;
+      points.truncate(state->points_before);
+      points.shrink_to_fit();
       bytes += state->bytes();
     }
   }

@@ -1,10 +1,7 @@
 #include "query/merge.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "query/aggregator.h"
 
@@ -174,17 +171,12 @@ Result<void> GroupMerge::emit(TimestampMs time, AnswerSeries& out) {
     for (const Slot& slot : slots_) {
       if (slot.has_current) doubles_.push_back(double_at(slot, time));
     }
-    const double result = aggregate_doubles(*plan_->aggregator, doubles_);
-    if (std::isinf(result)) {
-      return fail(Errc::kInvalidArgument,
-                  fmt::format("Got Infinity: {}Infinity at {}", result < 0 ? "-" : "", time));
-    }
-    value = double_bits(result);
+    value = double_bits(aggregate_doubles(*plan_->aggregator, doubles_));
   }
   out.times.push_back(time);
   out.values.push_back(value);
   out.floats.push_back(!integer);
-  return {};
+  return check_infinity(out, out.times.size() - 1);
 }
 
 Result<void> GroupMerge::merge(std::span<Member* const> members, TimestampMs cap, AnswerSeries& out,
@@ -194,13 +186,24 @@ Result<void> GroupMerge::merge(std::span<Member* const> members, TimestampMs cap
   for (const TimestampMs next : next_times_) time = std::min(time, next);
 
   constexpr std::size_t kWorkBetweenChecks = 1 << 16;
+  constexpr int kStepsBetweenRuns = 16;
+  const TimestampMs end = std::min(horizon, plan_->asked.end);
   std::size_t work = 0;
   std::size_t counted = out.times.size();
-  while (time < horizon && time < plan_->asked.end) {
-    const TimestampMs next = step(time);
-    if (time >= plan_->asked.begin) TRY_VOID(emit(time, out));
-    time = next;
-    work += slots_.size() + 1;
+  int steps_to_run = 0;
+  while (time < end) {
+    const Run run = steps_to_run-- > 0 ? Run{} : find_run(time, end);
+    if (run.length > 0) {
+      TRY_VOID(merge_run(run, out));
+      time = after_run(run);
+      steps_to_run = 0;
+    } else {
+      const TimestampMs next = step(time);
+      if (time >= plan_->asked.begin) TRY_VOID(emit(time, out));
+      time = next;
+      if (steps_to_run < 0) steps_to_run = kStepsBetweenRuns;
+    }
+    work += (slots_.size() + 1) * std::max<std::size_t>(1, run.length);
     if (work < kWorkBetweenChecks) continue;
     work = 0;
     TRY_VOID(watch.check());

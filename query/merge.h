@@ -72,6 +72,18 @@ class GroupMerge {
   void store();
   TimestampMs step(TimestampMs time);
   void leave(Slot& slot);
+
+  // Runs of times at which every member has a point of one type (merge_run.cc).
+  struct Run {
+    std::size_t length = 0;
+    bool integers = false;
+  };
+  [[nodiscard]] Run find_run(TimestampMs time, TimestampMs end);
+  [[nodiscard]] bool gather_run(TimestampMs time, TimestampMs& end, bool& waiting_float);
+  Result<void> merge_run(Run run, AnswerSeries& out);
+  TimestampMs after_run(Run run);
+  Result<void> check_infinity(const AnswerSeries& out, std::size_t from) const;
+
   Result<void> emit(TimestampMs time, AnswerSeries& out);
   [[nodiscard]] std::int64_t integer_at(const Slot& slot, TimestampMs time) const;
   [[nodiscard]] double double_at(const Slot& slot, TimestampMs time) const;
@@ -81,6 +93,7 @@ class GroupMerge {
   std::vector<TimestampMs> next_times_;  // of slots_, side by side
   std::vector<std::size_t> ended_;       // slots whose last point is the one merged last
   std::size_t float_points_ = 0;         // doubles among all current and next points
+  std::vector<std::size_t> in_run_;      // slots that have a point at every time of the run
   std::vector<std::int64_t> integers_;
   std::vector<double> doubles_;
 };

@@ -49,6 +49,12 @@ struct Shape {
   bool one_type = false;  // all integers or all doubles
 };
 
+// The same times as another series, as far as both reach.
+void align(std::vector<test::SamplePoint>& points, const std::vector<test::SamplePoint>& to) {
+  points.resize(std::min(points.size(), to.size()));
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].time = to[i].time;
+}
+
 std::vector<test::SampleSeries> random_series(Dice& dice, Shape shape) {
   std::vector<test::SampleSeries> all;
   const bool ms = dice.one_in(4);
@@ -72,6 +78,9 @@ std::vector<test::SampleSeries> random_series(Dice& dice, Shape shape) {
       time += gap;
     }
     all.push_back(std::move(series));
+  }
+  if (dice.one_in(3)) {
+    for (test::SampleSeries& series : all) align(series.points, all.front().points);
   }
   return all;
 }
