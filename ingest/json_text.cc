@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <fmt/format.h>
-
 #include "common/utf8.h"
 
 namespace halite::ingest {
@@ -96,49 +94,6 @@ std::optional<std::string> unescape_json(std::string_view inner) {
     }
   }
   return text;
-}
-
-void append_json_string(std::string& to, std::string_view text) {
-  to.push_back('"');
-  while (!text.empty()) {
-    const CodePoint next = decode_utf8(text);
-    const bool half = is_high_half(next.value) || is_low_half(next.value);
-    switch (next.value) {
-      case '"':
-        to += "\\\"";
-        break;
-      case '\\':
-        to += "\\\\";
-        break;
-      case '\b':
-        to += "\\b";
-        break;
-      case '\f':
-        to += "\\f";
-        break;
-      case '\n':
-        to += "\\n";
-        break;
-      case '\r':
-        to += "\\r";
-        break;
-      case '\t':
-        to += "\\t";
-        break;
-      default:
-        if (next.bytes == 0) {
-          to += "\\uFFFD";
-        } else if (next.value < 0x20 || half || next.value >= 0x10000) {
-          each_utf16_unit(text.substr(0, next.bytes), [&](char16_t unit) {
-            to += fmt::format("\\u{:04X}", static_cast<unsigned>(unit));
-          });
-        } else {
-          to.append(text.substr(0, next.bytes));
-        }
-    }
-    text.remove_prefix(std::max<std::size_t>(next.bytes, 1));
-  }
-  to.push_back('"');
 }
 
 bool is_json_string(std::string_view token) {

@@ -1,4 +1,4 @@
-// JSON's scalars as text: what is between the quotes, and back.
+// JSON's scalars: what they are, and what a string says.
 //
 // Strings come out as UTF-8, a lone half of a surrogate pair as common/utf8.h says.
 #pragma once
@@ -11,10 +11,6 @@ namespace halite::ingest {
 
 // `inner` is what stands between the quotes. Nothing: an escape is wrong.
 [[nodiscard]] std::optional<std::string> unescape_json(std::string_view inner);
-
-// Appends a text with its quotes, escaped as Jackson does: no '/' and nothing above U+007F but
-// what lies outside the basic plane.
-void append_json_string(std::string& to, std::string_view text);
 
 // A token that starts at a quote and is nothing but one string.
 [[nodiscard]] bool is_json_string(std::string_view token);

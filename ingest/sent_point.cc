@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "common/json_string.h"
 #include "ingest/json_text.h"
 #include "ingest/json_tokens.h"
 #include "ingest/number_text.h"
