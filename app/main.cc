@@ -25,6 +25,7 @@ constexpr int kUsage = 2;  // wrong flags, wrong settings
 
 struct ServeFlags {
   std::string config_file;
+  std::string opentsdb_conf;
   std::string data_dir;
   std::string listen;
   std::string store;
@@ -34,6 +35,8 @@ struct ServeFlags {
 
 void declare_serve(CLI::App& serve, ServeFlags& flags) {
   serve.add_option("--config", flags.config_file, "TOML file with settings");
+  serve.add_option("--opentsdb-conf", flags.opentsdb_conf,
+                   "opentsdb.conf: answer as OpenTSDB does with these properties");
   serve.add_option("--data-dir", flags.data_dir, "Where points live (./halite-data)");
   serve.add_option("--listen", flags.listen, "ADDR:PORT for HTTP and telnet (127.0.0.1:4242)");
   serve.add_option("--store", flags.store, "rocksdb or memory (rocksdb)");
@@ -42,8 +45,12 @@ void declare_serve(CLI::App& serve, ServeFlags& flags) {
                  "Print every setting with its unit, default and source, and exit");
 }
 
-// The file, the environment and the flags, weakest first.
-Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Config& config) {
+// The files, the environment and the flags, weakest first.
+Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Config& config,
+                           Options& options) {
+  if (!flags.opentsdb_conf.empty()) {
+    TRY(options.opentsdb, halite::app::apply_opentsdb_conf(flags.opentsdb_conf, config));
+  }
   std::string file = flags.config_file;
   const char* const named = std::getenv("HALITE_CONFIG");  // NOLINT(concurrency-mt-unsafe)
   if (file.empty() && named != nullptr) file = named;
@@ -70,7 +77,7 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   Options options;
   Config config;
   declare_settings(config, options);
-  Result<void> known = read_settings(serve, flags, config);
+  Result<void> known = read_settings(serve, flags, config, options);
   if (known) known = halite::app::settle(options);
   if (!known) {
     fmt::print(stderr, "halite: {}\n", known.error().message);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "app/opentsdb_conf.h"
 #include "common/config.h"
 #include "ingest/writer.h"
 #include "query/engine.h"
@@ -40,12 +41,15 @@ struct Options {
   ingest::IngestOptions ingest;
   query::QueryLimits query;
   web::WebOptions web;
-  storage::CyclicOptions layout;
+  std::string row_layout = "cyclic";  // storage.layout
+  storage::CyclicOptions layout;      // widths, salt and TTL count in either layout
+  std::uint32_t salt_width = 0;       // storage.salt_width: bytes, of the opentsdb layout
   storage::CellPointStoreOptions cells;
   storage::RocksOptions rocks;
   std::string rocks_compression = "dense";  // rocksdb.compression
-  std::string web_mode = "rw";       // web.mode
-  bool skip_unknown_values = false;  // query.skip_unknown_values
+  std::string web_mode = "rw";              // web.mode
+  bool skip_unknown_values = false;         // query.skip_unknown_values
+  OpentsdbConf opentsdb;                    // what --opentsdb-conf said
 };
 
 // Declares every setting with its unit and meaning. The options outlive the config.

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <cstring>
 
+#include <fmt/ranges.h>
+
 #include "app/logging.h"
 #include "app/readiness.h"
 #include "app/server.h"
@@ -47,6 +49,10 @@ Result<void> serve(const Options& options, const Config& config) {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   log::info("{}", version_line());
+  if (!options.opentsdb.meaningless.empty()) {
+    log::info("without meaning here: {}",
+              fmt::format("{}", fmt::join(options.opentsdb.meaningless, ", ")));
+  }
   Server server(options, config);
   TRY_VOID(server.start());
   tell_service_manager("READY=1");

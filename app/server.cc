@@ -21,7 +21,8 @@
 namespace halite::app {
 namespace {
 
-std::map<std::string, std::string> setting_texts(const Config& config) {
+std::map<std::string, std::string> setting_texts(const Options& options, const Config& config) {
+  if (options.opentsdb.given) return options.opentsdb.properties;
   std::map<std::string, std::string> texts;
   for (const Setting& setting : config.settings()) texts[setting.name] = setting.text;
   return texts;
@@ -38,7 +39,7 @@ std::string endpoint_text(const std::string& address, std::uint16_t port) {
 struct Server::Parts {
   Parts(const Options& wanted, const Config& config)
       : options(wanted),
-        settings(setting_texts(config)),
+        settings(setting_texts(wanted, config)),
         web_threads(options.threads.web),
         query_threads(options.threads.query) {}
 

@@ -105,6 +105,8 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
                "A request line and its headers.");
   config.bytes("web.body_bytes_max", options.body_bytes_max, {1, 16 * kGiB},
                "A request body as it is sent.");
+  config.flag("web.long_bodies", options.long_bodies,
+              "Takes bodies over 8 KiB and bodies in chunks; OpenTSDB refuses them by default.");
   config.bytes("web.body_inflated_bytes_max", options.body_inflated_bytes_max, {1, 16 * kGiB},
                "A request body once it is decompressed.");
   config.count("web.suggest_names_max", options.suggest_names_max, kAtLeastOne, "names",
@@ -142,7 +144,14 @@ void declare_web_manners(Config& config, Options& options) {
               "For dates in questions that name no zone; empty = this machine's.");
 }
 
-void declare_layout(Config& config, storage::CyclicOptions& layout) {
+void declare_layout(Config& config, Options& options) {
+  storage::CyclicOptions& layout = options.layout;
+  config.choice("storage.layout", options.row_layout, {"cyclic", "opentsdb"},
+                "How rows are laid out: for retention, or byte for byte as OpenTSDB does. Fixed "
+                "when the data directory is made.");
+  config.count("storage.salt_width", options.salt_width, {0, 8}, "bytes",
+               "Of the salt in the opentsdb layout; 0 = not salted. Fixed when the directory is "
+               "made.");
   config.duration_ms("storage.ttl_ms", layout.ttl_ms, {0, 36'500 * kDayMs},
                      "Points older than this are refused and forgotten. 0 = kept for ever.");
   config.duration_ms("storage.future_max_ms", layout.future_max_ms, {0, 3650 * kDayMs},
@@ -213,7 +222,7 @@ void declare_settings(Config& config, Options& options) {
   declare_query(config, options);
   declare_web_limits(config, options.web);
   declare_web_manners(config, options);
-  declare_layout(config, options.layout);
+  declare_layout(config, options);
   declare_cells(config, options.cells);
   declare_rocksdb(config, options);
 }

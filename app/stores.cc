@@ -9,6 +9,7 @@
 #include "storage/memory_store.h"
 #include "storage/rocks_store.h"
 #include "storage/schema/cyclic_layout.h"
+#include "storage/schema/opentsdb_layout.h"
 #include "storage/table_settings.h"
 
 namespace halite::app {
@@ -17,6 +18,13 @@ namespace {
 using storage::CellPointStore;
 using storage::CyclicLayout;
 using storage::CyclicOptions;
+using storage::OpentsdbLayout;
+
+// The layout of the tables and what they are marked with.
+struct ChosenLayout {
+  std::shared_ptr<const storage::RowLayout> layout;
+  storage::TableParameters parameters;
+};
 
 class CellStores final : public Stores {
  public:
@@ -26,10 +34,12 @@ class CellStores final : public Stores {
   Result<void> open(const Options& options, const Clock& clock, prometheus::Registry& registry) {
     storage::CellPointStoreOptions cells = options.cells;
     cells.cell_ttl_ms = cell_ttl_ms(options.layout);
-    TRY(std::shared_ptr<const CyclicLayout> layout, layout_of(options.layout, cells));
+    TRY(const ChosenLayout chosen, options.row_layout == "opentsdb"
+                                       ? opentsdb_layout(options)
+                                       : cyclic_layout(options.layout, cells));
     const CellPointStore::Parts parts = {.store = *wide_,
-                                         .layout = layout,
-                                         .parameters = layout->parameters(),
+                                         .layout = chosen.layout,
+                                         .parameters = chosen.parameters,
                                          .clock = clock,
                                          .executor = executor_,
                                          .registry = registry};
@@ -54,20 +64,28 @@ class CellStores final : public Stores {
     return layout.ttl_ms == 0 ? 0 : layout.ttl_ms + layout.future_max_ms;
   }
 
-  // The layout to open the tables with: what they were made with decides.
-  Result<std::shared_ptr<const CyclicLayout>> layout_of(
-      const CyclicOptions& configured, const storage::CellPointStoreOptions& cells) {
+  static Result<ChosenLayout> opentsdb_layout(const Options& options) {
+    TRY(const std::shared_ptr<const OpentsdbLayout> layout,
+        OpentsdbLayout::make({.widths = options.layout.widths,
+                              .salt_width = static_cast<std::uint8_t>(options.salt_width),
+                              .salt_buckets = options.layout.salt_buckets}));
+    return ChosenLayout{layout, layout->parameters()};
+  }
+
+  // What the tables were made with decides.
+  Result<ChosenLayout> cyclic_layout(const CyclicOptions& configured,
+                                     const storage::CellPointStoreOptions& cells) {
     auto spec = storage::settings_table_spec(cells.settings_table);
     TRY(const std::shared_ptr<storage::Table> settings,
         wait_for(executor_, wide_->open_table(std::move(spec))));
     TRY(const std::optional<storage::TableParameters> stored,
         wait_for(executor_, storage::read_parameters(settings, cells.data_table)));
     CyclicOptions adopted = configured;
-    if (stored) {
+    if (stored && stored->layout == storage::kCyclicLayout) {
       TRY(adopted, CyclicLayout::adopt(configured, *stored));
     }
-    TRY(std::unique_ptr<CyclicLayout> layout, CyclicLayout::make(adopted));
-    return std::shared_ptr<const CyclicLayout>(std::move(layout));
+    TRY(const std::shared_ptr<const CyclicLayout> layout, CyclicLayout::make(adopted));
+    return ChosenLayout{layout, layout->parameters()};
   }
 
   boost::asio::any_io_executor executor_;

@@ -237,6 +237,18 @@ Result<void> Config::apply_flag(const std::string& shown, std::string_view name,
   return {};
 }
 
+Result<void> Config::apply_origin(const std::string& origin, std::string_view name,
+                                  std::string_view value) {
+  Setting* setting = find(name);
+  HALITE_CHECK(setting != nullptr, "the settings of other files are declared");
+  const Result<void> assigned = assign(*setting, value, SettingSource::kFile, origin);
+  if (!assigned) {
+    return fail(assigned.error().code,
+                fmt::format("{}: {} {}", origin, name, assigned.error().message));
+  }
+  return {};
+}
+
 std::string Config::print() const {
   std::size_t width = 0;
   const auto line_of = [](const Setting& setting) {

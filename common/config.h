@@ -84,6 +84,10 @@ class Config {
   // `shown` is how the user wrote it: "--listen".
   Result<void> apply_flag(const std::string& shown, std::string_view name, std::string_view value);
 
+  // A value from a file of another kind, as strong as the file. `origin` says where it stands.
+  Result<void> apply_origin(const std::string& origin, std::string_view name,
+                            std::string_view value);
+
   [[nodiscard]] const std::vector<Setting>& settings() const { return settings_; }
 
   // All settings as a TOML file, each with its meaning, unit, default and source.

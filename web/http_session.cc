@@ -17,6 +17,19 @@ namespace {
 
 constexpr std::size_t kFirstReadBytes = 16 << 10;
 
+constexpr std::size_t kShortBodyBytes = 8192;
+
+// What OpenTSDB answers to bodies that its HTTP decoder cuts in pieces, unless it may take them.
+std::optional<Response> refuse_long_body(const Request& request, const WebOptions& options) {
+  const bool in_chunks = !request.headers.get("Transfer-Encoding").empty();
+  if (options.long_bodies || (!in_chunks && request.body.size() <= kShortBodyBytes)) {
+    return std::nullopt;
+  }
+  return text_response(
+      400, error_page(reason_phrase(400), "Chunked request not supported. (web.long_bodies)"),
+      kHtmlType);
+}
+
 // Undoes Content-Encoding. The answer, if that fails.
 std::optional<Response> inflate_request(Request& request, std::size_t bytes_max) {
   const Result<Coding> coding = parse_content_encoding(request.headers.get("Content-Encoding"));
@@ -129,7 +142,8 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
                       .chunks = request.minor_version >= 1,
                       .keep_alive = request.keep_alive,
                       .accept_encoding = {}};
-  std::optional<Response> broken = inflate_request(request, options.body_inflated_bytes_max);
+  std::optional<Response> broken = refuse_long_body(request, options);
+  if (!broken) broken = inflate_request(request, options.body_inflated_bytes_max);
   Routed routed =
       route(options, context_.services, context_.metrics, std::move(request), work.get_token());
   if (broken) {

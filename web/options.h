@@ -29,6 +29,8 @@ struct WebOptions {
   // HTTP requests.
   std::size_t header_bytes_max = 64 << 10;          // web.header_bytes_max: request line + headers
   std::size_t body_bytes_max = 32 << 20;            // web.body_bytes_max: as sent
+  bool long_bodies = true;                          // web.long_bodies: over 8 KiB or in chunks
+                                                    // (tsd.http.request.enable_chunked)
   std::size_t body_inflated_bytes_max = 128 << 20;  // web.body_inflated_bytes_max: after gunzip
   std::size_t suggest_names_max = 10'000;           // web.suggest_names_max: of one /api/suggest
   std::size_t lookup_series_max = 1'000'000;        // web.lookup_series_max: of one search/lookup

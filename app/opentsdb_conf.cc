@@ -1,0 +1,168 @@
+#include "app/opentsdb_conf.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/opentsdb_keys.h"
+
+namespace halite::app {
+namespace {
+
+struct Given {
+  std::string value;
+  std::size_t line = 0;
+};
+using Values = std::map<std::string, Given>;
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+bool is_true(std::string_view text) {
+  std::string upper;
+  for (const char c : trimmed(text)) {
+    upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return upper == "TRUE" || upper == "1" || upper == "YES";
+}
+
+// A value in the words of our settings.
+std::string our_text(OpentsdbValue kind, std::string_view value) {
+  switch (kind) {
+    case OpentsdbValue::kText:
+      return std::string(value);
+    case OpentsdbValue::kFlag:
+      return is_true(value) ? "true" : "false";
+    case OpentsdbValue::kCount:
+      return std::string(trimmed(value));
+    case OpentsdbValue::kSeconds:
+      return fmt::format("{}s", trimmed(value));
+  }
+  return {};
+}
+
+class Applier {
+ public:
+  Applier(const Values& values, const std::string& path, Config& config)
+      : values_(values), path_(path), config_(config) {}
+
+  Result<void> apply() {
+    for (const OpentsdbKey& key : opentsdb_keys()) {
+      if (!key.setting.empty()) TRY_VOID(becomes(key));
+    }
+    TRY_VOID(set("storage.layout", "opentsdb", "tsd.storage"));
+    // Answers are OpenTSDB's only without metrics of our own.
+    TRY_VOID(set("self_metrics.enabled", "false", "tsd.stats"));
+    TRY_VOID(listen());
+    TRY_VOID(timeouts());
+    TRY_VOID(body_limit());
+    return cors();
+  }
+
+ private:
+  [[nodiscard]] const Given* find(std::string_view key) const {
+    const auto found = values_.find(std::string(key));
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+  [[nodiscard]] std::string value(std::string_view key, std::string_view standard) const {
+    const Given* given = find(key);
+    return given == nullptr ? std::string(standard) : given->value;
+  }
+
+  // `key` is the one whose value, or absence, decides.
+  Result<void> set(std::string_view setting, std::string_view text, std::string_view key) {
+    const Given* given = find(key);
+    const std::string origin = given == nullptr
+                                   ? fmt::format("OpenTSDB's default of {}", key)
+                                   : fmt::format("file {}:{}: {}", path_, given->line, key);
+    return config_.apply_origin(origin, setting, text);
+  }
+
+  Result<void> becomes(const OpentsdbKey& key) {
+    const Given* given = find(key.name);
+    if (given == nullptr && key.only_when_given) return {};
+    const std::string_view text = given == nullptr ? key.standard : std::string_view(given->value);
+    if (trimmed(text).empty() && key.value != OpentsdbValue::kText) return {};
+    return set(key.setting, our_text(key.value, text), key.name);
+  }
+
+  Result<void> listen() {
+    std::string address(trimmed(value("tsd.network.bind", "0.0.0.0")));
+    if (address.find(':') != std::string::npos && !address.starts_with('[')) {
+      address = fmt::format("[{}]", address);
+    }
+    const std::string port = value("tsd.network.port", "4242");
+    return set("listen", fmt::format("{}:{}", address, trimmed(port)), "tsd.network.port");
+  }
+
+  Result<void> timeouts() {
+    constexpr std::string_view kKey = "tsd.core.socket.timeout";
+    const std::string seconds = our_text(OpentsdbValue::kSeconds, value(kKey, "0"));
+    TRY_VOID(set("web.idle_timeout_ms", seconds, kKey));
+    return set("web.telnet_idle_timeout_ms", seconds, kKey);
+  }
+
+  // OpenTSDB's 4096 bytes count only once bodies in chunks are allowed; ours are larger until
+  // somebody says a number.
+  Result<void> body_limit() {
+    constexpr std::string_view kKey = "tsd.http.request.max_chunk";
+    if (find(kKey) == nullptr || !is_true(value("tsd.http.request.enable_chunked", "false"))) {
+      return {};
+    }
+    return set("web.body_bytes_max", trimmed(value(kKey, "")), kKey);
+  }
+
+  Result<void> cors() {
+    constexpr std::string_view kKey = "tsd.http.request.cors_domains";
+    const Given* given = find(kKey);
+    if (given == nullptr || trimmed(given->value) == "*" ||
+        given->value.find('*') == std::string::npos) {
+      return {};
+    }
+    return fail(Errc::kInvalidArgument,
+                fmt::format("{}:{}: {} is either * or a list of domains, not \"{}\"", path_,
+                            given->line, kKey, given->value));
+  }
+
+  const Values& values_;
+  const std::string& path_;
+  Config& config_;
+};
+
+}  // namespace
+
+Result<OpentsdbConf> apply_opentsdb_properties(const std::vector<JavaProperty>& properties,
+                                               const std::string& path, Config& config) {
+  Values values;
+  for (const JavaProperty& property : properties) {
+    values[property.key] = {.value = property.value, .line = property.line};
+  }
+  TRY_VOID(Applier(values, path, config).apply());
+
+  OpentsdbConf conf{.given = true, .properties = {}, .meaningless = {}};
+  for (const OpentsdbKey& key : opentsdb_keys()) {
+    if (key.shown) conf.properties.emplace(key.name, key.standard);
+    if (key.meaningless && values.contains(std::string(key.name))) {
+      conf.meaningless.emplace_back(key.name);
+    }
+  }
+  for (const auto& [key, given] : values) conf.properties[key] = given.value;
+  return conf;
+}
+
+Result<OpentsdbConf> apply_opentsdb_conf(const std::string& path, Config& config) {
+  TRY(const std::vector<JavaProperty> properties, read_java_properties(path));
+  return apply_opentsdb_properties(properties, path, config);
+}
+
+}  // namespace halite::app

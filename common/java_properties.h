@@ -1,0 +1,34 @@
+// Java's .properties text: what opentsdb.conf is written in.
+//
+//   # comment                 ! comment
+//   key = value               key: value          key value
+//   long = one, \             a backslash at a line's end joins the next line, without its indent
+//     two                     \t \n \r \f \uXXXX and \ before any other character: that character
+//
+// Text that is not UTF-8 is taken as ISO-8859-1, as Java takes all of it. Spaces before a value are
+// dropped, spaces after it are part of it. A key given twice stands twice: the last one counts.
+//
+//   Errors   kInvalidArgument: a \u without four hex digits, with its line.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace halite {
+
+struct JavaProperty {
+  std::string key;
+  std::string value;
+  std::size_t line = 0;  // where it begins, from 1
+};
+
+[[nodiscard]] Result<std::vector<JavaProperty>> parse_java_properties(std::string_view text);
+
+// kNotFound: no such file, or it cannot be read.
+[[nodiscard]] Result<std::vector<JavaProperty>> read_java_properties(const std::string& path);
+
+}  // namespace halite

@@ -1,0 +1,134 @@
+#include "app/opentsdb_conf.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "app/opentsdb_keys.h"
+#include "app/options.h"
+
+namespace halite::app {
+namespace {
+
+class OpentsdbConfTest : public testing::Test {
+ protected:
+  OpentsdbConfTest() { declare_settings(config_, options_); }
+
+  void apply(std::string_view text) {
+    const Result<void> applied = try_apply(text);
+    ASSERT_TRUE(applied) << applied.error().message;
+  }
+
+  Result<void> try_apply(std::string_view text) {
+    TRY(const std::vector<JavaProperty> properties, parse_java_properties(text));
+    TRY(conf_, apply_opentsdb_properties(properties, "o.conf", config_));
+    return settle(options_);
+  }
+
+  Options options_;
+  Config config_;
+  OpentsdbConf conf_;
+};
+
+TEST_F(OpentsdbConfTest, an_empty_file_means_opentsdbs_defaults) {
+  apply("");
+  EXPECT_FALSE(options_.ingest.create.metrics);
+  EXPECT_TRUE(options_.ingest.create.tag_keys);
+  EXPECT_EQ(options_.ingest.limits.tags_max, 8u);
+  EXPECT_EQ(options_.row_layout, "opentsdb");
+  EXPECT_EQ(options_.salt_width, 0u);
+  EXPECT_EQ(options_.web.idle_timeout_ms, 0);
+  EXPECT_EQ(options_.web.address, "0.0.0.0");
+  EXPECT_EQ(options_.web.port, 4242);
+  EXPECT_FALSE(options_.own_metrics.enabled);
+  EXPECT_TRUE(conf_.meaningless.empty());
+}
+
+TEST_F(OpentsdbConfTest, our_defaults_stay_where_opentsdbs_only_guard_it) {
+  apply("");
+  EXPECT_TRUE(options_.web.long_bodies);
+  EXPECT_FALSE(options_.web.error_trace);
+  EXPECT_EQ(options_.web.body_bytes_max, web::WebOptions().body_bytes_max);
+}
+
+TEST_F(OpentsdbConfTest, values_become_settings) {
+  apply(
+      "tsd.network.port = 4243\ntsd.network.bind=127.0.0.1\n"
+      "tsd.core.auto_create_metrics = Yes\ntsd.storage.max_tags = 10 \n"
+      "tsd.core.tag.allow_specialchars = !~*()_: \ntsd.core.timezone=Europe/Paris\n"
+      "tsd.storage.salt.width=1\ntsd.storage.salt.buckets=4\ntsd.storage.uid.width.metric=4\n"
+      "tsd.mode=ro\ntsd.http.request.cors_domains=http://a,http://b\n"
+      "tsd.core.socket.timeout=7\ntsd.http.query.allow_delete=1\n"
+      "tsd.query.skip_unresolved_tagvs=true\ntsd.rpc.telnet.return_errors=no\n");
+  EXPECT_EQ(options_.web.port, 4243);
+  EXPECT_EQ(options_.web.address, "127.0.0.1");
+  EXPECT_TRUE(options_.ingest.create.metrics);
+  EXPECT_EQ(options_.ingest.limits.tags_max, 10u);
+  EXPECT_EQ(options_.ingest.special_characters, "!~*()_: ");
+  EXPECT_EQ(options_.web.timezone, "Europe/Paris");
+  EXPECT_EQ(options_.salt_width, 1u);
+  EXPECT_EQ(options_.layout.salt_buckets, 4u);
+  EXPECT_EQ(options_.layout.widths.metric, 4);
+  EXPECT_EQ(options_.web.mode, web::Mode::kReadOnly);
+  EXPECT_EQ(options_.web.cors_domains, "http://a,http://b");
+  EXPECT_EQ(options_.web.telnet_idle_timeout_ms, 7000);
+  EXPECT_TRUE(options_.web.allow_delete);
+  EXPECT_TRUE(options_.skip_unknown_values);
+  EXPECT_FALSE(options_.ingest.telnet_storage_errors);
+}
+
+TEST_F(OpentsdbConfTest, chunks_only_as_the_file_says) {
+  apply("tsd.http.request.enable_chunked=false\ntsd.http.request.max_chunk=99\n");
+  EXPECT_FALSE(options_.web.long_bodies);
+  EXPECT_EQ(options_.web.body_bytes_max, web::WebOptions().body_bytes_max);
+  apply("tsd.http.request.enable_chunked=true\ntsd.http.request.max_chunk=65536\n");
+  EXPECT_TRUE(options_.web.long_bodies);
+  EXPECT_EQ(options_.web.body_bytes_max, 65'536u);
+}
+
+TEST_F(OpentsdbConfTest, the_last_of_two_counts) {
+  apply("tsd.storage.max_tags=9\ntsd.storage.max_tags=11");
+  EXPECT_EQ(options_.ingest.limits.tags_max, 11u);
+}
+
+TEST_F(OpentsdbConfTest, flags_win) {
+  ASSERT_TRUE(config_.apply_flag("--set", "ingest.tags_max", "12"));
+  apply("tsd.storage.max_tags=9");
+  EXPECT_EQ(options_.ingest.limits.tags_max, 12u);
+}
+
+TEST_F(OpentsdbConfTest, what_is_shown) {
+  apply("tsd.storage.hbase.zk_quorum=zk1\nmy.own = 1\ntsd.no_diediedie=true\n");
+  EXPECT_EQ(conf_.properties.at("tsd.mode"), "rw");
+  EXPECT_EQ(conf_.properties.at("tsd.storage.hbase.zk_quorum"), "zk1");
+  EXPECT_EQ(conf_.properties.at("my.own"), "1");
+  EXPECT_FALSE(conf_.properties.contains("tsd.storage.max_tags"));
+  EXPECT_EQ(conf_.meaningless,
+            (std::vector<std::string>{"tsd.no_diediedie", "tsd.storage.hbase.zk_quorum"}));
+}
+
+TEST_F(OpentsdbConfTest, wrong_values_are_named) {
+  const Result<void> number = try_apply("\ntsd.storage.max_tags=many");
+  ASSERT_FALSE(number);
+  EXPECT_EQ(number.error().message,
+            "file o.conf:2: tsd.storage.max_tags: ingest.tags_max wants a whole number, not "
+            "\"many\"");
+  EXPECT_FALSE(try_apply("tsd.mode=xx"));
+  EXPECT_FALSE(try_apply("tsd.network.port=70000"));
+  EXPECT_FALSE(try_apply("tsd.http.request.cors_domains=*,http://a"));
+}
+
+TEST_F(OpentsdbConfTest, every_setting_of_the_table_is_declared_and_no_key_stands_twice) {
+  std::vector<std::string_view> names;
+  for (const OpentsdbKey& key : opentsdb_keys()) {
+    names.push_back(key.name);
+    if (key.setting.empty()) continue;
+    const auto declared = [&key](const Setting& setting) { return setting.name == key.setting; };
+    EXPECT_TRUE(std::ranges::any_of(config_.settings(), declared)) << key.setting;
+  }
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+}  // namespace
+}  // namespace halite::app
