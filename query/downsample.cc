@@ -15,7 +15,7 @@ void Downsampler::open(TimestampMs time) {
       anchored_ = true;
       break;
     case BucketKind::kAll:
-      begin_ = plan_->points.begin / 1000 * 1000;
+      begin_ = plan_->points.begin;
       break;
   }
   end_ = plan_->bucket_end(begin_);

@@ -118,7 +118,7 @@ TimestampMs DownsamplePlan::quiet_until(TimestampMs watermark) const {
     case BucketKind::kAll:
       break;
   }
-  return points.begin / 1000 * 1000;
+  return points.begin;
 }
 
 TimestampMs SubPlan::quiet_until(TimestampMs watermark) const {

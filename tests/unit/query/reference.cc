@@ -190,7 +190,7 @@ Points downsampled(const Points& raw, const Question& question, const Downsample
       }
     }
     if (values.empty()) return {};
-    return {number_at(question.begin / 1000 * 1000, aggregate_bucket(spec.function, values))};
+    return {number_at(question.begin, aggregate_bucket(spec.function, values))};
   }
   std::optional<Calendar> calendar;
   if (spec.calendar) calendar.emplace(spec.unit, spec.interval, *find_time_zone(question.timezone));

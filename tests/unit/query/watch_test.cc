@@ -1,0 +1,66 @@
+#include "query/watch.h"
+
+#include <stop_token>
+
+#include <gtest/gtest.h>
+
+namespace halite::query {
+namespace {
+
+TEST(Watch, TimeoutAtItsMaximumAndOneMore) {
+  FakeClock clock(1'000'000);
+  const Watch watch({.timeout_ms = 500}, clock, {});
+  EXPECT_TRUE(watch.check());
+  clock.advance(500);
+  EXPECT_TRUE(watch.check());
+  clock.advance(1);
+  const auto late = watch.check();
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Errc::kTimeout);
+  EXPECT_EQ(late.error().message,
+            "The query took longer than 500 ms; narrow it by tags or time, or raise "
+            "query.timeout_ms");
+}
+
+TEST(Watch, StopWinsOverTimeout) {
+  FakeClock clock(1'000'000);
+  std::stop_source stop;
+  const Watch watch({.timeout_ms = 500}, clock, stop.get_token());
+  clock.advance(10'000);
+  stop.request_stop();
+  const auto stopped = watch.check();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Errc::kCancelled);
+}
+
+TEST(Watch, CountsFromManyAddUp) {
+  FakeClock clock(0);
+  Watch watch({.series_max = 2, .points_max = 10, .bytes_max = 100, .output_points_max = 3}, clock,
+              {});
+  EXPECT_TRUE(watch.add_series(2));
+  EXPECT_FALSE(watch.add_series(1));
+  EXPECT_TRUE(watch.add_points(4));
+  EXPECT_TRUE(watch.add_points(6));
+  EXPECT_FALSE(watch.add_points(1));
+  EXPECT_TRUE(watch.add_output_points(3));
+  EXPECT_FALSE(watch.add_output_points(1));
+  watch.add_blocks(7);
+  clock.advance(12);
+  EXPECT_EQ(watch.cost().series, 3);
+  EXPECT_EQ(watch.cost().points_read, 11);
+  EXPECT_EQ(watch.cost().points_out, 4);
+  EXPECT_EQ(watch.cost().blocks_read, 7);
+  EXPECT_EQ(watch.cost().wall_ms, 12);
+}
+
+TEST(Watch, MemoryIsGivenBack) {
+  FakeClock clock(0);
+  Watch watch({.bytes_max = 100}, clock, {});
+  EXPECT_TRUE(watch.add_bytes(100));
+  EXPECT_FALSE(watch.add_bytes(1));
+  EXPECT_TRUE(watch.add_bytes(-51));
+  EXPECT_TRUE(watch.add_bytes(50));
+}
+
+}  // namespace
+}  // namespace halite::query
