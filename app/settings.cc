@@ -109,6 +109,8 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
               "Takes bodies over 8 KiB and bodies in chunks; OpenTSDB refuses them by default.");
   config.bytes("web.body_inflated_bytes_max", options.body_inflated_bytes_max, {1, 16 * kGiB},
                "A request body once it is decompressed.");
+  config.bytes("web.bodies_bytes_max", options.bodies_bytes_max, {1, 1024 * kGiB},
+               "Request bodies in memory at once, of all connections together.");
   config.count("web.suggest_names_max", options.suggest_names_max, kAtLeastOne, "names",
                "Names in one answer of /api/suggest.");
   config.count("web.lookup_series_max", options.lookup_series_max, kAtLeastOne, "series",

@@ -1,6 +1,9 @@
 // What all sessions of a server share. Made before the first of them, gone after the last.
 #pragma once
 
+#include <utility>
+
+#include "web/byte_budget.h"
 #include "web/metrics.h"
 #include "web/options.h"
 #include "web/server.h"
@@ -8,9 +11,16 @@
 namespace halite::web {
 
 struct WebContext {
+  WebContext(WebOptions settings, WebServices what)
+      : options(std::move(settings)),
+        services(std::move(what)),
+        metrics(services.registry),
+        bodies(options.bodies_bytes_max) {}
+
   WebOptions options;
   WebServices services;
   WebMetrics metrics;
+  ByteBudget bodies;  // of requests, as sent and inflated
 };
 
 }  // namespace halite::web

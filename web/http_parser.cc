@@ -89,6 +89,8 @@ bool HttpParser::header_done() const { return impl_->parser.is_header_done(); }
 bool HttpParser::done() const { return impl_->parser.is_done(); }
 const std::optional<HttpParser::Failure>& HttpParser::failure() const { return impl_->failure; }
 
+std::size_t HttpParser::body_bytes() const { return impl_->parser.get().body().size(); }
+
 bool HttpParser::expects_continue() const {
   const auto& message = impl_->parser.get();
   return message.version() >= 11 && beast::iequals(message[http::field::expect], "100-continue");

@@ -40,6 +40,8 @@ class HttpParser {
   [[nodiscard]] bool header_done() const;  // request line and headers are there
   [[nodiscard]] bool done() const;
 
+  [[nodiscard]] std::size_t body_bytes() const;  // that have come
+
   // The client waits for "100 Continue" before it sends the body. header_done() holds.
   [[nodiscard]] bool expects_continue() const;
 

@@ -30,27 +30,13 @@ std::optional<Response> refuse_long_body(const Request& request, const WebOption
       kHtmlType);
 }
 
-// Undoes Content-Encoding. The answer, if that fails.
-std::optional<Response> inflate_request(Request& request, std::size_t bytes_max) {
-  const Result<Coding> coding = parse_content_encoding(request.headers.get("Content-Encoding"));
-  if (!coding) {
-    return json_response(415, error_envelope(415, coding.error().message, {}));
-  }
-  if (*coding == Coding::kIdentity) return std::nullopt;
-  Result<std::string> inflated = inflate_body(request.body, *coding, bytes_max);
-  if (!inflated) {
-    const Error& error = inflated.error();
-    const int status = http_status(error.code);
-    return json_response(status, error_envelope(status, error.message, error.details));
-  }
-  request.body = std::move(*inflated);
-  return std::nullopt;
-}
+constexpr std::string_view kTooManyBodies =
+    "Too many large requests at once; try again later (web.bodies_bytes_max)";
 
 }  // namespace
 
 HttpSession::HttpSession(Link& link, WebContext& context, std::string early)
-    : link_(link), context_(context), in_(std::move(early)) {}
+    : link_(link), context_(context), in_(std::move(early)), body_share_(context.bodies) {}
 
 asio::awaitable<void> HttpSession::run() {
   context_.metrics.connections_http.Increment();
@@ -103,12 +89,42 @@ asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
     in_.clear();
     at_ = 0;
   }
+  if (!body_share_.grow_to(parser.body_bytes())) {
+    co_await refuse_and_end(503, kTooManyBodies);
+    co_return false;
+  }
   co_return true;
+}
+
+std::optional<Response> HttpSession::inflate(Request& request) {
+  const auto refused = [](int status, std::string_view message, std::string_view details) {
+    return json_response(status, error_envelope(status, message, details));
+  };
+  const Result<Coding> coding = parse_content_encoding(request.headers.get("Content-Encoding"));
+  if (!coding) return refused(415, coding.error().message, {});
+  if (*coding == Coding::kIdentity) return std::nullopt;
+  const std::size_t most = context_.options.body_inflated_bytes_max;
+  const std::size_t left = context_.bodies.left();
+  Result<std::string> inflated = inflate_body(request.body, *coding, std::min(most, left));
+  const bool budget_met = inflated ? !body_share_.grow_to(request.body.size() + inflated->size())
+                                   : left < most && inflated.error().code == Errc::kTooLarge;
+  if (budget_met) return refused(503, kTooManyBodies, {});
+  if (!inflated) {
+    const Error& error = inflated.error();
+    return refused(http_status(error.code), error.message, error.details);
+  }
+  request.body = std::move(*inflated);
+  return std::nullopt;
 }
 
 asio::awaitable<bool> HttpSession::read_more(const HttpParser& parser, std::int64_t deadline) {
   in_.erase(0, at_);
   at_ = 0;
+  if (!parser.started()) {
+    in_ = std::string();  // what waits for its next request holds no memory
+    const Result<void> readable = co_await link_.wait_readable(deadline, true);
+    if (!readable) co_return co_await give_up(parser, readable.error());
+  }
   // Bodies are read in ever larger steps.
   const std::size_t had = in_.size();
   const std::size_t step = std::clamp(in_.capacity() - had, kFirstReadBytes,
@@ -122,13 +138,19 @@ asio::awaitable<bool> HttpSession::read_more(const HttpParser& parser, std::int6
     context_.metrics.bytes_read.Increment(static_cast<double>(*count));
     co_return true;
   }
-  if (!count && count.error().code == Errc::kTimeout) {
+  if (!count) co_return co_await give_up(parser, count.error());
+  if (parser.started()) {
+    co_await refuse_and_end(400, "Not an HTTP request: it ends too early");
+  }
+  co_return false;
+}
+
+asio::awaitable<bool> HttpSession::give_up(const HttpParser& parser, Error error) {
+  if (error.code == Errc::kTimeout) {
     context_.metrics.timeouts.Increment();
     if (parser.started()) {
       co_await refuse_and_end(408, "The request did not arrive in time (web.request_timeout_ms)");
     }
-  } else if (count && parser.started()) {
-    co_await refuse_and_end(400, "Not an HTTP request: it ends too early");
   }
   co_return false;
 }
@@ -143,7 +165,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
                       .keep_alive = request.keep_alive,
                       .accept_encoding = {}};
   std::optional<Response> broken = refuse_long_body(request, options);
-  if (!broken) broken = inflate_request(request, options.body_inflated_bytes_max);
+  if (!broken) broken = inflate(request);
   Routed routed =
       route(options, context_.services, context_.metrics, std::move(request), work.get_token());
   if (broken) {
@@ -158,6 +180,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
   }
   Response response = co_await answer(routed);
   watch.reset();
+  body_share_.give_back();
 
   const std::uint64_t most = options.requests_per_connection_max;
   if (response.close || link_.draining() || (most != 0 && served_ >= most)) {

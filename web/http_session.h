@@ -30,8 +30,12 @@ class HttpSession {
   boost::asio::awaitable<std::optional<Request>> receive();
   // Lets the parser have what is there. False: the connection is over, the reason was sent.
   boost::asio::awaitable<bool> parse(HttpParser& parser);
+  // Undoes Content-Encoding. The answer, if that fails.
+  std::optional<Response> inflate(Request& request);
   boost::asio::awaitable<bool> read_more(const HttpParser& parser, std::int64_t deadline);
 
+  // Always false: the connection is over. Says so where somebody waits for an answer.
+  boost::asio::awaitable<bool> give_up(const HttpParser& parser, Error error);
   boost::asio::awaitable<bool> serve(Request request);  // true: another request may follow
   boost::asio::awaitable<void> refuse_and_end(int status, std::string_view message);
 
@@ -40,6 +44,7 @@ class HttpSession {
   std::string in_;      // read, not parsed
   std::size_t at_ = 0;  // parsed up to here
   std::uint64_t served_ = 0;
+  ByteBudget::Share body_share_;  // of the request being received or served
 };
 
 }  // namespace halite::web

@@ -35,11 +35,19 @@ std::span<char> LineSplitter::space() {
 
 void LineSplitter::filled(std::size_t count) {
   end_ += count;
-  if (count == read_bytes_) {
+  full_ = count == read_bytes_;
+  if (full_) {
     read_bytes_ = std::min(2 * read_bytes_, read_bytes_max_);
   } else if (count < read_bytes_ / 8) {
     read_bytes_ = std::max(read_bytes_ / 2, std::min(kReadBytesMin, read_bytes_max_));
   }
+}
+
+bool LineSplitter::release_if_idle() {
+  if (full_ || begin_ != end_) return false;
+  buffer_ = std::string();
+  begin_ = scanned_ = end_ = 0;
+  return true;
 }
 
 LineSplitter::Found LineSplitter::next(std::string_view& line) {

@@ -28,6 +28,9 @@ class LineSplitter {
   // kLine: without "\n" or "\r\n". kTooLong: `line` is the beginning of it, at most 64 bytes.
   [[nodiscard]] Found next(std::string_view& line);
 
+  // Gives the memory back, when no line is unfinished and reads do not fill it. True: it did.
+  bool release_if_idle();
+
   // Bytes of a line that has not ended.
   [[nodiscard]] std::size_t unfinished() const { return end_ - begin_ + (dropping_ ? 1 : 0); }
 
@@ -40,6 +43,7 @@ class LineSplitter {
   std::size_t scanned_ = 0;  // no line end before this
   std::size_t end_ = 0;      // of what was read
   bool dropping_ = false;    // inside a line that is too long
+  bool full_ = false;        // the last read filled what it had
 };
 
 }  // namespace halite::web

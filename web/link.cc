@@ -48,6 +48,18 @@ Task<std::size_t> Link::read_some(char* to, std::size_t size, std::int64_t deadl
   co_return count;
 }
 
+Task<void> Link::wait_readable(std::int64_t deadline, bool at_rest) {
+  at_rest_ = at_rest;
+  late_ = false;
+  if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
+  set_deadline(deadline);
+  auto waiting = socket_.async_wait(asio::ip::tcp::socket::wait_read, kAwaitable);
+  const auto [error] = co_await std::move(waiting);
+  set_deadline(0);
+  if (error) co_return std::unexpected(why(error));
+  co_return Result<void>();
+}
+
 Task<void> Link::write(std::string_view text, std::int64_t timeout_ms) {
   at_rest_ = false;
   late_ = false;

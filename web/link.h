@@ -35,6 +35,9 @@ class Link : public std::enable_shared_from_this<Link> {
   // is under way here. kUnavailable: the connection broke.
   Task<std::size_t> read_some(char* to, std::size_t size, std::int64_t deadline, bool at_rest);
 
+  // Until there is something to read, or the end; no buffer is needed meanwhile. Errors likewise.
+  Task<void> wait_readable(std::int64_t deadline, bool at_rest);
+
   // Writes all of it; timeout_ms is for each step of at most 256 KiB. The text outlives the await.
   Task<void> write(std::string_view text, std::int64_t timeout_ms);
 

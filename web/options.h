@@ -32,8 +32,9 @@ struct WebOptions {
   bool long_bodies = true;                          // web.long_bodies: over 8 KiB or in chunks
                                                     // (tsd.http.request.enable_chunked)
   std::size_t body_inflated_bytes_max = 128 << 20;  // web.body_inflated_bytes_max: after gunzip
-  std::size_t suggest_names_max = 10'000;           // web.suggest_names_max: of one /api/suggest
-  std::size_t lookup_series_max = 1'000'000;        // web.lookup_series_max: of one search/lookup
+  std::size_t bodies_bytes_max = 1ull << 30;  // web.bodies_bytes_max: of all requests under way
+  std::size_t suggest_names_max = 10'000;     // web.suggest_names_max: of one /api/suggest
+  std::size_t lookup_series_max = 1'000'000;  // web.lookup_series_max: of one search/lookup
   std::int64_t client_gone_grace_ms = 1'000;  // web.client_gone_grace_ms: from the client's end of
                                               // stream until its running query is stopped
 

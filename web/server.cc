@@ -12,8 +12,7 @@ struct WebServer::Impl {
   Listener listener;
 
   Impl(WebOptions options, WebServices services, boost::asio::any_io_executor executor)
-      : context{std::move(options), std::move(services), WebMetrics(services.registry)},
-        listener(context, std::move(executor)) {}
+      : context(std::move(options), std::move(services)), listener(context, std::move(executor)) {}
 };
 
 WebServer::WebServer(WebOptions options, WebServices services,

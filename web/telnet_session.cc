@@ -55,15 +55,25 @@ asio::awaitable<void> TelnetSession::run() {
 }
 
 asio::awaitable<bool> TelnetSession::read() {
-  const std::span<char> space = lines_.space();
   const std::int64_t deadline = Link::deadline_in(context_.options.telnet_idle_timeout_ms);
+  if (lines_.release_if_idle()) {
+    const Result<void> readable = co_await link_->wait_readable(deadline, true);
+    if (!readable) co_return count_timeout(readable.error());
+  }
+  const std::span<char> space = lines_.space();
   const Result<std::size_t> count =
       co_await link_->read_some(space.data(), space.size(), deadline, true);
-  if (!count && count.error().code == Errc::kTimeout) context_.metrics.timeouts.Increment();
-  if (!count || *count == 0) co_return false;
+  if (!count) co_return count_timeout(count.error());
+  if (*count == 0) co_return false;
   context_.metrics.bytes_read.Increment(static_cast<double>(*count));
   lines_.filled(*count);
   co_return true;
+}
+
+// Always false: nothing more comes.
+bool TelnetSession::count_timeout(const Error& error) {
+  if (error.code == Errc::kTimeout) context_.metrics.timeouts.Increment();
+  return false;
 }
 
 asio::awaitable<void> TelnetSession::take_lines() {

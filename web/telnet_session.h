@@ -29,7 +29,8 @@ class TelnetSession {
   boost::asio::awaitable<void> run();  // until the connection is over
 
  private:
-  boost::asio::awaitable<bool> read();        // false: nothing more comes
+  boost::asio::awaitable<bool> read();  // false: nothing more comes
+  bool count_timeout(const Error& error);
   boost::asio::awaitable<void> take_lines();  // all that are there
   boost::asio::awaitable<void> run_command(std::string_view line);
   void refuse_long_line(std::string_view beginning);

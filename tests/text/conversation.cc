@@ -75,6 +75,7 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
       {"query.output_points_max", number_into(options.query.output_points_max)},
       {"query.skip_unknown_values", flag_into(options.skip_unknown_values)},
       {"web.allow_delete", flag_into(web.allow_delete)},
+      {"web.bodies_bytes_max", number_into(web.bodies_bytes_max)},
       {"web.body_bytes_max", number_into(web.body_bytes_max)},
       {"web.body_inflated_bytes_max", number_into(web.body_inflated_bytes_max)},
       {"web.connections_max", number_into(web.connections_max)},

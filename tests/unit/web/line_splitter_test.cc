@@ -95,6 +95,18 @@ TEST(LineSplitter, ReadsGrowWhileTheyAreFilled) {
   EXPECT_EQ(splitter.space().size(), first);
 }
 
+TEST(LineSplitter, MemoryIsGivenBackBetweenLines) {
+  LineSplitter splitter(10, 64);
+  split(splitter, "ab\ncd", SIZE_MAX);
+  EXPECT_FALSE(splitter.release_if_idle());  // "cd" has not ended
+  EXPECT_EQ(split(splitter, "\n", SIZE_MAX), (Lines{"cd"}));
+  EXPECT_TRUE(splitter.release_if_idle());
+  EXPECT_EQ(split(splitter, "ef\n", SIZE_MAX), (Lines{"ef"}));
+  split(splitter, std::string(10, 'x'), SIZE_MAX);
+  split(splitter, std::string(63, 'x') + "\n", SIZE_MAX);
+  EXPECT_FALSE(splitter.release_if_idle());  // a full read: more is there already
+}
+
 TEST(LineSplitter, AnySplitGivesTheSameLines) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

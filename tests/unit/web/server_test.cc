@@ -86,10 +86,12 @@ TEST(Server, StopsAtOnceWhenNothingRuns) {
 TEST(Server, StopLetsWhatRunsFinish) {
   TestServer server;
   server.tables().hold();
+  Client idle(server.port());
   Client client(server.port());
   ASSERT_TRUE(client.send(post("/api/put", kPoint)));
   ASSERT_TRUE(soon([&] { return server.tables().writes > 0; }));
   auto stopped = std::async(std::launch::async, [&] { server.stop(); });
+  EXPECT_EQ(idle.receive(kPatienceMs), "");  // all were told
   EXPECT_EQ(stopped.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
   server.tables().release();
   const std::string answer = client.receive_all(kPatienceMs);
