@@ -62,6 +62,7 @@ class Applier {
     TRY_VOID(set("storage.layout", "opentsdb", "tsd.storage"));
     // Answers are OpenTSDB's only without metrics of our own.
     TRY_VOID(set("self_metrics.enabled", "false", "tsd.stats"));
+    TRY_VOID(set("web.get_may_write", "true", "tsd.http"));
     TRY_VOID(listen());
     TRY_VOID(timeouts());
     TRY_VOID(body_limit());

@@ -76,6 +76,7 @@ Result<void> Server::Parts::listen() {
   const web::WebServices services = {.writer = *writer,
                                      .engine = *engine,
                                      .store = stores->points(),
+                                     .metadata = stores->metadata(),
                                      .clock = clock,
                                      .registry = registry,
                                      .version = version_info(),

@@ -136,6 +136,9 @@ void declare_web_manners(Config& config, Options& options) {
   config.choice("web.mode", options.web_mode, {"rw", "ro", "wo"},
                 "Both ways, questions only, or points only.");
   config.flag("web.allow_delete", web.allow_delete, "A query may ask to delete what it reads.");
+  config.flag(
+      "web.get_may_write", web.get_may_write,
+      "A GET may change things: uid/assign, uid/rename and method_override, as in OpenTSDB.");
   config.flag("web.error_trace", web.error_trace, "A \"trace\" in error answers, as OpenTSDB has.");
   config.flag("web.grafana_prefix", web.grafana_prefix,
               "The API a second time under /grafana, with numbers that Grafana can read.");
@@ -189,6 +192,11 @@ void declare_cells(Config& config, storage::CellPointStoreOptions& cells) {
                "Of one row that must be seen together.");
 }
 
+void declare_meta(Config& config, storage::MetadataOptions& meta) {
+  config.count("meta.annotations_max", meta.annotations.answer_max, kAtLeastOne, "annotations",
+               "Annotations that one question may find.");
+}
+
 void declare_rocksdb(Config& config, Options& options) {
   storage::RocksOptions& rocks = options.rocks;
   config.bytes("rocksdb.block_cache_bytes", rocks.block_cache_bytes, {kMiB, 1024 * kGiB},
@@ -226,6 +234,7 @@ void declare_settings(Config& config, Options& options) {
   declare_web_manners(config, options);
   declare_layout(config, options);
   declare_cells(config, options.cells);
+  declare_meta(config, options.metadata);
   declare_rocksdb(config, options);
 }
 

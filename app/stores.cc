@@ -44,14 +44,21 @@ class CellStores final : public Stores {
                                          .executor = executor_,
                                          .registry = registry};
     TRY(points_, wait_for(executor_, CellPointStore::open(parts, cells)));
+    const storage::Metadata::Parts meta_parts = {
+        .store = *wide_, .uids = points_->uids(), .widths = chosen.layout->widths()};
+    storage::MetadataOptions meta = options.metadata;
+    meta.uid_table = cells.uid_table;
+    TRY(metadata_, wait_for(executor_, storage::Metadata::open(meta_parts, meta)));
     return {};
   }
 
   storage::PointStore& points() override { return *points_; }
+  storage::Metadata& metadata() override { return *metadata_; }
 
   Result<void> close() override {
     Result<void> flushed;
     if (points_) flushed = wait_for(executor_, points_->close());
+    metadata_.reset();
     points_.reset();
     Result<void> closed = wait_for(executor_, wide_->close());
     return flushed ? closed : flushed;
@@ -91,6 +98,7 @@ class CellStores final : public Stores {
   boost::asio::any_io_executor executor_;
   std::unique_ptr<storage::WideColumnStore> wide_;
   std::unique_ptr<CellPointStore> points_;
+  std::unique_ptr<storage::Metadata> metadata_;
 };
 
 }  // namespace

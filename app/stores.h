@@ -7,6 +7,7 @@
 
 #include "app/options.h"
 #include "common/clock.h"
+#include "storage/meta/metadata.h"
 #include "storage/point_store.h"
 
 namespace prometheus {
@@ -19,6 +20,7 @@ class Stores {
  public:
   virtual ~Stores() = default;
   [[nodiscard]] virtual storage::PointStore& points() = 0;
+  [[nodiscard]] virtual storage::Metadata& metadata() = 0;
   // Everything becomes durable, files close. No call may follow. All is closed even when an error
   // is returned: the first one.
   virtual Result<void> close() = 0;

@@ -96,29 +96,12 @@ PointRules::PointRules(const IngestLimits& limits, std::string_view special_char
   each_utf16_unit(special_characters, [&](char16_t unit) { legal_.set(unit); });
 }
 
-std::optional<Refused> PointRules::complaint(Part part, const std::string_view* name,
-                                             std::string_view other) const {
-  const auto refuse = [&](std::string_view text) {
-    std::string what;
-    switch (part) {
-      case Part::kMetric:
-        what = "metric name";
-        break;
-      case Part::kTagKey:
-        what = fmt::format("tag name with value [{}]", other);
-        break;
-      case Part::kTagValue:
-        what = fmt::format("tag value with key [{}]", other);
-        break;
-    }
-    return Refused{.reason = RefusalReason::kIllegalArgument,
-                   .text = fmt::format("Invalid {}{}", what, text)};
-  };
-  if (name == nullptr) return refuse(": null");
-  if (name->empty()) return refuse(": empty string");
+std::optional<std::string> PointRules::fault(const std::string_view* name) const {
+  if (name == nullptr) return ": null";
+  if (name->empty()) return ": empty string";
   if (name->size() > limits_.name_bytes_max) {
-    return refuse(fmt::format(": {} bytes long, at most {} are taken (ingest.name_bytes_max)",
-                              name->size(), limits_.name_bytes_max));
+    return fmt::format(": {} bytes long, at most {} are taken (ingest.name_bytes_max)",
+                       name->size(), limits_.name_bytes_max);
   }
   std::optional<char16_t> wrong;
   each_utf16_unit(*name, [&](char16_t unit) {
@@ -127,7 +110,33 @@ std::optional<Refused> PointRules::complaint(Part part, const std::string_view* 
   if (!wrong) return std::nullopt;
   std::string character;
   append_utf8(character, *wrong);
-  return refuse(fmt::format(" (\"{}\"): illegal character: {}", *name, character));
+  return fmt::format(" (\"{}\"): illegal character: {}", *name, character);
+}
+
+std::optional<Refused> PointRules::complaint(Part part, const std::string_view* name,
+                                             std::string_view other) const {
+  const std::optional<std::string> found = fault(name);
+  if (!found) return std::nullopt;
+  std::string what;
+  switch (part) {
+    case Part::kMetric:
+      what = "metric name";
+      break;
+    case Part::kTagKey:
+      what = fmt::format("tag name with value [{}]", other);
+      break;
+    case Part::kTagValue:
+      what = fmt::format("tag value with key [{}]", other);
+      break;
+  }
+  return Refused{.reason = RefusalReason::kIllegalArgument,
+                 .text = fmt::format("Invalid {}{}", what, *found)};
+}
+
+Result<void> PointRules::check_name(std::string_view what, std::string_view name) const {
+  const std::optional<std::string> found = fault(&name);
+  if (!found) return {};
+  return fail(Errc::kInvalidArgument, fmt::format("Invalid {}{}", what, *found));
 }
 
 bool PointRules::is_plain(std::string_view name) const {

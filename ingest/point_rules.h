@@ -53,12 +53,17 @@ class PointRules {
   [[nodiscard]] std::expected<SeriesName, Refused> judge_series(std::string_view metric,
                                                                 TagMap tags) const;
 
+  // Whether a name is legal, where it is not part of a point. The error: "Invalid <what> ...".
+  [[nodiscard]] Result<void> check_name(std::string_view what, std::string_view name) const;
+
  private:
   enum class Part : std::uint8_t { kMetric, kTagKey, kTagValue };
 
   // The usual name, quickly; false says nothing.
   [[nodiscard]] bool is_plain(std::string_view name) const;
   // `other` is the tag's value for its key and the key for its value.
+  // What follows "Invalid <what>" in the message; nothing for a legal name.
+  [[nodiscard]] std::optional<std::string> fault(const std::string_view* name) const;
   [[nodiscard]] std::optional<Refused> complaint(Part part, const std::string_view* name,
                                                  std::string_view other) const;
   [[nodiscard]] std::optional<Refused> complaint_about(const TagMap& tags) const;

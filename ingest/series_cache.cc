@@ -206,7 +206,8 @@ class SeriesCache::Generation {
 SeriesCache::SeriesCache(std::size_t bytes_max, std::uint64_t seed)
     : generation_bytes_max_(bytes_max / 2), seed_(seed) {
   view_ = {.younger = std::make_shared<Generation>(generation_bytes_max_),
-           .older = std::make_shared<Generation>(generation_bytes_max_)};
+           .older = std::make_shared<Generation>(generation_bytes_max_),
+           .epoch = 0};
 }
 
 SeriesCache::~SeriesCache() = default;
@@ -224,11 +225,24 @@ SeriesCache::View SeriesCache::view() const {
 
 SeriesCache::Reader SeriesCache::reader() { return Reader(*this); }
 
-void SeriesCache::insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id) {
+std::uint64_t SeriesCache::epoch() const { return view().epoch; }
+
+void SeriesCache::clear() {
+  auto younger = std::make_shared<Generation>(generation_bytes_max_);
+  auto older = std::make_shared<Generation>(generation_bytes_max_);
+  const std::scoped_lock lock(mutex_);
+  view_ = {.younger = std::move(younger), .older = std::move(older), .epoch = view_.epoch + 1};
+  turns_.fetch_add(1, std::memory_order_release);
+}
+
+void SeriesCache::insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id,
+                         std::uint64_t epoch) {
   // A fresh generation has room for any key it takes at all; a few turns of other threads may come
   // between.
   for (int attempt = 0; attempt < 4; ++attempt) {
-    const std::shared_ptr<Generation> younger = view().younger;
+    const View now = view();
+    if (now.epoch != epoch) return;  // cleared meanwhile
+    const std::shared_ptr<Generation>& younger = now.younger;
     if (younger->insert(key, hash, id) != Inserted::kNoRoom) return;
     turn(younger.get());
   }
@@ -282,7 +296,7 @@ std::optional<storage::SeriesId> SeriesCache::Reader::find(const SeriesKey& key,
   if (const Entry* const entry = view_.younger->find(key, hash)) return entry->id;
   const Entry* const entry = view_.older->find(key, hash);
   if (entry == nullptr) return std::nullopt;
-  cache_->insert(key, hash, entry->id);
+  cache_->insert(key, hash, entry->id, view_.epoch);
   return entry->id;
 }
 

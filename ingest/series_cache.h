@@ -52,8 +52,13 @@ class SeriesCache {
 
   [[nodiscard]] Reader reader();
 
-  // A key that is there already keeps its id. A key too large for the cache is left out.
-  void insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id);
+  // A key that is there already keeps its id. A key too large for the cache is left out, and so is
+  // what was found out before the cache was last cleared: `epoch` is from before the look-up.
+  void insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id, std::uint64_t epoch);
+
+  // Forgets everything: names have changed their meaning.
+  void clear();
+  [[nodiscard]] std::uint64_t epoch() const;  // changes with every clear()
 
   [[nodiscard]] std::size_t bytes() const;  // of both generations
   [[nodiscard]] std::size_t keys() const;   // a key in both generations counts twice
@@ -63,6 +68,7 @@ class SeriesCache {
   struct View {
     std::shared_ptr<Generation> younger;
     std::shared_ptr<Generation> older;
+    std::uint64_t epoch = 0;
   };
 
   [[nodiscard]] View view() const;

@@ -109,6 +109,12 @@ Task<Completion> Writer::put_own(std::vector<OwnPoint> points) {
   co_return std::move(committed.durable);
 }
 
+Result<void> Writer::check_name(std::string_view what, std::string_view name) const {
+  return impl_->core.rules.check_name(what, name);
+}
+
+void Writer::forget_series() { impl_->core.cache.clear(); }
+
 std::vector<RefusedSample> Writer::refused_samples() const { return impl_->core.stats.samples(); }
 
 }  // namespace halite::ingest

@@ -71,6 +71,13 @@ class Writer {
   };
   Task<Completion> put_own(std::vector<OwnPoint> points);
 
+  // Whether a new metric, tag key or tag value may have this name. kInvalidArgument in OpenTSDB's
+  // words: "Invalid <what> ...".
+  [[nodiscard]] Result<void> check_name(std::string_view what, std::string_view name) const;
+
+  // After a name was given to another id: what senders' bytes led to so far is looked up again.
+  void forget_series();
+
   // Some of the latest refused points, the newest last.
   [[nodiscard]] std::vector<RefusedSample> refused_samples() const;
 

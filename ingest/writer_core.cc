@@ -61,13 +61,14 @@ Task<void> WriterCore::resolve(Draft& draft, Protocol protocol,
                                std::vector<DraftRefusal>& refused) {
   if (draft.waiting().empty()) co_return Result<void>();
   std::vector<SeriesName> names = draft.take_names();
+  const std::uint64_t epoch = cache.epoch();
   CO_TRY(const auto answers, co_await store.intern(std::move(names), options.create));
   std::vector<std::optional<storage::SeriesId>> ids;
   ids.reserve(answers.size());
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const WaitingSeries& series = draft.waiting()[i];
     ids.push_back(answers[i] ? std::optional(*answers[i]) : std::nullopt);
-    if (answers[i]) cache.insert(series.key(), series.hash, *answers[i]);
+    if (answers[i]) cache.insert(series.key(), series.hash, *answers[i], epoch);
   }
   for (const Draft::Lost& lost : draft.resolve(ids)) {
     const WaitingSeries& series = draft.waiting()[lost.series];

@@ -30,7 +30,11 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
     : layout_(layout),
       uids_(std::move(names), layout.widths()),
       registry_(std::move(series)),
-      table_(series_max) {}
+      table_(series_max) {
+  uids_.watch({.assigned = {}, .renamed = [this](NameKind kind, const UidTable::Entry& entry) {
+                 table_.rename({kind, entry.uid, uids_.uid_bytes(kind, entry.uid), entry.name});
+               }});
+}
 
 // One intern() under way.
 struct SeriesRegistry::Interning {

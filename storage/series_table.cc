@@ -1,5 +1,6 @@
 #include "storage/series_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +9,30 @@
 #include "common/check.h"
 
 namespace halite::storage {
+
+namespace {
+
+bool has_name(const Series& series, const SeriesTable::Renamed& renamed) {
+  if (renamed.kind == NameKind::kMetric) return series.tsuid.starts_with(renamed.uid_bytes);
+  return std::ranges::any_of(series.tags, [&renamed](const SeriesTag& tag) {
+    return (renamed.kind == NameKind::kTagKey ? tag.key_uid : tag.value_uid) == renamed.uid;
+  });
+}
+
+void apply(const SeriesTable::Renamed& renamed, Series& series) {
+  if (renamed.kind == NameKind::kMetric) {
+    if (has_name(series, renamed)) series.metric = renamed.name;
+    return;
+  }
+  for (SeriesTag& tag : series.tags) {
+    if (renamed.kind == NameKind::kTagKey && tag.key_uid == renamed.uid) tag.key = renamed.name;
+    if (renamed.kind == NameKind::kTagValue && tag.value_uid == renamed.uid) {
+      tag.value = renamed.name;
+    }
+  }
+}
+
+}  // namespace
 
 Error too_many_series(SeriesId series_max) {
   return Error{Errc::kTooLarge,
@@ -69,6 +94,7 @@ Result<SeriesId> SeriesTable::add(std::uint64_t metric_uid, Series series) {
     const std::lock_guard grow(grow_mutex_);
     TRY(place, next_place(id));
     series.id = id;
+    for (const Renamed& renamed : renamed_) apply(renamed, series);  // its maker may not know yet
     *place = std::move(series);
     size_.store(id + 1);
   }
@@ -76,6 +102,21 @@ Result<SeriesId> SeriesTable::add(std::uint64_t metric_uid, Series series) {
   const std::lock_guard metrics(metrics_mutex_);
   metrics_[metric_uid].push_back(id);
   return id;
+}
+
+// Series are never changed where somebody may look: a chunk with a series of that name is replaced.
+void SeriesTable::rename(Renamed renamed) {
+  const std::lock_guard grow(grow_mutex_);
+  for (SeriesId first = 0; first < size(); first += kChunkSeries) {
+    std::atomic<Chunk*>& place = chunks_[first / kChunkSeries];
+    const Chunk& before = *place.load();
+    const auto concerned = [&renamed](const Series& series) { return has_name(series, renamed); };
+    if (std::ranges::none_of(before, concerned)) continue;
+    auto after = std::make_unique<Chunk>(before);
+    for (Series& series : *after) apply(renamed, series);
+    outdated_.emplace_back(place.exchange(after.release(), std::memory_order_acq_rel));
+  }
+  renamed_.push_back(std::move(renamed));
 }
 
 std::vector<SeriesId> SeriesTable::of_metric(std::uint64_t metric_uid, std::size_t from) const {

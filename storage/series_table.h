@@ -38,6 +38,16 @@ class SeriesTable {
   [[nodiscard]] SeriesId size() const { return size_.load(); }
   [[nodiscard]] SeriesId room() const { return series_max_ - size(); }
 
+  struct Renamed {
+    NameKind kind = NameKind::kMetric;
+    std::uint64_t uid = 0;
+    Bytes uid_bytes;        // as in tsuids
+    std::string_view name;  // the new one; outlives the table
+  };
+  // Series with this id show the new name from now on. References that at() gave before hold; they
+  // show what was. Costs a copy of every chunk of 4096 series with one that has it, for good.
+  void rename(Renamed renamed);
+
   // A metric's series in the order they came, from the from-th on.
   [[nodiscard]] std::vector<SeriesId> of_metric(std::uint64_t metric_uid, std::size_t from) const;
 
@@ -60,8 +70,10 @@ class SeriesTable {
 
   const SeriesId series_max_;
   std::array<Shard, kShards> shards_;
-  std::mutex grow_mutex_;                    // held by whoever appends
-  std::vector<std::atomic<Chunk*>> chunks_;  // entries set once; the vector never grows
+  std::mutex grow_mutex_;                         // held by whoever appends
+  std::vector<std::atomic<Chunk*>> chunks_;       // the vector never grows
+  std::vector<std::unique_ptr<Chunk>> outdated_;  // by a rename; guarded by grow_mutex_
+  std::vector<Renamed> renamed_;                  // so far; guarded by grow_mutex_
   std::atomic<SeriesId> size_ = 0;
 
   mutable std::shared_mutex metrics_mutex_;

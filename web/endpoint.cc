@@ -12,6 +12,7 @@ std::uint8_t method_bit(std::string_view method) {
   if (method == "PUT") return kPut;
   if (method == "DELETE") return kDelete;
   if (method == "HEAD") return kHead;
+  if (method == "PATCH") return kPatch;
   return 0;
 }
 

@@ -33,7 +33,7 @@ struct Call {
 // Handlers are awaited at once by the one who owns the Call, hence the reference.
 using Handler = boost::asio::awaitable<Response> (*)(Call& call);
 
-enum Method : std::uint8_t { kGet = 1, kPost = 2, kPut = 4, kDelete = 8, kHead = 16 };
+enum Method : std::uint8_t { kGet = 1, kPost = 2, kPut = 4, kDelete = 8, kHead = 16, kPatch = 32 };
 enum ModeBit : std::uint8_t { kInReadWrite = 1, kInReadOnly = 2, kInWriteOnly = 4 };
 inline constexpr std::uint8_t kWrites = kInReadWrite | kInWriteOnly;
 inline constexpr std::uint8_t kReads = kInReadWrite | kInReadOnly;

@@ -10,13 +10,17 @@ namespace {
 
 constexpr std::uint8_t kAsk = kGet | kPost;
 constexpr std::uint8_t kShow = kGet | kHead;
+constexpr std::uint8_t kEdit = kGet | kPost | kPut | kDelete;
 
 // name, methods, modes, watch the client, handler
 constexpr std::array kEndpoints = {
     Endpoint{"api/put", kPost, kWrites, false, handle_put},
     Endpoint{"api/query", kAsk | kDelete, kReads, true, handle_query},
     Endpoint{"api/suggest", kAsk, kReads, false, handle_suggest},
-    Endpoint{"api/search", kAsk, kReads, true, handle_search},
+    Endpoint{"api/search", kEdit | kPatch, kReads, true, handle_search},
+    Endpoint{"api/annotation", kEdit, kWrites, false, handle_annotation},
+    Endpoint{"api/annotations", kEdit, kWrites, false, handle_annotations},
+    Endpoint{"api/uid", kEdit, kWrites, false, handle_uid},
     Endpoint{"api/aggregators", kAsk, kAlways, false, handle_aggregators},
     Endpoint{"api/config", kAsk, kAlways, false, handle_config},
     Endpoint{"api/version", kAsk, kAlways, false, handle_version},

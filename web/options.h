@@ -57,6 +57,8 @@ struct WebOptions {
   // What OpenTSDB lets one choose.
   Mode mode = Mode::kReadWrite;  // web.mode: rw, ro or wo (tsd.mode)
   bool allow_delete = false;     // web.allow_delete (tsd.http.query.allow_delete)
+  bool get_may_write = false;    // web.get_may_write: a GET may change things, as in OpenTSDB:
+                                 // uid/assign, uid/rename, and what method_override asks for
   bool error_trace = false;      // web.error_trace: a "trace" in error answers
                                  // (tsd.http.show_stack_trace)
   bool grafana_prefix = true;    // web.grafana_prefix: /grafana/api/... answers without NaN

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "web/api_method.h"
 #include "web/cors.h"
 #include "web/error_map.h"
 #include "web/jsonp.h"
@@ -18,12 +19,6 @@ Response not_found(const Call& call) {
   if (call.target.endpoint == "plugin") return text_response(404, "");
   if (call.target.has("json")) return json_response(404, legacy_error_json("Page Not Found"));
   return text_response(404, error_page("Page Not Found", "There is no such page here."), kHtmlType);
-}
-
-Response method_not_allowed(const Call& call) {
-  return error_response(
-      call, 405, "Method not allowed",
-      fmt::format("The HTTP method [{}] is not permitted for this endpoint", call.request.method));
 }
 
 // What is wrong with a request whatever its endpoint is; fills the call's target.

@@ -31,8 +31,9 @@ namespace halite::query {
 class QueryEngine;
 }
 namespace halite::storage {
+class Metadata;
 class PointStore;
-}
+}  // namespace halite::storage
 
 namespace halite::web {
 
@@ -54,6 +55,7 @@ struct WebServices {
   ingest::Writer& writer;
   query::QueryEngine& engine;
   storage::PointStore& store;
+  storage::Metadata& metadata;
   const Clock& clock;
   prometheus::Registry& registry;
   VersionInfo version;

@@ -7,7 +7,7 @@
 //   Threads  any call from any thread; edits of one annotation at the same time all take effect,
 //            one after the other.
 //   Errors   kInvalidArgument: no such place in any row. kTooLarge: more annotations in one answer
-//            than options allow. kUnavailable: others kept changing what was to be changed.
+//            than options allow. kConflict: others kept changing what was to be changed.
 //            kCorruption: a stored annotation that is none.
 #pragma once
 

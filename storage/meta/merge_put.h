@@ -36,7 +36,7 @@ Task<void> merge_put(Table& table, const Bytes& row, const Column& column, Merge
     CO_TRY(const CasOutcome outcome, co_await std::move(putting));
     if (outcome == CasOutcome::kApplied) co_return Result<void>();
   }
-  co_return fail(Errc::kUnavailable,
+  co_return fail(Errc::kConflict,
                  fmt::format("row {} kept changing: {} tries to write its cell were refused",
                              to_hex(row), kMergeTries));
 }

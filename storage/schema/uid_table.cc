@@ -85,10 +85,13 @@ struct UidTable::Impl {
   Task<Entry> join(Key key, std::shared_ptr<Flight> flight);
   Task<Entry> assign_reserved(Key key, std::shared_ptr<Flight> flight, std::uint64_t reserved);
   void land(const Key& key, Flight& flight);
+  void tell(std::function<void(NameKind, const Entry&)> Watcher::* what, NameKind kind,
+            const Entry& entry) const;
 
   const std::shared_ptr<Table> table;
   UidAssigner assigner;
   std::array<UidCache, 3> caches;
+  std::vector<Watcher> watchers;  // set before anything else
   std::mutex mutex;
   std::map<Key, std::shared_ptr<Flight>> flights;  // guarded by mutex
 };
@@ -112,6 +115,13 @@ class LandingGuard {
 };
 
 }  // namespace
+
+void UidTable::Impl::tell(std::function<void(NameKind, const Entry&)> Watcher::* what,
+                          NameKind kind, const Entry& entry) const {
+  for (const Watcher& watcher : watchers) {
+    if (watcher.*what) (watcher.*what)(kind, entry);
+  }
+}
 
 void UidTable::Impl::land(const Key& key, Flight& flight) {
   {
@@ -161,6 +171,7 @@ Task<UidTable::Entry> UidTable::Impl::assign_reserved(Key key, std::shared_ptr<F
   const Result<std::uint64_t> uid = co_await assigner.assign(key.first, key.second, reserved);
   if (uid) {
     flight->outcome = *cache(key.first).remember(key.second, *uid);
+    if (*uid == reserved) tell(&Watcher::assigned, key.first, *flight->outcome);
   } else {
     flight->outcome = std::unexpected(uid.error());
   }
@@ -233,6 +244,8 @@ Task<void> UidTable::Impl::assign_names(std::vector<Key> names) {
 UidTable::UidTable(std::shared_ptr<Table> table, UidWidths widths)
     : impl_(std::make_unique<Impl>(std::move(table), widths)) {}
 UidTable::~UidTable() = default;
+
+void UidTable::watch(Watcher watcher) { impl_->watchers.push_back(std::move(watcher)); }
 
 Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve(std::vector<NameRequest> requests) {
   const std::vector<NameRequest> unknown = impl_->unknown_names(requests);
@@ -350,6 +363,7 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
     forward[0].deletes.push_back(Column{kIdFamily, qualifier});
     CO_TRY_VOID(co_await impl_->table->write(std::move(forward)));
     impl_->cache(kind).rename(old_name, new_name, old_entry.uid);
+    impl_->tell(&Watcher::renamed, kind, *impl_->cache(kind).find(old_entry.uid));
   }
   co_return Result<void>();
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +42,15 @@ class UidTable {
     std::uint64_t uid = 0;
     std::string_view name;
   };
+
+  // Who wants to know of changes made through this object. Called by whoever made them, once they
+  // are durable; it must not wait.
+  struct Watcher {
+    std::function<void(NameKind, const Entry&)> assigned;  // a new id; may be empty
+    std::function<void(NameKind, const Entry&)> renamed;   // an id's new name; may be empty
+  };
+  // Before any other call.
+  void watch(Watcher watcher);
 
   Task<Entry> find(NameKind kind, std::string name);
   Task<Entry> find_or_assign(NameKind kind, std::string name);

@@ -15,6 +15,7 @@
 #include "common/check.h"
 #include "storage/cell_point_store.h"
 #include "storage/memory_store.h"
+#include "storage/meta/metadata.h"
 #include "storage/schema/cyclic_layout.h"
 #include "web/server.h"
 
@@ -51,6 +52,7 @@ struct TestServer::Parts {
   Unruly unruly;
   UnrulyStore tables;
   std::unique_ptr<storage::CellPointStore> points;
+  std::unique_ptr<storage::Metadata> metadata;
   std::unique_ptr<ingest::Writer> writer;
   std::unique_ptr<query::QueryEngine> engine;
   std::unique_ptr<web::WebServer> server;
@@ -65,6 +67,8 @@ TestServer::Parts::Parts(TestServerOptions options)
     threads.emplace_back([this] { io.run(); });
   }
   points = open_points();
+  metadata = must(wait_for(
+      storage::Metadata::open({.store = tables, .uids = points->uids(), .widths = {}}, {})));
   writer = std::make_unique<ingest::Writer>(*points, clock, options.ingest, registry);
   engine = std::make_unique<query::QueryEngine>(
       *points, clock, options.query, options.skip_unknown_values, io.get_executor(), registry);
@@ -72,6 +76,7 @@ TestServer::Parts::Parts(TestServerOptions options)
   web::WebServices services{.writer = *writer,
                             .engine = *engine,
                             .store = *points,
+                            .metadata = *metadata,
                             .clock = clock,
                             .registry = registry,
                             .version = {.version = "2.4.1-halite",
@@ -112,6 +117,7 @@ TestServer::Parts::~Parts() {
   server.reset();
   engine.reset();
   writer.reset();
+  metadata.reset();
   const Result<void> closed = wait_for(points->close());
   HALITE_CHECK(closed, closed ? std::string() : closed.error().message);
   work.reset();

@@ -81,6 +81,7 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
       {"web.connections_max", number_into(web.connections_max)},
       {"web.cors_domains", text_into(web.cors_domains)},
       {"web.error_trace", flag_into(web.error_trace)},
+      {"web.get_may_write", flag_into(web.get_may_write)},
       {"web.grafana_prefix", flag_into(web.grafana_prefix)},
       {"web.header_bytes_max", number_into(web.header_bytes_max)},
       {"web.idle_timeout_ms", number_into(web.idle_timeout_ms)},

@@ -7,16 +7,25 @@
 // Answer      200 {"type":"LOOKUP","metric":..,"tags":[..],"limit":..,"time":<ms>,
 //             "results":[{"tsuid","metric","tags":{}}],"startIndex":0,"totalResults":<n returned>}
 // Errors      400 no metric and no tags, or not to be understood; 404 a name that does not exist;
-//             400 another search than lookup (they need a plugin in OpenTSDB)
+//             400 a method that is neither
+// /api/search/tsmeta, tsmeta_summary, tsuids, uidmeta, annotation want query=.. (limit,
+// start_index, use_meta) or a body, and are answered as by an OpenTSDB without a search plugin:
+// 400.
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "common/json_string.h"
 #include "storage/point_store.h"
+#include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/lookup_query.h"
+#include "web/handlers/meta_answers.h"
+#include "web/json_in.h"
 
 namespace halite::web {
 
@@ -142,19 +151,43 @@ asio::awaitable<Response> lookup(Call& call) {
   co_return response;
 }
 
+// The searches that need a plugin in OpenTSDB, answered as without one.
+Response refuse_search(const Call& call) {
+  if (!call.request.body.empty()) {
+    const Result<std::map<std::string, std::string>> body = parse_flat_object(call.request.body);
+    if (!body) return error_response(call, 500, body.error().message);
+  } else if (call.target.get("query").empty()) {
+    return missing_parameter(call, "query");
+  } else {
+    for (const char* name : {"limit", "start_index"}) {
+      const std::string_view text = call.target.get(name);
+      std::int32_t value = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      const bool number = error == std::errc() && end == text.data() + text.size();
+      if (call.target.has(name) && !number) {
+        return error_response(call, 400,
+                              fmt::format("Unable to convert '{}' to a valid number", name));
+      }
+    }
+  }
+  return error_response(call, 400, "Searching is not enabled",
+                        "Searching has not been enabled on this TSD");
+}
+
 }  // namespace
 
 asio::awaitable<Response> handle_search(Call& call) {
+  if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
+  if (call.request.method != "GET" && call.request.method != "POST") {
+    co_return error_response(call, 400, "Unsupported method: " + call.request.method);
+  }
   const std::string type = call.target.rest.empty() ? "" : lower_ascii(call.target.rest[0]);
   if (type == "lookup") co_return co_await lookup(call);
-  for (const std::string_view known :
-       {"tsmeta", "tsmeta_summary", "tsuids", "uidmeta", "annotation"}) {
-    if (type == known) {
-      co_return error_response(call, 400, "Searching is not enabled",
-                               "Searching has not been enabled on this TSD");
-    }
-  }
-  co_return error_response(call, 400, "Invalid search query type supplied");
+  constexpr std::array kOthers = {"tsmeta", "tsmeta_summary", "tsuids", "uidmeta", "annotation"};
+  if (std::ranges::find(kOthers, type) != kOthers.end()) co_return refuse_search(call);
+  co_return error_response(
+      call, 400, "Invalid search query type supplied",
+      type.empty() ? "Type provided was null or empty" : "Unknown type: " + call.target.rest[0]);
 }
 
 }  // namespace halite::web

@@ -20,7 +20,7 @@ std::optional<storage::SeriesId> find(SeriesCache& cache, const SeriesKey& wante
 }
 
 void insert(SeriesCache& cache, const SeriesKey& added, storage::SeriesId id) {
-  cache.insert(added, cache.hash(added), id);
+  cache.insert(added, cache.hash(added), id, cache.epoch());
 }
 
 TEST(SeriesCache, FindsWhatWasPutIn) {
@@ -39,13 +39,32 @@ TEST(SeriesCache, FirstIdStays) {
   EXPECT_EQ(cache.keys(), 1U);
 }
 
+TEST(SeriesCache, ClearedItKnowsNothing) {
+  SeriesCache cache(1 << 20, 1);
+  insert(cache, key("m", "host=a"), 7);
+  auto reader = cache.reader();
+  const std::uint64_t before = cache.epoch();
+  cache.clear();
+  EXPECT_EQ(find(cache, key("m", "host=a")), std::nullopt);
+  EXPECT_EQ(cache.keys(), 0U);
+  // What was found out before stays out, also through a reader that still holds it.
+  cache.insert(key("n", ""), cache.hash(key("n", "")), 8, before);
+  EXPECT_EQ(find(cache, key("n", "")), std::nullopt);
+  EXPECT_EQ(reader.find(key("m", "host=a"), cache.hash(key("m", "host=a"))), 7U);
+  EXPECT_EQ(find(cache, key("m", "host=a")), std::nullopt);
+  reader.refresh();
+  EXPECT_EQ(reader.find(key("m", "host=a"), cache.hash(key("m", "host=a"))), std::nullopt);
+  insert(cache, key("m", "host=a"), 9);
+  EXPECT_EQ(find(cache, key("m", "host=a")), 9U);
+}
+
 TEST(SeriesCache, KeysAreComparedInFull) {
   SeriesCache cache(1 << 20, 1);
   const std::uint64_t same = 0x1234'5678'9ABC'DEF0;
-  cache.insert(key("ab", "c"), same, 1);
-  cache.insert(key("a", "bc"), same, 2);
-  cache.insert(key("ab", "c", KeyGrammar::kJson), same, 3);
-  cache.insert(key("ab", "c", KeyGrammar::kNames), same, 4);
+  cache.insert(key("ab", "c"), same, 1, 0);
+  cache.insert(key("a", "bc"), same, 2, 0);
+  cache.insert(key("ab", "c", KeyGrammar::kJson), same, 3, 0);
+  cache.insert(key("ab", "c", KeyGrammar::kNames), same, 4, 0);
   auto reader = cache.reader();
   EXPECT_EQ(reader.find(key("ab", "c"), same), 1U);
   EXPECT_EQ(reader.find(key("a", "bc"), same), 2U);
@@ -127,7 +146,7 @@ TEST(SeriesCache, CollidingKeysCostABoundedSearch) {
   SeriesCache cache(1 << 20, 1);
   std::size_t found = 0;
   for (storage::SeriesId id = 0; id < 1000; ++id) {
-    cache.insert(key("m", std::to_string(id)), 42, id);
+    cache.insert(key("m", std::to_string(id)), 42, id, 0);
   }
   auto reader = cache.reader();
   for (storage::SeriesId id = 0; id < 1000; ++id) {
@@ -158,7 +177,7 @@ TEST(SeriesCache, ManyThreadsFindOnlyWhatIsTrue) {
         ++found;
         if (*known != id) ++wrong;
       } else {
-        cache.insert(wanted, hash, id);
+        cache.insert(wanted, hash, id, 0);
       }
     }
   };

@@ -46,6 +46,25 @@ TEST(PutJsonBody, PointsReachTheStoreInOrder) {
                           "m 1000 10 host=a", "m 5000 5 host=a"));
 }
 
+TEST(PutJsonBody, ForgottenSeriesAreLookedUpAgain) {
+  WriterFixture fixture;
+  put(fixture, point("m", 1, "1"));
+  put(fixture, point("m", 2, "1"));
+  EXPECT_THAT(fixture.store.interned(), ElementsAre(1U));
+  fixture.writer.forget_series();
+  put(fixture, point("m", 3, "1"));
+  EXPECT_THAT(fixture.store.interned(), ElementsAre(1U, 1U));
+}
+
+TEST(Writer, NamesAreCheckedInOpenTsdbsWords) {
+  WriterFixture fixture;
+  EXPECT_TRUE(fixture.writer.check_name("metric", "sys.cpu"));
+  EXPECT_EQ(fixture.writer.check_name("metric", "").error().message,
+            "Invalid metric: empty string");
+  EXPECT_EQ(fixture.writer.check_name("tagk", "a b").error().message,
+            "Invalid tagk (\"a b\"): illegal character:  ");
+}
+
 TEST(PutJsonBody, BadPointsCostOnlyThemselvesAndAreNamed) {
   WriterFixture fixture;
   const PutOutcome outcome =

@@ -285,6 +285,27 @@ TEST_F(UidTableTest, ManyCallersAndTwoProcessesAgree) {
   }
 }
 
+TEST_F(UidTableTest, WatchersAreToldOfWhatChangedHere) {
+  UidTable uids(table_, UidWidths());
+  UidTable other(table_, UidWidths());
+  std::vector<std::string> told;
+  const auto note = [&told](std::string_view what) {
+    return [&told, what](NameKind kind, const Entry& entry) {
+      told.push_back(std::string(what) + " " + std::string(name_kind_text(kind)) + " " +
+                     std::string(entry.name) + " " + std::to_string(entry.uid));
+    };
+  };
+  uids.watch({.assigned = note("assigned"), .renamed = note("renamed")});
+  uids.watch({.assigned = {}, .renamed = {}});
+  ASSERT_TRUE(run(other.find_or_assign(NameKind::kTagKey, "host")));
+  ASSERT_TRUE(run(uids.find_or_assign(NameKind::kTagKey, "host")));
+  ASSERT_TRUE(run(uids.find_or_assign(NameKind::kTagKey, "dc")));
+  ASSERT_TRUE(run(uids.find_or_assign(NameKind::kTagKey, "dc")));
+  ASSERT_TRUE(run(uids.rename(NameKind::kTagKey, "host", "server")));
+  EXPECT_FALSE(run(uids.rename(NameKind::kTagKey, "host", "again")));
+  EXPECT_EQ(told, (std::vector<std::string>{"assigned tagk dc 2", "renamed tagk server 1"}));
+}
+
 TEST_F(UidTableTest, OneProcessLeaksNoIds) {
   UidTable uids(table_, UidWidths());
   std::vector<Task<Entry>> tasks;

@@ -1,0 +1,34 @@
+#include "web/api_method.h"
+
+#include <fmt/format.h>
+
+namespace halite::web {
+
+std::optional<Response> override_method(Call& call) {
+  if (call.request.method != "GET") return std::nullopt;
+  const std::string* wanted = call.target.find("method_override");
+  if (wanted == nullptr) return std::nullopt;
+  if (wanted->empty()) return error_response(call, 405, "Missing method override value");
+  const std::string method = lower_ascii(*wanted);
+  if (method == "get") return std::nullopt;
+  if (method != "post" && method != "put" && method != "delete") {
+    return error_response(call, 405, "Unknown or unsupported method override value");
+  }
+  if (std::optional<Response> refusal = refuse_write_by_get(call)) return refusal;
+  call.request.method = method == "post" ? "POST" : method == "put" ? "PUT" : "DELETE";
+  return std::nullopt;
+}
+
+std::optional<Response> refuse_write_by_get(const Call& call) {
+  if (call.request.method != "GET" || call.options.get_may_write) return std::nullopt;
+  return error_response(call, 405, "A GET does not change anything here",
+                        "Send a POST, PUT or DELETE, or switch on web.get_may_write");
+}
+
+Response method_not_allowed(const Call& call) {
+  return error_response(
+      call, 405, "Method not allowed",
+      fmt::format("The HTTP method [{}] is not permitted for this endpoint", call.request.method));
+}
+
+}  // namespace halite::web

@@ -1,0 +1,53 @@
+#include "web/handlers/annotation_request.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halite::web {
+
+namespace {
+
+// In seconds; nothing when the parameter is absent or empty.
+Result<std::optional<std::int64_t>> seconds_of(const Call& call, std::string_view name) {
+  const std::string_view text = call.target.get(name);
+  if (text.empty()) return std::nullopt;
+  TRY(const TimestampMs time, query::parse_time(text, time_context(call)));
+  return time / 1000;
+}
+
+}  // namespace
+
+query::ParseContext time_context(const Call& call) {
+  return {.now = call.services.clock.now_ms(), .timezone = call.options.timezone};
+}
+
+AnnotationRequest parse_annotation_request(const Call& call) {
+  if (!call.request.body.empty()) return {storage::parse_annotation(call.request.body)};
+  const Result<std::optional<std::int64_t>> start = seconds_of(call, "start_time");
+  if (!start) return {std::unexpected(start.error())};
+  if (start->value_or(0) < 1) {
+    return {fail(Errc::kInvalidArgument, "Missing start time"), 400};
+  }
+  const Result<std::optional<std::int64_t>> end = seconds_of(call, "end_time");
+  if (!end) return {std::unexpected(end.error())};
+  storage::Annotation note;
+  note.tsuid = call.target.get("tsuid");
+  note.start_time = **start;
+  note.end_time = end->value_or(0);
+  note.description = call.target.get("description");
+  note.notes = call.target.get("notes");
+  return {std::move(note)};
+}
+
+std::string annotations_json(const std::vector<storage::Annotation>& notes) {
+  std::string json = "[";
+  for (const storage::Annotation& note : notes) {
+    if (json.size() > 1) json += ',';
+    storage::append_shown_json(json, note);
+  }
+  json += ']';
+  return json;
+}
+
+}  // namespace halite::web

@@ -1,0 +1,26 @@
+// What the annotation endpoints are asked for, from a body or from the URI.
+#pragma once
+
+#include "common/clock.h"
+#include "common/result.h"
+#include "query/question_parse.h"
+#include "storage/meta/annotation.h"
+#include "web/endpoint.h"
+
+namespace halite::web {
+
+// The body where there is one, else tsuid, start_time, end_time (any time text; kept in seconds),
+// description and notes. `status` is what an error is answered with.
+struct AnnotationRequest {
+  Result<storage::Annotation> note;
+  int error_status = 500;
+};
+[[nodiscard]] AnnotationRequest parse_annotation_request(const Call& call);
+
+// How time texts are read.
+[[nodiscard]] query::ParseContext time_context(const Call& call);
+
+// "[{..},{..}]"
+[[nodiscard]] std::string annotations_json(const std::vector<storage::Annotation>& notes);
+
+}  // namespace halite::web

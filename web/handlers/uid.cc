@@ -1,0 +1,18 @@
+// /api/uid/assign, rename, uidmeta, tsmeta: what is asked of ids. Each has its own file; anything
+// else is 501.
+#include "web/handlers/handlers.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+asio::awaitable<Response> handle_uid(Call& call) {
+  const std::string what = call.target.rest.empty() ? "" : lower_ascii(call.target.rest[0]);
+  if (what == "assign") co_return co_await handle_uid_assign(call);
+  if (what == "rename") co_return co_await handle_uid_rename(call);
+  if (what == "uidmeta") co_return co_await handle_uid_meta(call);
+  if (what == "tsmeta") co_return co_await handle_ts_meta(call);
+  co_return error_response(call, 501, "Other UID endpoints have not been implemented yet");
+}
+
+}  // namespace halite::web

@@ -1,0 +1,152 @@
+// GET, POST /api/uid/assign: gives new names their ids.
+//
+// Parameters  metric=a,b&tagk=..&tagv=..; GET only with web.get_may_write
+// POST        {"metric":["a","b"],"tagk":[..],"tagv":[..]}
+// Answer      200 {"metric":{"a":"000001","b":"000002"},"tagk":{..}}; with any failure 400 and
+//             beside it "metric_errors":{"a":"Name already exists with UID: 000001"}
+// Errors      400 no names, or not to be understood; 405 another method
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <boost/json.hpp>
+
+#include "common/json_string.h"
+#include "ingest/writer.h"
+#include "query/text.h"
+#include "storage/meta/metadata.h"
+#include "web/api_method.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/meta_answers.h"
+#include "web/handlers/uid_names.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// Names by type, in the order they came.
+using Wanted = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+struct Outcome {
+  std::map<std::string, std::string> ids;     // by name, hexadecimal
+  std::map<std::string, std::string> errors;  // by name
+};
+
+Result<Wanted> parse_body(std::string_view body) {
+  TRY(const boost::json::object object, storage::parse_json_object(body));
+  Wanted wanted;
+  for (const auto& [key, value] : object) {
+    TRY(std::optional<std::vector<std::string>> names,
+        storage::texts_field(std::string_view(key), value));
+    if (!names) return fail(Errc::kInvalidArgument, "a list of names is wanted");
+    wanted.emplace_back(key, std::move(*names));
+  }
+  return wanted;
+}
+
+Wanted parse_uri(const Target& target) {
+  Wanted wanted;
+  for (const char* type : {"metric", "tagk", "tagv"}) {
+    std::vector<std::string> names;
+    for (const std::string_view name : query::split_trimmed(target.get(type), ',')) {
+      names.emplace_back(name);
+    }
+    const auto empty = [](const std::string& name) { return name.empty(); };
+    if (!std::ranges::all_of(names, empty)) wanted.emplace_back(type, std::move(names));
+  }
+  return wanted;
+}
+
+// Those of the names that are legal, each once.
+std::vector<std::string> legal_names(const Call& call, const std::string& type,
+                                     const std::vector<std::string>& names, Outcome& outcome) {
+  std::vector<std::string> legal;
+  for (const std::string& name : names) {
+    Result<void> good = call.services.writer.check_name(type, name);
+    if (good && !uid_kind(type)) good = fail(Errc::kInvalidArgument, "Unknown type name");
+    if (!good) {
+      outcome.errors[name] = good.error().message;
+    } else if (!outcome.ids.try_emplace(name).second) {
+      continue;
+    } else {
+      legal.push_back(name);
+    }
+  }
+  outcome.ids.clear();
+  return legal;
+}
+
+std::string taken(const std::string& id) { return "Name already exists with UID: " + id; }
+
+Task<Outcome> assign(const Call& call, std::string type, std::vector<std::string> names) {
+  Outcome outcome;
+  const std::vector<std::string> legal = legal_names(call, type, names, outcome);
+  if (legal.empty()) co_return std::move(outcome);
+  const storage::NameKind kind = *uid_kind(type);
+  storage::UidTable& uids = call.services.metadata.uids();
+  const auto requests = [&](bool create) {
+    std::vector<storage::UidTable::NameRequest> list;
+    for (const std::string& name : legal) list.push_back({kind, name, create});
+    return list;
+  };
+  CO_TRY(const auto before, co_await uids.resolve(requests(false)));
+  CO_TRY(const auto after, co_await uids.resolve(requests(true)));
+  for (std::size_t i = 0; i < legal.size(); ++i) {
+    if (!after[i]) co_return std::unexpected(after[i].error());
+    const std::string id = to_hex(uids.uid_bytes(kind, after[i]->uid));
+    const bool fresh = !before[i];
+    if (fresh) outcome.ids[legal[i]] = id;
+    // A name that was there, or that was asked for again.
+    const bool again = std::ranges::count(names, legal[i]) > 1;
+    if (!fresh || again) outcome.errors[legal[i]] = taken(id);
+  }
+  co_return std::move(outcome);
+}
+
+void append_texts(std::string& to, const std::map<std::string, std::string>& texts) {
+  to += '{';
+  for (const auto& [name, text] : texts) {
+    if (to.back() != '{') to += ',';
+    append_json_string(to, name);
+    to += ':';
+    append_json_string(to, text);
+  }
+  to += '}';
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_uid_assign(Call& call) {
+  const bool post = call.request.method == "POST";
+  if (!post && call.request.method != "GET") co_return method_not_allowed(call);
+  if (std::optional<Response> refusal = refuse_write_by_get(call)) co_return std::move(*refusal);
+  if (post && call.request.body.empty()) co_return missing_content(call);
+  const Result<Wanted> wanted = post ? parse_body(call.request.body) : parse_uri(call.target);
+  if (!wanted) {
+    co_return error_response(call, 400, "Unable to parse the given JSON", wanted.error().message);
+  }
+  if (wanted->empty()) co_return error_response(call, 400, "Missing values to assign UIDs");
+  std::string json = "{";
+  bool good = true;
+  for (const auto& [type, names] : *wanted) {
+    const Result<Outcome> outcome = co_await assign(call, type, names);
+    if (!outcome) co_return error_response(call, outcome.error());
+    if (json.size() > 1) json += ',';
+    append_json_string(json, type);
+    json += ':';
+    append_texts(json, outcome->ids);
+    if (outcome->errors.empty()) continue;
+    good = false;
+    json += ',';
+    append_json_string(json, type + "_errors");
+    json += ':';
+    append_texts(json, outcome->errors);
+  }
+  json += '}';
+  co_return json_response(good ? 200 : 400, std::move(json));
+}
+
+}  // namespace halite::web

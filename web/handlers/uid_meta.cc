@@ -1,0 +1,119 @@
+// GET, POST, PUT, DELETE /api/uid/uidmeta: what people say about a name.
+//
+// Parameters  uid, type (metric, tagk, tagv), display_name, description, notes; method_override.
+//             Or a body {"uid","type","displayName","description","notes","custom":{}}
+// GET         200 {"uid","type","name","description","notes","created","custom","displayName"}: the
+//             defaults, where nothing was said; 404 no name has this id
+// POST        changes the fields given, PUT resets the others: 200 the object; 304 no field is
+// given DELETE      204, also when nothing was said Errors      400 uid or type missing; 500 a type
+// or an id in the URI that is none
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "storage/meta/metadata.h"
+#include "web/api_method.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/meta_answers.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using storage::UidMeta;
+using storage::UidMetaStore;
+
+Response not_found(const Call& call, const Error& error) {
+  return error_response(call, 404, "Could not find the requested UID", error.message);
+}
+
+Response object(const UidMeta& meta) {
+  std::string json;
+  storage::append_shown_json(json, meta);
+  return json_response(200, std::move(json));
+}
+
+// The parameters' object, or the answer to what is wrong with them.
+std::expected<UidMeta, Response> parse_uri(const Call& call) {
+  for (const char* name : {"uid", "type"}) {
+    if (call.target.get(name).empty()) return std::unexpected(missing_parameter(call, name));
+  }
+  const Result<storage::NameKind> kind = storage::parse_uid_type(call.target.get("type"));
+  if (!kind) return std::unexpected(unexpected_error(call, kind.error()));
+  UidMeta meta;
+  meta.kind = *kind;
+  meta.uid = call.target.get("uid");
+  meta.display_name = call.target.get("display_name");
+  meta.description = call.target.get("description");
+  meta.notes = call.target.get("notes");
+  return meta;
+}
+
+std::expected<UidMeta, Response> parse(const Call& call) {
+  if (call.request.body.empty() || call.request.method == "GET") return parse_uri(call);
+  Result<UidMeta> meta = storage::parse_uid_meta(call.request.body);
+  if (!meta) {
+    return std::unexpected(
+        error_response(call, 400, "Unable to parse the given JSON", meta.error().message));
+  }
+  return std::move(*meta);
+}
+
+Result<UidMetaStore::Key> key_of(const UidMeta& meta) {
+  if (meta.uid.empty()) return fail(Errc::kInvalidArgument, "Missing UID");
+  if (!meta.kind) return fail(Errc::kInvalidArgument, "Missing type");
+  TRY(Bytes uid, storage::tsuid_bytes(meta.uid));
+  return UidMetaStore::Key{*meta.kind, std::move(uid)};
+}
+
+asio::awaitable<Response> get(Call& call, UidMeta wanted) {
+  Result<UidMetaStore::Key> key = key_of(wanted);
+  if (!key) co_return unexpected_error(call, key.error());
+  const Result<UidMeta> meta = co_await call.services.metadata.uid_metas().get(std::move(*key));
+  if (meta) co_return object(*meta);
+  if (meta.error().code == Errc::kNotFound) co_return not_found(call, meta.error());
+  if (meta.error().code == Errc::kInvalidArgument) co_return unexpected_error(call, meta.error());
+  co_return error_response(call, meta.error());
+}
+
+asio::awaitable<Response> put(Call& call, UidMeta wanted) {
+  Result<UidMetaStore::Key> key = key_of(wanted);
+  if (!key) co_return wrong_argument(call, key.error());
+  storage::UidMetaEdit edit{std::move(wanted)};
+  if (!edit.changes_anything()) co_return status_only(304);
+  const bool replace = call.request.method == "PUT";
+  UidMetaStore& store = call.services.metadata.uid_metas();
+  const Result<UidMeta> meta = co_await store.put(std::move(*key), std::move(edit), replace);
+  if (meta) co_return object(*meta);
+  if (meta.error().code == Errc::kNotFound) co_return not_found(call, meta.error());
+  co_return save_error(call, "UIDMeta", meta.error());
+}
+
+asio::awaitable<Response> remove(Call& call, UidMeta wanted) {
+  Result<UidMetaStore::Key> key = key_of(wanted);
+  if (!key) {
+    co_return error_response(call, 400, "Unable to delete UIDMeta information",
+                             key.error().message);
+  }
+  const Result<void> removed = co_await call.services.metadata.uid_metas().remove(std::move(*key));
+  if (removed) co_return status_only(204);
+  if (removed.error().code == Errc::kInvalidArgument) {
+    co_return error_response(call, 400, "Unable to delete UIDMeta information",
+                             removed.error().message);
+  }
+  co_return error_response(call, removed.error());
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_uid_meta(Call& call) {
+  if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
+  std::expected<UidMeta, Response> wanted = parse(call);
+  if (!wanted) co_return std::move(wanted.error());
+  if (call.request.method == "GET") co_return co_await get(call, std::move(*wanted));
+  if (call.request.method == "DELETE") co_return co_await remove(call, std::move(*wanted));
+  co_return co_await put(call, std::move(*wanted));
+}
+
+}  // namespace halite::web

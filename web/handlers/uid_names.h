@@ -1,0 +1,25 @@
+// Names and ids as the uid endpoints are told them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "storage/point_store.h"
+
+namespace halite::web {
+
+// "metric", "tagk" or "tagv" in any case; nothing for another word.
+[[nodiscard]] std::optional<storage::NameKind> uid_kind(std::string_view type);
+
+struct MetricAndTags {
+  std::string metric;
+  std::map<std::string, std::string> tags;
+};
+
+// "sys.cpu{host=web01,dc=lga}"; the braces may be left out. kInvalidArgument in OpenTSDB's words.
+[[nodiscard]] Result<MetricAndTags> parse_metric_and_tags(std::string_view text);
+
+}  // namespace halite::web
