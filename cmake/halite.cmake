@@ -39,28 +39,36 @@ function(halite_test name)
                        ENVIRONMENT "${HALITE_TEST_ENVIRONMENT}")
 endfunction()
 
-# One fuzzer: tests/fuzz/<name>_fuzz.cc with seeds in tests/fuzz/corpus/<name>/. Everywhere it is a
-# smoke test over its seeds and mutations of them; with HALITE_LIBFUZZER it is a libFuzzer program.
+# One fuzzer: tests/fuzz/<name>_fuzz.cc with seeds in tests/fuzz/corpus/<name>/. With
+# HALITE_LIBFUZZER it is a libFuzzer program, elsewhere one that runs its seeds and mutations of
+# them; either way ctest has a short run of it. ABORTS: that run must end in an abort.
 #   halite_fuzzer(put_line DEPENDS halite_ingest)
 function(halite_fuzzer name)
   cmake_parse_arguments(ARG "ABORTS" "" "DEPENDS" ${ARGN})
   set(program ${name}_fuzz)
   set(seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  set(verdict 0)
+  add_executable(${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/${name}_fuzz.cc)
+  target_link_libraries(${program} PRIVATE ${ARG_DEPENDS})
+  add_dependencies(fuzzers ${program})
   if(HALITE_LIBFUZZER)
-    add_executable(${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/${name}_fuzz.cc)
     target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+    set(grown ${CMAKE_BINARY_DIR}/corpus/${name})  # new inputs go here, never into the tree
+    file(MAKE_DIRECTORY ${grown})
+    set(command "\"$0\" -runs=20000 -seed=1 -max_len=4096 ${grown} \"$1\"")
+    if(ARG_ABORTS)
+      set(verdict 77)  # libFuzzer's word for a finding
+    endif()
   else()
-    add_executable(${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/${name}_fuzz.cc
-                              ${CMAKE_SOURCE_DIR}/tests/fuzz/smoke_main.cc)
-    set(verdict 0)
+    target_link_libraries(${program} PRIVATE fuzz_smoke)
+    set(command "\"$0\" \"$1\"")
     if(ARG_ABORTS)
       set(verdict 134)  # 128 + SIGABRT
     endif()
-    add_test(NAME fuzz_${name} COMMAND sh -c "\"$0\" \"$1\"; test $? = ${verdict}"
-                                       $<TARGET_FILE:${program}> ${seeds})
-    set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 120 ENVIRONMENT
-                                                 "${HALITE_TEST_ENVIRONMENT}")
   endif()
-  target_link_libraries(${program} PRIVATE ${ARG_DEPENDS})
-  add_dependencies(fuzzers ${program})
+  add_test(NAME fuzz_${name} COMMAND sh -c "${command}\; test $? = ${verdict}"
+                                     $<TARGET_FILE:${program}> ${seeds})
+  set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 300 WORKING_DIRECTORY
+                                               ${CMAKE_BINARY_DIR} ENVIRONMENT
+                                               "${HALITE_TEST_ENVIRONMENT}")
 endfunction()
