@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""kill -9 under load, ten times: every point answered with 204 is there afterwards, and nothing
-that was never sent. HALITE_SEED chooses the moments."""
+"""kill -9 under load, ten times: every point answered with 204, or followed by telnet's `sync` and
+its `synced`, is there afterwards, and nothing that was never sent. HALITE_SEED chooses the moments.
+"""
 
+import collections
 import http.client
 import json
 import os
@@ -14,7 +16,8 @@ import support
 
 T = 1356998400
 ROUNDS = 10
-WRITERS = 4
+HTTP_WRITERS = 3
+TELNET_WRITERS = 1
 BATCH_POINTS = 50
 METRIC = "kill9.load"
 
@@ -27,9 +30,15 @@ class Load:
         self.round = round_number
         self.sent = {}  # (tags, second): value
         self.acknowledged = {}
-        self.wrong = []  # answers that were no 204
+        self.wrong = []  # other answers
+        self.batches = collections.Counter()  # acknowledged, by writer
         self.lock = threading.Lock()
-        self.threads = [threading.Thread(target=self._write, args=(i,)) for i in range(WRITERS)]
+        self.connections = []
+        senders = [self._http_sender] * HTTP_WRITERS + [self._telnet_sender] * TELNET_WRITERS
+        self.threads = [
+            threading.Thread(target=self._write, args=(writer, sender))
+            for writer, sender in enumerate(senders)
+        ]
 
     def start(self):
         for thread in self.threads:
@@ -38,6 +47,8 @@ class Load:
     def join(self):
         for thread in self.threads:
             thread.join()
+        for connection in self.connections:
+            connection.close()
 
     def _batch(self, writer, number):
         # Every eighth batch brings names that nobody has seen: ids must survive as well.
@@ -50,9 +61,40 @@ class Load:
             for i in range(BATCH_POINTS)
         ]
 
-    def _write(self, writer):
+    def _http_sender(self):
+        """Sends one batch; returns None when it was acknowledged, else what was said instead."""
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        self.connections.append(connection)
+
+        def send(batch):
+            connection.request("POST", "/api/put", json.dumps(batch))
+            answer = connection.getresponse()
+            body = answer.read()
+            return None if answer.status == 204 else (answer.status, body)
+
+        return send
+
+    def _telnet_sender(self):
+        connection = self.server.telnet()
+        replies = connection.makefile("rb")
+        self.connections += [connection, replies]
+
+        def send(batch):
+            lines = []
+            for point in batch:
+                tags = " ".join(f"{key}={value}" for key, value in point["tags"].items())
+                lines.append(f"put {METRIC} {point['timestamp']} {point['value']} {tags}\n")
+            connection.sendall(("".join(lines) + "sync\n").encode())
+            reply = replies.readline()
+            if not reply:
+                raise ConnectionError("the connection ended")
+            return None if reply == b"synced\n" else reply
+
+        return send
+
+    def _write(self, writer, sender):
         number = 0
+        send = None
         while True:
             batch = self._batch(writer, number)
             points = {
@@ -62,17 +104,16 @@ class Load:
             with self.lock:
                 self.sent.update(points)
             try:
-                connection.request("POST", "/api/put", json.dumps(batch))
-                answer = connection.getresponse()
-                body = answer.read()
+                send = send or sender()
+                refusal = send(batch)
             except (OSError, http.client.HTTPException):
                 return  # it is gone: this batch was not acknowledged
             with self.lock:
-                if answer.status == 204:
-                    self.acknowledged.update(points)
-                else:
-                    self.wrong.append((answer.status, body))
+                if refusal is not None:
+                    self.wrong.append(refusal)
                     return
+                self.acknowledged.update(points)
+                self.batches[writer] += 1
             number += 1
 
 
@@ -114,7 +155,9 @@ class Kill9(support.HaliteTest):
             self.assertEqual(load.wrong, [])
             loads.append(load)
         acknowledged = sum(len(load.acknowledged) for load in loads)
-        self.assertGreater(acknowledged, ROUNDS * BATCH_POINTS, "that was no load")
+        for writer in range(HTTP_WRITERS + TELNET_WRITERS):
+            batches = sum(load.batches[writer] for load in loads)
+            self.assertGreater(batches, ROUNDS, f"writer {writer} did not load the server")
         server = self.server().start()
         for load in loads:
             self.check(server, load)

@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,31 +34,53 @@ TEST(Settings, EveryDefaultIsWithinItsOwnRange) {
   EXPECT_TRUE(read_back) << read_back.error().message;
 }
 
-// An error that names a setting names one that exists.
-TEST(Settings, MessagesNameOnlyRealOnes) {
-  Options options;
-  Config config;
-  declare_settings(config, options);
-  std::set<std::string> known;
-  for (const Setting& setting : config.settings()) known.insert(setting.name);
-
-  // "... (web.body_bytes_max)", "... query.series_max raises it": a name inside a string.
-  const std::regex name(
-      R"re("[^"]*\b((ingest|query|storage|rocksdb|web)\.[a-z_]+_(max|ms|bytes))\b)re");
+// The settings that source files of a kind name, by the first group of `pattern` in a line.
+std::set<std::string> named_in(std::string_view extension, const std::regex& pattern) {
   std::set<std::string> named;
-  for (const char* folder : {"common", "storage", "ingest", "query", "web"}) {
+  for (const char* folder : {"common", "storage", "ingest", "query", "web", "app"}) {
     const std::filesystem::path root = std::filesystem::path(HALITE_SOURCE_DIR) / folder;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-      if (entry.path().extension() != ".cc") continue;
+      if (entry.path().extension() != extension) continue;
       std::ifstream text(entry.path());
       for (std::string line; std::getline(text, line);) {
         std::smatch found;
-        if (std::regex_search(line, found, name)) named.insert(found[1]);
+        if (std::regex_search(line, found, pattern)) named.insert(found[1]);
       }
     }
   }
-  EXPECT_GE(named.size(), 3u);
-  for (const std::string& one : named) EXPECT_TRUE(known.contains(one)) << one;
+  return named;
+}
+
+class NamedSettings : public testing::Test {
+ protected:
+  NamedSettings() {
+    Options options;
+    Config config;
+    declare_settings(config, options);
+    for (const Setting& setting : config.settings()) known_.insert(setting.name);
+  }
+  void expect_known(const std::set<std::string>& named) {
+    EXPECT_GE(named.size(), 3u);
+    for (const std::string& one : named) EXPECT_TRUE(known_.contains(one)) << one;
+  }
+
+  std::set<std::string> known_;
+};
+
+// "... (web.body_bytes_max)", "... query.series_max raises it".
+TEST_F(NamedSettings, OfMessagesExist) {
+  expect_known(named_in(
+      ".cc",
+      std::regex(
+          R"re("[^"]*\b((?:ingest|query|storage|rocksdb|web)\.[a-z_]+_(?:max|ms|bytes))\b)re")));
+}
+
+// std::size_t line_bytes_max = 64 << 10;  // web.line_bytes_max: without the line's end
+TEST_F(NamedSettings, OfOptionsExist) {
+  expect_known(named_in(
+      ".h",
+      std::regex(
+          R"re(;\s+// ((?:ingest|query|storage|rocksdb|web|log|threads)\.(?!cc\b|h\b)[a-z_]+)\b)re")));
 }
 
 TEST(Settle, ListenAddresses) {
