@@ -80,6 +80,12 @@ void declare_query(Config& config, Options& options) {
                "Memory for one regular expression.");
   config.count("query.sub_queries_max", limits.sub_queries_max, {1, 100'000}, "queries",
                "Sub-queries of one request.");
+  config.count("query.expressions_max", limits.expressions_max, {1, 10'000}, "expressions",
+               "Expressions of one request.");
+  config.bytes("query.expression_bytes_max", limits.expression_bytes_max, {1, 64 * 1024},
+               "Text of one expression.");
+  config.count("query.expression_depth_max", limits.expression_depth_max, {1, 500}, "levels",
+               "Nesting of one expression.");
   config.flag("query.skip_unknown_values", options.skip_unknown_values,
               "An unknown tag value in a filter matches nothing instead of failing the query.");
 }

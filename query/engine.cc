@@ -150,6 +150,8 @@ QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLi
 
 QueryEngine::~QueryEngine() = default;
 
+const QueryLimits& QueryEngine::limits() const { return impl_->limits; }
+
 Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop) {
   auto work = impl_->run(std::move(question), std::move(stop));
   auto done = boost::asio::co_spawn(impl_->executor, std::move(work), boost::asio::use_awaitable);

@@ -38,10 +38,20 @@ struct QueryLimits {
   std::int64_t timeout_ms = 60'000;              // query.timeout_ms
   std::size_t regexp_bytes_max = 1 << 20;        // query.regexp_bytes_max
   std::size_t sub_queries_max = 256;             // query.sub_queries_max
+  std::size_t expressions_max = 256;             // query.expressions_max: of one request
+  std::size_t expression_bytes_max = 4096;       // query.expression_bytes_max
+  std::size_t expression_depth_max = 64;         // query.expression_depth_max: nesting
 
   // Time is read in windows that take about this much memory each; no setting. A window is never
   // shorter than an hour.
   std::uint64_t window_bytes = 96ull << 20;
+};
+
+// A tag with its ids.
+struct TagIds {
+  std::string key;
+  std::uint64_t key_uid = 0;
+  std::uint64_t value_uid = 0;  // 0 for a key alone
 };
 
 // One output series. Values are integers or doubles point by point.
@@ -50,7 +60,10 @@ struct AnswerSeries {
   std::string metric;
   std::map<std::string, std::string> tags;  // common to all members
   std::vector<std::string> aggregate_tags;  // in tagk uid order
-  std::vector<Bytes> tsuids;                // sorted; always filled
+  std::vector<TagIds> tag_ids;              // of `tags`, by key uid
+  std::vector<TagIds> aggregate_tag_ids;    // of `aggregate_tags`, keys alone
+  std::vector<Bytes> tsuids;                // sorted; always filled by the engine
+  bool empty_annotations = false;           // answers say "annotations":[]
   std::vector<TimestampMs> times;           // ascending, inside the asked range
   std::vector<ValueBits> values;
   std::vector<bool> floats;  // values[i] is a double; NaN is possible
@@ -79,6 +92,8 @@ class QueryEngine {
   ~QueryEngine();
 
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
+
+  [[nodiscard]] const QueryLimits& limits() const;
 
  private:
   struct Impl;

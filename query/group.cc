@@ -21,8 +21,13 @@ class CommonTags {
     for (const auto& [key_uid, entry] : tags_) {
       if (entry.differs) {
         answer.aggregate_tags.emplace_back(entry.tag.key);
+        answer.aggregate_tag_ids.push_back(
+            {.key = answer.aggregate_tags.back(), .key_uid = key_uid});
       } else {
         answer.tags.emplace(entry.tag.key, entry.tag.value);
+        answer.tag_ids.push_back({.key = std::string(entry.tag.key),
+                                  .key_uid = key_uid,
+                                  .value_uid = entry.tag.value_uid});
       }
     }
   }

@@ -130,8 +130,9 @@ Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
   SubPlan plan;
   plan.aggregator = find_aggregator(sub.aggregator);
   HALITE_CHECK(plan.aggregator != nullptr, "a checked question names an aggregator");
-  plan.asked = {.begin = question.begin, .end = question.end};
   plan.scan = scan_range(question, sub.downsample);
+  plan.asked =
+      question.whole_scan ? plan.scan : TimeRange{.begin = question.begin, .end = question.end};
   plan.rate = sub.rate;
   if (sub.downsample) {
     TRY(plan.downsample, make_downsample(question, *sub.downsample, plan.scan, output_points_max));

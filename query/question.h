@@ -70,6 +70,7 @@ struct Question {
   bool no_annotations = false;
   bool global_annotations = false;
   bool delete_points = false;
+  bool whole_scan = false;  // answer also the points that were read around the range asked
 };
 
 }  // namespace halite::query

@@ -184,6 +184,7 @@ void AnswerSource::begin_series(std::string& to) {
     to += ",\"tsuids\":";
     append_tsuids(to, series.tsuids);
   }
+  if (series.empty_annotations) to += ",\"annotations\":[]";
   to += question.arrays ? ",\"dps\":[" : ",\"dps\":{";
   in_series_ = true;
   any_point_ = false;

@@ -9,6 +9,7 @@
 //             with web.allow_delete
 // Answer      200 [{"metric","tags","aggregateTags","dps":{"<s>":number,..}},..], streamed. Under
 //             the prefix /grafana without points that are no JSON numbers
+// /exp, /gexp  query_exp.cc, query_gexp.cc; other segments behind mean nothing
 // Errors      400 the question is wrong, or names what does not exist; 500 some faults in the URI's
 //             syntax (OpenTSDB's way); 408 too slow; 413 over a limit; 424 the store failed
 #include <utility>
@@ -17,6 +18,7 @@
 #include "query/question_parse.h"
 #include "web/error_map.h"
 #include "web/handlers/handlers.h"
+#include "web/handlers/query_errors.h"
 #include "web/json_out.h"
 
 namespace halite::web {
@@ -36,16 +38,6 @@ Result<query::Question> parse(const Call& call) {
 
 bool asks_to_delete(const Call& call, const query::Question& question) {
   return call.request.method == "DELETE" || question.delete_points;
-}
-
-// What went wrong while it ran. OpenTSDB says 400 also for names that do not exist, and repeats the
-// text as details.
-Response run_error(const Call& call, const Error& error) {
-  int status = http_status(error.code);
-  if (error.code == Errc::kNotFound) status = 400;
-  if (error.code == Errc::kUnavailable || error.code == Errc::kCorruption) status = 424;
-  const bool repeats = status == 400 && error.details.empty();
-  return error_response(call, status, error.message, repeats ? error.message : error.details);
 }
 
 storage::SeriesQuery series_of(const query::SubQuestion& sub) {
@@ -68,7 +60,18 @@ Task<void> delete_points(storage::PointStore& store, const query::Question& ques
 
 }  // namespace
 
+Response query_run_error(const Call& call, const Error& error) {
+  int status = http_status(error.code);
+  if (error.code == Errc::kNotFound) status = 400;
+  if (error.code == Errc::kUnavailable || error.code == Errc::kCorruption) status = 424;
+  const bool repeats = status == 400 && error.details.empty();
+  return error_response(call, status, error.message, repeats ? error.message : error.details);
+}
+
 asio::awaitable<Response> handle_query(Call& call) {
+  const std::string kind = call.target.rest.empty() ? "" : lower_ascii(call.target.rest.front());
+  if (kind == "exp") co_return co_await handle_query_exp(call);
+  if (kind == "gexp") co_return co_await handle_query_gexp(call);
   Result<query::Question> question = parse(call);
   if (!question) co_return error_response(call, question.error());
   const bool deletes = asks_to_delete(call, *question);
@@ -78,10 +81,10 @@ asio::awaitable<Response> handle_query(Call& call) {
   }
   Result<std::shared_ptr<const query::Answer>> answer =
       co_await call.services.engine.run(std::move(*question), call.stop);
-  if (!answer) co_return run_error(call, answer.error());
+  if (!answer) co_return query_run_error(call, answer.error());
   if (deletes) {
     const Result<void> deleted = co_await delete_points(call.services.store, (*answer)->question);
-    if (!deleted) co_return run_error(call, deleted.error());
+    if (!deleted) co_return query_run_error(call, deleted.error());
   }
   Response response;
   response.source = std::make_unique<AnswerSource>(

@@ -1,0 +1,203 @@
+#include "query/expression/exp_check.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "query/aggregator.h"
+#include "query/downsample_spec.h"
+#include "query/expression/parser.h"
+#include "query/question_check.h"
+#include "query/time.h"
+
+namespace halite::query {
+namespace {
+
+std::unexpected<Error> refuse(std::string message) {
+  return fail(Errc::kInternal, std::move(message));
+}
+
+// The reason why is not told, as in OpenTSDB.
+bool is_valid(const ExpTime& time, const ParseContext& context) {
+  ParseContext zoned = context;
+  if (!time.timezone.empty()) zoned.timezone = time.timezone;
+  if (time.start.empty() || !parse_time(time.start, zoned)) return false;
+  if (!time.end.empty() && !parse_time(time.end, zoned)) return false;
+  if (find_aggregator(time.aggregator) == nullptr) return false;
+  if (!time.downsampler) return true;
+  const ExpTime::Downsampler& downsampler = *time.downsampler;
+  if (downsampler.interval.empty() || !parse_duration(downsampler.interval)) return false;
+  return find_aggregator(downsampler.aggregator) != nullptr;
+}
+
+// Letters and digits, not one digit alone. Bytes past ASCII are taken for letters.
+bool is_valid_id(std::string_view id) {
+  if (id.empty()) return false;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (id.size() == 1 && is_digit(id.front())) return false;
+  return std::ranges::all_of(id, [&](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           static_cast<unsigned char>(c) >= 0x80;
+  });
+}
+
+bool is_valid(const ExpMetric& metric, const ParseContext& context) {
+  if (metric.metric.empty() || !is_valid_id(metric.id)) return false;
+  if (!metric.aggregator.empty() && find_aggregator(metric.aggregator) == nullptr) return false;
+  return metric.time_offset.empty() || parse_time(metric.time_offset, context).has_value();
+}
+
+// No id twice: metrics and expressions share theirs.
+Result<std::set<std::string>> collect_ids(const ExpQuestion& question) {
+  std::set<std::string> ids;
+  for (const ExpMetric& metric : question.metrics) {
+    if (!ids.insert(metric.id).second) {
+      return refuse(fmt::format("duplicated metric id: {}", metric.id));
+    }
+  }
+  std::set<std::string> filter_ids;
+  if (question.filters) {
+    for (const ExpFilter& filter : *question.filters) {
+      if (!filter_ids.insert(filter.id).second) {
+        return refuse(fmt::format("duplicated filter id: {}", filter.id));
+      }
+    }
+  }
+  if (!question.expressions) return ids;
+  for (const ExpExpression& expression : *question.expressions) {
+    if (!ids.insert(expression.id).second) {
+      return refuse(fmt::format("Duplicated variable or expression id: {}", expression.id));
+    }
+  }
+  return ids;
+}
+
+Result<void> check_filter_references(const ExpQuestion& question) {
+  if (!question.filters) return {};
+  for (const ExpMetric& metric : question.metrics) {
+    if (metric.filter.empty()) continue;
+    if (std::ranges::find(*question.filters, metric.filter, &ExpFilter::id) ==
+        question.filters->end()) {
+      return refuse(
+          fmt::format("unrecognized filter id {} in metric {}", metric.filter, metric.id));
+    }
+  }
+  return {};
+}
+
+Result<void> check_parts(const ExpQuestion& question, const ParseContext& context) {
+  for (std::size_t i = 0; i < question.metrics.size(); ++i) {
+    if (!is_valid(question.metrics[i], context)) {
+      return refuse(fmt::format("Invalid metric at index {}", i));
+    }
+  }
+  if (question.filters) {
+    for (std::size_t i = 0; i < question.filters->size(); ++i) {
+      if (!is_valid_id((*question.filters)[i].id)) {
+        return refuse(fmt::format("Invalid filter at index {}", i));
+      }
+    }
+  }
+  return {};
+}
+
+// OpenTSDB checks each expression's fields and text before the references of any.
+Result<void> parse_expressions(ExpQuestion& question, const ExpressionLimits& limits) {
+  if (!question.expressions) return {};
+  for (std::size_t i = 0; i < question.expressions->size(); ++i) {
+    ExpExpression& expression = (*question.expressions)[i];
+    if (!is_valid_id(expression.id) || expression.text.empty()) {
+      return refuse(fmt::format("Invalid expression at index {}", i));
+    }
+    auto parsed = parse_expression(expression.text, limits);
+    if (!parsed) {
+      Error error = std::move(parsed).error();
+      if (error.code != Errc::kTooLarge) error.code = Errc::kInternal;
+      return std::unexpected(std::move(error));
+    }
+    expression.expression = *std::move(parsed);
+  }
+  return {};
+}
+
+Result<void> check_variables(const ExpQuestion& question, const std::set<std::string>& ids) {
+  if (!question.expressions) return {};
+  for (const ExpExpression& expression : *question.expressions) {
+    for (const std::string& variable : expression.expression.variables) {
+      if (ids.contains(variable)) continue;
+      return refuse(fmt::format("Expression [{}] was missing input {}", expression.text, variable));
+    }
+  }
+  return {};
+}
+
+Result<DraftSubQuestion> sub_question(const ExpQuestion& question, const ExpMetric& metric) {
+  const ExpTime& time = question.time;
+  DraftSubQuestion sub;
+  sub.question.metric = metric.metric;
+  sub.question.aggregator = metric.aggregator.empty() ? time.aggregator : metric.aggregator;
+  if (time.rate) sub.question.rate = RateSpec{};
+  if (time.downsampler) {
+    sub.downsample = time.downsampler->interval + "-" + time.downsampler->aggregator;
+  }
+  if (metric.filter.empty()) return sub;
+  if (!question.filters || question.filters->empty()) {
+    return refuse(fmt::format("No filter defined: {}", metric.filter));
+  }
+  const auto filter = std::ranges::find(*question.filters, metric.filter, &ExpFilter::id);
+  sub.question.filters = filter->tags;
+  sub.question.explicit_tags = filter->explicit_tags;
+  return sub;
+}
+
+// Metrics that ask for the same share a sub-query.
+Result<void> make_question(ExpQuestion& question, const ParseContext& context) {
+  DraftQuestion draft;
+  draft.start = question.time.start;
+  draft.end = question.time.end;
+  draft.flags.timezone = question.time.timezone;
+  draft.flags.whole_scan = true;
+  for (ExpMetric& metric : question.metrics) {
+    TRY(DraftSubQuestion sub, sub_question(question, metric));
+    const auto same = std::ranges::find(draft.queries, sub);
+    metric.query = static_cast<std::size_t>(same - draft.queries.begin());
+    if (same == draft.queries.end()) draft.queries.push_back(std::move(sub));
+  }
+  if (question.expressions) {
+    for (const ExpExpression& expression : *question.expressions) {
+      if (!expression.expression.variables.empty()) continue;
+      return refuse("The expression didn't appear to have any variables");
+    }
+  }
+  auto checked = check_question(std::move(draft), context);
+  if (!checked) {
+    return fail(checked.error().code == Errc::kTooLarge ? Errc::kTooLarge : Errc::kInternal,
+                checked.error().message);
+  }
+  question.question = *std::move(checked);
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_exp_question(ExpQuestion& question, const ParseContext& context,
+                                const ExpLimits& limits) {
+  if (!is_valid(question.time, context)) return refuse("Invalid time");
+  if (question.metrics.empty()) return refuse("missing or empty metrics");
+  if (question.expressions && question.expressions->size() > limits.expressions_max) {
+    return fail(Errc::kTooLarge,
+                fmt::format("The question has {} expressions, at most {} are allowed; split it or "
+                            "raise query.expressions_max",
+                            question.expressions->size(), limits.expressions_max));
+  }
+  TRY(const std::set<std::string> ids, collect_ids(question));
+  TRY_VOID(check_parts(question, context));
+  TRY_VOID(parse_expressions(question, limits.expression));
+  TRY_VOID(check_filter_references(question));
+  TRY_VOID(check_variables(question, ids));
+  return make_question(question, context);
+}
+
+}  // namespace halite::query

@@ -1,0 +1,20 @@
+// A tree as JEXL writes it out again, for its messages.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "query/expression/tree.h"
+
+namespace halite::query {
+
+struct PrintedExpression {
+  std::string text;
+  std::size_t begin = 0;  // of the node asked for
+  std::size_t end = 0;    // past its last letter
+};
+
+[[nodiscard]] PrintedExpression print_expression(const Expression& expression,
+                                                 const ExpressionNode* mark = nullptr);
+
+}  // namespace halite::query

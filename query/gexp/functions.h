@@ -1,0 +1,39 @@
+// The functions of /api/query/gexp. Each takes series and texts, and answers series.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "query/engine.h"
+
+namespace halite::query {
+
+using SeriesList = std::vector<AnswerSeries>;
+
+// `arguments` are the series of each sub-query or nested call, `parameters` the other arguments.
+// kInvalidArgument, in OpenTSDB's words: a parameter is missing or wrong, or series do not fit.
+using GexpFunction = Result<SeriesList> (*)(std::vector<SeriesList> arguments,
+                                            std::span<const std::string> parameters);
+
+[[nodiscard]] bool is_gexp_function(std::string_view name);
+
+// Null when there is no such function.
+[[nodiscard]] GexpFunction find_gexp_function(std::string_view name);
+
+// arithmetic.cc: sums, differences, products and quotients of 2 to 26 arguments. Series with equal
+// tags go together; one without its like is joined with zeros.
+Result<SeriesList> gexp_sum(std::vector<SeriesList>, std::span<const std::string>);
+Result<SeriesList> gexp_difference(std::vector<SeriesList>, std::span<const std::string>);
+Result<SeriesList> gexp_multiply(std::vector<SeriesList>, std::span<const std::string>);
+Result<SeriesList> gexp_divide(std::vector<SeriesList>, std::span<const std::string>);
+
+// window.cc: movingAverage(q,5), movingAverage(q,'10min'). 0 until the window is full.
+Result<SeriesList> gexp_moving_average(std::vector<SeriesList>, std::span<const std::string>);
+
+// All arguments' series one after the other.
+[[nodiscard]] SeriesList flatten(std::vector<SeriesList> arguments);
+
+}  // namespace halite::query

@@ -1,0 +1,158 @@
+#include "query/gexp/parser.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "query/gexp/functions.h"
+#include "query/text.h"
+
+namespace halite::query {
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// Braces that hold something hold "key=value,...".
+bool has_good_tags(std::string_view metric) {
+  for (std::size_t open = metric.find('{'); open != std::string_view::npos;) {
+    const std::size_t close = metric.find('}', open);
+    if (close == std::string_view::npos) return false;
+    const std::string_view inside = metric.substr(open + 1, close - open - 1);
+    if (!inside.empty()) {
+      for (const std::string_view pair : split_all(inside, ',')) {
+        const std::size_t equals = pair.find('=');
+        if (equals == std::string_view::npos || equals == 0 || equals + 1 == pair.size()) {
+          return false;
+        }
+      }
+    }
+    open = metric.find('{', close);
+  }
+  return true;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, const ExpressionLimits& limits) : text_(text), limits_(limits) {}
+
+  Result<GexpCall> parse() {
+    skip_blanks();
+    return call();
+  }
+
+ private:
+  [[nodiscard]] std::unexpected<Error> fault() const {
+    return fail(Errc::kInternal, fmt::format("Failed to parse {}", text_));
+  }
+  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+  [[nodiscard]] char peek() const { return at_end() ? '\0' : text_[at_]; }
+  void skip_blanks() {
+    while (is_blank(peek())) ++at_;
+  }
+
+  // How many letters are a function's name followed by a bracket; 0 = it is no call.
+  [[nodiscard]] std::size_t name_length() const {
+    std::size_t end = at_;
+    while (end < text_.size() && is_letter(text_[end])) ++end;
+    std::size_t bracket = end;
+    while (bracket < text_.size() && is_blank(text_[bracket])) ++bracket;
+    return bracket < text_.size() && text_[bracket] == '(' ? end - at_ : 0;
+  }
+
+  Result<GexpCall> call() {
+    if (++depth_ > limits_.depth_max) {
+      return fail(Errc::kTooLarge,
+                  fmt::format("An expression is nested more than {} deep; write it flatter or "
+                              "raise query.expression_depth_max",
+                              limits_.depth_max));
+    }
+    const std::size_t length = name_length();
+    if (length == 0) return fault();
+    GexpCall call{
+        .function = std::string(text_.substr(at_, length)), .series = {}, .parameters = {}};
+    at_ += length;
+    skip_blanks();
+    ++at_;  // the bracket
+    while (true) {
+      skip_blanks();
+      TRY_VOID(argument(call));
+      skip_blanks();
+      const char next = peek();
+      if (next != ',' && next != ')') return fault();
+      ++at_;
+      if (next == ')') break;
+    }
+    if (!is_gexp_function(call.function)) {
+      return fail(Errc::kInternal,
+                  fmt::format("Function {} has not been implemented", call.function));
+    }
+    --depth_;
+    return call;
+  }
+
+  Result<void> argument(GexpCall& into) {
+    if (name_length() > 0) {
+      TRY(GexpCall nested, call());
+      into.series.emplace_back(std::move(nested));
+      return {};
+    }
+    const std::string_view word = read_word();
+    if (word.empty()) return fault();
+    if (word.front() == '\'' || !word.contains(':')) {
+      into.parameters.emplace_back(word);
+      return {};
+    }
+    if (!has_good_tags(word)) return fault();
+    into.series.emplace_back(GexpMetric{.text = std::string(word)});
+    return {};
+  }
+
+  // Up to the comma or bracket that ends the argument; those in braces and quotes belong to it.
+  std::string_view read_word() {
+    const std::size_t begin = at_;
+    bool quoted = false;
+    int braces = 0;
+    for (; !at_end(); ++at_) {
+      const char c = peek();
+      if (c == '\'') quoted = !quoted;
+      if (quoted) continue;
+      if (c == '{') ++braces;
+      if (c == '}') --braces;
+      if (braces > 0) continue;
+      if (c == ',' || c == '(' || c == ')' || is_blank(c)) break;
+    }
+    return text_.substr(begin, at_ - begin);
+  }
+
+  std::string_view text_;
+  const ExpressionLimits& limits_;
+  std::size_t at_ = 0;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+Result<GexpCall> parse_gexp(std::string_view text, const ExpressionLimits& limits) {
+  if (text.size() > limits.bytes_max) {
+    return fail(Errc::kTooLarge,
+                fmt::format("An expression has {} bytes, at most {} are allowed; shorten it or "
+                            "raise query.expression_bytes_max",
+                            text.size(), limits.bytes_max));
+  }
+  return Parser(text, limits).parse();
+}
+
+void collect_metrics(const GexpCall& call, std::vector<std::string>& metrics) {
+  for (const auto& argument : call.series) {
+    if (const auto* metric = std::get_if<GexpMetric>(&argument)) {
+      metrics.push_back(metric->text);
+    } else {
+      collect_metrics(std::get<GexpCall>(argument), metrics);
+    }
+  }
+}
+
+}  // namespace halite::query

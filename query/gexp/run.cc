@@ -1,0 +1,88 @@
+#include "query/gexp/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/check.h"
+#include "query/gexp/functions.h"
+
+namespace halite::query {
+namespace {
+
+// The request as it would be for /api/query with these sub-queries.
+Parameters with_metrics(const Parameters& parameters, const std::vector<std::string>& metrics) {
+  Parameters result;
+  for (const auto& [key, value] : parameters) {
+    if (key != "m" && key != "tsuid" && key != "exp") result.emplace_back(key, value);
+  }
+  for (const std::string& metric : metrics) result.emplace_back("m", metric);
+  return result;
+}
+
+Result<SeriesList> run_call(const GexpCall& call, const GexpQuestion& question,
+                            const Answer& answer) {
+  std::vector<SeriesList> arguments;
+  for (const auto& argument : call.series) {
+    if (const auto* nested = std::get_if<GexpCall>(&argument)) {
+      TRY(SeriesList series, run_call(*nested, question, answer));
+      arguments.push_back(std::move(series));
+      continue;
+    }
+    const std::size_t index = question.queries.at(std::get<GexpMetric>(argument).text);
+    SeriesList& series = arguments.emplace_back();
+    for (const AnswerSeries& one : answer.series) {
+      if (one.query_index == index) series.push_back(one);
+    }
+  }
+  const GexpFunction function = find_gexp_function(call.function);
+  HALITE_CHECK(function != nullptr, "the parser lets only known functions through");
+  return function(std::move(arguments), call.parameters);
+}
+
+}  // namespace
+
+Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const ParseContext& context,
+                                         const GexpLimits& limits) {
+  GexpQuestion question;
+  const auto start = std::ranges::find(parameters, "start", [](const auto& p) { return p.first; });
+  if (start == parameters.end() || start->second.empty()) {
+    return fail(Errc::kInvalidArgument, "Missing parameter <code>start</code>");
+  }
+  std::vector<std::string> metrics;
+  for (const auto& [key, value] : parameters) {
+    if (key != "exp") continue;
+    if (question.calls.size() == limits.expressions_max) {
+      return fail(Errc::kTooLarge,
+                  fmt::format("The question has more than {} expressions; split it or raise "
+                              "query.expressions_max",
+                              limits.expressions_max));
+    }
+    TRY(GexpCall call, parse_gexp(value, limits.expression));
+    collect_metrics(call, metrics);
+    question.calls.push_back(std::move(call));
+  }
+  TRY(question.question, parse_question_uri(with_metrics(parameters, metrics), context));
+  // Texts that mean the same were collapsed; find each where it is now.
+  for (const std::string& metric : metrics) {
+    if (question.queries.contains(metric)) continue;
+    TRY(const Question alone, parse_question_uri(with_metrics(parameters, {metric}), context));
+    const auto& all = question.question.queries;
+    const auto found = std::ranges::find(all, alone.queries.front());
+    HALITE_CHECK(found != all.end(), "a sub-query means the same alone and with others");
+    question.queries.emplace(metric, static_cast<std::size_t>(found - all.begin()));
+  }
+  return question;
+}
+
+Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer) {
+  Answer result{.question = answer.question, .series = {}, .cost = answer.cost};
+  for (const GexpCall& call : question.calls) {
+    TRY(SeriesList series, run_call(call, question, answer));
+    for (AnswerSeries& one : series) result.series.push_back(std::move(one));
+  }
+  return result;
+}
+
+}  // namespace halite::query

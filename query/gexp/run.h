@@ -1,0 +1,34 @@
+// A request of /api/query/gexp: its parameters as a question, and its answer.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "query/engine.h"
+#include "query/gexp/parser.h"
+#include "query/question_parse.h"
+
+namespace halite::query {
+
+struct GexpQuestion {
+  std::vector<GexpCall> calls;                 // one for each exp=
+  std::map<std::string, std::size_t> queries;  // a sub-query's text: index into question.queries
+  Question question;
+};
+
+struct GexpLimits {
+  std::size_t expressions_max = 256;
+  ExpressionLimits expression;
+};
+
+// start=..&end=..&exp=..&exp=.., and the flags of /api/query. kInternal where OpenTSDB answers 500.
+[[nodiscard]] Result<GexpQuestion> parse_gexp_question(const Parameters& parameters,
+                                                       const ParseContext& context,
+                                                       const GexpLimits& limits);
+
+// The answer to `question.question`, with the series that the calls make of its series.
+[[nodiscard]] Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer);
+
+}  // namespace halite::query

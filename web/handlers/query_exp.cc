@@ -1,0 +1,47 @@
+// POST /api/query/exp: arithmetic with series.
+//
+// POST        {"time":{"start","end","aggregator","downsampler","rate"},"filters":[..],
+//             "metrics":[{"id","metric","filter",..}],"expressions":[{"id","expr","join",..}],
+//             "outputs":[{"id","alias"}]}: query/expression/exp_question.h
+// Answer      200 {"outputs":[{"id","dps":[[ms,value,..],..],"dpsMeta":{},"meta":[..]}],"query":{}}
+// Errors      500 the body is wrong (OpenTSDB's way, also for other methods than POST); 400 names
+//             that do not exist, expressions that use themselves, values that cannot be computed;
+//             otherwise as /api/query
+#include <utility>
+
+#include "query/engine.h"
+#include "query/expression/exp_run.h"
+#include "web/error_map.h"
+#include "web/exp_out.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/query_errors.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+asio::awaitable<Response> handle_query_exp(Call& call) {
+  const query::QueryLimits& limits = call.services.engine.limits();
+  const query::ParseContext context{.now = call.services.clock.now_ms(),
+                                    .timezone = call.options.timezone};
+  const query::ExpLimits exp_limits{.expressions_max = limits.expressions_max,
+                                    .expression = {.bytes_max = limits.expression_bytes_max,
+                                                   .depth_max = limits.expression_depth_max}};
+  Result<query::ExpQuestion> question =
+      query::parse_exp_question(call.request.body, context, exp_limits);
+  if (!question) co_return error_response(call, question.error());
+  Result<std::shared_ptr<const query::Answer>> answer =
+      co_await call.services.engine.run(question->question, call.stop);
+  if (!answer) co_return query_run_error(call, answer.error());
+  Result<std::vector<query::ExpTable>> outputs =
+      query::run_exp(*question, **answer, limits.output_points_max, call.stop);
+  if (!outputs) co_return query_run_error(call, outputs.error());
+  auto made = std::make_shared<query::ExpAnswer>();
+  made->question = *std::move(question);
+  made->outputs = *std::move(outputs);
+  Response response;
+  response.source = std::make_unique<ExpAnswerSource>(std::move(made), call.target.grafana);
+  co_return response;
+}
+
+}  // namespace halite::web

@@ -1,0 +1,50 @@
+// GET /api/query/gexp: functions of series, in Graphite's manner.
+//
+// GET         start, end and the flags of /api/query; exp=<function>(<argument>,..) (repeated).
+//             Arguments are functions, sub-queries as behind m=, numbers and texts:
+//             alias absolute scale movingAverage highestMax highestCurrent sum[Series]
+//             diff[erence|Series] multiply[Series] divide[Series] (shift, timeShift: always
+//             refused)
+// Answer      200 as /api/query
+// Errors      500 the expression cannot be read or names no function; 400 its parameters, its
+//             sub-queries or their series are wrong; otherwise as /api/query
+#include <utility>
+
+#include "query/engine.h"
+#include "query/gexp/run.h"
+#include "web/error_map.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/query_errors.h"
+#include "web/json_out.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+asio::awaitable<Response> handle_query_gexp(Call& call) {
+  const query::QueryLimits& limits = call.services.engine.limits();
+  const query::ParseContext context{.now = call.services.clock.now_ms(),
+                                    .timezone = call.options.timezone};
+  const query::GexpLimits gexp_limits{.expressions_max = limits.expressions_max,
+                                      .expression = {.bytes_max = limits.expression_bytes_max,
+                                                     .depth_max = limits.expression_depth_max}};
+  if (call.request.method != "GET") {
+    co_return error_response(call, 400, "Expressions are asked for with GET",
+                             "Expected GET /api/query/gexp?start=..&exp=..");
+  }
+  Result<query::GexpQuestion> question =
+      query::parse_gexp_question(call.target.parameters, context, gexp_limits);
+  if (!question) co_return error_response(call, question.error());
+  Result<std::shared_ptr<const query::Answer>> answer =
+      co_await call.services.engine.run(question->question, call.stop);
+  if (!answer) co_return query_run_error(call, answer.error());
+  Result<query::Answer> made = query::run_gexp(*question, **answer);
+  if (!made) co_return query_run_error(call, made.error());
+  Response response;
+  response.source =
+      std::make_unique<AnswerSource>(std::make_shared<const query::Answer>(*std::move(made)),
+                                     AnswerFormat{.plain_numbers = call.target.grafana});
+  co_return response;
+}
+
+}  // namespace halite::web
