@@ -132,12 +132,12 @@ const Aggregator* find_aggregator(std::string_view name) {
 }
 
 const std::vector<std::string>& aggregator_names() {
-  static const std::vector<std::string> names = [] {
+  static const std::vector<std::string> kNames = [] {
     std::vector<std::string> all;
     for (const Aggregator& aggregator : kAggregators) all.emplace_back(aggregator.name);
     return all;
   }();
-  return names;
+  return kNames;
 }
 
 void DoubleAccumulator::reset() {

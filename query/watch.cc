@@ -30,22 +30,26 @@ Result<void> Watch::check() const {
 }
 
 Result<void> Watch::add_series(std::uint64_t count) {
-  if ((series_ += count) <= limits_.series_max) return {};
+  const std::uint64_t total = series_ += count;
+  if (total <= limits_.series_max) return {};
   return too_much("selects series:", limits_.series_max, "query.series_max");
 }
 
 Result<void> Watch::add_points(std::uint64_t count) {
-  if ((points_ += count) <= limits_.points_max) return {};
+  const std::uint64_t total = points_ += count;
+  if (total <= limits_.points_max) return {};
   return too_much("reads points:", limits_.points_max, "query.points_max");
 }
 
 Result<void> Watch::add_output_points(std::uint64_t count) {
-  if ((output_points_ += count) <= limits_.output_points_max) return {};
+  const std::uint64_t total = output_points_ += count;
+  if (total <= limits_.output_points_max) return {};
   return too_much("answers points:", limits_.output_points_max, "query.output_points_max");
 }
 
 Result<void> Watch::add_bytes(std::int64_t count) {
-  if ((bytes_ += count) <= static_cast<std::int64_t>(limits_.bytes_max)) return {};
+  const std::int64_t total = bytes_ += count;
+  if (total <= static_cast<std::int64_t>(limits_.bytes_max)) return {};
   return too_much("needs bytes of memory:", limits_.bytes_max, "query.bytes_max");
 }
 

@@ -8,11 +8,13 @@
 #include "query/downsample_spec.h"
 #include "tests/fuzz/question_input.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace halite::query;
+namespace halite::query {
+namespace {
+
+void run(const std::uint8_t* data, std::size_t size) {
   constexpr std::array<const char*, 4> kZones = {"", "Europe/Paris", "America/Sao_Paulo",
                                                  "Asia/Kolkata"};
-  if (size == 0) return 0;
+  if (size == 0) return;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   ParseContext context;
   context.now = kFuzzNow;
@@ -23,5 +25,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto spec = parse_downsample(text)) {
     HALITE_CHECK(spec->all || spec->interval_ms > 0, "a bucket has a length");
   }
+}
+
+}  // namespace
+}  // namespace halite::query
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  halite::query::run(data, size);
   return 0;
 }

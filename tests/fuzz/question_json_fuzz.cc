@@ -5,12 +5,21 @@
 
 #include "tests/fuzz/question_input.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace halite::query;
+namespace halite::query {
+namespace {
+
+void run(const std::uint8_t* data, std::size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   ParseContext context;
   context.now = kFuzzNow;
   const auto question = parse_question_json(body, {}, context);
   if (question) check_checked(*question);
+}
+
+}  // namespace
+}  // namespace halite::query
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  halite::query::run(data, size);
   return 0;
 }

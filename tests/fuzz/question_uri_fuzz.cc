@@ -6,8 +6,10 @@
 #include "query/text.h"
 #include "tests/fuzz/question_input.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace halite::query;
+namespace halite::query {
+namespace {
+
+void run(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Parameters parameters;
   for (const std::string_view pair : split_all(text, '&')) {
@@ -19,5 +21,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   context.now = kFuzzNow;
   const auto question = parse_question_uri(parameters, context);
   if (question) check_checked(*question);
+}
+
+}  // namespace
+}  // namespace halite::query
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  halite::query::run(data, size);
   return 0;
 }

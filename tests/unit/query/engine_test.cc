@@ -14,7 +14,6 @@
 namespace halite::query {
 namespace {
 
-using storage::FilterType;
 using test::QueryLayout;
 using test::QueryWorld;
 using testing::AllOf;

@@ -12,7 +12,6 @@ namespace {
 
 using storage::FilterType;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
