@@ -12,6 +12,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include "common/log.h"
 #include "query/plan.h"
 #include "query/sub_query.h"
 #include "query/watch.h"
@@ -82,6 +83,7 @@ struct QueryEngine::Impl {
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
   Task<void> answer(Answer* answer, Watch* watch);
   Task<void> answer_one(Answer* answer, std::size_t index, Watch* watch);
+  Task<void> delete_answered(const Question* question);
 
   storage::PointStore& store;
   const Clock& clock;
@@ -120,6 +122,24 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Watch* watch) {
     auto one = answer_one(answer, i, watch);
     CO_TRY_VOID(co_await std::move(one));
   }
+  if (answer->question.delete_points) {
+    auto deleting = delete_answered(&answer->question);
+    CO_TRY_VOID(co_await std::move(deleting));
+  }
+  co_return Result<void>{};
+}
+
+// Once everything is answered: a later sub-query may read what an earlier one deletes. Exactly the
+// range asked, not the whole rows that OpenTSDB takes away.
+Task<void> QueryEngine::Impl::delete_answered(const Question* question) {
+  for (const SubQuestion& sub : question->queries) {
+    auto selecting = store.select(series_query(sub, skip_unknown_values));
+    CO_TRY(const std::shared_ptr<const storage::Selection> selection,
+           co_await std::move(selecting));
+    auto deleting = store.delete_range(selection, {.begin = question->begin, .end = question->end});
+    CO_TRY(const std::uint64_t deleted, co_await std::move(deleting));
+    log::info("deleted {} points that a question named", deleted);
+  }
   co_return Result<void>{};
 }
 
@@ -134,11 +154,6 @@ Task<void> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index, Watc
   auto running = run_sub_query(store, selection, question, plan, index, *watch);
   CO_TRY(std::vector<AnswerSeries> series, co_await std::move(running));
   for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
-  if (answer->question.delete_points) {
-    auto deleting = store.delete_range(selection, plan.asked);
-    CO_TRY(const std::uint64_t deleted, co_await std::move(deleting));
-    static_cast<void>(deleted);
-  }
   co_return Result<void>{};
 }
 

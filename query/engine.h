@@ -6,6 +6,8 @@
 //
 //   Threads  run() may be called at any time from any thread; it works on the query executor.
 //   Stop     request_stop() on the token ends the work soon with kCancelled.
+//   Delete   with Question::delete_points what was answered is removed, after all is answered;
+//            whether that is allowed is the caller's business.
 //   Errors   kInvalidArgument, kNotFound: the question. kTooLarge, kTimeout: a limit, named with
 //            the setting that raises it.
 #pragma once

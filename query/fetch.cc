@@ -9,9 +9,6 @@
 namespace halite::query {
 namespace {
 
-// About what a series costs besides its points.
-constexpr std::int64_t kSeriesBytes = 512;
-
 std::int64_t point_bytes(std::size_t points) {
   return static_cast<std::int64_t>(points * PointColumns::kBytesPerPoint);
 }
@@ -30,21 +27,33 @@ storage::Block rest_of(const storage::Block& block, TimestampMs from) {
 }  // namespace
 
 struct Fetch::SeriesState {
-  SeriesState(const storage::Series& owner, const SubPlan& plan) : series(&owner), pipeline(plan) {}
+  SeriesState(const storage::Series& owner, const SubPlan& plan)
+      : series(&owner),
+        pipeline(plan),
+        filled_points(plan.downsample ? plan.downsample->filled_count : 0) {}
 
+  // A series that is filled has all its points at once, so they count from the beginning: else one
+  // block could bring millions of them before anybody looks.
   [[nodiscard]] std::int64_t bytes() const {
-    return point_bytes(member.points.size()) + static_cast<std::int64_t>(pipeline.bytes());
+    return point_bytes(std::max<std::size_t>(member.points.size(), filled_points)) +
+           static_cast<std::int64_t>(pipeline.bytes());
   }
 
   const storage::Series* series;
   Pipeline pipeline;
+  std::size_t filled_points;
   Member member;
   // As they were when the window began.
   std::optional<Pipeline> pipeline_before;
   std::size_t points_before = 0;
+
+  // What a series costs besides its points: here, in its shard's map, in its group and merge.
+  static constexpr std::int64_t kBytes = 1024;
   // Points before this were taken by a look ahead.
   TimestampMs read_until = std::numeric_limits<TimestampMs>::min();
 };
+
+static_assert(sizeof(Pipeline) < 500, "SeriesState::kBytes counts two of them and the rest");
 
 struct Fetch::Shard {
   std::uint32_t index = 0;
@@ -111,14 +120,17 @@ Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t windo
 
 Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) {
   if (shard.last != nullptr && shard.last->series->id == id) return shard.last;
-  std::unique_ptr<SeriesState>& state = shard.states[id];
-  if (state == nullptr) {
+  const auto known = shard.states.find(id);
+  if (known == shard.states.end()) {
+    auto state = std::make_unique<SeriesState>(store_.series(id), plan_);
     TRY_VOID(watch_.add_series(1));
-    TRY_VOID(hold(kSeriesBytes));
-    state = std::make_unique<SeriesState>(store_.series(id), plan_);
+    TRY_VOID(hold(SeriesState::kBytes + state->bytes()));
     shard.fresh.push_back(state.get());
+    shard.last = state.get();
+    shard.states.emplace(id, std::move(state));
+  } else {
+    shard.last = known->second.get();
   }
-  shard.last = state.get();
   return shard.last;
 }
 
@@ -258,7 +270,7 @@ Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Sel
 void Fetch::recount() {
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
-    for (const auto& [id, state] : shard->states) bytes += state->bytes() + kSeriesBytes;
+    for (const auto& [id, state] : shard->states) bytes += state->bytes() + SeriesState::kBytes;
   }
   static_cast<void>(hold(bytes - held_bytes_));  // a merge only takes
 }

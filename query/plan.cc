@@ -90,6 +90,7 @@ Result<DownsamplePlan> make_downsample(const Question& question, const Downsampl
                     buckets, spec.text, output_points_max));
   }
   plan.filled = filled_range(plan, scan);
+  plan.filled_count = buckets + 1;
   return plan;
 }
 

@@ -28,6 +28,7 @@ struct DownsamplePlan {
   // With a fill policy every bucket that begins in `filled` exists.
   FillPolicy fill = FillPolicy::kNone;
   TimeRange filled;
+  std::uint64_t filled_count = 0;  // about how many buckets those are; 0 without a policy
 
   // The end of the bucket that begins at `start`.
   [[nodiscard]] TimestampMs bucket_end(TimestampMs start) const;

@@ -110,11 +110,13 @@ Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
   fetch.select(std::move(selection));
   Groups groups(question, plan);
   WindowLength window_length(plan.scan, watch.limits());
+  // Filled series are merged at the end only, so shorter windows would not help.
+  const bool filled = plan.downsample && plan.downsample->fill != FillPolicy::kNone;
   std::uint64_t answered = watch.cost().points_out;
   for (TimestampMs at = plan.scan.begin; at < plan.scan.end;) {
     const std::int64_t left = plan.scan.end - at;
     const TimeRange window{.begin = at, .end = at + std::min(left, window_length.length())};
-    auto reading = fetch.read(window, window_length.bytes_max());
+    auto reading = fetch.read(window, filled ? 0 : window_length.bytes_max());
     CO_TRY(const WindowOutcome outcome, co_await std::move(reading));
     if (outcome == WindowOutcome::kTooLarge) {
       window_length.was_too_large();

@@ -158,9 +158,13 @@ TEST(QueryEngine, DeletesExactlyTheRangeItAnswered) {
       parse_question_uri(asking("sum:m{host=0}", kT + 60'000, kT + 120'000), world.context());
   ASSERT_TRUE(question);
   question->delete_points = true;
+  question->queries.push_back(question->queries[0]);
+  question->queries[1].aggregator = "max";
   const auto deleted = world.ask(*question);
   ASSERT_TRUE(deleted) << deleted.error().message;
+  ASSERT_THAT(deleted->series, SizeIs(2));
   EXPECT_THAT(deleted->series[0].times, ElementsAre(kT + 60'000, kT + 120'000));
+  EXPECT_EQ(deleted->series[1].times, deleted->series[0].times);
   const auto left = world.ask_uri(asking("none:m"));
   ASSERT_TRUE(left);
   EXPECT_THAT(left->series[0].times, ElementsAre(kT, kT + 180'000, kT + 240'000));
