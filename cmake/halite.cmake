@@ -66,7 +66,7 @@ function(halite_fuzzer name)
       set(verdict 134)  # 128 + SIGABRT
     endif()
   endif()
-  add_test(NAME fuzz_${name} COMMAND sh -c "${command}\; test $? = ${verdict}"
+  add_test(NAME fuzz_${name} COMMAND sh -c "${command}; test $? = ${verdict}"
                                      $<TARGET_FILE:${program}> ${seeds})
   set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 300 WORKING_DIRECTORY
                                                ${CMAKE_BINARY_DIR} ENVIRONMENT
