@@ -113,6 +113,15 @@ TEST(QueryEngine, FillingIsLimitedBeforeItBegins) {
               HasSubstr("query.output_points_max"));
 }
 
+TEST(QueryEngine, WhatFillingTakesCountsBeforeItIsTaken) {
+  QueryWorld world(QueryLayout::kOpentsdb, {.bytes_max = 1'000'000});
+  fill(world, 1, 1);
+  // 86 400 buckets of 17 bytes.
+  EXPECT_THAT(refusal(world.ask_uri(asking("sum:1s-sum-zero:m", kT, kT + 86'000'000))).message,
+              HasSubstr("query.bytes_max"));
+  EXPECT_TRUE(world.ask_uri(asking("sum:10s-sum-zero:m", kT, kT + 86'000'000)));
+}
+
 TEST(QueryEngine, StopsWhenAsked) {
   QueryWorld world(QueryLayout::kOpentsdb);
   fill(world, 1, 1);

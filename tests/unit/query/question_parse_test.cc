@@ -324,8 +324,9 @@ TEST(QuestionJson, DepthIsLimited) {
     return R"({"start":1,"x":)" + std::string(depth, '[') + std::string(depth, ']') +
            R"(,"queries":[{"aggregator":"sum","metric":"m"}]})";
   };
-  EXPECT_EQ(message(json(nested(14))), "ok");
-  EXPECT_EQ(message(json(nested(200))), "Unable to parse the given JSON");
+  EXPECT_EQ(message(json(nested(kContext.json_depth_max - 1))), "ok");
+  EXPECT_EQ(message(json(nested(kContext.json_depth_max))), "Unable to parse the given JSON");
+  EXPECT_EQ(message(json(nested(100'000))), "Unable to parse the given JSON");
 }
 
 TEST(QuestionJson, TwoParsesFromOneBuffer) {
