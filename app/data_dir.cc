@@ -26,15 +26,39 @@ std::string read_holder(int file) {
   return holder.empty() ? "" : fmt::format(" (process {})", holder);
 }
 
+// Its entries outlive a power cut.
+bool sync_directory(const fs::path& path) {
+  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return false;
+  const bool synced = ::fsync(directory) == 0;
+  const int why = errno;
+  ::close(directory);
+  errno = why;
+  return synced;
+}
+
+// Makes the directory and those above it; each is synced into the one that holds it, or a power
+// cut could take away a directory full of acknowledged points.
+Result<void> make_directory(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return {};
+  const fs::path above = fs::absolute(path).lexically_normal().parent_path();
+  if (above != path) TRY_VOID(make_directory(above));
+  if (!fs::create_directory(path, error) && error) {
+    return fail(Errc::kUnavailable, fmt::format("cannot make the data directory {}: {}",
+                                                path.string(), error.message()));
+  }
+  if (!sync_directory(above)) {
+    return fail(Errc::kUnavailable,
+                fmt::format("cannot sync {}: {}", above.string(), std::strerror(errno)));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) {
-    return fail(Errc::kUnavailable,
-                fmt::format("cannot make the data directory {}: {}", path, error.message()));
-  }
+  TRY_VOID(make_directory(path));
   const fs::path lock_path = fs::path(path) / "halite.lock";
   const int file = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) {

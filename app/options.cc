@@ -56,6 +56,7 @@ Result<void> settle(Options& options) {
   if (options.threads.web == 0) options.threads.web = processors;
   if (options.threads.query == 0) options.threads.query = processors;
   if (options.own_metrics.host.empty()) options.own_metrics.host = host_tag();
+  options.web.metric_width = options.layout.widths.metric;
   options.web.telnet_storage_errors = options.ingest.telnet_storage_errors;
   options.web.host_name = options.own_metrics.host;
   return {};

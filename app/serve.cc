@@ -29,7 +29,12 @@ void raise_file_limit() {
 sigset_t ending_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    struct sigaction inherited{};
+    ::sigaction(signal, nullptr, &inherited);
+    // nohup starts us with SIGHUP ignored, and so it stays.
+    if (inherited.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
+  }
   return signals;
 }
 

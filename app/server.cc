@@ -82,7 +82,10 @@ Result<void> Server::Parts::listen() {
                                      .version = version_info(),
                                      .config = [texts = settings] { return texts; },
                                      .drop_caches = {},
-                                     .not_ready = {}};
+                                     .not_ready = [&parts = *stores]() -> std::string {
+                                       const Result<void> health = parts.health();
+                                       return health ? std::string() : health.error().message;
+                                     }};
   web = std::make_unique<web::WebServer>(options.web, services, web_threads.get_executor());
   TRY_VOID(web->start());
   log::info("listening on {}, store {}{}", endpoint_text(options.web.address, web->port()),

@@ -86,6 +86,8 @@ void declare_query(Config& config, Options& options) {
                "Text of one expression.");
   config.count("query.expression_depth_max", limits.expression_depth_max, {1, 500}, "levels",
                "Nesting of one expression.");
+  config.count("query.running_max", limits.running_max, {1, 100'000}, "queries",
+               "Queries at work at once; one more is refused.");
   config.flag("query.skip_unknown_values", options.skip_unknown_values,
               "An unknown tag value in a filter matches nothing instead of failing the query.");
 }
@@ -132,6 +134,8 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
                "Replies that wait for a telnet client to read; more are dropped.");
   config.count("web.telnet_flushes_max", options.telnet_flushes_max, {1, 100'000}, "batches",
                "Batches of one telnet connection that are not durable yet.");
+  config.duration_ms("web.telnet_durable_ms", options.telnet_durable_ms, {1, kMinuteMs},
+                     "Telnet points are durable within this; if not, reading waits for them.");
   config.bytes("web.read_bytes", options.read_bytes, {1024, 64 * kMiB}, "One read from a socket.");
   config.duration_ms("web.stop_timeout_ms", options.stop_timeout_ms, {0, 60 * kMinuteMs},
                      "For running requests when the server stops.");

@@ -55,6 +55,8 @@ class CellStores final : public Stores {
   storage::PointStore& points() override { return *points_; }
   storage::Metadata& metadata() override { return *metadata_; }
 
+  [[nodiscard]] Result<void> health() const override { return wide_->health(); }
+
   Result<void> close() override {
     Result<void> flushed;
     if (points_) flushed = wait_for(executor_, points_->close());

@@ -21,6 +21,8 @@ class Stores {
   virtual ~Stores() = default;
   [[nodiscard]] virtual storage::PointStore& points() = 0;
   [[nodiscard]] virtual storage::Metadata& metadata() = 0;
+  // kUnavailable with the reason while points cannot be made durable.
+  [[nodiscard]] virtual Result<void> health() const = 0;
   // Everything becomes durable, files close. No call may follow. All is closed even when an error
   // is returned: the first one.
   virtual Result<void> close() = 0;

@@ -1,6 +1,7 @@
 #include "query/engine.h"
 
 #include <array>
+#include <atomic>
 #include <string_view>
 #include <utility>
 
@@ -68,6 +69,20 @@ class Statistics {
   prometheus::Histogram& seconds_;
 };
 
+// One query's place among those at work, as long as it lives.
+class Slot {
+ public:
+  explicit Slot(std::atomic<std::size_t>& running) : running_(running), taken_(++running) {}
+  ~Slot() { --running_; }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+  [[nodiscard]] std::size_t taken() const { return taken_; }
+
+ private:
+  std::atomic<std::size_t>& running_;
+  const std::size_t taken_;
+};
+
 }  // namespace
 
 struct QueryEngine::Impl {
@@ -82,8 +97,12 @@ struct QueryEngine::Impl {
 
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
   Task<void> answer(Answer* answer, Watch* watch);
-  Task<void> answer_one(Answer* answer, std::size_t index, Watch* watch);
-  Task<void> delete_answered(const Question* question);
+  // What a sub-query read.
+  struct Read {
+    std::shared_ptr<const storage::Selection> selection;
+    TimeRange asked;
+  };
+  Task<Read> answer_one(Answer* answer, std::size_t index, Watch* watch);
 
   storage::PointStore& store;
   const Clock& clock;
@@ -91,10 +110,18 @@ struct QueryEngine::Impl {
   const bool skip_unknown_values;
   const boost::asio::any_io_executor executor;
   Statistics statistics;
+  std::atomic<std::size_t> running = 0;
 };
 
 Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
                                                            std::stop_token stop) {
+  const Slot slot(running);
+  if (slot.taken() > limits.running_max) {
+    co_return fail(Errc::kOverloaded,
+                   fmt::format("{} queries are at work already; try later or raise "
+                               "query.running_max",
+                               limits.running_max));
+  }
   Watch watch(limits, clock, std::move(stop));
   statistics.begin();
   auto answered = std::make_shared<Answer>();
@@ -111,50 +138,36 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
 }
 
 Task<void> QueryEngine::Impl::answer(Answer* answer, Watch* watch) {
-  const std::size_t count = answer->question.queries.size();
-  if (count > limits.sub_queries_max) {
-    co_return fail(Errc::kTooLarge,
-                   fmt::format("The question has {} sub-queries, at most {} are allowed; split it "
-                               "or raise query.sub_queries_max",
-                               count, limits.sub_queries_max));
-  }
-  for (std::size_t i = 0; i < count; ++i) {
+  std::vector<Read> reads;
+  for (std::size_t i = 0; i < answer->question.queries.size(); ++i) {
     auto one = answer_one(answer, i, watch);
-    CO_TRY_VOID(co_await std::move(one));
+    CO_TRY(Read read, co_await std::move(one));
+    reads.push_back(std::move(read));
   }
-  if (answer->question.delete_points) {
-    auto deleting = delete_answered(&answer->question);
+  if (!answer->question.delete_points) co_return Result<void>{};
+  for (const Read& read : reads) {
+    if (!read.selection) continue;  // it read nothing
+    auto deleting = store.delete_range(read.selection, read.asked);
     CO_TRY_VOID(co_await std::move(deleting));
   }
   co_return Result<void>{};
 }
 
-// Once everything is answered: a later sub-query may read what an earlier one deletes. Exactly the
-// range asked, not the whole rows that OpenTSDB takes away.
-Task<void> QueryEngine::Impl::delete_answered(const Question* question) {
-  for (const SubQuestion& sub : question->queries) {
-    auto selecting = store.select(series_query(sub, skip_unknown_values));
-    CO_TRY(const std::shared_ptr<const storage::Selection> selection,
-           co_await std::move(selecting));
-    auto deleting = store.delete_range(selection, {.begin = question->begin, .end = question->end});
-    CO_TRY(const std::uint64_t deleted, co_await std::move(deleting));
-    log::info("deleted {} points that a question named", deleted);
-  }
-  co_return Result<void>{};
-}
-
-Task<void> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index, Watch* watch) {
+Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
+                                                            Watch* watch) {
   const SubQuestion& question = answer->question.queries[index];
   CO_TRY_VOID(watch->check());
   CO_TRY(const SubPlan plan, make_plan(answer->question, question, limits.output_points_max));
-  auto selecting = store.select(series_query(question, skip_unknown_values));
+  storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
+  wanted.regexp_bytes_max = limits.regexp_bytes_max;
+  auto selecting = store.select(std::move(wanted));
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   // No histograms are stored, and points are no answer to who asks for histograms.
-  if (!question.percentiles.empty() || question.show_histogram_buckets) co_return Result<void>{};
-  auto running = run_sub_query(store, selection, question, plan, index, *watch);
-  CO_TRY(std::vector<AnswerSeries> series, co_await std::move(running));
+  if (!question.percentiles.empty() || question.show_histogram_buckets) co_return Read{};
+  auto reading = run_sub_query(store, selection, question, plan, index, *watch);
+  CO_TRY(std::vector<AnswerSeries> series, co_await std::move(reading));
   for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
-  co_return Result<void>{};
+  co_return Read{selection, plan.asked};
 }
 
 QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,

@@ -39,6 +39,7 @@ struct QueryLimits {
   std::uint64_t output_points_max = 10'000'000;  // query.output_points_max
   std::int64_t timeout_ms = 60'000;              // query.timeout_ms
   std::size_t regexp_bytes_max = 1 << 20;        // query.regexp_bytes_max
+  std::size_t running_max = 64;                  // query.running_max
   std::size_t sub_queries_max = 256;             // query.sub_queries_max
   std::size_t expressions_max = 256;             // query.expressions_max: of one request
   std::size_t expression_bytes_max = 4096;       // query.expression_bytes_max
@@ -93,6 +94,7 @@ class QueryEngine {
               prometheus::Registry& registry);
   ~QueryEngine();
 
+  // Deletes what it answered when the question says so, after all sub-queries were read.
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
 
   [[nodiscard]] const QueryLimits& limits() const;

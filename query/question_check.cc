@@ -146,6 +146,17 @@ Result<Question> check_all(const DraftQuestion& draft, const ParseContext& conte
 
 }  // namespace
 
+Result<void> add_sub_question(DraftQuestion& draft, DraftSubQuestion sub,
+                              const ParseContext& context) {
+  if (draft.queries.size() >= context.sub_queries_max) {
+    return fail(Errc::kTooLarge, fmt::format("The question has more than {} sub-queries; split it "
+                                             "or raise query.sub_queries_max",
+                                             context.sub_queries_max));
+  }
+  draft.queries.push_back(std::move(sub));
+  return {};
+}
+
 Result<Question> check_question(DraftQuestion draft, const ParseContext& context) {
   std::vector<DraftSubQuestion> unique;
   for (DraftSubQuestion& sub : draft.queries) {

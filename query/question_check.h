@@ -28,6 +28,10 @@ struct DraftQuestion {
   Question flags;  // timezone and the switches; the rest is filled in by check_question()
 };
 
+// Adds a sub-query as it is read; one over the limit is kTooLarge.
+[[nodiscard]] Result<void> add_sub_question(DraftQuestion& draft, DraftSubQuestion sub,
+                                            const ParseContext& context);
+
 // Validates in OpenTSDB's order, with its texts.
 [[nodiscard]] Result<Question> check_question(DraftQuestion draft, const ParseContext& context);
 

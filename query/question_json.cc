@@ -265,7 +265,7 @@ Result<DraftQuestion> read_question(element root, const ParseContext& context) {
       if (!field.is_array()) return refuse_type(name, "an array of objects");
       for (const element item : field.get_array().value_unsafe()) {
         TRY(DraftSubQuestion sub, read_sub_question(item, context));
-        draft.queries.push_back(std::move(sub));
+        TRY_VOID(add_sub_question(draft, std::move(sub), context));
       }
     } else {
       TRY_VOID(read_flag(name, field, draft));

@@ -22,6 +22,7 @@ struct ParseContext {
   std::string timezone;  // the server's zone, for dates of a question without one; empty = UTC
   std::size_t json_depth_max = 16;
   std::size_t regexp_bytes_max = 1 << 20;  // of one compiled regular expression
+  std::size_t sub_queries_max = 256;       // query.sub_queries_max
   std::size_t metric_width = 3;            // bytes of a metric's id, for TSUIDs
 };
 

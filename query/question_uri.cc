@@ -173,7 +173,7 @@ Result<Question> parse_question_uri(const Parameters& parameters, const ParseCon
     for (const auto& [key, value] : parameters) {
       if (key != (by_tsuid ? "tsuid" : "m")) continue;
       TRY(DraftSubQuestion sub, read_sub_question(value, by_tsuid, context));
-      draft.queries.push_back(std::move(sub));
+      TRY_VOID(add_sub_question(draft, std::move(sub), context));
     }
   }
   if (draft.queries.empty()) return refuse("Missing sub queries");

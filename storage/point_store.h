@@ -91,6 +91,7 @@ struct SeriesQuery {
   std::vector<TagFilter> filters;
   bool explicit_tags = false;  // only series with exactly the filters' keys
   std::vector<Bytes> tsuids;
+  std::size_t regexp_bytes_max = 1 << 20;  // memory for one compiled regular expression
   bool skip_unknown_values = false;  // an unknown literal value matches nothing instead of failing
 };
 

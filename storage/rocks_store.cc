@@ -44,6 +44,8 @@ Task<void> RocksStore::compact() {
   co_return co_await offload(core_->pool, std::move(job));
 }
 
+Result<void> RocksStore::health() const { return core_->committer.health(); }
+
 Task<void> RocksStore::close() {
   if (!core_->closing.exchange(true)) {
     closer_ = std::thread([core = core_, closed = closed_] { closed.finish(core->close()); });

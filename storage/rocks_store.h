@@ -34,6 +34,7 @@ class RocksStore final : public WideColumnStore {
   ~RocksStore() override;
 
   Task<std::shared_ptr<Table>> open_table(TableSpec spec) override;
+  [[nodiscard]] Result<void> health() const override;
   Task<void> close() override;
 
   // Rewrites every file, expired cells left out: for tools and tests. May take hours.

@@ -55,8 +55,8 @@ Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& 
   CO_TRY(const UidTable::Entry metric,
          co_await registry.uids().find(NameKind::kMetric, std::move(query.metric)));
   selection->metric_uid_ = metric.uid;
-  CO_TRY_VOID(
-      co_await selection->resolve_filters(std::move(query.filters), query.skip_unknown_values));
+  CO_TRY_VOID(co_await selection->resolve_filters(std::move(query.filters), query.regexp_bytes_max,
+                                                  query.skip_unknown_values));
   if (query.explicit_tags) {
     selection->tags_exactly_ = static_cast<std::size_t>(
         std::ranges::count_if(selection->conditions_, &KeyCondition::wants_key));
@@ -99,9 +99,10 @@ KeyCondition& RowSelection::condition(std::uint64_t key_uid) {
   return found != conditions_.end() ? *found : conditions_.emplace_back(key_uid);
 }
 
-Task<void> RowSelection::resolve_filters(std::vector<TagFilter> filters, bool skip_unknown_values) {
+Task<void> RowSelection::resolve_filters(std::vector<TagFilter> filters,
+                                         std::size_t regexp_bytes_max, bool skip_unknown_values) {
   for (const TagFilter& filter : filters) {
-    CO_TRY(auto matcher, TagMatcher::compile(filter));
+    CO_TRY(auto matcher, TagMatcher::compile(filter, regexp_bytes_max));
     CO_TRY(const UidTable::Entry key,
            co_await registry_.uids().find(NameKind::kTagKey, filter.key));
     KeyCondition& wanted = condition(key.uid);

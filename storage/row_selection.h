@@ -75,7 +75,8 @@ class RowSelection final : public Selection {
  private:
   explicit RowSelection(SeriesRegistry& registry) : registry_(registry) {}
   Task<void> resolve_tsuids(const UidWidths& widths, std::vector<Bytes> tsuids);
-  Task<void> resolve_filters(std::vector<TagFilter> filters, bool skip_unknown_values);
+  Task<void> resolve_filters(std::vector<TagFilter> filters, std::size_t regexp_bytes_max,
+                             bool skip_unknown_values);
   KeyCondition& condition(std::uint64_t key_uid);
 
   SeriesRegistry& registry_;

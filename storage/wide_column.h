@@ -150,6 +150,9 @@ class WideColumnStore {
   // other families is kConflict; TTLs may differ and are taken from the spec.
   virtual Task<std::shared_ptr<Table>> open_table(TableSpec spec) = 0;
 
+  // kUnavailable with the reason while what is written cannot be made durable.
+  [[nodiscard]] virtual Result<void> health() const { return {}; }
+
   // Finishes what runs, then releases files and threads. No call may follow.
   virtual Task<void> close() = 0;
 };

@@ -50,12 +50,15 @@ struct WebOptions {
                                       // do (tsd.rpc.telnet.return_errors)
   std::size_t telnet_flushes_max = 256;  // web.telnet_flushes_max: batches of a connection that are
                                          // not durable yet; it is not read meanwhile
+  std::int64_t telnet_durable_ms = 200;  // web.telnet_durable_ms: points read are durable within
+                                         // this, or reading stops until they are
   std::size_t read_bytes = 256 << 10;    // web.read_bytes: most that one read takes
 
   std::int64_t stop_timeout_ms = 10'000;  // web.stop_timeout_ms: for running requests when stopping
 
   // What OpenTSDB lets one choose.
   Mode mode = Mode::kReadWrite;  // web.mode: rw, ro or wo (tsd.mode)
+  std::size_t metric_width = 3;  // storage.uid_width_metric: bytes of a metric in a TSUID
   bool allow_delete = false;     // web.allow_delete (tsd.http.query.allow_delete)
   bool get_may_write = false;    // web.get_may_write: a GET may change things, as in OpenTSDB:
                                  // uid/assign, uid/rename, and what method_override asks for

@@ -124,9 +124,7 @@ void TelnetSession::refuse_long_line(std::string_view beginning) {
 }
 
 asio::awaitable<void> TelnetSession::flush() {
-  while (flushes_.size() >= std::max<std::size_t>(context_.options.telnet_flushes_max, 1)) {
-    co_await wait_oldest();
-  }
+  while (must_wait()) co_await wait_oldest();
   unflushed_ = false;
   const std::size_t replied = reply_.size();
   Result<Completion> taken = co_await batch_.flush(reply_);
@@ -137,8 +135,16 @@ asio::awaitable<void> TelnetSession::flush() {
     const Result<void> outcome = co_await taken->wait();
     if (!outcome) note_failure(outcome.error(), reply_.size() == replied);
   } else {
-    flushes_.push_back(std::move(*taken));
+    flushes_.push_back({std::move(*taken), std::chrono::steady_clock::now()});
   }
+}
+
+// Points that a client sent are durable within telnet_durable_ms, or nothing more is read from it.
+bool TelnetSession::must_wait() const {
+  if (flushes_.empty()) return false;
+  if (flushes_.size() >= std::max<std::size_t>(context_.options.telnet_flushes_max, 1)) return true;
+  const auto age = std::chrono::steady_clock::now() - flushes_.front().began;
+  return age >= std::chrono::milliseconds(context_.options.telnet_durable_ms);
 }
 
 void TelnetSession::note_failure(const Error& error, bool tell) {
@@ -150,11 +156,11 @@ void TelnetSession::note_failure(const Error& error, bool tell) {
 }
 
 asio::awaitable<void> TelnetSession::settle_finished() {
-  while (!flushes_.empty() && flushes_.front().finished()) co_await wait_oldest();
+  while (!flushes_.empty() && flushes_.front().durable.finished()) co_await wait_oldest();
 }
 
 asio::awaitable<void> TelnetSession::wait_oldest() {
-  const Completion oldest = std::move(flushes_.front());
+  const Completion oldest = std::move(flushes_.front().durable);
   flushes_.pop_front();
   const Result<void> outcome = co_await oldest.wait();
   if (!outcome) note_failure(outcome.error(), true);

@@ -5,6 +5,7 @@
 // closes. Replies never hold up the reading.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
@@ -35,20 +36,27 @@ class TelnetSession {
   boost::asio::awaitable<void> run_command(std::string_view line);
   void refuse_long_line(std::string_view beginning);
   boost::asio::awaitable<void> flush();  // points of the lines so far go to the store
+  [[nodiscard]] bool must_wait() const;
   boost::asio::awaitable<void> settle_finished();
   boost::asio::awaitable<void> wait_oldest();  // until it is durable
   boost::asio::awaitable<void> sync();         // all of them, then "synced"
   void note_failure(const Error& error, bool tell);
+
+  // Points handed to the store together.
+  struct Flush {
+    Completion durable;
+    std::chrono::steady_clock::time_point began;
+  };
 
   std::shared_ptr<Link> link_;
   WebContext& context_;
   LineSplitter lines_;
   ingest::TelnetBatch batch_;
   ReplyWriter replies_;
-  std::string reply_;               // of the lines being taken, not sent yet
-  std::deque<Completion> flushes_;  // not known to be durable
-  std::string failed_;              // why points since the last sync are not durable; empty = none
-  bool unflushed_ = false;          // put lines since the last flush
+  std::string reply_;          // of the lines being taken, not sent yet
+  std::deque<Flush> flushes_;  // not known to be durable, oldest first
+  std::string failed_;         // why points since the last sync are not durable; empty = none
+  bool unflushed_ = false;     // put lines since the last flush
   bool exit_ = false;
 };
 

@@ -143,8 +143,17 @@ void Committer::run() {
     const Result<void> outcome = write_group(group);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     stats_.seconds.Observe(took.count());
+    {
+      const std::lock_guard lock(mutex_);
+      last_commit_ = outcome;
+    }
     finish(group, outcome);
   }
+}
+
+Result<void> Committer::health() const {
+  const std::lock_guard lock(mutex_);
+  return last_commit_;
 }
 
 // Waits for work; empty when there is no more to come.

@@ -50,6 +50,9 @@ class Committer {
   // Reads a cell and writes it again in one step.
   Task<void> update(FamilyHandle family, Bytes key, Decide decide);
 
+  // Whether the last commit was made durable, and if not, why.
+  [[nodiscard]] Result<void> health() const;
+
   // Finishes what was taken in, refuses the rest. Blocks.
   void stop();
 
@@ -84,10 +87,11 @@ class Committer {
   ByteBudget budget_;
   TimestampMs lasting_seen_time_ = 0;  // what the database has; the committer's thread only
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<std::shared_ptr<Request>> queue_;  // guarded by mutex_
   bool stopping_ = false;                       // guarded by mutex_
+  Result<void> last_commit_;                    // guarded by mutex_
 
   std::thread thread_;  // last: it uses all of the above
 };

@@ -28,34 +28,16 @@ namespace asio = boost::asio;
 namespace {
 
 Result<query::Question> parse(const Call& call) {
+  const query::QueryLimits& limits = call.services.engine.limits();
   const query::ParseContext context{.now = call.services.clock.now_ms(),
-                                    .timezone = call.options.timezone};
+                                    .timezone = call.options.timezone,
+                                    .regexp_bytes_max = limits.regexp_bytes_max,
+                                    .sub_queries_max = limits.sub_queries_max,
+                                    .metric_width = call.options.metric_width};
   if (call.request.method == "POST") {
     return query::parse_question_json(call.request.body, call.target.parameters, context);
   }
   return query::parse_question_uri(call.target.parameters, context);
-}
-
-bool asks_to_delete(const Call& call, const query::Question& question) {
-  return call.request.method == "DELETE" || question.delete_points;
-}
-
-storage::SeriesQuery series_of(const query::SubQuestion& sub) {
-  storage::SeriesQuery wanted{.metric = sub.metric,
-                              .filters = {},
-                              .explicit_tags = sub.explicit_tags,
-                              .tsuids = sub.tsuids};
-  for (const query::Filter& filter : sub.filters) wanted.filters.push_back(filter.filter);
-  return wanted;
-}
-
-// Removes what the question named, after it was read.
-Task<void> delete_points(storage::PointStore& store, const query::Question& question) {
-  for (const query::SubQuestion& sub : question.queries) {
-    CO_TRY(auto selection, co_await store.select(series_of(sub)));
-    CO_TRY_VOID(co_await store.delete_range(selection, {question.begin, question.end}));
-  }
-  co_return Result<void>();
 }
 
 }  // namespace
@@ -74,18 +56,14 @@ asio::awaitable<Response> handle_query(Call& call) {
   if (kind == "gexp") co_return co_await handle_query_gexp(call);
   Result<query::Question> question = parse(call);
   if (!question) co_return error_response(call, question.error());
-  const bool deletes = asks_to_delete(call, *question);
-  if (deletes && !call.options.allow_delete) {
+  question->delete_points |= call.request.method == "DELETE";
+  if (question->delete_points && !call.options.allow_delete) {
     co_return error_response(call, 400, "Bad request",
                              "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
   }
   Result<std::shared_ptr<const query::Answer>> answer =
       co_await call.services.engine.run(std::move(*question), call.stop);
   if (!answer) co_return query_run_error(call, answer.error());
-  if (deletes) {
-    const Result<void> deleted = co_await delete_points(call.services.store, (*answer)->question);
-    if (!deleted) co_return query_run_error(call, deleted.error());
-  }
   Response response;
   response.source = std::make_unique<AnswerSource>(
       std::move(*answer), AnswerFormat{.plain_numbers = call.target.grafana});
