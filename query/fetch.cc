@@ -114,7 +114,7 @@ Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t windo
     if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
     if (too_large_) co_return Result<void>{};
   }
-  CO_TRY_VOID(close_window(*shard, window));
+  CO_TRY_VOID(close_window(*shard, window, window_bytes_max));
   co_return Result<void>{};
 }
 
@@ -135,33 +135,32 @@ Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) 
 }
 
 Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>& blocks) {
-  std::int64_t bytes = 0;
   std::uint64_t points = 0;
   for (const storage::Block& block : blocks) {
     // A row without a point in whole hours is no row of OpenTSDB's: the series does not appear.
     if (block.times.empty()) continue;
     TRY(SeriesState* const state, state_of(shard, block.series));
     points += block.size();
-    bytes -= state->bytes();
+    const std::int64_t before = state->bytes();
     if (block.times.front() >= state->read_until) {
       state->pipeline.add(block, shard.scratch, state->member.points);
     } else if (block.times.back() >= state->read_until) {
       state->pipeline.add(rest_of(block, state->read_until), shard.scratch, state->member.points);
     }
-    bytes += state->bytes();
+    TRY_VOID(hold(state->bytes() - before));
   }
   watch_.add_blocks(blocks.size());
-  TRY_VOID(hold(bytes));
   return watch_.add_points(points);
 }
 
-// Everything before the window's end is read. The last window ends all series.
-Result<void> Fetch::close_window(Shard& shard, TimeRange window) {
-  std::int64_t bytes = 0;
+// Everything before the window's end is read. The last window ends all series. Filling can make
+// many points of few, so memory is counted series by series.
+Result<void> Fetch::close_window(Shard& shard, TimeRange window, std::uint64_t window_bytes_max) {
   for (const auto& [id, state] : shard.states) {
     Member& member = state->member;
     if (member.finished) continue;
-    bytes -= state->bytes();
+    TRY_VOID(watch_.check());
+    const std::int64_t before = state->bytes();
     if (window.end == plan_.scan.end) {
       state->pipeline.finish(shard.scratch, member.points);
     } else {
@@ -169,10 +168,12 @@ Result<void> Fetch::close_window(Shard& shard, TimeRange window) {
       state->pipeline.advance(watermark, shard.scratch, member.points);
       member.quiet_until = state->pipeline.quiet_until(watermark);
     }
-    bytes += state->bytes();
+    TRY_VOID(hold(state->bytes() - before));
     if (state->pipeline.failed()) return fail(Errc::kInvalidArgument, "unhandled fill policy");
+    if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
+    if (too_large_) break;
   }
-  return hold(bytes);
+  return {};
 }
 
 void Fetch::give_up() {

@@ -68,7 +68,7 @@ class Fetch {
   Task<void> read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max);
   Result<void> take_blocks(Shard& shard, const std::vector<storage::Block>& blocks);
   Result<SeriesState*> state_of(Shard& shard, storage::SeriesId id);
-  Result<void> close_window(Shard& shard, TimeRange window);
+  Result<void> close_window(Shard& shard, TimeRange window, std::uint64_t window_bytes_max);
   void give_up();
   void finish();
   Result<void> hold(std::int64_t bytes);

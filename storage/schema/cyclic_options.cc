@@ -33,12 +33,13 @@ Result<void> ring_holds(const CyclicOptions& options) {
   const std::int64_t slots = (needed + options.span_ms - 1) / options.span_ms;
   return fail(
       Errc::kInvalidArgument,
-      fmt::format("{} slots of {} are {} and too few for storage.ttl_ms {} + storage.future_max_ms {} + "
-                  "cleaning {} + 2 slots {} = {}: at least {} slots",
-                  options.slots, duration_text(options.span_ms), duration_text(lap),
-                  duration_text(options.ttl_ms), duration_text(options.future_max_ms),
-                  duration_text(options.cleaning_ms), duration_text(2 * options.span_ms),
-                  duration_text(needed), slots));
+      fmt::format(
+          "{} slots of {} are {} and too few for storage.ttl_ms {} + storage.future_max_ms {} + "
+          "cleaning {} + 2 slots {} = {}: at least {} slots",
+          options.slots, duration_text(options.span_ms), duration_text(lap),
+          duration_text(options.ttl_ms), duration_text(options.future_max_ms),
+          duration_text(options.cleaning_ms), duration_text(2 * options.span_ms),
+          duration_text(needed), slots));
 }
 
 }  // namespace

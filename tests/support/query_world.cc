@@ -66,6 +66,7 @@ QueryWorld::~QueryWorld() {
 query::ParseContext QueryWorld::context() const {
   query::ParseContext context;
   context.now = clock_.now_ms();
+  context.sub_queries_max = engine_->limits().sub_queries_max;
   return context;
 }
 

@@ -103,7 +103,7 @@ TEST(QueryEngine, SubQueriesAreLimited) {
   EXPECT_TRUE(world.ask_uri(two));
   two.emplace_back("m", "min:m");
   EXPECT_THAT(refusal(world.ask_uri(two)).message,
-              AllOf(HasSubstr("3 sub-queries, at most 2"), HasSubstr("query.sub_queries_max")));
+              AllOf(HasSubstr("more than 2 sub-queries"), HasSubstr("query.sub_queries_max")));
 }
 
 TEST(QueryEngine, FillingIsLimitedBeforeItBegins) {
@@ -120,6 +120,29 @@ TEST(QueryEngine, WhatFillingTakesCountsBeforeItIsTaken) {
   EXPECT_THAT(refusal(world.ask_uri(asking("sum:1s-sum-zero:m", kT, kT + 86'000'000))).message,
               HasSubstr("query.bytes_max"));
   EXPECT_TRUE(world.ask_uri(asking("sum:10s-sum-zero:m", kT, kT + 86'000'000)));
+}
+
+// A point a series becomes 3600: what one window fills must not pass the limit unseen.
+TEST(QueryEngine, FillingCountsAsMemorySeriesBySeries) {
+  QueryWorld world(QueryLayout::kCyclic, {.bytes_max = 4 << 20});
+  fill(world, 1000, 1);
+  EXPECT_THAT(refusal(world.ask_uri(asking("sum:1s-sum-zero:m", kT, kT + 3'600'000))).message,
+              HasSubstr("query.bytes_max"));
+}
+
+TEST(QueryEngine, DeletesAfterAllSubQueriesWereRead) {
+  QueryWorld world(QueryLayout::kCyclic);
+  fill(world, 2, 3);
+  Parameters both = asking("sum:m");
+  both.emplace_back("m", "max:m");
+  auto question = parse_question_uri(both, world.context());
+  ASSERT_TRUE(question);
+  question->delete_points = true;
+  const auto answer = world.ask(*question);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->series.size(), 2U);
+  EXPECT_EQ(answer->series[0].times.size(), answer->series[1].times.size());
+  EXPECT_FALSE(answer->series[1].times.empty());
 }
 
 TEST(QueryEngine, StopsWhenAsked) {
