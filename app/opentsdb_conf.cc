@@ -66,6 +66,7 @@ class Applier {
     TRY_VOID(listen());
     TRY_VOID(timeouts());
     TRY_VOID(body_limit());
+    TRY_VOID(last_points());
     return cors();
   }
 
@@ -121,6 +122,14 @@ class Applier {
       return {};
     }
     return set("web.body_bytes_max", trimmed(value(kKey, "")), kKey);
+  }
+
+  // OpenTSDB finds a last point beyond this hour by its counters of written points.
+  Result<void> last_points() {
+    constexpr std::string_view kTracking = "tsd.core.meta.enable_tsuid_tracking";
+    constexpr std::string_view kCounting = "tsd.core.meta.enable_tsuid_incrementing";
+    const bool known = is_true(value(kTracking, "false")) || is_true(value(kCounting, "false"));
+    return set("web.last_whole_history", known ? "true" : "false", kTracking);
   }
 
   Result<void> cors() {

@@ -150,6 +150,8 @@ void declare_web_manners(Config& config, Options& options) {
       "web.get_may_write", web.get_may_write,
       "A GET may change things: uid/assign, uid/rename and method_override, as in OpenTSDB.");
   config.flag("web.error_trace", web.error_trace, "A \"trace\" in error answers, as OpenTSDB has.");
+  config.flag("web.last_whole_history", web.last_whole_history,
+              "/api/query/last without back_scan looks at all points; false: at this hour only.");
   config.flag("web.grafana_prefix", web.grafana_prefix,
               "The API a second time under /grafana, with numbers that Grafana can read.");
   config.text("web.cors_domains", web.cors_domains,

@@ -29,6 +29,7 @@ constexpr std::array kEndpoints = {
 
     // Older than the API.
     Endpoint{"aggregators", kGet, kAlways, false, handle_aggregators},
+    Endpoint{"q", kGet, kReads, true, handle_graph},
     Endpoint{"suggest", kGet, kReads, false, handle_suggest},
     Endpoint{"version", kGet, kAlways, false, handle_version},
     Endpoint{"stats", kGet, kAlways, false, handle_stats},

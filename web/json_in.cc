@@ -1,5 +1,7 @@
 #include "web/json_in.h"
 
+#include <charconv>
+
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -84,6 +86,48 @@ Result<LookupBody> parse_lookup_body(std::string_view body) {
     }
     std::map<std::string, std::string> fields = fields_of(pair);
     result.tags.emplace_back(std::move(fields["key"]), std::move(fields["value"]));
+  }
+  return result;
+}
+
+namespace {
+
+Result<LastBody::Sub> last_sub_of(dom::element element) {
+  dom::object object;
+  if (element.get(object) != simdjson::SUCCESS) {
+    return std::unexpected(bad_json("a query must be an object"));
+  }
+  LastBody::Sub sub;
+  sub.metric = fields_of(object)["metric"];
+  dom::object tags;
+  if (object["tags"].get(tags) == simdjson::SUCCESS) sub.tags = fields_of(tags);
+  dom::array tsuids;
+  if (object["tsuids"].get(tsuids) == simdjson::SUCCESS) {
+    for (const dom::element tsuid : tsuids) sub.tsuids.push_back(text_of(tsuid));
+  }
+  return sub;
+}
+
+}  // namespace
+
+Result<LastBody> parse_last_body(std::string_view body) {
+  Document document;
+  TRY_VOID(parse_object(body, document));
+  std::map<std::string, std::string> fields = fields_of(document.object);
+  LastBody result;
+  result.resolve = fields["resolveNames"] == "true";
+  if (const std::string& hours = fields["backScan"]; !hours.empty()) {
+    const auto [end, error] =
+        std::from_chars(hours.data(), hours.data() + hours.size(), result.back_scan);
+    if (error != std::errc() || end != hours.data() + hours.size()) {
+      return std::unexpected(bad_json("backScan must be a whole number, not " + hours));
+    }
+  }
+  dom::array queries;
+  if (document.object["queries"].get(queries) != simdjson::SUCCESS) return result;
+  for (const dom::element query : queries) {
+    TRY(LastBody::Sub sub, last_sub_of(query));
+    result.subs.push_back(std::move(sub));
   }
   return result;
 }

@@ -1,6 +1,7 @@
 // Small JSON bodies of requests. Points and questions have parsers of their own.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -23,5 +24,18 @@ struct LookupBody {
   bool has_tags = false;
 };
 [[nodiscard]] Result<LookupBody> parse_lookup_body(std::string_view body);
+
+// {"queries":[{"metric":"m","tags":{"k":"v"}},{"tsuids":["01"]}],"resolveNames":true,"backScan":24}
+struct LastBody {
+  struct Sub {
+    std::string metric;
+    std::map<std::string, std::string> tags;
+    std::vector<std::string> tsuids;  // when given, the metric is not looked at
+  };
+  std::vector<Sub> subs;
+  bool resolve = false;
+  std::int64_t back_scan = 0;  // hours
+};
+[[nodiscard]] Result<LastBody> parse_last_body(std::string_view body);
 
 }  // namespace halite::web

@@ -10,6 +10,8 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include "web/query_log.h"
+
 namespace halite::web {
 
 // Safe to use from any thread. The registry outlives it.
@@ -20,6 +22,7 @@ class WebMetrics {
   void request(std::string_view endpoint, int status, double seconds);
   void telnet_command(std::string_view command);
 
+  QueryLog queries;  // running and done
   prometheus::Gauge& connections_http;
   prometheus::Gauge& connections_telnet;
   prometheus::Counter& connections_total;

@@ -57,16 +57,17 @@ struct WebOptions {
   std::int64_t stop_timeout_ms = 10'000;  // web.stop_timeout_ms: for running requests when stopping
 
   // What OpenTSDB lets one choose.
-  Mode mode = Mode::kReadWrite;  // web.mode: rw, ro or wo (tsd.mode)
-  std::size_t metric_width = 3;  // storage.uid_width_metric: bytes of a metric in a TSUID
-  bool allow_delete = false;     // web.allow_delete (tsd.http.query.allow_delete)
-  bool get_may_write = false;    // web.get_may_write: a GET may change things, as in OpenTSDB:
-                                 // uid/assign, uid/rename, and what method_override asks for
-  bool error_trace = false;      // web.error_trace: a "trace" in error answers
-                                 // (tsd.http.show_stack_trace)
-  bool grafana_prefix = true;    // web.grafana_prefix: /grafana/api/... answers without NaN
-  std::string cors_domains;      // web.cors_domains: comma list or "*"; empty = off
-  std::string cors_headers =     // web.cors_headers
+  Mode mode = Mode::kReadWrite;    // web.mode: rw, ro or wo (tsd.mode)
+  std::size_t metric_width = 3;    // storage.uid_width_metric: bytes of a metric in a TSUID
+  bool allow_delete = false;       // web.allow_delete (tsd.http.query.allow_delete)
+  bool get_may_write = false;      // web.get_may_write: a GET may change things, as in OpenTSDB:
+                                   // uid/assign, uid/rename, and what method_override asks for
+  bool last_whole_history = true;  // web.last_whole_history: query/last without back_scan
+  bool error_trace = false;        // web.error_trace: a "trace" in error answers
+                                   // (tsd.http.show_stack_trace)
+  bool grafana_prefix = true;      // web.grafana_prefix: /grafana/api/... answers without NaN
+  std::string cors_domains;        // web.cors_domains: comma list or "*"; empty = off
+  std::string cors_headers =       // web.cors_headers
       "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
       "Keep-Alive, X-Requested-With, If-Modified-Since";
   std::string timezone;                 // web.timezone: for dates without one; empty = the system's

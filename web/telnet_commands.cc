@@ -22,9 +22,10 @@ void run_stats(WebContext& context, std::string_view, std::string& reply) {
 }
 
 void run_help(WebContext& context, std::string_view, std::string& reply) {
+  // Exactly OpenTSDB's list: scripts compare it. `sync` is ours and stands in the docs.
   reply += "available commands: stats dropcaches version exit help ";
-  if (context.options.mode != Mode::kReadOnly) reply += "put sync ";
-  reply += '\n';
+  if (context.options.mode != Mode::kReadOnly) reply += "put rollup histogram ";
+  reply += "diediedie \n";
 }
 
 // Neither is kept here; the answers are those of an OpenTSDB that was not told to either.
@@ -38,6 +39,11 @@ void run_histogram(WebContext&, std::string_view, std::string& reply) {
       "'tsd.core.histograms.config' configuration.\n";
 }
 
+// A word that anybody may send must not end the server for everybody.
+void run_diediedie(WebContext&, std::string_view, std::string& reply) {
+  reply += "diediedie: switched off; stop the process instead\n";
+}
+
 void run_dropcaches(WebContext& context, std::string_view, std::string& reply) {
   if (context.services.drop_caches) context.services.drop_caches();
   reply += "Caches dropped.\n";
@@ -47,6 +53,7 @@ constexpr std::array kCommands = {
     TelnetCommand{"version", false, run_version},
     TelnetCommand{"stats", false, run_stats},
     TelnetCommand{"help", false, run_help},
+    TelnetCommand{"diediedie", false, run_diediedie},
     TelnetCommand{"dropcaches", false, run_dropcaches},
     TelnetCommand{"rollup", true, run_rollup},
     TelnetCommand{"histogram", true, run_histogram},

@@ -11,6 +11,8 @@ boost::asio::awaitable<Response> handle_put(Call& call);              // put.cc
 boost::asio::awaitable<Response> handle_query(Call& call);            // query.cc
 boost::asio::awaitable<Response> handle_query_exp(Call& call);        // query_exp.cc
 boost::asio::awaitable<Response> handle_query_gexp(Call& call);       // query_gexp.cc
+boost::asio::awaitable<Response> handle_query_last(Call& call);       // query_last.cc
+boost::asio::awaitable<Response> handle_graph(Call& call);            // graph.cc
 boost::asio::awaitable<Response> handle_suggest(Call& call);          // suggest.cc
 boost::asio::awaitable<Response> handle_search(Call& call);           // search.cc
 boost::asio::awaitable<Response> handle_aggregators(Call& call);      // aggregators.cc

@@ -20,6 +20,7 @@
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
 #include "web/json_out.h"
+#include "web/metrics.h"
 
 namespace halite::web {
 
@@ -54,6 +55,7 @@ asio::awaitable<Response> handle_query(Call& call) {
   const std::string kind = call.target.rest.empty() ? "" : lower_ascii(call.target.rest.front());
   if (kind == "exp") co_return co_await handle_query_exp(call);
   if (kind == "gexp") co_return co_await handle_query_gexp(call);
+  if (kind == "last") co_return co_await handle_query_last(call);
   Result<query::Question> question = parse(call);
   if (!question) co_return error_response(call, question.error());
   question->delete_points |= call.request.method == "DELETE";
@@ -61,9 +63,15 @@ asio::awaitable<Response> handle_query(Call& call) {
     co_return error_response(call, 400, "Bad request",
                              "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
   }
+  QueryLog::Entry logged = call.metrics.queries.begin(*question, call.services.clock);
   Result<std::shared_ptr<const query::Answer>> answer =
       co_await call.services.engine.run(std::move(*question), call.stop);
-  if (!answer) co_return query_run_error(call, answer.error());
+  if (!answer) {
+    Response refusal = query_run_error(call, answer.error());
+    logged.finish(refusal.status, answer.error().message, {});
+    co_return refusal;
+  }
+  logged.finish(200, "", (*answer)->cost);
   Response response;
   response.source = std::make_unique<AnswerSource>(
       std::move(*answer), AnswerFormat{.plain_numbers = call.target.grafana});

@@ -1,15 +1,38 @@
 // GET, POST /api/stats and GET /stats: the process's own numbers (web/stats.h has their names).
 //
+// Pages       /api/stats/query: which questions run and which ran last; /jvm and /threads: the
+//             process in the shapes OpenTSDB has; /region_clients: none in an embedded store
 // Answer      200 [{"metric":"tsd...","timestamp":<s>,"value":"<text>","tags":{"host":".."}},..];
 //             /stats: lines of text, or with ?json an array of these lines
 // Errors      none
 #include "web/stats.h"
 
+#include <optional>
+
 #include "web/handlers/handlers.h"
+#include "web/metrics.h"
+#include "web/process_pages.h"
 
 namespace halite::web {
 
+namespace {
+
+// The page behind /api/stats/; nothing for a name that is none.
+std::optional<std::string> page(const Call& call) {
+  if (!call.target.api || call.target.rest.empty()) return std::nullopt;
+  const std::string name = lower_ascii(call.target.rest[0]);
+  const TimestampMs now = call.services.clock.now_ms();
+  if (name == "query") return call.metrics.queries.json(now);
+  if (name == "jvm") return jvm_json(call.services.version, now);
+  if (name == "threads") return threads_json();
+  if (name == "region_clients") return "[]";
+  return std::nullopt;
+}
+
+}  // namespace
+
 boost::asio::awaitable<Response> handle_stats(Call& call) {
+  if (std::optional<std::string> json = page(call)) co_return json_response(200, std::move(*json));
   const Stats stats = collect_stats(call.services, call.options.host_name);
   std::string text;
   if (call.target.api) {

@@ -1,0 +1,80 @@
+#include "web/query_log.h"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/clock.h"
+
+namespace halite::web {
+namespace {
+
+query::Question question(TimestampMs begin) {
+  query::Question asked;
+  asked.begin = begin;
+  asked.end = begin + 1001;
+  asked.queries.emplace_back();
+  asked.queries[0].aggregator = "sum";
+  asked.queries[0].metric = "m";
+  return asked;
+}
+
+boost::json::object read(const QueryLog& log, TimestampMs now) {
+  return boost::json::parse(log.json(now)).as_object();
+}
+
+TEST(QueryLog, nothing_was_asked) {
+  const QueryLog log;
+  EXPECT_EQ(log.json(0), "{\"completed\":[],\"running\":[]}");
+}
+
+TEST(QueryLog, a_question_runs_and_ends) {
+  FakeClock clock(5000);
+  QueryLog log;
+  QueryLog::Entry entry = log.begin(question(100), clock);
+  clock.advance(70);
+  boost::json::object seen = read(log, clock.now_ms());
+  ASSERT_EQ(seen["running"].as_array().size(), 1u);
+  EXPECT_EQ(seen["running"].at(0).at("elapsed").as_int64(), 70);
+  EXPECT_EQ(seen["running"].at(0).at("query").at("start").as_string(), "100");
+  EXPECT_EQ(seen["running"].at(0).at("query").at("end").as_string(), "1100");
+
+  entry.finish(400, "No \"such\" name", {});
+  seen = read(log, clock.now_ms());
+  EXPECT_TRUE(seen["running"].as_array().empty());
+  ASSERT_EQ(seen["completed"].as_array().size(), 1u);
+  const boost::json::value& done = seen["completed"].at(0);
+  EXPECT_EQ(done.at("exception").as_string(), "No \"such\" name");
+  EXPECT_EQ(done.at("httpResponse").at("code").as_int64(), 400);
+  EXPECT_EQ(done.at("queryStartTimestamp").as_int64(), 5000);
+  EXPECT_EQ(done.at("queryCompletedTimestamp").as_int64(), 5070);
+  EXPECT_EQ(done.at("numRunningQueries").as_int64(), 1);
+}
+
+TEST(QueryLog, one_that_is_dropped_failed) {
+  const FakeClock clock(1);
+  QueryLog log;
+  {
+    QueryLog::Entry entry = log.begin(question(1), clock);
+    const QueryLog::Entry moved = std::move(entry);
+    EXPECT_EQ(read(log, 1)["running"].as_array().size(), 1u);
+  }
+  const boost::json::object seen = read(log, 1);
+  EXPECT_EQ(seen.at("completed").at(0).at("httpResponse").at("code").as_int64(), 500);
+}
+
+TEST(QueryLog, the_oldest_are_forgotten) {
+  const FakeClock clock(1);
+  QueryLog log;
+  for (TimestampMs i = 0; i <= static_cast<TimestampMs>(QueryLog::kCompletedMax); ++i) {
+    log.begin(question(i), clock).finish(200, "", {});
+  }
+  const boost::json::object seen = read(log, 1);
+  const boost::json::array& completed = seen.at("completed").as_array();
+  EXPECT_EQ(completed.size(), QueryLog::kCompletedMax);
+  EXPECT_EQ(completed.front().at("query").at("start").as_string(), "256");
+  EXPECT_EQ(completed.back().at("query").at("start").as_string(), "1");
+}
+
+}  // namespace
+}  // namespace halite::web

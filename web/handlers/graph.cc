@@ -1,0 +1,172 @@
+// GET /q: the oldest way to ask.
+//
+// Parameters  start, end, m, tz as /api/query has them; one of ascii, json, png
+// Answer      ascii: 200 text, a line a point: <metric> <epoch s> <value> k=v k=v. Without a
+//             downsampler the whole hours around start and end, as OpenTSDB scans them; NaN left
+//             out json: 200 {"plotted":<points>,"points":<points>,"etags":[[..],..],"timing":<ms>}
+//             otherwise our own page with the same question: png is sent there (302), a browser
+//             gets a page that leads there
+// Errors      400 for parameters; 500 for what fails while it runs (OpenTSDB's way); {"err":".."}
+//             with json, a page otherwise
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/java_double.h"
+#include "common/json_string.h"
+#include "query/engine.h"
+#include "query/question_parse.h"
+#include "storage/meta/java_map.h"
+#include "web/error_map.h"
+#include "web/handlers/handlers.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::int64_t kHourMs = 3'600'000;
+constexpr std::uint32_t kPiecePoints = 2048;
+
+// The hours a series' rows cover, where no downsampler decides what is read.
+void widen_to_hours(query::Question& question) {
+  for (const query::SubQuestion& sub : question.queries) {
+    if (sub.downsample) return;
+  }
+  question.begin -= question.begin % kHourMs;
+  question.end += (kHourMs - question.end % kHourMs) % kHourMs;
+}
+
+// The lines of one answer, a piece at a time.
+class AsciiSource final : public BodySource {
+ public:
+  explicit AsciiSource(std::shared_ptr<const query::Answer> answer) : answer_(std::move(answer)) {}
+
+  bool next(std::string& to) override {
+    if (series_ == answer_->series.size()) return false;
+    const query::AnswerSeries& series = answer_->series[series_];
+    if (point_ == 0) tags_ = tags_text(series);
+    for (std::uint32_t n = 0; n < kPiecePoints && point_ < series.times.size(); ++n, ++point_) {
+      line(to, series);
+    }
+    if (point_ == series.times.size()) {
+      ++series_;
+      point_ = 0;
+    }
+    return true;
+  }
+
+ private:
+  static std::string tags_text(const query::AnswerSeries& series) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : series.tags) keys.push_back(key);
+    std::string text;
+    for (const std::string& key : storage::java_map_order(keys, storage::kJavaMapCapacity)) {
+      text += fmt::format(" {}={}", key, series.tags.at(key));
+    }
+    return text + '\n';
+  }
+
+  void line(std::string& to, const query::AnswerSeries& series) const {
+    const ValueBits bits = series.values[point_];
+    const bool is_float = series.floats[point_];
+    if (is_float && std::isnan(as_double(bits))) return;
+    to += fmt::format("{} {} ", series.metric, series.times[point_] / 1000);
+    to += is_float ? java_double(as_double(bits)) : std::to_string(as_integer(bits));
+    to += tags_;
+  }
+
+  std::shared_ptr<const query::Answer> answer_;
+  std::string tags_;  // of the series under way
+  std::size_t series_ = 0;
+  std::size_t point_ = 0;
+};
+
+std::string summary_json(const query::Answer& answer, std::int64_t took_ms) {
+  std::size_t points = 0;
+  std::vector<std::set<std::string>> etags(answer.question.queries.size());
+  for (const query::AnswerSeries& series : answer.series) {
+    points += series.times.size();
+    etags[series.query_index].insert(series.aggregate_tags.begin(), series.aggregate_tags.end());
+  }
+  std::string json = fmt::format("{{\"plotted\":{0},\"points\":{0},\"etags\":[", points);
+  for (std::size_t i = 0; i < etags.size(); ++i) {
+    json += i == 0 ? "[" : ",[";
+    bool first = true;
+    for (const std::string& tag : etags[i]) {
+      if (!std::exchange(first, false)) json += ',';
+      append_json_string(json, tag);
+    }
+    json += ']';
+  }
+  return json + fmt::format("],\"timing\":{}}}", took_ms);
+}
+
+// The page keeps its question behind the '#', in the syntax of /q.
+Response lead_to_page(const Call& call) {
+  const std::size_t mark = call.request.target.find('?');
+  const std::string query = mark == std::string::npos ? "" : call.request.target.substr(mark + 1);
+  const std::string location = "/#" + query;
+  std::string escaped;
+  for (const char c : location) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  Response response = text_response(
+      call.target.has("png") ? 302 : 200,
+      fmt::format("<!DOCTYPE html><html><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" "
+                  "content=\"0; url={0}\"><title>Halite</title></head><body><a href=\"{0}\">The "
+                  "same question on the page</a></body></html>\n",
+                  escaped),
+      kHtmlType);
+  response.headers.add("Location", location);
+  return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_graph(Call& call) {
+  const bool ascii = call.target.has("ascii");
+  if (!ascii && !call.target.has("json")) co_return lead_to_page(call);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string_view zone = call.target.get("tz");
+  const query::ParseContext context{
+      .now = call.services.clock.now_ms(),
+      .timezone = zone.empty() ? call.options.timezone : std::string(zone)};
+  Result<query::Question> question = query::parse_question_uri(call.target.parameters, context);
+  if (!question) co_return error_response(call, question.error());
+  if (ascii) widen_to_hours(*question);
+  Result<std::shared_ptr<const query::Answer>> answer =
+      co_await call.services.engine.run(std::move(*question), call.stop);
+  if (!answer) {
+    const bool ours =
+        answer.error().code == Errc::kTimeout || answer.error().code == Errc::kTooLarge;
+    const int status = ours ? http_status(answer.error().code) : 500;
+    co_return error_response(call, status, answer.error().message);
+  }
+  if (!ascii) {
+    const auto took = std::chrono::steady_clock::now() - begin;
+    const auto took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+    co_return json_response(200, summary_json(**answer, took_ms));
+  }
+  Response response = text_response(200, {});
+  response.source = std::make_unique<AsciiSource>(std::move(*answer));
+  co_return response;
+}
+
+}  // namespace halite::web

@@ -1,0 +1,224 @@
+// GET, POST /api/query/last: the newest point of each series.
+//
+// GET         timeseries=<metric>{k=v,..} and tsuids=A,B, both repeatable; resolve (names and tags
+//             in the answer); back_scan=<hours>
+// POST        {"queries":[{"metric","tags"} | {"tsuids":[..]}],"resolveNames":bool,"backScan":int}
+// back_scan   > 0: this hour and so many before it, of the series that has exactly these tags.
+//             0: the whole history, of every series that has these tags among its own; without
+//             web.last_whole_history only this hour, and only of tsuids
+// Answer      200 [{"metric","timestamp":<ms>,"value":"<text>","tags","tsuid"},..]; a series
+// without
+//             a point there is left out
+// Errors      400 nothing asked, a number that is none, a name that does not exist; 500 a
+// timeseries
+//             without its brace (OpenTSDB's way)
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/java_double.h"
+#include "common/json_string.h"
+#include "storage/point_store.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/query_errors.h"
+#include "web/json_in.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::int64_t kHourMs = 3'600'000;
+constexpr std::int64_t kBackScanHoursMax = 24 * 366 * 200;
+
+using Sub = LastBody::Sub;
+
+struct Wanted {
+  std::vector<Sub> subs;
+  bool resolve = false;
+  std::int64_t back_scan_hours = 0;
+};
+
+Result<std::int64_t> parse_hours(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return fail(Errc::kInvalidArgument, "Unable to parse back_scan parameter");
+  }
+  return std::clamp<std::int64_t>(value, 0, kBackScanHoursMax);
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Result<void> add_tag(std::string_view tag, Sub& sub) {
+  const std::size_t equals = tag.find('=');
+  const std::string_view key = tag.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? "" : tag.substr(equals + 1);
+  if (key.empty() || value.empty() || value.find('=') != std::string_view::npos) {
+    return fail(Errc::kInternal, fmt::format("When parsing tag '{0}': invalid tag: {0}", tag));
+  }
+  sub.tags[std::string(key)] = value;
+  return {};
+}
+
+// "metric" or "metric{k=v,..}".
+Result<Sub> parse_series(std::string_view text) {
+  Sub sub;
+  const std::size_t brace = text.find('{');
+  sub.metric = text.substr(0, brace);
+  if (brace == std::string_view::npos) return sub;
+  if (text.back() != '}') {
+    return fail(Errc::kInternal, fmt::format("Missing '}}' at the end of: {}", text));
+  }
+  const std::string_view tags = text.substr(brace + 1, text.size() - brace - 2);
+  if (tags.empty()) return sub;
+  for (const std::string_view tag : split(tags, ',')) TRY_VOID(add_tag(tag, sub));
+  return sub;
+}
+
+Result<Wanted> parse_uri(const Target& target) {
+  Wanted wanted;
+  wanted.resolve = target.has("resolve");
+  if (const std::string* hours = target.find("back_scan")) {
+    TRY(wanted.back_scan_hours, parse_hours(*hours));
+  }
+  for (const auto& [name, value] : target.parameters) {
+    if (name != "timeseries") continue;
+    TRY(Sub sub, parse_series(value));
+    wanted.subs.push_back(std::move(sub));
+  }
+  for (const auto& [name, value] : target.parameters) {
+    if (name != "tsuids") continue;
+    Sub sub;
+    for (const std::string_view tsuid : split(value, ',')) sub.tsuids.emplace_back(tsuid);
+    wanted.subs.push_back(std::move(sub));
+  }
+  return wanted;
+}
+
+Result<Wanted> parse(const Call& call) {
+  Wanted wanted;
+  if (call.request.method == "POST") {
+    TRY(LastBody body, parse_last_body(call.request.body));
+    wanted.subs = std::move(body.subs);
+    wanted.resolve = body.resolve;
+    wanted.back_scan_hours = std::clamp<std::int64_t>(body.back_scan, 0, kBackScanHoursMax);
+  } else {
+    TRY(wanted, parse_uri(call.target));
+  }
+  if (wanted.subs.empty()) return fail(Errc::kInvalidArgument, "Missing sub queries");
+  return wanted;
+}
+
+Result<storage::SeriesQuery> by_tsuids(const std::vector<std::string>& texts) {
+  storage::SeriesQuery query;
+  for (const std::string& text : texts) {
+    const std::string even = text.size() % 2 == 0 ? text : "0" + text;
+    TRY(Bytes tsuid, from_hex(even));
+    query.tsuids.push_back(std::move(tsuid));
+  }
+  return query;
+}
+
+Result<storage::SeriesQuery> by_name(const Sub& sub, bool exactly) {
+  if (exactly && sub.tags.empty()) {
+    return fail(Errc::kInvalidArgument, "Tags cannot be null or empty when getting a TSUID");
+  }
+  storage::SeriesQuery query;
+  query.metric = sub.metric;
+  query.explicit_tags = exactly;
+  for (const auto& [key, value] : sub.tags) {
+    if (value.find('|') != std::string::npos) {  // would be two values
+      return fail(Errc::kNotFound, fmt::format("No such name for 'tagv': '{}'", value));
+    }
+    query.filters.push_back({storage::FilterType::kLiteralOr, key, value});
+  }
+  return query;
+}
+
+// Which hours are looked at; an empty range for none.
+TimeRange hours_of(const Call& call, const Wanted& wanted, bool by_tsuid) {
+  const TimestampMs now = call.services.clock.now_ms();
+  const TimestampMs hour = now - now % kHourMs;
+  if (wanted.back_scan_hours > 0) {
+    return {hour - wanted.back_scan_hours * kHourMs, hour + kHourMs};
+  }
+  if (call.options.last_whole_history) return {0, hour + kHourMs};
+  return by_tsuid ? TimeRange{hour, hour + kHourMs} : TimeRange{hour, hour};
+}
+
+Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wanted,
+                                           std::size_t index) {
+  const Sub& sub = wanted.subs[index];
+  const bool by_tsuid = !sub.tsuids.empty();
+  CO_TRY(storage::SeriesQuery query,
+         by_tsuid ? by_tsuids(sub.tsuids) : by_name(sub, wanted.back_scan_hours > 0));
+  Result<std::shared_ptr<const storage::Selection>> selection =
+      co_await call.services.store.select(std::move(query));
+  if (!selection) {
+    const bool none = by_tsuid && selection.error().code == Errc::kNotFound;
+    if (none) co_return std::vector<storage::LastPoint>();
+    co_return std::unexpected(selection.error());
+  }
+  const TimeRange range = hours_of(call, wanted, by_tsuid);
+  if (range.begin == range.end) co_return std::vector<storage::LastPoint>();
+  co_return co_await call.services.store.last(std::move(*selection), range);
+}
+
+void append_point(std::string& json, const storage::PointStore& store,
+                  const storage::LastPoint& point, bool resolve) {
+  const storage::Series& series = store.series(point.series);
+  json += '{';
+  if (resolve) {
+    json += "\"metric\":";
+    append_json_string(json, series.metric);
+    json += ',';
+  }
+  const std::string value = point.is_float ? java_double(as_double(point.value))
+                                           : std::to_string(as_integer(point.value));
+  json += fmt::format("\"timestamp\":{},\"value\":\"{}\"", point.time, value);
+  if (resolve) {
+    json += ",\"tags\":{";
+    for (std::size_t i = 0; i < series.tags.size(); ++i) {
+      if (i != 0) json += ',';
+      append_json_string(json, series.tags[i].key);
+      json += ':';
+      append_json_string(json, series.tags[i].value);
+    }
+    json += '}';
+  }
+  json += fmt::format(",\"tsuid\":\"{}\"}}", to_hex(series.tsuid));
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_query_last(Call& call) {
+  const Result<Wanted> wanted = parse(call);
+  if (!wanted) co_return error_response(call, wanted.error());
+  std::string json = "[";
+  for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
+    const Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i);
+    if (!points) co_return query_run_error(call, points.error());
+    for (const storage::LastPoint& point : *points) {
+      if (json.size() > 1) json += ',';
+      append_point(json, call.services.store, point, wanted->resolve);
+    }
+  }
+  json += ']';
+  co_return json_response(200, std::move(json));
+}
+
+}  // namespace halite::web

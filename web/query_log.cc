@@ -1,0 +1,97 @@
+#include "web/query_log.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/json_string.h"
+#include "web/http_message.h"
+#include "web/json_out.h"
+
+namespace halite::web {
+namespace {
+
+std::string question_json(const query::Question& question) {
+  std::string json = fmt::format("{{\"start\":\"{}\",\"end\":\"{}\",\"queries\":[", question.begin,
+                                 question.end - 1);
+  for (std::size_t i = 0; i < question.queries.size(); ++i) {
+    if (i != 0) json += ',';
+    append_query_echo(json, question.queries[i], i);
+  }
+  return json + "]}";
+}
+
+}  // namespace
+
+QueryLog::Entry::Entry(Entry&& other) noexcept
+    : log_(std::exchange(other.log_, nullptr)), id_(other.id_), clock_(other.clock_) {}
+
+QueryLog::Entry::~Entry() { finish(500, "", {}); }
+
+void QueryLog::Entry::finish(int status, std::string exception, const query::QueryCost& cost) {
+  if (log_ == nullptr) return;
+  std::exchange(log_, nullptr)->finish(id_, clock_.now_ms(), status, std::move(exception), cost);
+}
+
+QueryLog::Entry QueryLog::begin(const query::Question& question, const Clock& clock) {
+  Run run{.query = question_json(question),
+          .begin = clock.now_ms(),
+          .end = 0,
+          .running = 0,
+          .status = 0,
+          .exception = {},
+          .cost = {}};
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t id = next_id_++;
+  run.running = running_.size() + 1;
+  running_.emplace(id, std::move(run));
+  return {*this, id, clock};
+}
+
+void QueryLog::finish(std::uint64_t id, TimestampMs now, int status, std::string exception,
+                      const query::QueryCost& cost) {
+  const std::lock_guard lock(mutex_);
+  auto ended = running_.extract(id);
+  Run& run = ended.mapped();
+  run.end = now;
+  run.status = status;
+  run.exception = std::move(exception);
+  run.cost = cost;
+  completed_.push_front(std::move(run));
+  if (completed_.size() > kCompletedMax) completed_.pop_back();
+}
+
+void QueryLog::append(std::string& to, const Run& run) {
+  to += fmt::format("{{\"query\":{},\"exception\":", run.query);
+  if (run.exception.empty()) {
+    to += "\"null\"";
+  } else {
+    append_json_string(to, run.exception);
+  }
+  to += fmt::format(
+      ",\"httpResponse\":{{\"code\":{},\"reasonPhrase\":\"{}\"}},\"numRunningQueries\":{},"
+      "\"queryStartTimestamp\":{},\"queryCompletedTimestamp\":{},\"stats\":{{\"totalTime\":{:.1f},"
+      "\"series\":{},\"points\":{},\"blocks\":{},\"emittedDPs\":{}}}}}",
+      run.status, reason_phrase(run.status), run.running, run.begin, run.end,
+      static_cast<double>(run.end - run.begin), run.cost.series, run.cost.points_read,
+      run.cost.blocks_read, run.cost.points_out);
+}
+
+std::string QueryLog::json(TimestampMs now) const {
+  const std::lock_guard lock(mutex_);
+  std::string json = "{\"completed\":[";
+  for (const Run& run : completed_) {
+    if (json.back() == '}') json += ',';
+    append(json, run);
+  }
+  json += "],\"running\":[";
+  bool first = true;
+  for (auto run = running_.rbegin(); run != running_.rend(); ++run) {
+    if (!std::exchange(first, false)) json += ',';
+    json += fmt::format("{{\"query\":{},\"queryStart\":{},\"elapsed\":{}}}", run->second.query,
+                        run->second.begin, now - run->second.begin);
+  }
+  return json + "]}";
+}
+
+}  // namespace halite::web
