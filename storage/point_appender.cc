@@ -66,7 +66,7 @@ PointAppender::Metrics::Metrics(prometheus::Registry& registry)
       refused(counter(registry, "halite_storage_points_refused_total",
                       "Points outside what the table holds")),
       late_batches(counter(registry, "halite_storage_late_batches_total",
-                           "Batches that waited for earlier ones of their series")),
+                           "Batches with points older than their series had, or at the same time")),
       failed_writes(counter(registry, "halite_storage_failed_writes_total",
                             "Batches that could not be made durable")),
       in_flight_points(prometheus::BuildGauge()
@@ -107,6 +107,7 @@ class PointAppender::Flight {
 
   [[nodiscard]] std::vector<RowWrite>& rows() { return rows_; }
   [[nodiscard]] const std::vector<Completion>& before() const { return ticket_.before; }
+  [[nodiscard]] bool late() const { return ticket_.late; }
 
  private:
   std::vector<RowWrite> rows_;
@@ -164,6 +165,7 @@ PointAppender::Ticket PointAppender::enlist(const PointBatch& batch,
     }
     tail.batch = ticket.number;
   }
+  ticket.late = wait_for > 0;
   for (const auto& [number, durable] : flights_) {
     if (number > wait_for) break;
     ticket.before.push_back(durable);
@@ -217,7 +219,7 @@ Task<Accepted> PointAppender::append(PointBatch batch) {
          co_await gate_->enter(AppendLoad{order.size(), order.size() * kPointBytes}));
   metrics_.in_flight_points.Increment(static_cast<double>(order.size()));
   Ticket ticket = enlist(batch, order);
-  if (!ticket.before.empty()) metrics_.late_batches.Increment();
+  if (ticket.late) metrics_.late_batches.Increment();
   accepted.durable = ticket.durable;
   std::vector<RowWrite> rows = make_rows(batch, order, ticket.replaced);
   Flight flight(shared_from_this(), std::move(ticket), std::move(rows), order.size(),
@@ -236,7 +238,9 @@ Task<void> PointAppender::write(Flight& flight) {
     const Result<void> landed = co_await before.wait();
     static_cast<void>(landed);  // its own business
   }
-  if (!flight.before().empty()) {
+  // Also where all before it has landed: that may have been in this millisecond.
+  const bool forms_differ = !parts_.layout->pieces_in_time_order();
+  if (flight.late() && forms_differ) {
     CO_TRY_VOID(co_await wait_for_next_ms());
   }
   co_return co_await parts_.table->write(std::move(flight.rows()));

@@ -78,7 +78,8 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
   struct Ticket {
     std::uint64_t number = 0;
     Completion durable;
-    std::vector<Completion> before;  // to be waited for; not empty: the batch is late
+    bool late = false;               // older or repeated times among its own
+    std::vector<Completion> before;  // to be waited for; only of a late batch
     std::vector<Replaced> replaced;
   };
   struct Metrics {

@@ -144,6 +144,23 @@ TEST_F(CellPointStoreTest, ArrivalOrderWinsWhateverOrderWritesFinishIn) {
   EXPECT_TRUE(expected.empty());
 }
 
+// Wide and narrow integers take turns, each in a cell of its own, often within one millisecond.
+TEST_F(CellPointStoreTest, AnOldTimeWrittenAgainHoldsTheLastValue) {
+  open();
+  const SeriesId id = intern("a");
+  const auto append = [this, id](TimestampMs time, std::int64_t value) {
+    const Accepted accepted = run_task(points_->append(one(id, time, value))).value();
+    ASSERT_TRUE(run_task(accepted.durable.wait()));
+  };
+  append(kNow, 0);
+  for (std::int64_t i = 0; i < 100; ++i) {
+    append(kNow - 1000, 1000);
+    append(kNow - 1000, i);
+    ASSERT_EQ(read({kNow - 1000, kNow}),
+              (std::map<TimestampMs, double>{{kNow - 1000, static_cast<double>(i)}}));
+  }
+}
+
 TEST_F(CellPointStoreTest, FreshPointsAreWrittenSideBySide) {
   open();
   const SeriesId id = intern("a");
