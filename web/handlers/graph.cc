@@ -145,9 +145,13 @@ asio::awaitable<Response> handle_graph(Call& call) {
   if (!ascii && !call.target.has("json")) co_return lead_to_page(call);
   const auto begin = std::chrono::steady_clock::now();
   const std::string_view zone = call.target.get("tz");
+  const query::QueryLimits& limits = call.services.engine.limits();
   const query::ParseContext context{
       .now = call.services.clock.now_ms(),
-      .timezone = zone.empty() ? call.options.timezone : std::string(zone)};
+      .timezone = zone.empty() ? call.options.timezone : std::string(zone),
+      .regexp_bytes_max = limits.regexp_bytes_max,
+      .sub_queries_max = limits.sub_queries_max,
+      .metric_width = call.options.metric_width};
   Result<query::Question> question = query::parse_question_uri(call.target.parameters, context);
   if (!question) co_return error_response(call, question.error());
   if (ascii) widen_to_hours(*question);
