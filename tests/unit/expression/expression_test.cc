@@ -140,7 +140,8 @@ TEST(Expression, LimitsHoldAtTheirMaximum) {
   EXPECT_EQ(parse_expression(std::string(1000, '-') + "a", limits).error().code, Errc::kTooLarge);
   std::string longest = "a";
   while (longest.size() + 2 <= limits.bytes_max) longest += "+a";
-  EXPECT_EQ(result(longest, {1}), static_cast<double>((longest.size() + 1) / 2));
+  const std::size_t terms = (longest.size() + 1) / 2;
+  EXPECT_EQ(result(longest, {1}), static_cast<double>(terms));
 }
 
 TEST(Expression, VariablesAreNamedOnceInOrder) {
