@@ -21,6 +21,9 @@ import urllib.parse
 START_SECONDS = 60
 STOP_SECONDS = 60
 
+HERE = pathlib.Path(__file__).resolve().parent
+CLIENTS = HERE.parent.parent / "build" / "clients"  # where ./dev e2e installs client libraries
+
 _options = argparse.Namespace(halite=None, keep=False)
 
 
@@ -37,6 +40,19 @@ def main():
 
 def binary():
     return str(_options.halite)
+
+
+def clients(language):
+    """Where the client libraries of one language are. A test without them fails."""
+    found = CLIENTS / language
+    if not (found / "installed").exists():
+        sys.exit(f"{found} is missing or incomplete: ./dev e2e installs it")
+    return found
+
+
+def use_python_clients():
+    """Lets a test import what tests/e2e/clients/python/requirements.txt names."""
+    sys.path.insert(0, str(clients("python")))
 
 
 def clean_environment(**more):
