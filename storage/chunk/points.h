@@ -1,0 +1,80 @@
+// A run of one series' points as columns: what the chunk codecs take and give.
+//
+//   Order    by time, no time twice; decoders promise it, encoders ask for it.
+//   Exact    values are 64-bit patterns (data_point.h); nothing here looks at them as numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/data_point.h"
+
+namespace halite::storage::chunk {
+
+// One bit a point: is its value a double? Bit i is words()[i / 64] >> (i % 64) & 1; the bits past
+// size() are zero.
+class FloatBits {
+ public:
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool operator[](std::size_t i) const {
+    return (words_[i / 64] >> (i % 64) & 1) != 0;
+  }
+  [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
+
+  void push_back(bool is_float) { append(1, is_float); }
+  void append(std::size_t count, bool is_float);
+  // `count` bits of `words`, from bit `begin` on.
+  void append(std::span<const std::uint64_t> words, std::size_t begin, std::size_t count);
+  void clear();
+
+  bool operator==(const FloatBits&) const = default;
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t size_ = 0;
+};
+
+// Columns that somebody else owns. times and values have the same length.
+struct PointsView {
+  std::span<const TimestampMs> times;
+  std::span<const ValueBits> values;
+  std::span<const std::uint64_t> float_words;  // laid out as in FloatBits
+  std::size_t float_begin = 0;                 // the first point's bit in float_words
+
+  [[nodiscard]] std::size_t size() const { return times.size(); }
+  [[nodiscard]] bool is_float(std::size_t i) const {
+    const std::size_t bit = float_begin + i;
+    return (float_words[bit / 64] >> (bit % 64) & 1) != 0;
+  }
+  [[nodiscard]] PointsView slice(std::size_t begin, std::size_t count) const {
+    return {times.subspan(begin, count), values.subspan(begin, count), float_words,
+            float_begin + begin};
+  }
+  // How many of the values are doubles.
+  [[nodiscard]] std::size_t float_count() const;
+};
+
+struct Points {
+  std::vector<TimestampMs> times;
+  std::vector<ValueBits> values;
+  FloatBits floats;
+
+  [[nodiscard]] std::size_t size() const { return times.size(); }
+  [[nodiscard]] bool empty() const { return times.empty(); }
+  [[nodiscard]] PointsView view() const { return {times, values, floats.words(), 0}; }
+
+  void push_back(TimestampMs time, ValueBits value, bool is_float) {
+    times.push_back(time);
+    values.push_back(value);
+    floats.push_back(is_float);
+  }
+  void append(PointsView points);
+  void clear();
+
+  bool operator==(const Points&) const = default;
+};
+
+}  // namespace halite::storage::chunk
