@@ -1,7 +1,9 @@
 #include "web/client_watch.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -27,6 +29,8 @@ struct ClientWatch::State : std::enable_shared_from_this<State> {
 
   void wait();
   void look();
+  void look_behind();
+  void start_grace();
 };
 
 void ClientWatch::State::wait() {
@@ -40,15 +44,35 @@ void ClientWatch::State::wait() {
 void ClientWatch::State::look() {
   char byte = 0;
   const auto count = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (count > 0) return;
-  if (count < 0) {
-    if (errno == EAGAIN || errno == EINTR) {
-      wait();
-    } else {
-      work.request_stop();
-    }
-    return;
+  if (count > 0) {
+    look_behind();
+  } else if (count == 0) {
+    start_grace();
+  } else if (errno == EAGAIN || errno == EINTR) {
+    wait();
+  } else {
+    work.request_stop();
   }
+}
+
+// Bytes nobody reads yet hide the end of the stream from recv(), but not from poll().
+void ClientWatch::State::look_behind() {
+  pollfd state{.fd = socket.native_handle(), .events = POLLRDHUP, .revents = 0};
+  const int found = ::poll(&state, 1, 0);
+  if (found > 0 && (state.revents & (POLLERR | POLLHUP)) != 0) {
+    work.request_stop();
+  } else if (found > 0) {
+    // Should the connection break meanwhile, the grace is all that it costs.
+    start_grace();
+  } else {
+    timer.expires_after(std::chrono::milliseconds(std::clamp<std::int64_t>(grace_ms / 4, 10, 250)));
+    timer.async_wait([self = shared_from_this()](boost::system::error_code error) {
+      if (!self->over && !error) self->look_behind();
+    });
+  }
+}
+
+void ClientWatch::State::start_grace() {
   timer.expires_after(std::chrono::milliseconds(grace_ms));
   timer.async_wait([self = shared_from_this()](boost::system::error_code error) {
     if (!self->over && !error) self->work.request_stop();

@@ -2,7 +2,8 @@
 //
 // A reset connection stops the work at once. An end of stream may be a client that only closed its
 // sending half (as `nc -N` does), so the work gets a grace first. Bytes that arrive are the
-// client's next request: then there is nothing to notice any more.
+// client's next request and stay where they are; what may come behind them is looked for a few
+// times a second.
 #pragma once
 
 #include <cstdint>
