@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -40,7 +41,8 @@ Task<std::size_t> Link::read_some(char* to, std::size_t size, std::int64_t deadl
   late_ = false;
   if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
   set_deadline(deadline);
-  auto reading = socket_.async_read_some(asio::buffer(to, size), kAwaitable);
+  auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
+  auto reading = socket_.async_read_some(asio::buffer(to, size), token);
   const auto [error, count] = co_await std::move(reading);
   set_deadline(0);
   if (error == asio::error::eof) co_return 0;
@@ -53,7 +55,8 @@ Task<void> Link::wait_readable(std::int64_t deadline, bool at_rest) {
   late_ = false;
   if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
   set_deadline(deadline);
-  auto waiting = socket_.async_wait(asio::ip::tcp::socket::wait_read, kAwaitable);
+  auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
+  auto waiting = socket_.async_wait(asio::ip::tcp::socket::wait_read, token);
   const auto [error] = co_await std::move(waiting);
   set_deadline(0);
   if (error) co_return std::unexpected(why(error));
@@ -67,7 +70,8 @@ Task<void> Link::write(std::string_view text, std::int64_t timeout_ms) {
     if (aborted_) co_return std::unexpected(why({}));
     set_deadline(deadline_in(timeout_ms));
     const std::size_t step = std::min(text.size(), kWriteStepBytes);
-    auto writing = asio::async_write(socket_, asio::buffer(text.data(), step), kAwaitable);
+    auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
+    auto writing = asio::async_write(socket_, asio::buffer(text.data(), step), token);
     const auto [error, count] = co_await std::move(writing);
     set_deadline(0);
     if (error) co_return std::unexpected(why(error));
@@ -93,10 +97,7 @@ void Link::close() {
   socket_.close(ignored);
 }
 
-void Link::cancel() {
-  boost::system::error_code ignored;  // closed meanwhile: there is nothing to cancel
-  socket_.cancel(ignored);
-}
+void Link::cancel() { end_wait_.emit(asio::cancellation_type::terminal); }
 
 void Link::post_drain() {
   asio::post(socket_.get_executor(), [self = shared_from_this()] {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
 #include "common/task.h"
@@ -66,7 +67,7 @@ class Link : public std::enable_shared_from_this<Link> {
   }
 
  private:
-  void cancel();  // what waits ends now
+  void cancel();  // what waits here ends now; writes that others have under way do not
   [[nodiscard]] Error why(const boost::system::error_code& error) const;
 
   boost::asio::ip::tcp::socket socket_;
@@ -76,6 +77,7 @@ class Link : public std::enable_shared_from_this<Link> {
   bool draining_ = false;
   bool aborted_ = false;
   std::stop_source work_;
+  boost::asio::cancellation_signal end_wait_;  // of what this link waits for, one at a time
 };
 
 }  // namespace halite::web

@@ -72,6 +72,8 @@ void ReplyWriter::send(std::string_view lines) {
   state.start();
 }
 
+bool ReplyWriter::sending() const { return !state_->going.empty(); }
+
 asio::awaitable<void> ReplyWriter::drain(std::int64_t timeout_ms) {
   const std::shared_ptr<State> state = state_;
   std::chrono::milliseconds time(timeout_ms);

@@ -28,6 +28,8 @@ class ReplyWriter {
   // Whole lines. Those that do not fit are dropped, the rest goes out without waiting here.
   void send(std::string_view lines);
 
+  [[nodiscard]] bool sending() const;  // a write is under way
+
   // Waits until everything was sent or the connection broke; closes it when the time is up. No
   // write is under way afterwards. Always awaited before the writer goes.
   boost::asio::awaitable<void> drain(std::int64_t timeout_ms);

@@ -49,8 +49,10 @@ asio::awaitable<void> TelnetSession::run() {
   if (lines_.unfinished() != 0) context_.metrics.telnet_lines_cut.Increment();
   while (!flushes_.empty()) co_await wait_oldest();
   replies_.send(std::exchange(reply_, {}));
+  // Lines that nobody reads any more must not cost the replies to those before them.
+  const bool lingers = exit_ || replies_.sending();
   co_await replies_.drain(std::max<std::int64_t>(context_.options.linger_timeout_ms, 1));
-  if (exit_) co_await link_->linger(context_.options.linger_timeout_ms);
+  if (lingers) co_await link_->linger(context_.options.linger_timeout_ms);
   context_.metrics.connections_telnet.Decrement();
 }
 

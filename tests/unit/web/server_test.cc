@@ -1,6 +1,7 @@
 // Connections as they live and die: what text conversations cannot say.
 #include "web/server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -156,6 +157,46 @@ TEST(Server, AClientThatReadsNoRepliesLosesOnlyReplies) {
   EXPECT_EQ(
       replies.size() % std::string_view("unknown command: nosuchcommand.  Try `help'.\n").size(),
       0u);
+}
+
+// Stops the server while replies wait for their reader; returns what the client still gets.
+std::string replies_at_stop(TestServer& server, int lines) {
+  Client client(server.port(), 4 << 10);
+  std::string bad;
+  for (int i = 0; i < lines; ++i) bad += "put\n";
+  client.send(bad);
+  EXPECT_TRUE(soon([&] { return server.metric("halite_web_telnet_lines_total") == lines; }));
+  Client silent(server.port());
+  EXPECT_TRUE(soon([&] { return server.metric("halite_web_connections_total") == 2; }));
+  auto stopped = std::async(std::launch::async, [&] { server.stop(); });
+  EXPECT_EQ(silent.receive(kPatienceMs), "");  // all were told
+  EXPECT_TRUE(client.send("put\n"));           // nobody reads it any more
+  return client.receive_all(kPatienceMs);
+}
+
+TEST(Server, RepliesThatWaitAreSentBeforeAStop) {
+  TestServerOptions options;
+  options.web.telnet_reply_bytes_max = 64 << 20;
+  options.web.linger_timeout_ms = kPatienceMs;
+  TestServer server(options);
+  constexpr int kLines = 200'000;  // more than the sockets hold
+  const std::string replies = replies_at_stop(server, kLines);
+  EXPECT_EQ(std::ranges::count(replies, '\n'), kLines);
+}
+
+TEST(Server, AReaderThatIsTooLateDoesNotHoldUpAStop) {
+  TestServerOptions options;
+  options.web.telnet_reply_bytes_max = 64 << 20;
+  options.web.linger_timeout_ms = 20;
+  options.web.stop_timeout_ms = 3'600'000;
+  TestServer server(options);
+  Client client(server.port(), 4 << 10);
+  std::string bad;
+  for (int i = 0; i < 200'000; ++i) bad += "put\n";
+  client.send(bad);
+  EXPECT_TRUE(soon([&] { return server.metric("halite_web_telnet_lines_total") == 200'000; }));
+  server.stop();
+  EXPECT_EQ(server.metric("halite_web_connections"), 0);
 }
 
 TEST(Server, TelnetClosesWhenEverythingIsDurable) {
