@@ -113,14 +113,23 @@ class Browser:
     def count(self, css):
         return len(self._call("POST", "/elements", {"using": "css selector", "value": css}))
 
+    def _element(self, css, method, action, body=None):
+        """A call on the element. The page may draw it anew between finding it and the call: it is looked for again."""
+        for last_try in (False, False, True):
+            try:
+                return self._call(method, f"/element/{self.find(css)}/{action}", body)
+            except WebDriverError as error:
+                if last_try or "stale element" not in str(error):
+                    raise
+
     def text(self, css):
-        return self._call("GET", f"/element/{self.find(css)}/text")
+        return self._element(css, "GET", "text")
 
     def click(self, css):
-        self._call("POST", f"/element/{self.find(css)}/click", {})
+        self._element(css, "POST", "click", {})
 
     def type(self, css, text):
-        self._call("POST", f"/element/{self.find(css)}/value", {"text": text})
+        self._element(css, "POST", "value", {"text": text})
 
     def press(self, *keys):
         """Presses keys where the focus is."""
