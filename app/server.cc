@@ -66,9 +66,9 @@ Result<void> Server::Parts::open_data() {
   }
   TRY(stores, open_stores(options, clock, web_threads.get_executor(), registry));
   writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
-  engine = std::make_unique<query::QueryEngine>(stores->points(), clock, options.query,
-                                                options.skip_unknown_values,
-                                                query_threads.get_executor(), registry);
+  engine = std::make_unique<query::QueryEngine>(
+      stores->points(), clock, options.query, options.skip_unknown_values,
+      query_threads.get_executor(), registry, &stores->metadata());
   return {};
 }
 

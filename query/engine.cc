@@ -14,6 +14,7 @@
 #include <prometheus/registry.h>
 
 #include "common/log.h"
+#include "query/notes.h"
 #include "query/plan.h"
 #include "query/sub_query.h"
 #include "query/watch.h"
@@ -87,12 +88,13 @@ class Slot {
 
 struct QueryEngine::Impl {
   Impl(storage::PointStore& points, const Clock& time, QueryLimits bounds, bool skip_unknown,
-       boost::asio::any_io_executor where, prometheus::Registry& registry)
+       boost::asio::any_io_executor where, prometheus::Registry& registry, storage::Metadata* said)
       : store(points),
         clock(time),
         limits(bounds),
         skip_unknown_values(skip_unknown),
         executor(std::move(where)),
+        metadata(said),
         statistics(registry) {}
 
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
@@ -109,6 +111,7 @@ struct QueryEngine::Impl {
   const QueryLimits limits;
   const bool skip_unknown_values;
   const boost::asio::any_io_executor executor;
+  storage::Metadata* const metadata;  // may be null
   Statistics statistics;
   std::atomic<std::size_t> running = 0;
 };
@@ -144,6 +147,10 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Watch* watch) {
     CO_TRY(Read read, co_await std::move(one));
     reads.push_back(std::move(read));
   }
+  if (metadata != nullptr) {
+    auto finding = find_global_notes(*metadata, answer->question);
+    CO_TRY(answer->global_annotations, co_await std::move(finding));
+  }
   if (!answer->question.delete_points) co_return Result<void>{};
   for (const Read& read : reads) {
     if (!read.selection) continue;  // it read nothing
@@ -164,7 +171,8 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   // No histograms are stored, and points are no answer to who asks for histograms.
   if (!question.percentiles.empty() || question.show_histogram_buckets) co_return Read{};
-  auto reading = run_sub_query(store, selection, question, plan, index, *watch);
+  storage::Metadata* const notes = answer->question.no_annotations ? nullptr : metadata;
+  auto reading = run_sub_query(store, notes, selection, question, plan, index, *watch);
   CO_TRY(std::vector<AnswerSeries> series, co_await std::move(reading));
   for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
   co_return Read{selection, plan.asked};
@@ -172,9 +180,9 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
 
 QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
                          bool skip_unknown_values, boost::asio::any_io_executor executor,
-                         prometheus::Registry& registry)
+                         prometheus::Registry& registry, storage::Metadata* metadata)
     : impl_(std::make_unique<Impl>(store, clock, limits, skip_unknown_values, std::move(executor),
-                                   registry)) {}
+                                   registry, metadata)) {}
 
 QueryEngine::~QueryEngine() = default;
 

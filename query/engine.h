@@ -24,10 +24,15 @@
 #include "common/clock.h"
 #include "common/task.h"
 #include "query/question.h"
+#include "storage/meta/annotation.h"
 #include "storage/point_store.h"
 
 namespace prometheus {
 class Registry;
+}
+
+namespace halite::storage {
+class Metadata;
 }
 
 namespace halite::query {
@@ -60,16 +65,17 @@ struct TagIds {
 // One output series. Values are integers or doubles point by point.
 struct AnswerSeries {
   std::size_t query_index = 0;  // into Question::queries (after duplicates collapsed)
-  std::string metric;
+  std::string metric;           // empty: no series has a point, there are only annotations
   std::map<std::string, std::string> tags;  // common to all members
   std::vector<std::string> aggregate_tags;  // in tagk uid order
   std::vector<TagIds> tag_ids;              // of `tags`, by key uid
   std::vector<TagIds> aggregate_tag_ids;    // of `aggregate_tags`, keys alone
   std::vector<Bytes> tsuids;                // sorted; always filled by the engine
-  bool empty_annotations = false;           // answers say "annotations":[]
   std::vector<TimestampMs> times;           // ascending, inside the asked range
   std::vector<ValueBits> values;
-  std::vector<bool> floats;  // values[i] is a double; NaN is possible
+  std::vector<bool> floats;      // values[i] is a double; NaN is possible
+  bool has_annotations = false;  // in the hours read; those outside the asked range are left out
+  std::vector<storage::Annotation> annotations;  // in the order in which they are shown
 };
 
 struct QueryCost {
@@ -83,15 +89,17 @@ struct QueryCost {
 struct Answer {
   Question question;                 // as it was run: duplicate sub-queries collapsed
   std::vector<AnswerSeries> series;  // in OpenTSDB's order
+  std::vector<storage::Annotation> global_annotations;  // if asked for, shown with each series
   QueryCost cost;
 };
 
 class QueryEngine {
  public:
-  // Everything passed by reference outlives the engine.
+  // Everything passed by reference outlives the engine. Without metadata answers have no
+  // annotations.
   QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
               bool skip_unknown_values, boost::asio::any_io_executor executor,
-              prometheus::Registry& registry);
+              prometheus::Registry& registry, storage::Metadata* metadata = nullptr);
   ~QueryEngine();
 
   // Deletes what it answered when the question says so, after all sub-queries were read.

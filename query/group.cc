@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "query/notes.h"
+
 namespace halite::query {
 namespace {
 
@@ -81,10 +83,40 @@ std::vector<Group*> Groups::all() {
   return groups;
 }
 
+void Groups::take_notes(NotesBySeries& notes) {
+  for (const auto& [key, group] : groups_) {
+    for (const GroupMember& member : group->members) {
+      if (auto taken = notes.extract(member.series->tsuid)) group->notes.insert(std::move(taken));
+    }
+  }
+}
+
+void Groups::take_notes(NotesBySeries& notes, const storage::Series& series) {
+  auto taken = notes.extract(series.tsuid);
+  if (taken.empty()) return;
+  std::unique_ptr<Group>& group = groups_[key_of(series)];
+  if (group == nullptr) group = std::make_unique<Group>(*plan_);
+  group->notes.insert(std::move(taken));
+}
+
+void Groups::tell_notes(Group& group) const {
+  AnswerSeries& answer = group.answer;
+  answer.has_annotations = !group.notes.empty();
+  for (auto& [tsuid, notes] : group.notes) {
+    for (storage::Annotation& note : notes) {
+      const TimestampMs time = storage::to_milliseconds(note.start_time);
+      if (time < plan_->asked.begin || time >= plan_->asked.end) continue;
+      answer.annotations.push_back(std::move(note));
+    }
+  }
+  sort_notes(answer.annotations);
+}
+
 std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
   std::vector<AnswerSeries> answers;
   answers.reserve(groups_.size());
   for (const auto& [key, group] : groups_) {
+    tell_notes(*group);
     AnswerSeries answer = std::move(group->answer);
     CommonTags tags;
     for (const GroupMember& member : group->members) {
@@ -93,7 +125,7 @@ std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
     }
     tags.tell(answer);
     answer.query_index = query_index;
-    answer.metric = group->members.front().series->metric;
+    if (!group->members.empty()) answer.metric = group->members.front().series->metric;
     answers.push_back(std::move(answer));
   }
   groups_.clear();

@@ -13,6 +13,7 @@
 #include "query/engine.h"
 #include "query/merge.h"
 #include "query/plan.h"
+#include "storage/meta/annotation.h"
 #include "storage/point_store.h"
 
 namespace halite::query {
@@ -22,12 +23,16 @@ struct GroupMember {
   Member* member = nullptr;
 };
 
+// By tsuid.
+using NotesBySeries = std::map<Bytes, std::vector<storage::Annotation>>;
+
 struct Group {
   explicit Group(const SubPlan& plan) : merge(plan) {}
 
   std::vector<GroupMember> members;  // by tsuid
   GroupMerge merge;
   AnswerSeries answer;
+  NotesBySeries notes;
 };
 
 class Groups {
@@ -39,11 +44,16 @@ class Groups {
 
   [[nodiscard]] std::vector<Group*> all();
 
+  // Takes what belongs to members; or to a series, which needs no group yet.
+  void take_notes(NotesBySeries& notes);
+  void take_notes(NotesBySeries& notes, const storage::Series& series);
+
   // The answers in order, with metric, tags and tsuids filled in. Ends the groups.
   [[nodiscard]] std::vector<AnswerSeries> take_answers(std::size_t query_index);
 
  private:
   [[nodiscard]] Bytes key_of(const storage::Series& series) const;
+  void tell_notes(Group& group) const;
 
   const SubPlan* plan_;
   bool each_alone_;                // aggregator `none`

@@ -8,6 +8,7 @@
 #include "common/gather.h"
 #include "query/fetch.h"
 #include "query/group.h"
+#include "query/notes.h"
 
 namespace halite::query {
 namespace {
@@ -103,11 +104,12 @@ storage::SeriesQuery series_query(const SubQuestion& question, bool skip_unknown
 }
 
 Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
+                                              storage::Metadata* metadata,
                                               std::shared_ptr<const storage::Selection> selection,
                                               const SubQuestion& question, const SubPlan& plan,
                                               std::size_t query_index, Watch& watch) {
   Fetch fetch(store, plan, watch);
-  fetch.select(std::move(selection));
+  fetch.select(selection);
   Groups groups(question, plan);
   WindowLength window_length(plan.scan, watch.limits());
   // Filled series are merged at the end only, so shorter windows would not help.
@@ -138,6 +140,10 @@ Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
         static_cast<std::int64_t>((points_out - answered) * PointColumns::kBytesPerPoint)));
     answered = points_out;
     at = window.end;
+  }
+  if (metadata != nullptr) {
+    auto finding = find_notes(store, *metadata, std::move(selection), question, plan, groups);
+    CO_TRY_VOID(co_await std::move(finding));
   }
   co_return groups.take_answers(query_index);
 }

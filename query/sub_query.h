@@ -12,14 +12,20 @@
 #include "query/watch.h"
 #include "storage/point_store.h"
 
+namespace halite::storage {
+class Metadata;
+}
+
 namespace halite::query {
 
 // What the store is asked for.
 [[nodiscard]] storage::SeriesQuery series_query(const SubQuestion& question,
                                                 bool skip_unknown_values);
 
-// All are used until the task is over. The answers' points count as memory of `watch` for good.
+// All are used until the task is over; without metadata no notes are looked for. The answers'
+// points count as memory of `watch` for good.
 Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
+                                              storage::Metadata* metadata,
                                               std::shared_ptr<const storage::Selection> selection,
                                               const SubQuestion& question, const SubPlan& plan,
                                               std::size_t query_index, Watch& watch);

@@ -76,6 +76,15 @@ void append_tsuids(std::string& to, const std::vector<Bytes>& tsuids) {
   to += ']';
 }
 
+void append_annotations(std::string& to, const std::vector<storage::Annotation>& notes) {
+  to += '[';
+  for (const storage::Annotation& note : notes) {
+    if (to.back() != '[') to += ',';
+    storage::append_shown_json(to, note);
+  }
+  to += ']';
+}
+
 // What is known of the work, under OpenTSDB's names. One pass reads, filters and aggregates, so
 // its time stands under each of the names that OpenTSDB gives to the parts.
 void append_costs(std::string& to, const query::QueryCost& cost, std::uint64_t emitted) {
@@ -184,7 +193,14 @@ void AnswerSource::begin_series(std::string& to) {
     to += ",\"tsuids\":";
     append_tsuids(to, series.tsuids);
   }
-  if (series.empty_annotations) to += ",\"annotations\":[]";
+  if (series.has_annotations) {
+    to += ",\"annotations\":";
+    append_annotations(to, series.annotations);
+  }
+  if (!answer_->global_annotations.empty()) {
+    to += ",\"globalAnnotations\":";
+    append_annotations(to, answer_->global_annotations);
+  }
   to += question.arrays ? ",\"dps\":[" : ",\"dps\":{";
   in_series_ = true;
   any_point_ = false;

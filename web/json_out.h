@@ -1,6 +1,7 @@
 // The answer of /api/query as text, written piece by piece from the answer's points.
 //
-// Fields and their order are OpenTSDB's: metric, tags, aggregateTags, query, tsuids, dps, stats.
+// Fields and their order are OpenTSDB's: metric, tags, aggregateTags, query, tsuids, annotations,
+// globalAnnotations, dps, stats.
 // Times are seconds unless the question asked for milliseconds; integers are digits, doubles Java's
 // text, NaN is "NaN" in quotes, or null where the fill policy is null.
 #pragma once

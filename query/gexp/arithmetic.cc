@@ -29,7 +29,7 @@ Result<AnswerSeries> combine(const SeriesMeaning& meaning, const Row& row, Opera
     result.aggregate_tags.push_back(key);
     result.aggregate_tag_ids.push_back({.key = key, .key_uid = key_uid});
   }
-  result.empty_annotations = true;
+  result.has_annotations = true;
   for (const ExpressionSeries* const series : row) {
     if (series == nullptr) continue;
     if (result.times.empty()) result.times = series->times;

@@ -77,7 +77,10 @@ Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const Par
 }
 
 Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer) {
-  Answer result{.question = answer.question, .series = {}, .cost = answer.cost};
+  Answer result{.question = answer.question,
+                .series = {},
+                .global_annotations = answer.global_annotations,
+                .cost = answer.cost};
   for (const GexpCall& call : question.calls) {
     TRY(SeriesList series, run_call(call, question, answer));
     for (AnswerSeries& one : series) result.series.push_back(std::move(one));

@@ -70,8 +70,9 @@ TestServer::Parts::Parts(TestServerOptions options)
   metadata = must(wait_for(
       storage::Metadata::open({.store = tables, .uids = points->uids(), .widths = {}}, {})));
   writer = std::make_unique<ingest::Writer>(*points, clock, options.ingest, registry);
-  engine = std::make_unique<query::QueryEngine>(
-      *points, clock, options.query, options.skip_unknown_values, io.get_executor(), registry);
+  engine = std::make_unique<query::QueryEngine>(*points, clock, options.query,
+                                                options.skip_unknown_values, io.get_executor(),
+                                                registry, metadata.get());
   options.web.port = 0;
   web::WebServices services{.writer = *writer,
                             .engine = *engine,

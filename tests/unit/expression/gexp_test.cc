@@ -164,7 +164,7 @@ TEST(GexpFunctions, ArithmeticJoinsEqualTagsAndFillsWithZeros) {
   ASSERT_THAT(*quotient, SizeIs(2));
   EXPECT_THAT(doubles((*quotient)[0]), ElementsAre(3, 0));
   EXPECT_THAT(doubles((*quotient)[1]), ElementsAre(0, 0));
-  EXPECT_TRUE((*quotient)[0].empty_annotations);
+  EXPECT_TRUE((*quotient)[0].has_annotations);
   EXPECT_THAT(doubles((*call("diffSeries", {right, left}))[0]), ElementsAre(-4, -8));
   EXPECT_THAT(doubles((*call("sum", {left, right, left}))[0]), ElementsAre(14, 16));
   EXPECT_THAT(doubles((*call("multiply", {left, left}))[1]), ElementsAre(1, 1));

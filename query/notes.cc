@@ -1,0 +1,64 @@
+#include "query/notes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halite::query {
+namespace {
+
+using storage::Annotation;
+using storage::SeriesNotes;
+
+// The bytes of the metric's id; none where nothing can have its notes.
+Task<Bytes> metric_of(storage::Metadata& metadata, const SubQuestion& question) {
+  if (!question.tsuids.empty()) {
+    co_return question.tsuids.front().substr(0, metadata.widths().metric);
+  }
+  storage::UidTable& uids = metadata.uids();
+  CO_TRY(const storage::UidTable::Entry metric,
+         co_await uids.find(storage::NameKind::kMetric, question.metric));
+  co_return uids.uid_bytes(storage::NameKind::kMetric, metric.uid);
+}
+
+}  // namespace
+
+Task<void> find_notes(storage::PointStore& store, storage::Metadata& metadata,
+                      std::shared_ptr<const storage::Selection> selection,
+                      const SubQuestion& question, const SubPlan& plan, Groups& groups) {
+  auto naming = metric_of(metadata, question);
+  CO_TRY(Bytes metric, co_await std::move(naming));
+  auto scanning = metadata.annotations().of_metric(std::move(metric), plan.scan);
+  CO_TRY(std::vector<SeriesNotes> found, co_await std::move(scanning));
+  if (found.empty()) co_return Result<void>{};
+  NotesBySeries notes;
+  for (SeriesNotes& one : found) notes.emplace(std::move(one.tsuid), std::move(one.notes));
+  groups.take_notes(notes);
+  if (notes.empty()) co_return Result<void>{};
+  // Of series without a point here: some may be selected nevertheless.
+  auto looking = store.lookup(std::move(selection), 0);
+  CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
+  for (const storage::SeriesId id : ids) groups.take_notes(notes, store.series(id));
+  co_return Result<void>{};
+}
+
+void sort_notes(std::vector<Annotation>& notes) {
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (const Annotation& note : notes) order.emplace_back(note.start_time, order.size());
+  std::ranges::sort(order);
+  std::vector<Annotation> sorted;
+  sorted.reserve(notes.size());
+  for (const auto& [time, at] : order) sorted.push_back(std::move(notes[at]));
+  notes = std::move(sorted);
+}
+
+Task<std::vector<Annotation>> find_global_notes(storage::Metadata& metadata,
+                                                const Question& question) {
+  std::vector<Annotation> notes;
+  if (question.no_annotations || !question.global_annotations) co_return std::move(notes);
+  auto scanning = metadata.annotations().globals(question.begin / 1000, (question.end - 1) / 1000);
+  CO_TRY(notes, co_await std::move(scanning));
+  sort_notes(notes);
+  co_return std::move(notes);
+}
+
+}  // namespace halite::query

@@ -1,0 +1,33 @@
+// Annotations in answers: those of the series a sub-query reads, and global ones.
+//
+// As OpenTSDB has it, a note belongs to a group when it stands in an hour that is read, though its
+// series has no point there; a group of nothing but such notes is an answer without a metric.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/task.h"
+#include "query/engine.h"
+#include "query/group.h"
+#include "query/plan.h"
+#include "query/question.h"
+#include "storage/meta/metadata.h"
+#include "storage/point_store.h"
+
+namespace halite::query {
+
+// Gives each group its series' notes of the hours scanned. All are used until the task is over.
+Task<void> find_notes(storage::PointStore& store, storage::Metadata& metadata,
+                      std::shared_ptr<const storage::Selection> selection,
+                      const SubQuestion& question, const SubPlan& plan, Groups& groups);
+
+// In the order in which they are shown: by their start times as they stand (seconds before
+// milliseconds), equal ones as they came.
+void sort_notes(std::vector<storage::Annotation>& notes);
+
+// Global notes of the question's time; none unless they are asked for.
+Task<std::vector<storage::Annotation>> find_global_notes(storage::Metadata& metadata,
+                                                         const Question& question);
+
+}  // namespace halite::query
