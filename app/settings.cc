@@ -207,6 +207,23 @@ void declare_cells(Config& config, storage::CellPointStoreOptions& cells) {
 void declare_meta(Config& config, storage::MetadataOptions& meta) {
   config.count("meta.annotations_max", meta.annotations.answer_max, kAtLeastOne, "annotations",
                "Annotations that one question may find.");
+  config.count("meta.tree_answer_max", meta.trees.answer_max, kAtLeastOne, "entries",
+               "Leaves, and branches, of one branch of a tree.");
+  storage::TrackOptions& track = meta.track;
+  config.flag("meta.track_series", track.series, "Keeps a counter for each series with points.");
+  config.flag("meta.count_points", track.points,
+              "With meta.series_objects, these counters count points; else they stay at 1.");
+  config.flag("meta.series_objects", track.series_objects,
+              "With meta.track_series, a TSMeta object for each series.");
+  config.flag("meta.name_objects", track.name_objects, "A UIDMeta object for each new name.");
+  config.flag("meta.trees", meta.sort_into_trees,
+              "With meta.series_objects, new series are sorted into the trees.");
+  config.duration_ms("meta.flush_interval_ms", track.flush_interval_ms, {1, kDayMs},
+                     "How often counters and objects are written.");
+  config.count("meta.writes_at_once", track.writes_at_once, {1, 100'000}, "writes",
+               "Of them under way at once.");
+  config.count("meta.names_waiting_max", track.names_waiting_max, kAtLeastOne, "names",
+               "New names that wait for their object; more get none.");
 }
 
 void declare_rocksdb(Config& config, Options& options) {

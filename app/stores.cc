@@ -44,22 +44,32 @@ class CellStores final : public Stores {
                                          .executor = executor_,
                                          .registry = registry};
     TRY(points_, wait_for(executor_, CellPointStore::open(parts, cells)));
-    const storage::Metadata::Parts meta_parts = {
-        .store = *wide_, .uids = points_->uids(), .widths = chosen.layout->widths()};
+    storage::Metadata::Parts meta_parts = {.store = *wide_,
+                                           .points = *points_,
+                                           .uids = points_->uids(),
+                                           .widths = chosen.layout->widths(),
+                                           .clock = clock,
+                                           .executor = executor_,
+                                           .registry = registry};
     storage::MetadataOptions meta = options.metadata;
     meta.uid_table = cells.uid_table;
-    TRY(metadata_, wait_for(executor_, storage::Metadata::open(meta_parts, meta)));
+    meta.track.series_max = cells.series_max;
+    TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(meta_parts), meta)));
     return {};
   }
 
-  storage::PointStore& points() override { return *points_; }
+  storage::PointStore& points() override { return metadata_->points(); }
   storage::Metadata& metadata() override { return *metadata_; }
 
   [[nodiscard]] Result<void> health() const override { return wide_->health(); }
 
   Result<void> close() override {
     Result<void> flushed;
-    if (points_) flushed = wait_for(executor_, points_->close());
+    if (metadata_) flushed = wait_for(executor_, metadata_->stop());
+    if (points_) {
+      const Result<void> drained = wait_for(executor_, points_->close());
+      if (flushed) flushed = drained;
+    }
     metadata_.reset();
     points_.reset();
     Result<void> closed = wait_for(executor_, wide_->close());

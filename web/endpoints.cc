@@ -21,6 +21,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"api/annotation", kEdit, kWrites, false, handle_annotation},
     Endpoint{"api/annotations", kEdit, kWrites, false, handle_annotations},
     Endpoint{"api/uid", kEdit, kWrites, false, handle_uid},
+    Endpoint{"api/tree", kEdit | kPatch, kWrites, false, handle_tree},
     Endpoint{"api/aggregators", kAsk, kAlways, false, handle_aggregators},
     Endpoint{"api/config", kAsk, kAlways, false, handle_config},
     Endpoint{"api/version", kAsk, kAlways, false, handle_version},

@@ -1,24 +1,37 @@
 // Everything that is said about names, series and times, opened together: annotations, UIDMeta,
-// TSMeta.
+// TSMeta, trees, and the tracker that makes such objects as points come.
 //
-//   auto metadata = co_await Metadata::open(parts, options);
+//   CO_TRY(auto metadata, co_await Metadata::open(parts, options));
+//   Writer writer(metadata->points(), ..);     what is written there is tracked
 //   ...
-//   co_await metadata->stop();
+//   CO_TRY_VOID(co_await metadata->stop());    no points any more; what was counted is written
 //
-//   Lifetime  the wide-column store and the names table outlive it.
-//   Threads   any call from any thread.
+//   Lifetime  all that the parts refer to outlives it.
+//   Threads   any call from any thread; stop() once.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/clock.h"
 #include "common/task.h"
 #include "storage/meta/annotation_store.h"
+#include "storage/meta/tracked_point_store.h"
+#include "storage/meta/tree_sorter.h"
+#include "storage/meta/tree_store.h"
 #include "storage/meta/ts_meta_store.h"
+#include "storage/meta/ts_tracker.h"
 #include "storage/meta/uid_meta.h"
 #include "storage/schema/uid_table.h"
 #include "storage/wide_column.h"
+
+namespace prometheus {
+class Registry;
+}
 
 namespace halite::storage {
 
@@ -26,38 +39,63 @@ struct MetadataOptions {
   std::string annotation_table = "halite-annotations";
   std::string uid_table = "tsdb-uid";
   std::string meta_table = "tsdb-meta";
+  std::string tree_table = "tsdb-tree";
   AnnotationOptions annotations;
+  TrackOptions track;
+  TreeOptions trees;
+  bool sort_into_trees = false;  // meta.trees (tsd.core.tree.enable_processing): new series
 };
 
 class Metadata {
  public:
   struct Parts {
     WideColumnStore& store;
-    UidTable& uids;  // over options.uid_table
+    PointStore& points;
+    UidTable& uids;  // over options.uid_table; nothing was asked of it yet
     UidWidths widths;
+    const Clock& clock;
+    boost::asio::any_io_executor executor;  // the tracker writes on it
+    prometheus::Registry& registry;
   };
   static Task<std::unique_ptr<Metadata>> open(Parts parts, MetadataOptions options);
+  Task<void> stop();
+
+  // The points that were passed in, tracked as the options say.
+  [[nodiscard]] PointStore& points() { return tracked_ ? *tracked_ : points_; }
 
   [[nodiscard]] AnnotationStore& annotations() { return annotations_; }
   [[nodiscard]] UidMetaStore& uid_metas() { return uid_metas_; }
   [[nodiscard]] TsMetaStore& ts_metas() { return ts_metas_; }
+  [[nodiscard]] TreeStore& trees() { return trees_; }
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const UidWidths& widths() const { return widths_; }
+
+  // A series got its TSMeta object: into the trees with it, where they are built.
+  Task<void> series_created(Bytes tsuid);
 
  private:
   struct Tables {
     std::shared_ptr<Table> annotations;
     std::shared_ptr<Table> names;
     std::shared_ptr<Table> series;
+    std::shared_ptr<Table> trees;
   };
   Metadata(Parts parts, MetadataOptions options, Tables tables,
            std::shared_ptr<const OpentsdbLayout> layout);
 
+  void track(const Parts& parts, const TrackOptions& options);
+
+  PointStore& points_;
   UidTable& uids_;
   const UidWidths widths_;
+  const bool sort_into_trees_;
   AnnotationStore annotations_;
   UidMetaStore uid_metas_;
   TsMetaStore ts_metas_;
+  TreeStore trees_;
+  TreeSorter sorter_;
+  std::optional<TsTracker> tracker_;          // where something is tracked
+  std::optional<TrackedPointStore> tracked_;  // likewise
 };
 
 }  // namespace halite::storage

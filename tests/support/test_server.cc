@@ -67,9 +67,15 @@ TestServer::Parts::Parts(TestServerOptions options)
     threads.emplace_back([this] { io.run(); });
   }
   points = open_points();
-  metadata = must(wait_for(
-      storage::Metadata::open({.store = tables, .uids = points->uids(), .widths = {}}, {})));
-  writer = std::make_unique<ingest::Writer>(*points, clock, options.ingest, registry);
+  storage::Metadata::Parts meta_parts{.store = tables,
+                                      .points = *points,
+                                      .uids = points->uids(),
+                                      .widths = {},
+                                      .clock = clock,
+                                      .executor = io.get_executor(),
+                                      .registry = registry};
+  metadata = must(wait_for(storage::Metadata::open(std::move(meta_parts), options.metadata)));
+  writer = std::make_unique<ingest::Writer>(metadata->points(), clock, options.ingest, registry);
   engine = std::make_unique<query::QueryEngine>(*points, clock, options.query,
                                                 options.skip_unknown_values, io.get_executor(),
                                                 registry, metadata.get());
@@ -118,6 +124,8 @@ TestServer::Parts::~Parts() {
   server.reset();
   engine.reset();
   writer.reset();
+  const Result<void> stopped = wait_for(metadata->stop());
+  HALITE_CHECK(stopped, stopped ? std::string() : stopped.error().message);
   metadata.reset();
   const Result<void> closed = wait_for(points->close());
   HALITE_CHECK(closed, closed ? std::string() : closed.error().message);

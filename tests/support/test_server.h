@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "ingest/writer.h"
 #include "query/engine.h"
+#include "storage/meta/metadata.h"
 #include "tests/support/unruly_store.h"
 #include "web/options.h"
 
@@ -21,6 +22,7 @@ struct TestServerOptions {
   web::WebOptions web;    // the port is chosen by the system
   ingest::IngestOptions ingest;
   query::QueryLimits query;
+  storage::MetadataOptions metadata;
 };
 
 class TestServer {

@@ -7,30 +7,37 @@
 
 namespace halite::web {
 
-boost::asio::awaitable<Response> handle_put(Call& call);              // put.cc
-boost::asio::awaitable<Response> handle_query(Call& call);            // query.cc
-boost::asio::awaitable<Response> handle_query_exp(Call& call);        // query_exp.cc
-boost::asio::awaitable<Response> handle_query_gexp(Call& call);       // query_gexp.cc
-boost::asio::awaitable<Response> handle_query_last(Call& call);       // query_last.cc
-boost::asio::awaitable<Response> handle_graph(Call& call);            // graph.cc
-boost::asio::awaitable<Response> handle_suggest(Call& call);          // suggest.cc
-boost::asio::awaitable<Response> handle_search(Call& call);           // search.cc
-boost::asio::awaitable<Response> handle_aggregators(Call& call);      // aggregators.cc
-boost::asio::awaitable<Response> handle_config(Call& call);           // config.cc
-boost::asio::awaitable<Response> handle_version(Call& call);          // version.cc
-boost::asio::awaitable<Response> handle_stats(Call& call);            // stats.cc
-boost::asio::awaitable<Response> handle_dropcaches(Call& call);       // dropcaches.cc
-boost::asio::awaitable<Response> handle_metrics(Call& call);          // metrics.cc
-boost::asio::awaitable<Response> handle_health(Call& call);           // health.cc
-boost::asio::awaitable<Response> handle_page(Call& call);             // page.cc
-boost::asio::awaitable<Response> handle_static(Call& call);           // page.cc
-boost::asio::awaitable<Response> handle_annotation(Call& call);       // annotation.cc
-boost::asio::awaitable<Response> handle_annotations(Call& call);      // annotations.cc
-boost::asio::awaitable<Response> handle_annotation_bulk(Call& call);  // annotation_bulk.cc
-boost::asio::awaitable<Response> handle_uid(Call& call);              // uid.cc
-boost::asio::awaitable<Response> handle_uid_assign(Call& call);       // uid_assign.cc
-boost::asio::awaitable<Response> handle_uid_rename(Call& call);       // uid_rename.cc
-boost::asio::awaitable<Response> handle_uid_meta(Call& call);         // uid_meta.cc
-boost::asio::awaitable<Response> handle_ts_meta(Call& call);          // ts_meta.cc
+boost::asio::awaitable<Response> handle_put(Call& call);               // put.cc
+boost::asio::awaitable<Response> handle_query(Call& call);             // query.cc
+boost::asio::awaitable<Response> handle_query_exp(Call& call);         // query_exp.cc
+boost::asio::awaitable<Response> handle_query_gexp(Call& call);        // query_gexp.cc
+boost::asio::awaitable<Response> handle_query_last(Call& call);        // query_last.cc
+boost::asio::awaitable<Response> handle_graph(Call& call);             // graph.cc
+boost::asio::awaitable<Response> handle_suggest(Call& call);           // suggest.cc
+boost::asio::awaitable<Response> handle_search(Call& call);            // search.cc
+boost::asio::awaitable<Response> handle_aggregators(Call& call);       // aggregators.cc
+boost::asio::awaitable<Response> handle_config(Call& call);            // config.cc
+boost::asio::awaitable<Response> handle_version(Call& call);           // version.cc
+boost::asio::awaitable<Response> handle_stats(Call& call);             // stats.cc
+boost::asio::awaitable<Response> handle_dropcaches(Call& call);        // dropcaches.cc
+boost::asio::awaitable<Response> handle_metrics(Call& call);           // metrics.cc
+boost::asio::awaitable<Response> handle_health(Call& call);            // health.cc
+boost::asio::awaitable<Response> handle_page(Call& call);              // page.cc
+boost::asio::awaitable<Response> handle_static(Call& call);            // page.cc
+boost::asio::awaitable<Response> handle_annotation(Call& call);        // annotation.cc
+boost::asio::awaitable<Response> handle_annotations(Call& call);       // annotations.cc
+boost::asio::awaitable<Response> handle_annotation_bulk(Call& call);   // annotation_bulk.cc
+boost::asio::awaitable<Response> handle_uid(Call& call);               // uid.cc
+boost::asio::awaitable<Response> handle_uid_assign(Call& call);        // uid_assign.cc
+boost::asio::awaitable<Response> handle_uid_rename(Call& call);        // uid_rename.cc
+boost::asio::awaitable<Response> handle_uid_meta(Call& call);          // uid_meta.cc
+boost::asio::awaitable<Response> handle_ts_meta(Call& call);           // ts_meta.cc
+boost::asio::awaitable<Response> handle_tree(Call& call);              // tree.cc
+boost::asio::awaitable<Response> handle_tree_branch(Call& call);       // tree_branch.cc
+boost::asio::awaitable<Response> handle_tree_rule(Call& call);         // tree_rule.cc
+boost::asio::awaitable<Response> handle_tree_rules(Call& call);        // tree_rules.cc
+boost::asio::awaitable<Response> handle_tree_trial(Call& call);        // tree_trial.cc
+boost::asio::awaitable<Response> handle_tree_collisions(Call& call);   // tree_failures.cc
+boost::asio::awaitable<Response> handle_tree_not_matched(Call& call);  // tree_failures.cc
 
 }  // namespace halite::web
