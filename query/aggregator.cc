@@ -75,6 +75,16 @@ std::int64_t truncate(double value) {
   return static_cast<std::int64_t>(value);
 }
 
+// The order in which Java sorts doubles: -0.0 comes before 0.0. For numbers only.
+bool before(double a, double b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
+
+// Changes the order of `values`.
+double median_of(std::span<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle, before);
+  return *middle;
+}
+
 // The one-based position of a percentile in n sorted values, as commons-math 3 estimates it.
 double position(double p, std::size_t n, Estimation estimation) {
   const auto count = static_cast<double>(n);
@@ -94,12 +104,12 @@ double percentile_of(const Aggregator& aggregator, Estimation estimation,
   const std::size_t n = values.size();
   if (n == 1) return values[0];
   const double at = position(aggregator.quantile / 100, n, estimation);
-  if (at < 1) return *std::ranges::min_element(values);
-  if (at >= static_cast<double>(n)) return *std::ranges::max_element(values);
+  if (at < 1) return *std::ranges::min_element(values, before);
+  if (at >= static_cast<double>(n)) return *std::ranges::max_element(values, before);
   const auto below = static_cast<std::size_t>(at);
   const auto lower = values.begin() + static_cast<std::ptrdiff_t>(below) - 1;
-  std::ranges::nth_element(values, lower);
-  const double upper = *std::min_element(lower + 1, values.end());
+  std::ranges::nth_element(values, lower, before);
+  const double upper = *std::min_element(lower + 1, values.end(), before);
   return *lower + (at - static_cast<double>(below)) * (upper - *lower);
 }
 
@@ -253,12 +263,8 @@ double DoubleAccumulator::result() {
     case kLast:
     case kNone:
       return value_;
-    case kMedian: {
-      if (kept_.empty()) return kNan;
-      const auto middle = kept_.begin() + static_cast<std::ptrdiff_t>(kept_.size() / 2);
-      std::ranges::nth_element(kept_, middle);
-      return *middle;
-    }
+    case kMedian:
+      return kept_.empty() ? kNan : median_of(kept_);
     case kPercentile:
       // OpenTSDB applies the estimation to integers only.
       return kept_.empty() ? kNan : percentile_of(*aggregator_, Estimation::kLegacy, kept_);
@@ -320,9 +326,7 @@ double aggregate_doubles(const Aggregator& aggregator, std::span<double> values)
     const std::span<double> kept(values.begin(), numbers.begin());
     if (kept.empty()) return kNan;
     if (aggregator.kind == kPercentile) return percentile_of(aggregator, Estimation::kLegacy, kept);
-    const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(kept.size() / 2);
-    std::ranges::nth_element(kept, middle);
-    return *middle;
+    return median_of(kept);
   }
   DoubleAccumulator accumulator(aggregator);
   accumulator.add(values);

@@ -82,6 +82,10 @@ TEST(Aggregator, Doubles) {
   EXPECT_EQ(doubles("avg", {1, 2}), 1.5);
   EXPECT_EQ(doubles("dev", {1, 2, 3}), 0.816496580927726);
   EXPECT_EQ(doubles("median", {1, 2, 3, 4}), 3);
+  // Java sorts -0.0 before 0.0, whatever their order was.
+  EXPECT_TRUE(std::signbit(doubles("median", {0.0, -0.0, -0.0})));
+  EXPECT_FALSE(std::signbit(doubles("median", {0.0, -0.0})));
+  EXPECT_FALSE(std::signbit(doubles("p99", {0.0, -0.0})));
   EXPECT_EQ(doubles("p90", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), 9.9);
   EXPECT_EQ(doubles("ep90r7", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), 9.9);  // estimated as p90
   EXPECT_EQ(doubles("diff", {4, 1}), -3);

@@ -1,7 +1,8 @@
 // Random series, gaps and types, random questions: the streaming operators against the reference.
 //
-// HALITE_PROPERTY_CASES sets how many (300); the nightly run asks for 100 000. Case n is always the
-// same; a failure names it, and HALITE_PROPERTY_FIRST=n runs from it on.
+// HALITE_PROPERTY_CASES sets how many (300); ./dev nightly asks for 100 000. HALITE_PROPERTY_SEED
+// makes other cases of the same numbers: a number, or `random` for one that is printed. Case n of a
+// seed is always the same; a failure names both, and HALITE_PROPERTY_FIRST=n runs from it on.
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -23,12 +24,23 @@
 namespace halite::query {
 namespace {
 
-constexpr TimestampMs kT = 1'356'998'400'000;
+// Around New Year, the two changes of clocks in Paris and a 29th of February.
+const std::vector<TimestampMs> kEpochs = {1'356'998'400'000, 1'356'998'400'000, 1'364'688'000'000,
+                                          1'382'832'000'000, 1'456'700'400'000};
+const std::vector<std::string> kZones = {
+    "", "Europe/Paris", "Asia/Kolkata", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia"};
 constexpr std::int64_t kHour = 3'600'000;
 
 int setting(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoi(text);
+}
+
+std::uint64_t chosen_seed() {
+  const char* text = std::getenv("HALITE_PROPERTY_SEED");
+  if (text == nullptr) return 0;
+  if (std::string_view(text) != "random") return std::strtoull(text, nullptr, 10);
+  return std::random_device{}();
 }
 
 struct Dice {
@@ -55,23 +67,37 @@ void align(std::vector<test::SamplePoint>& points, const std::vector<test::Sampl
   for (std::size_t i = 0; i < points.size(); ++i) points[i].time = to[i].time;
 }
 
-std::vector<test::SampleSeries> random_series(Dice& dice, Shape shape) {
+enum class Values : std::uint8_t { kIntegers, kDoubles, kMixed, kExtreme };
+
+test::SamplePoint random_point(Dice& dice, Shape shape, Values values, TimestampMs time) {
+  const bool is_float =
+      values == Values::kDoubles || (values == Values::kMixed && !shape.one_type && dice.one_in(3));
+  std::int64_t whole = dice.upto(2000) - 1000;
+  if (values == Values::kExtreme && dice.one_in(4)) {
+    whole = dice.of<std::int64_t>(
+        {INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, 1LL << 53, (1LL << 53) + 1, -1, 0});
+  }
+  double real = static_cast<double>(whole) / dice.of<double>({1, 2, 7, 10});
+  if (dice.one_in(200)) real = dice.of<double>({-0.0, 5e-324, -1e300, 1e300, 1e17, 0.1});
+  return {time, is_float ? double_bits(real) : integer_bits(whole), is_float};
+}
+
+std::vector<test::SampleSeries> random_series(Dice& dice, Shape shape, TimestampMs epoch) {
   std::vector<test::SampleSeries> all;
   const bool ms = dice.one_in(4);
   const std::int64_t step = dice.of<std::int64_t>({1, 5, 10, 30, 60, 61, 300, 1000});
-  const int kind = static_cast<int>(dice.upto(2));  // integers, doubles, mixed
+  const Values values =
+      dice.of<Values>({Values::kIntegers, Values::kIntegers, Values::kDoubles, Values::kDoubles,
+                       Values::kMixed, Values::kMixed, Values::kExtreme});
   const std::int64_t count = 1 + dice.upto(5);
   for (std::int64_t s = 0; s < count; ++s) {
     test::SampleSeries series;
     series.name = {"m", {{"g", fmt::format("g{}", dice.upto(2))}, {"host", fmt::format("h{}", s)}}};
     TimestampMs time =
-        kT + (shape.early ? dice.upto(30) * 60'000 : dice.upto(4 * kHour) / 1000 * 1000);
+        epoch + (shape.early ? dice.upto(30) * 60'000 : dice.upto(4 * kHour) / 1000 * 1000);
     const std::int64_t points = 1 + dice.upto(40);
     for (std::int64_t p = 0; p < points; ++p) {
-      const bool is_float = kind == 1 || (kind == 2 && !shape.one_type && dice.one_in(3));
-      const std::int64_t whole = dice.upto(2000) - 1000;
-      const double real = static_cast<double>(whole) / dice.of<double>({1, 2, 7, 10});
-      series.points.push_back({time, is_float ? double_bits(real) : integer_bits(whole), is_float});
+      series.points.push_back(random_point(dice, shape, values, time));
       std::int64_t gap = step * 1000 * (dice.one_in(8) ? 1 + dice.upto(30) : 1);
       if (ms) gap += dice.upto(999);
       if (dice.one_in(30)) gap += dice.upto(3) * kHour;
@@ -103,14 +129,14 @@ std::string random_downsample(Dice& dice) {
   return interval + "-" + function + fill + ":";
 }
 
-Parameters random_question(Dice& dice, Shape shape) {
+Parameters random_question(Dice& dice, Shape shape, TimestampMs epoch) {
   std::string m = dice.of(aggregator_names()) + ":";
   if (dice.one_in(2)) m += random_downsample(dice);
   if (dice.one_in(3)) m += random_rate(dice);
   m += dice.of<std::string>({"m", "m", "m{g=*}", "m{host=*}"});
-  TimestampMs begin = kT;
-  TimestampMs end = kT + 1 + dice.upto(8 * kHour);
-  if (dice.one_in(2)) begin = kT + dice.upto(shape.early ? kHour - 1 : 3 * kHour);
+  TimestampMs begin = epoch;
+  TimestampMs end = epoch + 1 + dice.upto(8 * kHour);
+  if (dice.one_in(2)) begin = epoch + dice.upto(shape.early ? kHour - 1 : 3 * kHour);
   if (dice.one_in(2)) {
     begin = begin / 1000 * 1000;
     end = end / 1000 * 1000;
@@ -173,59 +199,71 @@ std::vector<std::string> without_empty(std::vector<std::string> texts) {
 
 class Property : public testing::Test {
  protected:
-  void run(std::uint64_t number, Shape shape, QueryLimits limits) {
-    Dice dice(number * 2 + (shape.one_type ? 1 : 0));
-    const Parameters parameters = random_question(dice, shape);
+  void run(std::uint64_t seed, std::uint64_t number, Shape shape, QueryLimits limits) {
+    // Seeds are far apart: no case of one is a case of another.
+    Dice dice((seed << 32) + number * 2 + (shape.one_type ? 1 : 0));
+    const TimestampMs epoch = dice.of(kEpochs);
+    const Parameters parameters = random_question(dice, shape, epoch);
     shape.early = shape.early && parameters[2].second.contains("rate");
-    const std::vector<test::SampleSeries> samples = random_series(dice, shape);
+    const std::vector<test::SampleSeries> samples = random_series(dice, shape, epoch);
     test::SamplePointStore store(samples, static_cast<std::uint32_t>(1 + dice.upto(3)), number);
     ParseContext context;
-    context.now = kT;
+    context.now = epoch;
     auto question = parse_question_uri(parameters, context);
     ASSERT_TRUE(question) << question.error().message;
-    question->timezone = dice.of<std::string>({"", "Europe/Paris", "Asia/Kolkata"});
+    question->timezone = dice.of(kZones);
+    question->whole_scan = dice.one_in(8);
     const std::vector<std::string> wanted = without_empty(expected(*question, store, samples));
     QueryEngine engine(store, clock_, limits, false, pool_.get_executor(), metrics_);
     const auto answer = test::run_task(engine.run(*question, {}));
     const std::string what =
-        fmt::format("case {}: {} from {} to {} in {}", number, parameters[2].second,
-                    question->begin, question->end, question->timezone);
+        fmt::format("seed {}, case {}: {} from {} to {} in {}{}", seed, number,
+                    parameters[2].second, question->begin, question->end, question->timezone,
+                    question->whole_scan ? ", whole scan" : "");
     const bool infinite = fmt::format("{}", fmt::join(wanted, " ")).contains("Infinity");
     if (infinite) {
       ASSERT_FALSE(answer) << what;
       ASSERT_TRUE(answer.error().message.starts_with("Got Infinity")) << what;
+      ++infinite_;
       return;
     }
     ASSERT_TRUE(answer) << what << ": " << answer.error().message;
     std::vector<std::string> found;
     for (const AnswerSeries& series : (*answer)->series) found.push_back(text_of(series));
     ASSERT_EQ(without_empty(found), wanted) << what;
+    if (!wanted.empty()) ++answered_;
   }
+
+  void run_all(Shape shape, const QueryLimits& limits) {
+    const std::uint64_t seed = chosen_seed();
+    const auto first = static_cast<std::uint64_t>(setting("HALITE_PROPERTY_FIRST", 0));
+    const auto cases = static_cast<std::uint64_t>(setting("HALITE_PROPERTY_CASES", 300));
+    fmt::print("HALITE_PROPERTY_SEED={}, {} cases from {}\n", seed, cases, first);
+    for (std::uint64_t i = first; i < first + cases && !HasFatalFailure(); ++i) {
+      run(seed, i, shape, limits);
+    }
+    if (HasFatalFailure()) return;
+    fmt::print("{} answered, {} too large\n", answered_, infinite_);
+    EXPECT_GT(answered_, cases / 2);  // else the dice are bad and nothing is tested
+  }
+
+  std::uint64_t answered_ = 0;
+  std::uint64_t infinite_ = 0;
 
   SystemClock clock_;
   prometheus::Registry metrics_;
   boost::asio::thread_pool pool_{2};
 };
 
-TEST_F(Property, EverythingAtOnce) {
-  const int first = setting("HALITE_PROPERTY_FIRST", 0);
-  const int cases = setting("HALITE_PROPERTY_CASES", 300);
-  for (int i = first; i < first + cases && !HasFatalFailure(); ++i) {
-    run(static_cast<std::uint64_t>(i), {}, {});
-  }
-}
+TEST_F(Property, EverythingAtOnce) { run_all({}, {}); }
 
 // Windows of an hour. A series that a later window shows first cannot change what is merged
 // already: not its type, nor by the first rate that OpenTSDB adds before it counts. So here all
 // points are of one type, and where there are rates every series begins in the first hour.
 TEST_F(Property, HourByHour) {
-  const int first = setting("HALITE_PROPERTY_FIRST", 0);
-  const int cases = setting("HALITE_PROPERTY_CASES", 300);
   QueryLimits limits;
   limits.window_bytes = 1;
-  for (int i = first; i < first + cases && !HasFatalFailure(); ++i) {
-    run(static_cast<std::uint64_t>(i), {.early = true, .one_type = true}, limits);
-  }
+  run_all({.early = true, .one_type = true}, limits);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <limits>
 #include <map>
 #include <optional>
@@ -47,8 +48,13 @@ double deviation(const std::vector<double>& values) {
   return values.size() == 1 ? 0 : std::sqrt(m2 / static_cast<double>(values.size()));
 }
 
+// As Java sorts: -0.0 before 0.0.
+void sort_numbers(std::vector<double>& numbers) {
+  std::ranges::sort(numbers, [](double a, double b) { return std::strong_order(a, b) < 0; });
+}
+
 double percentile(const std::string& name, std::vector<double> sorted, bool estimate) {
-  std::ranges::sort(sorted);
+  sort_numbers(sorted);
   const double q = find_aggregator(name)->quantile / 100;
   const auto n = static_cast<double>(sorted.size());
   if (sorted.size() == 1) return sorted[0];
@@ -81,12 +87,14 @@ double aggregate_numbers(const std::string& name, const std::vector<double>& all
     const auto first = std::ranges::find_if(all, [](double v) { return !std::isnan(v); });
     return first + 1 == all.end() ? 0 : all.back() - *first;
   }
-  if (what == "min") return std::ranges::min(values);
-  if (what == "max") return std::ranges::max(values);
+  // OpenTSDB begins with an infinity and takes it for "nothing found" at the end.
+  const double end = std::numeric_limits<double>::infinity();
+  if (what == "min") return std::ranges::min(values) == end ? kNan : std::ranges::min(values);
+  if (what == "max") return std::ranges::max(values) == -end ? kNan : std::ranges::max(values);
   if (what == "dev") return deviation(values);
   if (what == "percentile") return percentile(name, values, false);
   if (what == "median") {
-    std::ranges::sort(values);
+    sort_numbers(values);
     return values[values.size() / 2];
   }
   double sum = 0;
@@ -96,18 +104,29 @@ double aggregate_numbers(const std::string& name, const std::vector<double>& all
 
 using Wide = __int128;
 
-// The values are small enough here that nothing wraps; the text tests see to that.
+// Java's integers wrap, and its casts of doubles to them stop at the ends.
+std::int64_t wrapped(Wide value) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(value));
+}
+
+std::int64_t whole_of(double value) {
+  if (std::isnan(value)) return 0;
+  if (value >= 0x1p63) return std::numeric_limits<std::int64_t>::max();
+  if (value < -0x1p63) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(value);
+}
+
 std::int64_t aggregate_whole(const std::string& name, std::vector<std::int64_t> values) {
   const std::string what = family(name);
   if (what == "first") return values.front();
   if (what == "last" || what == "none") return values.back();
   if (what == "count") return static_cast<std::int64_t>(values.size());
-  if (what == "diff") return values.back() - values.front();
+  if (what == "diff") return wrapped(Wide{values.back()} - values.front());
   if (what == "min") return std::ranges::min(values);
   if (what == "max") return std::ranges::max(values);
   const std::vector<double> numbers(values.begin(), values.end());
-  if (what == "dev") return static_cast<std::int64_t>(deviation(numbers));
-  if (what == "percentile") return static_cast<std::int64_t>(percentile(name, numbers, true));
+  if (what == "dev") return whole_of(deviation(numbers));
+  if (what == "percentile") return whole_of(percentile(name, numbers, true));
   if (what == "median") {
     std::ranges::sort(values);
     return values[values.size() / 2];
@@ -119,7 +138,7 @@ std::int64_t aggregate_whole(const std::string& name, std::vector<std::int64_t> 
     } else {
       total += what == "squareSum" ? Wide{value} * value : Wide{value};
     }
-    total = static_cast<std::int64_t>(static_cast<std::uint64_t>(total));
+    total = wrapped(total);
   }
   if (what == "avg") total /= static_cast<std::int64_t>(values.size());
   return static_cast<std::int64_t>(total);
@@ -222,15 +241,15 @@ Points rated(const Points& points, const RateSpec& rate) {
   for (const ReferencePoint& point : points) {
     const double seconds = static_cast<double>(point.time - before.time) / 1000;
     const bool whole = !before.is_float && !point.is_float;
-    double change = whole ? static_cast<double>(point.integer - before.integer)
+    double change = whole ? static_cast<double>(wrapped(Wide{point.integer} - before.integer))
                           : number_of(point) - number_of(before);
     bool drop = false;
     bool rolled = false;
     if (rate.counter && change < 0) {
       drop = rate.drop_resets;
       rolled = true;
-      change = whole ? static_cast<double>(static_cast<std::int64_t>(
-                           static_cast<Wide>(rate.counter_max) - before.integer + point.integer))
+      change = whole ? static_cast<double>(
+                           wrapped(Wide{rate.counter_max} - before.integer + point.integer))
                      : static_cast<double>(rate.counter_max) - number_of(before) + number_of(point);
     }
     double result = change / seconds;
@@ -284,7 +303,9 @@ std::int64_t whole_value(const Track& track, TimestampMs time, Interpolation int
   if (interpolation == Interpolation::kMax) return std::numeric_limits<std::int64_t>::max();
   if (interpolation == Interpolation::kMin) return std::numeric_limits<std::int64_t>::min();
   const ReferencePoint& to = *track.after(time);
-  return from.integer + (time - from.time) * (to.integer - from.integer) / (to.time - from.time);
+  const std::int64_t rise = wrapped(Wide{to.integer} - from.integer);
+  const std::int64_t area = wrapped(Wide{time - from.time} * rise);
+  return wrapped(Wide{from.integer} + area / (to.time - from.time));
 }
 
 double number_value(const Track& track, TimestampMs time, Interpolation interpolation, bool rate) {
@@ -332,7 +353,7 @@ std::vector<ReferencePoint> reference_answer(
   }
   Points out;
   for (const TimestampMs time : times) {
-    if (time < question.begin || time >= question.end) continue;
+    if (!question.whole_scan && (time < question.begin || time >= question.end)) continue;
     std::vector<std::int64_t> integers;
     std::vector<double> numbers;
     const bool whole = !sub.rate && whole_at(tracks, time);
