@@ -79,7 +79,7 @@ PointAppender::Metrics::Metrics(prometheus::Registry& registry)
 class PointAppender::Flight {
  public:
   Flight(std::shared_ptr<PointAppender> owner, Ticket ticket, std::vector<RowWrite> rows,
-         std::size_t points, AppendGate::Pass pass)
+         std::size_t points, Gate::Pass pass)
       : rows_(std::move(rows)),
         points_(points),
         owner_(std::move(owner)),
@@ -101,7 +101,7 @@ class PointAppender::Flight {
     }
     metrics.in_flight_points.Decrement(static_cast<double>(points_));
     owner->landed(ticket_.number);
-    pass_ = AppendGate::Pass();
+    pass_ = Gate::Pass();
     ticket_.durable.finish(std::move(outcome));
   }
 
@@ -114,13 +114,13 @@ class PointAppender::Flight {
   std::size_t points_;
   std::shared_ptr<PointAppender> owner_;  // null once landed
   Ticket ticket_;
-  AppendGate::Pass pass_;
+  Gate::Pass pass_;
 };
 
 PointAppender::PointAppender(Parts parts, AppendLimits limits)
     : parts_(std::move(parts)),
-      gate_(std::make_shared<AppendGate>(
-          AppendLoad{limits.in_flight_points_max, limits.in_flight_bytes_max})),
+      gate_(std::make_shared<Gate>(
+          GateLoad{limits.in_flight_points_max, limits.in_flight_bytes_max})),
       metrics_(parts_.registry) {}
 
 std::vector<std::uint32_t> PointAppender::admit(const PointBatch& batch,
@@ -215,8 +215,8 @@ Task<Accepted> PointAppender::append(PointBatch batch) {
     co_return accepted;
   }
   arrange(batch, order);
-  CO_TRY(AppendGate::Pass pass,
-         co_await gate_->enter(AppendLoad{order.size(), order.size() * kPointBytes}));
+  CO_TRY(Gate::Pass pass,
+         co_await gate_->enter(GateLoad{order.size(), order.size() * kPointBytes}));
   metrics_.in_flight_points.Increment(static_cast<double>(order.size()));
   Ticket ticket = enlist(batch, order);
   if (ticket.late) metrics_.late_batches.Increment();

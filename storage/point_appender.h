@@ -22,7 +22,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/clock.h"
-#include "storage/append_gate.h"
+#include "common/gate.h"
 #include "storage/point_store.h"
 #include "storage/schema/row_layout.h"
 #include "storage/series_table.h"
@@ -104,7 +104,7 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
   void landed(std::uint64_t number);
 
   const Parts parts_;
-  const std::shared_ptr<AppendGate> gate_;
+  const std::shared_ptr<Gate> gate_;
   Metrics metrics_;
 
   std::mutex mutex_;

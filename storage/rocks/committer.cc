@@ -1,6 +1,7 @@
 #include "storage/rocks/committer.h"
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -82,7 +83,8 @@ Committer::Committer(const RocksOptions& options, Database& database, HybridCloc
       database_(database),
       times_(times),
       stats_(registry),
-      budget_(options.commit_queue_bytes_max),
+      gate_(std::make_shared<Gate>(
+          GateLoad{std::numeric_limits<std::size_t>::max(), options.commit_queue_bytes_max})),
       lasting_seen_time_(database.seen_time()),
       thread_([this] { run(); }) {}
 
@@ -90,8 +92,9 @@ Committer::~Committer() { stop(); }
 
 Task<void> Committer::write(std::vector<RowWrite> rows, std::vector<FamilyHandle> families) {
   const std::size_t bytes = CellBatch::bytes_of(rows);
-  CO_TRY_VOID(co_await budget_.acquire(bytes));
+  CO_TRY(Gate::Pass pass, co_await gate_->enter(GateLoad{1, bytes}));
   auto request = std::make_shared<Request>();
+  request->pass = std::move(pass);
   request->bytes = bytes;
   request->cells = CellBatch(rows, families);
   rows = {};  // the encoded cells are what waits
@@ -100,8 +103,9 @@ Task<void> Committer::write(std::vector<RowWrite> rows, std::vector<FamilyHandle
 
 Task<void> Committer::update(FamilyHandle family, Bytes key, Decide decide) {
   const std::size_t bytes = key.size() + kUpdateBytes;
-  CO_TRY_VOID(co_await budget_.acquire(bytes));
+  CO_TRY(Gate::Pass pass, co_await gate_->enter(GateLoad{1, bytes}));
   auto request = std::make_shared<Request>();
+  request->pass = std::move(pass);
   request->bytes = bytes;
   request->update.emplace(std::move(family), std::move(key), std::move(decide));
   co_return co_await commit(std::move(request));
@@ -111,7 +115,6 @@ Task<void> Committer::commit(std::shared_ptr<Request> request) {
   stats_.queue_bytes.Increment(static_cast<double>(request->bytes));
   if (!enqueue(request)) {
     stats_.queue_bytes.Decrement(static_cast<double>(request->bytes));
-    budget_.release(request->bytes);
     co_return fail(Errc::kUnavailable, kClosed);
   }
   co_return co_await request->done.wait();
@@ -128,7 +131,7 @@ bool Committer::enqueue(const std::shared_ptr<Request>& request) {
 }
 
 void Committer::stop() {
-  budget_.close(kClosed);
+  gate_->close(kClosed);
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -211,7 +214,7 @@ rocksdb::Status Committer::fill_batch(Group& group, rocksdb::WriteBatch& batch) 
 void Committer::finish(const Group& group, const Result<void>& outcome) {
   for (const auto& request : group) {
     stats_.queue_bytes.Decrement(static_cast<double>(request->bytes));
-    budget_.release(request->bytes);
+    request->pass = Gate::Pass();
     request->done.finish(outcome ? request->verdict : outcome);
   }
 }

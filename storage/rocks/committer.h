@@ -22,8 +22,8 @@
 
 #include <prometheus/registry.h>
 
-#include "common/byte_budget.h"
 #include "common/completion.h"
+#include "common/gate.h"
 #include "common/task.h"
 #include "storage/hybrid_clock.h"
 #include "storage/rocks/cell_batch.h"
@@ -58,7 +58,8 @@ class Committer {
 
  private:
   struct Request {
-    std::size_t bytes = 0;  // of the budget
+    std::size_t bytes = 0;
+    Gate::Pass pass;  // for as many
     CellBatch cells;
     struct Update {
       FamilyHandle family;
@@ -84,7 +85,7 @@ class Committer {
   Database& database_;
   HybridClock& times_;
   CommitStats stats_;
-  ByteBudget budget_;
+  const std::shared_ptr<Gate> gate_;
   TimestampMs lasting_seen_time_ = 0;  // what the database has; the committer's thread only
 
   mutable std::mutex mutex_;

@@ -1,0 +1,121 @@
+#include "common/gate.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/check.h"
+
+namespace halite {
+
+namespace {
+
+bool adds_up_to(std::size_t a, std::size_t b, std::size_t max) { return a <= max && b <= max - a; }
+
+}  // namespace
+
+// Gives back what a waiter holds when its coroutine is thrown away.
+class Gate::Place {
+ public:
+  Place(Gate& gate, std::shared_ptr<Waiter> waiter) : gate_(gate), waiter_(std::move(waiter)) {}
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() {
+    bool inside = false;
+    {
+      const std::lock_guard lock(gate_.mutex_);
+      inside = waiter_->inside;
+      if (!inside) std::erase(gate_.queue_, waiter_);
+    }
+    if (inside) {
+      gate_.leave(waiter_->load);
+    } else {
+      gate_.admit_waiters();  // it may have been the one in the way
+    }
+  }
+  // The room is a Pass's from now on.
+  void handed_over() {
+    const std::lock_guard lock(gate_.mutex_);
+    waiter_->inside = false;
+  }
+
+ private:
+  Gate& gate_;
+  const std::shared_ptr<Waiter> waiter_;
+};
+
+bool Gate::fits(GateLoad load) const {
+  if (now_.items == 0 && now_.bytes == 0) return true;
+  return adds_up_to(now_.items, load.items, max_.items) &&
+         adds_up_to(now_.bytes, load.bytes, max_.bytes);
+}
+
+void Gate::take(GateLoad load) {
+  now_.items += load.items;
+  now_.bytes += load.bytes;
+}
+
+Task<Gate::Pass> Gate::enter(GateLoad load) {
+  const std::shared_ptr<Gate> self = shared_from_this();
+  auto waiter = std::make_shared<Waiter>();
+  waiter->load = load;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) co_return fail(Errc::kUnavailable, closed_message_);
+    if (queue_.empty() && fits(load)) {
+      take(load);
+      co_return Pass(self, load);
+    }
+    queue_.push_back(waiter);
+  }
+  Place place(*self, waiter);
+  CO_TRY_VOID(co_await waiter->admitted.wait());
+  place.handed_over();
+  co_return Pass(self, load);
+}
+
+void Gate::leave(GateLoad load) {
+  {
+    const std::lock_guard lock(mutex_);
+    HALITE_CHECK(load.items <= now_.items && load.bytes <= now_.bytes,
+                 "more given back than was taken");
+    now_.items -= load.items;
+    now_.bytes -= load.bytes;
+  }
+  admit_waiters();
+}
+
+void Gate::admit_waiters() {
+  std::vector<std::shared_ptr<Waiter>> admitted;  // told outside the lock
+  {
+    const std::lock_guard lock(mutex_);
+    while (!queue_.empty() && fits(queue_.front()->load)) {
+      std::shared_ptr<Waiter> waiter = std::move(queue_.front());
+      queue_.pop_front();
+      take(waiter->load);
+      waiter->inside = true;
+      admitted.push_back(std::move(waiter));
+    }
+  }
+  for (const auto& waiter : admitted) waiter->admitted.finish({});
+}
+
+void Gate::close(std::string message) {
+  std::deque<std::shared_ptr<Waiter>> refused;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    closed_message_ = message;
+    refused.swap(queue_);
+  }
+  for (const auto& waiter : refused) {
+    waiter->admitted.finish(fail(Errc::kUnavailable, message));
+  }
+}
+
+GateLoad Gate::under_way() const {
+  const std::lock_guard lock(mutex_);
+  return now_;
+}
+
+}  // namespace halite

@@ -1,0 +1,145 @@
+#include "common/gate.h"
+
+#include <memory>
+#include <vector>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include "tests/support/run_task.h"
+
+namespace halite {
+namespace {
+
+namespace asio = boost::asio;
+
+// Who was admitted, in order, with what they hold.
+struct Log {
+  std::vector<int> admitted;
+  std::vector<int> refused;
+  std::vector<Gate::Pass> passes;  // as in `admitted`
+};
+
+asio::awaitable<void> take(std::shared_ptr<Gate> gate, GateLoad load, int who, Log& log) {
+  Result<Gate::Pass> pass = co_await gate->enter(load);
+  (pass ? log.admitted : log.refused).push_back(who);
+  if (pass) log.passes.push_back(std::move(*pass));
+}
+
+class GateTest : public testing::Test {
+ protected:
+  void start(std::size_t bytes, int who) { start(GateLoad{1, bytes}, who); }
+  void start(GateLoad load, int who) {
+    asio::co_spawn(context_, take(gate_, load, who, log_), asio::detached);
+    run();
+  }
+  void run() {
+    context_.restart();
+    context_.poll();
+  }
+  void leave(std::size_t index) {
+    log_.passes[index] = Gate::Pass();
+    run();
+  }
+
+  const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>(GateLoad{10, 100});
+  Log log_;
+  asio::io_context context_;
+};
+
+TEST_F(GateTest, AdmitsUpToTheMaximumAndNotOneMore) {
+  start(60, 1);
+  start(40, 2);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2}));
+  start(1, 3);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2}));
+  EXPECT_EQ(gate_->under_way().bytes, 100u);
+  leave(1);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2, 3}));
+  EXPECT_EQ(gate_->under_way().bytes, 61u);
+}
+
+TEST_F(GateTest, ItemsCountAsWellAsBytes) {
+  start(GateLoad{9, 1}, 1);
+  start(GateLoad{1, 1}, 2);
+  start(GateLoad{1, 1}, 3);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2}));
+  EXPECT_EQ(gate_->under_way().items, 10u);
+  leave(1);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2, 3}));
+}
+
+TEST_F(GateTest, NobodyOvertakes) {
+  start(50, 1);
+  start(80, 2);
+  start(10, 3);
+  EXPECT_EQ(log_.admitted, (std::vector{1}));
+  leave(0);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2, 3}));
+}
+
+TEST_F(GateTest, ARequestOverTheMaximumGoesAlone) {
+  start(1, 1);
+  start(101, 2);
+  EXPECT_EQ(log_.admitted, (std::vector{1}));
+  leave(0);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2}));
+  start(1, 3);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2}));
+  leave(1);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2, 3}));
+}
+
+// Admitted, but its event loop goes before it is told.
+TEST_F(GateTest, AWaiterThrownAwayGivesBackItsRoom) {
+  start(50, 1);
+  auto other = std::make_unique<asio::io_context>();
+  asio::co_spawn(*other, take(gate_, GateLoad{1, 80}, 2, log_), asio::detached);
+  other->poll();
+  start(30, 3);
+  leave(0);
+  EXPECT_EQ(log_.admitted, (std::vector{1}));
+  EXPECT_EQ(gate_->under_way().bytes, 80u);
+  other.reset();
+  run();
+  EXPECT_EQ(log_.admitted, (std::vector{1, 3}));
+  EXPECT_EQ(gate_->under_way().bytes, 30u);
+}
+
+TEST_F(GateTest, ClosingRefusesThoseInLineAndLater) {
+  start(100, 1);
+  start(1, 2);
+  gate_->close("the store is closed");
+  run();
+  start(1, 3);
+  EXPECT_EQ(log_.admitted, (std::vector{1}));
+  EXPECT_EQ(log_.refused, (std::vector{2, 3}));
+  const Result<Gate::Pass> refused = test::run_task(gate_->enter(GateLoad{1, 1}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kUnavailable);
+  EXPECT_EQ(refused.error().message, "the store is closed");
+  leave(0);
+  EXPECT_EQ(gate_->under_way().bytes, 0u);
+}
+
+Task<void> take_and_give_back(std::shared_ptr<Gate> gate, std::size_t bytes, int times) {
+  for (int i = 0; i < times; ++i) {
+    CO_TRY(const Gate::Pass pass, co_await gate->enter(GateLoad{1, bytes}));
+    if (gate->under_way().bytes > 100) co_return fail(Errc::kInternal, "over the maximum");
+  }
+  co_return Result<void>();
+}
+
+TEST_F(GateTest, HoldsBetweenThreads) {
+  std::vector<Task<void>> tasks;
+  for (std::size_t i = 1; i <= 10; ++i) tasks.push_back(take_and_give_back(gate_, i * 10, 200));
+  for (const Result<void>& outcome : test::run_tasks(std::move(tasks), 4)) {
+    EXPECT_TRUE(outcome) << outcome.error().message;
+  }
+  EXPECT_EQ(gate_->under_way().bytes, 0u);
+}
+
+}  // namespace
+}  // namespace halite
