@@ -121,8 +121,8 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
   const Slot slot(running);
   if (slot.taken() > limits.running_max) {
     co_return fail(Errc::kOverloaded,
-                   fmt::format("{} queries are at work already; try later or raise "
-                               "query.running_max",
+                   fmt::format("{} queries are at work already (query.running_max); try "
+                               "later, or raise that setting",
                                limits.running_max));
   }
   Watch watch(limits, clock, std::move(stop));

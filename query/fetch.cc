@@ -61,6 +61,7 @@ struct Fetch::Shard {
   std::vector<SeriesState*> fresh;  // not yet handed out
   SeriesState* last = nullptr;      // blocks of one series often follow each other
   PipelineScratch scratch;
+  std::uint64_t window_points = 0;  // counted since the window under way began
 };
 
 Fetch::Fetch(storage::PointStore& store, const SubPlan& plan, Watch& watch)
@@ -100,6 +101,7 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
 }
 
 Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
+  shard->window_points = 0;
   for (const auto& [id, state] : shard->states) {
     state->pipeline_before = state->pipeline;
     state->points_before = state->member.points.size();
@@ -140,16 +142,20 @@ Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>&
     // A row without a point in whole hours is no row of OpenTSDB's: the series does not appear.
     if (block.times.empty()) continue;
     TRY(SeriesState* const state, state_of(shard, block.series));
-    points += block.size();
     const std::int64_t before = state->bytes();
+    // What a look ahead has taken was counted then.
     if (block.times.front() >= state->read_until) {
+      points += block.size();
       state->pipeline.add(block, shard.scratch, state->member.points);
     } else if (block.times.back() >= state->read_until) {
-      state->pipeline.add(rest_of(block, state->read_until), shard.scratch, state->member.points);
+      const storage::Block rest = rest_of(block, state->read_until);
+      points += rest.size();
+      state->pipeline.add(rest, shard.scratch, state->member.points);
     }
     TRY_VOID(hold(state->bytes() - before));
   }
   watch_.add_blocks(blocks.size());
+  shard.window_points += points;
   return watch_.add_points(points);
 }
 
@@ -179,6 +185,7 @@ Result<void> Fetch::close_window(Shard& shard, TimeRange window, std::uint64_t w
 void Fetch::give_up() {
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
+    watch_.take_back_points(shard->window_points);
     for (const auto& [id, state] : shard->states) {
       bytes -= state->bytes();
       state->pipeline = state->pipeline_before ? *state->pipeline_before : Pipeline(plan_);

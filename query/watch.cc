@@ -5,13 +5,16 @@
 namespace halite::query {
 namespace {
 
-std::unexpected<Error> too_much(std::string_view what, std::uint64_t max,
-                                std::string_view setting) {
-  return fail(Errc::kTooLarge,
-              fmt::format("The query {} more than {}; narrow it by tags or time, downsample it, or "
-                          "raise {}",
-                          what, max, setting));
+// "The query reads more than 10 points (query.points_max); ..."
+std::unexpected<Error> too_much(std::string_view does, std::uint64_t max, std::string_view what,
+                                std::string_view setting, std::string_view advice) {
+  return fail(Errc::kTooLarge, fmt::format("The query {} more than {} {} ({}); {}, or raise that "
+                                           "setting",
+                                           does, max, what, setting, advice));
 }
+
+constexpr std::string_view kNarrow = "narrow it by tags or time";
+constexpr std::string_view kNarrowOrDownsample = "narrow it by tags or time, downsample it";
 
 }  // namespace
 
@@ -21,36 +24,44 @@ Watch::Watch(QueryLimits limits, const Clock& clock, std::stop_token stop)
 Result<void> Watch::check() const {
   if (stop_.stop_requested()) return fail(Errc::kCancelled, "The query was stopped");
   if (limits_.timeout_ms > 0 && clock_.now_ms() - begin_ > limits_.timeout_ms) {
-    return fail(Errc::kTimeout,
-                fmt::format("The query took longer than {} ms; narrow it by tags or time, or raise "
-                            "query.timeout_ms",
-                            limits_.timeout_ms));
+    return fail(
+        Errc::kTimeout,
+        fmt::format("The query took longer than {} ms (query.timeout_ms); {}, or raise that "
+                    "setting",
+                    limits_.timeout_ms, kNarrow));
   }
   return {};
 }
 
+Result<void> Watch::check_series(std::uint64_t more) const {
+  const std::uint64_t counted = series_;
+  if (counted <= limits_.series_max && more <= limits_.series_max - counted) return {};
+  return too_much("selects", limits_.series_max, "series", "query.series_max", "narrow it by tags");
+}
+
 Result<void> Watch::add_series(std::uint64_t count) {
-  const std::uint64_t total = series_ += count;
-  if (total <= limits_.series_max) return {};
-  return too_much("selects series:", limits_.series_max, "query.series_max");
+  series_ += count;
+  return check_series(0);
 }
 
 Result<void> Watch::add_points(std::uint64_t count) {
   const std::uint64_t total = points_ += count;
   if (total <= limits_.points_max) return {};
-  return too_much("reads points:", limits_.points_max, "query.points_max");
+  return too_much("reads", limits_.points_max, "points", "query.points_max", kNarrow);
 }
 
 Result<void> Watch::add_output_points(std::uint64_t count) {
   const std::uint64_t total = output_points_ += count;
   if (total <= limits_.output_points_max) return {};
-  return too_much("answers points:", limits_.output_points_max, "query.output_points_max");
+  return too_much("answers with", limits_.output_points_max, "points", "query.output_points_max",
+                  kNarrowOrDownsample);
 }
 
 Result<void> Watch::add_bytes(std::int64_t count) {
   const std::int64_t total = bytes_ += count;
-  if (total <= static_cast<std::int64_t>(limits_.bytes_max)) return {};
-  return too_much("needs bytes of memory:", limits_.bytes_max, "query.bytes_max");
+  if (count <= 0 || total <= static_cast<std::int64_t>(limits_.bytes_max)) return {};
+  return too_much("needs", limits_.bytes_max, "bytes of memory", "query.bytes_max",
+                  kNarrowOrDownsample);
 }
 
 QueryCost Watch::cost() const {

@@ -9,25 +9,28 @@
 
 #include "common/clock.h"
 #include "common/result.h"
+#include "common/work_watch.h"
 #include "query/engine.h"
 
 namespace halite::query {
 
 // One run's limits and what it has used of them. Safe to use from all its coroutines.
-class Watch {
+class Watch final : public WorkWatch {
  public:
   Watch(QueryLimits limits, const Clock& clock, std::stop_token stop);
 
-  // kCancelled or kTimeout when it is time to give up. Cheap enough for every few thousand points.
-  [[nodiscard]] Result<void> check() const;
+  [[nodiscard]] Result<void> check() const override;
+  [[nodiscard]] Result<void> check_series(std::uint64_t more) const override;
 
   // Each counts, and is kTooLarge when the limit is passed.
   [[nodiscard]] Result<void> add_series(std::uint64_t count);
   [[nodiscard]] Result<void> add_points(std::uint64_t count);
   [[nodiscard]] Result<void> add_output_points(std::uint64_t count);
 
-  // Memory in use; what is taken is given back by a negative count.
-  [[nodiscard]] Result<void> add_bytes(std::int64_t count);
+  [[nodiscard]] Result<void> add_bytes(std::int64_t count) override;
+
+  // Points that were read for nothing: they will be read and counted again.
+  void take_back_points(std::uint64_t count) { points_ -= count; }
 
   void add_blocks(std::uint64_t count) { blocks_ += count; }
 

@@ -123,10 +123,14 @@ Result<std::shared_ptr<const TagMatcher>> compile_regexp(const TagFilter& filter
   options.set_log_errors(false);
   options.set_max_mem(static_cast<std::int64_t>(bytes_max));
   auto matcher = std::make_shared<const RegexpMatcher>(filter.pattern, options);
+  if (matcher->regexp().error_code() == re2::RE2::ErrorPatternTooLarge) {
+    return fail(Errc::kTooLarge,
+                fmt::format("regular expression \"{}\" for {} needs more than {} bytes compiled "
+                            "(query.regexp_bytes_max); write it shorter, or raise that setting",
+                            filter.pattern, filter.key, bytes_max));
+  }
   if (!matcher->regexp().ok()) {
-    return fail(matcher->regexp().error_code() == re2::RE2::ErrorPatternTooLarge
-                    ? Errc::kTooLarge
-                    : Errc::kInvalidArgument,
+    return fail(Errc::kInvalidArgument,
                 fmt::format("bad regular expression \"{}\" for {}: {}", filter.pattern, filter.key,
                             matcher->regexp().error()));
   }

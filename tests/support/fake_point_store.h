@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -38,6 +39,7 @@ class FakePointStore final : public storage::PointStore {
   std::optional<Error> append_fails;
   std::function<std::optional<Error>(const StoredPoint&)> refuse;  // point by point
   Completion durable = Completion::done();
+  Completion select_waits_for = Completion::done();
 
   // What was done to it.
   [[nodiscard]] std::vector<StoredPoint> points() const {
@@ -52,6 +54,7 @@ class FakePointStore final : public storage::PointStore {
     const std::scoped_lock lock(mutex_);
     return interned_;
   }
+  [[nodiscard]] std::size_t selects() const { return selects_; }
   [[nodiscard]] std::size_t appends() const {
     const std::scoped_lock lock(mutex_);
     return appends_;
@@ -92,6 +95,8 @@ class FakePointStore final : public storage::PointStore {
   }
 
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery) override {
+    ++selects_;
+    CO_TRY_VOID(co_await select_waits_for.wait());
     co_return unread();
   }
   [[nodiscard]] std::uint32_t shard_count() const override { return 1; }
@@ -138,7 +143,8 @@ class FakePointStore final : public storage::PointStore {
     return id;
   }
 
-  mutable std::mutex mutex_;  // guards all that follows
+  std::atomic<std::size_t> selects_ = 0;  // begun
+  mutable std::mutex mutex_;              // guards all that follows
   std::map<SeriesName, storage::SeriesId> ids_;
   std::deque<SeriesName> names_;
   std::deque<storage::Series> series_;

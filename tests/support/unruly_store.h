@@ -28,6 +28,7 @@ struct Unruly {
   std::atomic<int> scan_delay_ms = 0;  // each step of a scan waits so long
   std::atomic<int> writes = 0;         // begun
   std::atomic<int> scans = 0;          // begun
+  std::atomic<int> walks = 0;          // of those, the ones with a row filter
   // Writes wait for this one first.
   void hold() {
     const std::lock_guard lock(mutex);
@@ -92,6 +93,7 @@ class UnrulyTable final : public storage::Table {
   }
   std::unique_ptr<storage::Scanner> scan(storage::ScanSpec spec) override {
     ++unruly_.scans;
+    if (spec.rows != nullptr) ++unruly_.walks;
     return std::make_unique<UnrulyScanner>(inner_->scan(std::move(spec)), unruly_);
   }
   Task<std::int64_t> increment(Bytes row, storage::Column column, std::int64_t delta) override {

@@ -3,12 +3,17 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fake_point_store.h"
 #include "tests/support/query_world.h"
 
 namespace halite::query {
@@ -93,6 +98,74 @@ TEST(QueryEngine, EveryLimitIsNamedAtItsMaximumPlusOne) {
               AllOf(HasSubstr("more than 14"), HasSubstr("query.output_points_max")));
   EXPECT_THAT(ask({.bytes_max = 1000}).message,
               AllOf(HasSubstr("more than 1000"), HasSubstr("query.bytes_max")));
+}
+
+TEST(QueryEngine, QueriesAtWorkAreLimited) {
+  test::FakePointStore store;
+  store.select_waits_for = Completion();
+  const FakeClock clock(kT);
+  prometheus::Registry registry;
+  boost::asio::thread_pool pool(2);
+  QueryEngine engine(store, clock, {.running_max = 2}, false, pool.get_executor(), registry);
+  ParseContext context;
+  context.now = kT + 1'000'000;
+  const Question question = parse_question_uri(asking("sum:m"), context).value();
+  const auto start = [&] {
+    return boost::asio::co_spawn(pool, engine.run(question, {}), boost::asio::use_future);
+  };
+  auto first = start();
+  auto second = start();
+  while (store.selects() < 2) std::this_thread::yield();
+  const auto refused = start().get();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kOverloaded);
+  EXPECT_EQ(refused.error().message,
+            "2 queries are at work already (query.running_max); try later, or raise that setting");
+  store.select_waits_for.finish({});
+  EXPECT_EQ(first.get().error().code, Errc::kUnsupported);
+  EXPECT_EQ(second.get().error().code, Errc::kUnsupported);
+  EXPECT_EQ(start().get().error().code, Errc::kUnsupported);  // there is room again
+  pool.join();
+}
+
+// The same question, answered in one window and in many, reads the same points.
+TEST(QueryEngine, PointsOfAWindowThatIsGivenUpCountOnce) {
+  for (const QueryLayout layout : {QueryLayout::kOpentsdb, QueryLayout::kCyclic}) {
+    const auto ask = [layout](std::uint64_t points_max) {
+      QueryWorld world(layout, {.points_max = points_max, .window_bytes = 60'000});
+      fill(world, 20, 600);
+      // One that has ended makes the others look ahead.
+      for (int p = 0; p < 5; ++p) put(world, "m host=short", kT + p * 60'000, p);
+      return world.ask_uri(asking("sum:m", kT, kT + 36'000'000));
+    };
+    const auto answer = ask(12'005);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->cost.points_read, 12'005U);
+    EXPECT_THAT(refusal(ask(12'004)).message, HasSubstr("more than 12004 points"));
+  }
+}
+
+TEST(QueryEngine, BytesAtTheirMaximumAndOneLess) {
+  const auto ask = [](std::uint64_t bytes_max) {
+    QueryWorld world(QueryLayout::kOpentsdb, {.bytes_max = bytes_max});
+    fill(world, 3, 50);
+    return refusal(world.ask_uri(asking("none:m", kT, kT + 3'600'000)));
+  };
+  std::uint64_t enough = 1 << 20;
+  std::uint64_t too_little = 0;
+  ASSERT_EQ(ask(enough).message, "");
+  while (enough - too_little > 1) {
+    const std::uint64_t middle = too_little + (enough - too_little) / 2;
+    (ask(middle).message.empty() ? enough : too_little) = middle;
+  }
+  EXPECT_GT(enough, 150 * 17);  // at least the points themselves
+  EXPECT_LT(enough, 20'000);
+  EXPECT_EQ(ask(enough).message, "");
+  EXPECT_EQ(ask(enough - 1).code, Errc::kTooLarge);
+  EXPECT_EQ(ask(enough - 1).message,
+            fmt::format("The query needs more than {} bytes of memory (query.bytes_max); narrow it "
+                        "by tags or time, downsample it, or raise that setting",
+                        enough - 1));
 }
 
 TEST(QueryEngine, SubQueriesAreLimited) {

@@ -18,8 +18,8 @@ TEST(Watch, TimeoutAtItsMaximumAndOneMore) {
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, Errc::kTimeout);
   EXPECT_EQ(late.error().message,
-            "The query took longer than 500 ms; narrow it by tags or time, or raise "
-            "query.timeout_ms");
+            "The query took longer than 500 ms (query.timeout_ms); narrow it by tags or time, or "
+            "raise that setting");
 }
 
 TEST(Watch, StopWinsOverTimeout) {
@@ -60,6 +60,47 @@ TEST(Watch, MemoryIsGivenBack) {
   EXPECT_FALSE(watch.add_bytes(1));
   EXPECT_TRUE(watch.add_bytes(-51));
   EXPECT_TRUE(watch.add_bytes(50));
+}
+
+TEST(Watch, EveryRefusalIsASentenceThatNamesItsSetting) {
+  FakeClock clock(0);
+  Watch watch({.series_max = 1, .points_max = 2, .bytes_max = 3, .output_points_max = 4}, clock,
+              {});
+  const auto message = [](const Result<void>& outcome) {
+    return outcome ? "" : outcome.error().message;
+  };
+  EXPECT_EQ(message(watch.add_series(2)),
+            "The query selects more than 1 series (query.series_max); narrow it by tags, or raise "
+            "that setting");
+  EXPECT_EQ(message(watch.add_points(3)),
+            "The query reads more than 2 points (query.points_max); narrow it by tags or time, or "
+            "raise that setting");
+  EXPECT_EQ(message(watch.add_bytes(4)),
+            "The query needs more than 3 bytes of memory (query.bytes_max); narrow it by tags or "
+            "time, downsample it, or raise that setting");
+  EXPECT_EQ(message(watch.add_output_points(5)),
+            "The query answers with more than 4 points (query.output_points_max); narrow it by "
+            "tags or time, downsample it, or raise that setting");
+}
+
+TEST(Watch, SeriesAreCheckedWithoutBeingCounted) {
+  FakeClock clock(0);
+  Watch watch({.series_max = 5}, clock, {});
+  EXPECT_TRUE(watch.check_series(5));
+  EXPECT_FALSE(watch.check_series(6));
+  EXPECT_EQ(watch.cost().series, 0);
+  EXPECT_TRUE(watch.add_series(2));
+  EXPECT_TRUE(watch.check_series(3));
+  EXPECT_FALSE(watch.check_series(4));
+}
+
+TEST(Watch, PointsReadForNothingAreTakenBack) {
+  FakeClock clock(0);
+  Watch watch({.points_max = 10}, clock, {});
+  EXPECT_TRUE(watch.add_points(10));
+  watch.take_back_points(10);
+  EXPECT_TRUE(watch.add_points(10));
+  EXPECT_FALSE(watch.add_points(1));
 }
 
 }  // namespace

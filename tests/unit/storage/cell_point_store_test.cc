@@ -314,6 +314,42 @@ TEST_F(CellPointStoreTest, ALongRangeDoesNotTryEveryEmptySlot) {
   ASSERT_TRUE(run_task(slots->close()));
 }
 
+// Two of ten series over three hours: six rows by key, or a walk over all thirty.
+TEST_F(CellPointStoreTest, RowsByKeyAtTheirMaximumAndOneLess) {
+  const auto walks = [this](std::size_t rows_max, std::size_t series_max) {
+    CellPointStoreOptions options;
+    options.scan.exact_rows_max = rows_max;
+    options.scan.exact_series_max = series_max;
+    const auto points = try_open(unsalted(), options).value();
+    for (int i = 0; i < 10; ++i) {
+      const SeriesId id = intern(*points, std::to_string(i));
+      for (int hour = 0; hour < 3; ++hour) {
+        EXPECT_TRUE(
+            run_task(points->append(one(id, kHourBegin + hour * 3'600'000 - 10'800'000, i))));
+      }
+    }
+    EXPECT_TRUE(run_task(points->flush()));
+    SeriesQuery query;
+    query.metric = "m";
+    query.filters = {{FilterType::kLiteralOr, "host", "3|4"}};
+    unruly_.walks = 0;
+    const auto selection = run_task(points->select(query)).value();
+    const auto scan = points->scan(selection, {kHourBegin - 10'800'000, kHourBegin - 1}, 0);
+    std::size_t found = 0;
+    for (;;) {
+      const auto blocks = run_task(scan->next()).value();
+      if (blocks.empty()) break;
+      for (const Block& block : blocks) found += block.size();
+    }
+    EXPECT_EQ(found, 6u);
+    EXPECT_TRUE(run_task(points->close()));
+    return unruly_.walks.load();
+  };
+  EXPECT_EQ(walks(6, 2), 0);
+  EXPECT_EQ(walks(5, 2), 1);
+  EXPECT_EQ(walks(6, 1), 1);
+}
+
 TEST_F(CellPointStoreTest, SeriesHaveAMaximum) {
   CellPointStoreOptions options;
   options.series_max = 3;

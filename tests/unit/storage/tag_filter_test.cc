@@ -94,6 +94,30 @@ TEST(TagFilter, RefusesPatternsWithoutWhatTheirTypeNeeds) {
   EXPECT_EQ(refusal(FilterType::kRegexp, "(a)\\1").code, Errc::kInvalidArgument);
 }
 
+TEST(TagFilter, RegexpBytesAtTheirMaximumAndOneLess) {
+  const TagFilter filter{.type = FilterType::kRegexp, .key = "host", .pattern = "web[0-9]{1,20}"};
+  const auto fits = [&filter](std::size_t bytes) {
+    return TagMatcher::compile(filter, bytes).has_value();
+  };
+  std::size_t enough = 1 << 20;
+  std::size_t too_little = 1024;  // the least that may be set
+  ASSERT_TRUE(fits(enough));
+  ASSERT_FALSE(fits(too_little));
+  while (enough - too_little > 1) {
+    const std::size_t middle = too_little + (enough - too_little) / 2;
+    (fits(middle) ? enough : too_little) = middle;
+  }
+  EXPECT_TRUE(fits(enough));
+  const auto refused = TagMatcher::compile(filter, enough - 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kTooLarge);
+  EXPECT_EQ(
+      refused.error().message,
+      "regular expression \"web[0-9]{1,20}\" for host needs more than " +
+          std::to_string(enough - 1) +
+          " bytes compiled (query.regexp_bytes_max); write it shorter, or raise that setting");
+}
+
 TEST(TagFilter, RegexpProgramIsBounded) {
   const TagFilter filter{
       .type = FilterType::kRegexp, .key = "host", .pattern = "((a{100}){100}){100}"};
