@@ -53,6 +53,7 @@ class MemoryTable final : public Table, public std::enable_shared_from_this<Memo
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                    Bytes value) override;
+  [[nodiscard]] TimestampMs newest_stamp() const override { return clock_.seen(); }
 
   [[nodiscard]] const std::vector<FamilySpec>& specs() const { return specs_; }
   [[nodiscard]] std::size_t family_count() const { return families_.size(); }

@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 
 // A row write with one cell takes about this much memory until it is written.
 constexpr std::size_t kPointBytes = 256;
-// A clock that stands still (in a test) is not waited for longer than this.
+// A clock that stands still or was set back is not waited for longer than this.
 constexpr int kClockWaitsMax = 3;
 
 bool in_order(const PointBatch& batch, const std::vector<std::uint32_t>& order) {
@@ -241,24 +241,31 @@ Task<void> PointAppender::write(Flight& flight) {
   // Also where all before it has landed: that may have been in this millisecond.
   const bool forms_differ = !parts_.layout->pieces_in_time_order();
   if (flight.late() && forms_differ) {
-    CO_TRY_VOID(co_await wait_for_next_ms());
+    CO_TRY(const TimestampMs time, co_await later_than_all_landed());
+    for (RowWrite& row : flight.rows()) {
+      for (CellWrite& cell : row.puts) cell.time = time;
+    }
   }
   co_return co_await parts_.table->write(std::move(flight.rows()));
 }
 
-// A cell in another form than the one it replaces wins by its time, in milliseconds.
-Task<void> PointAppender::wait_for_next_ms() {
-  TimestampMs landed_ms = 0;
+// A cell in another form than the one it replaces wins by its time, in milliseconds. Returns 0 once
+// the store's own stamp is late enough.
+Task<TimestampMs> PointAppender::later_than_all_landed() {
+  TimestampMs landed_ms = parts_.table->newest_stamp();
   {
     const std::lock_guard lock(mutex_);
-    landed_ms = last_landing_ms_;
+    landed_ms = std::max(landed_ms, last_landing_ms_);
   }
   asio::steady_timer timer(co_await asio::this_coro::executor);
-  for (int i = 0; i < kClockWaitsMax && parts_.clock.now_ms() <= landed_ms; ++i) {
+  for (int i = 0; i < kClockWaitsMax; ++i) {
+    if (parts_.clock.now_ms() > landed_ms) co_return 0;
     timer.expires_after(std::chrono::milliseconds(1));
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
   }
-  co_return Result<void>();
+  const std::lock_guard lock(mutex_);
+  last_landing_ms_ = std::max(last_landing_ms_, landed_ms + 1);
+  co_return landed_ms + 1;
 }
 
 void PointAppender::landed(std::uint64_t number) {

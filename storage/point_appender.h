@@ -6,7 +6,8 @@
 // waits for the batches before it that touch the same series. Cells get their time from the store,
 // which never goes backwards; and where a repeated point needs another qualifier than the point it
 // replaces (OpenTSDB's differ by type), the replaced cell is deleted in the same row write, or the
-// clock has moved on by a millisecond.
+// clock has moved on by a millisecond; where it does not (it was set back), the cell brings its own
+// time, a millisecond past all others.
 //
 //   Threads  any call from any thread.
 //   Stop     drain(), then destroy; writes under way keep what they need alive.
@@ -100,7 +101,7 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
                                                 const std::vector<Replaced>& replaced) const;
   static boost::asio::awaitable<void> run(std::shared_ptr<PointAppender> self, Flight flight);
   Task<void> write(Flight& flight);
-  Task<void> wait_for_next_ms();
+  Task<TimestampMs> later_than_all_landed();
   void landed(std::uint64_t number);
 
   const Parts parts_;

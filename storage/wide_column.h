@@ -137,6 +137,9 @@ class Table {
   // see the same sum. A cell of another length is kInvalidArgument.
   virtual Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) = 0;
 
+  // No cell that the store has stamped is newer, in ms since 1970. 0: the store cannot tell.
+  [[nodiscard]] virtual TimestampMs newest_stamp() const { return 0; }
+
   // Writes the cell if it holds `expected` now; nothing expected means there is no such cell.
   virtual Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                            Bytes value) = 0;

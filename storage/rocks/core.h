@@ -21,7 +21,7 @@ struct Core {
        std::unique_ptr<Database> opened_database, prometheus::Registry& registry)
       : options(options_to_use),
         database(std::move(opened_database)),
-        times(clock, database->seen_time()),
+        times(clock, database->seen_time() + 1),  // so that no cell of now equals one of then
         pool(options.read_threads),
         committer(options, *database, times, registry) {}
 

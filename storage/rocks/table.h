@@ -19,6 +19,7 @@ class RocksTable final : public Table {
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                    Bytes value) override;
+  [[nodiscard]] TimestampMs newest_stamp() const override { return core_->times.seen(); }
 
  private:
   // Reads the cell, lets `decide` say what becomes of it, writes it.

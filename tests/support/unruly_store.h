@@ -91,6 +91,7 @@ class UnrulyTable final : public storage::Table {
   Task<std::vector<storage::Row>> read(std::vector<storage::RowRead> reads) override {
     return inner_->read(std::move(reads));
   }
+  [[nodiscard]] TimestampMs newest_stamp() const override { return inner_->newest_stamp(); }
   std::unique_ptr<storage::Scanner> scan(storage::ScanSpec spec) override {
     ++unruly_.scans;
     if (spec.rows != nullptr) ++unruly_.walks;

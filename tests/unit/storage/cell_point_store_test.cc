@@ -173,6 +173,29 @@ TEST_F(CellPointStoreTest, AnOldTimeWrittenAgainHoldsTheLastValue) {
   }
 }
 
+// The clock was set back: for a while all cells get one and the same time, the newest there was.
+TEST_F(CellPointStoreTest, AnOldTimeWrittenAgainHoldsTheLastValueWhenTheClockWentBack) {
+  FakeClock clock(kNow);
+  MemoryStore cells(clock);
+  const std::shared_ptr<const OpentsdbLayout> layout = OpentsdbLayout::make(unsalted()).value();
+  CellPointStore::Parts parts{
+      cells, layout, layout->parameters(), clock, background_.get_executor(), metrics_};
+  const auto points = run_task(CellPointStore::open(parts, {})).value();
+  const SeriesId id = intern(*points, "a");
+  const auto append = [&points, id](TimestampMs time, std::int64_t value) {
+    const Accepted accepted = run_task(points->append(one(id, time, value))).value();
+    ASSERT_TRUE(run_task(accepted.durable.wait()));
+  };
+  append(kNow, 0);
+  for (const std::int64_t value : {1000, 1, 100'000, 2}) {
+    clock.set(clock.now_ms() - 10'000);
+    append(kNow - 1000, value);
+    ASSERT_EQ(read(*points, {kNow - 1000, kNow}),
+              (std::map<TimestampMs, double>{{kNow - 1000, static_cast<double>(value)}}));
+  }
+  ASSERT_TRUE(run_task(points->close()));
+}
+
 TEST_F(CellPointStoreTest, FreshPointsAreWrittenSideBySide) {
   executor_ = by_hand_.get_executor();
   open();

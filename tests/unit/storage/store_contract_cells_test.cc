@@ -163,6 +163,8 @@ TEST_P(StoreCells, StampsNeverFallBelowATimeTheStoreHasSeen) {
   ASSERT_TRUE(put("row", "q", "second"));
   EXPECT_EQ(get("row", "q"), "second");
   EXPECT_EQ(cells("row").front().time, kTestNow + 5000);
+  const TimestampMs newest = table_->newest_stamp();  // 0: this store does not tell
+  EXPECT_TRUE(newest == 0 || newest >= kTestNow + 5000) << newest;
   clock_.set(kTestNow + 60'000);
   ASSERT_TRUE(put("row", "q", "third"));
   EXPECT_EQ(cells("row").front().time, kTestNow + 60'000);
@@ -325,6 +327,17 @@ TEST_P(StoreCells, CompareAndPutWritesOnlyOverWhatWasExpected) {
 // Only stores that keep their data.
 class StoreReopened : public StoreContract {};
 INSTANTIATE_TEST_SUITE_P(Store, StoreReopened, testing::ValuesIn(lasting_store_kinds()), kind_name);
+
+// Or a cell of this life could not be told from one of the life before by its time.
+TEST_P(StoreReopened, StampsGoOnPastThoseBefore) {
+  ASSERT_TRUE(put("row", "before", "v"));
+  clock_.set(kTestNow - 10'000);
+  reopen();
+  ASSERT_TRUE(put("row", "after", "v"));
+  const std::vector<Cell> found = cells("row");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_GT(found[0].time, found[1].time);  // "after" comes before "before"
+}
 
 TEST_P(StoreReopened, EverythingIsThere) {
   ASSERT_TRUE(put("row", "explicit", "newer", kTestNow + 2000));

@@ -25,7 +25,10 @@ class Model {
 
   void clear() { cells_.clear(); }  // a new table; the store's times go on
 
+  void reopen() { floor_ = seen_ + 1; }
+
   void write(const RowWrite& write) {
+    seen_ = std::max(seen_, floor_);
     for (const Column& column : write.deletes) {
       cells_.erase({column.family, write.row, column.qualifier});
     }
@@ -76,6 +79,7 @@ class Model {
 
   const FakeClock& clock_;
   TimestampMs seen_ = 0;
+  TimestampMs floor_ = 0;  // of stamps since it was opened
   std::map<CellName, ModelCell> cells_;
 };
 
@@ -204,7 +208,9 @@ class StoreModel : public StoreContract {
         clock_.advance(below(700));
         break;
       case 1:
-        if (GetParam().lasts && below(8) == 0) reopen();
+        if (!GetParam().lasts || below(8) != 0) break;
+        reopen();
+        model_.reopen();
         break;
       case 2:
       case 3:
