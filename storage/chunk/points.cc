@@ -43,6 +43,13 @@ void FloatBits::append(std::span<const std::uint64_t> words, std::size_t begin, 
   size_ = size;
 }
 
+void FloatBits::truncate(std::size_t size) {
+  if (size >= size_) return;
+  size_ = size;
+  words_.resize((size + 63) / 64);
+  if (size % 64 != 0) words_.back() &= (std::uint64_t{1} << (size % 64)) - 1;
+}
+
 void FloatBits::clear() {
   words_.clear();
   size_ = 0;

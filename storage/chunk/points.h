@@ -28,6 +28,7 @@ class FloatBits {
   void append(std::size_t count, bool is_float);
   // `count` bits of `words`, from bit `begin` on.
   void append(std::span<const std::uint64_t> words, std::size_t begin, std::size_t count);
+  void truncate(std::size_t size);  // to what it had when it was that long
   void clear();
 
   bool operator==(const FloatBits&) const = default;

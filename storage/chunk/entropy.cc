@@ -1,0 +1,301 @@
+#include "storage/chunk/entropy.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "storage/chunk/rans.h"
+
+namespace halite::storage::chunk {
+namespace {
+
+constexpr unsigned kMantissaMax = 4;
+constexpr std::size_t kBucketsMax = (64 - kMantissaMax + 1) << kMantissaMax;
+
+struct Bucket {
+  std::uint64_t base = 0;
+  unsigned bits = 0;  // below it
+};
+
+Bucket bucket_at(std::size_t index, unsigned mantissa) {
+  const std::size_t exact = std::size_t{2} << mantissa;
+  if (index < exact) return {index, 0};
+  const auto bits = static_cast<unsigned>((index >> mantissa) - 1);
+  const std::uint64_t top = (index & ((std::size_t{1} << mantissa) - 1)) + (exact >> 1);
+  return {top << bits, bits};
+}
+
+std::size_t bucket_of(std::uint64_t magnitude, unsigned mantissa) {
+  const int above = std::bit_width(magnitude) - 1 - static_cast<int>(mantissa);
+  const unsigned bits = above > 0 ? static_cast<unsigned>(above) : 0;
+  return (std::size_t{bits} << mantissa) + static_cast<std::size_t>(magnitude >> bits);
+}
+
+std::uint64_t magnitude_of(std::uint64_t number, const EntropyShape& shape) {
+  const std::uint64_t distance = number - shape.centre;
+  return shape.zigzag ? zigzag(distance) : distance;
+}
+
+struct Count {
+  std::size_t bucket = 0;
+  std::uint32_t count = 0;
+};
+
+// How often the finest buckets come, those that come at all, in order.
+std::vector<Count> count_buckets(std::span<const std::uint64_t> numbers, const EntropyShape& shape,
+                                 std::vector<std::uint32_t>& histogram) {
+  histogram.assign(kBucketsMax, 0);
+  for (const std::uint64_t number : numbers) {
+    ++histogram[bucket_of(magnitude_of(number, shape), kMantissaMax)];
+  }
+  std::vector<Count> counts;
+  for (std::size_t i = 0; i < kBucketsMax; ++i) {
+    if (histogram[i] != 0) counts.push_back({i, histogram[i]});
+  }
+  return counts;
+}
+
+// The same with fewer, wider buckets.
+std::vector<Count> coarser(const std::vector<Count>& fine, unsigned mantissa) {
+  std::vector<Count> counts;
+  for (const Count& one : fine) {
+    const std::size_t bucket = bucket_of(bucket_at(one.bucket, kMantissaMax).base, mantissa);
+    if (counts.empty() || counts.back().bucket != bucket) counts.push_back({bucket, 0});
+    counts.back().count += one.count;
+  }
+  return counts;
+}
+
+// Bits for all the numbers, without the table.
+double cost_bits(const std::vector<Count>& counts, unsigned mantissa) {
+  double all = 0;
+  double bits = 0;
+  for (const Count& one : counts) {
+    all += one.count;
+    bits += one.count * (bucket_at(one.bucket, mantissa).bits - std::log2(one.count));
+  }
+  return all == 0 ? 0 : bits + all * std::log2(all);
+}
+
+double table_cost_bits(std::size_t buckets) { return 40 + 9.0 * static_cast<double>(buckets); }
+
+// Sets the shape's mantissa and costs to the cheapest. `scale`: numbers to come for one counted.
+void choose_mantissa(const std::vector<Count>& fine, double scale, EntropyShape& shape) {
+  double best = std::numeric_limits<double>::infinity();
+  double all = 0;
+  for (const Count& one : fine) all += one.count;
+  for (unsigned mantissa = 0; mantissa <= kMantissaMax; ++mantissa) {
+    const std::vector<Count> counts = coarser(fine, mantissa);
+    if (counts.size() > kRansSymbolsMax) break;
+    const double bits = cost_bits(counts, mantissa);
+    const double table = table_cost_bits(counts.size());
+    if (bits * scale + table < best) {
+      best = bits * scale + table;
+      shape.mantissa = mantissa;
+      shape.bits = bits / all;
+      shape.table_bits = table;
+    }
+  }
+}
+
+// An unsigned shape's centre came from a sample: take the least of all numbers if that is near.
+void lower_centre(std::span<const std::uint64_t> numbers, EntropyShape& shape) {
+  auto least = static_cast<std::int64_t>(numbers[0]);
+  std::int64_t most = least;
+  for (const std::uint64_t number : numbers) {
+    least = std::min(least, static_cast<std::int64_t>(number));
+    most = std::max(most, static_cast<std::int64_t>(number));
+  }
+  const auto centre = static_cast<std::int64_t>(shape.centre);
+  if (least >= centre) return;
+  const std::uint64_t below = shape.centre - static_cast<std::uint64_t>(least);
+  const std::uint64_t above = static_cast<std::uint64_t>(most) - shape.centre;
+  if (below <= above / 4) shape.centre = static_cast<std::uint64_t>(least);
+}
+
+constexpr std::uint8_t kZigzag = 0x08;
+
+// How a symbol of rANS becomes a number again.
+struct Alphabet {
+  std::array<std::uint64_t, kRansSymbolsMax> bases{};
+  std::array<std::uint8_t, kRansSymbolsMax> bits{};
+  unsigned bits_most = 0;
+};
+
+// An Elias gamma code: the bits of value + 1, after as many zeros as there are below its top one.
+void put_gamma(std::uint64_t value, BitWriter& to) {
+  const auto width = static_cast<unsigned>(std::bit_width(value + 1));
+  to.put(0, width - 1);
+  to.put(1, 1);
+  to.put((value + 1) ^ (std::uint64_t{1} << (width - 1)), width - 1);
+}
+
+std::uint64_t get_gamma(BitReader& from) {
+  unsigned below = 0;
+  while (from.ok() && below < 32 && from.get(1) == 0) ++below;
+  return ((std::uint64_t{1} << below) | from.get(below)) - 1;
+}
+
+std::uint64_t undo(std::uint64_t magnitude, bool is_zigzag, std::uint64_t centre) {
+  return (is_zigzag ? unzigzag(magnitude) : magnitude) + centre;
+}
+
+// Numbers from symbols and the bits below their buckets. kLongest: the most bits a number has
+// there; up to 56 are in one word wherever they begin.
+template <bool kOver56>
+void add_low_bits(BytesView low, const Alphabet& alphabet, std::span<const std::uint8_t> symbols,
+                  bool is_zigzag, std::uint64_t centre, std::span<std::uint64_t> numbers) {
+  // The last numbers read past the end: they have a copy with zeros behind it.
+  constexpr std::size_t kStride = 32;
+  constexpr std::size_t kReach = kStride * 8 + 9;
+  std::array<char, 2 * kReach> tail{};
+  const char* from = low.data();
+  std::size_t size = low.size();
+  std::size_t position = 0;  // in bits, from `from`
+  bool in_tail = false;
+  for (std::size_t i = 0; i < symbols.size(); i += kStride) {
+    if (!in_tail && size - position / 8 < kReach) {
+      const std::size_t used = position / 8;
+      std::memcpy(tail.data(), from + used, size - used);
+      from = tail.data();
+      position %= 8;
+      in_tail = true;
+    }
+    const std::size_t end = std::min(i + kStride, symbols.size());
+    for (std::size_t k = i; k < end; ++k) {
+      const unsigned count = alphabet.bits[symbols[k]];
+      std::uint64_t word;
+      std::memcpy(&word, from + position / 8, sizeof word);
+      word >>= position % 8;
+      if constexpr (kOver56) {
+        const std::uint64_t next = static_cast<std::uint8_t>(from[position / 8 + 8]);
+        word |= next << 1 << (63 - position % 8);
+      }
+      word &= (std::uint64_t{1} << count) - 1;  // buckets have at most 63 bits below them
+      position += count;
+      numbers[k] = undo(alphabet.bases[symbols[k]] + word, is_zigzag, centre);
+    }
+  }
+}
+
+bool read_alphabet(Reader& from, unsigned mantissa, Alphabet& alphabet, RansShares& shares) {
+  BitReader bits(from.left());
+  const auto symbols = static_cast<std::size_t>(bits.get(8)) + 1;
+  std::uint64_t bucket = get_gamma(bits);
+  for (std::size_t i = 0; i < symbols; ++i) {
+    if (i > 0) bucket += get_gamma(bits) + 1;
+    if (!bits.ok() || bucket >= std::size_t{65 - mantissa} << mantissa) return false;
+    const Bucket one = bucket_at(bucket, mantissa);
+    alphabet.bases[i] = one.base;
+    alphabet.bits[i] = static_cast<std::uint8_t>(one.bits);
+    alphabet.bits_most = std::max(alphabet.bits_most, one.bits);
+  }
+  if (symbols > 1) {
+    if (!get_rans_shares(bits, symbols, shares)) return false;
+  } else {
+    shares.shares.clear();
+  }
+  from.take(bits.bytes_used());
+  return bits.ok() && from.ok();
+}
+
+}  // namespace
+
+EntropyShape choose_shape(std::span<const std::uint64_t> sample, double scale,
+                          EntropyScratch& scratch) {
+  scratch.sorted.assign(sample.begin(), sample.end());
+  const auto middle = scratch.sorted.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
+  const auto by_sign = [](std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
+  };
+  std::nth_element(scratch.sorted.begin(), middle, scratch.sorted.end(), by_sign);
+  EntropyShape around{.zigzag = true, .centre = *middle};
+  EntropyShape above{.zigzag = false,
+                     .centre = *std::min_element(scratch.sorted.begin(), middle + 1, by_sign)};
+  for (EntropyShape* shape : {&around, &above}) {
+    choose_mantissa(count_buckets(sample, *shape, scratch.histogram), scale, *shape);
+  }
+  const auto total = [&](const EntropyShape& shape) {
+    return shape.bits * static_cast<double>(sample.size()) * scale + shape.table_bits;
+  };
+  return total(above) < total(around) ? above : around;
+}
+
+void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
+                    EntropyScratch& scratch, Bytes& out) {
+  if (!shape.zigzag) lower_centre(numbers, shape);
+  const std::vector<Count> fine = count_buckets(numbers, shape, scratch.histogram);
+  choose_mantissa(fine, 1, shape);
+  const std::vector<Count> counts = coarser(fine, shape.mantissa);
+
+  out.push_back(static_cast<char>(shape.mantissa | (shape.zigzag ? kZigzag : 0)));
+  append_signed(out, shape.centre);
+  std::array<std::uint8_t, kBucketsMax> symbol_of{};
+  std::vector<std::uint32_t> only_counts;
+  BitWriter bits(out);
+  bits.put(counts.size() - 1, 8);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    put_gamma(counts[i].bucket - next, bits);
+    next = counts[i].bucket + 1;
+    symbol_of[counts[i].bucket] = static_cast<std::uint8_t>(i);
+    only_counts.push_back(counts[i].count);
+  }
+  RansShares shares;
+  if (counts.size() > 1) {
+    shares = rans_shares(only_counts);
+    put_rans_shares(shares, bits);
+  }
+  bits.finish();
+
+  scratch.symbols.resize(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    scratch.symbols[i] = symbol_of[bucket_of(magnitude_of(numbers[i], shape), shape.mantissa)];
+  }
+  if (counts.size() > 1) append_rans(scratch.symbols, shares, scratch.words, out);
+  if (bucket_at(counts.back().bucket, shape.mantissa).bits == 0) return;
+  BitWriter low(out);
+  for (const std::uint64_t number : numbers) {
+    const std::uint64_t magnitude = magnitude_of(number, shape);
+    const int above = std::bit_width(magnitude) - 1 - static_cast<int>(shape.mantissa);
+    if (above <= 0) continue;
+    low.put(magnitude & ((std::uint64_t{1} << above) - 1), static_cast<unsigned>(above));
+  }
+  low.finish();
+}
+
+void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers) {
+  const std::uint8_t head = from.byte();
+  const unsigned mantissa = head & 0x07u;
+  const bool is_zigzag = (head & kZigzag) != 0;
+  const std::uint64_t centre = from.signed_varint();
+  if (mantissa > kMantissaMax || head >= 2 * kZigzag) from.set_bad();
+  if (!from.ok()) return;
+  Alphabet alphabet;
+  RansShares shares;
+  if (!read_alphabet(from, mantissa, alphabet, shares)) return from.set_bad();
+  scratch.symbols.assign(numbers.size(), 0);
+  if (!shares.shares.empty()) read_rans(from, shares, scratch.symbols);
+  if (!from.ok()) return;
+  if (alphabet.bits_most == 0) {
+    for (std::uint64_t& base : alphabet.bases) base = undo(base, is_zigzag, centre);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = alphabet.bases[scratch.symbols[i]];
+    }
+    return;
+  }
+  std::size_t low_bits = 0;
+  for (const std::uint8_t symbol : scratch.symbols) low_bits += alphabet.bits[symbol];
+  const BytesView low = from.take((low_bits + 7) / 8);
+  if (!from.ok()) return;
+  if (alphabet.bits_most > 56) {
+    add_low_bits<true>(low, alphabet, scratch.symbols, is_zigzag, centre, numbers);
+  } else {
+    add_low_bits<false>(low, alphabet, scratch.symbols, is_zigzag, centre, numbers);
+  }
+}
+
+}  // namespace halite::storage::chunk

@@ -1,0 +1,324 @@
+#include "storage/chunk/int_column.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include <zstd.h>
+
+#include "common/check.h"
+#include "storage/chunk/packed_ints.h"
+
+namespace halite::storage::chunk {
+namespace {
+
+// The first byte: transform in bits 0 and 1, coder in 2 and 3, 16 for a divisor.
+enum class Transform : std::uint8_t { kNone, kDelta, kDelta2 };
+enum class Coder : std::uint8_t { kConstant, kPacked, kEntropy, kZstd };
+constexpr std::uint8_t kDivided = 0x10;
+
+constexpr std::size_t kSampleMax = 1024;
+constexpr std::size_t kWindow = 256;
+constexpr std::size_t kEntropyMin = 96;  // a table does not pay for fewer
+constexpr int kZstdLevel = 3;
+
+// What all distances divide by: 1 mostly, 1000 for seconds in milliseconds, 2^29 for singles among
+// doubles; 0 where all are zero.
+std::uint64_t common_divisor(std::span<const std::uint64_t> distances) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // it is signed where it divides
+  std::uint64_t divisor = 0;
+  for (const std::uint64_t distance : distances) {
+    const std::uint64_t size = std::min(distance, std::uint64_t{0} - distance);
+    if (divisor == 0 || size % divisor != 0) divisor = std::gcd(divisor, size);
+    if (divisor == 1) return 1;
+  }
+  return divisor > kMost ? 1 : divisor;
+}
+
+// In place: numbers[i] to its difference from the one before, the last first.
+void differ(std::span<std::uint64_t> numbers) {
+  for (std::size_t i = numbers.size() - 1; i > 0; --i) numbers[i] -= numbers[i - 1];
+}
+
+void undo_differ(std::span<std::uint64_t> numbers) {
+  std::uint64_t number = numbers[0];
+  for (std::size_t i = 1; i < numbers.size(); ++i) numbers[i] = number += numbers[i];
+}
+
+std::size_t order_of(Transform transform) { return static_cast<std::size_t>(transform); }
+
+struct Plan {
+  Transform transform = Transform::kNone;
+  Coder coder = Coder::kPacked;
+  EntropyShape shape;
+  bool repeats = false;  // whole runs of numbers come again: zstd may find them
+  double bytes = 0;      // estimated, for all
+};
+
+// Do runs of four numbers in the sample come again, more than chance has it?
+bool has_repeats(std::span<const std::uint64_t> sample, double bits_a_number) {
+  if (sample.size() < 64 || bits_a_number < 3) return false;
+  std::array<std::uint64_t, 512> seen{};
+  std::size_t again = 0;
+  for (std::size_t i = 0; i + 4 <= sample.size(); ++i) {
+    std::uint64_t hash = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      hash = (hash ^ sample[i + k]) * 0x9E3779B97F4A7C15u;
+      hash ^= hash >> 29;
+    }
+    std::uint64_t& place = seen[hash % seen.size()];
+    again += place == hash ? 1 : 0;
+    place = hash;
+  }
+  return again * 8 > sample.size();
+}
+
+// A few windows of the numbers, each with its differences taken in itself.
+class Sample {
+ public:
+  Sample(std::span<const std::uint64_t> numbers, std::vector<std::uint64_t>& memory)
+      : memory_(memory) {
+    const std::size_t windows = numbers.size() <= kSampleMax ? 1 : kSampleMax / kWindow;
+    window_ = windows == 1 ? numbers.size() : kWindow;
+    memory_.clear();
+    for (std::size_t i = 0; i < windows; ++i) {
+      const std::size_t room = numbers.size() - window_;
+      const std::size_t begin = windows == 1 ? 0 : room * i / (windows - 1);
+      const auto window = numbers.subspan(begin, window_);
+      memory_.insert(memory_.end(), window.begin(), window.end());
+    }
+    scale_ = static_cast<double>(numbers.size()) / static_cast<double>(memory_.size());
+  }
+
+  [[nodiscard]] double scale() const { return scale_; }
+
+  // What to give to a coder after `order` calls of differ(): the windows without their beginnings.
+  std::span<const std::uint64_t> residuals(std::size_t order,
+                                           std::vector<std::uint64_t>& to) const {
+    to.clear();
+    for (std::size_t i = 0; i < memory_.size(); i += window_) {
+      to.insert(to.end(), memory_.begin() + static_cast<std::ptrdiff_t>(i + order),
+                memory_.begin() + static_cast<std::ptrdiff_t>(i + window_));
+    }
+    return to;
+  }
+
+  void differ_again() {
+    for (std::size_t i = 0; i < memory_.size(); i += window_) {
+      differ(std::span(memory_).subspan(i, window_));
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t>& memory_;
+  std::size_t window_ = 0;
+  double scale_ = 1;
+};
+
+bool all_equal(std::span<const std::uint64_t> numbers) {
+  std::uint64_t differing = 0;
+  for (const std::uint64_t number : numbers) differing |= number ^ numbers[0];
+  return differing == 0;
+}
+
+Plan plan_residuals(std::span<const std::uint64_t> residuals, double scale, bool small,
+                    EntropyScratch& scratch) {
+  const double size = static_cast<double>(residuals.size()) * scale;
+  Plan plan;
+  if (all_equal(residuals)) {
+    plan.bytes = 4;
+    plan.coder = small ? Coder::kEntropy : Coder::kPacked;  // for what the sample does not have
+    plan.shape = {.zigzag = true, .centre = residuals[0]};
+    return plan;
+  }
+  plan.bytes = static_cast<double>(estimate_packed(residuals)) * scale;
+  if (!small || size < static_cast<double>(kEntropyMin)) return plan;
+  plan.shape = choose_shape(residuals, scale, scratch);
+  const double bytes = (plan.shape.bits * size + plan.shape.table_bits) / 8 + 16;
+  plan.repeats = has_repeats(residuals, plan.shape.bits);
+  if (bytes < plan.bytes * 0.98) {
+    plan.coder = Coder::kEntropy;
+    plan.bytes = bytes;
+  }
+  return plan;
+}
+
+Plan make_plan(std::span<const std::uint64_t> numbers, bool small, IntScratch& scratch) {
+  Sample sample(numbers, scratch.sample);
+  Plan best;
+  bool repeats = false;
+  for (const Transform transform : {Transform::kNone, Transform::kDelta, Transform::kDelta2}) {
+    const std::size_t order = order_of(transform);
+    if (numbers.size() <= order) break;
+    if (order > 0) sample.differ_again();
+    // differences are not needed until the plan is made: their memory holds residuals.
+    const auto residuals = sample.residuals(order, scratch.differences);
+    if (residuals.empty()) break;
+    Plan plan = plan_residuals(residuals, sample.scale(), small, scratch.entropy);
+    plan.transform = transform;
+    plan.bytes += static_cast<double>(order) * 4;
+    repeats = repeats || plan.repeats;
+    // A difference more costs time in decoding: it must pay.
+    if (transform == Transform::kNone || plan.bytes < best.bytes * 0.99) best = plan;
+  }
+  best.repeats = repeats;
+  return best;
+}
+
+// A view of scratch memory.
+BytesView compress(std::span<const std::uint64_t> residuals, IntScratch& scratch) {
+  if (!scratch.compressor) scratch.compressor.reset(ZSTD_createCCtx());
+  HALITE_CHECK(scratch.compressor != nullptr, "no memory for zstd");
+  scratch.frame.resize(ZSTD_compressBound(residuals.size_bytes()));
+  const std::size_t size =
+      ZSTD_compressCCtx(scratch.compressor.get(), scratch.frame.data(), scratch.frame.size(),
+                        residuals.data(), residuals.size_bytes(), kZstdLevel);
+  HALITE_CHECK(ZSTD_isError(size) == 0, "zstd could not compress to its own bound");
+  return BytesView(scratch.frame).substr(0, size);
+}
+
+void read_zstd(Reader& from, IntScratch& scratch, std::span<std::uint64_t> residuals) {
+  const BytesView packed = from.take(from.varint());
+  if (!from.ok()) return;
+  if (!scratch.decompressor) scratch.decompressor.reset(ZSTD_createDCtx());
+  HALITE_CHECK(scratch.decompressor != nullptr, "no memory for zstd");
+  // It never writes past the numbers asked for, whatever size the frame declares.
+  const std::size_t size =
+      ZSTD_decompressDCtx(scratch.decompressor.get(), residuals.data(), residuals.size_bytes(),
+                          packed.data(), packed.size());
+  if (ZSTD_isError(size) != 0 || size != residuals.size_bytes()) from.set_bad();
+}
+
+// Appends them by the coder planned or by another that turns out smaller, and says which.
+Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residuals, bool small,
+                       IntScratch& scratch, Bytes& out) {
+  if (all_equal(residuals)) {
+    append_signed(out, residuals.empty() ? 0 : residuals[0]);
+    return Coder::kConstant;
+  }
+  if (!small || residuals.size() < kEntropyMin) {
+    append_packed(residuals, out);
+    return Coder::kPacked;
+  }
+  const std::size_t begin = out.size();
+  const std::size_t packed = estimate_packed(residuals);
+  Coder coder = plan.coder;
+  if (coder == Coder::kEntropy) {
+    append_entropy(residuals, plan.shape, scratch.entropy, out);
+    // Packed numbers decode several times as quickly.
+    if (packed < (out.size() - begin) + (out.size() - begin) / 64) {
+      out.resize(begin);
+      coder = Coder::kPacked;
+    }
+  }
+  if (coder == Coder::kPacked) append_packed(residuals, out);
+  if (plan.repeats) {
+    const BytesView frame = compress(residuals, scratch);
+    if (frame.size() + varint_size(frame.size()) < (out.size() - begin) * 15 / 16) {
+      out.resize(begin);
+      append_varint(out, frame.size());
+      out.append(frame);
+      coder = Coder::kZstd;
+    }
+  }
+  return coder;
+}
+
+void read_residuals(Coder coder, Reader& from, IntScratch& scratch,
+                    std::span<std::uint64_t> residuals) {
+  switch (coder) {
+    case Coder::kConstant:
+      std::ranges::fill(residuals, from.signed_varint());
+      break;
+    case Coder::kPacked:
+      read_packed(from, residuals);
+      break;
+    case Coder::kEntropy:
+      read_entropy(from, scratch.entropy, residuals);
+      break;
+    case Coder::kZstd:
+      read_zstd(from, scratch, residuals);
+      break;
+  }
+}
+
+// The distances of all numbers from the first, divided by what divides all: returned, 1 if nothing
+// does.
+std::uint64_t distances(std::span<const std::uint64_t> numbers, std::vector<std::uint64_t>& to) {
+  to.resize(numbers.size());
+  const std::uint64_t first = numbers[0];
+  for (std::size_t i = 0; i < numbers.size(); ++i) to[i] = numbers[i] - first;
+  const std::uint64_t divisor = common_divisor(to);
+  if (divisor <= 1) return 1;
+  for (std::uint64_t& distance : to) {
+    distance = static_cast<std::uint64_t>(static_cast<std::int64_t>(distance) /
+                                          static_cast<std::int64_t>(divisor));
+  }
+  return divisor;
+}
+
+}  // namespace
+
+void ZstdFree::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+void ZstdFree::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
+
+void append_ints(std::span<const std::uint64_t> numbers, bool small, IntScratch& scratch,
+                 Bytes& out) {
+  HALITE_CHECK(!numbers.empty(), "a column of no numbers");
+  const std::uint64_t divisor = distances(numbers, scratch.distances);
+  const std::span<std::uint64_t> distances = scratch.distances;
+  const Plan plan = make_plan(distances, small, scratch);
+  const std::size_t order = order_of(plan.transform);
+  std::uint64_t first_step = 0;
+  for (std::size_t i = 0; i < order; ++i) {
+    if (i == 1) first_step = distances[1];
+    differ(distances.subspan(i));
+  }
+  const auto residuals = distances.subspan(order);
+  const std::size_t begin = out.size();
+  out.push_back(0);
+  append_signed(out, numbers[0]);
+  if (divisor > 1) append_varint(out, divisor);
+  if (order == 2) append_signed(out, first_step);
+  const Coder coder = append_residuals(plan, residuals, small, scratch, out);
+  out[begin] = static_cast<char>(static_cast<unsigned>(plan.transform) |
+                                 static_cast<unsigned>(coder) << 2 | (divisor > 1 ? kDivided : 0u));
+}
+
+std::size_t estimate_ints(std::span<const std::uint64_t> numbers, bool small, IntScratch& scratch) {
+  distances(numbers, scratch.distances);
+  return static_cast<std::size_t>(make_plan(scratch.distances, small, scratch).bytes) + 4;
+}
+
+void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers) {
+  const std::uint8_t head = from.byte();
+  const unsigned order = head & 3u;
+  const auto coder = static_cast<Coder>(head >> 2 & 3u);
+  const bool divided = (head & kDivided) != 0;
+  const std::uint64_t first = from.signed_varint();
+  const std::uint64_t divisor = divided ? from.varint() : 1;
+  const std::uint64_t first_step = order == 2 ? from.signed_varint() : 0;
+  if (head > (kDivided | 0x0Fu) || order > 2 || order > numbers.size()) from.set_bad();
+  if (!from.ok()) return;
+  const auto residuals = numbers.subspan(order);
+  if (!residuals.empty()) read_residuals(coder, from, scratch, residuals);
+  if (!from.ok()) return;
+  // Last transform first; what the first number of each is was written by itself.
+  if (order == 2) {
+    numbers[1] = first_step;
+    undo_differ(numbers.subspan(1));
+  }
+  if (divided) {
+    for (std::uint64_t& number : residuals) number *= divisor;
+    if (order == 2) numbers[1] *= divisor;
+  }
+  if (order > 0) {
+    numbers[0] = first;
+    undo_differ(numbers);
+  } else {
+    for (std::uint64_t& number : numbers) number += first;
+  }
+}
+
+}  // namespace halite::storage::chunk

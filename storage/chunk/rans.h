@@ -1,0 +1,40 @@
+// Static range asymmetric numeral system (rANS): runs of symbols at the cost their shares imply.
+// Four states take turns, so that a processor decodes four symbols at once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/bytes.h"
+#include "storage/chunk/wire.h"
+
+namespace halite::storage::chunk {
+
+inline constexpr std::size_t kRansSymbolsMax = 256;
+
+// How often each symbol comes, as shares of 2^log2_total that add up to it; none is zero.
+struct RansShares {
+  unsigned log2_total = 10;  // 10 to 12
+  std::vector<std::uint16_t> shares;
+};
+
+// counts: of each symbol, none zero; at least 2 symbols, at most kRansSymbolsMax.
+[[nodiscard]] RansShares rans_shares(std::span<const std::uint32_t> counts);
+
+// The shares in some bits a symbol; the number of symbols is not among them.
+void put_rans_shares(const RansShares& shares, BitWriter& to);
+// Nothing of use, and `from` may have gone bad, if the bits are no shares: ask both.
+[[nodiscard]] bool get_rans_shares(BitReader& from, std::size_t symbols, RansShares& shares);
+
+// symbols: indexes into the shares. `words` is scratch memory.
+void append_rans(std::span<const std::uint8_t> symbols, const RansShares& shares,
+                 std::vector<std::uint16_t>& words, Bytes& out);
+
+// Fills `symbols` with indexes into the shares; makes the reader bad if its bytes are not of that
+// many.
+void read_rans(Reader& from, const RansShares& shares, std::span<std::uint8_t> symbols);
+
+}  // namespace halite::storage::chunk
