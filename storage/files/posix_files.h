@@ -1,0 +1,12 @@
+// The operating system's files.
+#pragma once
+
+#include <memory>
+
+#include "storage/files/files.h"
+
+namespace halite::storage {
+
+[[nodiscard]] std::shared_ptr<FileSystem> posix_files();
+
+}  // namespace halite::storage

@@ -1,0 +1,151 @@
+#include "storage/log/segments.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace halite::storage::log_format {
+
+namespace {
+
+constexpr std::uint64_t kZerosBytes = 1 << 20;  // written at once
+
+// Not 0, which stands for "none".
+std::uint64_t drawn_salt() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32 | device()) | 1;
+}
+
+}  // namespace
+
+Segments::Segments(FileSystem& files, const LogOptions& options, ReplayedLog replayed)
+    : files_(files),
+      options_(options),
+      salt_(replayed.salt != 0 ? replayed.salt : drawn_salt()),
+      number_max_(replayed.number_max),
+      segments_(replayed.segments.begin(), replayed.segments.end()) {
+  for (std::string& path : replayed.spares) {
+    // A spare whose size cannot be read is as good as empty.
+    const std::uint64_t bytes = files_.size(path).value_or(0);
+    spares_.push_back({std::move(path), bytes});
+  }
+}
+
+Result<void> Segments::write_zeros(File& file, std::uint64_t begin, std::uint64_t end) {
+  const Bytes zeros(std::min(kZerosBytes, end - begin), '\0');
+  while (begin < end) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(zeros.size(), end - begin);
+    TRY_VOID(file.pwrite(begin, BytesView(zeros).substr(0, bytes)));
+    begin += bytes;
+  }
+  return {};
+}
+
+// A spare file, or a new one of the least size; a name of its own marks it until it is a segment.
+Result<Segments::Spare> Segments::make_file() {
+  if (!spares_.empty()) return spares_.back();
+  Spare made{fmt::format("{}/new{}", options_.dir, kTemporaryEnd), options_.segment_bytes_min};
+  TRY(const std::unique_ptr<File> file, files_.open(made.path, OpenFile::kReplace));
+  TRY_VOID(write_zeros(*file, 0, made.bytes));
+  return made;
+}
+
+Result<void> Segments::begin_next(Sequence after) {
+  TRY(Spare file_made, make_file());
+  // A number of a failed attempt is not used again: nobody knows what of it is on the disk.
+  const std::uint64_t number = ++number_max_;
+  {
+    TRY(const std::unique_ptr<File> file, files_.open(file_made.path, OpenFile::kWrite));
+    TRY_VOID(file->pwrite(0, segment_page({salt_, number, after})));
+    TRY_VOID(file->sync());
+  }
+  SegmentFile segment;
+  segment.number = number;
+  segment.path = options_.dir + "/" + segment_name(number);
+  segment.bytes = std::max<std::uint64_t>(file_made.bytes, kPageBytes);
+  segment.after = after;
+  segment.last = after;
+  TRY_VOID(files_.rename(file_made.path, segment.path));
+  if (!spares_.empty()) spares_.pop_back();
+  TRY_VOID(files_.sync_dir(options_.dir));
+  TRY(std::unique_ptr<File> file, files_.open(segment.path, OpenFile::kWrite));
+  segments_.push_back(std::move(segment));
+  active_ = std::move(file);
+  active_key_ = SegmentKey(salt_, number);
+  active_offset_ = kPageBytes;
+  return {};
+}
+
+Result<void> Segments::write(BytesView group, Sequence last) {
+  SegmentFile& segment = segments_.back();
+  const std::uint64_t end = active_offset_ + group.size();
+  TRY_VOID(active_->pwrite(active_offset_, group));
+  if (end > segment.bytes) {
+    const std::uint64_t grown =
+        std::min<std::uint64_t>(options_.segment_bytes, std::max(2 * segment.bytes, end));
+    TRY_VOID(write_zeros(*active_, end, grown));
+    segment.bytes = grown;
+  }
+  active_offset_ = end;
+  segment.last = last;
+  return {};
+}
+
+Result<void> Segments::sync() { return active_->datasync(); }
+
+Result<void> Segments::empty_out(const SegmentFile& segment) {
+  if (spares_.size() >= options_.spare_segments_max) return files_.remove(segment.path);
+  Spare spare{fmt::format("{}/{}{:016x}", options_.dir, kSparePrefix, segment.number),
+              segment.bytes};
+  TRY_VOID(files_.rename(segment.path, spare.path));
+  spares_.push_back(std::move(spare));
+  return {};
+}
+
+Result<void> Segments::drop_upto(Sequence sequence) {
+  bool changed = false;
+  bool oldest = true;  // those that hold records go oldest first, those that hold none at any time
+  for (std::size_t i = 0; i + 1 < segments_.size();) {
+    const SegmentFile& segment = segments_[i];
+    oldest = oldest && segment.last <= sequence;
+    if (!oldest && segment.last != segment.after) {
+      ++i;
+      continue;
+    }
+    TRY_VOID(empty_out(segment));
+    segments_.erase(segments_.begin() + static_cast<std::ptrdiff_t>(i));
+    changed = true;
+  }
+  return changed ? files_.sync_dir(options_.dir) : Result<void>();
+}
+
+Result<void> Segments::trim_spares(std::size_t left) {
+  if (spares_.size() <= left) return {};
+  while (spares_.size() > left) {
+    TRY_VOID(files_.remove(spares_.back().path));
+    spares_.pop_back();
+  }
+  return files_.sync_dir(options_.dir);
+}
+
+Result<void> Segments::shrink() {
+  TRY_VOID(trim_spares(0));
+  SegmentFile& active = segments_.back();
+  const std::uint64_t needed = std::max<std::uint64_t>(active_offset_, options_.segment_bytes_min);
+  if (active.bytes > needed) {
+    TRY_VOID(active_->truncate(needed));
+    active.bytes = needed;
+  }
+  return {};
+}
+
+std::uint64_t Segments::disk_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const SegmentFile& segment : segments_) bytes += segment.bytes;
+  for (const Spare& spare : spares_) bytes += spare.bytes;
+  return bytes;
+}
+
+}  // namespace halite::storage::log_format

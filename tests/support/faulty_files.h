@@ -1,0 +1,127 @@
+// Files in memory that behave as badly as a disk may: what was not synced is lost in a power cut,
+// sector by sector, directory entries too; syncs and writes fail on demand; the disk fills up.
+//
+// A power cut: of a file's unsynced 512-byte sectors any may be on the disk, and any part of a new
+// size; of a directory's unsynced changes the first so many. What a failed sync was to write may be
+// lost although the file still shows it, and no later sync writes it.
+//
+//   Threads  any call from any thread.
+//   Random   all chances come from the seed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/files/files.h"
+
+namespace halite::test {
+
+class FaultyFiles final : public storage::FileSystem {
+ public:
+  explicit FaultyFiles(std::uint32_t seed) : random_(seed) {}
+
+  // Faults. A name_end chooses the files whose paths end so; "" is all of them.
+  void fail_writes(std::string name_end, Error error);  // until heal()
+  void fail_syncs(std::string name_end, Error error);   // until heal()
+  void fail_sync_number(std::uint64_t number);          // 1 = the next sync of any file
+  void fail_syncs_by_chance(double probability);        // 0 = none
+  void set_capacity(std::uint64_t bytes);               // of all files; a write over it is cut off
+  void heal();                                          // all of the above
+  void set_sync_time(std::chrono::microseconds time);
+
+  // Every call fails until power is back; open files and locks are dead for good.
+  void cut_power();
+  void cut_power_after(
+      std::uint64_t changes);  // the write, sync, rename... that comes so much later
+  void restore_power();        // what was not synced is lost now
+  void crash() {
+    cut_power();
+    restore_power();
+  }
+
+  // Damages what is on the disk, and what the file shows.
+  void flip_bit(const std::string& path, std::uint64_t offset, unsigned bit);
+  void overwrite(const std::string& path, std::uint64_t offset, BytesView bytes);
+
+  [[nodiscard]] std::uint64_t used_bytes();
+  [[nodiscard]] std::uint64_t changes();  // made so far
+
+  Result<std::unique_ptr<storage::File>> open(const std::string& path,
+                                              storage::OpenFile how) override;
+  Result<void> remove(const std::string& path) override;
+  Result<void> rename(const std::string& from, const std::string& to) override;
+  Result<void> link(const std::string& from, const std::string& to) override;
+  Result<void> sync_dir(const std::string& dir) override;
+  Result<void> make_dir(const std::string& dir) override;
+  Result<void> remove_dir(const std::string& dir) override;
+  Result<std::vector<std::string>> list(const std::string& dir) override;
+  Result<storage::FileKind> kind(const std::string& path) override;
+  Result<std::uint64_t> size(const std::string& path) override;
+  Result<TimestampMs> modified(const std::string& path) override;
+  Result<std::uint64_t> free_bytes(const std::string& path) override;
+  Result<std::unique_ptr<storage::FileLock>> lock(const std::string& path) override;
+
+ private:
+  friend class FaultyFile;
+  friend class FaultyLock;
+
+  // The content of a file: what is shown, what is on the disk, and which sectors differ.
+  struct Inode {
+    Bytes shown;
+    Bytes lasting;
+    std::set<std::uint64_t> dirty;  // sector numbers
+  };
+  using InodePtr = std::shared_ptr<Inode>;
+  using Entries = std::map<std::string, InodePtr>;  // by name; null = a directory
+  struct Change {                                   // of one directory, in one step
+    std::vector<std::pair<std::string, std::optional<InodePtr>>> entries;  // nothing = removed
+  };
+  struct Dir {
+    Entries shown;
+    Entries lasting;
+    std::vector<Change> unsynced;
+  };
+  struct Trouble {
+    std::string name_end;
+    Error error;
+  };
+
+  // All with mutex_ held.
+  Result<void> power() const;
+  Result<void> before_change();
+  Result<Dir*> dir_above(const std::string& path);
+  Result<InodePtr> file_at(const std::string& path);
+  static void apply(Entries& entries, const Change& change);
+  static void change(Dir& dir, Change change);
+  Result<void> write(const std::string& path, Inode& inode, std::uint64_t offset, BytesView bytes);
+  Result<void> resize(Inode& inode, std::uint64_t size);
+  Result<void> sync(const std::string& path, Inode& inode);
+  void lose_unsynced(Inode& inode);
+  std::uint64_t used();
+
+  std::mutex mutex_;  // guards the rest
+  std::mt19937 random_;
+  std::map<std::string, Dir> dirs_ = {{"/", {}}, {".", {}}};
+  std::set<std::string> locks_;
+  std::uint64_t life_ = 0;  // power cuts so far: files opened before the last one are dead
+  bool power_ = true;
+  std::uint64_t changes_ = 0;
+  std::optional<std::uint64_t> cut_at_;  // a number of changes
+
+  std::optional<Trouble> write_trouble_;
+  std::optional<Trouble> sync_trouble_;
+  std::optional<std::uint64_t> syncs_to_failure_;
+  double sync_failure_probability_ = 0;
+  std::optional<std::uint64_t> capacity_;
+  std::chrono::microseconds sync_time_{0};
+};
+
+}  // namespace halite::test
