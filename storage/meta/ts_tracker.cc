@@ -211,7 +211,7 @@ Task<void> TsTracker::create(const Bytes& tsuid) {
 }
 
 void TsTracker::start(boost::asio::any_io_executor executor) {
-  strand_.emplace(boost::asio::make_strand(std::move(executor)));
+  strand_.emplace(boost::asio::make_strand(executor));
   timer_.emplace(*strand_);
   ended_ = Completion();
   boost::asio::co_spawn(*strand_, run(), boost::asio::detached);

@@ -18,7 +18,6 @@ namespace {
 
 using test::run_task;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 constexpr TrackOptions kCounting{.series = true,
                                  .points = true,
