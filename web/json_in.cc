@@ -76,8 +76,12 @@ Result<LookupBody> parse_lookup_body(std::string_view body) {
   TRY_VOID(parse_object(body, document));
   LookupBody result;
   result.fields = fields_of(document.object);
+  dom::element found;
+  if (document.object["tags"].get(found) != simdjson::SUCCESS || found.is_null()) return result;
   dom::array tags;
-  if (document.object["tags"].get(tags) != simdjson::SUCCESS) return result;
+  if (found.get(tags) != simdjson::SUCCESS) {
+    return std::unexpected(bad_json("\"tags\" must be a list of objects"));
+  }
   result.has_tags = true;
   for (const dom::element tag : tags) {
     dom::object pair;

@@ -77,7 +77,6 @@ Result<LookupQuery> parse_lookup_uri(const Target& target) {
 }
 
 Result<LookupQuery> parse_lookup_post(std::string_view body) {
-  if (body.empty()) return fail(Errc::kInvalidArgument, "Missing parameter <code>m</code>");
   TRY(LookupBody parsed, parse_lookup_body(body));
   LookupQuery query;
   query.metric = unless_star(parsed.fields["metric"]);

@@ -3,11 +3,11 @@
 // Parameters  m=<metric>{k=v,k=*,k=,=v}: the metric may be left out or "*"; different keys are
 //             AND-ed, values of one key OR-ed, a value without a key fits any key;
 //             limit (default 25; 0 or less: up to web.lookup_series_max)
-// POST        {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25}
+// Or a body   {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25}
 // Answer      200 {"type":"LOOKUP","metric":..,"tags":[..],"limit":..,"time":<ms>,
 //             "results":[{"tsuid","metric","tags":{}}],"startIndex":0,"totalResults":<n returned>}
 // Errors      400 no metric and no tags, or not to be understood; 404 a name that does not exist;
-//             400 a method that is neither
+//             400 a method that is neither; 500 a body that is not to be understood
 // /api/search/tsmeta, tsmeta_summary, tsuids, uidmeta, annotation want query=.. (limit,
 // start_index, use_meta) or a body, and are answered as by an OpenTSDB without a search plugin:
 // 400.
@@ -131,9 +131,12 @@ class LookupSource final : public BodySource {
 
 asio::awaitable<Response> lookup(Call& call) {
   const TimestampMs begin = call.services.clock.now_ms();
-  Result<LookupQuery> query = call.request.method == "POST" ? parse_lookup_post(call.request.body)
-                                                            : parse_lookup_uri(call.target);
-  if (!query) co_return error_response(call, query.error());
+  const bool in_body = !call.request.body.empty();
+  Result<LookupQuery> query =
+      in_body ? parse_lookup_post(call.request.body) : parse_lookup_uri(call.target);
+  if (!query)
+    co_return error_response(call, in_body ? 500 : 400, query.error().message,
+                             in_body ? "" : query.error().details);
   const std::size_t most = call.options.lookup_series_max;
   const std::size_t limit =
       query->limit <= 0 ? most : std::min(static_cast<std::size_t>(query->limit), most);

@@ -67,7 +67,8 @@ TEST(LookupQuery, Post) {
   EXPECT_EQ(query->tags, (Tags{{"host", "*"}, {"*", "x"}}));
   EXPECT_EQ(query->limit, 7);
   EXPECT_EQ(parse_lookup_post("{}")->metric, "");
-  EXPECT_EQ(parse_lookup_post("").error().message, "Missing parameter <code>m</code>");
+  EXPECT_FALSE(parse_lookup_post(R"({"tags":{"host":"a"}})"));
+  EXPECT_FALSE(parse_lookup_post(R"({"tags":null})")->show_tags);
 }
 
 TEST(LookupQuery, ValuesOfAnyKey) {
