@@ -72,7 +72,7 @@ constexpr std::array kKeys = {
     hidden(no_meaning("tsd.core.histograms.config")),
     no_meaning("tsd.core.storage_exception_handler.enable", "false"),
     hidden(no_meaning("tsd.core.storage_exception_handler.plugin")),
-    when_given("tsd.http.show_stack_trace", "true", "web.error_trace", kFlag),
+    becomes("tsd.http.show_stack_trace", "true", "web.error_trace", kFlag),
     becomes("tsd.http.query.allow_delete", "false", "web.allow_delete", kFlag),
     no_meaning("tsd.http.header_tag"),
     when_given("tsd.http.request.enable_chunked", "false", "web.long_bodies", kFlag),

@@ -40,6 +40,7 @@ TEST_F(OpentsdbConfTest, an_empty_file_means_opentsdbs_defaults) {
   EXPECT_EQ(options_.web.idle_timeout_ms, 0);
   EXPECT_EQ(options_.web.address, "0.0.0.0");
   EXPECT_EQ(options_.web.port, 4242);
+  EXPECT_TRUE(options_.web.error_trace);
   EXPECT_FALSE(options_.own_metrics.enabled);
   EXPECT_TRUE(conf_.meaningless.empty());
 }
@@ -47,7 +48,6 @@ TEST_F(OpentsdbConfTest, an_empty_file_means_opentsdbs_defaults) {
 TEST_F(OpentsdbConfTest, our_defaults_stay_where_opentsdbs_only_guard_it) {
   apply("");
   EXPECT_TRUE(options_.web.long_bodies);
-  EXPECT_FALSE(options_.web.error_trace);
   EXPECT_EQ(options_.web.body_bytes_max, web::WebOptions().body_bytes_max);
 }
 
