@@ -55,6 +55,7 @@ class Size:
     hosts: int
     steps: int
     json_steps: int
+    wide_hosts: int  # with a point a minute, for a day
 
     @property
     def points(self):
@@ -65,8 +66,8 @@ class Size:
         return self.hosts * self.json_steps
 
 
-FULL = Size(hosts=1000, steps=12 * 360, json_steps=2 * 360)
-QUICK = Size(hosts=1000, steps=360, json_steps=60)
+FULL = Size(hosts=1000, steps=12 * 360, json_steps=2 * 360, wide_hosts=10_000)
+QUICK = Size(hosts=1000, steps=360, json_steps=60, wide_hosts=1000)
 
 
 class Server:
@@ -95,6 +96,11 @@ class Server:
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024
 
+    def forget_peak(self):
+        """peak_mib() counts from now on; returns what is resident now."""
+        pathlib.Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        return self.peak_mib()
+
     def settle(self):
         """Waits until it uses less than 5% of a processor for a while."""
         for _ in range(60):
@@ -122,16 +128,20 @@ class Server:
             raise SystemExit("the server did not stop well")
 
 
-def send_telnet(port, hosts, steps):
+def send_telnet(port, hosts, steps, step_s=STEP_S):
     tags = [" ".join(f"{k}={v}" for k, v in host_tags(host).items()) for host in hosts]
     with socket.create_connection(("127.0.0.1", port)) as connection:
         for step in range(steps):
-            head = f"put {METRIC} {START_S + step * STEP_S} "
+            head = f"put {METRIC} {START_S + step * step_s} "
             lines = [f"{head}{value(host, step)} {tag}\n" for host, tag in zip(hosts, tags)]
             connection.sendall("".join(lines).encode())
         connection.shutdown(socket.SHUT_WR)
         if said := connection.recv(65536):  # ends when every line was read
             raise SystemExit(f"the server refused: {said.decode()}")
+
+
+def send_telnet_minutes(port, hosts, steps):
+    send_telnet(port, hosts, steps, 60)
 
 
 def send_json(port, hosts, steps):
@@ -240,6 +250,31 @@ def measure_questions(server, steps):
     ]
 
 
+def measure_wide(binary, size):
+    """Questions over many series for a day: their cost, the server's memory before, and what they
+    add to it while they are answered, the cache of what they read included."""
+    day_s, minutes = 86_400, 1440
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="halite-bench-") as scratch:
+        server = Server(binary, scratch)
+        try:
+            wide = dataclasses.replace(size, hosts=size.wide_hosts)
+            load(send_telnet_minutes, server, wide, minutes)
+            server.settle()
+            for what, expression in (("every point summed", f"sum:{METRIC}"),
+                                     ("1 h averages", f"sum:1h-avg:{METRIC}"),
+                                     ("1 h averages, grouped", f"sum:1h-avg:{METRIC}{{hostname=*}}")):
+                before = server.forget_peak()
+                cpu, clock = ask(server, expression, START_S, START_S + day_s - 1, 1)
+                rows.append((f"{wide.hosts:,} hosts over a day, {what}", cpu, clock, before,
+                             server.peak_mib() - before))
+            server.stop()
+        finally:
+            server.process.kill()
+            server.process.wait()
+    return rows
+
+
 def run(binary, quick):
     size = QUICK if quick else FULL
     telnet, questions = measure_load(binary, send_telnet, size, size.steps)
@@ -250,4 +285,8 @@ def run(binary, quick):
         print(f"| {name} | {shown[0]} | {shown[1]} |")
     print("\n| question | server CPU, ms | on the clock, ms |\n|---|---|---|")
     for name, cpu, clock in questions:
-        print(f"| {name} | {cpu:.1f} | {clock:.1f} |")
+        print(f"| {name} | {cpu:.1f} | {clock:.1f} |", flush=True)
+    print("\n| question | server CPU, ms | on the clock, ms | resident before, MiB | added, MiB |")
+    print("|---|---|---|---|---|")
+    for name, cpu, clock, before, added in measure_wide(binary, size):
+        print(f"| {name} | {cpu:,.0f} | {clock:,.0f} | {before:,.0f} | {added:,.0f} |")
