@@ -167,8 +167,9 @@ class Lifecycle(support.HaliteTest):
     def test_own_metrics_within_moments(self):
         server = self.server("--set", "self_metrics.interval_ms=200ms",
                              "--set", "self_metrics.host=e2e").start()
-        metrics = self.eventually(
-            "own metrics", lambda: server.get_json("/api/suggest?type=metrics&q=halite.&max=1000"))
+        # Values get their ids last: then metrics and keys have theirs.
+        self.eventually("their tag", lambda: server.get_json("/api/suggest?type=tagv&q=e2e"))
+        metrics = server.get_json("/api/suggest?type=metrics&q=halite.&max=1000")
         self.assertIn("halite.process.resident_bytes", metrics)
         answers = self.eventually("their points", lambda: server.get_json(
             "/api/query?start=1h-ago&m=avg:halite.process.resident_bytes{host=*}"))
