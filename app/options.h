@@ -9,6 +9,7 @@
 #include "ingest/writer.h"
 #include "query/engine.h"
 #include "storage/cell_point_store.h"
+#include "storage/engine/options.h"
 #include "storage/meta/metadata.h"
 #include "storage/rocks/options.h"
 #include "storage/schema/cyclic_layout.h"
@@ -46,6 +47,7 @@ struct Options {
   storage::CyclicOptions layout;      // widths, salt and TTL count in either layout
   std::uint32_t salt_width = 0;       // storage.salt_width: bytes, of the opentsdb layout
   storage::CellPointStoreOptions cells;
+  storage::EngineOptions engine;
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;
   std::string rocks_compression = "dense";  // rocksdb.compression

@@ -16,8 +16,9 @@ constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max(
 void declare_process(Config& config, Options& options) {
   config.text("listen", options.listen, "Address and port for HTTP and telnet, both on one.");
   config.text("data_dir", options.data_dir, "Where points live; made when it is not there.");
-  config.choice("store", options.store, {"rocksdb", "memory"},
-                "What keeps the points; memory forgets them when the process ends.");
+  config.choice("store", options.store, {"rocksdb", "engine", "memory"},
+                "What keeps the points: a cell each in RocksDB, or log, head and chunks (engine); "
+                "memory forgets them when the process ends.");
   config.choice("log.level", options.log.level, {"debug", "info", "warning", "error"},
                 "The least important messages still logged.");
   config.choice("log.format", options.log.format, {"text", "json"},
@@ -253,6 +254,26 @@ void declare_rocksdb(Config& config, Options& options) {
               "Opens although a log is damaged where acknowledged writes follow, and loses those.");
 }
 
+void declare_engine(Config& config, storage::EngineOptions& engine) {
+  config.bytes("engine.head_freeze_bytes", engine.head_freeze_bytes, {kMiB, 1024 * kGiB},
+               "Memory of recent points at which they are written into chunks.");
+  config.bytes("engine.head_bytes_max", engine.head_bytes_max, {kMiB, 1024 * kGiB},
+               "Memory of recent points, those being written too; senders wait above it.");
+  config.duration_ms("engine.head_age_max_ms", engine.head_age_max_ms, {1000, kDayMs},
+                     "Recent points are written into chunks at least so often.");
+  config.duration_ms("engine.seal_quiet_ms", engine.seal_quiet_ms, {0, kDayMs},
+                     "A slot is sealed so long after its end and the last point that came for it.");
+  config.bytes("engine.log_segment_bytes", engine.log.segment_bytes, {16 * kMiB, 4 * kGiB},
+               "One file of the log.");
+  config.duration_ms("engine.log_commit_interval_ms", engine.log.commit_interval_ms, {0, 10'000},
+                     "How long points whose durability nobody waits for may share a sync.");
+  config.bytes("engine.log_unsynced_bytes_max", engine.log.unsynced_bytes_max, {kMiB, 4 * kGiB},
+               "Points that are not durable yet; senders wait above it.");
+  config.bytes("engine.block_cache_bytes", engine.chunks.block_cache_bytes, {kMiB, 1024 * kGiB},
+               "Memory for chunks read from files, their indexes and filters.");
+  config.count("engine.read_threads", engine.read_threads, {1, 1024}, "threads", "For scans.");
+}
+
 }  // namespace
 
 void declare_settings(Config& config, Options& options) {
@@ -265,6 +286,7 @@ void declare_settings(Config& config, Options& options) {
   declare_cells(config, options.cells);
   declare_meta(config, options.metadata);
   declare_rocksdb(config, options);
+  declare_engine(config, options.engine);
 }
 
 }  // namespace halite::app

@@ -6,6 +6,8 @@
 
 #include "app/wait_for.h"
 #include "storage/cell_point_store.h"
+#include "storage/engine/engine_store.h"
+#include "storage/files/posix_files.h"
 #include "storage/memory_store.h"
 #include "storage/rocks_store.h"
 #include "storage/schema/cyclic_layout.h"
@@ -18,7 +20,9 @@ namespace {
 using storage::CellPointStore;
 using storage::CyclicLayout;
 using storage::CyclicOptions;
+using storage::EngineStore;
 using storage::OpentsdbLayout;
+using storage::UidWidths;
 
 // The layout of the tables and what they are marked with.
 struct ChosenLayout {
@@ -26,28 +30,59 @@ struct ChosenLayout {
   storage::TableParameters parameters;
 };
 
-class CellStores final : public Stores {
+// A point store of either kind.
+class OpenedPoints {
  public:
-  CellStores(boost::asio::any_io_executor executor, std::unique_ptr<storage::WideColumnStore> wide)
+  virtual ~OpenedPoints() = default;
+  [[nodiscard]] virtual storage::PointStore& store() = 0;
+  [[nodiscard]] virtual storage::UidTable& uids() = 0;
+  [[nodiscard]] virtual Result<void> health() const = 0;
+  virtual Task<void> close() = 0;
+};
+
+class OpenedCells final : public OpenedPoints {
+ public:
+  explicit OpenedCells(std::unique_ptr<CellPointStore> store) : store_(std::move(store)) {}
+  storage::PointStore& store() override { return *store_; }
+  storage::UidTable& uids() override { return store_->uids(); }
+  [[nodiscard]] Result<void> health() const override { return {}; }  // the cells' store has it
+  Task<void> close() override { return store_->close(); }
+
+ private:
+  std::unique_ptr<CellPointStore> store_;
+};
+
+class OpenedEngine final : public OpenedPoints {
+ public:
+  explicit OpenedEngine(std::unique_ptr<EngineStore> store) : store_(std::move(store)) {}
+  storage::PointStore& store() override { return *store_; }
+  storage::UidTable& uids() override { return store_->uids(); }
+  [[nodiscard]] Result<void> health() const override { return store_->health(); }
+  Task<void> close() override { return store_->close(); }
+
+ private:
+  std::unique_ptr<EngineStore> store_;
+};
+
+class OpenedStores final : public Stores {
+ public:
+  OpenedStores(boost::asio::any_io_executor executor,
+               std::unique_ptr<storage::WideColumnStore> wide)
       : executor_(std::move(executor)), wide_(std::move(wide)) {}
 
   Result<void> open(const Options& options, const Clock& clock, prometheus::Registry& registry) {
     storage::CellPointStoreOptions cells = options.cells;
     cells.cell_ttl_ms = cell_ttl_ms(options.layout);
-    TRY(const ChosenLayout chosen, options.row_layout == "opentsdb"
-                                       ? opentsdb_layout(options)
-                                       : cyclic_layout(options.layout, cells));
-    const CellPointStore::Parts parts = {.store = *wide_,
-                                         .layout = chosen.layout,
-                                         .parameters = chosen.parameters,
-                                         .clock = clock,
-                                         .executor = executor_,
-                                         .registry = registry};
-    TRY(points_, wait_for(executor_, CellPointStore::open(parts, cells)));
+    UidWidths widths;
+    if (options.store == "engine") {
+      TRY(widths, open_engine(options, cells, clock, registry));
+    } else {
+      TRY(widths, open_cells(options, cells, clock, registry));
+    }
     storage::Metadata::Parts meta_parts = {.store = *wide_,
-                                           .points = *points_,
+                                           .points = points_->store(),
                                            .uids = points_->uids(),
-                                           .widths = chosen.layout->widths(),
+                                           .widths = widths,
                                            .clock = clock,
                                            .executor = executor_,
                                            .registry = registry};
@@ -61,7 +96,10 @@ class CellStores final : public Stores {
   storage::PointStore& points() override { return metadata_->points(); }
   storage::Metadata& metadata() override { return *metadata_; }
 
-  [[nodiscard]] Result<void> health() const override { return wide_->health(); }
+  [[nodiscard]] Result<void> health() const override {
+    TRY_VOID(wide_->health());
+    return points_->health();
+  }
 
   Result<void> close() override {
     Result<void> flushed;
@@ -83,6 +121,45 @@ class CellStores final : public Stores {
     return layout.ttl_ms == 0 ? 0 : layout.ttl_ms + layout.future_max_ms;
   }
 
+  Result<UidWidths> open_cells(const Options& options, const storage::CellPointStoreOptions& cells,
+                               const Clock& clock, prometheus::Registry& registry) {
+    TRY(const ChosenLayout chosen,
+        options.row_layout == "opentsdb"
+            ? opentsdb_layout(options)
+            : cyclic_layout(options.layout, cells.data_table, cells.settings_table));
+    const CellPointStore::Parts parts = {.store = *wide_,
+                                         .layout = chosen.layout,
+                                         .parameters = chosen.parameters,
+                                         .clock = clock,
+                                         .executor = executor_,
+                                         .registry = registry};
+    TRY(auto store, wait_for(executor_, CellPointStore::open(parts, cells)));
+    points_ = std::make_unique<OpenedCells>(std::move(store));
+    return chosen.layout->widths();
+  }
+
+  Result<UidWidths> open_engine(const Options& options, const storage::CellPointStoreOptions& cells,
+                                const Clock& clock, prometheus::Registry& registry) {
+    storage::EngineOptions engine = options.engine;
+    engine.dir = (std::filesystem::path(options.data_dir) / "engine").string();
+    engine.series_max = cells.series_max;
+    engine.settings_table = cells.settings_table;
+    engine.uid_table = cells.uid_table;
+    engine.series_table = cells.series_table;
+    TRY(const ChosenLayout chosen,
+        cyclic_layout(options.layout, std::string(storage::kEngineParameters),
+                      engine.settings_table));
+    const EngineStore::Parts parts = {
+        .store = *wide_,
+        .layout = std::dynamic_pointer_cast<const CyclicLayout>(chosen.layout),
+        .clock = clock,
+        .files = storage::posix_files(),
+        .registry = registry};
+    TRY(auto store, wait_for(executor_, EngineStore::open(parts, engine)));
+    points_ = std::make_unique<OpenedEngine>(std::move(store));
+    return chosen.layout->widths();
+  }
+
   static Result<ChosenLayout> opentsdb_layout(const Options& options) {
     TRY(const std::shared_ptr<const OpentsdbLayout> layout,
         OpentsdbLayout::make({.widths = options.layout.widths,
@@ -92,13 +169,13 @@ class CellStores final : public Stores {
   }
 
   // What the tables were made with decides.
-  Result<ChosenLayout> cyclic_layout(const CyclicOptions& configured,
-                                     const storage::CellPointStoreOptions& cells) {
-    auto spec = storage::settings_table_spec(cells.settings_table);
+  Result<ChosenLayout> cyclic_layout(const CyclicOptions& configured, std::string parameters_of,
+                                     const std::string& settings_table) {
+    auto spec = storage::settings_table_spec(settings_table);
     TRY(const std::shared_ptr<storage::Table> settings,
         wait_for(executor_, wide_->open_table(std::move(spec))));
     TRY(const std::optional<storage::TableParameters> stored,
-        wait_for(executor_, storage::read_parameters(settings, cells.data_table)));
+        wait_for(executor_, storage::read_parameters(settings, std::move(parameters_of))));
     CyclicOptions adopted = configured;
     if (stored && stored->layout == storage::kCyclicLayout) {
       TRY(adopted, CyclicLayout::adopt(configured, *stored));
@@ -109,7 +186,7 @@ class CellStores final : public Stores {
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<storage::WideColumnStore> wide_;
-  std::unique_ptr<CellPointStore> points_;
+  std::unique_ptr<OpenedPoints> points_;
   std::unique_ptr<storage::Metadata> metadata_;
 };
 
@@ -126,7 +203,7 @@ Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock&
     rocks.dir = (std::filesystem::path(options.data_dir) / "rocksdb").string();
     TRY(wide, storage::RocksStore::open(rocks, clock, registry));
   }
-  auto stores = std::make_unique<CellStores>(std::move(executor), std::move(wide));
+  auto stores = std::make_unique<OpenedStores>(std::move(executor), std::move(wide));
   const Result<void> opened = stores->open(options, clock, registry);
   if (!opened) {
     const Result<void> closed = stores->close();  // what went wrong first is the one to tell

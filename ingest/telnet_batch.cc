@@ -203,6 +203,8 @@ bool TelnetBatch::full() const {
          impl_->round->waiting_bytes() >= limits.telnet_batch_bytes_max;
 }
 
+void TelnetBatch::hurry() { impl_->core.store.hurry(); }
+
 Task<Completion> TelnetBatch::flush(std::string& replies) {
   if (!impl_->round) co_return Completion::done();
   WriterCore& core = impl_->core;

@@ -111,6 +111,9 @@ class TelnetBatch {
   // then.
   Task<Completion> flush(std::string& replies);
 
+  // Somebody waits for a Completion that flush() gave.
+  void hurry();
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

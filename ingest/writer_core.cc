@@ -105,6 +105,7 @@ Task<Committed> WriterCore::commit(Draft draft, Protocol protocol) {
   }
   committed.taken = points - accepted.refused.size();
   committed.durable = std::move(accepted.durable);
+  if (protocol == Protocol::kHttp) store.hurry();  // its answer waits for that
   std::ranges::sort(committed.refused, {}, &DraftRefusal::origin);
   stats.taken(protocol, committed.taken);
   co_return std::move(committed);

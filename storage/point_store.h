@@ -139,6 +139,10 @@ class PointStore {
   // Takes points in; waits here while the store has too much under way.
   virtual Task<Accepted> append(PointBatch batch) = 0;
 
+  // Somebody waits for what was appended: where points wait for others to share their sync, it
+  // begins now.
+  virtual void hurry() {}
+
   // Resolves names. kNotFound for a metric, key or literal value that has no id, in OpenTSDB's
   // words; kInvalidArgument for a filter that does not compile.
   virtual Task<std::shared_ptr<const Selection>> select(SeriesQuery query) = 0;

@@ -164,6 +164,7 @@ asio::awaitable<void> TelnetSession::settle_finished() {
 asio::awaitable<void> TelnetSession::wait_oldest() {
   const Completion oldest = std::move(flushes_.front().durable);
   flushes_.pop_front();
+  if (!oldest.finished()) batch_.hurry();
   const Result<void> outcome = co_await oldest.wait();
   if (!outcome) note_failure(outcome.error(), true);
 }

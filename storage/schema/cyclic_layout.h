@@ -75,13 +75,15 @@ class CyclicLayout final : public RowLayout {
   [[nodiscard]] bool pieces_in_time_order() const override { return true; }
   [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;
 
+  // The slot whose keys the cells of a generation have.
+  [[nodiscard]] std::uint32_t slot_of(std::int64_t generation) const;
+
   // What of `range` can hold points that are neither expired nor too far ahead; may be empty.
   [[nodiscard]] TimeRange alive(TimeRange range, TimestampMs now) const;
 
  private:
   explicit CyclicLayout(const CyclicOptions& options) : options_(options) {}
   [[nodiscard]] bool ring() const { return options_.ttl_ms > 0 && !options_.never_reuse; }
-  [[nodiscard]] std::uint32_t slot_of(std::int64_t generation) const;
   [[nodiscard]] Bytes key(std::uint32_t salt, std::uint32_t slot, BytesView tsuid) const;
   [[nodiscard]] TimestampMs time_end() const;  // the first time that no generation holds
   // One scan for each generation of the range, keys left to be filled in.

@@ -85,7 +85,7 @@ def load_scenarios(only):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halite", required=True)
-    parser.add_argument("--store", default="memory", choices=["memory", "rocksdb"])
+    parser.add_argument("--store", default="memory", choices=["memory", "rocksdb", "engine"])
     parser.add_argument("--only", default="")
     parser.add_argument("-v", action="store_true", help="show expected differences and quirks as well")
     options = parser.parse_args()

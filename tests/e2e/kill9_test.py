@@ -118,6 +118,12 @@ class Load:
 
 
 class Kill9(support.HaliteTest):
+    ARGUMENTS = ("--store", "rocksdb")
+    ENVIRONMENT = {}
+
+    def start(self):
+        return self.server(*self.ARGUMENTS, environment=self.ENVIRONMENT).start()
+
     def stored(self, server, round_number):
         """Everything of one round that the server has."""
         known = server.get_json(f"/api/suggest?type=tagv&q=r{round_number}&max=100")
@@ -143,7 +149,7 @@ class Kill9(support.HaliteTest):
         moments = random.Random(seed)
         loads = []
         for round_number in range(ROUNDS):
-            server = self.server().start()
+            server = self.start()
             if loads:
                 self.check(server, loads[-1])
             load = Load(server, round_number)
@@ -158,11 +164,17 @@ class Kill9(support.HaliteTest):
         for writer in range(HTTP_WRITERS + TELNET_WRITERS):
             batches = sum(load.batches[writer] for load in loads)
             self.assertGreater(batches, ROUNDS, f"writer {writer} did not load the server")
-        server = self.server().start()
+        server = self.start()
         for load in loads:
             self.check(server, load)
         print(f"{acknowledged} points acknowledged, all there", flush=True)
         self.assertEqual(server.terminate(), 0, server.log_text())
+
+
+class Kill9Engine(Kill9):
+    ARGUMENTS = ("--store", "engine")
+    # So small that it is killed in the midst of flushes, too.
+    ENVIRONMENT = {"HALITE_ENGINE_HEAD_FREEZE_BYTES": "1MiB"}
 
 
 if __name__ == "__main__":

@@ -7,8 +7,12 @@
 
 #include "common/check.h"
 #include "storage/cell_point_store.h"
+#include "storage/engine/engine_store.h"
+#include "storage/files/posix_files.h"
+#include "storage/memory_store.h"
 #include "storage/schema/cyclic_layout.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "tests/support/temp_dir.h"
 #include "tests/unit/storage/store_contract.h"
 
 namespace halite::storage {
@@ -114,6 +118,74 @@ CellPointStoreOptions shared_tables() {
   return options;
 }
 
+// Names in memory, points in the engine.
+class EngineUnderTest final : public PointStoreUnderTest {
+ public:
+  EngineUnderTest(const Clock& clock, boost::asio::any_io_executor /*executor*/,
+                  const LayoutMaker& make_layout, EngineOptions options)
+      : clock_(clock),
+        layout_(std::dynamic_pointer_cast<const CyclicLayout>(make_layout().first)),
+        options_(std::move(options)),
+        names_(clock) {
+    options_.dir = dir_.path() + "/engine";
+    open();
+  }
+  ~EngineUnderTest() override { close(); }
+
+  PointStore& get() override { return *points_; }
+  void reopen() override {
+    close();
+    open();
+  }
+
+ private:
+  void open() {
+    EngineStore::Parts parts{names_, layout_, clock_, posix_files(), metrics_};
+    auto opened = test::run_task(EngineStore::open(std::move(parts), options_));
+    HALITE_CHECK(opened, opened.error().message);
+    points_ = std::move(*opened);
+  }
+  void close() {
+    const Result<void> closed = test::run_task(points_->close());
+    HALITE_CHECK(closed, closed.error().message);
+    points_.reset();
+  }
+
+  const test::TempDir dir_;
+  const Clock& clock_;
+  const std::shared_ptr<const CyclicLayout> layout_;
+  EngineOptions options_;
+  prometheus::Registry metrics_;
+  MemoryStore names_;
+  std::unique_ptr<EngineStore> points_;
+};
+
+EngineOptions small_engine() {
+  EngineOptions options;
+  options.log.segment_bytes = 32 << 20;
+  options.log.commit_interval_ms = 0;
+  options.read_threads = 2;
+  return options;
+}
+
+// Freezes, flushes and seals all the time.
+EngineOptions restless_engine() {
+  EngineOptions options = small_engine();
+  options.head_freeze_bytes = 1;
+  options.seal_quiet_ms = 0;
+  options.maintenance_ms = 1;
+  return options;
+}
+
+PointStoreKind engine_kind(const std::string& name, LayoutMaker layout, EngineOptions options) {
+  return PointStoreKind{"Engine" + name, true,
+                        [layout = std::move(layout), options](
+                            const Clock& clock, boost::asio::any_io_executor executor) {
+                          return std::make_unique<EngineUnderTest>(clock, std::move(executor),
+                                                                   layout, options);
+                        }};
+}
+
 }  // namespace
 
 const std::vector<PointStoreKind>& point_store_kinds() {
@@ -133,6 +205,9 @@ const std::vector<PointStoreKind>& point_store_kinds() {
       add("CyclicRing", cyclic(300 * kDayMs), never_exact());
       add("CyclicSmallBatches", cyclic(0), small_batches());
     }
+    all.push_back(engine_kind("", cyclic(0), small_engine()));
+    all.push_back(engine_kind("Ring", cyclic(300 * kDayMs), small_engine()));
+    all.push_back(engine_kind("Restless", cyclic(0), restless_engine()));
     return all;
   }();
   return kKinds;

@@ -1,0 +1,49 @@
+// What the parts of one engine share; lives as long as the last of them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include <boost/asio/thread_pool.hpp>
+
+#include "common/clock.h"
+#include "storage/engine/chunk_db.h"
+#include "storage/engine/generations.h"
+#include "storage/engine/options.h"
+#include "storage/log/log.h"
+#include "storage/schema/cyclic_layout.h"
+#include "storage/series_registry.h"
+
+namespace halite::storage::engine {
+
+struct Core {
+  Core(EngineOptions options_to_use, std::shared_ptr<const CyclicLayout> layout_to_use,
+       const Clock& clock_to_use, std::unique_ptr<ChunkDb> opened_chunks,
+       std::unique_ptr<Log> opened_log, std::shared_ptr<Table> names, std::shared_ptr<Table> series)
+      : options(std::move(options_to_use)),
+        layout(std::move(layout_to_use)),
+        clock(clock_to_use),
+        chunks(std::move(opened_chunks)),
+        log(std::move(opened_log)),
+        registry(std::move(names), std::move(series), *layout, options.series_max),
+        generations(chunks->mark().flush_number, layout->salt_buckets(), options.series_max),
+        pool(options.read_threads) {}
+
+  // kUnavailable once the store is being closed.
+  [[nodiscard]] Result<void> check_open() const {
+    if (!closing) return {};
+    return fail(Errc::kUnavailable, "the store is closed");
+  }
+
+  const EngineOptions options;
+  const std::shared_ptr<const CyclicLayout> layout;
+  const Clock& clock;
+  const std::unique_ptr<ChunkDb> chunks;
+  const std::unique_ptr<Log> log;
+  SeriesRegistry registry;
+  Generations generations;
+  boost::asio::thread_pool pool;  // for scans
+  std::atomic<bool> closing = false;
+};
+
+}  // namespace halite::storage::engine

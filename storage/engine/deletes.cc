@@ -1,0 +1,72 @@
+#include "storage/engine/deletes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/engine/slot_reader.h"
+
+namespace halite::storage::engine {
+namespace {
+
+struct TombstoneEntry {
+  Bytes key;
+  Bytes end;
+};
+
+// Tombstones of one series, one a slot in which it has points in the range.
+Result<std::uint64_t> delete_series(SlotReader& reader, const CyclicLayout& layout,
+                                    const std::vector<std::int64_t>& generations,
+                                    const Series& series, TimeRange range,
+                                    std::uint64_t flush_number,
+                                    std::vector<TombstoneEntry>& entries) {
+  const std::int64_t span = layout.options().span_ms;
+  const Bytes key = series_key(layout.widths(), series.tsuid);
+  std::uint64_t points = 0;
+  for (const std::int64_t generation : generations) {
+    const TimestampMs slot_begin = generation * span;
+    const TimeRange part = {.begin = std::max(range.begin, slot_begin),
+                            .end = std::min(range.end, slot_begin + span)};
+    TRY(StoredSeries stored, reader.read(generation, key, part));
+    const chunk::Points hidden = merge_runs(std::move(stored.runs), stored.tombstones, part);
+    if (hidden.empty()) continue;
+    points += hidden.size();
+    TombstoneEntry& entry = entries.emplace_back();
+    entry.key = series_prefix({.shard = series.shard, .slot = layout.slot_of(generation)},
+                              layout.widths(), series.tsuid);
+    append_cell_key(entry.key, {.generation = static_cast<std::uint32_t>(generation),
+                                .kind = CellKind::kTombstone,
+                                .offset_ms = static_cast<std::uint32_t>(part.begin - slot_begin),
+                                .flush_number = flush_number});
+    append_be(entry.end, static_cast<std::uint32_t>(part.end - slot_begin));
+  }
+  return points;
+}
+
+}  // namespace
+
+Result<Deletion> delete_stored(Core& core, const RowSelection& selection, TimeRange range,
+                               std::uint64_t flush_number) {
+  const CyclicLayout& layout = *core.layout;
+  const TimeRange alive = layout.alive(range, selection.now());
+  Deletion deletion;
+  if (alive.begin >= alive.end) return deletion;
+  for (std::uint32_t shard = 0; shard < layout.salt_buckets(); ++shard) {
+    TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard));
+    TRY(const auto generations, reader->generations(alive));
+    std::vector<TombstoneEntry> entries;
+    for (const SeriesId id : selection.known(shard).wanted) {
+      TRY(const std::uint64_t points,
+          delete_series(*reader, layout, generations, core.registry.table().at(id), alive,
+                        flush_number, entries));
+      deletion.points += points;
+    }
+    if (entries.empty()) continue;
+    std::ranges::sort(entries, {}, &TombstoneEntry::key);
+    TRY(auto file, core.chunks->new_file());
+    for (const TombstoneEntry& entry : entries) TRY_VOID(file->put(entry.key, entry.end));
+    deletion.files.push_back(std::move(file));
+  }
+  return deletion;
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,170 @@
+#include "storage/engine/engine_scan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/offload.h"
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr std::size_t kSeriesPerGroup = 64;
+constexpr std::size_t kBlocksPerBatch = 256;
+
+}  // namespace
+
+class EngineScan::Reader {
+ public:
+  Reader(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection, TimeRange range,
+         std::uint32_t shard)
+      : core_(std::move(core)),
+        selection_(std::move(selection)),
+        range_(core_->layout->alive(range, selection_->now())),
+        shard_(shard) {}
+
+  // Blocks; none when the shard is finished.
+  Result<std::vector<Block>> next() {
+    if (!started_) TRY_VOID(start());
+    while (blocks_.empty() && next_series_ < wanted_.size()) TRY_VOID(read_group());
+    const std::size_t count = std::min(kBlocksPerBatch, blocks_.size());
+    const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<Block> batch(std::make_move_iterator(blocks_.begin()),
+                             std::make_move_iterator(end));
+    blocks_.erase(blocks_.begin(), end);
+    return batch;
+  }
+
+ private:
+  struct Wanted {
+    SeriesId id = 0;
+    Bytes key;  // chunk_key.h: series_key()
+  };
+  using HeadRuns = std::map<SeriesId, std::vector<chunk::FlushedRun>>;
+
+  Result<void> start();
+  Result<void> read_group();
+  [[nodiscard]] HeadRuns head_runs(std::span<const Wanted> group) const;
+  Result<void> read_slot(std::int64_t generation, const Wanted& series, const HeadRuns& heads);
+  void add_blocks(SeriesId id, const chunk::Points& points);
+
+  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<const RowSelection> selection_;
+  const TimeRange range_;
+  const std::uint32_t shard_;
+
+  bool started_ = false;
+  std::vector<std::shared_ptr<Head>> heads_;  // whose points are not in the chunks that are read
+  std::unique_ptr<SlotReader> stored_;
+  std::vector<std::int64_t> generations_;
+  std::vector<Wanted> wanted_;  // in the order of their keys
+  std::size_t next_series_ = 0;
+  std::deque<Block> blocks_;
+};
+
+Result<void> EngineScan::Reader::start() {
+  started_ = true;
+  if (range_.begin >= range_.end) return {};
+  heads_ = core_->generations.view();
+  TRY(stored_, SlotReader::open(*core_->chunks, *core_->layout, shard_));
+  std::erase_if(heads_, [this](const std::shared_ptr<Head>& head) {
+    return head->number() <= stored_->flush_number();
+  });
+  TRY(generations_, stored_->generations(range_));
+  const SeriesTable& table = core_->registry.table();
+  for (const SeriesId id : selection_->known(shard_).wanted) {
+    wanted_.push_back({.id = id, .key = series_key(core_->layout->widths(), table.at(id).tsuid)});
+  }
+  std::ranges::sort(wanted_, {}, &Wanted::key);
+  return {};
+}
+
+EngineScan::Reader::HeadRuns EngineScan::Reader::head_runs(std::span<const Wanted> group) const {
+  std::vector<SeriesId> ids;
+  ids.reserve(group.size());
+  for (const Wanted& series : group) ids.push_back(series.id);
+  HeadRuns runs;
+  for (const std::shared_ptr<Head>& head : heads_) {
+    for (const HeadPoints& copy : head->copy(shard_, ids, range_)) {
+      chunk::FlushedRun run;
+      run.flush_number = head->number();
+      read_stream(copy.bytes, copy.ordered, range_, run.points);
+      if (!run.points.empty()) runs[copy.id].push_back(std::move(run));
+    }
+  }
+  return runs;
+}
+
+Result<void> EngineScan::Reader::read_group() {
+  const std::size_t count = std::min(kSeriesPerGroup, wanted_.size() - next_series_);
+  const auto group = std::span<const Wanted>(wanted_).subspan(next_series_, count);
+  next_series_ += count;
+  const HeadRuns heads = head_runs(group);
+  const std::int64_t span = core_->layout->options().span_ms;
+  std::set<std::int64_t> generations(generations_.begin(), generations_.end());
+  for (const auto& [id, runs] : heads) {
+    for (const chunk::FlushedRun& run : runs) {
+      for (const TimestampMs time : run.points.times) generations.insert(time / span);
+    }
+  }
+  for (const std::int64_t generation : generations) {
+    for (const Wanted& series : group) TRY_VOID(read_slot(generation, series, heads));
+  }
+  return {};
+}
+
+Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted& series,
+                                           const HeadRuns& heads) {
+  const std::int64_t span = core_->layout->options().span_ms;
+  const TimeRange range = {.begin = std::max(range_.begin, generation * span),
+                           .end = std::min(range_.end, (generation + 1) * span)};
+  TRY(StoredSeries stored, stored_->read(generation, series.key, range));
+  const auto recent = heads.find(series.id);
+  if (recent != heads.end()) {
+    for (const chunk::FlushedRun& run : recent->second) {
+      const auto begin = std::ranges::lower_bound(run.points.times, range.begin);
+      const auto end = std::ranges::lower_bound(run.points.times, range.end);
+      if (begin == end) continue;
+      chunk::FlushedRun part;
+      part.flush_number = run.flush_number;
+      part.points.append(
+          run.points.view().slice(static_cast<std::size_t>(begin - run.points.times.begin()),
+                                  static_cast<std::size_t>(end - begin)));
+      stored.runs.push_back(std::move(part));
+    }
+  }
+  add_blocks(series.id, merge_runs(std::move(stored.runs), stored.tombstones, range));
+  return {};
+}
+
+void EngineScan::Reader::add_blocks(SeriesId id, const chunk::Points& points) {
+  for (std::size_t begin = 0; begin < points.size(); begin += kBlockPointsMax) {
+    const std::size_t count = std::min(kBlockPointsMax, points.size() - begin);
+    Block& block = blocks_.emplace_back();
+    block.series = id;
+    const chunk::PointsView part = points.view().slice(begin, count);
+    block.times.assign(part.times.begin(), part.times.end());
+    block.values.assign(part.values.begin(), part.values.end());
+    if (part.float_count() == count) {
+      for (std::size_t i = 0; i < count; ++i) block.floats.set(i);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) block.floats[i] = part.is_float(i);
+    }
+  }
+}
+
+EngineScan::EngineScan(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection,
+                       TimeRange range, std::uint32_t shard)
+    : core_(core),
+      reader_(std::make_shared<Reader>(std::move(core), std::move(selection), range, shard)) {}
+
+EngineScan::~EngineScan() = default;
+
+Task<std::vector<Block>> EngineScan::next() {
+  CO_TRY_VOID(core_->check_open());
+  auto job = [reader = reader_] { return reader->next(); };
+  co_return co_await offload(core_->pool, std::move(job));
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,208 @@
+#include "storage/engine/engine_store.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "common/check.h"
+#include "common/gather.h"
+#include "common/log.h"
+#include "common/offload.h"
+#include "storage/engine/deletes.h"
+#include "storage/engine/engine_scan.h"
+#include "storage/engine/intake.h"
+#include "storage/engine/last_points.h"
+#include "storage/engine/maintenance.h"
+#include "storage/engine/recovery.h"
+#include "storage/table_settings.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr std::size_t kShardsAtOnce = 16;
+
+std::shared_ptr<const RowSelection> ours(const std::shared_ptr<const Selection>& selection) {
+  auto rows = std::dynamic_pointer_cast<const RowSelection>(selection);
+  HALITE_CHECK(rows != nullptr, "a selection of another store");
+  return rows;
+}
+
+EngineOptions with_dirs(EngineOptions options) {
+  options.log.dir = options.dir + "/log";
+  options.chunks.dir = options.dir + "/chunks";
+  return options;
+}
+
+Task<std::vector<LastPoint>> last_in_shard(std::shared_ptr<engine::Core> core,
+                                           std::shared_ptr<const RowSelection> selection,
+                                           TimeRange range, std::uint32_t shard) {
+  auto job = [core, selection, range, shard] {
+    return engine::find_last_points(*core, *selection, range, shard);
+  };
+  co_return co_await offload(core->pool, std::move(job));
+}
+
+}  // namespace
+
+Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions options) {
+  options = with_dirs(std::move(options));
+  CO_TRY(const std::shared_ptr<Table> settings,
+         co_await parts.store.open_table(settings_table_spec(options.settings_table)));
+  CO_TRY_VOID(
+      co_await settle_parameters(settings, Bytes(kEngineParameters), parts.layout->parameters()));
+  CO_TRY(std::shared_ptr<Table> names,
+         co_await parts.store.open_table(uid_table_spec(options.uid_table)));
+  CO_TRY(std::shared_ptr<Table> series,
+         co_await parts.store.open_table(series_table_spec(options.series_table)));
+  CO_TRY_VOID(make_dirs(*parts.files, options.chunks.dir));
+  CO_TRY(auto chunks, engine::ChunkDb::open(options.chunks));
+  CO_TRY(auto log, engine::recover(options, *parts.layout, *chunks, parts.files, parts.registry));
+  auto core = std::make_shared<engine::Core>(std::move(options), parts.layout, parts.clock,
+                                             std::move(chunks), std::move(log), std::move(names),
+                                             std::move(series));
+  std::unique_ptr<EngineStore> store(new EngineStore(std::move(core), parts.registry));
+  store->maintenance_->start();
+  co_return store;
+}
+
+EngineStore::EngineStore(std::shared_ptr<engine::Core> core, prometheus::Registry& registry)
+    : core_(std::move(core)),
+      intake_(std::make_unique<engine::Intake>(core_, registry)),
+      maintenance_(std::make_unique<engine::Maintenance>(core_, registry)) {}
+
+EngineStore::~EngineStore() = default;
+
+Task<void> EngineStore::close() {
+  // So that the next start has nothing to replay. What is not flushed is in the log.
+  Task<void> last_flush = flush();
+  const Result<void> flushed = co_await std::move(last_flush);
+  if (!flushed) log::warn("not flushed while closing: {}", flushed.error().message);
+  core_->closing = true;
+  maintenance_->stop();
+  core_->pool.join();
+  Result<void> log_closed = core_->log->close();
+  Result<void> chunks_closed = core_->chunks->close();
+  co_return log_closed ? chunks_closed : log_closed;
+}
+
+Result<void> EngineStore::health() const {
+  TRY_VOID(core_->log->health());
+  return maintenance_->health();
+}
+
+Task<std::vector<Result<SeriesId>>> EngineStore::intern(std::vector<SeriesName> names,
+                                                        CreateNames create) {
+  return core_->registry.intern(std::move(names), create);
+}
+
+const Series& EngineStore::series(SeriesId id) const { return core_->registry.table().at(id); }
+
+Task<void> EngineStore::wait_for_room() {
+  CO_TRY_VOID(co_await core_->log->room());
+  while (core_->generations.bytes() >= core_->options.head_bytes_max) {
+    const Completion flushed = maintenance_->next_flush();
+    if (core_->generations.bytes() < core_->options.head_bytes_max) break;
+    maintenance_->wake();
+    // When the flush fails there is no room, and the reason is the answer.
+    CO_TRY_VOID(co_await flushed.wait());
+  }
+  co_return Result<void>();
+}
+
+Task<Accepted> EngineStore::append(PointBatch batch) {
+  CO_TRY_VOID(core_->check_open());
+  CO_TRY_VOID(co_await wait_for_room());
+  auto accepted = intake_->take(batch);
+  if (core_->generations.active_bytes() >= core_->options.head_freeze_bytes) maintenance_->wake();
+  co_return accepted;
+}
+
+void EngineStore::hurry() { core_->log->hurry(); }
+
+Task<std::shared_ptr<const Selection>> EngineStore::select(SeriesQuery query) {
+  CO_TRY(std::shared_ptr<const RowSelection> selection,
+         co_await RowSelection::resolve(core_->registry, core_->layout->widths(), std::move(query),
+                                        core_->clock.now_ms()));
+  if (selection->by_tsuid()) {
+    CO_TRY_VOID(co_await core_->registry.load_series(selection->tsuids()));
+  } else {
+    CO_TRY_VOID(co_await core_->registry.load_metric(selection->metric_uid(), false));
+  }
+  co_return std::shared_ptr<const Selection>(std::move(selection));
+}
+
+std::uint32_t EngineStore::shard_count() const { return core_->layout->salt_buckets(); }
+
+std::unique_ptr<BlockScan> EngineStore::scan(std::shared_ptr<const Selection> selection,
+                                             TimeRange range, std::uint32_t shard) {
+  return std::make_unique<engine::EngineScan>(core_, ours(selection), range, shard);
+}
+
+Task<std::vector<SeriesId>> EngineStore::lookup(std::shared_ptr<const Selection> selection,
+                                                std::size_t limit) {
+  const std::shared_ptr<const RowSelection> rows = ours(selection);
+  CO_TRY_VOID(co_await core_->registry.load_metric(rows->metric_uid(), false));
+  std::vector<SeriesId> ids = rows->known(std::nullopt).wanted;
+  const SeriesTable& table = core_->registry.table();
+  const auto tsuid = [&table](SeriesId id) -> const Bytes& { return table.at(id).tsuid; };
+  if (limit == 0 || limit > ids.size()) limit = ids.size();
+  const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(limit);
+  std::ranges::partial_sort(ids, middle, {}, tsuid);
+  ids.erase(middle, ids.end());
+  co_return ids;
+}
+
+Task<std::vector<LastPoint>> EngineStore::last(std::shared_ptr<const Selection> selection,
+                                               TimeRange range) {
+  const std::shared_ptr<const RowSelection> rows = ours(selection);
+  CO_TRY_VOID(core_->check_open());
+  std::vector<Task<std::vector<LastPoint>>> tasks;
+  for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
+    tasks.push_back(last_in_shard(core_, rows, range, shard));
+  }
+  auto parts = co_await gather(std::move(tasks), kShardsAtOnce);
+  std::vector<LastPoint> points;
+  for (auto& part : parts) {
+    if (!part) co_return std::unexpected(part.error());
+    points.insert(points.end(), part->begin(), part->end());
+  }
+  std::ranges::sort(points, {}, &LastPoint::series);
+  co_return points;
+}
+
+Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> selection,
+                                              TimeRange range) {
+  const std::shared_ptr<const RowSelection> rows = ours(selection);
+  auto points = std::make_shared<std::uint64_t>(0);
+  auto job = [core = core_, rows, range, points]() -> Result<void> {
+    // Above every flush, below the generation that takes points now.
+    engine::FlushMark mark = core->chunks->mark();
+    mark.flush_number = core->generations.active_number() - 1;
+    TRY(engine::Deletion deletion, engine::delete_stored(*core, *rows, range, mark.flush_number));
+    *points = deletion.points;
+    if (deletion.points == 0) return {};
+    return core->chunks->ingest(std::move(deletion.files), mark);
+  };
+  const Completion done = maintenance_->run_flushed(std::move(job));
+  CO_TRY_VOID(co_await done.wait());
+  co_return *points;
+}
+
+Task<std::vector<std::string>> EngineStore::suggest(NameKind kind, std::string prefix,
+                                                    std::size_t max) {
+  return core_->registry.uids().suggest(kind, std::move(prefix), max);
+}
+
+Task<void> EngineStore::flush() {
+  const Completion done = maintenance_->flush();
+  co_return co_await done.wait();
+}
+
+Task<void> EngineStore::seal() {
+  const Completion done = maintenance_->seal();
+  co_return co_await done.wait();
+}
+
+UidTable& EngineStore::uids() { return core_->registry.uids(); }
+
+}  // namespace halite::storage

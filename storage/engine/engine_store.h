@@ -1,0 +1,93 @@
+// The embedded engine: points go into a log and a columnar head, and from there as chunks into
+// RocksDB. Names and series stay in the wide-column store next to it.
+//
+//   auto points = co_await EngineStore::open(parts, options);
+//   ...
+//   co_await points->close();
+//
+// Formats: docs/formats/log.md, engine-chunks.md, chunk.md. Reasons: docs/decisions/.
+//
+//   Threads   any call from any thread.
+//   Lifetime  close() before it is destroyed; scans and selections end before it does.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <prometheus/registry.h>
+
+#include "common/clock.h"
+#include "storage/engine/options.h"
+#include "storage/files/files.h"
+#include "storage/point_store.h"
+#include "storage/schema/cyclic_layout.h"
+#include "storage/schema/table_parameters.h"
+#include "storage/schema/uid_table.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage {
+
+namespace engine {
+struct Core;
+class Intake;
+class Maintenance;
+}  // namespace engine
+
+// The entry of the settings table that says with what layout the engine's data was made.
+inline constexpr std::string_view kEngineParameters = "engine";
+
+class EngineStore final : public PointStore {
+ public:
+  // References outlive the store.
+  struct Parts {
+    WideColumnStore& store;  // for names and series; durable
+    std::shared_ptr<const CyclicLayout> layout;
+    const Clock& clock;
+    std::shared_ptr<FileSystem> files;
+    prometheus::Registry& registry;
+  };
+
+  // Blocks while the log is replayed: to be awaited where that does no harm.
+  static Task<std::unique_ptr<EngineStore>> open(Parts parts, EngineOptions options);
+  ~EngineStore() override;
+
+  // Waits for what is under way. No call may follow.
+  Task<void> close();
+
+  // kUnavailable with the reason while points cannot be made durable.
+  [[nodiscard]] Result<void> health() const;
+
+  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
+                                             CreateNames create) override;
+  [[nodiscard]] const Series& series(SeriesId id) const override;
+  Task<Accepted> append(PointBatch batch) override;
+  void hurry() override;
+  Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;
+  [[nodiscard]] std::uint32_t shard_count() const override;
+  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                TimeRange range, std::uint32_t shard) override;
+  Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
+                                     std::size_t limit) override;
+  Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
+                                    TimeRange range) override;
+  Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
+                                   TimeRange range) override;
+  Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
+                                         std::size_t max) override;
+  Task<void> flush() override;
+  Task<void> seal() override;
+
+  // The names table, for those who manage names.
+  [[nodiscard]] UidTable& uids();
+
+ private:
+  EngineStore(std::shared_ptr<engine::Core> core, prometheus::Registry& registry);
+  Task<void> wait_for_room();
+
+  const std::shared_ptr<engine::Core> core_;
+  const std::unique_ptr<engine::Intake> intake_;
+  const std::unique_ptr<engine::Maintenance> maintenance_;
+};
+
+}  // namespace halite::storage

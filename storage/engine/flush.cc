@@ -1,0 +1,55 @@
+#include "storage/engine/flush.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "storage/chunk/chunk.h"
+#include "storage/engine/chunk_writer.h"
+
+namespace halite::storage::engine {
+namespace {
+
+Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_index,
+                                               const CyclicLayout& layout, const TsuidOf& tsuid_of,
+                                               ChunkDb& chunks, FlushStats& stats) {
+  HeadShard& shard = head.shard(shard_index);
+  ChunkWriter writer(layout, CellKind::kChunk, head.number());
+  chunk::Points points;
+  constexpr TimeRange kAlways = {.begin = INT64_MIN, .end = INT64_MAX};
+  std::vector<CellEntry> entries;
+  for (std::uint32_t place = 0; place < shard.series_count(); ++place) {
+    const HeadSeries& series = shard.at(place);
+    read_stream({series.data, series.bytes}, series.ordered, kAlways, points);
+    writer.add(shard_index, tsuid_of(series.id), points.view(), entries);
+    stats.points += points.size();
+  }
+  std::ranges::sort(entries, {}, &CellEntry::key);
+  TRY(auto file, chunks.new_file());
+  for (const CellEntry& entry : entries) {
+    TRY_VOID(file->put(entry.key, entry.value));
+    stats.bytes += entry.key.size() + entry.value.size();
+    TRY(const ParsedKey key, parse_key(layout.widths(), entry.key));
+    stats.generations.insert(key.cell.generation);
+  }
+  stats.chunks += entries.size();
+  return file;
+}
+
+}  // namespace
+
+Result<FlushStats> flush_head(Head& head, const CyclicLayout& layout, const TsuidOf& tsuid_of,
+                              Sequence log_position, ChunkDb& chunks) {
+  FlushStats stats;
+  std::vector<std::unique_ptr<ChunkFile>> files;
+  for (std::uint32_t shard = 0; shard < head.shard_count(); ++shard) {
+    if (head.shard(shard).series_count() == 0) continue;
+    TRY(auto file, write_shard(head, shard, layout, tsuid_of, chunks, stats));
+    files.push_back(std::move(file));
+  }
+  const FlushMark mark = {.flush_number = head.number(), .log_position = log_position};
+  TRY_VOID(chunks.ingest(std::move(files), mark));
+  return stats;
+}
+
+}  // namespace halite::storage::engine

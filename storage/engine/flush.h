@@ -1,0 +1,30 @@
+// A frozen generation of the head as chunks: one sorted file a shard, taken in together with the
+// mark of how far the log is in them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+
+#include "storage/engine/chunk_db.h"
+#include "storage/head/head.h"
+#include "storage/log/log.h"
+#include "storage/schema/cyclic_layout.h"
+
+namespace halite::storage::engine {
+
+using TsuidOf = std::function<BytesView(SeriesId)>;
+
+struct FlushStats {
+  std::set<std::int64_t> generations;  // of slots, that got chunks
+  std::uint64_t points = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t bytes = 0;  // of keys and chunks
+};
+
+// The head is frozen. Its number is the chunks' flush number. Blocks.
+[[nodiscard]] Result<FlushStats> flush_head(Head& head, const CyclicLayout& layout,
+                                            const TsuidOf& tsuid_of, Sequence log_position,
+                                            ChunkDb& chunks);
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,74 @@
+#include "storage/engine/generations.h"
+
+#include <utility>
+
+namespace halite::storage::engine {
+
+Generations::Generations(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max)
+    : shards_(shards), series_max_(series_max), active_(make(last_number + 2)) {}
+
+std::shared_ptr<Head> Generations::make(std::uint64_t number) const {
+  return std::make_shared<Head>(number, shards_, series_max_);
+}
+
+Generations::Writing Generations::write() {
+  std::unique_lock turn(turnstile_);
+  std::shared_lock lock(mutex_);
+  turn.unlock();
+  Head* head = active_.get();
+  return {std::move(lock), head};
+}
+
+void Generations::freeze(Log& log) {
+  const std::lock_guard turn(turnstile_);
+  const std::lock_guard lock(mutex_);
+  if (active_->points() == 0) return;
+  // Under the lock nobody appends, so that every record of the frozen generation, and none of the
+  // next, is before the cut.
+  const Sequence position = log.cut();
+  const std::uint64_t next = active_->number() + 2;
+  frozen_.push_back({.head = std::move(active_), .log_position = position});
+  active_ = make(next);
+}
+
+std::vector<Frozen> Generations::frozen() const {
+  const std::shared_lock lock(mutex_);
+  return frozen_;
+}
+
+void Generations::drop_oldest() {
+  const std::lock_guard lock(mutex_);
+  frozen_.erase(frozen_.begin());
+}
+
+std::vector<std::shared_ptr<Head>> Generations::view() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<std::shared_ptr<Head>> heads;
+  heads.reserve(frozen_.size() + 1);
+  for (const Frozen& frozen : frozen_) heads.push_back(frozen.head);
+  heads.push_back(active_);
+  return heads;
+}
+
+std::size_t Generations::bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& head : view()) bytes += head->bytes();
+  return bytes;
+}
+
+std::size_t Generations::active_bytes() const {
+  const std::shared_lock lock(mutex_);
+  return active_->bytes();
+}
+
+std::uint64_t Generations::active_points() const {
+  const std::shared_lock lock(mutex_);
+  return active_->points();
+}
+
+std::uint64_t Generations::active_number() const {
+  const std::shared_lock lock(mutex_);
+  return active_->number();
+}
+
+}  // namespace halite::storage::engine

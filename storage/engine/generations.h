@@ -1,0 +1,69 @@
+// The head's generations: one takes points, those before it are frozen and on their way into
+// chunks.
+//
+//   Threads  any call from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "storage/head/head.h"
+#include "storage/log/log.h"
+
+namespace halite::storage::engine {
+
+struct Frozen {
+  std::shared_ptr<Head> head;
+  Sequence log_position = 0;  // its records are up to here
+};
+
+class Generations {
+ public:
+  // Numbers go on after `last_number`.
+  Generations(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max);
+
+  // The generation that takes points, and the promise that it is not frozen while this lives.
+  class Writing {
+   public:
+    [[nodiscard]] Head& head() const { return *head_; }
+
+   private:
+    friend class Generations;
+    Writing(std::shared_lock<std::shared_mutex> lock, Head* head)
+        : lock_(std::move(lock)), head_(head) {}
+    std::shared_lock<std::shared_mutex> lock_;
+    Head* head_;
+  };
+  [[nodiscard]] Writing write();
+
+  // Freezes the generation that takes points, unless it is empty, and cuts the log behind it. Two
+  // numbers pass with each: the one between is for deletes that hide no later generation.
+  void freeze(Log& log);
+
+  [[nodiscard]] std::vector<Frozen> frozen() const;  // oldest first
+  void drop_oldest();                                // once it is in chunks
+
+  // All generations that may hold points, oldest first. To be taken before a look at the chunks:
+  // then no point is missed, and one seen twice does no harm.
+  [[nodiscard]] std::vector<std::shared_ptr<Head>> view() const;
+
+  [[nodiscard]] std::size_t bytes() const;         // of all generations, about
+  [[nodiscard]] std::size_t active_bytes() const;  // of the one that takes points
+  [[nodiscard]] std::uint64_t active_points() const;
+  [[nodiscard]] std::uint64_t active_number() const;
+
+ private:
+  [[nodiscard]] std::shared_ptr<Head> make(std::uint64_t number) const;
+
+  const std::uint32_t shards_;
+  const SeriesId series_max_;
+  std::mutex turnstile_;  // passed before mutex_, so that writers do not keep freeze() waiting
+  mutable std::shared_mutex mutex_;
+  std::shared_ptr<Head> active_;  // guarded by mutex_
+  std::vector<Frozen> frozen_;    // guarded by mutex_
+};
+
+}  // namespace halite::storage::engine

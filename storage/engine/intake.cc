@@ -1,0 +1,148 @@
+#include "storage/engine/intake.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/log/records.h"
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr std::size_t kRecordPointsMax = 1 << 16;  // some 1.5 MB in a record at the worst
+constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
+
+prometheus::Family<prometheus::Counter>& points_family(prometheus::Registry& registry) {
+  return prometheus::BuildCounter()
+      .Name("halite_engine_points_total")
+      .Help("Points that the engine took, or refused for their time.")
+      .Register(registry);
+}
+
+}  // namespace
+
+// A batch's points by shard, in their order of arrival within it. Reused by the thread.
+struct Intake::Sorted {
+  std::vector<std::uint32_t> shard_of;  // by point; the number of shards = refused
+  std::vector<std::uint32_t> begins;    // by shard, and one more
+  std::vector<SeriesId> series;
+  std::vector<TimestampMs> times;
+  std::vector<ValueBits> values;
+  std::vector<std::uint8_t> flags;
+  std::vector<std::uint32_t> places;  // in the head
+  std::vector<SeriesId> defined;      // by the record under way
+  Bytes record;
+
+  void sort(const PointBatch& batch, std::uint32_t shards) {
+    begins.assign(shards + 2, 0);
+    for (const std::uint32_t shard : shard_of) ++begins[shard + 1];
+    for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+    series.resize(batch.size());
+    times.resize(batch.size());
+    values.resize(batch.size());
+    flags.resize(batch.size());
+    std::vector<std::uint32_t> next(begins.begin(), begins.end() - 1);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const std::uint32_t to = next[shard_of[i]]++;
+      series[to] = batch.series[i];
+      times[to] = batch.times[i];
+      values[to] = batch.values[i];
+      flags[to] = batch.flags[i];
+    }
+  }
+};
+
+Intake::Intake(std::shared_ptr<Core> core, prometheus::Registry& registry)
+    : core_(std::move(core)),
+      points_(points_family(registry).Add({{"outcome", "taken"}})),
+      refused_(points_family(registry).Add({{"outcome", "refused"}})) {}
+
+std::vector<Refusal> Intake::admit(const PointBatch& batch, Sorted& sorted) const {
+  const CyclicLayout& layout = *core_->layout;
+  const SeriesTable& table = core_->registry.table();
+  const TimestampMs now = core_->clock.now_ms();
+  const TimeRange alive = layout.alive(kAllTimes, now);
+  std::vector<Refusal> refused;
+  sorted.shard_of.resize(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (batch.times[i] >= alive.begin && batch.times[i] < alive.end) {
+      sorted.shard_of[i] = table.at(batch.series[i]).shard;
+      continue;
+    }
+    sorted.shard_of[i] = layout.salt_buckets();
+    refused.push_back({.index = i, .error = layout.admit(batch.times[i], now).error()});
+  }
+  return refused;
+}
+
+Result<Accepted> Intake::take(const PointBatch& batch) {
+  thread_local Sorted sorted;
+  Accepted accepted;
+  accepted.refused = admit(batch, sorted);
+  const std::uint32_t shards = core_->layout->salt_buckets();
+  sorted.sort(batch, shards);
+  Sequence last = 0;
+  {
+    const Generations::Writing writing = core_->generations.write();
+    for (std::uint32_t shard = 0; shard < shards; ++shard) {
+      for (std::size_t begin = sorted.begins[shard]; begin < sorted.begins[shard + 1];) {
+        const std::size_t count =
+            std::min<std::size_t>(kRecordPointsMax, sorted.begins[shard + 1] - begin);
+        TRY(last, take_shard(writing.head(), shard, {.begin = begin, .count = count}, sorted));
+        begin += count;
+      }
+    }
+  }
+  const std::size_t taken = batch.size() - accepted.refused.size();
+  points_.Increment(static_cast<double>(taken));
+  if (!accepted.refused.empty()) refused_.Increment(static_cast<double>(accepted.refused.size()));
+  accepted.durable = last == 0 ? Completion::done() : core_->log->durable(last);
+  return accepted;
+}
+
+Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part part,
+                                    Sorted& sorted) {
+  const auto [begin, count] = part;
+  const auto series = std::span<const SeriesId>(sorted.series).subspan(begin, count);
+  sorted.record.clear();
+  sorted.defined.clear();
+  sorted.places.resize(count);
+  HeadShard& shard = head.shard(shard_index);
+
+  const std::lock_guard lock(shard.mutex());
+  const std::size_t bytes_before = shard.bytes();
+  for (std::size_t i = 0; i < count; ++i) {
+    auto place = head.place_of(series[i]);
+    if (!place) {
+      // The log says what an id stands for before its first point in each generation, so that each
+      // generation's part of the log can be read without the one before.
+      const Series& known = core_->registry.table().at(series[i]);
+      log_records::append_series(sorted.record,
+                                 {.id = known.id, .shard = shard_index, .tsuid = known.tsuid});
+      place = shard.add_series(series[i]);
+      head.set_place(series[i], *place);
+      sorted.defined.push_back(series[i]);
+    }
+    sorted.places[i] = *place;
+  }
+  log_records::append_points(
+      sorted.record, {.shard = shard_index,
+                      .series = series,
+                      .times = std::span<const TimestampMs>(sorted.times).subspan(begin, count),
+                      .values = std::span<const ValueBits>(sorted.values).subspan(begin, count),
+                      .flags = std::span<const std::uint8_t>(sorted.flags).subspan(begin, count)});
+  const Result<Sequence> sequence = core_->log->append(sorted.record);
+  if (!sequence) {
+    // What these ids stand for is not in the log: their next points must say it again.
+    for (const SeriesId id : sorted.defined) head.clear_place(id);
+    return sequence;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    shard.append(sorted.places[i], {.time = sorted.times[begin + i],
+                                    .value = sorted.values[begin + i],
+                                    .is_float = (sorted.flags[begin + i] & kFloat) != 0});
+  }
+  head.account(static_cast<std::int64_t>(shard.bytes() - bytes_before), count);
+  return sequence;
+}
+
+}  // namespace halite::storage::engine

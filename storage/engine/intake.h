@@ -1,0 +1,39 @@
+// Points on their way into log and head: each shard's part of a batch takes its place in the log
+// and in the head in one step, so that a series' order is the same in both.
+//
+//   Threads  any call from any thread.
+#pragma once
+
+#include <memory>
+
+#include <prometheus/counter.h>
+#include <prometheus/registry.h>
+
+#include "storage/engine/core.h"
+
+namespace halite::storage::engine {
+
+class Intake {
+ public:
+  Intake(std::shared_ptr<Core> core, prometheus::Registry& registry);
+
+  // As PointStore::append(), apart from waiting for room: does not block for longer than it takes
+  // to copy the points.
+  [[nodiscard]] Result<Accepted> take(const PointBatch& batch);
+
+ private:
+  struct Sorted;
+  [[nodiscard]] std::vector<Refusal> admit(const PointBatch& batch, Sorted& sorted) const;
+  struct Part {
+    std::size_t begin = 0;
+    std::size_t count = 0;
+  };
+  [[nodiscard]] Result<Sequence> take_shard(Head& head, std::uint32_t shard, Part part,
+                                            Sorted& sorted);
+
+  const std::shared_ptr<Core> core_;
+  prometheus::Counter& points_;
+  prometheus::Counter& refused_;
+};
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,192 @@
+#include "storage/engine/maintenance.h"
+
+#include <chrono>
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+
+#include "common/log.h"
+#include "storage/engine/flush.h"
+
+namespace halite::storage::engine {
+namespace {
+
+prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
+}
+prometheus::Gauge& gauge(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+}
+
+}  // namespace
+
+Maintenance::Metrics::Metrics(prometheus::Registry& registry)
+    : flushes(counter(registry, "halite_engine_flushes_total", "Heads written into chunks.")),
+      flushed_points(counter(registry, "halite_engine_flushed_points_total",
+                             "Points written into chunks by flushes.")),
+      flushed_bytes(counter(registry, "halite_engine_flushed_bytes_total",
+                            "Bytes of chunks and keys written by flushes.")),
+      failed_flushes(counter(registry, "halite_engine_failed_flushes_total",
+                             "Flushes that failed and were tried again.")),
+      head_bytes(gauge(registry, "halite_engine_head_bytes", "Memory of recent points, about.")),
+      head_points(gauge(registry, "halite_engine_head_points",
+                        "Points in the generation of the head that takes points.")),
+      chunk_bytes(gauge(registry, "halite_engine_chunk_bytes", "Bytes of the files of chunks.")),
+      chunk_files(gauge(registry, "halite_engine_chunk_files", "Files of chunks.")) {}
+
+Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry)
+    : core_(std::move(core)),
+      sealing_(core_, registry),
+      metrics_(registry),
+      head_since_ms_(core_->clock.now_ms()) {}
+
+Maintenance::~Maintenance() { stop(); }
+
+void Maintenance::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void Maintenance::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Completion Maintenance::enqueue(std::function<Result<void>()> job) {
+  Request request;
+  request.job = std::move(job);
+  Completion done = request.done;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) {
+      done.finish(fail(Errc::kUnavailable, "the store is closed"));
+      return done;
+    }
+    requests_.push_back(std::move(request));
+  }
+  changed_.notify_all();
+  return done;
+}
+
+Completion Maintenance::flush() { return enqueue(nullptr); }
+
+Completion Maintenance::seal() {
+  return enqueue([this] { return sealing_.seal_everything(); });
+}
+
+Completion Maintenance::run_flushed(std::function<Result<void>()> job) {
+  return enqueue(std::move(job));
+}
+
+void Maintenance::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (woken_) return;
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+Completion Maintenance::next_flush() const {
+  const std::lock_guard lock(mutex_);
+  return flushed_;
+}
+
+Result<void> Maintenance::health() const {
+  const std::lock_guard lock(mutex_);
+  return health_;
+}
+
+void Maintenance::run() {
+  const auto pause = std::chrono::milliseconds(core_->options.maintenance_ms);
+  std::unique_lock lock(mutex_);
+  while (!stopping_ || !requests_.empty()) {
+    if (requests_.empty()) {
+      changed_.wait_for(lock, pause, [this] { return stopping_ || woken_ || !requests_.empty(); });
+    }
+    woken_ = false;
+    if (requests_.empty()) {
+      if (stopping_) break;
+      lock.unlock();
+      look_around();
+    } else {
+      Request request = std::move(requests_.front());
+      requests_.pop_front();
+      lock.unlock();
+      serve(std::move(request));
+    }
+    lock.lock();
+  }
+}
+
+void Maintenance::serve(Request request) {
+  Result<void> outcome = flush_all();
+  if (outcome && request.job) outcome = request.job();
+  request.done.finish(std::move(outcome));
+  set_gauges();
+}
+
+void Maintenance::look_around() {
+  const bool pending = !core_->generations.frozen().empty();  // a flush failed
+  // Its outcome is in health(), and it is tried again.
+  if (pending || wants_freeze()) std::ignore = flush_all();
+  if (const auto sealed = sealing_.run_due(); !sealed) {
+    log::error("sealing failed: {}", sealed.error().message);
+  }
+  set_gauges();
+}
+
+bool Maintenance::wants_freeze() const {
+  const Generations& generations = core_->generations;
+  if (generations.active_points() == 0) return false;
+  return generations.active_bytes() >= core_->options.head_freeze_bytes ||
+         core_->clock.now_ms() - head_since_ms_ >= core_->options.head_age_max_ms;
+}
+
+Result<void> Maintenance::flush_all() {
+  core_->generations.freeze(*core_->log);
+  head_since_ms_ = core_->clock.now_ms();
+  const SeriesTable& table = core_->registry.table();
+  const TsuidOf tsuid_of = [&table](SeriesId id) -> BytesView { return table.at(id).tsuid; };
+  Result<void> outcome;
+  for (const Frozen& frozen : core_->generations.frozen()) {
+    const auto stats =
+        flush_head(*frozen.head, *core_->layout, tsuid_of, frozen.log_position, *core_->chunks);
+    if (stats) {
+      core_->generations.drop_oldest();
+      metrics_.flushes.Increment();
+      metrics_.flushed_points.Increment(static_cast<double>(stats->points));
+      metrics_.flushed_bytes.Increment(static_cast<double>(stats->bytes));
+      sealing_.note_flush(stats->generations);
+      outcome = core_->log->drop_upto(frozen.log_position);
+    } else {
+      outcome = std::unexpected(stats.error());
+    }
+    if (!outcome) break;
+  }
+  if (!outcome) {
+    metrics_.failed_flushes.Increment();
+    log::error("a flush failed: {}", outcome.error().message);
+  }
+  Completion waiters;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(waiters, flushed_);
+    health_ = outcome;
+  }
+  waiters.finish(outcome);
+  return outcome;
+}
+
+void Maintenance::set_gauges() {
+  metrics_.head_bytes.Set(static_cast<double>(core_->generations.bytes()));
+  metrics_.head_points.Set(static_cast<double>(core_->generations.active_points()));
+  metrics_.chunk_bytes.Set(static_cast<double>(core_->chunks->bytes()));
+  metrics_.chunk_files.Set(static_cast<double>(core_->chunks->files()));
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,86 @@
+// The engine's one owner of freezing, flushing, sealing, expiry and deletes: a thread that does one
+// thing at a time.
+//
+//   Threads  any call from any thread.
+//   Errors   a flush that fails is tried again; until one succeeds health() says why.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include <prometheus/registry.h>
+
+#include "common/completion.h"
+#include "storage/engine/core.h"
+#include "storage/engine/sealing.h"
+
+namespace halite::storage::engine {
+
+class Maintenance {
+ public:
+  Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry);
+  ~Maintenance();  // stop() was called, or nothing was asked
+
+  void start();
+  // Ends after what is under way; later requests are kUnavailable. Blocks.
+  void stop();
+
+  // Everything appended so far goes into chunks.
+  [[nodiscard]] Completion flush();
+  // And all chunks into their final form, also those of slots that are not over.
+  [[nodiscard]] Completion seal();
+  // Runs on the thread, after everything appended so far is in chunks.
+  [[nodiscard]] Completion run_flushed(std::function<Result<void>()> job);
+
+  // Looks at once whether there is something to do.
+  void wake();
+
+  // Finishes with the flush under way or, where none is, the next.
+  [[nodiscard]] Completion next_flush() const;
+  [[nodiscard]] Result<void> health() const;
+
+ private:
+  struct Request {
+    std::function<Result<void>()> job;  // after the flush; may be empty
+    Completion done;
+  };
+  struct Metrics {
+    explicit Metrics(prometheus::Registry& registry);
+    prometheus::Counter& flushes;
+    prometheus::Counter& flushed_points;
+    prometheus::Counter& flushed_bytes;
+    prometheus::Counter& failed_flushes;
+    prometheus::Gauge& head_bytes;
+    prometheus::Gauge& head_points;
+    prometheus::Gauge& chunk_bytes;
+    prometheus::Gauge& chunk_files;
+  };
+
+  void run();
+  void serve(Request request);
+  void look_around();
+  [[nodiscard]] bool wants_freeze() const;
+  [[nodiscard]] Result<void> flush_all();
+  Completion enqueue(std::function<Result<void>()> job);
+  void set_gauges();
+
+  const std::shared_ptr<Core> core_;
+  Sealing sealing_;
+  Metrics metrics_;
+  TimestampMs head_since_ms_;  // only the thread uses it
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Request> requests_;  // the rest is guarded by mutex_
+  Completion flushed_;            // of the next flush
+  Result<void> health_;
+  bool woken_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,38 @@
+// How the embedded engine uses disk, memory and threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "storage/engine/chunk_db.h"
+#include "storage/log/log.h"
+#include "storage/point_store.h"
+
+namespace halite::storage {
+
+struct EngineOptions {
+  std::string dir;  // made if it is not there; one process at a time
+
+  LogOptions log;                 // its dir is made from `dir`
+  engine::ChunkDbOptions chunks;  // its dir is made from `dir`
+
+  // Recent points in memory, about: of the generation that takes points, after which it is frozen
+  // and flushed; and of all generations, after which writers wait for a flush.
+  std::size_t head_freeze_bytes = 128 << 20;
+  std::size_t head_bytes_max = 512 << 20;
+  std::int64_t head_age_max_ms = 2 * 60 * 60 * 1000;  // then it is frozen, too
+
+  // A slot is sealed when it has been over for so long and nothing was flushed into it meanwhile.
+  std::int64_t seal_quiet_ms = 10 * 60 * 1000;
+  std::int64_t maintenance_ms = 1000;  // how often it looks for work
+
+  unsigned read_threads = 4;  // for scans, which block
+  SeriesId series_max = 100'000'000;
+  std::string settings_table = "halite-settings";
+  std::string uid_table = "tsdb-uid";
+  std::string series_table = "halite-series";
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,127 @@
+#include "storage/engine/recovery.h"
+
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "common/log.h"
+#include "storage/engine/flush.h"
+#include "storage/head/head.h"
+#include "storage/log/records.h"
+
+namespace halite::storage::engine {
+namespace {
+
+// Collects points in a head of its own, whose series are numbered as they are met.
+class Replay final : public log_records::SectionVisitor {
+ public:
+  Replay(const EngineOptions& options, const CyclicLayout& layout, ChunkDb& chunks)
+      : options_(options), layout_(layout), chunks_(chunks) {
+    begin_head(chunks.mark().flush_number);
+  }
+
+  Result<void> record(Sequence sequence, BytesView payload) {
+    TRY_VOID(reader_.read(payload, *this));
+    last_ = sequence;
+    if (head_->bytes() < options_.head_freeze_bytes) return {};
+    return flush();
+  }
+
+  Result<void> flush() {
+    if (head_->points() == 0) return {};
+    const TsuidOf tsuid_of = [this](SeriesId id) -> BytesView { return tsuids_[id]; };
+    TRY(const FlushStats stats, flush_head(*head_, layout_, tsuid_of, last_, chunks_));
+    log::info("recovered {} points of the log into {} chunks", stats.points, stats.chunks);
+    begin_head(head_->number());
+    return {};
+  }
+
+  Result<void> name(const log_records::NameRecord&) override { return {}; }
+
+  Result<void> series(const log_records::SeriesRecord& series) override {
+    if (series.shard >= head_->shard_count()) return damaged("a shard that does not exist");
+    const auto [known, is_new] =
+        by_tsuid_.try_emplace(Bytes(series.tsuid), static_cast<SeriesId>(tsuids_.size()));
+    if (is_new) tsuids_.push_back(known->first);
+    meaning_[series.id] = known->second;
+    return {};
+  }
+
+  Result<void> points(const log_records::PointColumns& points) override {
+    if (points.shard >= head_->shard_count()) return damaged("a shard that does not exist");
+    HeadShard& shard = head_->shard(points.shard);
+    const std::lock_guard lock(shard.mutex());
+    const std::size_t bytes_before = shard.bytes();
+    for (std::size_t i = 0; i < points.series.size(); ++i) {
+      const auto meaning = meaning_.find(points.series[i]);
+      if (meaning == meaning_.end()) return damaged("points of a series that was not named");
+      auto place = head_->place_of(meaning->second);
+      if (!place) {
+        place = shard.add_series(meaning->second);
+        head_->set_place(meaning->second, *place);
+      }
+      shard.append(*place, {.time = points.times[i],
+                            .value = points.values[i],
+                            .is_float = (points.flags[i] & kFloat) != 0});
+    }
+    head_->account(static_cast<std::int64_t>(shard.bytes() - bytes_before), points.series.size());
+    return {};
+  }
+
+  Result<void> deleted(const log_records::DeleteRecord&) override {
+    return fail(Errc::kUnsupported, "the log holds a delete, which this version does not write");
+  }
+
+ private:
+  void begin_head(std::uint64_t last_number) {
+    head_ = std::make_unique<Head>(last_number + 2, layout_.salt_buckets(), options_.series_max);
+  }
+  static std::unexpected<Error> damaged(const char* what) {
+    return fail(Errc::kCorruption, std::string("the log holds ") + what);
+  }
+
+  const EngineOptions& options_;
+  const CyclicLayout& layout_;
+  ChunkDb& chunks_;
+  log_records::SectionReader reader_;
+  std::unique_ptr<Head> head_;
+  Sequence last_ = 0;
+  boost::unordered_flat_map<Bytes, SeriesId> by_tsuid_;
+  std::vector<Bytes> tsuids_;  // by our numbers
+  // What a number in the log stands for, as last said.
+  boost::unordered_flat_map<SeriesId, SeriesId> meaning_;
+};
+
+void report(const ReplayReport& replayed) {
+  if (replayed.torn) log::warn("an unfinished write was cut off the end of the log");
+  for (const LogDamage& damage : replayed.damages) {
+    log::error("{} is damaged at {}: records {} to {} are lost; their bytes are in {}",
+               damage.segment, damage.offset, damage.begin, damage.end, damage.quarantine);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Log>> recover(const EngineOptions& options, const CyclicLayout& layout,
+                                     ChunkDb& chunks, std::shared_ptr<FileSystem> files,
+                                     prometheus::Registry& registry) {
+  Replay replay(options, layout, chunks);
+  ReplayCallbacks callbacks;
+  callbacks.record = [&replay](Sequence sequence, BytesView payload) {
+    return replay.record(sequence, payload);
+  };
+  callbacks.progress = [](const ReplayProgress& progress) {
+    log::info("replaying the log: {} of {} MiB", progress.bytes_done >> 20,
+              progress.bytes_total >> 20);
+  };
+  LogOptions log_options = options.log;
+  log_options.flushed_upto = chunks.mark().log_position;
+  TRY(std::unique_ptr<Log> log, Log::open(std::move(files), log_options, callbacks, registry));
+  report(log->replayed());
+  TRY_VOID(replay.flush());
+  TRY_VOID(log->drop_upto(chunks.mark().log_position));
+  return log;
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,24 @@
+// What the log holds and chunks do not, brought into chunks: done once, before the engine takes
+// points.
+#pragma once
+
+#include <memory>
+
+#include <prometheus/registry.h>
+
+#include "storage/engine/chunk_db.h"
+#include "storage/engine/options.h"
+#include "storage/log/log.h"
+#include "storage/schema/cyclic_layout.h"
+
+namespace halite::storage::engine {
+
+// Opens the log of options.log and replays it, a flush whenever head_freeze_bytes are full and one
+// at the end; then nothing of the log is needed any more. Blocks; reports progress to the
+// process's log.
+[[nodiscard]] Result<std::unique_ptr<Log>> recover(const EngineOptions& options,
+                                                   const CyclicLayout& layout, ChunkDb& chunks,
+                                                   std::shared_ptr<FileSystem> files,
+                                                   prometheus::Registry& registry);
+
+}  // namespace halite::storage::engine

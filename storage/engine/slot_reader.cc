@@ -1,0 +1,163 @@
+#include "storage/engine/slot_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halite::storage::engine {
+namespace {
+
+// Up to so many generations are looked for one by one; more are found by hopping over the slots
+// that exist.
+constexpr std::int64_t kGenerationsListed = 8;
+// A key that is wanted is often close behind: so many steps before a seek.
+constexpr int kStepsBeforeSeek = 8;
+
+Bytes shard_begin(std::uint32_t shard) { return Bytes(1, static_cast<char>(shard)); }
+Bytes shard_end(std::uint32_t shard) {
+  return shard == 0xFF ? Bytes(64, '\xFF') : Bytes(1, static_cast<char>(shard + 1));
+}
+
+void remove_hidden(chunk::FlushedRun& run, const std::vector<Tombstone>& tombstones,
+                   TimeRange range) {
+  const auto hidden = [&](TimestampMs time) {
+    if (time < range.begin || time >= range.end) return true;
+    return std::ranges::any_of(tombstones, [&](const Tombstone& tombstone) {
+      return tombstone.flush_number > run.flush_number && time >= tombstone.range.begin &&
+             time < tombstone.range.end;
+    });
+  };
+  const std::vector<TimestampMs>& times = run.points.times;
+  const bool inside = tombstones.empty() && !times.empty() && times.front() >= range.begin &&
+                      times.back() < range.end;
+  if (inside) return;
+  chunk::Points kept;
+  for (std::size_t i = 0; i < run.points.size(); ++i) {
+    if (hidden(times[i])) continue;
+    kept.push_back(times[i], run.points.values[i], run.points.floats[i]);
+  }
+  run.points = std::move(kept);
+}
+
+}  // namespace
+
+SlotReader::SlotReader(ChunkDb::View view, const CyclicLayout& layout, std::uint32_t shard)
+    : layout_(layout), shard_(shard), view_(std::move(view)) {}
+
+Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkDb& chunks,
+                                                     const CyclicLayout& layout,
+                                                     std::uint32_t shard) {
+  TRY(ChunkDb::View view, chunks.view(shard_begin(shard), shard_end(shard)));
+  return std::unique_ptr<SlotReader>(new SlotReader(std::move(view), layout, shard));
+}
+
+void SlotReader::advance(Bytes key) {
+  ChunkDb::Cursor& cursor = *view_.cursor;
+  const int steps = !position_.empty() && key > position_ ? kStepsBeforeSeek : 0;
+  for (int step = 0; step < steps; ++step) {
+    if (!cursor.valid()) break;
+    if (cursor.key() >= key) {
+      position_ = std::move(key);
+      return;
+    }
+    cursor.next();
+  }
+  cursor.seek(key);
+  position_ = std::move(key);
+}
+
+Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
+  std::vector<std::int64_t> found;
+  if (range.begin >= range.end) return found;
+  const std::int64_t span = layout_.options().span_ms;
+  const std::int64_t first = std::max<TimestampMs>(range.begin, 0) / span;
+  const std::int64_t last = (range.end - 1) / span;
+  if (last - first < kGenerationsListed) {
+    for (std::int64_t generation = first; generation <= last; ++generation) {
+      found.push_back(generation);
+    }
+    return found;
+  }
+  ChunkDb::Cursor& cursor = *view_.cursor;
+  position_.clear();
+  // A slot's first key tells its number; of a ring, any generation in the range may be in it.
+  std::vector<std::uint32_t> slots;
+  for (cursor.seek(shard_begin(shard_)); cursor.valid();) {
+    TRY(const ParsedKey key, parse_key(layout_.widths(), cursor.key()));
+    slots.push_back(key.place.slot);
+    if (key.place.slot == UINT32_MAX) break;
+    cursor.seek(place_prefix({.shard = shard_, .slot = key.place.slot + 1}));
+  }
+  TRY_VOID(cursor.status());
+  for (const std::uint32_t slot : slots) {
+    const std::int64_t laps =
+        layout_.slot_of(INT64_C(0xFFFFFFFF)) == UINT32_MAX ? 0 : layout_.options().slots;
+    std::int64_t generation = slot;
+    if (laps != 0) generation += std::max<std::int64_t>(0, (first - slot + laps - 1) / laps) * laps;
+    for (; generation <= last; generation += laps) {
+      if (generation >= first) found.push_back(generation);
+      if (laps == 0) break;
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_key,
+                                      TimeRange range) {
+  ChunkDb::Cursor& cursor = *view_.cursor;
+  StoredSeries out;
+  Bytes prefix = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
+  prefix.append(series_key);
+  Bytes first = prefix;
+  append_cell_key(first, {.generation = static_cast<std::uint32_t>(generation),
+                          .kind = CellKind{},
+                          .offset_ms = 0,
+                          .flush_number = 0});
+  advance(std::move(first));
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  for (; cursor.valid(); cursor.next()) {
+    const BytesView key = cursor.key();
+    if (!key.starts_with(prefix)) break;
+    TRY(const ParsedKey parsed, parse_key(layout_.widths(), key));
+    if (parsed.cell.generation != generation) break;
+    TRY_VOID(take_cell(parsed.cell, cursor.value(), slot_begin, range, decoder_, out));
+  }
+  TRY_VOID(cursor.status());
+  return out;
+}
+
+Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,
+                       TimeRange range, chunk::Decoder& decoder, StoredSeries& out) {
+  const TimestampMs begin = slot_begin + cell.offset_ms;
+  if (cell.kind == CellKind::kTombstone) {
+    if (value.size() != 4) return fail(Errc::kCorruption, "a tombstone without an end");
+    const TimestampMs end = slot_begin + load_be<std::uint32_t>(value.data());
+    out.tombstones.push_back({.flush_number = cell.flush_number, .range = {begin, end}});
+    return {};
+  }
+  if (begin >= range.end) return {};
+  TRY(const chunk::Header header, chunk::read_header(value));
+  if (header.last_time < range.begin) return {};
+  chunk::FlushedRun run;
+  run.flush_number = cell.flush_number;
+  TRY_VOID(decoder.decode(value, run.points));
+  // Parts of one flush follow each other in time: one run.
+  const auto same = std::ranges::find(out.runs, run.flush_number, &chunk::FlushedRun::flush_number);
+  if (same != out.runs.end()) {
+    same->points.append(run.points.view());
+  } else {
+    out.runs.push_back(std::move(run));
+  }
+  return {};
+}
+
+chunk::Points merge_runs(std::vector<chunk::FlushedRun> runs,
+                         const std::vector<Tombstone>& tombstones, TimeRange range) {
+  for (chunk::FlushedRun& run : runs) remove_hidden(run, tombstones, range);
+  std::erase_if(runs, [](const chunk::FlushedRun& run) { return run.points.empty(); });
+  if (runs.empty()) return {};
+  if (runs.size() == 1) return std::move(runs.front().points);
+  return chunk::merge(std::move(runs));
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,64 @@
+// The stored points of series in one slot: their chunks, tombstones applied, as runs.
+//
+//   Threads  for one at a time; it holds the view of the store that it was made with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "storage/chunk/chunk.h"
+#include "storage/chunk/merge.h"
+#include "storage/engine/chunk_db.h"
+#include "storage/schema/cyclic_layout.h"
+
+namespace halite::storage::engine {
+
+struct Tombstone {
+  std::uint64_t flush_number = 0;
+  TimeRange range;
+};
+
+// What is stored of one series in one generation of a slot.
+struct StoredSeries {
+  std::vector<chunk::FlushedRun> runs;
+  std::vector<Tombstone> tombstones;
+};
+
+class SlotReader {
+ public:
+  // Of one shard, on what is there now. The database and the layout outlive it.
+  static Result<std::unique_ptr<SlotReader>> open(const ChunkDb& chunks, const CyclicLayout& layout,
+                                                  std::uint32_t shard);
+
+  // What was flushed with a number up to this one is in the chunks that it sees.
+  [[nodiscard]] std::uint64_t flush_number() const { return view_.mark.flush_number; }
+
+  // The generations, ascending, of which there may be chunks in the range.
+  [[nodiscard]] Result<std::vector<std::int64_t>> generations(TimeRange range);
+
+  // What touches the range, of a series (chunk_key.h: series_key()). Quick when series are asked
+  // for in ascending order within a generation. Chunks come whole.
+  [[nodiscard]] Result<StoredSeries> read(std::int64_t generation, BytesView series_key,
+                                          TimeRange range);
+
+ private:
+  SlotReader(ChunkDb::View view, const CyclicLayout& layout, std::uint32_t shard);
+  void advance(Bytes key);
+  const CyclicLayout& layout_;
+  const std::uint32_t shard_;
+  ChunkDb::View view_;
+  Bytes position_;  // where the cursor was last sent; empty = nowhere
+  chunk::Decoder decoder_;
+};
+
+// Adds a cell's points or tombstone to `out` if it touches the range. slot_begin: the time at which
+// the cell's generation begins.
+[[nodiscard]] Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,
+                                     TimeRange range, chunk::Decoder& decoder, StoredSeries& out);
+
+// All runs as one, what tombstones hide left out, within the range.
+[[nodiscard]] chunk::Points merge_runs(std::vector<chunk::FlushedRun> runs,
+                                       const std::vector<Tombstone>& tombstones, TimeRange range);
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,100 @@
+#include "storage/head/head.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace halite::storage {
+namespace {
+
+constexpr std::size_t kSeriesPerLock = 256;
+
+// Sorts by time; of equal times the last to come stays.
+void sort_points(chunk::Points& points) {
+  std::vector<std::uint32_t> order(points.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {},
+                    [&points](std::uint32_t i) { return std::pair(points.times[i], i); });
+  chunk::Points sorted;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t from = order[i];
+    const TimestampMs time = points.times[from];
+    if (i + 1 < order.size() && points.times[order[i + 1]] == time) continue;
+    sorted.push_back(time, points.values[from], points.floats[from]);
+  }
+  points = std::move(sorted);
+}
+
+}  // namespace
+
+Head::Head(std::uint64_t number, std::uint32_t shards, SeriesId series_max)
+    : number_(number), shards_(shards), pages_(series_max / kPageSeries + 1) {}
+
+Head::~Head() {
+  for (std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
+}
+
+std::optional<std::uint32_t> Head::place_of(SeriesId id) const {
+  const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+  if (page == nullptr) return std::nullopt;
+  const std::uint32_t place = (*page)[id % kPageSeries];
+  if (place == 0) return std::nullopt;
+  return place - 1;
+}
+
+void Head::set_place(SeriesId id, std::uint32_t place) {
+  std::atomic<Page*>& entry = pages_[id / kPageSeries];
+  Page* page = entry.load(std::memory_order_acquire);
+  if (page == nullptr) {
+    auto fresh = std::make_unique<Page>();
+    fresh->fill(0);
+    if (entry.compare_exchange_strong(page, fresh.get(), std::memory_order_acq_rel)) {
+      page = fresh.release();
+      account(sizeof(Page), 0);
+    }
+  }
+  (*page)[id % kPageSeries] = place + 1;
+}
+
+void Head::clear_place(SeriesId id) {
+  Page& page = *pages_[id / kPageSeries].load(std::memory_order_acquire);
+  page[id % kPageSeries] = 0;
+}
+
+std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const SeriesId> wanted,
+                                   TimeRange range) {
+  std::vector<HeadPoints> copies;
+  HeadShard& shard = shards_[shard_index];
+  for (std::size_t begin = 0; begin < wanted.size(); begin += kSeriesPerLock) {
+    const auto part = wanted.subspan(begin, std::min(kSeriesPerLock, wanted.size() - begin));
+    const std::lock_guard lock(shard.mutex());
+    for (const SeriesId id : part) {
+      const auto place = place_of(id);
+      if (!place) continue;
+      const HeadSeries& series = shard.at(*place);
+      if (series.time_max < range.begin || series.time_min >= range.end) continue;
+      copies.push_back({.id = id,
+                        .ordered = series.ordered,
+                        .points = series.points,
+                        .bytes = {series.data, series.data + series.bytes}});
+    }
+  }
+  return copies;
+}
+
+void read_stream(std::span<const std::uint8_t> bytes, bool ordered, TimeRange range,
+                 chunk::Points& out) {
+  out.clear();
+  StreamState state;
+  const std::uint8_t* from = bytes.data();
+  const std::uint8_t* const end = from + bytes.size();
+  while (from != end) {
+    const StreamPoint point = decode_point(from, state);
+    if (point.time < range.begin || point.time >= range.end) continue;
+    out.push_back(point.time, point.value, point.is_float);
+  }
+  if (!ordered) sort_points(out);
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,73 @@
+// One generation of recent points in memory, in shards: searchable at once, written into chunks
+// when it is frozen, then dropped as a whole.
+//
+//   Threads  any call from any thread; a shard's own calls under its lock (head_shard.h).
+//   Life     shared by the engine and by the scans that read it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "storage/chunk/points.h"
+#include "storage/head/head_shard.h"
+
+namespace halite::storage {
+
+class Head {
+ public:
+  // Ids are below series_max, shards below `shards`.
+  Head(std::uint64_t number, std::uint32_t shards, SeriesId series_max);
+  ~Head();
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
+
+  // Generations count up; what a later one holds wins.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+
+  [[nodiscard]] HeadShard& shard(std::uint32_t index) { return shards_[index]; }
+  [[nodiscard]] std::uint32_t shard_count() const {
+    return static_cast<std::uint32_t>(shards_.size());
+  }
+
+  // Under the lock of the series' shard: its place there, if it has one.
+  [[nodiscard]] std::optional<std::uint32_t> place_of(SeriesId id) const;
+  void set_place(SeriesId id, std::uint32_t place);
+  void clear_place(SeriesId id);  // of one that has a place
+
+  // Copies of what the wanted series have in a range, in their order; series without are left out.
+  // Takes the shard's lock for some series at a time.
+  [[nodiscard]] std::vector<HeadPoints> copy(std::uint32_t shard, std::span<const SeriesId> wanted,
+                                             TimeRange range);
+
+  // About, of all shards; kept by account() so that reading it takes no lock.
+  [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t points() const { return points_.load(std::memory_order_relaxed); }
+  void account(std::int64_t bytes, std::uint64_t points) {
+    bytes_.fetch_add(static_cast<std::size_t>(bytes), std::memory_order_relaxed);
+    points_.fetch_add(points, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t kPageSeries = 4096;
+  using Page = std::array<std::uint32_t, kPageSeries>;  // place + 1; 0 = none
+
+  const std::uint64_t number_;
+  std::vector<HeadShard> shards_;
+  // An entry is touched only under its series' shard's lock, a page is made once by whoever needs
+  // it first.
+  std::vector<std::atomic<Page*>> pages_;
+  std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<std::uint64_t> points_ = 0;
+};
+
+// Decodes a stream's points in the range into `out`, which is cleared first: by time, no time
+// twice, of equal times the one that came last.
+void read_stream(std::span<const std::uint8_t> bytes, bool ordered, TimeRange range,
+                 chunk::Points& out);
+
+}  // namespace halite::storage
