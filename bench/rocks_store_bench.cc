@@ -8,6 +8,7 @@
 #include <prometheus/registry.h>
 
 #include "common/check.h"
+#include "storage/files/posix_files.h"
 #include "storage/rocks/wal_check.h"
 #include "storage/rocks_store.h"
 #include "tests/support/run_task.h"
@@ -116,7 +117,7 @@ void check_log(benchmark::State& state) {
   for (auto _ : state) {
     for (const auto& entry : std::filesystem::directory_iterator(store.dir())) {
       if (entry.path().extension() != ".log") continue;
-      HALITE_CHECK(rocks::scan_log(entry.path()), "cannot read the log");
+      HALITE_CHECK(rocks::scan_log(*posix_files(), entry.path()), "cannot read the log");
       bytes += static_cast<std::int64_t>(entry.file_size());
     }
   }

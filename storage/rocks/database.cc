@@ -9,7 +9,9 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 
+#include "storage/files/posix_files.h"
 #include "storage/rocks/contents.h"
+#include "storage/rocks/file_system.h"
 #include "storage/rocks/log_floor.h"
 #include "storage/rocks/status.h"
 #include "storage/rocks/wal_check.h"
@@ -26,37 +28,16 @@ constexpr BytesView kFormat = "halite-cells 1";
 constexpr std::string_view kTablePrefix = "table/";
 constexpr std::size_t kMetaWriteBufferBytes = 1 << 20;  // few keys, often rewritten
 
-// Makes the directory and those above it so that a power cut does not take them away again.
-Result<void> make_dir(rocksdb::FileSystem& files, const fs::path& dir) {
-  std::error_code error;
-  if (fs::is_directory(dir, error)) return {};
-  const fs::path above = dir.parent_path();
-  if (!above.empty() && above != dir) TRY_VOID(make_dir(files, above));
-  if (!fs::create_directory(dir, error) && error) {
-    return fail(Errc::kUnavailable,
-                fmt::format("cannot make {}: {}", dir.string(), error.message()));
-  }
-  std::unique_ptr<rocksdb::FSDirectory> parent;
-  const std::string parent_name = above.empty() ? "." : above.string();
-  TRY_VOID(checked(files.NewDirectory(parent_name, {}, &parent, nullptr),
-                   fmt::format("cannot open {}", parent_name)));
-  return checked(parent->Fsync({}, nullptr), fmt::format("cannot sync {}", parent_name));
-}
-
 // A lost CURRENT would make RocksDB begin anew and delete what is there.
-Result<void> check_is_empty(const std::string& dir) {
-  std::error_code error;
-  for (auto it = fs::directory_iterator(dir, error); !error && it != fs::directory_iterator();
-       it.increment(error)) {
-    const fs::path extension = it->path().extension();
-    if (extension == ".sst" || extension == ".log") {
+Result<void> check_is_empty(FileSystem& files, const std::string& dir) {
+  TRY(const std::vector<std::string> names, files.list(dir));
+  for (const std::string& name : names) {
+    if (name.ends_with(".sst") || name.ends_with(".log")) {
       return fail(Errc::kCorruption,
                   fmt::format("{} holds {}, but no file CURRENT that says what belongs together",
-                              dir, it->path().filename().string()));
+                              dir, name));
     }
   }
-  if (error)
-    return fail(Errc::kUnavailable, fmt::format("cannot list {}: {}", dir, error.message()));
   return {};
 }
 
@@ -78,14 +59,13 @@ RocksOptions with_absolute_dir(RocksOptions options) {
 Database::Database(const RocksOptions& options, const Clock& clock)
     : options_(with_absolute_dir(options)),
       clock_(clock),
-      file_system_(options.file_system != nullptr ? options.file_system
-                                                  : rocksdb::FileSystem::Default()),
-      env_(rocksdb::NewCompositeEnv(file_system_)),
+      files_(options.files != nullptr ? options.files : posix_files()),
+      env_(rocksdb::NewCompositeEnv(make_file_system(files_))),
       block_cache_(rocksdb::NewLRUCache(options.block_cache_bytes)) {}
 
 Result<std::unique_ptr<Database>> Database::open(const RocksOptions& options, const Clock& clock) {
   std::unique_ptr<Database> database(new Database(options, clock));
-  TRY_VOID(make_dir(*database->file_system_, database->options_.dir));
+  TRY_VOID(make_dirs(*database->files_, database->options_.dir));
   TRY_VOID(database->lock_dir());
   TRY_VOID(database->open_db());
   TRY_VOID(database->check_format());
@@ -95,20 +75,20 @@ Result<std::unique_ptr<Database>> Database::open(const RocksOptions& options, co
 
 Result<void> Database::lock_dir() {
   // Before any other look at the files: while another process writes, they are not what they seem.
-  const rocksdb::IOStatus status =
-      file_system_->LockFile(options_.dir + "/halite.lock", {}, &lock_, nullptr);
-  if (status.ok()) return {};
-  lock_ = nullptr;
-  return fail(Errc::kConflict,
-              fmt::format("data directory {} is in use by another process", options_.dir),
-              status.ToString());
+  Result<std::unique_ptr<FileLock>> lock = files_->lock(options_.dir + "/halite.lock");
+  if (!lock && lock.error().code == Errc::kConflict) {
+    return fail(Errc::kConflict,
+                fmt::format("data directory {} is in use by another process", options_.dir),
+                lock.error().message);
+  }
+  TRY(lock_, std::move(lock));
+  return {};
 }
 
 Result<std::vector<std::string>> Database::list_column_families() const {
-  const rocksdb::IOStatus current =
-      file_system_->FileExists(options_.dir + "/CURRENT", {}, nullptr);
-  if (current.IsNotFound()) {
-    TRY_VOID(check_is_empty(options_.dir));
+  TRY(const FileKind current, files_->kind(options_.dir + "/CURRENT"));
+  if (current == FileKind::kNone) {
+    TRY_VOID(check_is_empty(*files_, options_.dir));
     return std::vector<std::string>{rocksdb::kDefaultColumnFamilyName};
   }
   std::vector<std::string> names;
@@ -121,7 +101,7 @@ Result<std::vector<std::string>> Database::list_column_families() const {
 Result<void> Database::open_db() {
   TRY(const std::vector<std::string> names, list_column_families());
   const auto floor = [this, &names] { return log_floor(env_.get(), options_.dir, names); };
-  if (!options_.accept_damaged_log) TRY_VOID(check_logs(options_.dir, floor));
+  if (!options_.accept_damaged_log) TRY_VOID(check_logs(*files_, options_.dir, floor));
 
   std::vector<rocksdb::ColumnFamilyDescriptor> wanted;
   std::vector<SharedTtl> ttls;
@@ -280,12 +260,7 @@ Result<void> Database::close() {
     outcome = checked(db_->Close(), fmt::format("cannot close {}", options_.dir));
     db_.reset();
   }
-  if (lock_ != nullptr) {
-    const Result<void> unlocked = checked(file_system_->UnlockFile(lock_, {}, nullptr),
-                                          fmt::format("cannot unlock {}", options_.dir));
-    lock_ = nullptr;
-    if (outcome) outcome = unlocked;
-  }
+  lock_.reset();
   return outcome;
 }
 

@@ -16,6 +16,7 @@
 
 #include "common/clock.h"
 #include "common/result.h"
+#include "storage/files/files.h"
 #include "storage/rocks/cell.h"
 #include "storage/rocks/options.h"
 #include "storage/wide_column.h"
@@ -73,12 +74,12 @@ class Database {
 
   const RocksOptions options_;
   const Clock& clock_;
-  const std::shared_ptr<rocksdb::FileSystem> file_system_;
+  const std::shared_ptr<FileSystem> files_;
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<rocksdb::Cache> block_cache_;
   TimestampMs seen_time_ = 0;
 
-  rocksdb::FileLock* lock_ = nullptr;  // held from open() to close()
+  std::unique_ptr<FileLock> lock_;  // held from open() to close()
   std::unique_ptr<rocksdb::DB> db_;
 
   std::mutex mutex_;

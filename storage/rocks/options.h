@@ -7,10 +7,10 @@
 #include <string>
 
 #include <rocksdb/env.h>
-#include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 
 #include "common/clock.h"
+#include "storage/files/files.h"
 #include "storage/rocks/cell.h"
 
 namespace halite::storage {
@@ -41,8 +41,8 @@ struct RocksOptions {
   // Opens although a log is damaged where acknowledged writes follow, and loses those.
   bool accept_damaged_log = false;
 
-  // What RocksDB does its input and output through; null = the operating system. For fault tests.
-  std::shared_ptr<rocksdb::FileSystem> file_system;
+  // What all input and output goes through; null = the operating system. For fault tests.
+  std::shared_ptr<FileSystem> files;
 };
 
 namespace rocks {

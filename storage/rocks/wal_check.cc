@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +17,8 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 32768;
 constexpr std::size_t kHeaderBytes = 7;
+constexpr std::size_t kReadBytes = 32 * kBlockBytes;
+constexpr std::string_view kLogEnd = ".log";
 
 enum RecordType : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
@@ -111,12 +112,13 @@ class LogWalker {
   std::optional<std::uint64_t> record_begin_;  // set between a first and a last fragment
 };
 
-std::optional<std::uint64_t> log_number(const std::filesystem::path& path) {
-  if (path.extension() != ".log") return std::nullopt;
-  const std::string stem = path.stem().string();
+// 12 of "000012.log".
+std::optional<std::uint64_t> log_number(const std::string& name) {
+  if (!name.ends_with(kLogEnd)) return std::nullopt;
+  const char* const digits_end = name.data() + name.size() - kLogEnd.size();
   std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), number);
-  if (error != std::errc() || end != stem.data() + stem.size()) return std::nullopt;
+  const auto [end, error] = std::from_chars(name.data(), digits_end, number);
+  if (error != std::errc() || end != digits_end) return std::nullopt;
   return number;
 }
 
@@ -125,15 +127,11 @@ struct LogFile {
   std::string path;
 };
 
-Result<std::vector<LogFile>> list_logs(const std::string& dir) {
+Result<std::vector<LogFile>> list_logs(FileSystem& files, const std::string& dir) {
   std::vector<LogFile> logs;
-  std::error_code error;
-  for (auto it = std::filesystem::directory_iterator(dir, error);
-       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
-    if (const auto number = log_number(it->path())) logs.push_back({*number, it->path().string()});
-  }
-  if (error) {
-    return fail(Errc::kUnavailable, fmt::format("cannot list {}: {}", dir, error.message()));
+  TRY(const std::vector<std::string> names, files.list(dir));
+  for (const std::string& name : names) {
+    if (const auto number = log_number(name)) logs.push_back({*number, dir + "/" + name});
   }
   std::ranges::sort(logs, {}, &LogFile::number);
   return logs;
@@ -149,28 +147,32 @@ std::unexpected<Error> damaged(const LogFile& log, const LogScan& scan) {
 
 }  // namespace
 
-Result<LogScan> scan_log(const std::string& path) {
-  LogWalker walker(log_number(path).value_or(0));
-  std::ifstream file(path, std::ios::binary);
-  Bytes block(kBlockBytes, '\0');
-  bool more = file.is_open();
+Result<LogScan> scan_log(FileSystem& files, const std::string& path) {
+  LogWalker walker(log_number(name_of(path)).value_or(0));
+  TRY(const std::unique_ptr<File> file, files.open(path, OpenFile::kRead));
+  file->expect(ReadPattern::kSequential);
+  Bytes buffer(kReadBytes, '\0');
+  std::uint64_t offset = 0;
+  bool more = true;
   while (more) {
-    file.read(block.data(), kBlockBytes);
-    const auto got = static_cast<std::size_t>(file.gcount());
-    more = walker.walk_block(BytesView(block).substr(0, got)) && got == kBlockBytes;
-  }
-  if (!file.is_open() || file.bad()) {
-    return fail(Errc::kUnavailable, fmt::format("cannot read {}", path));
+    TRY(const std::size_t got, file->pread(offset, buffer));
+    offset += got;
+    more = got == buffer.size();
+    for (BytesView rest = BytesView(buffer).substr(0, got); !rest.empty();) {
+      const BytesView block = rest.substr(0, kBlockBytes);
+      if (!walker.walk_block(block)) return walker.finish();
+      rest.remove_prefix(block.size());
+    }
   }
   return walker.finish();
 }
 
-Result<void> check_logs(const std::string& dir, const LogFloor& floor) {
-  TRY(const std::vector<LogFile> logs, list_logs(dir));
+Result<void> check_logs(FileSystem& files, const std::string& dir, const LogFloor& floor) {
+  TRY(const std::vector<LogFile> logs, list_logs(files, dir));
   std::optional<std::size_t> torn;  // the first log with a bad record that nothing has followed yet
   LogScan torn_scan;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    TRY(const LogScan scan, scan_log(logs[i].path));
+    TRY(const LogScan scan, scan_log(files, logs[i].path));
     if (torn && scan.has_records) {
       // A log that RocksDB has written to its tables, but not yet deleted, holds nothing to lose:
       // so after a full disk, when the end of the log is half a record and writing goes on in the

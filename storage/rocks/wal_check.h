@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "storage/files/files.h"
 
 namespace halite::storage::rocks {
 
@@ -28,13 +29,14 @@ struct LogScan {
 };
 
 // Reads one log file; an I/O error is kUnavailable.
-[[nodiscard]] Result<LogScan> scan_log(const std::string& path);
+[[nodiscard]] Result<LogScan> scan_log(FileSystem& files, const std::string& path);
 
 // The lowest log number that RocksDB still needs. Asked only when a damage depends on it.
 using LogFloor = std::function<Result<std::uint64_t>()>;
 
 // Checks every log of the directory. kCorruption names the file and the place of a damage; what is
 // only torn off is logged as a warning.
-[[nodiscard]] Result<void> check_logs(const std::string& dir, const LogFloor& floor);
+[[nodiscard]] Result<void> check_logs(FileSystem& files, const std::string& dir,
+                                      const LogFloor& floor);
 
 }  // namespace halite::storage::rocks

@@ -1,5 +1,5 @@
 // A directory for one test, gone with it. In memory where the machine offers that: what a test says
-// about syncs it says through FaultyFileSystem, and a real one takes 10 ms on a busy disk.
+// about syncs it says through FaultyFiles, and a real one takes 10 ms on a busy disk.
 #pragma once
 
 #include <system_error>

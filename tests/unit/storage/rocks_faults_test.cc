@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,9 +11,8 @@
 #include <prometheus/registry.h>
 
 #include "storage/rocks_store.h"
-#include "tests/support/faulty_file_system.h"
+#include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
-#include "tests/support/temp_dir.h"
 
 namespace halite::storage {
 namespace {
@@ -37,9 +35,9 @@ Task<void> write_one(std::shared_ptr<Table> table, Bytes row, Bytes value) {
 class RocksFaults : public testing::Test {
  protected:
   void open(std::uint32_t seed) {
-    files_ = std::make_shared<test::FaultyFileSystem>(seed);
-    options_.dir = dir_.path() + "/store";
-    options_.file_system = files_;
+    files_ = std::make_shared<test::FaultyFiles>(seed);
+    options_.dir = "/store";
+    options_.files = files_;
     reopen();
   }
   void reopen() {
@@ -70,11 +68,10 @@ class RocksFaults : public testing::Test {
     return 0;
   }
 
-  test::TempDir dir_;
   SystemClock clock_;
   prometheus::Registry registry_;
   RocksOptions options_;
-  std::shared_ptr<test::FaultyFileSystem> files_;
+  std::shared_ptr<test::FaultyFiles> files_;
   std::unique_ptr<RocksStore> store_;
   std::shared_ptr<Table> table_;
 };
@@ -115,7 +112,7 @@ TEST_F(RocksFaults, AFullQueueMakesWritersWaitNotFail) {
 TEST_F(RocksFaults, AFailedSyncFailsItsWritersAndAllLaterOnes) {
   open(1);
   ASSERT_TRUE(put("before", "v"));
-  files_->fail_syncs(".log", rocksdb::IOStatus::IOError("the disk is on fire"));
+  files_->fail_syncs(".log", {Errc::kUnavailable, "the disk is on fire", {}});
   const Result<void> failed = put("during", "v");
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Errc::kUnavailable);
@@ -137,7 +134,7 @@ TEST_F(RocksFaults, AFailedSyncFailsItsWritersAndAllLaterOnes) {
 TEST_F(RocksFaults, AFullDiskRefusesWritesUntilThereIsSpace) {
   open(1);
   ASSERT_TRUE(put("before", "v"));
-  files_->fail_appends(".log", rocksdb::IOStatus::NoSpace("no space left on device"));
+  files_->fail_writes(".log", {Errc::kOverloaded, "no space left on device", {}});
   const Result<void> refused = put("during", "v");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kUnavailable);
@@ -160,7 +157,7 @@ TEST_F(RocksFaults, AFullDiskRefusesWritesUntilThereIsSpace) {
 TEST_F(RocksFaults, ATableThatWasHalfMadeIsMadeAgain) {
   open(1);
   const TableSpec spec{.name = "half", .families = {{.name = "d"}}, .split_keys = {}};
-  files_->fail_syncs(".log", rocksdb::IOStatus::IOError("the disk is on fire"));
+  files_->fail_syncs(".log", {Errc::kUnavailable, "the disk is on fire", {}});
   EXPECT_EQ(run_task(store_->open_table(spec)).error().code, Errc::kUnavailable);
   files_->heal();
   EXPECT_FALSE(run_task(store_->open_table(spec))) << "it is not noted, so it is not there";
@@ -193,7 +190,6 @@ TEST_F(RocksFaults, WhatWasAcknowledgedOutlivesAPowerCut) {
   options_.write_buffer_bytes = 64 << 10;  // so that the cut also falls into flushes
   for (std::uint32_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
-    std::filesystem::remove_all(dir_.path() + "/store");
     open(seed);
     std::vector<std::atomic<int>> acknowledged(kWriters);
     for (auto& last : acknowledged) last = -1;

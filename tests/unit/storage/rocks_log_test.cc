@@ -9,6 +9,7 @@
 
 #include "common/bytes.h"
 #include "common/crc32c.h"
+#include "storage/files/posix_files.h"
 #include "storage/rocks/wal_check.h"
 #include "tests/support/temp_dir.h"
 
@@ -67,9 +68,10 @@ class RocksLog : public testing::Test {
     std::ofstream(dir_.path() + name, std::ios::binary) << text;
     return dir_.path() + name;
   }
-  LogScan scan(const Bytes& text) { return scan_log(write(1, text)).value(); }
+  LogScan scan(const Bytes& text) { return scan_log(*posix_files(), write(1, text)).value(); }
   Result<void> check(std::uint64_t floor = 0) {
-    return check_logs(dir_.path(), [floor]() -> Result<std::uint64_t> { return floor; });
+    return check_logs(*posix_files(), dir_.path(),
+                      [floor]() -> Result<std::uint64_t> { return floor; });
   }
 
   test::TempDir dir_;
@@ -178,8 +180,8 @@ TEST_F(RocksLog, OtherFilesAreNotLogs) {
   std::ofstream(dir_.path() + "/notes.log") << "hello";
   std::ofstream(dir_.path() + "/000007.sst") << "hello";
   EXPECT_TRUE(check());
-  EXPECT_FALSE(check_logs(dir_.path() + "/nowhere", nullptr));
-  EXPECT_FALSE(scan_log(dir_.path() + "/nowhere.log"));
+  EXPECT_FALSE(check_logs(*posix_files(), dir_.path() + "/nowhere", nullptr));
+  EXPECT_FALSE(scan_log(*posix_files(), dir_.path() + "/nowhere.log"));
 }
 
 // Garbage is never taken for records, and never read over its end.

@@ -5,6 +5,7 @@
 #include "common/check.h"
 #include "storage/memory_store.h"
 #include "storage/rocks_store.h"
+#include "tests/support/faulty_files.h"
 #include "tests/support/temp_dir.h"
 
 namespace halite::storage {
@@ -24,9 +25,11 @@ class MemoryHarness final : public StoreHarness {
 };
 
 // A RocksDB in a directory of its own, with limits small enough to be met.
-class RocksHarness final : public StoreHarness {
+class RocksHarness : public StoreHarness {
  public:
-  explicit RocksHarness(const Clock& clock) : clock_(clock) {
+  explicit RocksHarness(const Clock& clock, std::shared_ptr<FileSystem> files = nullptr)
+      : clock_(clock) {
+    options_.files = std::move(files);
     options_.dir = dir_.path() + "/store";
     options_.block_cache_bytes = 4 << 20;
     options_.commit_queue_bytes_max = 64 << 10;
@@ -40,7 +43,7 @@ class RocksHarness final : public StoreHarness {
     open();
   }
 
- private:
+ protected:
   void open() {
     store_.reset();
     auto opened = RocksStore::open(options_, clock_, registry_);
@@ -48,11 +51,31 @@ class RocksHarness final : public StoreHarness {
     store_ = *std::move(opened);
   }
 
+ private:
   const Clock& clock_;
   test::TempDir dir_;
   prometheus::Registry registry_;
   RocksOptions options_;
   std::unique_ptr<RocksStore> store_;
+};
+
+// The same on files that lose what was not synced, and between two openings do.
+class CrashingHarness final : public RocksHarness {
+ public:
+  explicit CrashingHarness(const Clock& clock)
+      : CrashingHarness(clock, std::make_shared<test::FaultyFiles>(1)) {}
+  void reopen() override {
+    files_->cut_power();
+    std::ignore = run_task(store().close());  // fails, as everything does without power
+    files_->restore_power();
+    open();
+  }
+
+ private:
+  CrashingHarness(const Clock& clock, std::shared_ptr<test::FaultyFiles> files)
+      : RocksHarness(clock, files), files_(std::move(files)) {}
+
+  const std::shared_ptr<test::FaultyFiles> files_;
 };
 
 template <class Harness>
@@ -64,7 +87,8 @@ std::unique_ptr<StoreHarness> make_harness(const Clock& clock) {
 
 std::vector<StoreKind> store_kinds() {
   return {{.name = "memory", .lasts = false, .make = make_harness<MemoryHarness>},
-          {.name = "rocks", .lasts = true, .make = make_harness<RocksHarness>}};
+          {.name = "rocks", .lasts = true, .make = make_harness<RocksHarness>},
+          {.name = "crashing", .lasts = true, .make = make_harness<CrashingHarness>}};
 }
 
 std::vector<StoreKind> lasting_store_kinds() {

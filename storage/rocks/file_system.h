@@ -1,0 +1,18 @@
+// RocksDB's files through storage/files: what a FileSystem does to ours it does to RocksDB's too.
+//
+//   Threads  as RocksDB asks: any call from any thread, one writer a file.
+//   Errors   a full disk is NoSpace, which RocksDB waits out; what is not there is a NotFound.
+#pragma once
+
+#include <memory>
+
+#include <rocksdb/file_system.h>
+
+#include "storage/files/files.h"
+
+namespace halite::storage::rocks {
+
+[[nodiscard]] std::shared_ptr<rocksdb::FileSystem> make_file_system(
+    std::shared_ptr<FileSystem> files);
+
+}  // namespace halite::storage::rocks
