@@ -99,6 +99,7 @@ Lines Questions::answer(std::string_view line) {
   if (verb == "layout") return layout(words);
   if (verb == "rocks") return rocks_cell(words);
   if (verb == "unrocks") return unrocks_cell(words);
+  if (verb == "log") return log_.answer(words);
   need(layouts_.any() != nullptr, "the file begins with a layout");
   const RowLayout& any = *layouts_.any();
   if (verb == "now") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/text/bytes_text.h"
+#include "tests/text/log_questions.h"
 
 namespace halite::storage::bytes_text {
 
@@ -37,6 +38,7 @@ class Questions {
   [[nodiscard]] Lines unrollup(Words words) const;
 
   Layouts layouts_;
+  LogQuestions log_;
   TimestampMs now_ = 0;
 };
 

@@ -23,6 +23,14 @@
 //   unrollup INTERVAL/SPAN BASE CELL         what it says
 //   rocks ROW QUALIFIER TIME VALUE    a cell's key and value in RocksDB; unrocks KEY VALUE reads
 //                                     them; '-' is empty
+//   log segment SALT NUMBER AFTER     begins a segment of the log; its header
+//   log group SYNCED FIRST PAYLOAD... adds a group to it; without the zeros at its end
+//   log stale NUMBER SYNCED FIRST PAYLOAD...   the same, sealed for another segment
+//   log damage OFFSET                 flips a bit of it
+//   log read                          what a reader finds in it
+//   log name KIND UID NAME            a section of a payload, and how it reads; likewise
+//       series ID SHARD TSUID, points SHARD ID@POINT..., delete SHARD FROM..TO ID...
+//   log sections PAYLOAD              what any payload says
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
