@@ -191,7 +191,9 @@ void declare_layout(Config& config, Options& options) {
 
 void declare_cells(Config& config, storage::CellPointStoreOptions& cells) {
   config.count("storage.series_max", cells.series_max, {1, 4'000'000'000}, "series",
-               "Series that may exist.");
+               "Series that may be known at a time.");
+  config.bytes("storage.series_bytes_max", cells.series_bytes_max, {kMiB, 1024 * kGiB},
+               "Memory for them: some 220 bytes each with one tag, 740 with ten.");
   config.count("storage.in_flight_points_max", cells.append.in_flight_points_max, kAtLeastOne,
                "points", "Points on their way to the store; senders wait above it.");
   config.bytes("storage.in_flight_bytes_max", cells.append.in_flight_bytes_max, {kMiB, 1024 * kGiB},

@@ -98,13 +98,13 @@ struct QueryEngine::Impl {
         statistics(registry) {}
 
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
-  Task<void> answer(Answer* answer, Watch* watch);
+  Task<void> answer(Answer* answer, std::shared_ptr<Watch> watch);
   // What a sub-query read.
   struct Read {
     std::shared_ptr<const storage::Selection> selection;
     TimeRange asked;
   };
-  Task<Read> answer_one(Answer* answer, std::size_t index, Watch* watch);
+  Task<Read> answer_one(Answer* answer, std::size_t index, std::shared_ptr<Watch> watch);
 
   storage::PointStore& store;
   const Clock& clock;
@@ -125,13 +125,13 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
                                "later, or raise that setting",
                                limits.running_max));
   }
-  Watch watch(limits, clock, std::move(stop));
+  auto watch = std::make_shared<Watch>(limits, clock, std::move(stop));
   statistics.begin();
   auto answered = std::make_shared<Answer>();
   answered->question = std::move(question);
-  auto answering = answer(answered.get(), &watch);
+  auto answering = answer(answered.get(), watch);
   const Result<void> outcome = co_await std::move(answering);
-  answered->cost = watch.cost();
+  answered->cost = watch->cost();
   statistics.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
   if (outcome) co_return answered;
   Error error = outcome.error();
@@ -140,7 +140,7 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
   co_return std::unexpected(std::move(error));
 }
 
-Task<void> QueryEngine::Impl::answer(Answer* answer, Watch* watch) {
+Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watch) {
   std::vector<Read> reads;
   for (std::size_t i = 0; i < answer->question.queries.size(); ++i) {
     auto one = answer_one(answer, i, watch);
@@ -161,18 +161,19 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Watch* watch) {
 }
 
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
-                                                            Watch* watch) {
+                                                            std::shared_ptr<Watch> watch) {
   const SubQuestion& question = answer->question.queries[index];
   CO_TRY_VOID(watch->check());
   CO_TRY(const SubPlan plan, make_plan(answer->question, question, limits.output_points_max));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
+  wanted.watch = watch;
   auto selecting = store.select(std::move(wanted));
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   // No histograms are stored, and points are no answer to who asks for histograms.
   if (!question.percentiles.empty() || question.show_histogram_buckets) co_return Read{};
   storage::Metadata* const notes = answer->question.no_annotations ? nullptr : metadata;
-  auto reading = run_sub_query(store, notes, selection, question, plan, index, *watch);
+  auto reading = run_sub_query(store, notes, selection, question, plan, index, watch);
   CO_TRY(std::vector<AnswerSeries> series, co_await std::move(reading));
   for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
   co_return Read{selection, plan.asked};

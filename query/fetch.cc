@@ -64,8 +64,8 @@ struct Fetch::Shard {
   std::uint64_t window_points = 0;  // counted since the window under way began
 };
 
-Fetch::Fetch(storage::PointStore& store, const SubPlan& plan, Watch& watch)
-    : store_(store), plan_(plan), watch_(watch) {
+Fetch::Fetch(storage::PointStore& store, const SubPlan& plan, std::shared_ptr<Watch> watch)
+    : store_(store), plan_(plan), shared_watch_(std::move(watch)), watch_(*shared_watch_) {
   for (std::uint32_t i = 0; i < store.shard_count(); ++i) {
     shards_.push_back(std::make_unique<Shard>());
     shards_.back()->index = i;
@@ -218,6 +218,7 @@ std::vector<GroupMember> Fetch::take_new() {
 Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
   if (awaited.empty()) co_return Result<void>{};
   storage::SeriesQuery query;
+  query.watch = shared_watch_;
   for (const Awaited& one : awaited) query.tsuids.push_back(one.series->tsuid);
   auto selecting = store_.select(std::move(query));
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));

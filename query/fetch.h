@@ -31,7 +31,7 @@ enum class WindowOutcome : std::uint8_t {
 class Fetch {
  public:
   // All outlive it.
-  Fetch(storage::PointStore& store, const SubPlan& plan, Watch& watch);
+  Fetch(storage::PointStore& store, const SubPlan& plan, std::shared_ptr<Watch> watch);
   ~Fetch();
   Fetch(const Fetch&) = delete;
   Fetch& operator=(const Fetch&) = delete;
@@ -77,7 +77,8 @@ class Fetch {
 
   storage::PointStore& store_;
   const SubPlan& plan_;
-  Watch& watch_;
+  const std::shared_ptr<Watch> shared_watch_;
+  Watch& watch_;  // the same
   std::shared_ptr<const storage::Selection> selection_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::atomic<std::int64_t> held_bytes_ = 0;

@@ -107,8 +107,10 @@ Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
                                               storage::Metadata* metadata,
                                               std::shared_ptr<const storage::Selection> selection,
                                               const SubQuestion& question, const SubPlan& plan,
-                                              std::size_t query_index, Watch& watch) {
-  Fetch fetch(store, plan, watch);
+                                              std::size_t query_index,
+                                              std::shared_ptr<Watch> shared_watch) {
+  Watch& watch = *shared_watch;
+  Fetch fetch(store, plan, shared_watch);
   fetch.select(selection);
   Groups groups(question, plan);
   WindowLength window_length(plan.scan, watch.limits());

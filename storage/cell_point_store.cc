@@ -48,7 +48,8 @@ CellPointStore::CellPointStore(Parts parts, CellPointStoreOptions options, Table
     : layout_(parts.layout),
       clock_(parts.clock),
       options_(std::move(options)),
-      registry_(tables.names, tables.series, *layout_, options_.series_max),
+      registry_(tables.names, tables.series, *layout_,
+                SeriesLimits{options_.series_max, options_.series_bytes_max}),
       source_{tables.data, kDataFamily, *layout_, registry_, options_.scan},
       appender_(std::make_shared<PointAppender>(
           PointAppender::Parts{tables.data, kDataFamily, layout_, registry_.table(), clock_,
@@ -72,13 +73,16 @@ Task<Accepted> CellPointStore::append(PointBatch batch) {
 
 Task<std::shared_ptr<const Selection>> CellPointStore::select(SeriesQuery query) {
   CO_TRY(std::shared_ptr<const RowSelection> selection,
-         co_await RowSelection::resolve(registry_, layout_->widths(), std::move(query),
-                                        clock_.now_ms()));
+         co_await RowSelection::resolve(registry_, *layout_, std::move(query), clock_.now_ms()));
   // Afterwards the registry knows all there is, unless others write, too: then scans look.
   if (selection->by_tsuid()) {
-    CO_TRY_VOID(co_await registry_.load_series(selection->tsuids()));
+    SeriesRegistry::Loader loader{selection->watch(), {}};
+    CO_TRY_VOID(co_await registry_.load_series(selection->tsuids(), std::move(loader)));
   } else if (!options_.scan.shared_tables) {
-    CO_TRY_VOID(co_await registry_.load_metric(selection->metric_uid(), false));
+    auto count = [selection] { return selection->count(); };
+    SeriesRegistry::Loader loader{selection->watch(), std::move(count)};
+    CO_TRY_VOID(co_await registry_.load_metric(selection->metric_uid(), false, std::move(loader)));
+    CO_TRY_VOID(selection->count());
   }
   co_return std::shared_ptr<const Selection>(std::move(selection));
 }
@@ -94,8 +98,13 @@ std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection>
 Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,
                                                    std::size_t limit) {
   const std::shared_ptr<const RowSelection> rows = ours(selection);
-  CO_TRY_VOID(co_await registry_.load_metric(rows->metric_uid(), options_.scan.shared_tables));
-  std::vector<SeriesId> ids = rows->known(std::nullopt).wanted;
+  auto count = [rows] { return rows->count(); };
+  SeriesRegistry::Loader loader{rows->watch(), std::move(count)};
+  CO_TRY_VOID(co_await registry_.load_metric(rows->metric_uid(), options_.scan.shared_tables,
+                                             std::move(loader)));
+  CO_TRY_VOID(rows->count());
+  const RowSelection::Known known = rows->known();
+  std::vector<SeriesId> ids = known->by_shard();
   const SeriesTable& table = registry_.table();
   const auto tsuid = [&table](SeriesId id) -> const Bytes& { return table.at(id).tsuid; };
   if (limit == 0 || limit > ids.size()) limit = ids.size();

@@ -40,6 +40,7 @@ struct CellPointStoreOptions {
   std::string settings_table = "halite-settings";
   std::int64_t cell_ttl_ms = 0;  // the data table's; 0 = for ever
   SeriesId series_max = 100'000'000;
+  std::size_t series_bytes_max = 8ull << 30;  // memory of the series known: see series_bytes()
   AppendLimits append;
   RowScanOptions scan;
 };

@@ -38,9 +38,9 @@ SeriesChoice still_missing(const RowSource& source, const RowSelection& selectio
     for (const auto& [id, point] : found) missing.except.push_back(id);
     return missing;
   }
-  const RowSelection::Known known = selection.known(shard);
+  const RowSelection::Known known = selection.known();
   missing.only.emplace();
-  std::ranges::copy_if(known.wanted, std::back_inserter(*missing.only),
+  std::ranges::copy_if(known->of_shard(shard), std::back_inserter(*missing.only),
                        [&found](SeriesId id) { return !found.contains(id); });
   return missing;
 }

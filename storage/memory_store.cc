@@ -224,6 +224,7 @@ class MemoryScanner final : public Scanner {
     rows_left_ = limit.rows_max;
     cells_left_ = limit.cells_max;
     while (ranges_left_ > 0 && rows_left_ > 0 && cells_left_ > 0) {
+      if (spec_.watch != nullptr) CO_TRY_VOID(spec_.watch->check());
       const std::shared_lock lock(table_->mutex_);
       const FamilyRows& family = table_->families_[spec_.family];
       for (std::size_t i = 0; i < kRowsPerLock && rows_left_ > 0 && cells_left_ > 0; ++i) {

@@ -22,6 +22,7 @@
 #include "common/completion.h"
 #include "common/data_point.h"
 #include "common/task.h"
+#include "common/work_watch.h"
 #include "storage/tag_filter.h"
 
 namespace halite::storage {
@@ -93,6 +94,9 @@ struct SeriesQuery {
   std::vector<Bytes> tsuids;
   std::size_t regexp_bytes_max = 1 << 20;  // memory for one compiled regular expression
   bool skip_unknown_values = false;  // an unknown literal value matches nothing instead of failing
+  // The asker's limits. Selecting counts series and the memory of those it has to load; everything
+  // done with the selection later asks whether to go on. Null: no limits, never stopped.
+  std::shared_ptr<WorkWatch> watch = nullptr;
 };
 
 // A SeriesQuery with its names resolved. Made by the store, meaningful only to it.
@@ -144,7 +148,7 @@ class PointStore {
   virtual void hurry() {}
 
   // Resolves names. kNotFound for a metric, key or literal value that has no id, in OpenTSDB's
-  // words; kInvalidArgument for a filter that does not compile.
+  // words; kInvalidArgument for a filter that does not compile; the watch's errors.
   virtual Task<std::shared_ptr<const Selection>> select(SeriesQuery query) = 0;
 
   [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
@@ -161,7 +165,8 @@ class PointStore {
   virtual Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
                                             TimeRange range) = 0;
 
-  // Removes the points of the selected series in the range; returns how many.
+  // Removes the points of the selected series in the range; returns how many. Stopped on the way,
+  // some are gone.
   virtual Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
                                            TimeRange range) = 0;
 

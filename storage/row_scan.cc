@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -137,7 +138,7 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
   bool all_known = true;
   if (choice.only) {
     wanted_total = choice.only->size();
-    metric_total = selection_->known(shard).metric_total;
+    metric_total = selection_->known()->metric_size();
     for (const SeriesId id : *choice.only) {
       if (table.at(id).shard == shard) wanted.push_back(table.at(id).tsuid);
     }
@@ -148,14 +149,18 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
     wanted_total = selection_->tsuids().size();
     metric_total = 2 * wanted_total + 1;  // they were named: ask for them
   } else {
-    const RowSelection::Known known = selection_->known(shard);
-    for (const SeriesId id : known.wanted) wanted.push_back(table.at(id).tsuid);
-    wanted_total = known.wanted_total;
-    metric_total = known.metric_total;
+    const RowSelection::Known known = selection_->known();
+    const std::span<const SeriesId> ours = known->of_shard(shard);
     all_known = !options.shared_tables;
+    if (all_known && ours.empty()) return;
+    wanted_total = known->size();
+    metric_total = known->metric_size();
+    if (wanted_total <= options.exact_series_max) {  // or they will be walked
+      for (const SeriesId id : ours) wanted.push_back(table.at(id).tsuid);
+    }
   }
   verdicts_->narrow(std::move(choice));
-  if (all_known && wanted.empty()) return;
+  if (all_known && wanted_total == 0) return;
   const std::size_t rows = rows_in(range_, source_.layout.bucket_span_ms());
   if (all_known && wanted_total <= options.exact_series_max && wanted_total < metric_total / 2 &&
       rows <= options.exact_rows_max / wanted_total) {
@@ -171,6 +176,7 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
 
 void RowScan::set_steps(std::vector<BucketScan> buckets) {
   for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family);
+  for (RowScanStep& step : steps_) step.spec.watch = selection_->watch();
   ascending_ = std::ranges::is_sorted(steps_, {}, begin_of);
   std::ranges::reverse(steps_);
 }
@@ -198,6 +204,7 @@ Task<void> RowScan::skip_empty_steps() {
   ahead.family = source_.family;
   ahead.ranges.push_back(KeyRange{begin_of(steps_.back()), steps_.front().spec.ranges.back().end});
   ahead.keys_only = true;
+  ahead.watch = selection_->watch();
   const std::unique_ptr<Scanner> scanner = source_.table->scan(std::move(ahead));
   CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{1, 1}));
   while (!steps_.empty()) {
@@ -229,7 +236,9 @@ Task<bool> RowScan::next_step() {
 Task<std::vector<WantedRow>> RowScan::next() {
   std::vector<WantedRow> out;
   const ScanLimit limit{source_.options.rows_per_batch, source_.options.cells_per_batch};
+  WorkWatch* const watch = selection_->watch().get();
   while (out.empty()) {
+    if (watch != nullptr) CO_TRY_VOID(watch->check());
     if (scanner_ == nullptr) {
       CO_TRY(const bool more, co_await next_step());
       if (!more) break;

@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace halite::storage {
+namespace {
+
+// Series looked at from one question whether to go on to the next.
+constexpr std::size_t kSeriesPerCheck = 4096;
+
+}  // namespace
 
 void KeyCondition::want_any_of(const std::vector<std::uint64_t>& value_uids) {
   if (!literals_) literals_.emplace();
@@ -43,13 +49,14 @@ bool KeyCondition::matches(const Series& series) const {
 }
 
 Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& registry,
-                                                                const UidWidths& widths,
+                                                                const RowLayout& layout,
                                                                 SeriesQuery query,
                                                                 TimestampMs now) {
-  const std::shared_ptr<RowSelection> selection(new RowSelection(registry));
+  const std::shared_ptr<RowSelection> selection(new RowSelection(registry, layout.salt_buckets()));
+  selection->watch_ = std::move(query.watch);
   selection->now_ = now;
   if (!query.tsuids.empty()) {
-    CO_TRY_VOID(co_await selection->resolve_tsuids(widths, std::move(query.tsuids)));
+    CO_TRY_VOID(co_await selection->resolve_tsuids(layout.widths(), std::move(query.tsuids)));
     co_return selection;
   }
   CO_TRY(const UidTable::Entry metric,
@@ -139,21 +146,64 @@ bool RowSelection::matches(const Series& series) const {
       conditions_, [&series](const KeyCondition& condition) { return condition.matches(series); });
 }
 
-RowSelection::Known RowSelection::known(std::optional<std::uint32_t> shard) const {
+std::span<const SeriesId> RowSelection::Matching::of_shard(std::uint32_t shard) const {
+  return std::span(ids_).subspan(begin_[shard], begin_[shard + 1] - begin_[shard]);
+}
+
+// With mutex_ held. Series are only ever added: looks at what came since the last time.
+Result<void> RowSelection::examine(const WorkWatch* watch) const {
   const SeriesTable& table = registry_.table();
-  const std::lock_guard lock(mutex_);
-  // Series are only ever added: look at what came since the last time.
   for (const SeriesId id : table.of_metric(metric_uid_, examined_)) {
+    if (watch != nullptr && examined_ % kSeriesPerCheck == 0) TRY_VOID(watch->check());
     ++examined_;
     if (matches(table.at(id))) matching_.push_back(id);
   }
-  Known known;
-  known.wanted_total = matching_.size();
-  known.metric_total = examined_;
-  for (const SeriesId id : matching_) {
-    if (!shard || table.at(id).shard == *shard) known.wanted.push_back(id);
+  return {};
+}
+
+// With mutex_ held. A counting sort by shard; ids stay in their order.
+RowSelection::Known RowSelection::sorted() const {
+  const SeriesTable& table = registry_.table();
+  auto made = std::make_shared<Matching>();
+  made->metric_size_ = examined_;
+  made->begin_.assign(std::size_t{shards_} + 1, 0);
+  for (const SeriesId id : matching_) ++made->begin_[table.at(id).shard + 1];
+  for (std::size_t shard = 0; shard < shards_; ++shard) {
+    made->begin_[shard + 1] += made->begin_[shard];
   }
-  return known;
+  std::vector<std::size_t> next(made->begin_.begin(), made->begin_.end() - 1);
+  made->ids_.resize(matching_.size());
+  for (const SeriesId id : matching_) made->ids_[next[table.at(id).shard]++] = id;
+  return made;
+}
+
+RowSelection::Known RowSelection::published() const {
+  const std::lock_guard lock(known_mutex_);
+  return known_;
+}
+
+RowSelection::Known RowSelection::known() const {
+  const SeriesTable& table = registry_.table();
+  Known now = published();
+  if (now != nullptr && now->metric_size() == table.count_of_metric(metric_uid_)) return now;
+  const std::lock_guard lock(mutex_);
+  const Result<void> looked = examine(nullptr);
+  static_cast<void>(looked);  // fails only by a watch
+  now = published();
+  if (now != nullptr && now->metric_size() == examined_) return now;  // another was first
+  now = sorted();
+  const std::lock_guard publishing(known_mutex_);
+  known_ = now;
+  return now;
+}
+
+Result<void> RowSelection::count() const {
+  if (watch_ == nullptr) return {};
+  TRY_VOID(watch_->check());
+  const std::lock_guard lock(mutex_);
+  TRY_VOID(examine(watch_.get()));
+  // Those named by tsuid were asked for one by one, and may have been counted before.
+  return by_tsuid() ? Result<void>() : watch_->check_series(matching_.size());
 }
 
 }  // namespace halite::storage

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -54,7 +56,7 @@ class RowSelection final : public Selection {
  public:
   // Resolves the query's names; errors as PointStore::select().
   static Task<std::shared_ptr<const RowSelection>> resolve(SeriesRegistry& registry,
-                                                           const UidWidths& widths,
+                                                           const RowLayout& layout,
                                                            SeriesQuery query, TimestampMs now);
 
   [[nodiscard]] std::uint64_t metric_uid() const { return metric_uid_; }
@@ -64,31 +66,58 @@ class RowSelection final : public Selection {
 
   [[nodiscard]] bool matches(const Series& series) const;
 
-  // Of the series that the registry knows by now, those wanted, and how many it has of the metric.
-  struct Known {
-    std::vector<SeriesId> wanted;  // of one shard, or of all
-    std::size_t wanted_total = 0;
-    std::size_t metric_total = 0;
+  // The asker's; may be null.
+  [[nodiscard]] const std::shared_ptr<WorkWatch>& watch() const { return watch_; }
+
+  // Of the series that the registry knew at some time, those wanted. Never changes.
+  class Matching {
+   public:
+    [[nodiscard]] std::span<const SeriesId> of_shard(std::uint32_t shard) const;
+    [[nodiscard]] const std::vector<SeriesId>& by_shard() const { return ids_; }
+    [[nodiscard]] std::size_t size() const { return ids_.size(); }
+    [[nodiscard]] std::size_t metric_size() const { return metric_size_; }  // wanted or not
+
+   private:
+    friend class RowSelection;
+    std::vector<SeriesId> ids_;       // by shard, then id
+    std::vector<std::size_t> begin_;  // in ids_, of each shard and of the end
+    std::size_t metric_size_ = 0;
   };
-  [[nodiscard]] Known known(std::optional<std::uint32_t> shard) const;
+  using Known = std::shared_ptr<const Matching>;
+
+  // As of now. Series are looked at once a selection, when it is made or when they come; all shards
+  // and windows share the result, and nobody holds a lock while walking it.
+  [[nodiscard]] Known known() const;
+
+  // known(), asking the watch on the way: its errors, and kTooLarge for too many series.
+  [[nodiscard]] Result<void> count() const;
 
  private:
-  explicit RowSelection(SeriesRegistry& registry) : registry_(registry) {}
+  RowSelection(SeriesRegistry& registry, std::uint32_t shards)
+      : registry_(registry), shards_(shards) {}
   Task<void> resolve_tsuids(const UidWidths& widths, std::vector<Bytes> tsuids);
   Task<void> resolve_filters(std::vector<TagFilter> filters, std::size_t regexp_bytes_max,
                              bool skip_unknown_values);
   KeyCondition& condition(std::uint64_t key_uid);
 
   SeriesRegistry& registry_;
+  const std::uint32_t shards_;
+  std::shared_ptr<WorkWatch> watch_;
   std::uint64_t metric_uid_ = 0;
   TimestampMs now_ = 0;
   std::vector<Bytes> tsuids_;
   std::vector<KeyCondition> conditions_;
   std::optional<std::size_t> tags_exactly_;
 
-  mutable std::shared_mutex mutex_;
+  Result<void> examine(const WorkWatch* watch) const;
+  [[nodiscard]] Known sorted() const;
+  [[nodiscard]] Known published() const;
+
+  mutable std::mutex mutex_;                // held by whoever looks at series
   mutable std::size_t examined_ = 0;        // of the metric's series; guarded by mutex_
-  mutable std::vector<SeriesId> matching_;  // among those; guarded by mutex_
+  mutable std::vector<SeriesId> matching_;  // among those, as they came; guarded by mutex_
+  mutable std::mutex known_mutex_;
+  mutable Known known_;  // null until series were looked at; guarded by known_mutex_
 };
 
 }  // namespace halite::storage

@@ -1,6 +1,8 @@
 #include "storage/series_registry.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "storage/name_order.h"
@@ -26,11 +28,11 @@ TableSpec series_table_spec(std::string name) {
 }
 
 SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
-                               const RowLayout& layout, SeriesId series_max)
+                               const RowLayout& layout, SeriesLimits limits)
     : layout_(layout),
       uids_(std::move(names), layout.widths()),
       registry_(std::move(series)),
-      table_(series_max) {
+      table_(limits) {
   uids_.watch({.assigned = {}, .renamed = [this](NameKind kind, const UidTable::Entry& entry) {
                  table_.rename({kind, entry.uid, uids_.uid_bytes(kind, entry.uid), entry.name});
                }});
@@ -148,10 +150,13 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
 
 // Writes the rows of series that have none, then takes all of them into memory.
 Task<void> SeriesRegistry::register_new(Interning& work) {
-  if (work.wanted.size() > table_.room()) {
-    const Error full = too_many_series(table_.size() + table_.room());
+  std::size_t bytes = 0;
+  for (const auto& [tsuid, wanted] : work.wanted) {
+    bytes += series_bytes(wanted.uids.pairs.size(), tsuid.size());
+  }
+  if (const Result<void> room = table_.check_room(work.wanted.size(), bytes); !room) {
     for (const auto& [tsuid, wanted] : work.wanted) {
-      for (const std::size_t owner : wanted.owners) work.refuse(owner, full);
+      for (const std::size_t owner : wanted.owners) work.refuse(owner, room.error());
     }
     co_return Result<void>();
   }
@@ -231,63 +236,82 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::adopt(std::vector<Bytes> tsu
   co_return ids;
 }
 
-// Wakes those who wait for a load even when it is thrown away unfinished.
-class SeriesRegistry::LoadGuard {
+// A load of one metric by whoever found nobody at it. Wakes those who wait for it, also when it is
+// thrown away unfinished.
+class SeriesRegistry::Load {
  public:
-  LoadGuard(SeriesRegistry& registry, std::uint64_t metric_uid, Completion done)
-      : registry_(registry), metric_uid_(metric_uid), done_(std::move(done)) {}
-  LoadGuard(const LoadGuard&) = delete;
-  LoadGuard& operator=(const LoadGuard&) = delete;
-  ~LoadGuard() { finish(fail(Errc::kCancelled, "the load was stopped")); }
-
-  void finish(Result<void> outcome) {
-    if (finished_) return;
-    finished_ = true;
+  Load(SeriesRegistry& registry, std::uint64_t metric_uid, std::uint64_t number)
+      : registry_(registry), metric_uid_(metric_uid), number_(number) {}
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+  ~Load() {
+    Completion batch;
     {
       const std::lock_guard lock(registry_.mutex_);
-      registry_.loads_.erase(metric_uid_);
-      if (outcome) registry_.loaded_.insert(metric_uid_);
+      batch = registry_.loading_.at(metric_uid_);
+      registry_.loading_.erase(metric_uid_);
     }
-    done_.finish(std::move(outcome));
+    batch.finish({});
+  }
+
+  void finished_batch() {
+    Completion batch;
+    {
+      const std::lock_guard lock(registry_.mutex_);
+      std::swap(batch, registry_.loading_.at(metric_uid_));
+    }
+    batch.finish({});
+  }
+
+  void succeeded() {
+    const std::lock_guard lock(registry_.mutex_);
+    registry_.loaded_[metric_uid_] = number_;
   }
 
  private:
   SeriesRegistry& registry_;
   const std::uint64_t metric_uid_;
-  const Completion done_;
-  bool finished_ = false;
+  const std::uint64_t number_;
 };
 
-Task<void> SeriesRegistry::load_metric(std::uint64_t metric_uid, bool again) {
-  // A load that was under way before us may have passed what `again` wants: take part in the next.
-  for (bool waited = false;; waited = true) {
-    Completion done;
-    bool lead = false;
+Task<void> SeriesRegistry::load_metric(std::uint64_t metric_uid, bool again, Loader loader) {
+  // Any load will do; for `again` one that begins after this call: a load that is under way may
+  // have passed what is wanted.
+  std::optional<std::uint64_t> begins_after;
+  for (;;) {
+    Completion batch;
+    std::uint64_t lead = 0;  // the number of our own load
     {
       const std::lock_guard lock(mutex_);
-      if (loaded_.contains(metric_uid) && !again) co_return Result<void>();
-      const auto [at, fresh] = loads_.try_emplace(metric_uid, done);
-      lead = fresh;
-      done = at->second;
+      if (!begins_after) begins_after = again ? loads_begun_ : 0;
+      const auto loaded = loaded_.find(metric_uid);
+      if (loaded != loaded_.end() && loaded->second > *begins_after) break;
+      const auto [at, nobody_at_it] = loading_.try_emplace(metric_uid, batch);
+      if (nobody_at_it) lead = ++loads_begun_;
+      batch = at->second;
     }
-    if (lead) {
-      LoadGuard guard(*this, metric_uid, done);
-      Result<void> outcome = co_await read_metric(metric_uid);
-      guard.finish(outcome);
-      co_return outcome;
+    if (lead != 0) {
+      Load load(*this, metric_uid, lead);
+      CO_TRY_VOID(co_await read_metric(metric_uid, loader, load));
+      load.succeeded();
+      break;
     }
-    Result<void> outcome = co_await done.wait();
-    if (!outcome && outcome.error().code == Errc::kCancelled) continue;
-    if (!again || waited) co_return outcome;
+    // What stops the one who reads is his own business: then somebody else takes over.
+    const Result<void> waited = co_await batch.wait();
+    static_cast<void>(waited);
+    if (loader.watch != nullptr) CO_TRY_VOID(loader.watch->check());
+    if (loader.progress) CO_TRY_VOID(loader.progress());
   }
+  co_return Result<void>();
 }
 
-Task<void> SeriesRegistry::read_metric(std::uint64_t metric_uid) {
+Task<void> SeriesRegistry::read_metric(std::uint64_t metric_uid, const Loader& loader, Load& load) {
   const Bytes prefix = uids_.uid_bytes(NameKind::kMetric, metric_uid);
   ScanSpec spec;
   spec.family = kSeriesFamily;
   spec.ranges.push_back(KeyRange{prefix, prefix_end(prefix)});
   spec.keys_only = true;
+  spec.watch = loader.watch;
   const std::unique_ptr<Scanner> scanner = registry_->scan(std::move(spec));
   ScanLimit limit;
   limit.rows_max = kLoadRows;
@@ -298,28 +322,45 @@ Task<void> SeriesRegistry::read_metric(std::uint64_t metric_uid) {
     for (Row& row : rows) {
       if (!table_.find(row.key)) tsuids.push_back(std::move(row.key));
     }
-    CO_TRY_VOID(co_await adopt_all(std::move(tsuids)));
+    CO_TRY_VOID(co_await adopt_all(std::move(tsuids), loader));
+    load.finished_batch();
   }
 }
 
-Task<void> SeriesRegistry::adopt_all(std::vector<Bytes> tsuids) {
-  if (tsuids.empty()) co_return Result<void>();
-  CO_TRY(const auto ids, co_await adopt(std::move(tsuids)));
-  for (const Result<SeriesId>& id : ids) {
-    if (!id) co_return std::unexpected(id.error());
+Task<void> SeriesRegistry::adopt_all(std::vector<Bytes> tsuids, const Loader& loader) {
+  if (loader.watch != nullptr) {
+    CO_TRY_VOID(loader.watch->check());
+    std::size_t bytes = 0;
+    const UidWidths& widths = layout_.widths();
+    const std::size_t pair_bytes = widths.tag_key + widths.tag_value;
+    for (const Bytes& tsuid : tsuids)
+      bytes += series_bytes(tsuid.size() / pair_bytes, tsuid.size());
+    CO_TRY_VOID(loader.watch->add_bytes(static_cast<std::int64_t>(bytes)));
   }
+  if (!tsuids.empty()) {
+    CO_TRY(const auto ids, co_await adopt(std::move(tsuids)));
+    for (const Result<SeriesId>& id : ids) {
+      if (!id) co_return std::unexpected(id.error());
+    }
+  }
+  if (loader.progress) CO_TRY_VOID(loader.progress());
   co_return Result<void>();
 }
 
-Task<void> SeriesRegistry::load_series(std::vector<Bytes> tsuids) {
+Task<void> SeriesRegistry::load_series(std::vector<Bytes> tsuids, Loader loader) {
   std::erase_if(tsuids, [this](const Bytes& tsuid) { return table_.find(tsuid).has_value(); });
-  if (tsuids.empty()) co_return Result<void>();
-  CO_TRY(const std::vector<bool> known, co_await registered(tsuids));
-  std::vector<Bytes> there;
-  for (std::size_t i = 0; i < tsuids.size(); ++i) {
-    if (known[i]) there.push_back(std::move(tsuids[i]));
+  for (std::size_t begin = 0; begin < tsuids.size(); begin += kLoadRows) {
+    const std::size_t end = std::min<std::size_t>(begin + kLoadRows, tsuids.size());
+    std::vector<Bytes> some(std::make_move_iterator(tsuids.begin() + std::ptrdiff_t(begin)),
+                            std::make_move_iterator(tsuids.begin() + std::ptrdiff_t(end)));
+    CO_TRY(const std::vector<bool> known, co_await registered(some));
+    std::vector<Bytes> there;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (known[i]) there.push_back(std::move(some[i]));
+    }
+    CO_TRY_VOID(co_await adopt_all(std::move(there), loader));
   }
-  co_return co_await adopt_all(std::move(there));
+  co_return Result<void>();
 }
 
 }  // namespace halite::storage

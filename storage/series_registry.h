@@ -10,12 +10,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_set.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/completion.h"
 #include "storage/point_store.h"
@@ -32,7 +33,7 @@ class SeriesRegistry {
  public:
   // The layout outlives the registry.
   SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
-                 const RowLayout& layout, SeriesId series_max);
+                 const RowLayout& layout, SeriesLimits limits);
 
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const SeriesTable& table() const { return table_; }
@@ -43,23 +44,33 @@ class SeriesRegistry {
   // Series met in stored rows, by tsuid; all unknown names are read at once.
   Task<std::vector<Result<SeriesId>>> adopt(std::vector<Bytes> tsuids);
 
+  // Who loads series into memory, and within which limits.
+  struct Loader {
+    // Counts the memory of what was not in memory before; null: no limits.
+    std::shared_ptr<WorkWatch> watch;
+    // Called after some thousands of series at a time; its error ends the load. May be empty.
+    std::function<Result<void>()> progress;
+  };
+
   // Takes into memory those of these tsuids that have a row in the series table.
-  Task<void> load_series(std::vector<Bytes> tsuids);
+  Task<void> load_series(std::vector<Bytes> tsuids, Loader loader);
 
   // Afterwards every series of the metric that was in the series table is in table(). A metric
-  // that was loaded is not read again unless `again`: others may have written meanwhile.
-  Task<void> load_metric(std::uint64_t metric_uid, bool again);
+  // that was loaded is not read again unless `again`: others may have written meanwhile. Of those
+  // who ask at the same time one reads; the others see how far it came, and whether they still
+  // want it, after every batch. What was loaded stays, also when a load ends early.
+  Task<void> load_metric(std::uint64_t metric_uid, bool again, Loader loader);
 
  private:
   struct Interning;
-  class LoadGuard;
+  class Load;
 
   Task<void> resolve_kind(NameKind kind, bool create, Interning& work);
   Task<void> register_new(Interning& work);
   // Which of these tsuids have a row in the series table.
   Task<std::vector<bool>> registered(std::vector<Bytes> tsuids);
-  Task<void> adopt_all(std::vector<Bytes> tsuids);
-  Task<void> read_metric(std::uint64_t metric_uid);
+  Task<void> adopt_all(std::vector<Bytes> tsuids, const Loader& loader);
+  Task<void> read_metric(std::uint64_t metric_uid, const Loader& loader, Load& load);
   [[nodiscard]] Result<Series> make_series(const SeriesUids& uids, Bytes tsuid);
 
   const RowLayout& layout_;
@@ -68,8 +79,10 @@ class SeriesRegistry {
   SeriesTable table_;
 
   std::mutex mutex_;
-  boost::unordered_flat_set<std::uint64_t> loaded_;  // metric uids; guarded by mutex_
-  std::map<std::uint64_t, Completion> loads_;        // under way; guarded by mutex_
+  // Loads are numbered from 1 in the order they begin. By metric uid; all guarded by mutex_.
+  std::uint64_t loads_begun_ = 0;
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> loaded_;  // the last that succeeded
+  std::map<std::uint64_t, Completion> loading_;  // under way: finishes with the batch at work
 };
 
 }  // namespace halite::storage

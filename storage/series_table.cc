@@ -34,20 +34,38 @@ void apply(const SeriesTable::Renamed& renamed, Series& series) {
 
 }  // namespace
 
-Error too_many_series(SeriesId series_max) {
-  return Error{Errc::kTooLarge,
-               fmt::format("no more than {} series are known at a time; storage.series_max raises "
-                           "this",
-                           series_max),
-               {}};
+std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes) {
+  constexpr std::size_t kAllocation = 16;  // what malloc adds, about
+  constexpr std::size_t kIndexed = 48;     // in the maps, which are between half and 7/8 full
+  constexpr std::size_t kLastPoint = 32;
+  constexpr std::size_t kTsuidInside = 15;  // longer ones are on the heap
+  return sizeof(Series) + kIndexed + kLastPoint + kAllocation + tags * sizeof(SeriesTag) +
+         (tsuid_bytes > kTsuidInside ? tsuid_bytes + kAllocation : 0);
+}
+
+Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) const {
+  if (series > limits_.series - size()) {
+    return fail(Errc::kTooLarge,
+                fmt::format("no more than {} series are known at a time; storage.series_max raises "
+                            "this",
+                            limits_.series));
+  }
+  const std::size_t taken = bytes_;
+  if (bytes > limits_.bytes - std::min(taken, limits_.bytes)) {
+    return fail(Errc::kTooLarge,
+                fmt::format("the series known at a time take no more than {} bytes of memory; "
+                            "storage.series_bytes_max raises this",
+                            limits_.bytes));
+  }
+  return {};
 }
 
 std::size_t SeriesTable::TsuidHash::operator()(BytesView tsuid) const {
   return XXH3_64bits(tsuid.data(), tsuid.size());
 }
 
-SeriesTable::SeriesTable(SeriesId series_max)
-    : series_max_(series_max), chunks_((series_max + kChunkSeries - 1) / kChunkSeries) {}
+SeriesTable::SeriesTable(SeriesLimits limits)
+    : limits_(limits), chunks_((std::size_t{limits.series} + kChunkSeries - 1) / kChunkSeries) {}
 
 SeriesTable::~SeriesTable() {
   for (const std::atomic<Chunk*>& chunk : chunks_) delete chunk.load();
@@ -73,9 +91,8 @@ std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
 }
 
 // The caller holds grow_mutex_ and fills the place before it raises size_.
-Result<Series*> SeriesTable::next_place(SeriesId& id) {
+Series* SeriesTable::next_place(SeriesId& id) {
   id = size_.load();
-  if (id >= series_max_) return std::unexpected(too_many_series(series_max_));
   std::atomic<Chunk*>& chunk = chunks_[id / kChunkSeries];
   if (chunk.load() == nullptr) {
     chunk.store(std::make_unique<Chunk>().release(), std::memory_order_release);
@@ -92,7 +109,10 @@ Result<SeriesId> SeriesTable::add(std::uint64_t metric_uid, Series series) {
   Series* place = nullptr;
   {
     const std::lock_guard grow(grow_mutex_);
-    TRY(place, next_place(id));
+    const std::size_t bytes = series_bytes(series.tags.size(), series.tsuid.size());
+    TRY_VOID(check_room(1, bytes));
+    place = next_place(id);
+    bytes_ += bytes;
     series.id = id;
     for (const Renamed& renamed : renamed_) apply(renamed, series);  // its maker may not know yet
     *place = std::move(series);
@@ -117,6 +137,12 @@ void SeriesTable::rename(Renamed renamed) {
     outdated_.emplace_back(place.exchange(after.release(), std::memory_order_acq_rel));
   }
   renamed_.push_back(std::move(renamed));
+}
+
+std::size_t SeriesTable::count_of_metric(std::uint64_t metric_uid) const {
+  const std::shared_lock lock(metrics_mutex_);
+  const auto found = metrics_.find(metric_uid);
+  return found == metrics_.end() ? 0 : found->second.size();
 }
 
 std::vector<SeriesId> SeriesTable::of_metric(std::uint64_t metric_uid, std::size_t from) const {

@@ -24,6 +24,7 @@
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "common/task.h"
+#include "common/work_watch.h"
 
 namespace halite::storage {
 
@@ -98,6 +99,8 @@ struct ScanSpec {
   std::shared_ptr<const RowFilter> rows;  // null = every row
   bool keys_only = false;                 // one cell a row, without its value
   bool reverse = false;                   // rows from last to first; cells stay in qualifier order
+  // Asked every few thousand rows; what it says is then the error of next(). Null: never.
+  std::shared_ptr<const WorkWatch> watch = nullptr;
 };
 
 struct ScanLimit {
@@ -128,7 +131,8 @@ class Table {
   // Each row is atomic, the batch as a whole is not; an error may leave some rows written.
   virtual Task<void> write(std::vector<RowWrite> rows) = 0;
 
-  // One Row for each read, in the same order; without cells where there is nothing.
+  // One Row for each read, in the same order; without cells where there is nothing. Cannot be
+  // stopped: who may be asks for some thousands at a time.
   virtual Task<std::vector<Row>> read(std::vector<RowRead> reads) = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Scanner> scan(ScanSpec spec) = 0;

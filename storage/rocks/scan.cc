@@ -14,6 +14,9 @@ namespace {
 constexpr int kStepsBeforeSeek = 8;
 // Keys that one next() looks at: some ten milliseconds of work.
 constexpr std::uint32_t kKeysPerTurn = 65536;
+// Rows, wanted or not, from one question whether to go on to the next. Each may cost a read from
+// the disk.
+constexpr std::uint32_t kRowsPerCheck = 64;
 
 }  // namespace
 
@@ -41,6 +44,10 @@ void CellScan::open() {
   it_.reset(database_.db().NewIterator(options, family_.column_family));
 }
 
+Result<void> CellScan::still_wanted() const {
+  return spec_.watch == nullptr ? Result<void>() : spec_.watch->check();
+}
+
 Result<void> CellScan::check() const { return checked(it_->status(), "cannot scan"); }
 
 Result<CellScan::Batch> CellScan::next(ScanLimit limit, TimestampMs now) {
@@ -49,11 +56,13 @@ Result<CellScan::Batch> CellScan::next(ScanLimit limit, TimestampMs now) {
     batch.finished = true;
     return batch;
   }
+  TRY_VOID(still_wanted());  // it may have waited long for a thread
   if (it_ == nullptr) open();
   std::uint32_t cells_left = limit.cells_max;
   keys_left_ = kKeysPerTurn;
   while (batch.rows.size() < limit.rows_max && cells_left > 0 && keys_left_ > 0) {
     if (!row_open_) {
+      if (++rows_seen_ % kRowsPerCheck == 0) TRY_VOID(still_wanted());
       if (!find_row()) break;
       TRY(const bool wanted, open_row());
       if (!wanted) continue;

@@ -4,6 +4,7 @@
 //   Skips    what need not be read is passed by a seek: rows the filter refuses, cells outside the
 //            qualifier range, the rest of a row when only its key is wanted, gaps between ranges.
 //   Sees     the family as of the first next().
+//   Stop     the spec's watch is asked every few rows, so a scan nobody wants ends at once.
 //   Threads  one next() at a time. close() only between two.
 #pragma once
 
@@ -45,6 +46,7 @@ class CellScan {
 
   void open();
   Result<void> check() const;
+  Result<void> still_wanted() const;
   // Moves to the first row of the range that is not done, and into the next ranges as needed.
   // False when there is none.
   bool find_row();
@@ -79,6 +81,7 @@ class CellScan {
   Bytes row_prefix_;
   Bytes row_key_;
   std::uint32_t keys_left_ = 0;  // to look at in this next()
+  std::uint32_t rows_seen_ = 0;
 };
 
 // The scans that are alive, so that closing the store can take their hold of the database away.

@@ -19,7 +19,7 @@ Series series(std::string_view metric, std::string_view metric_uid, std::uint64_
 }
 
 TEST(SeriesTable, GivesDenseIds) {
-  SeriesTable table(10);
+  SeriesTable table({.series = 10});
   EXPECT_EQ(*table.add(1, series("m", "\1", 1, "a")), 0U);
   EXPECT_EQ(*table.add(1, series("m", "\1", 2, "b")), 1U);
   EXPECT_EQ(*table.add(1, series("m", "\1", 1, "a")), 0U);
@@ -29,7 +29,7 @@ TEST(SeriesTable, GivesDenseIds) {
 }
 
 TEST(SeriesTable, FullIsAnError) {
-  SeriesTable table(1);
+  SeriesTable table({.series = 1});
   ASSERT_TRUE(table.add(1, series("m", "\1", 1, "a")));
   const auto refused = table.add(1, series("m", "\1", 2, "b"));
   ASSERT_FALSE(refused);
@@ -37,7 +37,7 @@ TEST(SeriesTable, FullIsAnError) {
 }
 
 TEST(SeriesTable, RenamedSeriesShowTheNewName) {
-  SeriesTable table(10'000);
+  SeriesTable table({.series = 10'000});
   for (std::uint64_t host = 0; host < 5000; ++host) {
     ASSERT_TRUE(table.add(1, series("m", "\1", host, "a")));
   }
@@ -58,14 +58,14 @@ TEST(SeriesTable, RenamedSeriesShowTheNewName) {
 }
 
 TEST(SeriesTable, ASeriesAddedUnderItsOldNameShowsTheNewOne) {
-  SeriesTable table(10);
+  SeriesTable table({.series = 10});
   table.rename({.kind = NameKind::kMetric, .uid = 1, .uid_bytes = "\1", .name = "m2"});
   ASSERT_TRUE(table.add(1, series("m", "\1", 1, "a")));
   EXPECT_EQ(table.at(0).metric, "m2");
 }
 
 TEST(SeriesTable, RenamingWhileOthersLookAndAdd) {
-  SeriesTable table(100'000);
+  SeriesTable table({.series = 100'000});
   ASSERT_TRUE(table.add(1, series("m0", "\1", 0, "a")));
   static constexpr std::string_view kNames[] = {"m1", "m2", "m3", "m4"};
   std::atomic<bool> done = false;

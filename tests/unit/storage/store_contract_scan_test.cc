@@ -1,6 +1,8 @@
 // Scans: order, ranges, filters, pieces of wide rows.
 #include <algorithm>
+#include <atomic>
 
+#include "tests/support/test_watch.h"
 #include "tests/unit/storage/store_contract.h"
 
 namespace halite::storage {
@@ -238,6 +240,39 @@ TEST_P(StoreScan, SkipsLongRunsOfUnwantedRows) {
   spec.rows = nullptr;
   EXPECT_THAT(scan_keys(spec, {.rows_max = 7}), SizeIs(5000));
   EXPECT_THAT(scan_keys(spec), SizeIs(5000));
+}
+
+// The filter wants nothing, so only the watch can end it before the last row.
+TEST_P(StoreScan, EndsSoonWhenItIsNoLongerWanted) {
+  std::vector<RowWrite> rows;
+  for (std::size_t i = 0; i < 20'000; ++i) {
+    rows.push_back({numbered("r", i), {{{0, "q"}, "v", 0}}, {}});
+  }
+  ASSERT_TRUE(run_task(table_->write(std::move(rows))));
+  class Nothing final : public RowFilter {
+   public:
+    [[nodiscard]] bool matches(BytesView /*row*/) const override {
+      ++seen;
+      return false;
+    }
+    mutable std::atomic<std::size_t> seen = 0;
+  };
+  for (const bool reverse : {false, true}) {
+    const auto filter = std::make_shared<Nothing>();
+    const auto watch = std::make_shared<test::TestWatch>();
+    watch->stop_after(3);
+    ScanSpec spec;
+    spec.rows = filter;
+    spec.watch = watch;
+    spec.reverse = reverse;
+    const auto scanner = table_->scan(spec);
+    const auto stopped = run_task(scanner->next({}));
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().code, Errc::kCancelled);
+    EXPECT_EQ(stopped.error().message, "the test stopped it");
+    EXPECT_LT(filter->seen, 10'000U);
+    EXPECT_EQ(watch->checks(), 4);
+  }
 }
 
 TEST_P(StoreScan, RowsWrittenBeforeTheScanAreSeenWhateverComesBetween) {
