@@ -75,7 +75,7 @@ Result<Header> parse_header(BytesView chunk, Reader& from, Codecs& codecs) {
   const std::uint64_t span = from.varint();
   header.first_time = static_cast<TimestampMs>(first);
   header.last_time = static_cast<TimestampMs>(first + span);
-  if (codecs.times > TimeCodec::kInts || codecs.values.values > ValueCodec::kFullDoubles) {
+  if (codecs.times > TimeCodec::kInts) {
     return damaged("no such codec", chunk);
   }
   if (!from.ok() || count >= kChunkPointsMax || header.last_time < header.first_time ||

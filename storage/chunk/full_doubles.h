@@ -2,7 +2,10 @@
 // walk then differ in few of the low bits, and a column of integers takes the difference.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "common/data_point.h"
@@ -13,6 +16,30 @@ namespace halite::storage::chunk {
 [[nodiscard]] inline std::uint64_t ordered_double(ValueBits bits) {
   const std::uint64_t below = std::uint64_t{0} - (bits >> 63);
   return bits ^ (below >> 1);
+}
+
+// The same for doubles that are singles, as sensors and OpenTSDB's short cells have them: half as
+// many bits, and the low ones are not all zero.
+[[nodiscard]] inline std::uint64_t ordered_single(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t ordered = bits ^ ((std::uint32_t{0} - (bits >> 31)) >> 1);
+  return static_cast<std::uint64_t>(
+      static_cast<std::int64_t>(std::bit_cast<std::int32_t>(ordered)));
+}
+[[nodiscard]] inline double from_ordered_single(std::uint64_t number) {
+  const auto ordered = static_cast<std::uint32_t>(number);
+  return std::bit_cast<float>(ordered ^ ((std::uint32_t{0} - (ordered >> 31)) >> 1));
+}
+
+// Is the double a single, and does it come back from one on every machine? No NaN does for sure.
+[[nodiscard]] inline bool is_single(ValueBits bits) {
+  const double value = as_double(bits);
+  if (!(std::fabs(value) <= std::numeric_limits<float>::max())) return false;
+  return double_bits(static_cast<float>(value)) == bits;
+}
+
+inline void undo_singles(std::span<std::uint64_t> numbers) {
+  for (std::uint64_t& number : numbers) number = double_bits(from_ordered_single(number));
 }
 
 inline void undo_ordered_doubles(std::span<std::uint64_t> numbers) {

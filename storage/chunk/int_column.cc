@@ -13,13 +13,16 @@
 namespace halite::storage::chunk {
 namespace {
 
-// The first byte: transform in bits 0 and 1, coder in 2 and 3, 16 for a divisor.
+// The first byte: transform in bits 0 and 1, coder in 2 to 4, 32 for a divisor.
 enum class Transform : std::uint8_t { kNone, kDelta, kDelta2 };
-enum class Coder : std::uint8_t { kConstant, kPacked, kEntropy, kZstd };
-constexpr std::uint8_t kDivided = 0x10;
+enum class Coder : std::uint8_t { kConstant, kPacked, kFlat, kEntropy, kZstd };
+constexpr std::uint8_t kDivided = 0x20;
+constexpr std::uint8_t kHeadMax = 0x3F;
 
-constexpr std::size_t kSampleMax = 1024;
-constexpr std::size_t kWindow = 256;
+// What a plan is made of: all numbers up to so many, else four windows that make up as many.
+constexpr std::size_t kSampleSmall = 1024;
+constexpr std::size_t kSampleQuick = 128;
+constexpr std::size_t kWindows = 4;
 constexpr std::size_t kEntropyMin = 96;  // a table does not pay for fewer
 constexpr int kZstdLevel = 3;
 
@@ -58,7 +61,7 @@ struct Plan {
 
 // Do runs of four numbers in the sample come again, more than chance has it?
 bool has_repeats(std::span<const std::uint64_t> sample, double bits_a_number) {
-  if (sample.size() < 64 || bits_a_number < 3) return false;
+  if (sample.size() < 64 || bits_a_number < 4) return false;
   std::array<std::uint64_t, 512> seen{};
   std::size_t again = 0;
   for (std::size_t i = 0; i + 4 <= sample.size(); ++i) {
@@ -77,10 +80,11 @@ bool has_repeats(std::span<const std::uint64_t> sample, double bits_a_number) {
 // A few windows of the numbers, each with its differences taken in itself.
 class Sample {
  public:
-  Sample(std::span<const std::uint64_t> numbers, std::vector<std::uint64_t>& memory)
+  Sample(std::span<const std::uint64_t> numbers, std::size_t most,
+         std::vector<std::uint64_t>& memory)
       : memory_(memory) {
-    const std::size_t windows = numbers.size() <= kSampleMax ? 1 : kSampleMax / kWindow;
-    window_ = windows == 1 ? numbers.size() : kWindow;
+    const std::size_t windows = numbers.size() <= most ? 1 : kWindows;
+    window_ = windows == 1 ? numbers.size() : most / kWindows;
     memory_.clear();
     for (std::size_t i = 0; i < windows; ++i) {
       const std::size_t room = numbers.size() - window_;
@@ -145,9 +149,8 @@ Plan plan_residuals(std::span<const std::uint64_t> residuals, double scale, bool
 }
 
 Plan make_plan(std::span<const std::uint64_t> numbers, bool small, IntScratch& scratch) {
-  Sample sample(numbers, scratch.sample);
+  Sample sample(numbers, small ? kSampleSmall : kSampleQuick, scratch.sample);
   Plan best;
-  bool repeats = false;
   for (const Transform transform : {Transform::kNone, Transform::kDelta, Transform::kDelta2}) {
     const std::size_t order = order_of(transform);
     if (numbers.size() <= order) break;
@@ -158,11 +161,9 @@ Plan make_plan(std::span<const std::uint64_t> numbers, bool small, IntScratch& s
     Plan plan = plan_residuals(residuals, sample.scale(), small, scratch.entropy);
     plan.transform = transform;
     plan.bytes += static_cast<double>(order) * 4;
-    repeats = repeats || plan.repeats;
     // A difference more costs time in decoding: it must pay.
     if (transform == Transform::kNone || plan.bytes < best.bytes * 0.99) best = plan;
   }
-  best.repeats = repeats;
   return best;
 }
 
@@ -190,6 +191,16 @@ void read_zstd(Reader& from, IntScratch& scratch, std::span<std::uint64_t> resid
   if (ZSTD_isError(size) != 0 || size != residuals.size_bytes()) from.set_bad();
 }
 
+// Packed in blocks or all alike.
+Coder append_bits(std::span<const std::uint64_t> residuals, Bytes& out) {
+  const std::size_t begin = out.size();
+  append_packed(residuals, out);
+  if (flat_size(residuals) > out.size() - begin) return Coder::kPacked;
+  out.resize(begin);
+  append_flat(residuals, out);
+  return Coder::kFlat;
+}
+
 // Appends them by the coder planned or by another that turns out smaller, and says which.
 Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residuals, bool small,
                        IntScratch& scratch, Bytes& out) {
@@ -197,12 +208,9 @@ Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residual
     append_signed(out, residuals.empty() ? 0 : residuals[0]);
     return Coder::kConstant;
   }
-  if (!small || residuals.size() < kEntropyMin) {
-    append_packed(residuals, out);
-    return Coder::kPacked;
-  }
+  if (!small || residuals.size() < kEntropyMin) return append_bits(residuals, out);
   const std::size_t begin = out.size();
-  const std::size_t packed = estimate_packed(residuals);
+  const std::size_t packed = std::min(estimate_packed(residuals), flat_size(residuals));
   Coder coder = plan.coder;
   if (coder == Coder::kEntropy) {
     append_entropy(residuals, plan.shape, scratch.entropy, out);
@@ -212,7 +220,7 @@ Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residual
       coder = Coder::kPacked;
     }
   }
-  if (coder == Coder::kPacked) append_packed(residuals, out);
+  if (coder == Coder::kPacked) coder = append_bits(residuals, out);
   if (plan.repeats) {
     const BytesView frame = compress(residuals, scratch);
     if (frame.size() + varint_size(frame.size()) < (out.size() - begin) * 15 / 16) {
@@ -233,6 +241,9 @@ void read_residuals(Coder coder, Reader& from, IntScratch& scratch,
       break;
     case Coder::kPacked:
       read_packed(from, residuals);
+      break;
+    case Coder::kFlat:
+      read_flat(from, residuals);
       break;
     case Coder::kEntropy:
       read_entropy(from, scratch.entropy, residuals);
@@ -294,12 +305,13 @@ std::size_t estimate_ints(std::span<const std::uint64_t> numbers, bool small, In
 void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers) {
   const std::uint8_t head = from.byte();
   const unsigned order = head & 3u;
-  const auto coder = static_cast<Coder>(head >> 2 & 3u);
+  const auto coder = static_cast<Coder>(head >> 2 & 7u);
   const bool divided = (head & kDivided) != 0;
   const std::uint64_t first = from.signed_varint();
   const std::uint64_t divisor = divided ? from.varint() : 1;
   const std::uint64_t first_step = order == 2 ? from.signed_varint() : 0;
-  if (head > (kDivided | 0x0Fu) || order > 2 || order > numbers.size()) from.set_bad();
+  if (head > kHeadMax || coder > Coder::kZstd || order > 2 || order > numbers.size())
+    from.set_bad();
   if (!from.ok()) return;
   const auto residuals = numbers.subspan(order);
   if (!residuals.empty()) read_residuals(coder, from, scratch, residuals);

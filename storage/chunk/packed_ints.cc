@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace halite::storage::chunk {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::size_t kGroup = 8;  // this many numbers of W bits are W bytes
 constexpr std::uint8_t kHasExceptions = 0x80;
+
+std::size_t groups_of(std::size_t numbers) { return (numbers + kGroup - 1) / kGroup; }
 
 std::uint64_t load_word(const char* from) {
   std::uint64_t word;
@@ -108,6 +111,11 @@ struct Range {
   std::int64_t most = 0;
 };
 
+std::size_t flat_width(Range range) {
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(range.most) -
+                                                 static_cast<std::uint64_t>(range.least)));
+}
+
 Range range_of(std::span<const std::uint64_t> numbers) {
   auto least = static_cast<std::int64_t>(numbers[0]);
   std::int64_t most = least;
@@ -127,7 +135,7 @@ BlockPlan plan_above(std::span<const std::uint64_t> numbers, std::uint64_t base)
   }
   unsigned width = 64;
   while (width > 0 && of_width[width] == 0) --width;
-  const std::size_t groups = (numbers.size() + kGroup - 1) / kGroup;
+  const std::size_t groups = groups_of(numbers.size());
   BlockPlan best{.base = base, .width = width, .exceptions = 0, .bytes = groups * width};
   std::size_t exceptions = 0;
   std::size_t bits = 0;  // of all exceptions
@@ -145,30 +153,53 @@ BlockPlan plan_above(std::span<const std::uint64_t> numbers, std::uint64_t base)
   return best;
 }
 
+// The least of the numbers that is not far below nearly all others; `least` where none is. High
+// outliers need no such care: they are exceptions to any base.
+std::uint64_t base_without_outliers(std::span<const std::uint64_t> numbers, std::int64_t least) {
+  constexpr std::size_t kTried = 16;
+  if (numbers.size() < kTried) return static_cast<std::uint64_t>(least);
+  // The second of some at either end: one outlier may be among those tried.
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  std::int64_t lowest = kMost;
+  std::int64_t low = kMost;
+  std::int64_t highest = kLeast;
+  std::int64_t high = kLeast;
+  for (std::size_t i = 0; i < kTried; ++i) {
+    const auto number = static_cast<std::int64_t>(numbers[i * numbers.size() / kTried]);
+    low = std::min(low, std::max(lowest, number));
+    lowest = std::min(lowest, number);
+    high = std::max(high, std::min(highest, number));
+    highest = std::max(highest, number);
+  }
+  const std::uint64_t spread = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  const std::uint64_t room = static_cast<std::uint64_t>(low) - static_cast<std::uint64_t>(least);
+  if (spread >= room / 2) return static_cast<std::uint64_t>(least);
+  const std::int64_t fence = low - static_cast<std::int64_t>(spread);  // above `least`
+  std::int64_t base = low;
+  for (const std::uint64_t number : numbers) {
+    const auto value = static_cast<std::int64_t>(number);
+    if (value >= fence) base = std::min(base, value);
+  }
+  return static_cast<std::uint64_t>(base);
+}
+
 BlockPlan plan_block(std::span<const std::uint64_t> numbers) {
   const Range range = range_of(numbers);
   const auto least = static_cast<std::uint64_t>(range.least);
   const std::uint64_t spread = static_cast<std::uint64_t>(range.most) - least;
   const auto width = static_cast<unsigned>(std::bit_width(spread));
   if (width <= 1) {
-    const std::size_t groups = (numbers.size() + kGroup - 1) / kGroup;
+    const std::size_t groups = groups_of(numbers.size());
     return {.base = least,
             .width = width,
             .exceptions = 0,
             .bytes = 1 + varint_size(zigzag(least)) + groups * width};
   }
   BlockPlan plan = plan_above(numbers, least);
-  // Do a few low ones stretch the range? Then the base is above them.
-  constexpr std::size_t kOutliersMax = 4;
-  std::size_t low = 0;
-  for (const std::uint64_t number : numbers) low += number - least <= spread / 2 ? 1 : 0;
-  if (low <= kOutliersMax && numbers.size() > 4 * kOutliersMax) {
-    std::array<std::int64_t, kPackedBlock> sorted;
-    std::memcpy(sorted.data(), numbers.data(), numbers.size_bytes());
-    const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(low);
-    std::nth_element(sorted.begin(), nth,
-                     sorted.begin() + static_cast<std::ptrdiff_t>(numbers.size()));
-    const BlockPlan above = plan_above(numbers, static_cast<std::uint64_t>(*nth));
+  const std::uint64_t base = base_without_outliers(numbers, range.least);
+  if (base != least) {
+    const BlockPlan above = plan_above(numbers, base);
     if (above.bytes < plan.bytes) plan = above;
   }
   return plan;
@@ -180,7 +211,7 @@ void append_block(std::span<const std::uint64_t> numbers, Bytes& out) {
   append_signed(out, plan.base);
   std::array<std::uint64_t, kPackedBlock> above{};
   for (std::size_t i = 0; i < numbers.size(); ++i) above[i] = numbers[i] - plan.base;
-  const std::size_t groups = (numbers.size() + kGroup - 1) / kGroup;
+  const std::size_t groups = groups_of(numbers.size());
   const std::size_t begin = out.size();
   out.resize(begin + groups * plan.width);
   kPack[plan.width](above.data(), groups, out.data() + begin);
@@ -193,22 +224,27 @@ void append_block(std::span<const std::uint64_t> numbers, Bytes& out) {
   }
 }
 
+// packed: whole groups of that width.
+void unpack(BytesView packed, unsigned width, std::uint64_t base,
+            std::span<std::uint64_t> numbers) {
+  const std::size_t whole = numbers.size() / kGroup;
+  kUnpack[width](packed.data(), base, whole, numbers.data());
+  if (whole * kGroup == numbers.size()) return;
+  std::array<std::uint64_t, kGroup> last;
+  kUnpack[width](packed.data() + whole * width, base, 1, last.data());
+  std::memcpy(numbers.data() + whole * kGroup, last.data(),
+              (numbers.size() - whole * kGroup) * sizeof(std::uint64_t));
+}
+
 void read_block(Reader& from, std::span<std::uint64_t> numbers) {
   const std::uint8_t head = from.byte();
   const unsigned width = head & 0x7Fu;
   const std::uint64_t base = from.signed_varint();
-  const std::size_t groups = (numbers.size() + kGroup - 1) / kGroup;
+  const std::size_t groups = groups_of(numbers.size());
   const BytesView packed = from.take(width > 64 ? 0 : groups * width);
   if (width > 64) from.set_bad();
   if (!from.ok()) return;
-  const std::size_t whole = numbers.size() / kGroup;
-  kUnpack[width](packed.data(), base, whole, numbers.data());
-  if (whole < groups) {
-    std::array<std::uint64_t, kGroup> last;
-    kUnpack[width](packed.data() + whole * width, base, 1, last.data());
-    std::memcpy(numbers.data() + whole * kGroup, last.data(),
-                (numbers.size() - whole * kGroup) * sizeof(std::uint64_t));
-  }
+  unpack(packed, width, base, numbers);
   if ((head & kHasExceptions) == 0) return;
   const std::size_t exceptions = from.byte();
   for (std::size_t i = 0; i < exceptions; ++i) {
@@ -234,6 +270,38 @@ std::size_t estimate_packed(std::span<const std::uint64_t> numbers) {
     bytes += plan_block(numbers.subspan(i, std::min(kPackedBlock, numbers.size() - i))).bytes;
   }
   return bytes;
+}
+
+void append_flat(std::span<const std::uint64_t> numbers, Bytes& out) {
+  const Range range = range_of(numbers);
+  const auto base = static_cast<std::uint64_t>(range.least);
+  const std::size_t width = flat_width(range);
+  out.push_back(static_cast<char>(width));
+  append_signed(out, base);
+  std::array<std::uint64_t, kPackedBlock> above{};
+  for (std::size_t i = 0; i < numbers.size(); i += kPackedBlock) {
+    const auto block = numbers.subspan(i, std::min(kPackedBlock, numbers.size() - i));
+    above.fill(0);
+    for (std::size_t k = 0; k < block.size(); ++k) above[k] = block[k] - base;
+    const std::size_t groups = groups_of(block.size());
+    const std::size_t begin = out.size();
+    out.resize(begin + groups * width);
+    kPack[width](above.data(), groups, out.data() + begin);
+  }
+}
+
+std::size_t flat_size(std::span<const std::uint64_t> numbers) {
+  const Range range = range_of(numbers);
+  return 1 + varint_size(zigzag(static_cast<std::uint64_t>(range.least))) +
+         groups_of(numbers.size()) * flat_width(range);
+}
+
+void read_flat(Reader& from, std::span<std::uint64_t> numbers) {
+  const unsigned width = from.byte();
+  const std::uint64_t base = from.signed_varint();
+  if (width > 64) from.set_bad();
+  const BytesView packed = from.take(from.ok() ? groups_of(numbers.size()) * width : 0);
+  if (from.ok()) unpack(packed, width, base, numbers);
 }
 
 void read_packed(Reader& from, std::span<std::uint64_t> numbers) {

@@ -21,4 +21,10 @@ void append_packed(std::span<const std::uint64_t> numbers, Bytes& out);
 // Fills `numbers`; makes the reader bad if its bytes are not of that many numbers.
 void read_packed(Reader& from, std::span<std::uint64_t> numbers);
 
+// One base and one width for all: smaller and quicker yet where the numbers are evenly spread.
+// At least one number.
+void append_flat(std::span<const std::uint64_t> numbers, Bytes& out);
+[[nodiscard]] std::size_t flat_size(std::span<const std::uint64_t> numbers);
+void read_flat(Reader& from, std::span<std::uint64_t> numbers);
+
 }  // namespace halite::storage::chunk

@@ -110,13 +110,29 @@ void append_exceptions(PointsView points, const ValueScratch& scratch, Bytes& ou
   for (const std::uint32_t position : scratch.exceptions) append_be(out, points.values[position]);
 }
 
-// Chooses between decimals and full doubles and fills scratch for it; nothing: full doubles.
-std::optional<unsigned> map_doubles(PointsView points, Mix mix, bool small, ValueScratch& scratch) {
+// Fills scratch.numbers with singles; false if some double is none.
+bool to_singles(PointsView points, ValueScratch& scratch) {
+  scratch.numbers.resize(points.size());
+  scratch.exceptions.clear();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!is_single(points.values[i])) return false;
+    scratch.numbers[i] = ordered_single(static_cast<float>(as_double(points.values[i])));
+  }
+  return true;
+}
+
+struct Mapping {
+  ValueCodec codec = ValueCodec::kFullDoubles;
+  unsigned exponent = 0;  // of decimals
+};
+
+// Chooses what the column's integers are and fills scratch with them.
+Mapping map_doubles(PointsView points, Mix mix, bool small, ValueScratch& scratch) {
   const std::optional<unsigned> exponent = decimal_exponent(points);
   if (exponent) {
     to_decimals(points, mix, *exponent, scratch);
     const std::size_t exceptions = scratch.exceptions.size();
-    if (exceptions <= points.size() / 64) return exponent;
+    if (exceptions <= points.size() / 64) return {ValueCodec::kDecimals, *exponent};
     const std::size_t decimals =
         estimate_ints(scratch.numbers, small, scratch.ints) + exceptions * kExceptionBytes;
     to_ordered(points, mix, scratch);
@@ -124,12 +140,13 @@ std::optional<unsigned> map_doubles(PointsView points, Mix mix, bool small, Valu
                                 scratch.exceptions.size() * kExceptionBytes;
     if (decimals <= doubles) {
       to_decimals(points, mix, *exponent, scratch);
-      return exponent;
+      return {ValueCodec::kDecimals, *exponent};
     }
-    return std::nullopt;
+    return {};
   }
+  if (mix == Mix::kDoubles && to_singles(points, scratch)) return {ValueCodec::kSingles, 0};
   to_ordered(points, mix, scratch);
-  return std::nullopt;
+  return {};
 }
 
 void read_type_runs(Reader& from, std::size_t count, FloatBits& floats) {
@@ -212,15 +229,16 @@ ValueCodecs append_values(PointsView points, bool small, ValueScratch& scratch, 
     append_ints(points.values, small, scratch.ints, out);
     return {TypeCodec::kIntegers, ValueCodec::kIntegers};
   }
-  const std::optional<unsigned> exponent = map_doubles(points, mix, small, scratch);
+  const Mapping mapping = map_doubles(points, mix, small, scratch);
+  const bool decimals = mapping.codec == ValueCodec::kDecimals;
   ValueCodecs codecs;
-  codecs.values = exponent ? ValueCodec::kDecimals : ValueCodec::kFullDoubles;
+  codecs.values = mapping.codec;
   codecs.types = mix == Mix::kDoubles ? TypeCodec::kDoubles
-                 : exponent && whole_are_integers(points, *exponent, scratch)
+                 : decimals && whole_are_integers(points, mapping.exponent, scratch)
                      ? TypeCodec::kWholeIntegers
                      : TypeCodec::kRuns;
   if (codecs.types == TypeCodec::kRuns) append_type_runs(points, out);
-  if (exponent) out.push_back(static_cast<char>(*exponent));
+  if (decimals) out.push_back(static_cast<char>(mapping.exponent));
   append_exceptions(points, scratch, out);
   append_ints(scratch.numbers, small, scratch.ints, out);
   return codecs;
@@ -240,7 +258,8 @@ void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
   const Exceptions exceptions = read_exceptions(from, values.size(), scratch.exceptions);
   const bool by_fraction = codecs.types == TypeCodec::kWholeIntegers;
   if (exponent > kDecimalExponentMax || codecs.types == TypeCodec::kIntegers ||
-      (by_fraction && !decimals)) {
+      (by_fraction && !decimals) ||
+      (codecs.values == ValueCodec::kSingles && codecs.types != TypeCodec::kDoubles)) {
     from.set_bad();
   }
   if (!from.ok()) return;
@@ -251,6 +270,8 @@ void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
     floats.append(values.size(), true);
     if (decimals) {
       undo_mantissas(values, exponent);
+    } else if (codecs.values == ValueCodec::kSingles) {
+      undo_singles(values);
     } else {
       undo_ordered_doubles(values);
     }

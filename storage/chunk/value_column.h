@@ -22,7 +22,7 @@ enum class TypeCodec : std::uint8_t {
 };
 
 // What the integers of the column are.
-enum class ValueCodec : std::uint8_t { kIntegers, kDecimals, kFullDoubles };
+enum class ValueCodec : std::uint8_t { kIntegers, kDecimals, kFullDoubles, kSingles };
 
 struct ValueCodecs {
   TypeCodec types = TypeCodec::kIntegers;
