@@ -22,6 +22,8 @@ struct HttpParser::Impl {
   std::optional<Failure> failure;
 
   void fail_with(const beast::error_code& error);
+  void explain_bad_version(std::string_view bytes);
+  void check_coding();
   void count(std::size_t consumed, std::size_t waiting, bool in_header);
 };
 
@@ -37,6 +39,29 @@ void HttpParser::Impl::fail_with(const beast::error_code& error) {
     failure = Failure{505, "Only HTTP/1.0 and HTTP/1.1 are spoken here"};
   } else {
     failure = Failure{400, fmt::format("Not an HTTP request: {}", error.message())};
+  }
+}
+
+// Beast takes what follows the first space after the target for the version.
+void HttpParser::Impl::explain_bad_version(std::string_view bytes) {
+  std::string_view line = bytes.substr(0, bytes.find('\n'));
+  const bool with_cr = line.ends_with('\r');
+  if (with_cr) line.remove_suffix(1);
+  if (!line.ends_with(" HTTP/1.1") && !line.ends_with(" HTTP/1.0")) return;
+  failure = Failure{400, with_cr ? "Not an HTTP request: a space in its target is written %20"
+                                 : "Not an HTTP request: its lines must end with CR LF"};
+}
+
+// Of any other coding nobody here knows where the body ends, and a proxy in front may know it.
+void HttpParser::Impl::check_coding() {
+  const auto& message = parser.get();
+  const std::string_view coding = message[http::field::transfer_encoding];
+  if (coding.empty()) return;
+  if (message.count(http::field::transfer_encoding) != 1 || !beast::iequals(coding, "chunked")) {
+    failure = Failure{
+        501, fmt::format("Transfer-Encoding \"{}\" is not known here: only chunked is", coding)};
+  } else if (message.version() < 11) {
+    failure = Failure{400, "Not an HTTP request: HTTP/1.0 has no Transfer-Encoding"};
   }
 }
 
@@ -77,8 +102,13 @@ HttpParser::Fed HttpParser::feed(std::string_view bytes) {
     }
     if (!error) {
       impl_->count(consumed, fed.need_more ? bytes.size() - fed.consumed : 0, in_header);
+      const bool header_ended = in_header && impl_->parser.is_header_done();
+      if (header_ended && !impl_->failure) impl_->check_coding();
     } else {
       impl_->fail_with(error);
+      if (error == http::error::bad_version) {
+        impl_->explain_bad_version(bytes.substr(fed.consumed - consumed));
+      }
     }
   }
   return fed;

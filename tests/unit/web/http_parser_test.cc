@@ -120,6 +120,32 @@ TEST(HttpParser, WhatIsNoRequest) {
   EXPECT_EQ(status_of(std::string("GET /\0 HTTP/1.1\r\n\r\n", 19)), 400);
 }
 
+TEST(HttpParser, WhatLooksLikeAWrongVersionIsToldApart) {
+  const auto message_of = [](std::string_view text) {
+    const HttpParser parser = fed(text);
+    return parser.failure() ? parser.failure()->message : "";
+  };
+  EXPECT_EQ(status_of("GET / HTTP/1.1\nHost: x\n\n"), 400);
+  EXPECT_EQ(message_of("GET / HTTP/1.0\n\n"), "Not an HTTP request: its lines must end with CR LF");
+  EXPECT_EQ(status_of("GET /a b HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(message_of("GET /a b HTTP/1.1\r\n\r\n"),
+            "Not an HTTP request: a space in its target is written %20");
+  EXPECT_EQ(status_of("GET /a b HTTP/1.7\r\n\r\n"), 505);
+}
+
+TEST(HttpParser, OtherTransferCodingsAreRefused) {
+  for (const char* coding : {"gzip", "gzip, chunked", "chunked, gzip", "identity", "x"}) {
+    const std::string text =
+        "POST / HTTP/1.1\r\nTransfer-Encoding: " + std::string(coding) + "\r\n\r\nGET / HTTP/1.1";
+    EXPECT_EQ(status_of(text), 501) << coding;
+  }
+  const std::string chunked = "\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  EXPECT_EQ(status_of("POST / HTTP/1.1" + chunked), 0);
+  EXPECT_EQ(status_of("POST / HTTP/1.1\r\ntransfer-encoding: Chunked\r\n\r\n0\r\n\r\n"), 0);
+  EXPECT_EQ(status_of("POST / HTTP/1.0" + chunked), 400);
+  EXPECT_EQ(status_of("POST / HTTP/1.1\r\nTransfer-Encoding: chunked" + chunked), 400);
+}
+
 // Two ways to say how long a body is, and a proxy in front may believe the other one.
 TEST(HttpParser, AmbiguousLengthsAreRefused) {
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"),
