@@ -101,6 +101,8 @@ class OpenedStores final : public Stores {
     return points_->health();
   }
 
+  void drop_caches() override { wide_->drop_caches(); }
+
   Result<void> close() override {
     Result<void> flushed;
     if (metadata_) flushed = wait_for(executor_, metadata_->stop());

@@ -23,6 +23,7 @@ class Stores {
   [[nodiscard]] virtual storage::Metadata& metadata() = 0;
   // kUnavailable with the reason while points cannot be made durable.
   [[nodiscard]] virtual Result<void> health() const = 0;
+  virtual void drop_caches() = 0;  // any thread
   // Everything becomes durable, files close. No call may follow. All is closed even when an error
   // is returned: the first one.
   virtual Result<void> close() = 0;

@@ -46,6 +46,8 @@ Task<void> RocksStore::compact() {
 
 Result<void> RocksStore::health() const { return core_->committer.health(); }
 
+void RocksStore::drop_caches() { core_->database->drop_caches(); }
+
 Task<void> RocksStore::close() {
   if (!core_->closing.exchange(true)) {
     closer_ = std::thread([core = core_, closed = closed_] { closed.finish(core->close()); });

@@ -35,6 +35,7 @@ class RocksStore final : public WideColumnStore {
 
   Task<std::shared_ptr<Table>> open_table(TableSpec spec) override;
   [[nodiscard]] Result<void> health() const override;
+  void drop_caches() override;  // blocks of files that nobody reads just now
   Task<void> close() override;
 
   // Rewrites every file, expired cells left out: for tools and tests. May take hours.

@@ -160,6 +160,9 @@ class WideColumnStore {
   // kUnavailable with the reason while what is written cannot be made durable.
   [[nodiscard]] virtual Result<void> health() const { return {}; }
 
+  // Forgets what can be read again. Any thread.
+  virtual void drop_caches() {}
+
   // Finishes what runs, then releases files and threads. No call may follow.
   virtual Task<void> close() = 0;
 };

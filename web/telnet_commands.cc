@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/utf8.h"
+#include "web/drop_caches.h"
 #include "web/stats.h"
 
 namespace halite::web {
@@ -45,7 +46,7 @@ void run_diediedie(WebContext&, std::string_view, std::string& reply) {
 }
 
 void run_dropcaches(WebContext& context, std::string_view, std::string& reply) {
-  if (context.services.drop_caches) context.services.drop_caches();
+  drop_caches(context.services);
   reply += "Caches dropped.\n";
 }
 

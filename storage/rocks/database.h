@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 
 #include "common/clock.h"
@@ -46,6 +47,8 @@ class Database {
   [[nodiscard]] rocksdb::DB& db() { return *db_; }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* meta() { return db_->DefaultColumnFamily(); }
   [[nodiscard]] TimestampMs seen_time() const { return seen_time_; }  // when it was opened
+
+  void drop_caches() { block_cache_->EraseUnRefEntries(); }
 
   // Rewrites every file of every table, expired cells left out.
   Result<void> compact();

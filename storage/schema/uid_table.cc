@@ -385,7 +385,7 @@ Task<std::vector<std::string>> UidTable::suggest(NameKind kind, std::string pref
   const Bytes qualifier(name_kind_text(kind));
   ScanSpec spec;
   spec.family = kIdFamily;
-  spec.ranges.push_back(prefix.empty() ? KeyRange{"!", "~"} : KeyRange{prefix, prefix_end(prefix)});
+  if (!prefix.empty()) spec.ranges.push_back(KeyRange{prefix, prefix_end(prefix)});
   spec.qualifier_begin = qualifier;
   spec.qualifier_end = qualifier + '\0';
   spec.keys_only = true;

@@ -1,13 +1,14 @@
-// GET, DELETE /api/dropcaches: forget what can be read again.
+// GET, DELETE /api/dropcaches: forget what can be read again: series seen lately, blocks of files.
 //
 // Answer      200 {"status":"200","message":"Caches dropped"}
 // Errors      none
+#include "web/drop_caches.h"
 #include "web/handlers/handlers.h"
 
 namespace halite::web {
 
 boost::asio::awaitable<Response> handle_dropcaches(Call& call) {
-  if (call.services.drop_caches) call.services.drop_caches();
+  drop_caches(call.services);
   co_return json_response(200, "{\"status\":\"200\",\"message\":\"Caches dropped\"}");
 }
 
