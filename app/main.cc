@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/options.h"
 #include "app/serve.h"
@@ -95,6 +96,19 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   return EXIT_SUCCESS;
 }
 
+// A word in the place of a subcommand that is none, or a reason to leave it to CLI11: empty.
+std::string unknown_subcommand(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return {};
+  const std::string word = argv[1];
+  std::vector<std::string> known;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (each->get_name() == word) return {};
+    known.push_back(each->get_name());
+  }
+  return fmt::format("there is no subcommand \"{}\"; there is: {} (see halite --help)", word,
+                     fmt::join(known, ", "));
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Halite, a time-series metrics database that speaks OpenTSDB's protocols.",
                "halite");
@@ -103,6 +117,10 @@ int run(int argc, char** argv) {
   ServeFlags flags;
   CLI::App* const serve = app.add_subcommand("serve", "Take points in and answer questions");
   declare_serve(*serve, flags);
+  if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {
+    fmt::print(stderr, "halite: {}\n", unknown);
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -21,11 +21,12 @@ Result<void> set_listen_address(std::string_view text, web::WebOptions& options)
   if (bracketed) address = address.substr(1, address.size() - 2);
   const char* const end = port.data() + port.size();
   const auto [stop, error] = std::from_chars(port.data(), end, options.port);
+  if (colon == 0 || address == "*") address = "0.0.0.0";
   if (address.empty() || port.empty() || error != std::errc() || stop != end ||
       (!bracketed && address.find(':') != std::string_view::npos)) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("listen wants ADDRESS:PORT such as 127.0.0.1:4242 or [::1]:4242, "
-                            "not \"{}\"",
+                fmt::format("listen wants ADDRESS:PORT such as 127.0.0.1:4242, [::1]:4242, "
+                            "localhost:4242 or :4242 (all addresses), not \"{}\"",
                             text));
   }
   options.address = address;

@@ -1,5 +1,8 @@
 #include "app/server.h"
 
+#include <system_error>
+
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -62,6 +65,11 @@ struct Server::Parts {
 
 Result<void> Server::Parts::open_data() {
   if (options.store != "memory") {
+    // A server that cannot start leaves no new directory behind.
+    std::error_code unknown;
+    if (!std::filesystem::exists(options.data_dir, unknown)) {
+      TRY_VOID(web::check_listen(options.web, web_threads.get_executor()));
+    }
     TRY(data_dir, DataDir::open(options.data_dir));
   }
   TRY(stores, open_stores(options, clock, web_threads.get_executor(), registry));
@@ -81,7 +89,7 @@ Result<void> Server::Parts::listen() {
                                      .registry = registry,
                                      .version = version_info(),
                                      .config = [texts = settings] { return texts; },
-                                     .drop_caches = {},
+                                     .drop_caches = [&kept = *stores] { kept.drop_caches(); },
                                      .not_ready = [&parts = *stores]() -> std::string {
                                        const Result<void> health = parts.health();
                                        return health ? std::string() : health.error().message;

@@ -16,6 +16,18 @@ namespace {
 
 constexpr std::string_view kEnvironmentPrefix = "HALITE_";
 constexpr std::string_view kFileVariable = "HALITE_CONFIG";
+constexpr std::size_t kCommentColumnMax = 44;  // printed; one long value must not push all others
+
+std::string sorted_words(std::string_view name) {
+  std::vector<std::string_view> words;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find_first_of("._"), name.size());
+    words.push_back(name.substr(0, end));
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  std::ranges::sort(words);
+  return fmt::format("{}", fmt::join(words, " "));
+}
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
@@ -146,7 +158,10 @@ std::string Config::nearest(std::string_view name) const {
     const std::string_view whole = setting.name;
     const std::string_view word = whole.substr(whole.rfind('.') + 1);
     const std::string_view asked = name.substr(name.rfind('.') + 1);
-    return std::min(edit_distance(name, whole), edit_distance(asked, word) + 1);
+    const std::size_t by_letters =
+        std::min(edit_distance(name, whole), edit_distance(asked, word) + 1);
+    // And so are the right words in another order.
+    return std::min(by_letters, edit_distance(sorted_words(name), sorted_words(whole)) + 1);
   };
   const auto best = std::ranges::min_element(settings_, {}, distance);
   return best == settings_.end() ? "" : best->name;
@@ -256,6 +271,7 @@ std::string Config::print() const {
     return fmt::format("{} = {}", setting.name, value);
   };
   for (const Setting& setting : settings_) width = std::max(width, line_of(setting).size());
+  width = std::min(width, kCommentColumnMax);
   std::string out;
   for (const Setting& setting : settings_) {
     const std::string standard =

@@ -166,6 +166,8 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
                       .accept_encoding = {}};
   std::optional<Response> broken = refuse_long_body(request, options);
   if (!broken) broken = inflate(request);
+  // Editors of one system put it there; it says nothing.
+  if (request.body.starts_with("\xEF\xBB\xBF")) request.body.erase(0, 3);
   Routed routed =
       route(options, context_.services, context_.metrics, std::move(request), work.get_token());
   if (broken) {

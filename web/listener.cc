@@ -44,7 +44,7 @@ asio::awaitable<void> run_connection(std::shared_ptr<Link> link, WebContext& con
   if (count && *count != 0) {
     context.metrics.bytes_read.Increment(static_cast<double>(*count));
     early.resize(*count);
-    if (sniff(early.front()) == Protocol::kHttp) {
+    if (sniff(early) == Protocol::kHttp) {
       HttpSession session(*link, context, std::move(early));
       co_await session.run();
     } else {
@@ -66,14 +66,35 @@ std::chrono::milliseconds sweep_period(const WebOptions& options) {
   return std::chrono::milliseconds(std::max<std::int64_t>(shortest / 4, 10));
 }
 
-Result<tcp::endpoint> endpoint_of(const WebOptions& options) {
+// A name is asked for at the system; where it has addresses of both kinds, IPv4 comes first.
+Result<tcp::endpoint> endpoint_of(const WebOptions& options,
+                                  const asio::any_io_executor& executor) {
   boost::system::error_code error;
   const asio::ip::address address = asio::ip::make_address(options.address, error);
-  if (error) {
-    return fail(Errc::kInvalidArgument, fmt::format("\"{}\" is no address to listen on: {}",
-                                                    options.address, error.message()));
+  if (!error) return tcp::endpoint(address, options.port);
+  tcp::resolver resolver(executor);
+  const auto found = resolver.resolve(options.address, "", tcp::resolver::passive, error);
+  if (error || found.empty()) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("cannot listen on \"{}\": it is neither an address nor the name of a "
+                            "host ({})",
+                            options.address, error ? error.message() : "it has no address"));
   }
-  return tcp::endpoint(address, options.port);
+  const auto chosen = std::ranges::find_if(
+      found, [](const auto& entry) { return entry.endpoint().address().is_v4(); });
+  const auto& entry = chosen == found.end() ? *found.begin() : *chosen;
+  return tcp::endpoint(entry.endpoint().address(), options.port);
+}
+
+Result<void> bind(const WebOptions& options, tcp::acceptor& acceptor) {
+  TRY(const tcp::endpoint endpoint, endpoint_of(options, acceptor.get_executor()));
+  boost::system::error_code error;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) return {};
+  return fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
+                                              options.port, error.message()));
 }
 
 }  // namespace
@@ -188,6 +209,11 @@ bool Listener::State::gone_within(std::chrono::milliseconds time) {
   return changed.wait_for(lock, time, [this] { return links.empty(); });
 }
 
+Result<void> check_listen(const WebOptions& options, const asio::any_io_executor& executor) {
+  tcp::acceptor acceptor(executor);
+  return bind(options, acceptor);
+}
+
 Listener::Listener(WebContext& context, asio::any_io_executor executor)
     : state_(std::make_shared<State>(context, std::move(executor))) {}
 
@@ -195,18 +221,18 @@ Listener::~Listener() { stop(); }
 
 Result<void> Listener::start() {
   const WebOptions& options = state_->context.options;
-  TRY(const tcp::endpoint endpoint, endpoint_of(options));
-  boost::system::error_code error;
   tcp::acceptor& acceptor = state_->acceptor;
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(options.backlog, error);
+  Result<void> bound = bind(options, acceptor);
+  boost::system::error_code error;
+  if (bound) acceptor.listen(options.backlog, error);
   if (error) {
+    bound = fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
+                                                 options.port, error.message()));
+  }
+  if (!bound) {
     boost::system::error_code ignored;
     acceptor.close(ignored);
-    return fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
-                                                options.port, error.message()));
+    return bound;
   }
   state_->port = acceptor.local_endpoint().port();
   state_->spawn_loop(state_->accept_loop());

@@ -12,7 +12,7 @@ enum class Mode : std::uint8_t { kReadWrite, kReadOnly, kWriteOnly };
 
 struct WebOptions {
   // Where to listen. Port 0 lets the system choose; WebServer::port() tells which.
-  std::string address = "127.0.0.1";  // of `listen`: an IPv4 or IPv6 address
+  std::string address = "127.0.0.1";  // of `listen`: an IPv4 or IPv6 address, or a host name
   std::uint16_t port = 4242;          // of `listen`
   int backlog = 4096;                 // web.backlog: connections waiting to be accepted
 

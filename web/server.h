@@ -61,12 +61,17 @@ struct WebServices {
   VersionInfo version;
   // Settings as /api/config shows them. Called from any thread.
   std::function<std::map<std::string, std::string>()> config;
-  // Forgets what may be read again (dropcaches). Called from any thread; may be empty.
+  // Forgets what the store may read again (dropcaches). Called from any thread; may be empty: it
+  // keeps nothing.
   std::function<void()> drop_caches;
   // Why the process should get no work yet (/-/ready); an empty text means it is ready. May be
   // empty: always ready.
   std::function<std::string()> not_ready;
 };
+
+// Whether the address could be listened on just now; takes nothing. Errors as start().
+[[nodiscard]] Result<void> check_listen(const WebOptions& options,
+                                        const boost::asio::any_io_executor& executor);
 
 class WebServer {
  public:

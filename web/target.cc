@@ -54,6 +54,20 @@ Result<int> parse_version(std::string_view segment) {
   return version;
 }
 
+// What "http://host:4242/path?query" asks of its host: "/path?query" (RFC 9112, 3.2.2). Empty: the
+// target is of another form.
+std::string without_authority(std::string_view text) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!equal_ignoring_case(text.substr(0, scheme.size()), scheme)) continue;
+    text.remove_prefix(scheme.size());
+    const std::size_t end = std::min(text.find_first_of("/?"), text.size());
+    if (end == 0) return {};
+    text.remove_prefix(end);
+    return text.starts_with('/') ? std::string(text) : "/" + std::string(text);
+  }
+  return {};
+}
+
 // Reads the segments after the prefix: which endpoint is meant.
 Result<void> resolve(const std::vector<std::string>& segments, std::size_t at, Target& target) {
   if (at >= segments.size()) return {};
@@ -133,6 +147,8 @@ Result<Parameters> parse_parameters(std::string_view text) {
 }
 
 Result<void> parse_target(std::string_view text, bool grafana_prefix, Target& target) {
+  const std::string from_root = without_authority(text);
+  if (!from_root.empty()) text = from_root;
   if (text.empty() || text.front() != '/') {
     return fail(Errc::kInvalidArgument,
                 fmt::format("The request's target \"{}\" does not begin with a slash", text));

@@ -141,6 +141,20 @@ class Lifecycle(support.HaliteTest):
         self.assertEqual(code, 1)
         self.assertRegex(err, rf"cannot listen on 127\.0\.0\.1 port {first.port}: Address already in use")
 
+        self.assertFalse((self.scratch / "other").exists())
+
+    def test_unknown_subcommand_is_named(self):
+        code, _, err = self.run_halite("foo")
+        self.assertEqual(code, 2)
+        self.assertRegex(err, r'there is no subcommand "foo"; there is: .*serve')
+
+    def test_unknown_host_is_said(self):
+        code, _, err = self.run_halite("serve", "--data-dir", str(self.scratch / "other"),
+                                       "--listen", "no.such.host.invalid:1")
+        self.assertEqual(code, 1)
+        self.assertIn('cannot listen on "no.such.host.invalid"', err)
+        self.assertFalse((self.scratch / "other").exists())
+
     def test_not_our_address_is_said(self):
         code, _, err = self.run_halite("serve", "--store", "memory", "--listen", "192.0.2.1:1")
         self.assertEqual(code, 1)

@@ -92,7 +92,16 @@ TEST(Settle, ListenAddresses) {
   ASSERT_TRUE(settle(options));
   EXPECT_EQ(options.web.address, "::1");
   EXPECT_EQ(options.web.port, 80);
-  for (const char* bad : {"", "4242", ":4242", "localhost", "127.0.0.1:", "127.0.0.1:65536",
+  options.listen = "localhost:4242";  // a name is resolved when it is listened on
+  ASSERT_TRUE(settle(options));
+  EXPECT_EQ(options.web.address, "localhost");
+  for (const char* all : {":4242", "*:4242"}) {
+    options.listen = all;
+    ASSERT_TRUE(settle(options));
+    EXPECT_EQ(options.web.address, "0.0.0.0");
+    EXPECT_EQ(options.web.port, 4242);
+  }
+  for (const char* bad : {"", "4242", ":", "localhost", "[]:1", "127.0.0.1:", "127.0.0.1:65536",
                           "127.0.0.1:x", "127.0.0.1:-1", "::1:80", "[::1]", "1.2.3.4:80 "}) {
     options.listen = bad;
     const Result<void> settled = settle(options);

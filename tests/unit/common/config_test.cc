@@ -89,6 +89,12 @@ TEST_F(ConfigTest, UnknownNamesNameTheNearest) {
             "h.toml:1: there is no setting tags_max; did you mean ingest.tags_max?");
   EXPECT_EQ(environment_error("HALITE_LISTN=x"),
             "environment: there is no setting HALITE_LISTN; did you mean HALITE_LISTEN?");
+  EXPECT_EQ(environment_error("HALITE_WEB_TIMEOUT_MS=x"),
+            "environment: there is no setting HALITE_WEB_TIMEOUT_MS; did you mean "
+            "HALITE_QUERY_TIMEOUT_MS?");
+  EXPECT_EQ(environment_error("HALITE_TAGS_INGEST_MAX=x"),
+            "environment: there is no setting HALITE_TAGS_INGEST_MAX; did you mean "
+            "HALITE_INGEST_TAGS_MAX?");
   EXPECT_EQ(config_.apply_flag("--set", "stor", "memory").error().message,
             "--set: there is no setting stor; did you mean store?");
 }
@@ -137,6 +143,13 @@ TEST_F(ConfigTest, AFileThatIsNotThereIsAnError) {
   ASSERT_FALSE(applied);
   EXPECT_THAT(applied.error().message,
               HasSubstr("cannot read the configuration file /nonexistent/h.toml: No such file"));
+}
+
+TEST_F(ConfigTest, OneLongValueDoesNotPushTheOthers) {
+  ASSERT_EQ(file_error("listen = '" + std::string(300, 'x') + "'\n"), "");
+  const std::string printed = config_.print();
+  const std::size_t at = printed.find("ingest.tags_max");
+  EXPECT_LT(printed.find('\n', at) - at, 100u);
 }
 
 TEST_F(ConfigTest, PrintsAllAndReadsItBack) {

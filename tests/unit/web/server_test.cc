@@ -6,6 +6,7 @@
 #include <future>
 #include <thread>
 
+#include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -222,6 +223,63 @@ TEST(Server, SyncAnswersWhenEverythingIsDurable) {
   EXPECT_EQ(receive_until(client, "\n"), "synced\n");
 }
 
+// A telnet client whose points do not become durable: one line a time, each a batch of its own.
+class SlowDisk {
+ public:
+  SlowDisk(std::size_t flushes_max, std::int64_t durable_ms)
+      : server_(options(flushes_max, durable_ms)), client_(server_.port()) {
+    server_.tables().hold();
+  }
+  void put() {
+    ASSERT_TRUE(client_.send(fmt::format("put m {} 1 host=a\n", 1356998400 + lines_++)));
+    ASSERT_TRUE(soon([&] { return server_.metric("halite_web_telnet_lines_total") == lines_; }));
+  }
+  [[nodiscard]] bool begun(int writes) {
+    return soon([&] { return server_.tables().writes == writes; });
+  }
+  // Another line is not even read.
+  [[nodiscard]] bool waits() {
+    const int writes = server_.tables().writes;
+    client_.send("version\n");
+    return client_.receive(50) == std::nullopt && server_.tables().writes == writes;
+  }
+  [[nodiscard]] bool goes_on() {
+    server_.tables().release();
+    client_.send("sync\n");
+    return receive_until(client_, "synced\n").ends_with("synced\n") && begun(lines_);
+  }
+
+ private:
+  static TestServerOptions options(std::size_t flushes_max, std::int64_t durable_ms) {
+    TestServerOptions made;
+    made.web.telnet_flushes_max = flushes_max;
+    made.web.telnet_durable_ms = durable_ms;
+    return made;
+  }
+  TestServer server_;
+  Client client_;
+  int lines_ = 0;
+};
+
+TEST(Server, TelnetBatchesThatAreNotDurableHaveAMaximum) {
+  SlowDisk disk(2, 3'600'000);
+  disk.put();
+  disk.put();
+  EXPECT_TRUE(disk.begun(2));  // the maximum
+  disk.put();                  // one more is read, and waits
+  EXPECT_TRUE(disk.waits());
+  EXPECT_TRUE(disk.goes_on());
+}
+
+TEST(Server, TelnetReadsNoMoreWhenABatchIsNotDurableInTime) {
+  SlowDisk disk(100, 1);
+  disk.put();
+  EXPECT_TRUE(disk.begun(1));
+  disk.put();
+  EXPECT_TRUE(disk.waits());
+  EXPECT_TRUE(disk.goes_on());
+}
+
 TEST(Server, WhatDidNotBecomeDurableIsSaid) {
   TestServer server;
   server.tables().fail = true;
@@ -354,10 +412,53 @@ TEST(Server, PointsOfManyConnectionsAtOnce) {
   EXPECT_NE(receive_until(client, "}}]").find(":10000.0}}]"), std::string::npos);
 }
 
+TEST(Server, DropcachesForgetsSeries) {
+  TestServer server;
+  const auto misses = [&] {
+    return server.metric("halite_ingest_series_cache_lookups_total", "result", "miss");
+  };
+  Client client(server.port());
+  const auto put = [&](std::string_view before) {
+    client.send(fmt::format("{}put m 1356998400 1 host=a\nsync\n", before));
+    receive_until(client, "synced\n");
+  };
+  put("");
+  put("");
+  EXPECT_EQ(misses(), 1);
+  put("dropcaches\n");
+  EXPECT_EQ(misses(), 2);
+  Client http(server.port());
+  ASSERT_TRUE(http.send("GET /api/dropcaches HTTP/1.1\r\n\r\n"));
+  receive_until(http, "}");
+  put("");
+  EXPECT_EQ(misses(), 3);
+}
+
+Result<void> listens_on(const std::string& address, std::uint16_t port) {
+  boost::asio::io_context io;
+  WebOptions options;
+  options.address = address;
+  options.port = port;
+  return check_listen(options, io.get_executor());
+}
+
+TEST(Server, ListensOnNamesToo) {
+  const Result<void> local = listens_on("localhost", 0);
+  EXPECT_TRUE(local) << local.error().message;
+  EXPECT_TRUE(listens_on("0.0.0.0", 0));
+}
+
 TEST(Server, SaysWhyItCannotListen) {
   TestServer server;
-  TestServer other;
-  EXPECT_NE(server.port(), other.port());
+  EXPECT_EQ(
+      listens_on("127.0.0.1", server.port()).error().message,
+      fmt::format("cannot listen on 127.0.0.1 port {}: Address already in use", server.port()));
+  const Result<void> nowhere = listens_on("no such host", 1);
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, Errc::kInvalidArgument);
+  EXPECT_TRUE(nowhere.error().message.starts_with(
+      "cannot listen on \"no such host\": it is neither an address nor the name of a host ("))
+      << nowhere.error().message;
 }
 
 }  // namespace

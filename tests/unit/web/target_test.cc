@@ -31,6 +31,18 @@ TEST(Target, ApiEndpointsInAnyCaseAndVersion) {
   EXPECT_EQ(parsed("/api/query").version, 1);
 }
 
+TEST(Target, AbsoluteFormIsAskedOfUs) {
+  EXPECT_EQ(parsed("http://db.example:4242/api/query?start=1h-ago").endpoint, "api/query");
+  EXPECT_EQ(parsed("http://db.example:4242/api/query?start=1h-ago").get("start"), "1h-ago");
+  EXPECT_EQ(parsed("HTTPS://[::1]:4242/api/put").endpoint, "api/put");
+  EXPECT_EQ(parsed("http://db.example").path, "/");
+  EXPECT_EQ(parsed("http://db.example?json").path, "/");
+  EXPECT_TRUE(parsed("http://db.example?json").has("json"));
+  EXPECT_EQ(refused("http:///api/put").code, Errc::kInvalidArgument);
+  EXPECT_EQ(refused("ftp://db.example/").code, Errc::kInvalidArgument);
+  EXPECT_EQ(refused("http:/").code, Errc::kInvalidArgument);
+}
+
 TEST(Target, WhatFollowsTheEndpoint) {
   EXPECT_EQ(parsed("/api/search/Lookup/x").rest, (std::vector<std::string>{"Lookup", "x"}));
   EXPECT_EQ(parsed("/s/app.js").endpoint, "s");
