@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <fmt/ranges.h>
+#include <malloc.h>
 
 #include "app/logging.h"
 #include "app/readiness.h"
@@ -23,6 +24,16 @@ void raise_file_limit() {
   limit.rlim_cur = limit.rlim_max;
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
     log::warn("the limit of open files stays at its default: {}", std::strerror(errno));
+  }
+}
+
+// A large buffer goes back to the system once it is freed. On its own, glibc raises the size from
+// which that is so, up to 32 MiB, and keeps as much again at the top of each thread's heap.
+void give_back_large_buffers() {
+  constexpr int kLargeBytes = 4 << 20;
+  if (::mallopt(M_MMAP_THRESHOLD, kLargeBytes) != 1 ||
+      ::mallopt(M_TRIM_THRESHOLD, kLargeBytes) != 1) {
+    log::warn("freed memory may stay with the process: mallopt does not work here");
   }
 }
 
@@ -48,6 +59,7 @@ void tell_service_manager(std::string_view state) {
 Result<void> serve(const Options& options, const Config& config) {
   set_up_log(options.log);
   raise_file_limit();
+  give_back_large_buffers();
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): it cannot fail for SIGPIPE
   // Blocked here and so in every thread made from now on: only this one takes them.
   const sigset_t signals = ending_signals();

@@ -56,6 +56,8 @@ void declare_ingest(Config& config, ingest::IngestOptions& options) {
                "Refused points kept for the status page.");
   config.bytes("ingest.refused_sample_bytes_max", limits.refused_sample_bytes_max, {1, kMiB},
                "Of each of them.");
+  config.count("ingest.refused_log_lines_max", limits.refused_log_lines_max, {0, 1'000'000},
+               "lines", "Refused points of HTTP bodies logged in one second. 0 = none.");
   config.flag("ingest.create_metrics", options.create.metrics, "Metrics are created on first use.");
   config.flag("ingest.create_tag_keys", options.create.tag_keys,
               "Tag keys are created on first use.");

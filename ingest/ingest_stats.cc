@@ -6,6 +6,8 @@
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
+#include "common/json_string.h"
+#include "common/log.h"
 #include "common/utf8.h"
 
 namespace halite::ingest {
@@ -88,15 +90,34 @@ void IngestStats::taken(Protocol protocol, std::uint64_t points) {
 
 void IngestStats::refused(Protocol protocol, const Refused& why, std::string_view point) {
   refused(protocol, why.reason, 1);
-  if (limits_.refused_samples_max == 0) return;
   RefusedSample sample{.time = clock_.now_ms(),
                        .protocol = protocol,
                        .reason = why.reason,
                        .error = beginning_of(why.text, limits_.refused_sample_bytes_max),
                        .point = beginning_of(point, limits_.refused_sample_bytes_max)};
   const std::scoped_lock lock(mutex_);
+  if (protocol == Protocol::kHttp) log_refused(sample);
+  if (limits_.refused_samples_max == 0) return;
   if (samples_.size() == limits_.refused_samples_max) samples_.pop_front();
   samples_.push_back(std::move(sample));
+}
+
+// OpenTSDB's answer to a bad body sends its reader to the log, so there it is; a stream of bad
+// points must not fill it.
+void IngestStats::log_refused(const RefusedSample& sample) {
+  const TimestampMs second = sample.time / 1000;
+  if (second != log_second_) {
+    log_second_ = second;
+    log_lines_ = 0;
+  }
+  if (limits_.refused_log_lines_max == 0 || log_lines_ > limits_.refused_log_lines_max) return;
+  if (log_lines_++ < limits_.refused_log_lines_max) {
+    log::warn("put: point refused: {} in {}", json_string(sample.error), json_string(sample.point));
+  } else {
+    log::warn(
+        "put: more points refused within this second are not logged "
+        "(ingest.refused_log_lines_max)");
+  }
 }
 
 void IngestStats::refused(Protocol protocol, RefusalReason reason, std::uint64_t points) {

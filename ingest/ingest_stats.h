@@ -52,6 +52,8 @@ class IngestStats {
   [[nodiscard]] std::vector<RefusedSample> samples() const;
 
  private:
+  void log_refused(const RefusedSample& sample);  // mutex_ is held
+
   using ByReason = std::array<prometheus::Counter*, kRefusalReasons.size()>;
 
   const IngestLimits limits_;
@@ -65,6 +67,8 @@ class IngestStats {
   prometheus::Gauge* cache_keys_;
   mutable std::mutex mutex_;
   std::deque<RefusedSample> samples_;  // guarded by mutex_
+  TimestampMs log_second_ = 0;         // guarded by mutex_
+  std::size_t log_lines_ = 0;          // in that second; guarded by mutex_
 };
 
 }  // namespace halite::ingest

@@ -18,6 +18,7 @@ struct IngestLimits {
   std::size_t telnet_batch_bytes_max = 16 << 20;  // names not seen before, waiting for their ids
   std::size_t refused_samples_max = 100;          // refused points kept for the status page
   std::size_t refused_sample_bytes_max = 200;     // of each
+  std::size_t refused_log_lines_max = 10;  // refused points of HTTP bodies logged in one second
 };
 
 struct IngestOptions {

@@ -12,6 +12,7 @@ namespace {
 
 // So many pairs of parsers wait for their next body; they keep up to a few MiB each.
 constexpr std::size_t kParsersKept = 8;
+constexpr std::size_t kParserBodyBytesMax = 4 << 20;  // those that read more are not kept
 
 // The two kinds of refusal, the parser's and the store's, as one list in body order.
 std::vector<DraftRefusal> merge(std::vector<DraftRefusal> early, std::vector<DraftRefusal> late) {
@@ -50,7 +51,8 @@ std::unique_ptr<JsonParsers> Writer::Impl::borrow_parsers() {
   return std::make_unique<JsonParsers>(core.options.limits);
 }
 
-void Writer::Impl::return_parsers(std::unique_ptr<JsonParsers> pair) {
+void Writer::Impl::return_parsers(std::unique_ptr<JsonParsers> pair, std::size_t body_bytes) {
+  if (body_bytes > kParserBodyBytesMax) return;  // it holds some six times as much
   const std::scoped_lock lock(mutex);
   if (parsers.size() < kParsersKept) parsers.push_back(std::move(pair));
 }
@@ -66,7 +68,7 @@ Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
   auto parsers = impl_->borrow_parsers();
   JsonIntake intake(core, *parsers);
   if (auto scanned = parsers->bodies.scan(body, intake); !scanned) {
-    impl_->return_parsers(std::move(parsers));
+    impl_->return_parsers(std::move(parsers), body.size());
     core.stats.body_refused();
     co_return std::unexpected(std::move(scanned).error());
   }
@@ -78,7 +80,7 @@ Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
   Draft draft = intake.take_draft();
   auto committed = co_await core.commit(std::move(draft), Protocol::kHttp);
   if (!committed) {
-    impl_->return_parsers(std::move(parsers));
+    impl_->return_parsers(std::move(parsers), body.size());
     core.stats.body_refused();
     co_return std::unexpected(std::move(committed).error());
   }
@@ -88,7 +90,7 @@ Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
                      .failures = {},
                      .durable = std::move(committed->durable)};
   if (keep_failures) outcome.failures = failures_of(refused, intake.elements(), parsers->points);
-  impl_->return_parsers(std::move(parsers));
+  impl_->return_parsers(std::move(parsers), body.size());
   co_return std::move(outcome);
 }
 

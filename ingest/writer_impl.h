@@ -18,7 +18,7 @@ struct Writer::Impl {
       : core(store, clock, std::move(options), registry) {}
 
   std::unique_ptr<JsonParsers> borrow_parsers();
-  void return_parsers(std::unique_ptr<JsonParsers> pair);
+  void return_parsers(std::unique_ptr<JsonParsers> pair, std::size_t body_bytes);
 
   WriterCore core;
   std::mutex mutex;

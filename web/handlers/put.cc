@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "common/json_string.h"
+#include "common/log.h"
 #include "ingest/writer.h"
 #include "web/handlers/handlers.h"
 
@@ -88,6 +89,7 @@ Response answer_of(const Call& call, const Counts& counts,
   }
   if (good) return json_response(204, "");
   if (counts.timeouts != 0) {
+    log::warn("put: {} points were not durable within sync_timeout", counts.timeouts);
     return error_response(call, 400,
                           fmt::format("The put call has timedout with {} successful writes, {} "
                                       "failed writes and {} timed out writes.",

@@ -1,12 +1,17 @@
 #include "ingest/writer.h"
 
+#include <algorithm>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
 
+#include "common/log.h"
 #include "tests/unit/ingest/writer_fixture.h"
 
 namespace halite::ingest {
@@ -54,6 +59,41 @@ TEST(PutJsonBody, ForgottenSeriesAreLookedUpAgain) {
   fixture.writer.forget_series();
   put(fixture, point("m", 3, "1"));
   EXPECT_THAT(fixture.store.interned(), ElementsAre(1U, 1U));
+}
+
+// All that is logged while it lives.
+class LogCapture {
+ public:
+  LogCapture() : before_(spdlog::default_logger()) {
+    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
+    sink->set_pattern("%v");
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", std::move(sink)));
+  }
+  ~LogCapture() { spdlog::set_default_logger(before_); }
+  [[nodiscard]] std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_;
+};
+
+// The answer without details sends its reader to the log.
+TEST(PutJsonBody, RefusedPointsAreLoggedUpToAMaximumASecond) {
+  IngestOptions options;
+  options.limits.refused_log_lines_max = 2;
+  WriterFixture fixture(options);
+  const LogCapture log;
+  put(fixture, point("m", 1, "\"x\""));
+  put(fixture, point("m", 2, "\"y\\n\""));
+  EXPECT_THAT(log.text(), testing::HasSubstr("put: point refused: \""));
+  EXPECT_EQ(std::ranges::count(log.text(), '\n'), 2);
+  put(fixture, point("m", 3, "\"z\""));
+  put(fixture, point("m", 4, "\"z\""));
+  EXPECT_EQ(std::ranges::count(log.text(), '\n'), 3);
+  EXPECT_THAT(log.text(), testing::HasSubstr("ingest.refused_log_lines_max"));
+  fixture.clock.advance(1000);
+  put(fixture, point("m", 5, "\"z\""));
+  EXPECT_EQ(std::ranges::count(log.text(), '\n'), 4);
 }
 
 TEST(Writer, NamesAreCheckedInOpenTsdbsWords) {
