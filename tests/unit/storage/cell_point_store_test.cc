@@ -109,6 +109,7 @@ class CellPointStoreTest : public testing::Test {
     by_hand_.restart();
     by_hand_.poll();
   }
+  void expect_append_waits(const CellPointStoreOptions& options);
   void run_all() {  // to the end of everything begun
     by_hand_.restart();
     by_hand_.run();
@@ -219,10 +220,9 @@ TEST_F(CellPointStoreTest, FreshPointsAreWrittenSideBySide) {
   EXPECT_EQ(read().at(kNow), 99);
 }
 
-TEST_F(CellPointStoreTest, AFullPipeMakesAppendWait) {
+// The maximum is ten points.
+void CellPointStoreTest::expect_append_waits(const CellPointStoreOptions& options) {
   executor_ = by_hand_.get_executor();
-  CellPointStoreOptions options;
-  options.append.in_flight_points_max = 10;
   open(options);
   const SeriesId id = intern("a");
   const auto ten = [id](TimestampMs from) {
@@ -252,6 +252,18 @@ TEST_F(CellPointStoreTest, AFullPipeMakesAppendWait) {
   run_all();
   ASSERT_TRUE(all.get());
   EXPECT_EQ(read().size(), 33u);
+}
+
+TEST_F(CellPointStoreTest, AFullPipeMakesAppendWait) {
+  CellPointStoreOptions options;
+  options.append.in_flight_points_max = 10;
+  expect_append_waits(options);
+}
+
+TEST_F(CellPointStoreTest, PointsUnderWayHaveAMaximumOfBytesToo) {
+  CellPointStoreOptions options;
+  options.append.in_flight_bytes_max = 10 * 256;  // 256 bytes a point
+  expect_append_waits(options);
 }
 
 TEST_F(CellPointStoreTest, AFailedWriteIsTold) {
