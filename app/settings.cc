@@ -267,6 +267,11 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
                      "Recent points are written into chunks at least so often.");
   config.duration_ms("engine.seal_quiet_ms", engine.seal_quiet_ms, {0, kDayMs},
                      "A slot is sealed so long after its end and the last point that came for it.");
+  config.duration_ms("engine.expiry_interval_ms", engine.expiry_interval_ms, {1000, kDayMs},
+                     "How often slots older than storage.ttl_ms are looked for and removed.");
+  config.flag("engine.expire_after_clock_jump", engine.expire_after_clock_jump,
+              "Removes expired slots although the clock is far ahead of all data and of the last "
+              "removal.");
   config.bytes("engine.log_segment_bytes", engine.log.segment_bytes, {16 * kMiB, 4 * kGiB},
                "One file of the log.");
   config.duration_ms("engine.log_commit_interval_ms", engine.log.commit_interval_ms, {0, 10'000},

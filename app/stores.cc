@@ -145,6 +145,7 @@ class OpenedStores final : public Stores {
     storage::EngineOptions engine = options.engine;
     engine.dir = (std::filesystem::path(options.data_dir) / "engine").string();
     engine.series_max = cells.series_max;
+    engine.series_bytes_max = cells.series_bytes_max;
     engine.settings_table = cells.settings_table;
     engine.uid_table = cells.uid_table;
     engine.series_table = cells.series_table;

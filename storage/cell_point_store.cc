@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/check.h"
 #include "common/gather.h"
 #include "storage/cell_block_scan.h"
 #include "storage/delete_points.h"
 #include "storage/last_points.h"
+#include "storage/select_series.h"
 #include "storage/table_settings.h"
 
 namespace halite::storage {
@@ -21,12 +21,6 @@ TableSpec data_table_spec(const CellPointStoreOptions& options) {
   spec.name = options.data_table;
   spec.families = {FamilySpec{"t", options.cell_ttl_ms}};
   return spec;
-}
-
-std::shared_ptr<const RowSelection> ours(const std::shared_ptr<const Selection>& selection) {
-  auto rows = std::dynamic_pointer_cast<const RowSelection>(selection);
-  HALITE_CHECK(rows != nullptr, "a selection of another store");
-  return rows;
 }
 
 }  // namespace
@@ -72,51 +66,26 @@ Task<Accepted> CellPointStore::append(PointBatch batch) {
 }
 
 Task<std::shared_ptr<const Selection>> CellPointStore::select(SeriesQuery query) {
-  CO_TRY(std::shared_ptr<const RowSelection> selection,
-         co_await RowSelection::resolve(registry_, *layout_, std::move(query), clock_.now_ms()));
-  // Afterwards the registry knows all there is, unless others write, too: then scans look.
-  if (selection->by_tsuid()) {
-    SeriesRegistry::Loader loader{selection->watch(), {}};
-    CO_TRY_VOID(co_await registry_.load_series(selection->tsuids(), std::move(loader)));
-  } else if (!options_.scan.shared_tables) {
-    auto count = [selection] { return selection->count(); };
-    SeriesRegistry::Loader loader{selection->watch(), std::move(count)};
-    CO_TRY_VOID(co_await registry_.load_metric(selection->metric_uid(), false, std::move(loader)));
-    CO_TRY_VOID(selection->count());
-  }
-  co_return std::shared_ptr<const Selection>(std::move(selection));
+  return select_series(registry_, *layout_, std::move(query), clock_.now_ms(),
+                       options_.scan.shared_tables);
 }
 
 std::uint32_t CellPointStore::shard_count() const { return layout_->salt_buckets(); }
 
 std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) {
-  auto rows = std::make_unique<RowScan>(source_, ours(selection), range, shard);
+  auto rows = std::make_unique<RowScan>(source_, as_rows(selection), range, shard);
   return std::make_unique<CellBlockScan>(*layout_, std::move(rows));
 }
 
 Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,
                                                    std::size_t limit) {
-  const std::shared_ptr<const RowSelection> rows = ours(selection);
-  auto count = [rows] { return rows->count(); };
-  SeriesRegistry::Loader loader{rows->watch(), std::move(count)};
-  CO_TRY_VOID(co_await registry_.load_metric(rows->metric_uid(), options_.scan.shared_tables,
-                                             std::move(loader)));
-  CO_TRY_VOID(rows->count());
-  const RowSelection::Known known = rows->known();
-  std::vector<SeriesId> ids = known->by_shard();
-  const SeriesTable& table = registry_.table();
-  const auto tsuid = [&table](SeriesId id) -> const Bytes& { return table.at(id).tsuid; };
-  if (limit == 0 || limit > ids.size()) limit = ids.size();
-  const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(limit);
-  std::ranges::partial_sort(ids, middle, {}, tsuid);
-  ids.erase(middle, ids.end());
-  co_return ids;
+  return list_series(registry_, as_rows(selection), limit, options_.scan.shared_tables);
 }
 
 Task<std::vector<LastPoint>> CellPointStore::last(std::shared_ptr<const Selection> selection,
                                                   TimeRange range) {
-  const std::shared_ptr<const RowSelection> rows = ours(selection);
+  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   std::vector<Task<std::vector<LastPoint>>> tasks;
   for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
     tasks.push_back(find_last_points(source_, rows, range, shard));
@@ -133,7 +102,7 @@ Task<std::vector<LastPoint>> CellPointStore::last(std::shared_ptr<const Selectio
 
 Task<std::uint64_t> CellPointStore::delete_range(std::shared_ptr<const Selection> selection,
                                                  TimeRange range) {
-  const std::shared_ptr<const RowSelection> rows = ours(selection);
+  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   // Points taken before this call are among those to go. Their own errors are their owners'.
   const Result<void> drained = co_await appender_->drain();
   static_cast<void>(drained);

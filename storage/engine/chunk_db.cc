@@ -202,6 +202,26 @@ Result<ChunkDb::View> ChunkDb::view(BytesView begin, BytesView end) const {
   return view;
 }
 
+Result<std::optional<TimestampMs>> ChunkDb::read_time(BytesView name) const {
+  std::string bytes;
+  const rocksdb::Status status = db_->Get({}, state_, slice(name), &bytes);
+  if (status.IsNotFound()) return std::optional<TimestampMs>();
+  TRY_VOID(checked(status, "cannot read " + options_.dir));
+  if (bytes.size() != sizeof(std::uint64_t)) {
+    return fail(Errc::kCorruption, fmt::format("{}: the time \"{}\" is {} bytes, not 8",
+                                               options_.dir, name, bytes.size()));
+  }
+  return std::optional(static_cast<TimestampMs>(load_be<std::uint64_t>(bytes.data())));
+}
+
+Result<void> ChunkDb::note_time(BytesView name, TimestampMs time) {
+  Bytes bytes;
+  append_be(bytes, static_cast<std::uint64_t>(time));
+  rocksdb::WriteOptions lasting;
+  lasting.sync = true;
+  return checked(db_->Put(lasting, state_, slice(name), bytes), "cannot write " + options_.dir);
+}
+
 Result<void> ChunkDb::compact(BytesView begin, BytesView end) {
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;

@@ -2,7 +2,7 @@
 // mark that says how far the log is in them.
 //
 //   chunks    keys of chunk_key.h; no automatic compaction: sealing is what rewrites
-//   default   "state": flush number(8) · log position(8), both of the last flush
+//   default   "state": flush number(8) · log position(8), both of the last flush; times by name
 //
 //   Threads  reads from any thread; ingest(), rewrite() and drop() by one at a time. All block.
 //   Errors   kUnavailable with RocksDB's text; kCorruption for a mark that is none.
@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include <rocksdb/file_system.h>
 
 #include "common/bytes.h"
+#include "common/clock.h"
 #include "common/result.h"
 #include "storage/engine/chunk_key.h"
 
@@ -69,6 +71,10 @@ class ChunkDb {
     std::unique_ptr<Cursor> cursor;
   };
   [[nodiscard]] Result<View> view(BytesView begin, BytesView end) const;
+
+  // A time that outlives the process; nothing where none was noted.
+  Result<std::optional<TimestampMs>> read_time(BytesView name) const;
+  Result<void> note_time(BytesView name, TimestampMs time);
 
   // Merges the files of a key range, what was removed left out.
   Result<void> compact(BytesView begin, BytesView end);

@@ -25,7 +25,8 @@ struct Core {
         clock(clock_to_use),
         chunks(std::move(opened_chunks)),
         log(std::move(opened_log)),
-        registry(std::move(names), std::move(series), *layout, options.series_max),
+        registry(std::move(names), std::move(series), *layout,
+                 SeriesLimits{options.series_max, options.series_bytes_max}),
         generations(chunks->mark().flush_number, layout->salt_buckets(), options.series_max),
         pool(options.read_threads) {}
 

@@ -50,11 +50,13 @@ Result<Deletion> delete_stored(Core& core, const RowSelection& selection, TimeRa
   const TimeRange alive = layout.alive(range, selection.now());
   Deletion deletion;
   if (alive.begin >= alive.end) return deletion;
+  const RowSelection::Known known = selection.known();
   for (std::uint32_t shard = 0; shard < layout.salt_buckets(); ++shard) {
     TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard));
     TRY(const auto generations, reader->generations(alive));
     std::vector<TombstoneEntry> entries;
-    for (const SeriesId id : selection.known(shard).wanted) {
+    for (const SeriesId id : known->of_shard(shard)) {
+      if (const auto& watch = selection.watch()) TRY_VOID(watch->check());
       TRY(const std::uint64_t points,
           delete_series(*reader, layout, generations, core.registry.table().at(id), alive,
                         flush_number, entries));

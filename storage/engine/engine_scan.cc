@@ -73,7 +73,8 @@ Result<void> EngineScan::Reader::start() {
   });
   TRY(generations_, stored_->generations(range_));
   const SeriesTable& table = core_->registry.table();
-  for (const SeriesId id : selection_->known(shard_).wanted) {
+  const RowSelection::Known known = selection_->known();
+  for (const SeriesId id : known->of_shard(shard_)) {
     wanted_.push_back({.id = id, .key = series_key(core_->layout->widths(), table.at(id).tsuid)});
   }
   std::ranges::sort(wanted_, {}, &Wanted::key);
@@ -97,6 +98,7 @@ EngineScan::Reader::HeadRuns EngineScan::Reader::head_runs(std::span<const Wante
 }
 
 Result<void> EngineScan::Reader::read_group() {
+  if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
   const std::size_t count = std::min(kSeriesPerGroup, wanted_.size() - next_series_);
   const auto group = std::span<const Wanted>(wanted_).subspan(next_series_, count);
   next_series_ += count;
@@ -109,6 +111,7 @@ Result<void> EngineScan::Reader::read_group() {
     }
   }
   for (const std::int64_t generation : generations) {
+    if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
     for (const Wanted& series : group) TRY_VOID(read_slot(generation, series, heads));
   }
   return {};

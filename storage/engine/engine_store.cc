@@ -1,10 +1,8 @@
 #include "storage/engine/engine_store.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "common/check.h"
 #include "common/gather.h"
 #include "common/log.h"
 #include "common/offload.h"
@@ -14,6 +12,8 @@
 #include "storage/engine/last_points.h"
 #include "storage/engine/maintenance.h"
 #include "storage/engine/recovery.h"
+#include "storage/rocks/file_system.h"
+#include "storage/select_series.h"
 #include "storage/table_settings.h"
 
 namespace halite::storage {
@@ -21,14 +21,9 @@ namespace {
 
 constexpr std::size_t kShardsAtOnce = 16;
 
-std::shared_ptr<const RowSelection> ours(const std::shared_ptr<const Selection>& selection) {
-  auto rows = std::dynamic_pointer_cast<const RowSelection>(selection);
-  HALITE_CHECK(rows != nullptr, "a selection of another store");
-  return rows;
-}
-
-EngineOptions with_dirs(EngineOptions options) {
+EngineOptions complete(EngineOptions options, const std::shared_ptr<FileSystem>& files) {
   options.log.dir = options.dir + "/log";
+  options.chunks.file_system = rocks::make_file_system(files);
   options.chunks.dir = options.dir + "/chunks";
   return options;
 }
@@ -45,7 +40,7 @@ Task<std::vector<LastPoint>> last_in_shard(std::shared_ptr<engine::Core> core,
 }  // namespace
 
 Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions options) {
-  options = with_dirs(std::move(options));
+  options = complete(std::move(options), parts.files);
   CO_TRY(const std::shared_ptr<Table> settings,
          co_await parts.store.open_table(settings_table_spec(options.settings_table)));
   CO_TRY_VOID(
@@ -120,41 +115,25 @@ Task<Accepted> EngineStore::append(PointBatch batch) {
 void EngineStore::hurry() { core_->log->hurry(); }
 
 Task<std::shared_ptr<const Selection>> EngineStore::select(SeriesQuery query) {
-  CO_TRY(std::shared_ptr<const RowSelection> selection,
-         co_await RowSelection::resolve(core_->registry, core_->layout->widths(), std::move(query),
-                                        core_->clock.now_ms()));
-  if (selection->by_tsuid()) {
-    CO_TRY_VOID(co_await core_->registry.load_series(selection->tsuids()));
-  } else {
-    CO_TRY_VOID(co_await core_->registry.load_metric(selection->metric_uid(), false));
-  }
-  co_return std::shared_ptr<const Selection>(std::move(selection));
+  return select_series(core_->registry, *core_->layout, std::move(query), core_->clock.now_ms(),
+                       false);
 }
 
 std::uint32_t EngineStore::shard_count() const { return core_->layout->salt_buckets(); }
 
 std::unique_ptr<BlockScan> EngineStore::scan(std::shared_ptr<const Selection> selection,
                                              TimeRange range, std::uint32_t shard) {
-  return std::make_unique<engine::EngineScan>(core_, ours(selection), range, shard);
+  return std::make_unique<engine::EngineScan>(core_, as_rows(selection), range, shard);
 }
 
 Task<std::vector<SeriesId>> EngineStore::lookup(std::shared_ptr<const Selection> selection,
                                                 std::size_t limit) {
-  const std::shared_ptr<const RowSelection> rows = ours(selection);
-  CO_TRY_VOID(co_await core_->registry.load_metric(rows->metric_uid(), false));
-  std::vector<SeriesId> ids = rows->known(std::nullopt).wanted;
-  const SeriesTable& table = core_->registry.table();
-  const auto tsuid = [&table](SeriesId id) -> const Bytes& { return table.at(id).tsuid; };
-  if (limit == 0 || limit > ids.size()) limit = ids.size();
-  const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(limit);
-  std::ranges::partial_sort(ids, middle, {}, tsuid);
-  ids.erase(middle, ids.end());
-  co_return ids;
+  return list_series(core_->registry, as_rows(selection), limit, false);
 }
 
 Task<std::vector<LastPoint>> EngineStore::last(std::shared_ptr<const Selection> selection,
                                                TimeRange range) {
-  const std::shared_ptr<const RowSelection> rows = ours(selection);
+  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   CO_TRY_VOID(core_->check_open());
   std::vector<Task<std::vector<LastPoint>>> tasks;
   for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
@@ -172,7 +151,7 @@ Task<std::vector<LastPoint>> EngineStore::last(std::shared_ptr<const Selection> 
 
 Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> selection,
                                               TimeRange range) {
-  const std::shared_ptr<const RowSelection> rows = ours(selection);
+  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   auto points = std::make_shared<std::uint64_t>(0);
   auto job = [core = core_, rows, range, points]() -> Result<void> {
     // Above every flush, below the generation that takes points now.

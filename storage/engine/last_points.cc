@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "storage/engine/slot_reader.h"
@@ -13,7 +14,7 @@ namespace {
 // for a delete hides only generations that have been flushed.
 std::map<SeriesId, std::vector<chunk::FlushedRun>> head_runs(
     const std::vector<std::shared_ptr<Head>>& heads, std::uint64_t flushed, std::uint32_t shard,
-    const std::vector<SeriesId>& wanted, TimeRange range) {
+    std::span<const SeriesId> wanted, TimeRange range) {
   std::map<SeriesId, std::vector<chunk::FlushedRun>> runs;
   for (const std::shared_ptr<Head>& head : heads) {
     if (head->number() <= flushed) continue;
@@ -38,10 +39,12 @@ Result<std::vector<LastPoint>> find_last_points(Core& core, const RowSelection& 
   const auto heads = core.generations.view();
   TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard));
   TRY(const auto generations, reader->generations(range));
-  const std::vector<SeriesId> wanted = selection.known(shard).wanted;
+  const RowSelection::Known known = selection.known();
+  const std::span<const SeriesId> wanted = known->of_shard(shard);
   auto recent = head_runs(heads, reader->flush_number(), shard, wanted, range);
   const std::int64_t span = layout.options().span_ms;
   for (const SeriesId id : wanted) {
+    if (const auto& watch = selection.watch()) TRY_VOID(watch->check());
     chunk::Points newest = merge_runs(std::move(recent[id]), {}, range);
     const Bytes key = series_key(layout.widths(), core.registry.table().at(id).tsuid);
     for (auto generation = generations.rbegin(); generation != generations.rend(); ++generation) {

@@ -38,6 +38,7 @@ Maintenance::Metrics::Metrics(prometheus::Registry& registry)
 Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
       sealing_(core_, registry),
+      expiry_(core_, registry),
       metrics_(registry),
       head_since_ms_(core_->clock.now_ms()) {}
 
@@ -75,7 +76,10 @@ Completion Maintenance::enqueue(std::function<Result<void>()> job) {
 Completion Maintenance::flush() { return enqueue(nullptr); }
 
 Completion Maintenance::seal() {
-  return enqueue([this] { return sealing_.seal_everything(); });
+  return enqueue([this]() -> Result<void> {
+    TRY_VOID(expiry_.run_due());
+    return sealing_.seal_everything();
+  });
 }
 
 Completion Maintenance::run_flushed(std::function<Result<void>()> job) {
@@ -126,8 +130,8 @@ void Maintenance::run() {
 void Maintenance::serve(Request request) {
   Result<void> outcome = flush_all();
   if (outcome && request.job) outcome = request.job();
-  request.done.finish(std::move(outcome));
   set_gauges();
+  request.done.finish(std::move(outcome));
 }
 
 void Maintenance::look_around() {
@@ -136,6 +140,9 @@ void Maintenance::look_around() {
   if (pending || wants_freeze()) std::ignore = flush_all();
   if (const auto sealed = sealing_.run_due(); !sealed) {
     log::error("sealing failed: {}", sealed.error().message);
+  }
+  if (const auto expired = expiry_.run_due(); !expired) {
+    log::error("removing expired slots failed: {}", expired.error().message);
   }
   set_gauges();
 }

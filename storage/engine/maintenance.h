@@ -16,6 +16,7 @@
 
 #include "common/completion.h"
 #include "storage/engine/core.h"
+#include "storage/engine/expiry.h"
 #include "storage/engine/sealing.h"
 
 namespace halite::storage::engine {
@@ -70,6 +71,7 @@ class Maintenance {
 
   const std::shared_ptr<Core> core_;
   Sealing sealing_;
+  Expiry expiry_;
   Metrics metrics_;
   TimestampMs head_since_ms_;  // only the thread uses it
 

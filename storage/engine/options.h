@@ -16,7 +16,7 @@ struct EngineOptions {
   std::string dir;  // made if it is not there; one process at a time
 
   LogOptions log;                 // its dir is made from `dir`
-  engine::ChunkDbOptions chunks;  // its dir is made from `dir`
+  engine::ChunkDbOptions chunks;  // its dir and files too
 
   // Recent points in memory, about: of the generation that takes points, after which it is frozen
   // and flushed; and of all generations, after which writers wait for a flush.
@@ -26,10 +26,13 @@ struct EngineOptions {
 
   // A slot is sealed when it has been over for so long and nothing was flushed into it meanwhile.
   std::int64_t seal_quiet_ms = 10 * 60 * 1000;
-  std::int64_t maintenance_ms = 1000;  // how often it looks for work
+  std::int64_t expiry_interval_ms = 60 * 60 * 1000;  // how often expired slots are looked for
+  bool expire_after_clock_jump = false;              // see expiry.h
+  std::int64_t maintenance_ms = 1000;                // how often it looks for work
 
   unsigned read_threads = 4;  // for scans, which block
   SeriesId series_max = 100'000'000;
+  std::size_t series_bytes_max = 8ULL << 30;  // memory of known series
   std::string settings_table = "halite-settings";
   std::string uid_table = "tsdb-uid";
   std::string series_table = "halite-series";

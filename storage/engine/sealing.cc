@@ -23,8 +23,9 @@ prometheus::Counter& counter(prometheus::Registry& registry, const char* name, c
 // The cells of one series in one slot, as they are, and as they shall be.
 class SeriesRewrite {
  public:
-  SeriesRewrite(const CyclicLayout& layout, std::int64_t generation)
-      : layout_(layout), generation_(generation) {}
+  // Cells of other generations of the slot that lie before oldest_alive are removed.
+  SeriesRewrite(const CyclicLayout& layout, std::int64_t generation, std::int64_t oldest_alive)
+      : layout_(layout), generation_(generation), oldest_alive_(oldest_alive) {}
 
   void begin(BytesView series) {
     series_ = series;
@@ -34,9 +35,10 @@ class SeriesRewrite {
   [[nodiscard]] BytesView series() const { return series_; }
 
   void add(const ParsedKey& key, BytesView whole_key, BytesView value) {
-    if (key.cell.generation != generation_) return;
+    const bool expired = key.cell.generation < oldest_alive_;
+    if (key.cell.generation != generation_ && !expired) return;
     cells_.push_back({.cell = key.cell, .key = Bytes(whole_key), .value = Bytes(value)});
-    if (key.cell.kind != CellKind::kSealed) worthwhile_ = true;
+    if (key.cell.kind != CellKind::kSealed || expired) worthwhile_ = true;
   }
 
   // Puts what to write and what to remove into a file; nothing where all is sealed already.
@@ -44,7 +46,11 @@ class SeriesRewrite {
     if (!worthwhile_) return 0;
     TRY(const chunk::Points points, merged());
     std::uint64_t flush_number = 0;
-    for (const Cell& cell : cells_) flush_number = std::max(flush_number, cell.cell.flush_number);
+    for (const Cell& cell : cells_) {
+      if (cell.cell.generation == generation_) {
+        flush_number = std::max(flush_number, cell.cell.flush_number);
+      }
+    }
     ChunkWriter writer(layout_, CellKind::kSealed, flush_number);
     std::vector<CellEntry> entries;
     writer.add(shard, tsuid_of(layout_.widths(), series_), points.view(), entries);
@@ -70,6 +76,7 @@ class SeriesRewrite {
   Result<chunk::Points> merged() {
     StoredSeries stored;
     for (const Cell& cell : cells_) {
+      if (cell.cell.generation != generation_) continue;
       TRY_VOID(take_cell(cell.cell, cell.value, generation_ * layout_.options().span_ms, kAlways,
                          decoder_, stored));
     }
@@ -78,6 +85,7 @@ class SeriesRewrite {
 
   const CyclicLayout& layout_;
   const std::int64_t generation_;
+  const std::int64_t oldest_alive_;
   Bytes series_;
   std::vector<Cell> cells_;
   bool worthwhile_ = false;
@@ -152,7 +160,8 @@ Result<void> Sealing::seal_shard(std::int64_t generation, std::uint32_t shard) {
   const Bytes end = prefix_end(begin);
   TRY(const ChunkDb::View view, core_->chunks->view(begin, end.empty() ? Bytes(64, '\xFF') : end));
   TRY(std::unique_ptr<ChunkFile> file, core_->chunks->new_file());
-  SeriesRewrite rewrite(layout, generation);
+  const TimestampMs oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
+  SeriesRewrite rewrite(layout, generation, oldest / layout.options().span_ms);
   std::uint64_t points = 0;
   ChunkDb::Cursor& cursor = *view.cursor;
   for (cursor.seek(begin); cursor.valid(); cursor.next()) {

@@ -77,28 +77,31 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
     }
     return found;
   }
+  TRY(const std::vector<Slot> stored, slots());
+  const std::int64_t ring = layout_.ring_slots();
+  for (const Slot& slot : stored) {
+    // Of a ring, any lap that touches the range may be in a slot.
+    std::int64_t generation = layout_.newest_generation(slot.number, last);
+    for (; generation >= first; generation -= ring) {
+      found.push_back(generation);
+      if (ring == 0) break;
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
   ChunkDb::Cursor& cursor = *view_.cursor;
   position_.clear();
-  // A slot's first key tells its number; of a ring, any generation in the range may be in it.
-  std::vector<std::uint32_t> slots;
+  std::vector<Slot> found;
   for (cursor.seek(shard_begin(shard_)); cursor.valid();) {
     TRY(const ParsedKey key, parse_key(layout_.widths(), cursor.key()));
-    slots.push_back(key.place.slot);
+    found.push_back({.number = key.place.slot, .generation = key.cell.generation});
     if (key.place.slot == UINT32_MAX) break;
     cursor.seek(place_prefix({.shard = shard_, .slot = key.place.slot + 1}));
   }
   TRY_VOID(cursor.status());
-  for (const std::uint32_t slot : slots) {
-    const std::int64_t laps =
-        layout_.slot_of(INT64_C(0xFFFFFFFF)) == UINT32_MAX ? 0 : layout_.options().slots;
-    std::int64_t generation = slot;
-    if (laps != 0) generation += std::max<std::int64_t>(0, (first - slot + laps - 1) / laps) * laps;
-    for (; generation <= last; generation += laps) {
-      if (generation >= first) found.push_back(generation);
-      if (laps == 0) break;
-    }
-  }
-  std::ranges::sort(found);
   return found;
 }
 

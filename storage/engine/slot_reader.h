@@ -37,6 +37,13 @@ class SlotReader {
   // The generations, ascending, of which there may be chunks in the range.
   [[nodiscard]] Result<std::vector<std::int64_t>> generations(TimeRange range);
 
+  // The slots that have cells, ascending, each with the generation of its first one.
+  struct Slot {
+    std::uint32_t number = 0;
+    std::int64_t generation = 0;
+  };
+  [[nodiscard]] Result<std::vector<Slot>> slots();
+
   // What touches the range, of a series (chunk_key.h: series_key()). Quick when series are asked
   // for in ascending order within a generation. Chunks come whole.
   [[nodiscard]] Result<StoredSeries> read(std::int64_t generation, BytesView series_key,

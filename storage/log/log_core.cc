@@ -119,7 +119,7 @@ Completion Log::Core::durable(Sequence sequence) {
   const std::lock_guard lock(mutex_);
   HALITE_CHECK(sequence <= last_, "a sequence that was never appended");
   if (sequence <= synced_) return Completion::done();
-  if (failed_ || ended_) {
+  if (failed_ || full_ || ended_) {
     Completion lost;
     lost.finish(std::unexpected(failed_.value_or(full_.value_or(closed_error()))));
     return lost;

@@ -66,6 +66,11 @@ std::uint32_t CyclicLayout::slot_of(std::int64_t generation) const {
   return static_cast<std::uint32_t>(ring() ? generation % options_.slots : generation);
 }
 
+std::int64_t CyclicLayout::newest_generation(std::uint32_t slot, std::int64_t last) const {
+  if (slot > last) return -1;
+  return ring() ? last - (last - slot) % options_.slots : slot;
+}
+
 TimestampMs CyclicLayout::time_end() const { return (std::int64_t{1} << 32) * options_.span_ms; }
 
 Bytes CyclicLayout::key(std::uint32_t salt, std::uint32_t slot, BytesView tsuid) const {

@@ -77,6 +77,10 @@ class CyclicLayout final : public RowLayout {
 
   // The slot whose keys the cells of a generation have.
   [[nodiscard]] std::uint32_t slot_of(std::int64_t generation) const;
+  // How many slots are used again and again; 0 = none is, a slot's number is its generation's.
+  [[nodiscard]] std::uint32_t ring_slots() const { return ring() ? options_.slots : 0; }
+  // The greatest generation up to `last` that has the slot; negative where there is none.
+  [[nodiscard]] std::int64_t newest_generation(std::uint32_t slot, std::int64_t last) const;
 
   // What of `range` can hold points that are neither expired nor too far ahead; may be empty.
   [[nodiscard]] TimeRange alive(TimeRange range, TimestampMs now) const;

@@ -214,7 +214,7 @@ TEST_F(UidTableTest, SuggestsByPrefixInByteOrder) {
             (Names{"sys", "sys.cpu", "sys.mem"}));
   EXPECT_EQ(run(uids.suggest(NameKind::kMetric, "sys", 2)).value(), (Names{"sys", "sys.cpu"}));
   EXPECT_EQ(run(uids.suggest(NameKind::kMetric, "", 10)).value(),
-            (Names{"!x", "Sys", "sys", "sys.cpu", "sys.mem", "t"}));
+            (Names{"!x", "Sys", "sys", "sys.cpu", "sys.mem", "t", "~y", "\xC3\xA9"}));
   EXPECT_EQ(run(uids.suggest(NameKind::kMetric, "\xC3", 10)).value(), (Names{"\xC3\xA9"}));
   EXPECT_EQ(run(uids.suggest(NameKind::kTagKey, "", 10)).value(), (Names{"sys.key"}));
   EXPECT_EQ(run(uids.suggest(NameKind::kTagValue, "", 10)).value(), Names());

@@ -1,0 +1,38 @@
+// What is older than the TTL goes: whole slots, once nothing in them can be asked for any more.
+//
+// Removal does not trust a jump of the clock. If now is more than two spans past both the last run
+// and the newest stored data, nothing is removed and the log says so, until the setting
+// engine.expire_after_clock_jump confirms that the clock is right.
+//
+//   Threads  for the maintenance thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <prometheus/counter.h>
+#include <prometheus/registry.h>
+
+#include "storage/engine/core.h"
+
+namespace halite::storage::engine {
+
+class Expiry {
+ public:
+  Expiry(std::shared_ptr<Core> core, prometheus::Registry& registry);
+
+  // Looks through all slots, at most every expiry_interval_ms.
+  [[nodiscard]] Result<void> run_due();
+
+ private:
+  [[nodiscard]] Result<void> run(TimestampMs now);
+  [[nodiscard]] Result<bool> clock_jumped(TimestampMs now);
+  [[nodiscard]] bool expired(std::uint32_t slot, TimestampMs now) const;
+
+  const std::shared_ptr<Core> core_;
+  TimestampMs last_run_ms_ = INT64_MIN;  // of this process
+  bool warned_ = false;                  // of the clock, since it was last right
+  prometheus::Counter& slots_;
+};
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,32 @@
+// What every point store over a SeriesRegistry does the same way: makes selections, lists their
+// series.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "common/clock.h"
+#include "storage/point_store.h"
+#include "storage/row_selection.h"
+#include "storage/schema/row_layout.h"
+#include "storage/series_registry.h"
+
+namespace halite::storage {
+
+// As PointStore::select(). Afterwards the registry knows every series of it, unless `shared`: then
+// other processes make series, too, and scans look for them.
+Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
+                                                     const RowLayout& layout, SeriesQuery query,
+                                                     TimestampMs now, bool shared);
+
+// As PointStore::lookup().
+Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
+                                        std::shared_ptr<const RowSelection> selection,
+                                        std::size_t limit, bool shared);
+
+// The selection as its store made it. It is a bug to give one store another's.
+[[nodiscard]] std::shared_ptr<const RowSelection> as_rows(
+    const std::shared_ptr<const Selection>& selection);
+
+}  // namespace halite::storage

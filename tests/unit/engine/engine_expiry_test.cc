@@ -1,0 +1,160 @@
+// Several laps of a ring on a clock that stands still: what is older than the TTL never answers,
+// and what is stored does not grow.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <prometheus/registry.h>
+
+#include "storage/engine/engine_store.h"
+#include "storage/memory_store.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/run_task.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr std::int64_t kHour = 3'600'000;
+constexpr TimestampMs kStart = 1'700'000'000'000 / kHour * kHour;
+constexpr std::int64_t kTtl = 3 * kHour;
+constexpr std::uint32_t kSlots = 8;
+
+class ExpiryTest : public testing::Test {
+ protected:
+  ExpiryTest() { open(); }
+  ~ExpiryTest() override { close(); }
+
+  void open() {
+    CyclicOptions cyclic;
+    cyclic.salt_buckets = 2;
+    cyclic.span_ms = kHour;
+    cyclic.slots = kSlots;
+    cyclic.ttl_ms = kTtl;
+    cyclic.future_max_ms = kHour / 2;
+    cyclic.cleaning_ms = kHour;
+    EngineOptions options;
+    options.dir = "/data/engine";
+    options.log.segment_bytes = 16 << 20;
+    options.log.commit_interval_ms = 0;
+    options.expiry_interval_ms = 1000;
+    options.expire_after_clock_jump = trust_clock_;
+    options.maintenance_ms = 3'600'000;  // only when asked
+    EngineStore::Parts parts{.store = names_,
+                             .layout = CyclicLayout::make(cyclic).value(),
+                             .clock = clock_,
+                             .files = files_,
+                             .registry = metrics_};
+    auto opened = test::run_task(EngineStore::open(std::move(parts), options));
+    ASSERT_TRUE(opened) << opened.error().message;
+    store_ = std::move(*opened);
+  }
+  void close() {
+    EXPECT_TRUE(test::run_task(store_->close()));
+    store_.reset();
+  }
+
+  void put(TimestampMs time) {
+    std::vector<SeriesName> names = {{.metric = "m", .tags = {{.key = "host", .value = "a"}}},
+                                     {.metric = "m", .tags = {{.key = "host", .value = "b"}}}};
+    const auto ids = test::run_task(store_->intern(std::move(names), CreateNames())).value();
+    PointBatch batch;
+    for (const auto& id : ids) batch.add(id.value(), time, integer_bits(time), 0);
+    const auto accepted = test::run_task(store_->append(std::move(batch)));
+    ASSERT_TRUE(accepted) << accepted.error().message;
+    ASSERT_TRUE(accepted->refused.empty());
+  }
+
+  std::set<TimestampMs> times() {
+    SeriesQuery query;
+    query.metric = "m";
+    const auto selection = test::run_task(store_->select(std::move(query))).value();
+    std::set<TimestampMs> found;
+    for (std::uint32_t shard = 0; shard < store_->shard_count(); ++shard) {
+      const auto scan = store_->scan(selection, {.begin = 0, .end = INT64_MAX}, shard);
+      for (;;) {
+        const auto blocks = test::run_task(scan->next());
+        EXPECT_TRUE(blocks);
+        if (!blocks || blocks->empty()) break;
+        for (const Block& block : *blocks) found.insert(block.times.begin(), block.times.end());
+      }
+    }
+    return found;
+  }
+
+  double metric(const std::string& name) const {
+    for (const auto& family : metrics_.Collect()) {
+      if (family.name == name) return family.metric[0].counter.value + family.metric[0].gauge.value;
+    }
+    return -1;
+  }
+
+  bool trust_clock_ = false;
+  FakeClock clock_{kStart};
+  prometheus::Registry metrics_;
+  const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
+  MemoryStore names_{clock_};
+  std::unique_ptr<EngineStore> store_;
+};
+
+TEST_F(ExpiryTest, LapsReuseTheirSlotsAndOldPointsNeverAnswer) {
+  std::set<TimestampMs> sent;
+  double bytes_of_second_lap = 0;
+  for (std::uint32_t hour = 0; hour < 4 * kSlots; ++hour) {
+    for (TimestampMs minute = 0; minute < 60; minute += 10) {
+      const TimestampMs now = clock_.now_ms();
+      put(now);
+      sent.insert(now);
+      clock_.advance(10 * 60'000);
+    }
+    ASSERT_TRUE(test::run_task(store_->seal()));
+    const TimestampMs oldest = clock_.now_ms() - kTtl;
+    sent.erase(sent.begin(), sent.lower_bound(oldest));
+    ASSERT_EQ(times(), sent) << "hour " << hour;
+    const double bytes = metric("halite_engine_chunk_bytes");
+    if (hour < 2 * kSlots) bytes_of_second_lap = std::max(bytes_of_second_lap, bytes);
+    EXPECT_LE(bytes, 1.2 * bytes_of_second_lap) << "hour " << hour;
+  }
+  EXPECT_GT(metric("halite_engine_expired_slots_total"), 2 * kSlots);
+}
+
+TEST_F(ExpiryTest, AJumpOfTheClockRemovesNothing) {
+  put(kStart);
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  clock_.set(kStart + 1000 * kHour);
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  EXPECT_EQ(metric("halite_engine_expired_slots_total"), 0);
+  clock_.set(kStart + kHour);  // it was wrong
+  EXPECT_THAT(times(), testing::ElementsAre(kStart));
+}
+
+TEST_F(ExpiryTest, AConfirmedJumpRemoves) {
+  put(kStart);
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  clock_.set(kStart + (125 * kSlots - 4) * kHour);  // another slot than that of the point
+  close();
+  trust_clock_ = true;
+  open();
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  EXPECT_GT(metric("halite_engine_expired_slots_total"), 0);
+}
+
+TEST_F(ExpiryTest, WhatAnEarlierLapLeftInASlotIsSealedAway) {
+  put(kStart);
+  ASSERT_TRUE(test::run_task(store_->flush()));
+  const double before = metric("halite_engine_chunk_bytes");
+  close();
+  trust_clock_ = true;
+  clock_.set(kStart + kSlots * kHour);  // nobody was there to remove it in time
+  open();
+  put(clock_.now_ms());
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  EXPECT_THAT(times(), testing::ElementsAre(clock_.now_ms()));
+  EXPECT_LT(metric("halite_engine_chunk_bytes"), 1.5 * before);
+}
+
+}  // namespace
+}  // namespace halite::storage
