@@ -172,7 +172,9 @@ std::string replies_at_stop(TestServer& server, int lines) {
   auto stopped = std::async(std::launch::async, [&] { server.stop(); });
   EXPECT_EQ(silent.receive(kPatienceMs), "");  // all were told
   EXPECT_TRUE(client.send("put\n"));           // nobody reads it any more
-  return client.receive_all(kPatienceMs);
+  std::string replies = client.receive_all(kPatienceMs);
+  stopped.get();
+  return replies;
 }
 
 TEST(Server, RepliesThatWaitAreSentBeforeAStop) {
