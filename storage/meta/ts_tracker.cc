@@ -248,6 +248,8 @@ Task<void> TsTracker::stop() {
   const Result<void> ended = co_await ended_.wait();
   static_cast<void>(told);
   static_cast<void>(ended);
+  timer_.reset();  // here, not with the tracker: the executor may be gone by then
+  strand_.reset();
   co_return co_await flush();
 }
 

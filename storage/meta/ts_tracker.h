@@ -74,7 +74,7 @@ class TsTracker {
   void count(std::span<const SeriesId> series);
   void assigned(NameKind kind, std::uint64_t uid);
 
-  // Lives until stop() has returned.
+  // The executor lives until stop() has returned.
   void start(boost::asio::any_io_executor executor);
   // No point may come any more.
   Task<void> stop();
