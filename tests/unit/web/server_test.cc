@@ -8,6 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/client.h"
@@ -184,7 +185,8 @@ TEST(Server, RepliesThatWaitAreSentBeforeAStop) {
   TestServer server(options);
   constexpr int kLines = 200'000;  // more than the sockets hold
   const std::string replies = replies_at_stop(server, kLines);
-  EXPECT_EQ(std::ranges::count(replies, '\n'), kLines);
+  // The line that was sent while it stopped may have been read, too.
+  EXPECT_THAT(std::ranges::count(replies, '\n'), testing::AnyOf(kLines, kLines + 1));
 }
 
 TEST(Server, AReaderThatIsTooLateDoesNotHoldUpAStop) {
