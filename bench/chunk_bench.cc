@@ -1,7 +1,8 @@
 // What a point of each shape costs as part of a chunk: bytes, and time to encode and decode.
 // Sealed chunks have 24 h at 10 s a series, as tsbench's days have; flushed ones 360 points. The
-// counter "bytes" is bytes a point of all of a chunk; "bound", where it is there, the order-0
-// entropy of the shape's steps, which no coder of single steps goes below.
+// counter "bytes" is bytes a point of all of a chunk and "ns" the CPU time of a point; "bound",
+// where it is there, the order-0 entropy of the shape's steps, which no coder of single steps goes
+// below.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,8 @@
 #include "common/check.h"
 #include "storage/chunk/chunk.h"
 #include "storage/chunk/decimal_floats.h"
+#include "storage/chunk/head_block.h"
+#include "storage/chunk/summary.h"
 #include "tests/support/point_shapes.h"
 
 namespace halite::storage::chunk {
@@ -114,6 +117,42 @@ void BM_bound(benchmark::State& state, const Shape& shape, unsigned decimals) {
   state.counters["bound"] = bound;
 }
 
+// Blocks of 32 points, as the head makes them.
+void BM_head(benchmark::State& state, const Shape& shape, bool decoding) {
+  constexpr std::size_t kHeadPoints = 32;
+  const auto series = series_of(shape, Beat::kSteady, kHeadPoints);
+  Bytes blocks;
+  for (const Points& points : series) append_head_block(points.view(), blocks);
+  Points back;
+  Bytes again;
+  for (auto _ : state) {
+    if (decoding) {
+      for (BytesView left = blocks; !left.empty();) {
+        back.clear();
+        HALITE_CHECK(decode_head_block(left, back), "decodes");
+      }
+    } else {
+      again.clear();
+      for (const Points& points : series) append_head_block(points.view(), again);
+    }
+    benchmark::DoNotOptimize(again.data());
+  }
+  count_points(state, blocks.size());
+}
+
+// An hour each of a day; "bytes" are of a day's.
+void BM_summaries(benchmark::State& state, const Shape& shape) {
+  constexpr std::int64_t kHourMs = 3'600'000;
+  const auto series = series_of(shape, Beat::kSteady, kDayPoints);
+  Bytes bytes;
+  for (auto _ : state) {
+    bytes.clear();
+    for (const Points& points : series) encode_summaries(points.view(), kHourMs, bytes);
+    benchmark::DoNotOptimize(bytes.data());
+  }
+  count_points(state, bytes.size() * kAllPoints / series.size());
+}
+
 void add_benches() {
   for (const Shape& shape : all_shapes()) {
     for (const Level level : {Level::kFast, Level::kSealed}) {
@@ -135,6 +174,11 @@ void add_benches() {
     benchmark::RegisterBenchmark(("decode/" + at).c_str(), BM_decode, still, beat, Level::kSealed);
   }
   const std::vector<Shape> shapes = metric_shapes();
+  for (const Shape& shape : shapes) {
+    benchmark::RegisterBenchmark(("encode/head/" + shape.name).c_str(), BM_head, shape, false);
+    benchmark::RegisterBenchmark(("decode/head/" + shape.name).c_str(), BM_head, shape, true);
+    benchmark::RegisterBenchmark(("encode/summaries/" + shape.name).c_str(), BM_summaries, shape);
+  }
   const unsigned decimals[] = {0, 2, 4, 0};
   for (std::size_t i = 0; i < std::size(decimals); ++i) {
     benchmark::RegisterBenchmark(("bound/sealed/" + shapes[i].name).c_str(), BM_bound, shapes[i],
