@@ -46,6 +46,10 @@ std::string our_text(OpentsdbValue kind, std::string_view value) {
       return std::string(trimmed(value));
     case OpentsdbValue::kSeconds:
       return fmt::format("{}s", trimmed(value));
+    case OpentsdbValue::kMilliseconds:
+      return fmt::format("{}ms", trimmed(value));
+    case OpentsdbValue::kExactTrue:
+      return trimmed(value) == "true" ? "true" : "false";
   }
   return {};
 }
@@ -67,6 +71,8 @@ class Applier {
     TRY_VOID(timeouts());
     TRY_VOID(body_limit());
     TRY_VOID(last_points());
+    TRY_VOID(query_timeout());
+    TRY_VOID(authentication());
     return cors();
   }
 
@@ -132,6 +138,26 @@ class Applier {
     return set("web.last_whole_history", known ? "true" : "false", kTracking);
   }
 
+  // OpenTSDB 2.4.1 declares it and never reads it; who writes it down wants it. 0 is "none" there,
+  // and leaves ours.
+  Result<void> query_timeout() {
+    constexpr std::string_view kKey = "tsd.query.timeout";
+    const std::string_view text = find(kKey) == nullptr ? "0" : trimmed(find(kKey)->value);
+    if (text == "0" || text.empty()) return {};
+    return set("query.timeout_ms", our_text(OpentsdbValue::kMilliseconds, text), kKey);
+  }
+
+  // A server that asked who comes must not become one that lets everybody in.
+  Result<void> authentication() {
+    constexpr std::string_view kKey = "tsd.core.authentication.enable";
+    const Given* given = find(kKey);
+    if (given == nullptr || !is_true(given->value)) return {};
+    return fail(Errc::kInvalidArgument,
+                fmt::format("{}:{}: {}: there is no authentication here, and its plugins are "
+                            "Java's; put a proxy in front that asks, and take the key out",
+                            path_, given->line, kKey));
+  }
+
   Result<void> cors() {
     constexpr std::string_view kKey = "tsd.http.request.cors_domains";
     const Given* given = find(kKey);
@@ -162,8 +188,8 @@ Result<OpentsdbConf> apply_opentsdb_properties(const std::vector<JavaProperty>& 
   OpentsdbConf conf{.given = true, .properties = {}, .meaningless = {}};
   for (const OpentsdbKey& key : opentsdb_keys()) {
     if (key.shown) conf.properties.emplace(key.name, key.standard);
-    if (key.meaningless && values.contains(std::string(key.name))) {
-      conf.meaningless.emplace_back(key.name);
+    if (!key.meaningless.empty() && values.contains(std::string(key.name))) {
+      conf.meaningless.push_back(fmt::format("{} ({})", key.name, key.meaningless));
     }
   }
   for (const auto& [key, given] : values) conf.properties[key] = given.value;

@@ -23,7 +23,7 @@ namespace halite::app {
 struct OpentsdbConf {
   bool given = false;
   std::map<std::string, std::string> properties;  // the file's, with defaults: as /api/config shows
-  std::vector<std::string> meaningless;           // known keys of the file that change nothing here
+  std::vector<std::string> meaningless;  // known keys of the file that change nothing, and why
 };
 
 // kNotFound: no such file. kInvalidArgument: a value that its key does not take, with its line.

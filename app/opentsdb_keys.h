@@ -13,6 +13,8 @@ enum class OpentsdbValue : std::uint8_t {
   kFlag,     // true: 1, true or yes in any case; all else is false
   kCount,    // a whole number
   kSeconds,  // a whole number; ours is a duration
+  kMilliseconds,
+  kExactTrue,  // a flag that only the text "true" sets
 };
 
 struct OpentsdbKey {
@@ -20,11 +22,11 @@ struct OpentsdbKey {
   std::string_view standard;  // default; shown by /api/config where `shown`
   bool shown = true;          // whether OpenTSDB has the default in its table
   // Our setting, taken from the default too unless `only_when_given`. Empty: the key is understood
-  // otherwise (opentsdb_conf.cc) or, with `meaningless`, not at all.
+  // otherwise (opentsdb_conf.cc) or, where `meaningless` says why, not at all.
   std::string_view setting;
   OpentsdbValue value = OpentsdbValue::kText;
   bool only_when_given = false;
-  bool meaningless = false;
+  std::string_view meaningless = {};  // why it changes nothing here; empty: it does
 };
 
 [[nodiscard]] std::span<const OpentsdbKey> opentsdb_keys();

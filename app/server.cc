@@ -74,6 +74,7 @@ Result<void> Server::Parts::open_data() {
   }
   TRY(stores, open_stores(options, clock, web_threads.get_executor(), registry));
   writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
+  TRY_VOID(query::FetchLimits::check(options.query.fetch));
   engine = std::make_unique<query::QueryEngine>(
       stores->points(), clock, options.query, options.skip_unknown_values,
       query_threads.get_executor(), registry, &stores->metadata());

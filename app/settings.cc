@@ -95,6 +95,25 @@ void declare_query(Config& config, Options& options) {
               "An unknown tag value in a filter matches nothing instead of failing the query.");
 }
 
+// OpenTSDB's own limits, by metric.
+void declare_fetch_limits(Config& config, query::FetchLimitOptions& fetch) {
+  config.count("query.fetch_points_max", fetch.points_max, kAny, "points",
+               "Stored points one sub-query may fetch, in OpenTSDB's words. 0 = no such limit.");
+  config.bytes("query.fetch_bytes_max", fetch.bytes_max, kAny,
+               "The same as bytes of OpenTSDB's rows. 0 = no such limit.");
+  config.flag("query.fetch_points_override", fetch.points_override,
+              "A query with overrideDataPointLimit is free of the first.");
+  config.flag("query.fetch_bytes_override", fetch.bytes_override,
+              "A query with overrideByteLimit is free of the second.");
+  config.count("query.fetch_free_rows", fetch.free_rows, kAny, "rows",
+               "Rows (an hour of a series) that no such limit counts; OpenTSDB looks at its limits "
+               "between two batches of rows.");
+  config.text("query.fetch_overrides", fetch.overrides,
+              "A JSON file with other limits for some metrics; empty = none.");
+  config.duration_ms("query.fetch_overrides_interval_ms", fetch.overrides_interval_ms,
+                     {1000, kDayMs}, "How often that file is read again.");
+}
+
 void declare_web_limits(Config& config, web::WebOptions& options) {
   config.count("web.backlog", options.backlog, {1, 65'535}, "connections",
                "Connections waiting to be accepted.");
@@ -148,6 +167,13 @@ void declare_web_manners(Config& config, Options& options) {
   web::WebOptions& web = options.web;
   config.choice("web.mode", options.web_mode, {"rw", "ro", "wo"},
                 "Both ways, questions only, or points only.");
+  config.flag("web.api", web.api, "Whether there are endpoints under /api.");
+  config.flag("web.pages", web.pages,
+              "Whether there are the page and the endpoints older than /api: /q, /suggest, ..");
+  config.flag("web.stats_canonical", web.stats_canonical,
+              "The server's own numbers carry the tag fqdn instead of host.");
+  config.flag("web.stats_with_port", web.stats_with_port,
+              "The server's own numbers carry the tag port.");
   config.flag("web.allow_delete", web.allow_delete, "A query may ask to delete what it reads.");
   config.flag(
       "web.get_may_write", web.get_may_write,
@@ -289,6 +315,7 @@ void declare_settings(Config& config, Options& options) {
   declare_process(config, options);
   declare_ingest(config, options.ingest);
   declare_query(config, options);
+  declare_fetch_limits(config, options.query.fetch);
   declare_web_limits(config, options.web);
   declare_web_manners(config, options);
   declare_layout(config, options);

@@ -95,6 +95,7 @@ struct QueryEngine::Impl {
         skip_unknown_values(skip_unknown),
         executor(std::move(where)),
         metadata(said),
+        fetch_limits(limits.fetch, time),
         statistics(registry) {}
 
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
@@ -112,6 +113,7 @@ struct QueryEngine::Impl {
   const bool skip_unknown_values;
   const boost::asio::any_io_executor executor;
   storage::Metadata* const metadata;  // may be null
+  FetchLimits fetch_limits;
   Statistics statistics;
   std::atomic<std::size_t> running = 0;
 };
@@ -135,8 +137,8 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
   statistics.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
   if (outcome) co_return answered;
   Error error = outcome.error();
-  // OpenTSDB's envelope repeats the message of what fails while a query runs.
-  if (error.details.empty()) error.details = error.message;
+  // OpenTSDB's envelope repeats the message of what fails while a query runs, limits apart.
+  if (error.details.empty() && error.code != Errc::kTooLarge) error.details = error.message;
   co_return std::unexpected(std::move(error));
 }
 
@@ -173,7 +175,10 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   // No histograms are stored, and points are no answer to who asks for histograms.
   if (!question.percentiles.empty() || question.show_histogram_buckets) co_return Read{};
   storage::Metadata* const notes = answer->question.no_annotations ? nullptr : metadata;
-  auto reading = run_sub_query(store, notes, selection, question, plan, index, watch);
+  const Question& whole = answer->question;
+  FetchMeter meter(
+      fetch_limits.of(question.metric, whole.override_point_limit, whole.override_byte_limit));
+  auto reading = run_sub_query(store, notes, selection, question, plan, index, watch, meter);
   CO_TRY(std::vector<AnswerSeries> series, co_await std::move(reading));
   for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
   co_return Read{selection, plan.asked};

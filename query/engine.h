@@ -23,6 +23,7 @@
 
 #include "common/clock.h"
 #include "common/task.h"
+#include "query/fetch_limits.h"
 #include "query/question.h"
 #include "storage/meta/annotation.h"
 #include "storage/point_store.h"
@@ -49,6 +50,8 @@ struct QueryLimits {
   std::size_t expressions_max = 256;             // query.expressions_max: of one request
   std::size_t expression_bytes_max = 4096;       // query.expression_bytes_max
   std::size_t expression_depth_max = 64;         // query.expression_depth_max: nesting
+
+  FetchLimitOptions fetch = {};  // what OpenTSDB limits, none by default
 
   // Time is read in windows that take about this much memory each; no setting. A window is never
   // shorter than an hour.

@@ -46,6 +46,7 @@ struct Fetch::SeriesState {
   // As they were when the window began.
   std::optional<Pipeline> pipeline_before;
   std::size_t points_before = 0;
+  std::int64_t counted_hour = -1;  // the last row that the meter knows
 
   // What a series costs besides its points: here, in its shard's map, in its group and merge.
   static constexpr std::int64_t kBytes = 1024;
@@ -64,8 +65,13 @@ struct Fetch::Shard {
   std::uint64_t window_points = 0;  // counted since the window under way began
 };
 
-Fetch::Fetch(storage::PointStore& store, const SubPlan& plan, std::shared_ptr<Watch> watch)
-    : store_(store), plan_(plan), shared_watch_(std::move(watch)), watch_(*shared_watch_) {
+Fetch::Fetch(storage::PointStore& store, const SubPlan& plan, std::shared_ptr<Watch> watch,
+             FetchMeter& meter)
+    : store_(store),
+      plan_(plan),
+      shared_watch_(std::move(watch)),
+      watch_(*shared_watch_),
+      meter_(meter) {
   for (std::uint32_t i = 0; i < store.shard_count(); ++i) {
     shards_.push_back(std::make_unique<Shard>());
     shards_.back()->index = i;
@@ -82,6 +88,7 @@ Result<void> Fetch::hold(std::int64_t bytes) {
 
 Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max) {
   held_before_window_ = held_bytes_;
+  fetched_before_window_ = meter_.fetched();
   too_large_ = false;
   std::vector<Task<void>> tasks;
   for (const auto& shard : shards_) {
@@ -146,10 +153,12 @@ Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>&
     // What a look ahead has taken was counted then.
     if (block.times.front() >= state->read_until) {
       points += block.size();
+      if (meter_.counts()) TRY_VOID(count_fetched(*state, block));
       state->pipeline.add(block, shard.scratch, state->member.points);
     } else if (block.times.back() >= state->read_until) {
       const storage::Block rest = rest_of(block, state->read_until);
       points += rest.size();
+      if (meter_.counts()) TRY_VOID(count_fetched(*state, rest));
       state->pipeline.add(rest, shard.scratch, state->member.points);
     }
     TRY_VOID(hold(state->bytes() - before));
@@ -157,6 +166,20 @@ Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>&
   watch_.add_blocks(blocks.size());
   shard.window_points += points;
   return watch_.add_points(points);
+}
+
+Result<void> Fetch::count_fetched(SeriesState& state, const storage::Block& block) {
+  constexpr std::int64_t kHourMs = 3'600'000;
+  constexpr std::uint64_t kRowTimeBytes = 4;
+  FetchMeter::Amount amount{.points = block.size()};
+  for (const TimestampMs time : block.times) {
+    if (time / kHourMs == state.counted_hour) continue;
+    state.counted_hour = time / kHourMs;
+    ++amount.rows;
+  }
+  amount.bytes = amount.rows * (state.series->tsuid.size() + kRowTimeBytes) +
+                 amount.points * FetchMeter::kPointBytes;
+  return meter_.add(amount);
 }
 
 // Everything before the window's end is read. The last window ends all series. Filling can make
@@ -183,11 +206,13 @@ Result<void> Fetch::close_window(Shard& shard, TimeRange window, std::uint64_t w
 }
 
 void Fetch::give_up() {
+  meter_.go_back(fetched_before_window_);
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
     watch_.take_back_points(shard->window_points);
     for (const auto& [id, state] : shard->states) {
       bytes -= state->bytes();
+      state->counted_hour = -1;
       state->pipeline = state->pipeline_before ? *state->pipeline_before : Pipeline(plan_);
       PointColumns& points = state->member.points;
       points.truncate(state->points_before);

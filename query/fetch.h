@@ -15,6 +15,7 @@
 
 #include "common/clock.h"
 #include "common/task.h"
+#include "query/fetch_limits.h"
 #include "query/group.h"
 #include "query/pipeline.h"
 #include "query/plan.h"
@@ -31,7 +32,8 @@ enum class WindowOutcome : std::uint8_t {
 class Fetch {
  public:
   // All outlive it.
-  Fetch(storage::PointStore& store, const SubPlan& plan, std::shared_ptr<Watch> watch);
+  Fetch(storage::PointStore& store, const SubPlan& plan, std::shared_ptr<Watch> watch,
+        FetchMeter& meter);
   ~Fetch();
   Fetch(const Fetch&) = delete;
   Fetch& operator=(const Fetch&) = delete;
@@ -69,6 +71,7 @@ class Fetch {
   Result<void> take_blocks(Shard& shard, const std::vector<storage::Block>& blocks);
   Result<SeriesState*> state_of(Shard& shard, storage::SeriesId id);
   Result<void> close_window(Shard& shard, TimeRange window, std::uint64_t window_bytes_max);
+  Result<void> count_fetched(SeriesState& state, const storage::Block& block);
   void give_up();
   void finish();
   Result<void> hold(std::int64_t bytes);
@@ -79,6 +82,8 @@ class Fetch {
   const SubPlan& plan_;
   const std::shared_ptr<Watch> shared_watch_;
   Watch& watch_;  // the same
+  FetchMeter& meter_;
+  FetchMeter::Amount fetched_before_window_;
   std::shared_ptr<const storage::Selection> selection_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::atomic<std::int64_t> held_bytes_ = 0;

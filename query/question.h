@@ -70,6 +70,9 @@ struct Question {
   bool no_annotations = false;
   bool global_annotations = false;
   bool delete_points = false;
+  // Sets the limits of FetchLimitOptions aside where they allow it.
+  bool override_point_limit = false;
+  bool override_byte_limit = false;
   bool whole_scan = false;  // answer also the points that were read around the range asked
 };
 

@@ -229,16 +229,18 @@ Result<DraftSubQuestion> read_sub_question(element value, const ParseContext& co
 
 Result<void> read_flag(std::string_view name, element field, DraftQuestion& draft) {
   Question& flags = draft.flags;
-  bool* const flag = name == "useCalendar"         ? &draft.use_calendar
-                     : name == "noAnnotations"     ? &flags.no_annotations
-                     : name == "globalAnnotations" ? &flags.global_annotations
-                     : name == "showTSUIDs"        ? &flags.show_tsuids
-                     : name == "msResolution"      ? &flags.ms_resolution
-                     : name == "showQuery"         ? &flags.show_query
-                     : name == "showStats"         ? &flags.show_stats
-                     : name == "showSummary"       ? &flags.show_summary
-                     : name == "delete"            ? &flags.delete_points
-                                                   : nullptr;
+  bool* const flag = name == "useCalendar"              ? &draft.use_calendar
+                     : name == "noAnnotations"          ? &flags.no_annotations
+                     : name == "globalAnnotations"      ? &flags.global_annotations
+                     : name == "showTSUIDs"             ? &flags.show_tsuids
+                     : name == "msResolution"           ? &flags.ms_resolution
+                     : name == "showQuery"              ? &flags.show_query
+                     : name == "showStats"              ? &flags.show_stats
+                     : name == "showSummary"            ? &flags.show_summary
+                     : name == "delete"                 ? &flags.delete_points
+                     : name == "overrideByteLimit"      ? &flags.override_byte_limit
+                     : name == "overrideDataPointLimit" ? &flags.override_point_limit
+                                                        : nullptr;
   if (flag == nullptr) return {};
   TRY(*flag, read_bool(name, field));
   return {};

@@ -108,9 +108,10 @@ Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
                                               std::shared_ptr<const storage::Selection> selection,
                                               const SubQuestion& question, const SubPlan& plan,
                                               std::size_t query_index,
-                                              std::shared_ptr<Watch> shared_watch) {
+                                              std::shared_ptr<Watch> shared_watch,
+                                              FetchMeter& meter) {
   Watch& watch = *shared_watch;
-  Fetch fetch(store, plan, shared_watch);
+  Fetch fetch(store, plan, shared_watch, meter);
   fetch.select(selection);
   Groups groups(question, plan);
   WindowLength window_length(plan.scan, watch.limits());

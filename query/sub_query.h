@@ -28,7 +28,7 @@ Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
                                               storage::Metadata* metadata,
                                               std::shared_ptr<const storage::Selection> selection,
                                               const SubQuestion& question, const SubPlan& plan,
-                                              std::size_t query_index,
-                                              std::shared_ptr<Watch> watch);
+                                              std::size_t query_index, std::shared_ptr<Watch> watch,
+                                              FetchMeter& meter);
 
 }  // namespace halite::query

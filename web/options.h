@@ -57,7 +57,9 @@ struct WebOptions {
   std::int64_t stop_timeout_ms = 10'000;  // web.stop_timeout_ms: for running requests when stopping
 
   // What OpenTSDB lets one choose.
-  Mode mode = Mode::kReadWrite;    // web.mode: rw, ro or wo (tsd.mode)
+  Mode mode = Mode::kReadWrite;  // web.mode: rw, ro or wo (tsd.mode)
+  bool api = true;               // web.api: /api/.. exists (tsd.core.enable_api)
+  bool pages = true;  // web.pages: the page and what is older than the API (tsd.core.enable_ui)
   std::size_t metric_width = 3;    // storage.uid_width_metric: bytes of a metric in a TSUID
   bool allow_delete = false;       // web.allow_delete (tsd.http.query.allow_delete)
   bool get_may_write = false;      // web.get_may_write: a GET may change things, as in OpenTSDB:
@@ -72,6 +74,8 @@ struct WebOptions {
       "Keep-Alive, X-Requested-With, If-Modified-Since";
   std::string timezone;                 // web.timezone: for dates without one; empty = the system's
   std::string host_name = "localhost";  // the "host" tag of /api/stats
+  bool stats_canonical = false;         // web.stats_canonical: that tag is called "fqdn"
+  bool stats_with_port = false;         // web.stats_with_port: and there is a tag "port"
 };
 
 }  // namespace halite::web

@@ -39,6 +39,8 @@ std::optional<Response> check_request(Call& call) {
 
 // Also the page's own files have their place beside the endpoints.
 const Endpoint* endpoint_of(const Call& call) {
+  const bool ours = call.target.endpoint == "metrics" || call.target.endpoint == "-";
+  if (!(call.target.api ? call.options.api : ours || call.options.pages)) return nullptr;
   const Endpoint* endpoint = find_endpoint(call.target.endpoint, call.options.mode);
   if (endpoint != nullptr || call.target.api) return endpoint;
   const UiFile* file = find_ui_file(std::string_view(call.target.path).substr(1));

@@ -37,27 +37,51 @@ double value_of(const ClientMetric& metric, prometheus::MetricType type) {
   }
 }
 
-double total_of(const std::vector<MetricFamily>& families, std::string_view name) {
+// One of OpenTSDB's own numbers and what of ours is the same.
+struct Known {
+  std::string_view name;
+  std::string_view type;  // its tag; empty = none
+  std::string_view family;
+  // Only what has this label; with `other`, only what has another value.
+  std::string_view label = {};
+  std::string_view value = {};
+  bool other = false;
+};
+
+bool counts(const Known& known, const ClientMetric& metric) {
+  if (known.label.empty()) return true;
+  const auto label = std::ranges::find(metric.label, known.label, &ClientMetric::Label::name);
+  return label != metric.label.end() && (label->value == known.value) != known.other;
+}
+
+double total_of(const std::vector<MetricFamily>& families, const Known& known) {
   double total = 0;
   for (const MetricFamily& family : families) {
-    if (family.name != name) continue;
-    for (const ClientMetric& metric : family.metric) total += value_of(metric, family.type);
+    if (family.name != known.family) continue;
+    for (const ClientMetric& metric : family.metric) {
+      if (counts(known, metric)) total += value_of(metric, family.type);
+    }
   }
   return total;
 }
 
-// One of OpenTSDB's own numbers and what of ours is the same.
-struct Known {
-  std::string_view name;
-  std::string_view type;  // its tag
-  std::string_view family;
-};
 constexpr Known kKnown[] = {
     {"connectionmgr.connections", "open", "halite_web_connections"},
     {"connectionmgr.connections", "rejected", "halite_web_connections_rejected_total"},
     {"connectionmgr.connections", "total", "halite_web_connections_total"},
     {"rpc.received", "telnet", "halite_web_telnet_lines_total"},
     {"rpc.received", "http", "halite_web_requests_total"},
+    {"rpc.received", "put", "halite_ingest_points_total", "protocol", "telnet"},
+    {"rpc.errors", "unknown_metrics", "halite_ingest_points_refused_total", "reason",
+     "unknown_name"},
+    {"rpc.errors", "illegal_arguments", "halite_ingest_points_refused_total", "reason",
+     "illegal_argument"},
+    {"rpc.errors", "invalid_values", "halite_ingest_points_refused_total", "reason",
+     "invalid_value"},
+    {"rpc.errors", "hbase_errors", "halite_storage_failed_writes_total"},
+    {"datapoints.added", "all", "halite_ingest_points_total"},
+    {"http.query.success", "", "halite_query_runs_total", "outcome", "ok"},
+    {"http.query.exceptions", "", "halite_query_runs_total", "outcome", "ok", true},
 };
 
 // "halite_web_read_bytes_total" -> "halite.web.read_bytes_total"
@@ -79,11 +103,19 @@ std::string tag_text(std::string_view text) {
   return result;
 }
 
-void append_family(Stats& stats, const MetricFamily& family, const std::string& host) {
+using Tags = std::map<std::string, std::string>;
+
+Tags tags_of_all(const WebOptions& options) {
+  Tags tags{{options.stats_canonical ? "fqdn" : "host", tag_text(options.host_name)}};
+  if (options.stats_with_port) tags["port"] = std::to_string(options.port);
+  return tags;
+}
+
+void append_family(Stats& stats, const MetricFamily& family, const Tags& tags) {
   for (const ClientMetric& metric : family.metric) {
     Stat stat{.name = "tsd." + dotted(family.name),
               .value = number_text(value_of(metric, family.type)),
-              .tags = {{"host", host}}};
+              .tags = tags};
     for (const auto& label : metric.label) stat.tags[label.name] = tag_text(label.value);
     if (family.type == prometheus::MetricType::Histogram) {
       Stat sum = stat;
@@ -99,27 +131,33 @@ void append_family(Stats& stats, const MetricFamily& family, const std::string& 
 std::string line_of(const Stat& stat, std::int64_t time_s) {
   std::string line = fmt::format("{} {} {}", stat.name, time_s, stat.value);
   for (const auto& [key, value] : stat.tags) {
-    if (key != "host") fmt::format_to(std::back_inserter(line), " {}={}", key, value);
+    if (key != "host" && key != "fqdn") {
+      fmt::format_to(std::back_inserter(line), " {}={}", key, value);
+    }
   }
-  const auto host = stat.tags.find("host");
-  if (host != stat.tags.end()) line += " host=" + host->second;
+  for (const char* name : {"host", "fqdn"}) {
+    const auto host = stat.tags.find(name);
+    if (host != stat.tags.end()) line += fmt::format(" {}={}", name, host->second);
+  }
   return line;
 }
 
 }  // namespace
 
-Stats collect_stats(const WebServices& services, const std::string& host_name) {
+Stats collect_stats(const WebServices& services, const WebOptions& options) {
   const std::vector<MetricFamily> families = services.registry.Collect();
-  const std::string host = tag_text(host_name);
+  const Tags tags = tags_of_all(options);
   Stats stats;
   stats.time_s = services.clock.now_ms() / 1000;
   for (const Known& known : kKnown) {
-    stats.list.push_back({.name = "tsd." + std::string(known.name),
-                          .value = number_text(total_of(families, known.family)),
-                          .tags = {{"type", std::string(known.type)}, {"host", host}}});
+    Stat stat{.name = "tsd." + std::string(known.name),
+              .value = number_text(total_of(families, known)),
+              .tags = tags};
+    if (!known.type.empty()) stat.tags["type"] = known.type;
+    stats.list.push_back(std::move(stat));
   }
   const auto own = static_cast<std::ptrdiff_t>(stats.list.size());
-  for (const MetricFamily& family : families) append_family(stats, family, host);
+  for (const MetricFamily& family : families) append_family(stats, family, tags);
   std::ranges::sort(stats.list.begin() + own, stats.list.end(), {},
                     [](const Stat& stat) { return std::tie(stat.name, stat.tags); });
   return stats;

@@ -17,7 +17,7 @@ namespace halite::web {
 struct Stat {
   std::string name;
   std::string value;                        // digits, perhaps with a point
-  std::map<std::string, std::string> tags;  // "host" among them
+  std::map<std::string, std::string> tags;  // "host" (or "fqdn") among them
 };
 
 struct Stats {
@@ -25,7 +25,8 @@ struct Stats {
   std::vector<Stat> list;
 };
 
-[[nodiscard]] Stats collect_stats(const WebServices& services, const std::string& host_name);
+// The tag "host", its other name and the tag "port" are as the options say.
+[[nodiscard]] Stats collect_stats(const WebServices& services, const WebOptions& options);
 
 // tsd.<name> <epoch s> <value> [tag=val ...] host=<h>
 void append_stats_lines(std::string& to, const Stats& stats);

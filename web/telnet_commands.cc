@@ -19,7 +19,7 @@ void run_version(WebContext& context, std::string_view, std::string& reply) {
 }
 
 void run_stats(WebContext& context, std::string_view, std::string& reply) {
-  append_stats_lines(reply, collect_stats(context.services, context.options.host_name));
+  append_stats_lines(reply, collect_stats(context.services, context.options));
 }
 
 void run_help(WebContext& context, std::string_view, std::string& reply) {

@@ -33,7 +33,7 @@ std::optional<std::string> page(const Call& call) {
 
 boost::asio::awaitable<Response> handle_stats(Call& call) {
   if (std::optional<std::string> json = page(call)) co_return json_response(200, std::move(*json));
-  const Stats stats = collect_stats(call.services, call.options.host_name);
+  const Stats stats = collect_stats(call.services, call.options);
   std::string text;
   if (call.target.api) {
     append_stats_json(text, stats);

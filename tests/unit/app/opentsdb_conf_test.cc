@@ -77,6 +77,44 @@ TEST_F(OpentsdbConfTest, values_become_settings) {
   EXPECT_FALSE(options_.ingest.telnet_storage_errors);
 }
 
+TEST_F(OpentsdbConfTest, limits_of_what_is_fetched) {
+  apply("");
+  EXPECT_EQ(options_.query.fetch.points_max, 0u);
+  EXPECT_EQ(options_.query.fetch.free_rows, 128u);
+  apply(
+      "tsd.query.limits.bytes.default=1048576\ntsd.query.limits.bytes.allow_override=yes\n"
+      "tsd.query.limits.data_points.default=500\n"
+      "tsd.query.limits.data_points.allow_override=true\n"
+      "tsd.query.limits.overrides.config=/etc/limits.json\n"
+      "tsd.query.limits.overrides.interval=5000\ntsd.query.timeout=2500\n");
+  EXPECT_EQ(options_.query.fetch.bytes_max, 1u << 20);
+  EXPECT_TRUE(options_.query.fetch.bytes_override);
+  EXPECT_EQ(options_.query.fetch.points_max, 500u);
+  EXPECT_TRUE(options_.query.fetch.points_override);
+  EXPECT_EQ(options_.query.fetch.overrides, "/etc/limits.json");
+  EXPECT_EQ(options_.query.fetch.overrides_interval_ms, 5000);
+  EXPECT_EQ(options_.query.timeout_ms, 2500);
+}
+
+TEST_F(OpentsdbConfTest, what_is_offered) {
+  apply("");
+  EXPECT_TRUE(options_.web.api);
+  EXPECT_TRUE(options_.web.pages);
+  // Only the exact text counts, as in OpenTSDB.
+  apply(
+      "tsd.core.enable_api=false\ntsd.core.enable_ui=yes\ntsd.stats.canonical=1\n"
+      "tsd.core.stats_with_port=true\n");
+  EXPECT_FALSE(options_.web.api);
+  EXPECT_FALSE(options_.web.pages);
+  EXPECT_TRUE(options_.web.stats_canonical);
+  EXPECT_TRUE(options_.web.stats_with_port);
+}
+
+TEST_F(OpentsdbConfTest, a_guarded_server_does_not_become_an_open_one) {
+  EXPECT_TRUE(try_apply("tsd.core.authentication.enable=false"));
+  EXPECT_FALSE(try_apply("tsd.core.authentication.enable=true"));
+}
+
 TEST_F(OpentsdbConfTest, chunks_only_as_the_file_says) {
   apply("tsd.http.request.enable_chunked=false\ntsd.http.request.max_chunk=99\n");
   EXPECT_FALSE(options_.web.long_bodies);
@@ -103,8 +141,9 @@ TEST_F(OpentsdbConfTest, what_is_shown) {
   EXPECT_EQ(conf_.properties.at("tsd.storage.hbase.zk_quorum"), "zk1");
   EXPECT_EQ(conf_.properties.at("my.own"), "1");
   EXPECT_FALSE(conf_.properties.contains("tsd.storage.max_tags"));
-  EXPECT_EQ(conf_.meaningless,
-            (std::vector<std::string>{"tsd.no_diediedie", "tsd.storage.hbase.zk_quorum"}));
+  EXPECT_EQ(conf_.meaningless, (std::vector<std::string>{
+                                   "tsd.no_diediedie (diediedie is always refused)",
+                                   "tsd.storage.hbase.zk_quorum (the store is on this machine)"}));
 }
 
 TEST_F(OpentsdbConfTest, wrong_values_are_named) {

@@ -33,6 +33,17 @@ TEST(Stats, EveryLineIsOneOpenTsdbUnderstands) {
   EXPECT_TRUE(text.starts_with("tsd.connectionmgr.connections 1356998400 1 type=open"));
 }
 
+TEST(Stats, TagsAsOpenTsdbsOptionsSay) {
+  test::TestServerOptions options;
+  options.web.stats_canonical = true;
+  options.web.stats_with_port = true;
+  test::TestServer server(options);
+  const std::string text = ask(server, "stats\nexit\n");
+  EXPECT_TRUE(text.starts_with(
+      "tsd.connectionmgr.connections 1356998400 1 port=0 type=open fqdn=localhost\n"))
+      << text;
+}
+
 TEST(Stats, TheSameByHttpInThreeShapes) {
   test::TestServer server;
   const std::string json = ask(server, "GET /api/stats HTTP/1.0\r\n\r\n");
