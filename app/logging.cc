@@ -1,5 +1,7 @@
 #include "app/logging.h"
 
+#include <algorithm>
+#include <array>
 #include <ctime>
 #include <memory>
 #include <string_view>
@@ -8,6 +10,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/formatter.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -34,7 +37,64 @@ class JsonFormatter final : public spdlog::formatter {
   }
 };
 
+// What /logs shows; set once, before there are other threads.
+std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt>& kept_lines() {
+  static std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> kept;
+  return kept;
+}
+
+struct LevelName {
+  std::string_view name;
+  spdlog::level::level_enum level;
+};
+constexpr std::array kLevels = {
+    LevelName{"ALL", spdlog::level::trace},   LevelName{"TRACE", spdlog::level::trace},
+    LevelName{"DEBUG", spdlog::level::debug}, LevelName{"INFO", spdlog::level::info},
+    LevelName{"WARN", spdlog::level::warn},   LevelName{"ERROR", spdlog::level::err},
+    LevelName{"OFF", spdlog::level::off},
+};
+
+// The names OpenTSDB's log has.
+std::string level_text(spdlog::level::level_enum level) {
+  if (level == spdlog::level::critical) return "ERROR";
+  for (const LevelName& known : kLevels) {
+    if (known.level == level && known.name != "ALL") return std::string(known.name);
+  }
+  return "OFF";
+}
+
 }  // namespace
+
+std::vector<web::LogLine> last_log_lines() {
+  std::vector<web::LogLine> lines;
+  const auto kept = kept_lines();
+  if (!kept) return lines;
+  for (const spdlog::details::log_msg_buffer& message : kept->last_raw()) {
+    const auto since = message.time.time_since_epoch();
+    lines.push_back({.time_s = std::chrono::duration_cast<std::chrono::seconds>(since).count(),
+                     .level = level_text(message.level),
+                     .thread = std::to_string(message.thread_id),
+                     .logger = std::string(message.logger_name.data(), message.logger_name.size()),
+                     .message = std::string(message.payload.data(), message.payload.size())});
+  }
+  std::ranges::reverse(lines);
+  return lines;
+}
+
+Result<int> set_log_level(std::string_view level, std::string_view logger) {
+  std::string upper(level);
+  std::ranges::transform(upper, upper.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  });
+  const auto known = std::ranges::find(kLevels, upper, &LevelName::name);
+  if (known == kLevels.end()) {
+    return fail(Errc::kInvalidArgument, fmt::format("Invalid level: {}", level));
+  }
+  const std::shared_ptr<spdlog::logger> ours = spdlog::default_logger();
+  if (!logger.empty() && logger != "root" && logger != ours->name()) return 0;
+  ours->set_level(known->level);
+  return 1;
+}
 
 std::string log_json(std::string_view time, std::string_view level, std::string_view message) {
   // Text from outside may not be UTF-8; a line must be JSON all the same.
@@ -51,6 +111,11 @@ void set_up_log(const LogOptions& options) {
     logger->set_formatter(std::make_unique<JsonFormatter>());
   } else {
     logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
+  }
+  if (options.lines_max > 0) {
+    auto kept = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(options.lines_max);
+    kept_lines() = kept;
+    logger->sinks().push_back(std::move(kept));
   }
   logger->set_level(spdlog::level::from_str(options.level));
   logger->flush_on(spdlog::level::trace);

@@ -18,8 +18,9 @@
 namespace halite::app {
 
 struct LogOptions {
-  std::string level = "info";   // log.level: debug, info, warning, error
-  std::string format = "text";  // log.format: text or json, one object a line
+  std::string level = "info";    // log.level: debug, info, warning, error
+  std::string format = "text";   // log.format: text or json, one object a line
+  std::size_t lines_max = 1024;  // log.lines_max: the last ones, kept for /logs
 };
 
 struct OwnMetricsOptions {

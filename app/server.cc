@@ -12,6 +12,7 @@
 #include <prometheus/registry.h>
 
 #include "app/data_dir.h"
+#include "app/logging.h"
 #include "app/own_metrics.h"
 #include "app/stores.h"
 #include "app/version.h"
@@ -91,6 +92,8 @@ Result<void> Server::Parts::listen() {
                                      .version = version_info(),
                                      .config = [texts = settings] { return texts; },
                                      .drop_caches = [&kept = *stores] { kept.drop_caches(); },
+                                     .log_lines = last_log_lines,
+                                     .set_log_level = set_log_level,
                                      .not_ready = [&parts = *stores]() -> std::string {
                                        const Result<void> health = parts.health();
                                        return health ? std::string() : health.error().message;

@@ -23,6 +23,8 @@ void declare_process(Config& config, Options& options) {
                 "The least important messages still logged.");
   config.choice("log.format", options.log.format, {"text", "json"},
                 "Lines for people, or one JSON object a line.");
+  config.count("log.lines_max", options.log.lines_max, {0, 100'000}, "lines",
+               "The last lines of the log, kept for /logs. 0 = none are kept or shown.");
   config.count("threads.web", options.threads.web, {0, 1024}, "threads",
                "For connections and parsing; 0 = one a processor.");
   config.count("threads.query", options.threads.query, {0, 1024}, "threads",

@@ -46,13 +46,18 @@ struct SubQuestion {
   std::string aggregator;
   std::string metric;  // empty when tsuids are given
   std::vector<Bytes> tsuids;
+  std::vector<std::string> tsuid_texts;  // the same as asked: for the echo
   std::vector<Filter> filters;
   bool explicit_tags = false;
   std::optional<DownsampleSpec> downsample;
   std::optional<RateSpec> rate;
+  std::optional<RateSpec> rate_options;  // as given, with or without `rate`: for the echo
   // Either one asks for histograms. None are stored yet, so the answer has no series.
   std::vector<float> percentiles;  // 0 to 100
   bool show_histogram_buckets = false;
+  // Without meaning here, but echoed.
+  bool use_fuzzy_filter = true;
+  bool use_multi_gets = true;
   bool operator==(const SubQuestion&) const = default;
 };
 

@@ -57,6 +57,7 @@ Result<Times> read_times(const DraftQuestion& draft, ParseContext context) {
 
 Result<void> read_tsuids(const DraftSubQuestion& draft, std::size_t metric_width,
                          SubQuestion& into) {
+  into.tsuid_texts = draft.tsuids;
   std::string first_metric;
   for (const std::string& text : draft.tsuids) {
     if (text.size() < metric_width * 2) {

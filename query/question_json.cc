@@ -219,10 +219,15 @@ Result<DraftSubQuestion> read_sub_question(element value, const ParseContext& co
       TRY(sub.question.percentiles, read_floats(name, field));
     } else if (name == "showHistogramBuckets") {
       TRY(sub.question.show_histogram_buckets, read_bool(name, field));
+    } else if (name == "useFuzzyFilter") {
+      TRY(sub.question.use_fuzzy_filter, read_bool(name, field));
+    } else if (name == "useMultiGets") {
+      TRY(sub.question.use_multi_gets, read_bool(name, field));
     } else if (name == "preAggregate") {
       TRY(sub.pre_aggregate, read_bool(name, field));
     }
   }
+  if (options.options_given) sub.question.rate_options = options;
   if (rate) sub.question.rate = options;
   return sub;
 }

@@ -108,6 +108,7 @@ Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
   if (part.empty()) return fail(Errc::kInternal, "String index out of range: 0");
   if (lower.starts_with("rate")) {
     TRY(sub.question.rate, parse_rate(part));
+    if (sub.question.rate->options_given) sub.question.rate_options = sub.question.rate;
   } else if (part.front() >= '0' && part.front() <= '9') {
     sub.downsample = part;
   } else if (lower == "pre-agg") {

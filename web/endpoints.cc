@@ -30,6 +30,7 @@ constexpr std::array kEndpoints = {
 
     // Older than the API.
     Endpoint{"aggregators", kGet, kAlways, false, handle_aggregators},
+    Endpoint{"logs", kGet, kAlways, false, handle_logs},
     Endpoint{"q", kGet, kReads, true, handle_graph},
     Endpoint{"suggest", kGet, kReads, false, handle_suggest},
     Endpoint{"version", kGet, kAlways, false, handle_version},

@@ -18,6 +18,7 @@ constexpr std::array kReasons = {
     Reason{100, "Continue"},
     Reason{200, "OK"},
     Reason{204, "No Content"},
+    Reason{302, "Found"},
     Reason{304, "Not Modified"},
     Reason{400, "Bad Request"},
     Reason{404, "Not Found"},

@@ -41,6 +41,7 @@ class Headers {
 struct Request {
   std::string method;     // as sent: "GET"
   std::string target;     // as sent: "/api/query?start=1h-ago"
+  std::string remote;     // who sent it: "/127.0.0.1:50123", as Java writes it; may be empty
   int minor_version = 1;  // of HTTP/1.x
   bool keep_alive = true;
   Headers headers;

@@ -30,6 +30,16 @@ std::optional<Response> refuse_long_body(const Request& request, const WebOption
       kHtmlType);
 }
 
+// As Java writes the address of a client.
+std::string remote_text(const asio::ip::tcp::socket& socket) {
+  boost::system::error_code gone;
+  const auto remote = socket.remote_endpoint(gone);
+  if (gone) return {};
+  const std::string address = remote.address().to_string();
+  const bool v6 = remote.address().is_v6();
+  return (v6 ? "/[" + address + "]:" : "/" + address + ":") + std::to_string(remote.port());
+}
+
 constexpr std::string_view kTooManyBodies =
     "Too many large requests at once; try again later (web.bodies_bytes_max)";
 
@@ -58,7 +68,11 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
   while (true) {
     const bool readable = co_await parse(parser);
     if (!readable) co_return std::nullopt;
-    if (parser.done()) co_return parser.take();
+    if (parser.done()) {
+      Request request = parser.take();
+      request.remote = remote_text(link_.socket());
+      co_return request;
+    }
     if (parser.started() && deadline == 0) {
       deadline = Link::deadline_in(options.request_timeout_ms);
     }

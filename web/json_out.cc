@@ -8,6 +8,7 @@
 #include "common/bytes.h"
 #include "common/java_double.h"
 #include "common/json_string.h"
+#include "web/query_stats.h"
 
 namespace halite::web {
 
@@ -57,14 +58,14 @@ void append_group_tags(std::string& to, const query::SubQuestion& sub) {
 }
 
 void append_rate_options(std::string& to, const query::SubQuestion& sub) {
-  if (!sub.rate) {
+  if (!sub.rate_options) {
     to += "null";
     return;
   }
+  const query::RateSpec& options = *sub.rate_options;
   fmt::format_to(std::back_inserter(to),
                  "{{\"counter\":{},\"counterMax\":{},\"resetValue\":{},\"dropResets\":{}}}",
-                 sub.rate->counter, sub.rate->counter_max, sub.rate->reset_value,
-                 sub.rate->drop_resets);
+                 options.counter, options.counter_max, options.reset_value, options.drop_resets);
 }
 
 void append_tsuids(std::string& to, const std::vector<Bytes>& tsuids) {
@@ -85,26 +86,39 @@ void append_annotations(std::string& to, const std::vector<storage::Annotation>&
   to += ']';
 }
 
-// What is known of the work, under OpenTSDB's names. One pass reads, filters and aggregates, so
-// its time stands under each of the names that OpenTSDB gives to the parts.
-void append_costs(std::string& to, const query::QueryCost& cost, std::uint64_t emitted) {
-  fmt::format_to(std::back_inserter(to),
-                 "\"aggregationTime\":{0:.3f},\"avgAggregationTime\":{0:.3f},"
-                 "\"dpsPostFilter\":{1},\"emittedDPs\":{2},\"queryScanTime\":{0:.3f},"
-                 "\"rowsPostFilter\":{3},\"totalTime\":{0:.3f}",
-                 cost.wall_ms, cost.points_read, emitted, cost.blocks_read);
+void append_texts(std::string& to, const std::vector<std::string>& texts) {
+  to += '[';
+  for (const std::string& text : texts) {
+    if (to.back() != '[') to += ',';
+    append_json_string(to, text);
+  }
+  to += ']';
+}
+
+std::uint64_t nans_of(const query::AnswerSeries& series) {
+  std::uint64_t nans = 0;
+  for (std::size_t i = 0; i < series.times.size(); ++i) {
+    nans += series.floats[i] && std::isnan(as_double(series.values[i]));
+  }
+  return nans;
 }
 
 void append_summary(std::string& to, const query::Answer& answer) {
+  std::vector<QueryStats> parts(answer.question.queries.size());
+  QueryStats all{.cost = answer.cost, .emitted = answer.cost.points_out, .nans = 0};
+  for (QueryStats& part : parts) part.cost.wall_ms = answer.cost.wall_ms;
+  for (const query::AnswerSeries& series : answer.series) {
+    const std::uint64_t nans = nans_of(series);
+    parts[series.query_index].emitted += series.times.size();
+    parts[series.query_index].nans += nans;
+    all.nans += nans;
+  }
   to += "{\"statsSummary\":{";
-  append_costs(to, answer.cost, answer.cost.points_out);
-  for (std::size_t i = 0; i < answer.question.queries.size(); ++i) {
-    std::uint64_t emitted = 0;
-    for (const query::AnswerSeries& series : answer.series) {
-      if (series.query_index == i) emitted += series.times.size();
-    }
-    fmt::format_to(std::back_inserter(to),
-                   ",\"queryIdx_{:02}\":{{\"queryIndex\":{},\"emittedDPs\":{}}}", i, i, emitted);
+  append_query_stats(to, all);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    fmt::format_to(std::back_inserter(to), ",\"queryIdx_{:02}\":{{\"queryIndex\":{},", i, i);
+    append_query_stats(to, parts[i]);
+    to += ",\"scannerStats\":{}}";
   }
   to += "}}";
 }
@@ -117,10 +131,10 @@ void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size
   to += ",\"metric\":";
   append_text_or_null(to, sub.metric);
   to += ",\"tsuids\":";
-  if (sub.tsuids.empty()) {
+  if (sub.tsuid_texts.empty()) {
     to += "null";
   } else {
-    append_tsuids(to, sub.tsuids);
+    append_texts(to, sub.tsuid_texts);
   }
   to += ",\"downsample\":";
   append_text_or_null(to, sub.downsample ? sub.downsample->text : std::string());
@@ -133,9 +147,13 @@ void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size
   append_rate_options(to, sub);
   to += ",\"filterTagKs\":null,\"explicitTags\":";
   append_bool(to, sub.explicit_tags);
+  to += ",\"useFuzzyFilter\":";
+  append_bool(to, sub.use_fuzzy_filter);
   to +=
-      ",\"useFuzzyFilter\":true,\"preAggregate\":false,\"rollupUsage\":null,"
-      "\"rollupTable\":\"raw\",\"showHistogramBuckets\":false,\"useMultiGets\":true,\"tags\":";
+      ",\"preAggregate\":false,\"rollupUsage\":null,\"rollupTable\":\"raw\","
+      "\"showHistogramBuckets\":false,\"useMultiGets\":";
+  append_bool(to, sub.use_multi_gets);
+  to += ",\"tags\":";
   append_group_tags(to, sub);
   to += ",\"histogramQuery\":false}";
 }
@@ -245,7 +263,8 @@ void AnswerSource::end_series(std::string& to) {
   to += answer_->question.arrays ? ']' : '}';
   if (answer_->question.show_stats) {
     fmt::format_to(std::back_inserter(to), ",\"stats\":{{\"queryIndex\":{},", series.query_index);
-    append_costs(to, answer_->cost, series.times.size());
+    append_query_stats(
+        to, {.cost = answer_->cost, .emitted = series.times.size(), .nans = nans_of(series)});
     to += '}';
   }
   to += '}';

@@ -21,6 +21,24 @@ std::string question_json(const query::Question& question) {
   return json + "]}";
 }
 
+bool holds_secret(std::string_view header) {
+  for (const char* name : {"Authorization", "Proxy-Authorization", "Cookie"}) {
+    if (equal_ignoring_case(header, name)) return true;
+  }
+  return false;
+}
+
+std::string headers_json(const Headers& headers) {
+  std::string json = "{";
+  for (const Header& header : headers.list()) {
+    if (json.size() > 1) json += ',';
+    append_json_string(json, header.name);
+    json += ':';
+    append_json_string(json, holds_secret(header.name) ? "********" : header.value);
+  }
+  return json + '}';
+}
+
 }  // namespace
 
 QueryLog::Entry::Entry(Entry&& other) noexcept
@@ -33,8 +51,11 @@ void QueryLog::Entry::finish(int status, std::string exception, const query::Que
   std::exchange(log_, nullptr)->finish(id_, clock_.now_ms(), status, std::move(exception), cost);
 }
 
-QueryLog::Entry QueryLog::begin(const query::Question& question, const Clock& clock) {
+QueryLog::Entry QueryLog::begin(const query::Question& question, const Request& request,
+                                const Clock& clock) {
   Run run{.query = question_json(question),
+          .remote = request.remote,
+          .headers = headers_json(request.headers),
           .begin = clock.now_ms(),
           .end = 0,
           .running = 0,
@@ -62,7 +83,9 @@ void QueryLog::finish(std::uint64_t id, TimestampMs now, int status, std::string
 }
 
 void QueryLog::append(std::string& to, const Run& run) {
-  to += fmt::format("{{\"query\":{},\"exception\":", run.query);
+  to += fmt::format(
+      "{{\"query\":{},\"executed\":1,\"user\":null,\"requestHeaders\":{},\"exception\":", run.query,
+      run.headers);
   if (run.exception.empty()) {
     to += "\"null\"";
   } else {
@@ -70,7 +93,8 @@ void QueryLog::append(std::string& to, const Run& run) {
   }
   to += fmt::format(
       ",\"httpResponse\":{{\"code\":{},\"reasonPhrase\":\"{}\"}},\"numRunningQueries\":{},"
-      "\"queryStartTimestamp\":{},\"queryCompletedTimestamp\":{},\"stats\":{{\"totalTime\":{:.1f},"
+      "\"queryStartTimestamp\":{},\"queryCompletedTimestamp\":{},\"sentToClient\":true,\"stats\":{{"
+      "\"totalTime\":{:.1f},"
       "\"series\":{},\"points\":{},\"blocks\":{},\"emittedDPs\":{}}}}}",
       run.status, reason_phrase(run.status), run.running, run.begin, run.end,
       static_cast<double>(run.end - run.begin), run.cost.series, run.cost.points_read,
@@ -88,8 +112,10 @@ std::string QueryLog::json(TimestampMs now) const {
   bool first = true;
   for (auto run = running_.rbegin(); run != running_.rend(); ++run) {
     if (!std::exchange(first, false)) json += ',';
-    json += fmt::format("{{\"query\":{},\"queryStart\":{},\"elapsed\":{}}}", run->second.query,
-                        run->second.begin, now - run->second.begin);
+    json += fmt::format("{{\"query\":{},\"remote\":", run->second.query);
+    append_json_string(json, run->second.remote);
+    json += fmt::format(",\"user\":null,\"headers\":{},\"queryStart\":{},\"elapsed\":{}}}",
+                        run->second.headers, run->second.begin, now - run->second.begin);
   }
   return json + "]}";
 }

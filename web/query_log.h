@@ -15,6 +15,7 @@
 
 #include "common/clock.h"
 #include "query/engine.h"
+#include "web/http_message.h"
 
 namespace halite::web {
 
@@ -38,14 +39,18 @@ class QueryLog {
     const Clock& clock_;
   };
 
-  [[nodiscard]] Entry begin(const query::Question& question, const Clock& clock);
+  // The request is the one that asks: its sender and headers are shown, secrets masked.
+  [[nodiscard]] Entry begin(const query::Question& question, const Request& request,
+                            const Clock& clock);
 
   // {"completed":[..],"running":[..]}, the newest first.
   [[nodiscard]] std::string json(TimestampMs now) const;
 
  private:
   struct Run {
-    std::string query;  // JSON
+    std::string query;    // JSON
+    std::string remote;   // as Request::remote
+    std::string headers;  // JSON
     TimestampMs begin = 0;
     TimestampMs end = 0;
     std::size_t running = 0;  // questions when it began, itself among them

@@ -14,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -50,6 +52,14 @@ struct VersionInfo {
   std::string branch = "main";
 };
 
+struct LogLine {
+  std::int64_t time_s = 0;
+  std::string level;  // "DEBUG", "INFO", "WARN", "ERROR"
+  std::string thread;
+  std::string logger;
+  std::string message;
+};
+
 // What the handlers work with. All that is referred to outlives the server.
 struct WebServices {
   ingest::Writer& writer;
@@ -64,6 +74,11 @@ struct WebServices {
   // Forgets what the store may read again (dropcaches). Called from any thread; may be empty: it
   // keeps nothing.
   std::function<void()> drop_caches;
+  // The last lines of the log, the newest first, for /logs. Called from any thread; may be empty.
+  std::function<std::vector<LogLine>()> log_lines;
+  // Logs messages from this level on ("DEBUG" to "ERROR", "OFF"), in all parts or in the one of
+  // this name: in how many. kInvalidArgument: no such level. Called from any thread; may be empty.
+  std::function<Result<int>(std::string_view level, std::string_view logger)> set_log_level;
   // Why the process should get no work yet (/-/ready); an empty text means it is ready. May be
   // empty: always ready.
   std::function<std::string()> not_ready;

@@ -42,6 +42,7 @@ std::vector<UiFile> all_files() {
 const UiFile* find_ui_file(std::string_view name) {
   static const std::vector<UiFile> kFiles = all_files();
   if (name.empty()) name = "index.html";
+  if (name == "favicon.ico") name = "favicon.svg";  // where browsers look unasked
   for (const UiFile& file : kFiles) {
     if (file.name == name) return &file;
   }

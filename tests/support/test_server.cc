@@ -80,28 +80,40 @@ TestServer::Parts::Parts(TestServerOptions options)
                                                 options.skip_unknown_values, io.get_executor(),
                                                 registry, metadata.get());
   options.web.port = 0;
-  web::WebServices services{.writer = *writer,
-                            .engine = *engine,
-                            .store = *points,
-                            .metadata = *metadata,
-                            .clock = clock,
-                            .registry = registry,
-                            .version = {.version = "2.4.1-halite",
-                                        .short_revision = "abcdef1",
-                                        .full_revision = "abcdef1234567890",
-                                        .repo_status = "MINT",
-                                        .built_s = 1'356'998'400,
-                                        .user = "builder",
-                                        .host = "here",
-                                        .repo = "/src/halite",
-                                        .branch = "main"},
-                            .config =
-                                [] {
-                                  return std::map<std::string, std::string>{
-                                      {"tsd.mode", "rw"}, {"tsd.some.password", "secret"}};
-                                },
-                            .drop_caches = {},
-                            .not_ready = [text = options.not_ready] { return text; }};
+  web::WebServices services{
+      .writer = *writer,
+      .engine = *engine,
+      .store = *points,
+      .metadata = *metadata,
+      .clock = clock,
+      .registry = registry,
+      .version = {.version = "2.4.1-halite",
+                  .short_revision = "abcdef1",
+                  .full_revision = "abcdef1234567890",
+                  .repo_status = "MINT",
+                  .built_s = 1'356'998'400,
+                  .user = "builder",
+                  .host = "here",
+                  .repo = "/src/halite",
+                  .branch = "main"},
+      .config =
+          [] {
+            return std::map<std::string, std::string>{{"tsd.mode", "rw"},
+                                                      {"tsd.some.password", "secret"}};
+          },
+      .drop_caches = {},
+      .log_lines =
+          [] {
+            return std::vector<web::LogLine>{{1356998401, "WARN", "7", "halite", "two\nlines"},
+                                             {1356998400, "INFO", "7", "halite", "listening"}};
+          },
+      .set_log_level = [](std::string_view level, std::string_view logger) -> Result<int> {
+        if (level != "DEBUG") {
+          return fail(Errc::kInvalidArgument, "Invalid level: " + std::string(level));
+        }
+        return logger.empty() ? 1 : 0;
+      },
+      .not_ready = [text = options.not_ready] { return text; }};
   server = std::make_unique<web::WebServer>(options.web, std::move(services), io.get_executor());
   const Result<void> started = server->start();
   HALITE_CHECK(started, started ? std::string() : started.error().message);

@@ -1,5 +1,6 @@
 // GET, POST /api/aggregators and GET /aggregators: names of all aggregators.
 //
+// Parameters  none
 // Answer      200 ["sum","min",..]
 // Errors      none
 #include "common/json_string.h"

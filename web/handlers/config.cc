@@ -1,5 +1,6 @@
 // GET, POST /api/config: settings. GET, POST /api/config/filters: the tag filters there are.
 //
+// Parameters  none
 // Answer      200 {"tsd.mode":"rw",..} with every value as text, what holds a secret masked;
 //             200 {"literal_or":{"examples":"..","description":".."},..}
 // Errors      none

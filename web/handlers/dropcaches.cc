@@ -1,5 +1,6 @@
 // GET, DELETE /api/dropcaches: forget what can be read again: series seen lately, blocks of files.
 //
+// Parameters  none
 // Answer      200 {"status":"200","message":"Caches dropped"}
 // Errors      none
 #include "web/drop_caches.h"

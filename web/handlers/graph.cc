@@ -1,11 +1,13 @@
 // GET /q: the oldest way to ask.
 //
 // Parameters  start, end, m, tz as /api/query has them; one of ascii, json, png
-// Answer      ascii: 200 text, a line a point: <metric> <epoch s> <value> k=v k=v. Without a
-//             downsampler the whole hours around start and end, as OpenTSDB scans them; NaN left
-//             out json: 200 {"plotted":<points>,"points":<points>,"etags":[[..],..],"timing":<ms>}
-//             otherwise our own page with the same question: png is sent there (302), a browser
-//             gets a page that leads there
+// ascii       200 text, a line a point: <metric> <epoch s> <value> k=v k=v. Without a downsampler
+//             the whole hours around start and end, as OpenTSDB scans them; NaN left out
+// json        200 {"plotted":<points>,"points":<points>,"etags":[[..],..],"timing":<ms>}
+// otherwise   our own page with the same question: png is sent there (302), a browser gets a page
+//             that leads there
+// Caching     Cache-Control: max-age is 0 where the end is to come; a day where it is more than an
+//             hour ago and no bound is relative; else a thousandth of the time asked
 // Errors      400 for parameters; 500 for what fails while it runs (OpenTSDB's way); {"err":".."}
 //             with json, a page otherwise
 #include <chrono>
@@ -106,6 +108,19 @@ std::string summary_json(const query::Answer& answer, std::int64_t took_ms) {
   return json + fmt::format("],\"timing\":{}}}", took_ms);
 }
 
+bool is_relative(std::string_view time) { return lower_ascii(time).ends_with("-ago"); }
+
+// Seconds a browser may keep the answer.
+std::int64_t max_age_s(const Target& target, const query::Question& question, TimestampMs now) {
+  constexpr std::int64_t kDayS = 86'400;
+  const std::int64_t end_s = (question.end - 1) / 1000;
+  const std::int64_t now_s = now / 1000;
+  if (end_s > now_s) return 0;
+  const bool relative = is_relative(target.get("start")) || is_relative(target.get("end"));
+  if (end_s < now_s - kHourMs / 1000 && !relative) return kDayS;
+  return (end_s - question.begin / 1000) / 1024;
+}
+
 // The page keeps its question behind the '#', in the syntax of /q.
 Response lead_to_page(const Call& call) {
   const std::size_t mark = call.request.target.find('?');
@@ -154,6 +169,8 @@ asio::awaitable<Response> handle_graph(Call& call) {
       .metric_width = call.options.metric_width};
   Result<query::Question> question = query::parse_question_uri(call.target.parameters, context);
   if (!question) co_return error_response(call, question.error());
+  const std::string cache_control =
+      fmt::format("max-age={}", max_age_s(call.target, *question, context.now));
   if (ascii) widen_to_hours(*question);
   Result<std::shared_ptr<const query::Answer>> answer =
       co_await call.services.engine.run(std::move(*question), call.stop);
@@ -166,9 +183,12 @@ asio::awaitable<Response> handle_graph(Call& call) {
   if (!ascii) {
     const auto took = std::chrono::steady_clock::now() - begin;
     const auto took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
-    co_return json_response(200, summary_json(**answer, took_ms));
+    Response response = json_response(200, summary_json(**answer, took_ms));
+    response.headers.add("Cache-Control", cache_control);
+    co_return response;
   }
   Response response = text_response(200, {});
+  response.headers.add("Cache-Control", cache_control);
   response.source = std::make_unique<AsciiSource>(std::move(*answer));
   co_return response;
 }

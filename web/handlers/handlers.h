@@ -20,6 +20,7 @@ boost::asio::awaitable<Response> handle_config(Call& call);            // config
 boost::asio::awaitable<Response> handle_version(Call& call);           // version.cc
 boost::asio::awaitable<Response> handle_stats(Call& call);             // stats.cc
 boost::asio::awaitable<Response> handle_dropcaches(Call& call);        // dropcaches.cc
+boost::asio::awaitable<Response> handle_logs(Call& call);              // logs.cc
 boost::asio::awaitable<Response> handle_metrics(Call& call);           // metrics.cc
 boost::asio::awaitable<Response> handle_health(Call& call);            // health.cc
 boost::asio::awaitable<Response> handle_page(Call& call);              // page.cc

@@ -1,12 +1,12 @@
 // GET, POST, DELETE /api/query: points out.
 //
-// GET         start, end, m=<agg>:[..:]<metric>[{tags}], tsuid, ms, arrays, show_query,
-// show_tsuids,
-//             show_stats, show_summary, ..: query/question_uri.cc
+// GET         start, end, m=<agg>:[..:]<metric>[{tags}][{filters}], tsuid, ms, arrays, show_query,
+//             show_tsuids, show_stats, show_summary, ..: query/question_uri.cc
 // POST        {"start","end","queries":[{"aggregator","metric",..}],..}: query/question_json.cc;
 //             ?arrays in the URI as well
-// DELETE      as GET, and removes the points it answers; so does POST with "delete":true. Both only
-//             with web.allow_delete
+// DELETE      as GET, and removes the points it answers; so does POST with "delete":true. Both are
+//             refused without web.allow_delete. GET with method_override=delete removes where it
+//             may (web.get_may_write as well), and only reads where it may not
 // Answer      200 [{"metric","tags","aggregateTags","dps":{"<s>":number,..}},..], streamed. Under
 //             the prefix /grafana without points that are no JSON numbers
 // /exp, /gexp  query_exp.cc, query_gexp.cc; other segments behind mean nothing
@@ -16,6 +16,7 @@
 
 #include "query/engine.h"
 #include "query/question_parse.h"
+#include "web/api_method.h"
 #include "web/error_map.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
@@ -36,9 +37,18 @@ Result<query::Question> parse(const Call& call) {
                                     .sub_queries_max = limits.sub_queries_max,
                                     .metric_width = call.options.metric_width};
   if (call.request.method == "POST") {
+    if (call.request.body.empty()) {
+      return fail(Errc::kInvalidArgument, "Missing message content",
+                  "Supply valid JSON formatted data in the body of your request");
+    }
     return query::parse_question_json(call.request.body, call.target.parameters, context);
   }
   return query::parse_question_uri(call.target.parameters, context);
+}
+
+Response delete_refused(const Call& call) {
+  return error_response(call, 400, "Bad request",
+                        "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
 }
 
 }  // namespace
@@ -52,18 +62,20 @@ Response query_run_error(const Call& call, const Error& error) {
 }
 
 asio::awaitable<Response> handle_query(Call& call) {
+  const bool removes = call.request.method == "DELETE";
+  if (removes && !call.options.allow_delete) co_return delete_refused(call);
   const std::string kind = call.target.rest.empty() ? "" : lower_ascii(call.target.rest.front());
   if (kind == "exp") co_return co_await handle_query_exp(call);
   if (kind == "gexp") co_return co_await handle_query_gexp(call);
   if (kind == "last") co_return co_await handle_query_last(call);
   Result<query::Question> question = parse(call);
   if (!question) co_return error_response(call, question.error());
-  question->delete_points |= call.request.method == "DELETE";
-  if (question->delete_points && !call.options.allow_delete) {
-    co_return error_response(call, 400, "Bad request",
-                             "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
-  }
-  QueryLog::Entry logged = call.metrics.queries.begin(*question, call.services.clock);
+  if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
+  // An override that may not delete, or is none of a query's, leaves a GET what it is.
+  question->delete_points |=
+      removes || (call.request.method == "DELETE" && call.options.allow_delete);
+  if (question->delete_points && !call.options.allow_delete) co_return delete_refused(call);
+  QueryLog::Entry logged = call.metrics.queries.begin(*question, call.request, call.services.clock);
   Result<std::shared_ptr<const query::Answer>> answer =
       co_await call.services.engine.run(std::move(*question), call.stop);
   if (!answer) {

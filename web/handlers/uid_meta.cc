@@ -4,9 +4,9 @@
 //             Or a body {"uid","type","displayName","description","notes","custom":{}}
 // GET         200 {"uid","type","name","description","notes","created","custom","displayName"}: the
 //             defaults, where nothing was said; 404 no name has this id
-// POST        changes the fields given, PUT resets the others: 200 the object; 304 no field is
-// given DELETE      204, also when nothing was said Errors      400 uid or type missing; 500 a type
-// or an id in the URI that is none
+// POST        changes the fields given, PUT resets the others: 200 the object; 304 no field given
+// DELETE      204, also when nothing was said
+// Errors      400 uid or type missing; 500 a type or an id in the URI that is none
 #include <boost/json.hpp>
 #include <fmt/format.h>
 

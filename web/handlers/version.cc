@@ -1,8 +1,8 @@
 // GET, POST /api/version and GET /version: what runs here.
 //
+// Parameters  none
 // Answer      200 {"version":"..","short_revision":"..",..}, all text; /version answers two lines
-// of
-//             text, or the same JSON with ?json
+//             of text, or the same JSON with ?json
 // Errors      none
 #include <array>
 #include <utility>

@@ -19,6 +19,14 @@ query::Question question(TimestampMs begin) {
   return asked;
 }
 
+Request request() {
+  Request asked;
+  asked.remote = "/127.0.0.1:50123";
+  asked.headers.add("Accept", "*/*");
+  asked.headers.add("authorization", "Basic c2VjcmV0");
+  return asked;
+}
+
 boost::json::object read(const QueryLog& log, TimestampMs now) {
   return boost::json::parse(log.json(now)).as_object();
 }
@@ -31,11 +39,14 @@ TEST(QueryLog, nothing_was_asked) {
 TEST(QueryLog, a_question_runs_and_ends) {
   FakeClock clock(5000);
   QueryLog log;
-  QueryLog::Entry entry = log.begin(question(100), clock);
+  QueryLog::Entry entry = log.begin(question(100), request(), clock);
   clock.advance(70);
   boost::json::object seen = read(log, clock.now_ms());
   ASSERT_EQ(seen["running"].as_array().size(), 1u);
   EXPECT_EQ(seen["running"].at(0).at("elapsed").as_int64(), 70);
+  EXPECT_EQ(seen["running"].at(0).at("remote").as_string(), "/127.0.0.1:50123");
+  EXPECT_EQ(seen["running"].at(0).at("headers").at("Accept").as_string(), "*/*");
+  EXPECT_EQ(seen["running"].at(0).at("headers").at("authorization").as_string(), "********");
   EXPECT_EQ(seen["running"].at(0).at("query").at("start").as_string(), "100");
   EXPECT_EQ(seen["running"].at(0).at("query").at("end").as_string(), "1100");
 
@@ -47,6 +58,7 @@ TEST(QueryLog, a_question_runs_and_ends) {
   EXPECT_EQ(done.at("exception").as_string(), "No \"such\" name");
   EXPECT_EQ(done.at("httpResponse").at("code").as_int64(), 400);
   EXPECT_EQ(done.at("queryStartTimestamp").as_int64(), 5000);
+  EXPECT_EQ(done.at("requestHeaders").at("authorization").as_string(), "********");
   EXPECT_EQ(done.at("queryCompletedTimestamp").as_int64(), 5070);
   EXPECT_EQ(done.at("numRunningQueries").as_int64(), 1);
 }
@@ -55,7 +67,7 @@ TEST(QueryLog, one_that_is_dropped_failed) {
   const FakeClock clock(1);
   QueryLog log;
   {
-    QueryLog::Entry entry = log.begin(question(1), clock);
+    QueryLog::Entry entry = log.begin(question(1), request(), clock);
     const QueryLog::Entry moved = std::move(entry);
     EXPECT_EQ(read(log, 1)["running"].as_array().size(), 1u);
   }
@@ -67,7 +79,7 @@ TEST(QueryLog, the_oldest_are_forgotten) {
   const FakeClock clock(1);
   QueryLog log;
   for (TimestampMs i = 0; i <= static_cast<TimestampMs>(QueryLog::kCompletedMax); ++i) {
-    log.begin(question(i), clock).finish(200, "", {});
+    log.begin(question(i), request(), clock).finish(200, "", {});
   }
   const boost::json::object seen = read(log, 1);
   const boost::json::array& completed = seen.at("completed").as_array();
