@@ -1,5 +1,6 @@
 // GET /-/healthy: the process lives. GET /-/ready: it may be given work.
 //
+// Parameters  none
 // Answer      200 "ok"
 // Errors      503 with the reason while it is not ready; 404 for other paths
 #include "web/handlers/handlers.h"

@@ -1,5 +1,6 @@
 // GET /metrics: the process's own numbers for Prometheus.
 //
+// Parameters  none
 // Answer      200, text exposition format 0.0.4
 // Errors      none
 #include <prometheus/registry.h>

@@ -1,5 +1,6 @@
 // GET / and the page's files (/app.js, ..), and the same under /s/ as OpenTSDB has its own.
 //
+// Parameters  none
 // Answer      200 the file, gzipped when the client takes that; 304 when it has it already
 // Errors      404 no such file; 400 a path with ".."
 #include "web/content_coding.h"

@@ -2,6 +2,7 @@
 //
 // Pages       /api/stats/query: which questions run and which ran last; /jvm and /threads: the
 //             process in the shapes OpenTSDB has; /region_clients: none in an embedded store
+// Parameters  json: /stats as an array of lines
 // Answer      200 [{"metric":"tsd...","timestamp":<s>,"value":"<text>","tags":{"host":".."}},..];
 //             /stats: lines of text, or with ?json an array of these lines
 // Errors      none

@@ -1,9 +1,8 @@
 // GET, POST, PUT, DELETE /api/tree/rule: one rule of a tree.
 //
 // Parameters  treeid, level, order, type, field, custom_field, regex, separator, description,
-// notes,
-//             regex_group_idx, display_format. Or a body {"treeId","level","order","type","field",
-//             "customField","regex","separator","description","notes","regexGroupIdx",
+//             notes, regex_group_idx, display_format. Or a body {"treeId","level","order","type",
+//             "field","customField","regex","separator","description","notes","regexGroupIdx",
 //             "displayFormat"}; type is METRIC, METRIC_CUSTOM, TAGK, TAGK_CUSTOM or TAGV_CUSTOM
 // GET         200 the rule
 // POST        changes the fields given, PUT resets the others: 200 the rule; 304 nothing changes

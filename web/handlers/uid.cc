@@ -1,5 +1,8 @@
-// /api/uid/assign, rename, uidmeta, tsmeta: what is asked of ids. Each has its own file; anything
-// else is 501.
+// GET, POST, PUT, DELETE /api/uid/..: what is asked of ids.
+//
+// Pages       assign (uid_assign.cc), rename (uid_rename.cc), uidmeta (uid_meta.cc), tsmeta
+//             (ts_meta.cc): parameters, answers and errors stand there
+// Errors      501 any other page, or none
 #include "web/handlers/handlers.h"
 
 namespace halite::web {
