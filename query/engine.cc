@@ -2,6 +2,8 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +16,8 @@
 #include <prometheus/registry.h>
 
 #include "common/log.h"
+#include "query/explain.h"
+#include "query/group.h"
 #include "query/notes.h"
 #include "query/plan.h"
 #include "query/sub_query.h"
@@ -98,14 +102,19 @@ struct QueryEngine::Impl {
         fetch_limits(limits.fetch, time),
         statistics(registry) {}
 
-  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
-  Task<void> answer(Answer* answer, std::shared_ptr<Watch> watch);
+  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop, Afterwork then);
+  Task<void> answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then);
   // What a sub-query read.
   struct Read {
     std::shared_ptr<const storage::Selection> selection;
     TimeRange asked;
   };
   Task<Read> answer_one(Answer* answer, std::size_t index, std::shared_ptr<Watch> watch);
+
+  Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
+  Task<ExplainedQuery> explain_one(const Question* question, std::size_t index,
+                                   std::shared_ptr<Watch> watch);
+  [[nodiscard]] Result<void> check_running(const Slot& slot) const;
 
   storage::PointStore& store;
   const Clock& clock;
@@ -118,20 +127,15 @@ struct QueryEngine::Impl {
   std::atomic<std::size_t> running = 0;
 };
 
-Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
-                                                           std::stop_token stop) {
+Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question, std::stop_token stop,
+                                                           Afterwork then) {
   const Slot slot(running);
-  if (slot.taken() > limits.running_max) {
-    co_return fail(Errc::kOverloaded,
-                   fmt::format("{} queries are at work already (query.running_max); try "
-                               "later, or raise that setting",
-                               limits.running_max));
-  }
+  CO_TRY_VOID(check_running(slot));
   auto watch = std::make_shared<Watch>(limits, clock, std::move(stop));
   statistics.begin();
   auto answered = std::make_shared<Answer>();
   answered->question = std::move(question);
-  auto answering = answer(answered.get(), watch);
+  auto answering = answer(answered.get(), watch, std::move(then));
   const Result<void> outcome = co_await std::move(answering);
   answered->cost = watch->cost();
   statistics.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
@@ -142,7 +146,7 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
   co_return std::unexpected(std::move(error));
 }
 
-Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watch) {
+Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then) {
   std::vector<Read> reads;
   for (std::size_t i = 0; i < answer->question.queries.size(); ++i) {
     auto one = answer_one(answer, i, watch);
@@ -153,6 +157,7 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watc
     auto finding = find_global_notes(*metadata, answer->question);
     CO_TRY(answer->global_annotations, co_await std::move(finding));
   }
+  if (then) CO_TRY_VOID(then(*answer, *watch));
   if (!answer->question.delete_points) co_return Result<void>{};
   for (const Read& read : reads) {
     if (!read.selection) continue;  // it read nothing
@@ -184,6 +189,52 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   co_return Read{selection, plan.asked};
 }
 
+Result<void> QueryEngine::Impl::check_running(const Slot& slot) const {
+  if (slot.taken() <= limits.running_max) return {};
+  return fail(Errc::kOverloaded, fmt::format("{} queries are at work already (query.running_max); "
+                                             "try later, or raise that setting",
+                                             limits.running_max));
+}
+
+Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(Question question,
+                                                                    std::stop_token stop) {
+  const Slot slot(running);
+  CO_TRY_VOID(check_running(slot));
+  QueryLimits without_series = limits;
+  without_series.series_max = std::numeric_limits<std::uint64_t>::max();
+  auto watch = std::make_shared<Watch>(without_series, clock, std::move(stop));
+  auto explanation = std::make_shared<Explanation>();
+  explanation->question = std::move(question);
+  for (std::size_t i = 0; i < explanation->question.queries.size(); ++i) {
+    auto one = explain_one(&explanation->question, i, watch);
+    CO_TRY(ExplainedQuery query, co_await std::move(one));
+    explanation->queries.push_back(query);
+  }
+  finish_explanation(limits, *explanation);
+  co_return explanation;
+}
+
+Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, std::size_t index,
+                                                    std::shared_ptr<Watch> watch) {
+  const SubQuestion& sub = question->queries[index];
+  CO_TRY(const SubPlan plan, make_plan(*question, sub, limits.output_points_max));
+  storage::SeriesQuery wanted = series_query(sub, skip_unknown_values);
+  wanted.regexp_bytes_max = limits.regexp_bytes_max;
+  wanted.watch = watch;
+  auto selecting = store.select(std::move(wanted));
+  CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
+  auto estimating = store.estimate(selection, plan.scan);
+  CO_TRY(const storage::ReadEstimate estimate, co_await std::move(estimating));
+  auto looking = store.lookup(selection, 0);
+  CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
+  const Groups groups(sub, plan);
+  std::set<Bytes> keys;
+  for (const storage::SeriesId id : ids) keys.insert(groups.key_of(store.series(id)));
+  ExplainedQuery query = explain_query(plan, estimate, keys.size(), limits);
+  query.shards = store.shard_count();
+  co_return query;
+}
+
 QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
                          bool skip_unknown_values, boost::asio::any_io_executor executor,
                          prometheus::Registry& registry, storage::Metadata* metadata)
@@ -194,11 +245,20 @@ QueryEngine::~QueryEngine() = default;
 
 const QueryLimits& QueryEngine::limits() const { return impl_->limits; }
 
-Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop) {
-  auto work = impl_->run(std::move(question), std::move(stop));
+Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop,
+                                                     Afterwork then) {
+  auto work = impl_->run(std::move(question), std::move(stop), std::move(then));
   auto done = boost::asio::co_spawn(impl_->executor, std::move(work), boost::asio::use_awaitable);
   Result<std::shared_ptr<const Answer>> answer = co_await std::move(done);
   co_return answer;
+}
+
+Task<std::shared_ptr<const Explanation>> QueryEngine::explain(Question question,
+                                                              std::stop_token stop) {
+  auto work = impl_->explain(std::move(question), std::move(stop));
+  auto done = boost::asio::co_spawn(impl_->executor, std::move(work), boost::asio::use_awaitable);
+  Result<std::shared_ptr<const Explanation>> explanation = co_await std::move(done);
+  co_return explanation;
 }
 
 }  // namespace halite::query

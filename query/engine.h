@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -96,6 +97,12 @@ struct Answer {
   QueryCost cost;
 };
 
+class Watch;
+struct Explanation;  // query/explain.h
+
+// More to be made of an answer: its error is the question's.
+using Afterwork = std::function<Result<void>(const Answer& answer, Watch& watch)>;
+
 class QueryEngine {
  public:
   // Everything passed by reference outlives the engine. Without metadata answers have no
@@ -106,7 +113,14 @@ class QueryEngine {
   ~QueryEngine();
 
   // Deletes what it answered when the question says so, after all sub-queries were read.
-  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop);
+  // `then`, if any, runs on the query executor within the question's limits, before what was
+  // answered is deleted.
+  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop,
+                                          Afterwork then = {});
+
+  // What it would cost, without reading a point. Unlike run() it goes on where more series are
+  // selected than may be: that is among what it tells. kUnsupported: the store cannot estimate.
+  Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
 
   [[nodiscard]] const QueryLimits& limits() const;
 

@@ -51,8 +51,10 @@ class Groups {
   // The answers in order, with metric, tags and tsuids filled in. Ends the groups.
   [[nodiscard]] std::vector<AnswerSeries> take_answers(std::size_t query_index);
 
- private:
+  // Series with the same key go together.
   [[nodiscard]] Bytes key_of(const storage::Series& series) const;
+
+ private:
   void tell_notes(Group& group) const;
 
   const SubPlan* plan_;

@@ -6,6 +6,7 @@
 #include "common/gather.h"
 #include "storage/cell_block_scan.h"
 #include "storage/delete_points.h"
+#include "storage/estimate_reading.h"
 #include "storage/last_points.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
@@ -98,6 +99,11 @@ Task<std::vector<LastPoint>> CellPointStore::last(std::shared_ptr<const Selectio
   }
   std::ranges::sort(points, {}, &LastPoint::series);
   co_return points;
+}
+
+Task<ReadEstimate> CellPointStore::estimate(std::shared_ptr<const Selection> selection,
+                                            TimeRange range) {
+  return estimate_reading(source_, ours(selection), range);
 }
 
 Task<std::uint64_t> CellPointStore::delete_range(std::shared_ptr<const Selection> selection,

@@ -121,6 +121,14 @@ struct LastPoint {
   bool is_float = false;
 };
 
+// What reading a selection would take.
+struct ReadEstimate {
+  std::uint64_t series = 0;  // selected, with or without points in the range
+  std::uint64_t rows = 0;    // rows, or whatever else the store reads at once, at most
+  std::uint64_t points = 0;  // about
+  std::uint64_t bytes = 0;   // as stored, about
+};
+
 // May the store give ids to names it has not seen?
 struct CreateNames {
   bool metrics = true;
@@ -164,6 +172,14 @@ class PointStore {
   // The newest point of each selected series that has one in the range.
   virtual Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
                                             TimeRange range) = 0;
+
+  // What reading the selection in the range would take, without reading it: off by a factor at
+  // worst. kUnsupported: the store cannot tell.
+  virtual Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) {
+    static_cast<void>(selection);
+    static_cast<void>(range);
+    co_return fail(Errc::kUnsupported, "this store does not estimate");
+  }
 
   // Removes the points of the selected series in the range; returns how many. Stopped on the way,
   // some are gone.

@@ -118,6 +118,12 @@ class Scanner {
   virtual Task<std::vector<Row>> next(ScanLimit limit) = 0;
 };
 
+// What a scan would read, about.
+struct RangeEstimate {
+  std::uint64_t cells = 0;
+  std::uint64_t bytes = 0;  // as stored: compressed, where the store compresses
+};
+
 enum class CasOutcome : std::uint8_t {
   kApplied,
   kRefused,  // the cell held something else
@@ -136,6 +142,14 @@ class Table {
   virtual Task<std::vector<Row>> read(std::vector<RowRead> reads) = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Scanner> scan(ScanSpec spec) = 0;
+
+  // What scanning these ranges would read, without reading it: for telling a query's cost, off by
+  // a factor at worst. Small ranges may come out as nothing. kUnsupported: the store cannot tell.
+  virtual Task<RangeEstimate> estimate(Family family, std::vector<KeyRange> ranges) {
+    static_cast<void>(family);
+    static_cast<void>(ranges);
+    co_return fail(Errc::kUnsupported, "this store does not estimate");
+  }
 
   // Adds to a big-endian 64-bit counter (absent counts as 0) and returns the sum. No two callers
   // see the same sum. A cell of another length is kInvalidArgument.

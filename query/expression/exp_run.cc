@@ -15,6 +15,8 @@
 namespace halite::query {
 namespace {
 
+// A value and its time.
+constexpr std::size_t kValueBytes = sizeof(double) + sizeof(TimestampMs);
 constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
 
 // What an expression reads under a variable's name.
@@ -62,12 +64,11 @@ class Cursor {
 
 class Runner {
  public:
-  Runner(const ExpQuestion& question, const Answer& answer, std::uint64_t values_max,
-         const std::stop_token& stop)
-      : question_(question), answer_(answer), values_max_(values_max), stop_(stop) {}
+  Runner(const ExpQuestion& question, const Answer& answer, Watch& watch)
+      : question_(question), answer_(answer), watch_(watch), held_(watch) {}
 
   Result<std::vector<ExpTable>> run() {
-    for (const ExpMetric& metric : question_.metrics) read_metric(metric);
+    for (const ExpMetric& metric : question_.metrics) TRY_VOID(read_metric(metric));
     if (question_.expressions) {
       TRY(const std::vector<std::size_t> order, order_of(*question_.expressions));
       const std::set<std::string> needed = needed_ids(order);
@@ -111,7 +112,7 @@ class Runner {
   }
 
   // Series without points (a rate of one point, say) are left out.
-  void read_metric(const ExpMetric& metric) {
+  Result<void> read_metric(const ExpMetric& metric) {
     Input& input = inputs_[metric.id];
     input.fill = metric.fill.value_or(NumericFill{});
     for (const Filter& filter : question_.question.queries[metric.query].filters) {
@@ -119,19 +120,24 @@ class Runner {
     }
     for (const AnswerSeries& series : answer_.series) {
       if (series.query_index == metric.query && !series.times.empty()) {
+        TRY_VOID(watch_.check());
+        TRY_VOID(held_.add(series.times.size() * kValueBytes));
         input.series.push_back(expression_series(series));
       }
     }
+    return {};
   }
 
   Result<void> count(std::size_t values) {
     values_ += values;
-    if (stop_.stop_requested()) return fail(Errc::kCancelled, "The query was stopped");
-    if (values_ <= values_max_) return {};
+    TRY_VOID(watch_.check());
+    TRY_VOID(held_.add(values * kValueBytes));
+    const std::uint64_t values_max = watch_.limits().output_points_max;
+    if (values_ <= values_max) return {};
     return fail(Errc::kTooLarge,
-                fmt::format("Expressions made more than {} values; ask for fewer series or a "
-                            "shorter time, or raise query.output_points_max",
-                            values_max_));
+                fmt::format("Expressions make more than {} values (query.output_points_max); ask "
+                            "for fewer series or a shorter time, or raise that setting",
+                            values_max));
   }
 
   Result<void> compute(const ExpExpression& expression) {
@@ -235,8 +241,8 @@ class Runner {
 
   const ExpQuestion& question_;
   const Answer& answer_;
-  const std::uint64_t values_max_;
-  const std::stop_token& stop_;
+  Watch& watch_;
+  HeldBytes held_;
   std::uint64_t values_ = 0;
   std::map<std::string, Input> inputs_;  // metrics and expressions computed so far, by id
 };
@@ -244,9 +250,8 @@ class Runner {
 }  // namespace
 
 Result<std::vector<ExpTable>> run_exp(const ExpQuestion& question, const Answer& answer,
-                                      std::uint64_t output_points_max,
-                                      const std::stop_token& stop) {
-  return Runner(question, answer, output_points_max, stop).run();
+                                      Watch& watch) {
+  return Runner(question, answer, watch).run();
 }
 
 }  // namespace halite::query

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "query/expression/exp_question.h"
 #include "query/expression/series.h"
+#include "query/watch.h"
 
 namespace halite::query {
 
@@ -29,11 +29,9 @@ struct ExpAnswer {
 };
 
 // kInvalidArgument: expressions that use themselves, nothing to join, a value that is missing and
-// has no fill policy, arithmetic with booleans. kTooLarge: more values than output_points_max.
-// kCancelled: stopped.
+// has no fill policy, arithmetic with booleans. kTooLarge: more values than output_points_max. The
+// watch's errors; what is computed counts as its memory until the end.
 [[nodiscard]] Result<std::vector<ExpTable>> run_exp(const ExpQuestion& question,
-                                                    const Answer& answer,
-                                                    std::uint64_t output_points_max,
-                                                    const std::stop_token& stop);
+                                                    const Answer& answer, Watch& watch);
 
 }  // namespace halite::query

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
+#include "query/columns.h"
 #include "query/gexp/functions.h"
 
 namespace halite::query {
@@ -21,25 +22,45 @@ Parameters with_metrics(const Parameters& parameters, const std::vector<std::str
   return result;
 }
 
-Result<SeriesList> run_call(const GexpCall& call, const GexpQuestion& question,
-                            const Answer& answer) {
-  std::vector<SeriesList> arguments;
-  for (const auto& argument : call.series) {
-    if (const auto* nested = std::get_if<GexpCall>(&argument)) {
-      TRY(SeriesList series, run_call(*nested, question, answer));
-      arguments.push_back(std::move(series));
-      continue;
-    }
-    const std::size_t index = question.queries.at(std::get<GexpMetric>(argument).text);
-    SeriesList& series = arguments.emplace_back();
-    for (const AnswerSeries& one : answer.series) {
-      if (one.query_index == index) series.push_back(one);
-    }
-  }
-  const GexpFunction function = find_gexp_function(call.function);
-  HALITE_CHECK(function != nullptr, "the parser lets only known functions through");
-  return function(std::move(arguments), call.parameters);
+std::uint64_t points_bytes(const AnswerSeries& series) {
+  return series.times.size() * PointColumns::kBytesPerPoint;
 }
+
+class Runner {
+ public:
+  Runner(const GexpQuestion& question, const Answer& answer, Watch& watch)
+      : question_(question), answer_(answer), watch_(watch) {}
+
+  Result<SeriesList> run(const GexpCall& call) {
+    HeldBytes held(watch_);
+    std::vector<SeriesList> arguments;
+    for (const auto& argument : call.series) {
+      if (const auto* nested = std::get_if<GexpCall>(&argument)) {
+        TRY(SeriesList series, run(*nested));
+        for (const AnswerSeries& one : series) TRY_VOID(held.add(points_bytes(one)));
+        arguments.push_back(std::move(series));
+        continue;
+      }
+      const std::size_t index = question_.queries.at(std::get<GexpMetric>(argument).text);
+      SeriesList& series = arguments.emplace_back();
+      for (const AnswerSeries& one : answer_.series) {
+        if (one.query_index != index) continue;
+        TRY_VOID(watch_.check());
+        TRY_VOID(held.add(points_bytes(one)));
+        series.push_back(one);
+      }
+    }
+    const GexpFunction function = find_gexp_function(call.function);
+    HALITE_CHECK(function != nullptr, "the parser lets only known functions through");
+    TRY_VOID(watch_.check());
+    return function(std::move(arguments), call.parameters);
+  }
+
+ private:
+  const GexpQuestion& question_;
+  const Answer& answer_;
+  Watch& watch_;
+};
 
 }  // namespace
 
@@ -76,14 +97,15 @@ Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const Par
   return question;
 }
 
-Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer) {
-  Answer result{.question = answer.question,
-                .series = {},
-                .global_annotations = answer.global_annotations,
-                .cost = answer.cost};
+Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer, Watch& watch) {
+  Answer result{.question = answer.question, .series = {}, .cost = answer.cost};
+  HeldBytes held(watch);
   for (const GexpCall& call : question.calls) {
-    TRY(SeriesList series, run_call(call, question, answer));
-    for (AnswerSeries& one : series) result.series.push_back(std::move(one));
+    TRY(SeriesList series, Runner(question, answer, watch).run(call));
+    for (AnswerSeries& one : series) {
+      TRY_VOID(held.add(points_bytes(one)));
+      result.series.push_back(std::move(one));
+    }
   }
   return result;
 }

@@ -9,6 +9,7 @@
 #include "query/engine.h"
 #include "query/gexp/parser.h"
 #include "query/question_parse.h"
+#include "query/watch.h"
 
 namespace halite::query {
 
@@ -28,7 +29,9 @@ struct GexpLimits {
                                                        const ParseContext& context,
                                                        const GexpLimits& limits);
 
-// The answer to `question.question`, with the series that the calls make of its series.
-[[nodiscard]] Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer);
+// The answer to `question.question`, with the series that the calls make of its series. The watch's
+// errors as well; what is copied and made counts as its memory until the end.
+[[nodiscard]] Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer,
+                                      Watch& watch);
 
 }  // namespace halite::query

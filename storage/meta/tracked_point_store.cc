@@ -54,6 +54,11 @@ Task<std::vector<LastPoint>> TrackedPointStore::last(std::shared_ptr<const Selec
   return inner_.last(std::move(selection), range);
 }
 
+Task<ReadEstimate> TrackedPointStore::estimate(std::shared_ptr<const Selection> selection,
+                                               TimeRange range) {
+  return inner_.estimate(std::move(selection), range);
+}
+
 Task<std::uint64_t> TrackedPointStore::delete_range(std::shared_ptr<const Selection> selection,
                                                     TimeRange range) {
   return inner_.delete_range(std::move(selection), range);

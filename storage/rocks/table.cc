@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/offload.h"
+#include "storage/rocks/estimate.h"
 #include "storage/rocks/key.h"
 #include "storage/rocks/read.h"
 #include "storage/rocks/status.h"
@@ -86,6 +87,15 @@ Task<std::vector<Row>> RocksTable::read(std::vector<RowRead> reads) {
 
 std::unique_ptr<Scanner> RocksTable::scan(ScanSpec spec) {
   return std::make_unique<RocksScanner>(core_, families_, std::move(spec));
+}
+
+Task<RangeEstimate> RocksTable::estimate(Family family, std::vector<KeyRange> ranges) {
+  CO_TRY_VOID(check_family(family, families_.size()));
+  CO_TRY_VOID(core_->check_open());
+  auto job = [core = core_, handle = &families_[family], ranges = std::move(ranges)] {
+    return estimate_ranges(*core->database, *handle, ranges);
+  };
+  co_return co_await offload(core_->pool, std::move(job));
 }
 
 Task<void> RocksTable::update(Bytes row, Column column, Decide decide) {

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string>
 
+#include "common/clock.h"
 #include "query/gexp/run.h"
+#include "query/watch.h"
 #include "tests/fuzz/question_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -17,7 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_checked(question->question);
   Answer answer;
   answer.question = question->question;
-  const auto made = run_gexp(*question, answer);
+  const halite::FakeClock clock(kFuzzNow);
+  Watch watch({}, clock, {});
+  const auto made = run_gexp(*question, answer, watch);
   HALITE_CHECK(!made || made->series.empty(), "nothing is made of nothing");
   return 0;
 }

@@ -43,6 +43,7 @@ class QueryWorld {
                                                const query::Parameters& parameters = {});
   [[nodiscard]] Result<query::Answer> ask(query::Question question, std::stop_token stop = {});
 
+  [[nodiscard]] query::QueryEngine& engine() { return *engine_; }
   [[nodiscard]] storage::PointStore& store() { return *points_; }
   [[nodiscard]] FakeClock& clock() { return clock_; }
   [[nodiscard]] query::ParseContext context() const;

@@ -10,6 +10,7 @@ namespace halite::web {
 boost::asio::awaitable<Response> handle_put(Call& call);               // put.cc
 boost::asio::awaitable<Response> handle_query(Call& call);             // query.cc
 boost::asio::awaitable<Response> handle_query_exp(Call& call);         // query_exp.cc
+boost::asio::awaitable<Response> handle_query_explain(Call& call);     // query_explain.cc
 boost::asio::awaitable<Response> handle_query_gexp(Call& call);        // query_gexp.cc
 boost::asio::awaitable<Response> handle_query_last(Call& call);        // query_last.cc
 boost::asio::awaitable<Response> handle_graph(Call& call);             // graph.cc

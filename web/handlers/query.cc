@@ -9,7 +9,7 @@
 //             may (web.get_may_write as well), and only reads where it may not
 // Answer      200 [{"metric","tags","aggregateTags","dps":{"<s>":number,..}},..], streamed. Under
 //             the prefix /grafana without points that are no JSON numbers
-// /exp, /gexp  query_exp.cc, query_gexp.cc; other segments behind mean nothing
+// /exp, /gexp, /explain, /last  have files of their own; other segments behind mean nothing
 // Errors      400 the question is wrong, or names what does not exist; 500 some faults in the URI's
 //             syntax (OpenTSDB's way); 408 too slow; 413 over a limit; 424 the store failed
 #include <utility>
@@ -27,15 +27,17 @@ namespace halite::web {
 
 namespace asio = boost::asio;
 
-namespace {
-
-Result<query::Question> parse(const Call& call) {
+query::ParseContext parse_context(const Call& call) {
   const query::QueryLimits& limits = call.services.engine.limits();
-  const query::ParseContext context{.now = call.services.clock.now_ms(),
-                                    .timezone = call.options.timezone,
-                                    .regexp_bytes_max = limits.regexp_bytes_max,
-                                    .sub_queries_max = limits.sub_queries_max,
-                                    .metric_width = call.options.metric_width};
+  return {.now = call.services.clock.now_ms(),
+          .timezone = call.options.timezone,
+          .regexp_bytes_max = limits.regexp_bytes_max,
+          .sub_queries_max = limits.sub_queries_max,
+          .metric_width = call.options.metric_width};
+}
+
+Result<query::Question> parse_question(const Call& call) {
+  const query::ParseContext context = parse_context(call);
   if (call.request.method == "POST") {
     if (call.request.body.empty()) {
       return fail(Errc::kInvalidArgument, "Missing message content",
@@ -45,6 +47,8 @@ Result<query::Question> parse(const Call& call) {
   }
   return query::parse_question_uri(call.target.parameters, context);
 }
+
+namespace {
 
 Response delete_refused(const Call& call) {
   return error_response(call, 400, "Bad request",
@@ -66,9 +70,10 @@ asio::awaitable<Response> handle_query(Call& call) {
   if (removes && !call.options.allow_delete) co_return delete_refused(call);
   const std::string kind = call.target.rest.empty() ? "" : lower_ascii(call.target.rest.front());
   if (kind == "exp") co_return co_await handle_query_exp(call);
+  if (kind == "explain") co_return co_await handle_query_explain(call);
   if (kind == "gexp") co_return co_await handle_query_gexp(call);
   if (kind == "last") co_return co_await handle_query_last(call);
-  Result<query::Question> question = parse(call);
+  Result<query::Question> question = parse_question(call);
   if (!question) co_return error_response(call, question.error());
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
   // An override that may not delete, or is none of a query's, leaves a GET what it is.

@@ -1,9 +1,17 @@
-// How the query endpoints answer what went wrong while a query ran.
+// What the query endpoints share: how they read a question, and how they answer what went wrong
+// while it ran.
 #pragma once
 
+#include "query/question_parse.h"
 #include "web/endpoint.h"
 
 namespace halite::web {
+
+// The server's limits and settings for parsing.
+[[nodiscard]] query::ParseContext parse_context(const Call& call);  // query.cc
+
+// A question as /api/query takes it, from the body of a POST or from the URI.
+[[nodiscard]] Result<query::Question> parse_question(const Call& call);  // query.cc
 
 // OpenTSDB says 400 also for names that do not exist, and repeats the text as details.
 [[nodiscard]] Response query_run_error(const Call& call, const Error& error);  // query.cc

@@ -22,23 +22,23 @@ namespace asio = boost::asio;
 
 asio::awaitable<Response> handle_query_exp(Call& call) {
   const query::QueryLimits& limits = call.services.engine.limits();
-  const query::ParseContext context{.now = call.services.clock.now_ms(),
-                                    .timezone = call.options.timezone};
+  const query::ParseContext context = parse_context(call);
   const query::ExpLimits exp_limits{.expressions_max = limits.expressions_max,
                                     .expression = {.bytes_max = limits.expression_bytes_max,
                                                    .depth_max = limits.expression_depth_max}};
   Result<query::ExpQuestion> question =
       query::parse_exp_question(call.request.body, context, exp_limits);
   if (!question) co_return error_response(call, question.error());
-  Result<std::shared_ptr<const query::Answer>> answer =
-      co_await call.services.engine.run(question->question, call.stop);
-  if (!answer) co_return query_run_error(call, answer.error());
-  Result<std::vector<query::ExpTable>> outputs =
-      query::run_exp(*question, **answer, limits.output_points_max, call.stop);
-  if (!outputs) co_return query_run_error(call, outputs.error());
   auto made = std::make_shared<query::ExpAnswer>();
   made->question = *std::move(question);
-  made->outputs = *std::move(outputs);
+  query::Afterwork compute = [made](const query::Answer& answer,
+                                    query::Watch& watch) -> Result<void> {
+    TRY(made->outputs, query::run_exp(made->question, answer, watch));
+    return {};
+  };
+  Result<std::shared_ptr<const query::Answer>> answer =
+      co_await call.services.engine.run(made->question.question, call.stop, std::move(compute));
+  if (!answer) co_return query_run_error(call, answer.error());
   Response response;
   response.source = std::make_unique<ExpAnswerSource>(std::move(made), call.target.grafana);
   co_return response;

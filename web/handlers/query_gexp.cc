@@ -23,8 +23,7 @@ namespace asio = boost::asio;
 
 asio::awaitable<Response> handle_query_gexp(Call& call) {
   const query::QueryLimits& limits = call.services.engine.limits();
-  const query::ParseContext context{.now = call.services.clock.now_ms(),
-                                    .timezone = call.options.timezone};
+  const query::ParseContext context = parse_context(call);
   const query::GexpLimits gexp_limits{.expressions_max = limits.expressions_max,
                                       .expression = {.bytes_max = limits.expression_bytes_max,
                                                      .depth_max = limits.expression_depth_max}};
@@ -32,18 +31,22 @@ asio::awaitable<Response> handle_query_gexp(Call& call) {
     co_return error_response(call, 400, "Expressions are asked for with GET",
                              "Expected GET /api/query/gexp?start=..&exp=..");
   }
-  Result<query::GexpQuestion> question =
+  Result<query::GexpQuestion> parsed =
       query::parse_gexp_question(call.target.parameters, context, gexp_limits);
-  if (!question) co_return error_response(call, question.error());
+  if (!parsed) co_return error_response(call, parsed.error());
+  const auto question = std::make_shared<const query::GexpQuestion>(*std::move(parsed));
+  auto made = std::make_shared<query::Answer>();
+  query::Afterwork compute = [question, made](const query::Answer& answer,
+                                              query::Watch& watch) -> Result<void> {
+    TRY(*made, query::run_gexp(*question, answer, watch));
+    return {};
+  };
   Result<std::shared_ptr<const query::Answer>> answer =
-      co_await call.services.engine.run(question->question, call.stop);
+      co_await call.services.engine.run(question->question, call.stop, std::move(compute));
   if (!answer) co_return query_run_error(call, answer.error());
-  Result<query::Answer> made = query::run_gexp(*question, **answer);
-  if (!made) co_return query_run_error(call, made.error());
   Response response;
-  response.source =
-      std::make_unique<AnswerSource>(std::make_shared<const query::Answer>(*std::move(made)),
-                                     AnswerFormat{.plain_numbers = call.target.grafana});
+  response.source = std::make_unique<AnswerSource>(
+      std::move(made), AnswerFormat{.plain_numbers = call.target.grafana});
   co_return response;
 }
 

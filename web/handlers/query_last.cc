@@ -15,6 +15,7 @@
 #include <charconv>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,8 @@
 
 #include "common/java_double.h"
 #include "common/json_string.h"
+#include "query/engine.h"
+#include "query/watch.h"
 #include "storage/point_store.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
@@ -161,11 +164,12 @@ TimeRange hours_of(const Call& call, const Wanted& wanted, bool by_tsuid) {
 }
 
 Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wanted,
-                                           std::size_t index) {
+                                           std::size_t index, std::shared_ptr<query::Watch> watch) {
   const Sub& sub = wanted.subs[index];
   const bool by_tsuid = !sub.tsuids.empty();
   CO_TRY(storage::SeriesQuery query,
          by_tsuid ? by_tsuids(sub.tsuids) : by_name(sub, wanted.back_scan_hours > 0));
+  query.watch = std::move(watch);
   Result<std::shared_ptr<const storage::Selection>> selection =
       co_await call.services.store.select(std::move(query));
   if (!selection) {
@@ -208,9 +212,11 @@ void append_point(std::string& json, const storage::PointStore& store,
 asio::awaitable<Response> handle_query_last(Call& call) {
   const Result<Wanted> wanted = parse(call);
   if (!wanted) co_return error_response(call, wanted.error());
+  const auto watch =
+      std::make_shared<query::Watch>(call.services.engine.limits(), call.services.clock, call.stop);
   std::string json = "[";
   for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
-    const Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i);
+    const Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, watch);
     if (!points) co_return query_run_error(call, points.error());
     for (const storage::LastPoint& point : *points) {
       if (json.size() > 1) json += ',';

@@ -14,12 +14,17 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "common/json_string.h"
+#include "query/engine.h"
+#include "query/watch.h"
 #include "storage/point_store.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"
@@ -35,7 +40,8 @@ namespace {
 
 // Every series that fits, up to the limit.
 Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, LookupQuery query,
-                                                 std::size_t limit, std::stop_token stop) {
+                                                 std::size_t limit,
+                                                 std::shared_ptr<query::Watch> watch) {
   std::vector<std::string> metrics{query.metric};
   if (query.metric.empty()) {
     // The store finds by metric, so all metrics are gone through.
@@ -44,9 +50,11 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
   std::vector<storage::SeriesId> found;
   for (const std::string& metric : metrics) {
     if (found.size() >= limit) break;
-    if (stop.stop_requested()) co_return fail(Errc::kCancelled, "The client went away");
+    CO_TRY_VOID(watch->check());
+    storage::SeriesQuery wanted = series_query(query, metric);
+    wanted.watch = watch;
     Result<std::shared_ptr<const storage::Selection>> selection =
-        co_await store.select(series_query(query, metric));
+        co_await store.select(std::move(wanted));
     if (!selection) co_return std::unexpected(std::move(selection).error());
     // What only we can test needs all candidates.
     const std::size_t most = query.any_key_values.empty() ? limit - found.size() : 0;
@@ -140,8 +148,13 @@ asio::awaitable<Response> lookup(Call& call) {
   const std::size_t most = call.options.lookup_series_max;
   const std::size_t limit =
       query->limit <= 0 ? most : std::min(static_cast<std::size_t>(query->limit), most);
+  // How many series are answered has a limit of its own; how many are gone through for them has
+  // only those of time and memory.
+  query::QueryLimits limits = call.services.engine.limits();
+  limits.series_max = std::numeric_limits<std::uint64_t>::max();
+  auto watch = std::make_shared<query::Watch>(limits, call.services.clock, call.stop);
   Result<std::vector<storage::SeriesId>> found =
-      co_await find_series(call.services.store, *query, limit, call.stop);
+      co_await find_series(call.services.store, *query, limit, std::move(watch));
   if (!found && found.error().code == Errc::kNotFound) {
     co_return error_response(call, 404, "Unable to resolve one or more UIDs",
                              found.error().message);

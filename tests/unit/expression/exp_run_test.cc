@@ -1,6 +1,7 @@
 #include "query/expression/exp_run.h"
 
 #include <cmath>
+#include <stop_token>
 #include <string>
 
 #include <fmt/format.h>
@@ -57,8 +58,17 @@ Answer answer() {
   return made;
 }
 
+Result<std::vector<ExpTable>> run_within(const QueryLimits& limits, const ExpQuestion& asked,
+                                         const Answer& from = answer(), std::stop_token stop = {}) {
+  const FakeClock clock(kT);
+  Watch watch(limits, clock, std::move(stop));
+  auto tables = run_exp(asked, from, watch);
+  EXPECT_EQ(watch.bytes(), 0);  // all was given back
+  return tables;
+}
+
 Result<std::vector<ExpTable>> run(const ExpQuestion& asked, std::uint64_t values_max = 1000) {
-  return run_exp(asked, answer(), values_max, {});
+  return run_within({.output_points_max = values_max}, asked);
 }
 
 const std::string kNan = R"({"policy":"nan"})";
@@ -121,14 +131,14 @@ TEST(ExpRun, CirclesAreRefused) {
 
 TEST(ExpRun, EmptyAndSingleRowsHaveOpentsdbsRanges) {
   const ExpQuestion both = question(R"([{"id":"e","expr":"a"}])", R"([{"id":"e"},{"id":"a"}])");
-  const auto empty = run_exp(both, Answer{}, 1000, {});
+  const auto empty = run_within({}, both, Answer{});
   ASSERT_TRUE(empty);
   EXPECT_THAT((*empty)[0].times, IsEmpty());
   EXPECT_EQ((*empty)[0].first_time, 0);
   EXPECT_EQ((*empty)[1].first_time, INT64_MAX);
   Answer one;
   one.series = {series(0, 1, {{0, 1}})};
-  const auto single = run_exp(both, one, 1000, {});
+  const auto single = run_within({}, both, one);
   EXPECT_EQ((*single)[0].last_time, 0);
   EXPECT_EQ((*single)[1].last_time, kT);
 }
@@ -140,7 +150,17 @@ TEST(ExpRun, ValuesHaveAMaximumAndRunsCanBeStopped) {
   EXPECT_EQ(run(asked, 20).error().code, Errc::kTooLarge);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(run_exp(asked, answer(), 1000, stop.get_token()).error().code, Errc::kCancelled);
+  EXPECT_EQ(run_within({}, asked, answer(), stop.get_token()).error().code, Errc::kCancelled);
+}
+
+TEST(ExpRun, MemoryAtItsMaximumAndOneLess) {
+  const ExpQuestion asked = question(R"([{"id":"e","expr":"a + b"}])");
+  // Seven points are read and 21 values made, with their times.
+  EXPECT_TRUE(run_within({.bytes_max = 28 * 16}, asked));
+  const auto refused = run_within({.bytes_max = 28 * 16 - 1}, asked);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kTooLarge);
+  EXPECT_THAT(refused.error().message, HasSubstr("query.bytes_max"));
 }
 
 TEST(ExpRun, UnknownOutputsAreLeftOut) {

@@ -12,9 +12,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <prometheus/registry.h>
 
+#include "query/watch.h"
 #include "tests/support/fake_point_store.h"
 #include "tests/support/query_world.h"
+#include "tests/support/run_task.h"
 
 namespace halite::query {
 namespace {
@@ -98,6 +101,32 @@ TEST(QueryEngine, EveryLimitIsNamedAtItsMaximumPlusOne) {
               AllOf(HasSubstr("more than 14"), HasSubstr("query.output_points_max")));
   EXPECT_THAT(ask({.bytes_max = 1000}).message,
               AllOf(HasSubstr("more than 1000"), HasSubstr("query.bytes_max")));
+}
+
+TEST(QueryEngine, WorkAfterTheAnswerIsPartOfTheQuery) {
+  QueryWorld world(QueryLayout::kCyclic, {.running_max = 1});
+  fill(world, 2, 5);
+  auto question = parse_question_uri(asking("sum:m"), world.context());
+  ASSERT_TRUE(question);
+  ASSERT_TRUE(world.ask(*question));  // writes what was put
+  const std::thread::id here = std::this_thread::get_id();
+  std::size_t points = 0;
+  const auto count = [&](const Answer& answer, Watch& watch) -> Result<void> {
+    EXPECT_NE(std::this_thread::get_id(), here);
+    points = answer.series.front().times.size();
+    return watch.check();
+  };
+  ASSERT_TRUE(test::run_task(world.engine().run(*question, {}, count)));
+  EXPECT_EQ(points, 5U);
+  std::stop_source stop;
+  const auto stopped = [&](const Answer&, Watch& watch) {
+    stop.request_stop();
+    return watch.check();
+  };
+  const auto refused = test::run_task(world.engine().run(*question, stop.get_token(), stopped));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kCancelled);
+  EXPECT_TRUE(world.ask(*question));  // its place is free again
 }
 
 TEST(QueryEngine, QueriesAtWorkAreLimited) {

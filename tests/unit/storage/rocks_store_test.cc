@@ -263,6 +263,23 @@ TEST_F(RocksStoreTest, ExpiredCellsLeaveTheDisk) {
   EXPECT_EQ(get("young").value(), "v");
 }
 
+TEST_F(RocksStoreTest, EstimatesOfFilesAreOffByAFactorAtWorst) {
+  open();
+  std::vector<RowWrite> rows;
+  for (int i = 0; i < 30'000; ++i) {
+    rows.push_back(
+        {"row" + std::to_string(100'000 + i), {{{0, "q"}, std::to_string(i * 7), 0}}, {}});
+  }
+  ASSERT_TRUE(run_task(table_->write(std::move(rows))));
+  ASSERT_TRUE(run_task(store_->compact()));
+  const RangeEstimate all = run_task(table_->estimate(0, {{}})).value();
+  EXPECT_GT(all.cells, 10'000U);
+  EXPECT_LT(all.cells, 90'000U);
+  const RangeEstimate third = run_task(table_->estimate(0, {{"row110000", "row120000"}})).value();
+  EXPECT_GT(third.cells, 10'000U / 3);
+  EXPECT_LT(third.cells, 10'000U * 3);
+}
+
 TEST_F(RocksStoreTest, CompactionKeepsTheRules) {
   open();
   ASSERT_TRUE(put("timed", "newer", 2000));

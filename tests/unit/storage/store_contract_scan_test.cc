@@ -242,6 +242,29 @@ TEST_P(StoreScan, SkipsLongRunsOfUnwantedRows) {
   EXPECT_THAT(scan_keys(spec), SizeIs(5000));
 }
 
+TEST_P(StoreScan, EstimatesAreOffByAFactorAtWorst) {
+  std::vector<RowWrite> rows;
+  for (std::size_t i = 0; i < 20'000; ++i) {
+    rows.push_back({numbered("r", i), {{{0, "q"}, "value", 0}}, {}});
+  }
+  ASSERT_TRUE(run_task(table_->write(std::move(rows))));
+  const auto estimate = [this](std::vector<KeyRange> ranges) {
+    return run_task(table_->estimate(0, std::move(ranges))).value();
+  };
+  const RangeEstimate all = estimate({{}});
+  EXPECT_GT(all.cells, 20'000U / 3);
+  EXPECT_LT(all.cells, 20'000U * 3);
+  EXPECT_GT(all.bytes, all.cells * 5);
+  const RangeEstimate half = estimate(
+      {{numbered("r", 0), numbered("r", 5'000)}, {numbered("r", 10'000), numbered("r", 15'000)}});
+  EXPECT_GT(half.cells, 10'000U / 3);
+  EXPECT_LT(half.cells, 10'000U * 3);
+  EXPECT_LT(half.cells, all.cells);
+  EXPECT_EQ(estimate({{"s", "t"}}).cells, 0U);
+  EXPECT_EQ(estimate({}).cells, 0U);
+  EXPECT_FALSE(run_task(table_->estimate(9, {})));
+}
+
 // The filter wants nothing, so only the watch can end it before the last row.
 TEST_P(StoreScan, EndsSoonWhenItIsNoLongerWanted) {
   std::vector<RowWrite> rows;

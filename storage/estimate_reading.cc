@@ -1,0 +1,88 @@
+#include "storage/estimate_reading.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace halite::storage {
+namespace {
+
+constexpr std::size_t kRangesAtOnce = 1024;
+
+std::uint64_t rows_a_series(TimeRange range, std::int64_t span_ms) {
+  if (range.end <= range.begin) return 0;
+  return static_cast<std::uint64_t>(range.end - range.begin) / static_cast<std::uint64_t>(span_ms) +
+         1;
+}
+
+// Estimates ranges as they come, some at a time.
+class Sum {
+ public:
+  Sum(const RowSource& source, std::shared_ptr<WorkWatch> watch)
+      : source_(source), watch_(std::move(watch)) {}
+
+  Task<void> add(std::vector<BucketScan> buckets) {
+    for (BucketScan& bucket : buckets) {
+      ranges_.push_back(std::move(bucket.keys));
+      if (ranges_.size() == kRangesAtOnce) CO_TRY_VOID(co_await settle());
+    }
+    co_return Result<void>();
+  }
+
+  Task<void> settle() {
+    if (watch_ != nullptr) CO_TRY_VOID(watch_->check());
+    if (ranges_.empty()) co_return Result<void>();
+    auto estimating = source_.table->estimate(source_.family, std::exchange(ranges_, {}));
+    CO_TRY(const RangeEstimate some, co_await std::move(estimating));
+    total_.cells += some.cells;
+    total_.bytes += some.bytes;
+    co_return Result<void>();
+  }
+
+  [[nodiscard]] const RangeEstimate& total() const { return total_; }
+
+ private:
+  const RowSource& source_;
+  const std::shared_ptr<WorkWatch> watch_;
+  std::vector<KeyRange> ranges_;
+  RangeEstimate total_;
+};
+
+}  // namespace
+
+Task<ReadEstimate> estimate_reading(const RowSource& source,
+                                    std::shared_ptr<const RowSelection> selection,
+                                    TimeRange range) {
+  Sum sum(source, selection->watch());
+  ReadEstimate estimate;
+  double part = 1;
+  if (selection->by_tsuid()) {
+    estimate.series = selection->tsuids().size();
+    for (const Bytes& tsuid : selection->tsuids()) {
+      auto buckets = source.layout.series_buckets(tsuid, range, selection->now());
+      CO_TRY_VOID(co_await sum.add(std::move(buckets)));
+    }
+  } else {
+    const RowSelection::Known known = selection->known();
+    estimate.series = known->size();
+    if (known->size() == 0) co_return estimate;
+    part = static_cast<double>(known->size()) / static_cast<double>(known->metric_size());
+    const Bytes metric =
+        source.registry.uids().uid_bytes(NameKind::kMetric, selection->metric_uid());
+    for (std::uint32_t shard = 0; shard < source.layout.salt_buckets(); ++shard) {
+      auto buckets = source.layout.metric_buckets(metric, range, shard, selection->now());
+      CO_TRY_VOID(co_await sum.add(std::move(buckets)));
+    }
+  }
+  CO_TRY_VOID(co_await sum.settle());
+  const auto of = [part](std::uint64_t all) {
+    return static_cast<std::uint64_t>(static_cast<double>(all) * part + 0.5);
+  };
+  estimate.points = of(sum.total().cells);  // a cell a point
+  estimate.bytes = of(sum.total().bytes);
+  const std::uint64_t rows = estimate.series * rows_a_series(range, source.layout.bucket_span_ms());
+  estimate.rows = std::min(rows, estimate.points);
+  co_return estimate;
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,78 @@
+// GET, POST /api/query/explain: what a query would cost, without running it.
+//
+// GET         the parameters of GET /api/query
+// POST        the body of POST /api/query
+// Answer      200 {"queries":[{"index","metric","series","shards","rows","points","storedBytes",
+//             "groups","outputPoints","memoryBytes","cpuMs"},..],"total":{..},"estimatedMs",
+//             "limits":[{"name","limit","expected","exceeded"},..],"refused"}; docs/explain.md says
+//             how each number is made. No point is read, nothing is deleted
+// Errors      as /api/query, except that too many series are told, not refused; 501 the store
+//             cannot estimate; 405 other methods
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/json_string.h"
+#include "query/engine.h"
+#include "query/explain.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/query_errors.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+std::string costs(const query::ExplainedQuery& query) {
+  return fmt::format(
+      R"("series":{},"shards":{},"rows":{},"points":{},"storedBytes":{},"groups":{},)"
+      R"("outputPoints":{},"memoryBytes":{},"cpuMs":{})",
+      query.series, query.shards, query.rows, query.points, query.stored_bytes, query.groups,
+      query.output_points, query.memory_bytes, std::llround(query.cpu_ms));
+}
+
+std::string to_json(const query::Explanation& explanation) {
+  std::string json = "{\"queries\":[";
+  for (std::size_t i = 0; i < explanation.queries.size(); ++i) {
+    const query::SubQuestion& asked = explanation.question.queries[i];
+    if (i > 0) json += ',';
+    json += fmt::format("{{\"index\":{},\"metric\":", i);
+    if (asked.metric.empty()) {
+      json += "null";  // asked by tsuids
+    } else {
+      append_json_string(json, asked.metric);
+    }
+    json += ',' + costs(explanation.queries[i]) + '}';
+  }
+  json += fmt::format("],\"total\":{{{}}},\"estimatedMs\":{},\"limits\":[",
+                      costs(explanation.total), std::llround(explanation.estimated_ms));
+  bool refused = false;
+  for (const query::ExplainedLimit& limit : explanation.limits) {
+    if (json.back() != '[') json += ',';
+    json += fmt::format(R"({{"name":"{}","limit":{},"expected":{},"exceeded":{}}})", limit.name,
+                        limit.limit, limit.expected, limit.exceeded());
+    refused = refused || limit.exceeded();
+  }
+  json += fmt::format("],\"refused\":{}}}", refused);
+  return json;
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_query_explain(Call& call) {
+  if (call.request.method != "GET" && call.request.method != "POST") {
+    co_return error_response(call, 405, "Method not allowed",
+                             "A query is explained by GET or POST, not " + call.request.method);
+  }
+  Result<query::Question> question = parse_question(call);
+  if (!question) co_return error_response(call, question.error());
+  Result<std::shared_ptr<const query::Explanation>> explanation =
+      co_await call.services.engine.explain(std::move(*question), call.stop);
+  if (!explanation) co_return query_run_error(call, explanation.error());
+  co_return json_response(200, to_json(**explanation));
+}
+
+}  // namespace halite::web
