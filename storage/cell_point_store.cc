@@ -103,7 +103,7 @@ Task<std::vector<LastPoint>> CellPointStore::last(std::shared_ptr<const Selectio
 
 Task<ReadEstimate> CellPointStore::estimate(std::shared_ptr<const Selection> selection,
                                             TimeRange range) {
-  return estimate_reading(source_, ours(selection), range);
+  return estimate_reading(source_, as_rows(selection), range);
 }
 
 Task<std::uint64_t> CellPointStore::delete_range(std::shared_ptr<const Selection> selection,

@@ -8,6 +8,7 @@
 #include "common/offload.h"
 #include "storage/engine/deletes.h"
 #include "storage/engine/engine_scan.h"
+#include "storage/engine/estimate.h"
 #include "storage/engine/intake.h"
 #include "storage/engine/last_points.h"
 #include "storage/engine/maintenance.h"
@@ -147,6 +148,14 @@ Task<std::vector<LastPoint>> EngineStore::last(std::shared_ptr<const Selection> 
   }
   std::ranges::sort(points, {}, &LastPoint::series);
   co_return points;
+}
+
+Task<ReadEstimate> EngineStore::estimate(std::shared_ptr<const Selection> selection,
+                                         TimeRange range) {
+  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
+  CO_TRY_VOID(core_->check_open());
+  auto job = [core = core_, rows, range] { return engine::estimate_reading(*core, *rows, range); };
+  co_return co_await offload(core_->pool, std::move(job));
 }
 
 Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> selection,

@@ -71,6 +71,7 @@ class EngineStore final : public PointStore {
                                      std::size_t limit) override;
   Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
                                     TimeRange range) override;
+  Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
                                    TimeRange range) override;
   Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,

@@ -105,10 +105,8 @@ Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
   return found;
 }
 
-Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_key,
-                                      TimeRange range) {
+Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, const Take& take) {
   ChunkDb::Cursor& cursor = *view_.cursor;
-  StoredSeries out;
   Bytes prefix = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
   prefix.append(series_key);
   Bytes first = prefix;
@@ -117,16 +115,40 @@ Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_
                           .offset_ms = 0,
                           .flush_number = 0});
   advance(std::move(first));
-  const TimestampMs slot_begin = generation * layout_.options().span_ms;
   for (; cursor.valid(); cursor.next()) {
     const BytesView key = cursor.key();
     if (!key.starts_with(prefix)) break;
     TRY(const ParsedKey parsed, parse_key(layout_.widths(), key));
     if (parsed.cell.generation != generation) break;
-    TRY_VOID(take_cell(parsed.cell, cursor.value(), slot_begin, range, decoder_, out));
+    TRY_VOID(take(parsed.cell, cursor.value()));
   }
-  TRY_VOID(cursor.status());
+  return cursor.status();
+}
+
+Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_key,
+                                      TimeRange range) {
+  StoredSeries out;
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) {
+    return take_cell(cell, value, slot_begin, range, decoder_, out);
+  }));
   return out;
+}
+
+Result<SlotReader::Extent> SlotReader::measure(std::int64_t generation, BytesView series_key,
+                                               TimeRange range) {
+  Extent extent;
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
+    if (cell.kind == CellKind::kTombstone || slot_begin + cell.offset_ms >= range.end) return {};
+    TRY(const chunk::Header header, chunk::read_header(value));
+    if (header.last_time < range.begin) return {};
+    ++extent.chunks;
+    extent.points += header.count;
+    extent.bytes += value.size();
+    return {};
+  }));
+  return extent;
 }
 
 Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -49,9 +50,20 @@ class SlotReader {
   [[nodiscard]] Result<StoredSeries> read(std::int64_t generation, BytesView series_key,
                                           TimeRange range);
 
+  // What read() would decode, told from the chunks' headers.
+  struct Extent {
+    std::uint64_t chunks = 0;
+    std::uint64_t points = 0;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] Result<Extent> measure(std::int64_t generation, BytesView series_key,
+                                       TimeRange range);
+
  private:
   SlotReader(ChunkDb::View view, const CyclicLayout& layout, std::uint32_t shard);
   void advance(Bytes key);
+  using Take = std::function<Result<void>(const CellKey&, BytesView value)>;
+  [[nodiscard]] Result<void> visit(std::int64_t generation, BytesView series_key, const Take& take);
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
   ChunkDb::View view_;

@@ -14,14 +14,18 @@ std::uint64_t property(Database& database, const FamilyHandle& family, const std
   return database.db().GetIntProperty(family.column_family, name, &value) ? value : 0;
 }
 
+std::uint64_t cells_in_memory(Database& database, const FamilyHandle& family) {
+  using Properties = rocksdb::DB::Properties;
+  return property(database, family, Properties::kNumEntriesActiveMemTable) +
+         property(database, family, Properties::kNumEntriesImmMemTables);
+}
+
 // Cells in the files, per byte.
 double cells_a_byte(Database& database, const FamilyHandle& family) {
   using Properties = rocksdb::DB::Properties;
   const std::uint64_t bytes = property(database, family, Properties::kLiveSstFilesSize);
   const std::uint64_t all = property(database, family, Properties::kEstimateNumKeys);
-  const std::uint64_t in_memory =
-      property(database, family, Properties::kNumEntriesActiveMemTable) +
-      property(database, family, Properties::kNumEntriesImmMemTables);
+  const std::uint64_t in_memory = cells_in_memory(database, family);
   if (bytes == 0 || all <= in_memory) return 0;
   return static_cast<double>(all - in_memory) / static_cast<double>(bytes);
 }
@@ -53,13 +57,23 @@ Result<RangeEstimate> estimate_ranges(Database& database, const FamilyHandle& fa
   for (const std::uint64_t size : sizes) sum.bytes += size;
   sum.cells =
       static_cast<std::uint64_t>(static_cast<double>(sum.bytes) * cells_a_byte(database, family));
+  RangeEstimate memory;
   for (const rocksdb::Range& range : asked) {
     std::uint64_t cells = 0;
     std::uint64_t bytes = 0;
     database.db().GetApproximateMemTableStats(family.column_family, range, &cells, &bytes);
-    sum.cells += cells;
-    sum.bytes += bytes;
+    memory.cells += cells;
+    memory.bytes += bytes;
   }
+  // RocksDB judges a range by the height of the towers at its ends: more than all there is at
+  // times.
+  const std::uint64_t most = cells_in_memory(database, family);
+  if (memory.cells > most) {
+    memory.bytes = memory.bytes / memory.cells * most;
+    memory.cells = most;
+  }
+  sum.cells += memory.cells;
+  sum.bytes += memory.bytes;
   return sum;
 }
 

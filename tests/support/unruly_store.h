@@ -97,6 +97,10 @@ class UnrulyTable final : public storage::Table {
     if (spec.rows != nullptr) ++unruly_.walks;
     return std::make_unique<UnrulyScanner>(inner_->scan(std::move(spec)), unruly_);
   }
+  Task<storage::RangeEstimate> estimate(storage::Family family,
+                                        std::vector<storage::KeyRange> ranges) override {
+    return inner_->estimate(family, std::move(ranges));
+  }
   Task<std::int64_t> increment(Bytes row, storage::Column column, std::int64_t delta) override {
     return inner_->increment(std::move(row), std::move(column), delta);
   }
