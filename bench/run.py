@@ -50,13 +50,14 @@ def main():
     parser.add_argument("--only", choices=("programs", "server"))
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="an hour of points in place of twelve")
+    parser.add_argument("--store", choices=("rocksdb", "engine"), default="rocksdb", help="of the server")
     options = parser.parse_args()
     build = options.build.resolve()
     print(f"{processor()}, {platform.system()} {platform.release()}")
     if options.only != "server":
         run_programs(build, options.filter)
     if options.only != "programs":
-        server_bench.run(str(build / "halite"), options.quick)
+        server_bench.run(str(build / "halite"), options.store, options.quick)
 
 
 if __name__ == "__main__":

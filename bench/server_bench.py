@@ -71,12 +71,12 @@ QUICK = Size(hosts=1000, steps=360, json_steps=60, wide_hosts=1000)
 
 
 class Server:
-    def __init__(self, binary, data_dir):
+    def __init__(self, binary, store, data_dir):
         self.data_dir = pathlib.Path(data_dir)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALITE_")}
         self.process = subprocess.Popen(
             [binary, "serve", "--listen", "127.0.0.1:0", "--data-dir", str(data_dir),
-             "--set", "self_metrics.enabled=false"],
+             "--store", store, "--set", "self_metrics.enabled=false"],
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
         self.port = None
         for line in self.process.stderr:
@@ -207,10 +207,10 @@ def ask(server, expression, start, end, times):
     return (server.cpu_seconds() - before) * 1000 / times, statistics.median(clock)
 
 
-def measure_load(binary, send, size, steps):
+def measure_load(binary, store, send, size, steps):
     points = size.hosts * steps
     with tempfile.TemporaryDirectory(prefix="halite-bench-") as scratch:
-        server = Server(binary, scratch)
+        server = Server(binary, store, scratch)
         try:
             loaded = load(send, server, size, steps)
             stored = count(server, size, steps)
@@ -250,13 +250,13 @@ def measure_questions(server, steps):
     ]
 
 
-def measure_wide(binary, size):
+def measure_wide(binary, store, size):
     """Questions over many series for a day: their cost, the server's memory before, and what they
     add to it while they are answered, the cache of what they read included."""
     day_s, minutes = 86_400, 1440
     rows = []
     with tempfile.TemporaryDirectory(prefix="halite-bench-") as scratch:
-        server = Server(binary, scratch)
+        server = Server(binary, store, scratch)
         try:
             wide = dataclasses.replace(size, hosts=size.wide_hosts)
             load(send_telnet_minutes, server, wide, minutes)
@@ -275,10 +275,10 @@ def measure_wide(binary, size):
     return rows
 
 
-def run(binary, quick):
+def run(binary, store, quick):
     size = QUICK if quick else FULL
-    telnet, questions = measure_load(binary, send_telnet, size, size.steps)
-    put, _ = measure_load(binary, send_json, size, size.json_steps)
+    telnet, questions = measure_load(binary, store, send_telnet, size, size.steps)
+    put, _ = measure_load(binary, store, send_json, size, size.json_steps)
     print(f"\n| | telnet | HTTP JSON |\n|---|---|---|")
     for name, number in telnet.items():
         shown = [f"{n:,.0f}" if n >= 1000 else f"{n:.1f}" for n in (number, put[name])]
@@ -288,5 +288,5 @@ def run(binary, quick):
         print(f"| {name} | {cpu:.1f} | {clock:.1f} |", flush=True)
     print("\n| question | server CPU, ms | on the clock, ms | resident before, MiB | added, MiB |")
     print("|---|---|---|---|---|")
-    for name, cpu, clock, before, added in measure_wide(binary, size):
+    for name, cpu, clock, before, added in measure_wide(binary, store, size):
         print(f"| {name} | {cpu:,.0f} | {clock:,.0f} | {before:,.0f} | {added:,.0f} |")

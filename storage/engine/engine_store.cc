@@ -73,6 +73,10 @@ Task<void> EngineStore::close() {
   Task<void> last_flush = flush();
   const Result<void> flushed = co_await std::move(last_flush);
   if (!flushed) log::warn("not flushed while closing: {}", flushed.error().message);
+  if (flushed) {
+    const Result<void> shrunk = core_->log->shrink();
+    if (!shrunk) log::warn("the log keeps its spare files: {}", shrunk.error().message);
+  }
   core_->closing = true;
   maintenance_->stop();
   core_->pool.join();

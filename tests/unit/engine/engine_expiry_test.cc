@@ -25,8 +25,8 @@ constexpr std::uint32_t kSlots = 8;
 
 class ExpiryTest : public testing::Test {
  protected:
-  ExpiryTest() { open(); }
-  ~ExpiryTest() override { close(); }
+  void SetUp() override { open(); }
+  void TearDown() override { close(); }
 
   void open() {
     CyclicOptions cyclic;
