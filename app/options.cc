@@ -60,6 +60,7 @@ Result<void> settle(Options& options) {
   options.web.metric_width = options.layout.widths.metric;
   options.web.telnet_storage_errors = options.ingest.telnet_storage_errors;
   options.web.host_name = options.own_metrics.host;
+  options.rollups.rules.aggregators = query::aggregator_names();
   return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/opentsdb_conf.h"
 #include "common/config.h"
+#include "ingest/rollup_writer.h"
 #include "ingest/writer.h"
 #include "query/engine.h"
 #include "storage/cell_point_store.h"
@@ -34,6 +35,12 @@ struct ThreadOptions {
   std::uint32_t query = 0;  // threads.query: answering; 0 = as many as processors
 };
 
+struct RollupSettings {
+  bool enabled = false;         // rollups.enabled
+  std::string config;           // rollups.config: JSON, or a file *.json
+  ingest::RollupOptions rules;  // rollups.aggregate_tag ..; the aggregators' names are filled in
+};
+
 struct Options {
   std::string listen = "127.0.0.1:4242";
   std::string data_dir = "./halite-data";
@@ -49,6 +56,8 @@ struct Options {
   std::uint32_t salt_width = 0;       // storage.salt_width: bytes, of the opentsdb layout
   storage::CellPointStoreOptions cells;
   storage::EngineOptions engine;
+  RollupSettings rollups;
+  std::string histograms;  // histograms.config: JSON, or a file *.json; empty = off
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;
   std::string rocks_compression = "dense";  // rocksdb.compression

@@ -18,6 +18,8 @@
 #include "app/version.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "ingest/histogram_writer.h"
+#include "ingest/rollup_writer.h"
 #include "ingest/writer.h"
 #include "query/engine.h"
 #include "web/server.h"
@@ -56,6 +58,8 @@ struct Server::Parts {
   boost::asio::thread_pool query_threads;
   std::unique_ptr<Stores> stores;
   std::unique_ptr<ingest::Writer> writer;
+  std::unique_ptr<ingest::RollupWriter> rollups;
+  std::unique_ptr<ingest::HistogramWriter> histograms;  // null: off
   std::unique_ptr<query::QueryEngine> engine;
   std::unique_ptr<web::WebServer> web;
   std::unique_ptr<OwnMetrics> own_metrics;
@@ -76,14 +80,25 @@ Result<void> Server::Parts::open_data() {
   TRY(stores, open_stores(options, clock, web_threads.get_executor(), registry));
   writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
+  rollups =
+      std::make_unique<ingest::RollupWriter>(*writer, stores->rollups(), options.rollups.rules);
+  if (stores->histograms() != nullptr) {
+    histograms = std::make_unique<ingest::HistogramWriter>(*writer, *stores->histograms());
+  }
   engine = std::make_unique<query::QueryEngine>(
       stores->points(), clock, options.query, options.skip_unknown_values,
-      query_threads.get_executor(), registry, &stores->metadata());
+      query_threads.get_executor(), registry, &stores->metadata(),
+      query::SideSources{
+          .rollups = stores->rollups(),
+          .histograms = stores->histograms(),
+          .tags = {options.rollups.rules.aggregate_tag, options.rollups.rules.raw_value}});
   return {};
 }
 
 Result<void> Server::Parts::listen() {
   const web::WebServices services = {.writer = *writer,
+                                     .rollups = *rollups,
+                                     .histograms = histograms.get(),
                                      .engine = *engine,
                                      .store = stores->points(),
                                      .metadata = stores->metadata(),
@@ -132,6 +147,8 @@ Result<void> Server::stop() {
   parts.own_metrics.reset();
   parts.web.reset();
   parts.engine.reset();
+  parts.histograms.reset();
+  parts.rollups.reset();
   parts.writer.reset();
   Result<void> closed;
   if (parts.stores) closed = parts.stores->close();

@@ -156,6 +156,10 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
   config.bytes("web.line_bytes_max", options.line_bytes_max, {64, kGiB}, "A telnet line.");
   config.bytes("web.telnet_reply_bytes_max", options.telnet_reply_bytes_max, {1024, kGiB},
                "Replies that wait for a telnet client to read; more are dropped.");
+  config.count("web.telnet_side_lines_max", options.telnet_side_lines_max, {1, 100'000}, "lines",
+               "Rollups or histograms of one telnet connection stored together.");
+  config.bytes("web.telnet_side_bytes_max", options.telnet_side_bytes_max, {1024, kGiB},
+               "The same.");
   config.count("web.telnet_flushes_max", options.telnet_flushes_max, {1, 100'000}, "batches",
                "Batches of one telnet connection that are not durable yet.");
   config.duration_ms("web.telnet_durable_ms", options.telnet_durable_ms, {1, kMinuteMs},
@@ -235,6 +239,25 @@ void declare_cells(Config& config, storage::CellPointStoreOptions& cells) {
                "And for no more rows than this.");
   config.count("storage.row_cells_max", cells.scan.row_cells_max, {1024, 1'000'000'000}, "cells",
                "Of one row that must be seen together.");
+}
+
+void declare_sides(Config& config, Options& options) {
+  RollupSettings& rollups = options.rollups;
+  config.flag("rollups.enabled", rollups.enabled, "Takes and answers rollups.");
+  config.text("rollups.config", rollups.config,
+              "Their intervals, tables and aggregators' ids, as OpenTSDB's tsd.rollups.config: "
+              "JSON, or the name of a file *.json.");
+  config.text("rollups.aggregate_tag", rollups.rules.aggregate_tag,
+              "The tag that tells by which aggregator series were summed up.");
+  config.text("rollups.raw_value", rollups.rules.raw_value,
+              "Its value where none were: such a filter asks for series themselves.");
+  config.flag("rollups.tag_raw", rollups.rules.tag_raw,
+              "Rollups of series themselves get that tag, too.");
+  config.flag("rollups.block_derived", rollups.rules.block_derived,
+              "Refuses averages and deviations as rollups: sums and counts tell more.");
+  config.text("histograms.config", options.histograms,
+              "Codecs of histograms and their ids, as OpenTSDB's tsd.core.histograms.config: JSON, "
+              "or the name of a file *.json. Empty = no histograms.");
 }
 
 void declare_meta(Config& config, storage::MetadataOptions& meta) {
@@ -322,6 +345,7 @@ void declare_settings(Config& config, Options& options) {
   declare_web_manners(config, options);
   declare_layout(config, options);
   declare_cells(config, options.cells);
+  declare_sides(config, options);
   declare_meta(config, options.metadata);
   declare_rocksdb(config, options);
   declare_engine(config, options.engine);

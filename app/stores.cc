@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/side_settings.h"
 #include "app/wait_for.h"
 #include "storage/cell_point_store.h"
 #include "storage/engine/engine_store.h"
@@ -12,6 +13,7 @@
 #include "storage/rocks_store.h"
 #include "storage/schema/cyclic_layout.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "storage/series_registry.h"
 #include "storage/table_settings.h"
 
 namespace halite::app {
@@ -36,6 +38,7 @@ class OpenedPoints {
   virtual ~OpenedPoints() = default;
   [[nodiscard]] virtual storage::PointStore& store() = 0;
   [[nodiscard]] virtual storage::UidTable& uids() = 0;
+  [[nodiscard]] virtual storage::SeriesRegistry& series() = 0;
   [[nodiscard]] virtual Result<void> health() const = 0;
   virtual Task<void> close() = 0;
 };
@@ -45,6 +48,7 @@ class OpenedCells final : public OpenedPoints {
   explicit OpenedCells(std::unique_ptr<CellPointStore> store) : store_(std::move(store)) {}
   storage::PointStore& store() override { return *store_; }
   storage::UidTable& uids() override { return store_->uids(); }
+  storage::SeriesRegistry& series() override { return store_->registry(); }
   [[nodiscard]] Result<void> health() const override { return {}; }  // the cells' store has it
   Task<void> close() override { return store_->close(); }
 
@@ -57,6 +61,7 @@ class OpenedEngine final : public OpenedPoints {
   explicit OpenedEngine(std::unique_ptr<EngineStore> store) : store_(std::move(store)) {}
   storage::PointStore& store() override { return *store_; }
   storage::UidTable& uids() override { return store_->uids(); }
+  storage::SeriesRegistry& series() override { return store_->registry(); }
   [[nodiscard]] Result<void> health() const override { return store_->health(); }
   Task<void> close() override { return store_->close(); }
 
@@ -90,11 +95,13 @@ class OpenedStores final : public Stores {
     meta.uid_table = cells.uid_table;
     meta.track.series_max = cells.series_max;
     TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(meta_parts), meta)));
-    return {};
+    return open_sides(options, clock, registry);
   }
 
   storage::PointStore& points() override { return metadata_->points(); }
   storage::Metadata& metadata() override { return *metadata_; }
+  storage::RollupTables* rollups() override { return rollups_.get(); }
+  storage::HistogramCells* histograms() override { return histograms_.get(); }
 
   [[nodiscard]] Result<void> health() const override {
     TRY_VOID(wide_->health());
@@ -110,6 +117,8 @@ class OpenedStores final : public Stores {
       const Result<void> drained = wait_for(executor_, points_->close());
       if (flushed) flushed = drained;
     }
+    histograms_.reset();
+    rollups_.reset();
     metadata_.reset();
     points_.reset();
     Result<void> closed = wait_for(executor_, wide_->close());
@@ -171,6 +180,48 @@ class OpenedStores final : public Stores {
     return ChosenLayout{layout, layout->parameters()};
   }
 
+  // Rollups and histograms, where there are any. Their rows are OpenTSDB's; histograms lie among
+  // the points where those have such rows, too.
+  Result<void> open_sides(const Options& options, const Clock& clock,
+                          prometheus::Registry& registry) {
+    TRY(std::optional<storage::RollupConfig> rollups, rollup_config(options));
+    TRY(const std::optional<storage::HistogramConfig> histograms, histogram_config(options));
+    const bool opentsdb = options.store != "engine" && options.row_layout == "opentsdb";
+    const auto salt_width = static_cast<std::uint8_t>(opentsdb ? options.salt_width : 0);
+    TRY(const std::shared_ptr<const OpentsdbLayout> rows,
+        OpentsdbLayout::make({.widths = options.layout.widths,
+                              .salt_width = salt_width,
+                              .salt_buckets = options.layout.salt_buckets}));
+    const storage::CellPointStoreOptions& cells = options.cells;
+    if (rollups) {
+      storage::RollupTables::Parts parts{.store = *wide_,
+                                         .series = points_->series(),
+                                         .rows = rows,
+                                         .scan = cells.scan,
+                                         .data_table = cells.data_table,
+                                         .settings_table = cells.settings_table,
+                                         .clock = clock,
+                                         .registry = registry};
+      auto opening = storage::RollupTables::open(std::move(parts), *std::move(rollups));
+      TRY(rollups_, wait_for(executor_, std::move(opening)));
+    }
+    if (histograms) {
+      storage::HistogramCells::Parts parts{
+          .store = *wide_,
+          .series = points_->series(),
+          .rows = rows,
+          .scan = cells.scan,
+          .table = opentsdb ? cells.data_table : cells.data_table + "-histogram",
+          .cell_ttl_ms = cell_ttl_ms(options.layout),
+          .settings_table = cells.settings_table,
+          .clock = clock,
+          .registry = registry};
+      auto opening = storage::HistogramCells::open(std::move(parts), *histograms);
+      TRY(histograms_, wait_for(executor_, std::move(opening)));
+    }
+    return {};
+  }
+
   // What the tables were made with decides.
   Result<ChosenLayout> cyclic_layout(const CyclicOptions& configured, std::string parameters_of,
                                      const std::string& settings_table) {
@@ -191,6 +242,8 @@ class OpenedStores final : public Stores {
   std::unique_ptr<storage::WideColumnStore> wide_;
   std::unique_ptr<OpenedPoints> points_;
   std::unique_ptr<storage::Metadata> metadata_;
+  std::unique_ptr<storage::RollupTables> rollups_;       // null: off
+  std::unique_ptr<storage::HistogramCells> histograms_;  // null: off
 };
 
 }  // namespace

@@ -7,8 +7,10 @@
 
 #include "app/options.h"
 #include "common/clock.h"
+#include "storage/histogram_cells.h"
 #include "storage/meta/metadata.h"
 #include "storage/point_store.h"
+#include "storage/rollup_tables.h"
 
 namespace prometheus {
 class Registry;
@@ -21,6 +23,9 @@ class Stores {
   virtual ~Stores() = default;
   [[nodiscard]] virtual storage::PointStore& points() = 0;
   [[nodiscard]] virtual storage::Metadata& metadata() = 0;
+  // nullptr: they are off.
+  [[nodiscard]] virtual storage::RollupTables* rollups() = 0;
+  [[nodiscard]] virtual storage::HistogramCells* histograms() = 0;
   // kUnavailable with the reason while points cannot be made durable.
   [[nodiscard]] virtual Result<void> health() const = 0;
   virtual void drop_caches() = 0;  // any thread

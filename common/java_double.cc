@@ -7,7 +7,10 @@
 
 namespace halite {
 
-void append_java_double(std::string& to, double value) {
+namespace {
+
+template <class Number>
+void append_java_number(std::string& to, Number value) {
   if (std::isnan(value)) {
     to += "NaN";
     return;
@@ -23,7 +26,7 @@ void append_java_double(std::string& to, double value) {
     return;
   }
   std::array<char, 32> buffer;
-  if (value >= 1e-3 && value < 1e7) {
+  if (value >= static_cast<Number>(1e-3) && value < static_cast<Number>(1e7)) {
     const auto end =
         std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed)
             .ptr;
@@ -46,6 +49,16 @@ void append_java_double(std::string& to, double value) {
   exponent.remove_prefix(1);
   if (exponent.size() == 2 && exponent.front() == '0') exponent.remove_prefix(1);
   to += exponent;
+}
+
+}  // namespace
+
+void append_java_double(std::string& to, double value) { append_java_number(to, value); }
+
+std::string java_float(float value) {
+  std::string text;
+  append_java_number(text, value);
+  return text;
 }
 
 std::string java_double(double value) {

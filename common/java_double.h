@@ -12,4 +12,7 @@ namespace halite {
 void append_java_double(std::string& to, double value);
 [[nodiscard]] std::string java_double(double value);
 
+// The same of a float, as Float.toString: "99.9", not "99.9000015258789".
+[[nodiscard]] std::string java_float(float value);
+
 }  // namespace halite

@@ -51,11 +51,16 @@ std::string_view java_trim(std::string_view text) {
   return text;
 }
 
-// strtod knows overflow from underflow and reads hexadecimal; the C locale keeps '.' the point.
-double slow_double(std::string_view text) {
+// Keeps '.' the point.
+locale_t c_locale() {
   static const locale_t kLocale = newlocale(LC_ALL_MASK, "C", nullptr);
+  return kLocale;
+}
+
+// strtod knows overflow from underflow and reads hexadecimal.
+double slow_double(std::string_view text) {
   const std::string terminated(text);
-  return strtod_l(terminated.c_str(), nullptr, kLocale);
+  return strtod_l(terminated.c_str(), nullptr, c_locale());
 }
 
 std::size_t count_digits(std::string_view text) {
@@ -213,6 +218,14 @@ NumberOr<double> parse_java_double(std::string_view text) {
     value = decimal_value(body.substr(0, length));
   }
   return negative ? -value : value;
+}
+
+NumberOr<float> parse_java_float(std::string_view text) {
+  const auto checked = parse_java_double(text);
+  if (!checked) return std::unexpected(checked.error());
+  // Of what is a number, strtof reads all but a suffix.
+  const std::string terminated(java_trim(text));
+  return strtof_l(terminated.c_str(), nullptr, c_locale());
 }
 
 bool looks_like_integer(std::string_view text) {

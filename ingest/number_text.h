@@ -28,6 +28,9 @@ using NumberOr = std::expected<T, std::string>;
 // Double.parseDouble: surrounding blanks, decimal or hexadecimal, a suffix f or d. May be infinite.
 [[nodiscard]] NumberOr<double> parse_java_double(std::string_view text);
 
+// Float.parseFloat: the same texts, rounded once.
+[[nodiscard]] NumberOr<float> parse_java_float(std::string_view text);
+
 // No '.', 'e' or 'E': such a value is read as an integer, or refused as one.
 [[nodiscard]] bool looks_like_integer(std::string_view text);
 

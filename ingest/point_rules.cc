@@ -60,18 +60,6 @@ StoredValue stored_value(Number value, bool wide) {
   return stored;
 }
 
-std::string bad_timestamp(std::string_view metric, std::int64_t timestamp, Number value,
-                          const TagMap& tags, bool wide) {
-  const StoredValue stored = stored_value(value, wide);
-  std::string bytes;
-  for (const char byte : stored.bytes) {
-    if (!bytes.empty()) bytes += ", ";
-    bytes += fmt::format("{}", static_cast<int>(static_cast<signed char>(byte)));
-  }
-  return fmt::format("bad timestamp={} when trying to add value=[{}]/{} to metric={}, tags={}",
-                     timestamp, bytes, stored.flags, metric, tags.to_string());
-}
-
 // By UTF-16 unit.
 const std::bitset<0x10000>& always_legal() {
   static const std::bitset<0x10000> kLegal = [] {
@@ -90,6 +78,34 @@ const std::bitset<0x10000>& always_legal() {
 }
 
 }  // namespace
+
+Refused bad_timestamp(std::string_view metric, std::int64_t timestamp, std::string_view stored,
+                      unsigned flags, const TagMap& tags) {
+  std::string bytes;
+  for (const char byte : stored) {
+    if (!bytes.empty()) bytes += ", ";
+    bytes += fmt::format("{}", static_cast<int>(static_cast<signed char>(byte)));
+  }
+  return {.reason = RefusalReason::kIllegalArgument,
+          .text = fmt::format("bad timestamp={} when trying to add value=[{}]/{} to metric={}, "
+                              "tags={}",
+                              timestamp, bytes, flags, metric, tags.to_string())};
+}
+
+Refused bad_timestamp(std::string_view metric, std::int64_t timestamp, Number value,
+                      const TagMap& tags, bool wide) {
+  const StoredValue stored = stored_value(value, wide);
+  return bad_timestamp(metric, timestamp, stored.bytes, stored.flags, tags);
+}
+
+std::optional<Refused> not_finite(std::string_view metric, std::int64_t timestamp, Number value) {
+  if (!value.is_float || std::isfinite(as_double(value.bits))) return std::nullopt;
+  const double real = as_double(value.bits);
+  const std::string_view name = std::isnan(real) ? "NaN" : real < 0 ? "-Infinity" : "Infinity";
+  return Refused{.reason = RefusalReason::kIllegalArgument,
+                 .text = fmt::format("value is NaN or Infinite: {} for metric={} timestamp={}",
+                                     name, metric, timestamp)};
+}
 
 PointRules::PointRules(const IngestLimits& limits, std::string_view special_characters)
     : limits_(limits), legal_(always_legal()) {
@@ -191,14 +207,9 @@ std::expected<SeriesName, Refused> PointRules::judge_series(std::string_view met
 std::expected<NamedPoint, Refused> PointRules::judge(std::string_view metric,
                                                      std::int64_t timestamp, Number value,
                                                      TagMap tags, bool wide) const {
-  if (value.is_float && !std::isfinite(as_double(value.bits))) {
-    const double real = as_double(value.bits);
-    const std::string_view name = std::isnan(real) ? "NaN" : real < 0 ? "-Infinity" : "Infinity";
-    return illegal(fmt::format("value is NaN or Infinite: {} for metric={} timestamp={}", name,
-                               metric, timestamp));
-  }
+  if (auto wrong = not_finite(metric, timestamp, value)) return std::unexpected(*std::move(wrong));
   if (timestamp > kTimestampMax) {
-    return illegal(bad_timestamp(metric, timestamp, value, tags, wide));
+    return std::unexpected(bad_timestamp(metric, timestamp, value, tags, wide));
   }
   auto series = judge_series(metric, std::move(tags));
   if (!series) return std::unexpected(std::move(series).error());

@@ -38,6 +38,17 @@ inline constexpr std::int64_t kTimestampMax = 9'999'999'999'999;
                                    (is_millis(timestamp) ? kMillis : 0));
 }
 
+// What OpenTSDB says of a time that it does not take. `stored`: the value's bytes and its flags in
+// the qualifier.
+[[nodiscard]] Refused bad_timestamp(std::string_view metric, std::int64_t timestamp,
+                                    std::string_view stored, unsigned flags, const TagMap& tags);
+[[nodiscard]] Refused bad_timestamp(std::string_view metric, std::int64_t timestamp, Number value,
+                                    const TagMap& tags, bool wide);
+
+// Why a value cannot be stored: it is infinite or no number at all.
+[[nodiscard]] std::optional<Refused> not_finite(std::string_view metric, std::int64_t timestamp,
+                                                Number value);
+
 // Built once, then read by any thread.
 class PointRules {
  public:

@@ -1,14 +1,13 @@
 #include "ingest/put_line.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/utf8.h"
+#include "ingest/line_words.h"
 
 namespace halite::ingest {
 namespace {
@@ -23,21 +22,6 @@ std::unexpected<Refused> illegal(std::string text) {
   return refuse(RefusalReason::kIllegalArgument, std::move(text));
 }
 
-std::string_view without_return(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-// Up to the next blank; both it and the word are taken off. Nothing: there is no blank.
-std::optional<std::string_view> take_word(std::string_view& rest) {
-  const void* blank = std::memchr(rest.data(), ' ', rest.size());
-  if (blank == nullptr) return std::nullopt;
-  const auto length = static_cast<std::size_t>(static_cast<const char*>(blank) - rest.data());
-  const std::string_view word = rest.substr(0, length);
-  rest.remove_prefix(length + 1);
-  return word;
-}
-
 // A time of up to 13 digits; anything else is left to parse_put_line().
 bool usual_timestamp(std::string_view word, std::int64_t& timestamp) {
   if (word.empty() || word.size() > 13) return false;
@@ -50,23 +34,6 @@ bool usual_timestamp(std::string_view word, std::int64_t& timestamp) {
   return value > 0;
 }
 
-std::expected<void, Refused> add_tag(TagMap& tags, std::string_view word) {
-  const std::size_t equals = word.find('=');
-  if (equals == std::string_view::npos || equals == 0 || equals + 1 == word.size() ||
-      word.find('=', equals + 1) != std::string_view::npos) {
-    return illegal(fmt::format("invalid tag: {}", word));
-  }
-  const std::string_view key = word.substr(0, equals);
-  const std::string_view value = word.substr(equals + 1);
-  const TagEntry* known = tags.find(key);
-  if (known == nullptr) {
-    tags.put(std::string(key), std::string(value));
-  } else if (*known->value != value) {
-    return illegal(fmt::format("duplicate tag: {}, tags={}", word, tags.to_string()));
-  }
-  return {};
-}
-
 std::expected<TagMap, Refused> parse_tags(std::string_view text) {
   TagMap tags;
   while (!text.empty()) {
@@ -77,13 +44,6 @@ std::expected<TagMap, Refused> parse_tags(std::string_view text) {
     if (auto added = add_tag(tags, word); !added) return std::unexpected(std::move(added).error());
   }
   return tags;
-}
-
-// A dot is simply left out: "1356998400.500" is in milliseconds.
-NumberOr<std::int64_t> parse_timestamp(std::string_view word) {
-  std::string digits(word);
-  std::erase(digits, '.');
-  return parse_java_long(digits);
 }
 
 struct Words {
@@ -109,7 +69,7 @@ std::expected<Words, Refused> split_words(std::string_view line) {
 // `words` are UTF-8.
 std::expected<NamedPoint, Refused> parse_words(const Words& words, const PointRules& rules) {
   if (words.metric.empty()) return illegal("empty metric name");
-  const auto timestamp = parse_timestamp(words.timestamp);
+  const auto timestamp = parse_line_timestamp(words.timestamp);
   if (!timestamp) return refuse(RefusalReason::kInvalidValue, timestamp.error());
   if (*timestamp <= 0) return illegal(fmt::format("invalid timestamp: {}", *timestamp));
   if (words.value.empty()) return illegal("empty value");

@@ -18,6 +18,8 @@ std::string_view refusal_name(RefusalReason reason) {
       return "throttled";
     case RefusalReason::kTimeout:
       return "timeout";
+    case RefusalReason::kNoSuchRollup:
+      return "no_such_rollup";
     case RefusalReason::kStorage:
       break;
   }
@@ -46,7 +48,12 @@ Refused refused_by_store(const Error& error) {
   return {.reason = reason, .text = error.message};
 }
 
-std::string telnet_refusal(const Refused& refused) {
+bool is_storage_error(RefusalReason reason) {
+  return reason == RefusalReason::kStorage || reason == RefusalReason::kThrottled ||
+         reason == RefusalReason::kTimeout;
+}
+
+std::string telnet_refusal(const Refused& refused, std::string_view command) {
   std::string_view kind;
   switch (refused.reason) {
     case RefusalReason::kIllegalArgument:
@@ -64,13 +71,16 @@ std::string telnet_refusal(const Refused& refused) {
     case RefusalReason::kTimeout:
       kind = "Request timed out";
       break;
+    case RefusalReason::kNoSuchRollup:
+      kind = "No such rollup";
+      break;
     case RefusalReason::kStorage:
       kind = "HBase error";  // whatever the store: clients know these words
       break;
   }
   // Half of a surrogate pair may be named in it, which has no UTF-8.
   const std::string text = is_utf8(refused.text) ? refused.text : repair_utf8(refused.text);
-  return fmt::format("put: {}: {}\n", kind, text);
+  return fmt::format("{}: {}: {}\n", command, kind, text);
 }
 
 std::string http_refusal(const Refused& refused) {
@@ -85,6 +95,8 @@ std::string http_refusal(const Refused& refused) {
       return "Please throttle";
     case RefusalReason::kTimeout:
       return "Timeout exception";
+    case RefusalReason::kNoSuchRollup:
+      return "Unexpected exception";
     case RefusalReason::kStorage:
       break;
   }

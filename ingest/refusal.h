@@ -16,12 +16,14 @@ enum class RefusalReason : std::uint8_t {
   kUnknownName,      // a name without an id, and none may be made
   kThrottled,        // the store has too much to do
   kTimeout,
-  kStorage,  // anything else the store said
+  kNoSuchRollup,  // an interval that is not configured
+  kStorage,       // anything else the store said
 };
 
 inline constexpr std::array kRefusalReasons = {
     RefusalReason::kIllegalArgument, RefusalReason::kInvalidValue, RefusalReason::kUnknownName,
-    RefusalReason::kThrottled,       RefusalReason::kTimeout,      RefusalReason::kStorage};
+    RefusalReason::kThrottled,       RefusalReason::kTimeout,      RefusalReason::kNoSuchRollup,
+    RefusalReason::kStorage};
 
 struct Refused {
   RefusalReason reason = RefusalReason::kIllegalArgument;
@@ -35,7 +37,10 @@ struct Refused {
 [[nodiscard]] Refused refused_by_store(const Error& error);
 
 // The answer line of a telnet command, with its end: "put: illegal argument: ...\n".
-[[nodiscard]] std::string telnet_refusal(const Refused& refused);
+[[nodiscard]] std::string telnet_refusal(const Refused& refused, std::string_view command = "put");
+
+// Whether it is the store that refuses: telnet senders may not want to hear of it.
+[[nodiscard]] bool is_storage_error(RefusalReason reason);
 
 // The text of an entry in the errors of /api/put.
 [[nodiscard]] std::string http_refusal(const Refused& refused);

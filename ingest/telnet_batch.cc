@@ -15,11 +15,6 @@
 namespace halite::ingest {
 namespace {
 
-bool is_storage_error(RefusalReason reason) {
-  return reason == RefusalReason::kStorage || reason == RefusalReason::kThrottled ||
-         reason == RefusalReason::kTimeout;
-}
-
 // The answer to a line, held back behind lines whose answer is not known yet.
 struct HeldAnswer {
   std::uint32_t origin = 0;

@@ -82,6 +82,8 @@ class Writer {
   [[nodiscard]] std::vector<RefusedSample> refused_samples() const;
 
  private:
+  friend class HistogramWriter;
+  friend class RollupWriter;
   friend class TelnetBatch;
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -4,7 +4,7 @@
 
 namespace halite::query {
 
-void Downsampler::open(TimestampMs time) {
+void BucketWindow::open(TimestampMs time) {
   switch (plan_->kind) {
     case BucketKind::kFixed:
       begin_ = time - time % plan_->interval_ms;
@@ -20,12 +20,25 @@ void Downsampler::open(TimestampMs time) {
   }
   end_ = plan_->bucket_end(begin_);
   is_open_ = true;
+}
+
+TimestampMs BucketWindow::quiet_until(TimestampMs watermark) const {
+  if (is_open_ || (anchored_ && watermark >= begin_)) return begin_;
+  return plan_->quiet_until(watermark);
+}
+
+void Downsampler::open(TimestampMs time) {
+  window_.open(time);
   bucket_.reset();
+  sum_ = 0;
+  count_ = 0;
 }
 
 void Downsampler::close(PointColumns& out) {
-  out.push(begin_, bucket_.result());
-  is_open_ = false;
+  // An average of nothing is 0, as OpenTSDB has it.
+  const double average = count_ == 0 ? 0 : sum_ / static_cast<double>(count_);
+  out.push(window_.begin(), plan_->average_of_sums ? average : bucket_.result());
+  window_.close();
 }
 
 void Downsampler::add(PointSpan points, PointColumns& out) {
@@ -38,26 +51,28 @@ void Downsampler::add(PointSpan points, PointColumns& out) {
   std::size_t i = index_of(plan_->points.begin, 0);
   const std::size_t last = index_of(plan_->points.end, i);
   while (i < last) {
-    if (is_open_ && times[i] >= end_) close(out);
-    if (!is_open_) open(times[i]);
+    if (window_.is_open() && times[i] >= window_.end()) close(out);
+    if (!window_.is_open()) open(times[i]);
     std::size_t run = i;
-    while (run < last && times[run] < end_) ++run;
-    bucket_.add(points.numbers.subspan(i, run - i));
+    while (run < last && times[run] < window_.end()) ++run;
+    if (plan_->average_of_sums) {
+      for (std::size_t at = i; at < run; ++at) {
+        sum_ += points.numbers[at];
+        count_ += points.counts[at];
+      }
+    } else {
+      bucket_.add(points.numbers.subspan(i, run - i));
+    }
     i = run;
   }
 }
 
 void Downsampler::close_until(TimestampMs watermark, PointColumns& out) {
-  if (is_open_ && end_ <= watermark) close(out);
-}
-
-TimestampMs Downsampler::quiet_until(TimestampMs watermark) const {
-  if (is_open_ || (anchored_ && watermark >= begin_)) return begin_;
-  return plan_->quiet_until(watermark);
+  if (window_.is_open() && window_.end() <= watermark) close(out);
 }
 
 void Downsampler::finish(PointColumns& out) {
-  if (is_open_) close(out);
+  if (window_.is_open()) close(out);
 }
 
 }  // namespace halite::query

@@ -18,8 +18,10 @@
 #include "common/log.h"
 #include "query/explain.h"
 #include "query/group.h"
+#include "query/histogram_query.h"
 #include "query/notes.h"
 #include "query/plan.h"
+#include "query/rollup_choice.h"
 #include "query/sub_query.h"
 #include "query/watch.h"
 
@@ -92,8 +94,10 @@ class Slot {
 
 struct QueryEngine::Impl {
   Impl(storage::PointStore& points, const Clock& time, QueryLimits bounds, bool skip_unknown,
-       boost::asio::any_io_executor where, prometheus::Registry& registry, storage::Metadata* said)
+       boost::asio::any_io_executor where, prometheus::Registry& registry, storage::Metadata* said,
+       SideSources sides)
       : store(points),
+        sources(std::move(sides)),
         clock(time),
         limits(bounds),
         skip_unknown_values(skip_unknown),
@@ -117,6 +121,7 @@ struct QueryEngine::Impl {
   [[nodiscard]] Result<void> check_running(const Slot& slot) const;
 
   storage::PointStore& store;
+  const SideSources sources;
   const Clock& clock;
   const QueryLimits limits;
   const bool skip_unknown_values;
@@ -169,24 +174,45 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watc
 
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
                                                             std::shared_ptr<Watch> watch) {
-  const SubQuestion& question = answer->question.queries[index];
+  const SubQuestion question = answer->question.queries[index];
   CO_TRY_VOID(watch->check());
-  CO_TRY(const SubPlan plan, make_plan(answer->question, question, limits.output_points_max));
+  CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.tags));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
   wanted.watch = watch;
   auto selecting = store.select(std::move(wanted));
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
-  // No histograms are stored, and points are no answer to who asks for histograms.
-  if (!question.percentiles.empty() || question.show_histogram_buckets) co_return Read{};
-  storage::Metadata* const notes = answer->question.no_annotations ? nullptr : metadata;
-  const Question& whole = answer->question;
-  FetchMeter meter(
-      fetch_limits.of(question.metric, whole.override_point_limit, whole.override_byte_limit));
-  auto reading = run_sub_query(store, notes, selection, question, plan, index, watch, meter);
-  CO_TRY(std::vector<AnswerSeries> series, co_await std::move(reading));
+  std::vector<AnswerSeries> series;
+  TimeRange asked;
+  for (std::size_t i = 0; i < choices.size() && series.empty(); ++i) {
+    ReadChoice& choice = choices[i];
+    CO_TRY(const SubPlan plan,
+           make_plan(answer->question, choice.question, limits.output_points_max, choice.rollup));
+    answer->question.queries[index].rollup_table = choice.table;
+    asked = choice.source == nullptr ? plan.asked : TimeRange{};
+    if (question.wants_histograms()) {
+      // Among rollups there are none, and points are no answer to who asks for them.
+      if (choice.source != nullptr || sources.histograms == nullptr) continue;
+      auto reading =
+          run_histogram_query(*sources.histograms, selection, choice.question, plan, index, *watch);
+      CO_TRY(series, co_await std::move(reading));
+      continue;
+    }
+    const Question& whole = answer->question;
+    FetchMeter meter(
+        fetch_limits.of(question.metric, whole.override_point_limit, whole.override_byte_limit));
+    const bool raw_points = choice.source == nullptr;
+    storage::Metadata* const notes =
+        answer->question.no_annotations || !raw_points ? nullptr : metadata;
+    storage::BlockSource& source = choice.source == nullptr ? store : *choice.source;
+    auto reading =
+        run_sub_query(store, source, notes, selection, choice.question, plan, index, watch, meter);
+    CO_TRY(series, co_await std::move(reading));
+  }
   for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
-  co_return Read{selection, plan.asked};
+  // Only points are deleted: what was answered from elsewhere stays.
+  if (asked.end <= asked.begin) co_return Read{};
+  co_return Read{selection, asked};
 }
 
 Result<void> QueryEngine::Impl::check_running(const Slot& slot) const {
@@ -217,7 +243,11 @@ Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(Question que
 Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, std::size_t index,
                                                     std::shared_ptr<Watch> watch) {
   const SubQuestion& sub = question->queries[index];
-  CO_TRY(const SubPlan plan, make_plan(*question, sub, limits.output_points_max));
+  // Where a rollup would answer, what is estimated are still the points behind it: at most so much.
+  CO_TRY(const std::vector<ReadChoice> choices, choose_reads(sub, sources.rollups, sources.tags));
+  const ReadChoice& first = choices.front();
+  CO_TRY(const SubPlan plan,
+         make_plan(*question, first.question, limits.output_points_max, first.rollup));
   storage::SeriesQuery wanted = series_query(sub, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
   wanted.watch = watch;
@@ -237,9 +267,10 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
 
 QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
                          bool skip_unknown_values, boost::asio::any_io_executor executor,
-                         prometheus::Registry& registry, storage::Metadata* metadata)
+                         prometheus::Registry& registry, storage::Metadata* metadata,
+                         SideSources sides)
     : impl_(std::make_unique<Impl>(store, clock, limits, skip_unknown_values, std::move(executor),
-                                   registry, metadata)) {}
+                                   registry, metadata, std::move(sides))) {}
 
 QueryEngine::~QueryEngine() = default;
 

@@ -34,8 +34,10 @@ class Registry;
 }
 
 namespace halite::storage {
+class HistogramCells;
 class Metadata;
-}
+class RollupTables;
+}  // namespace halite::storage
 
 namespace halite::query {
 
@@ -103,13 +105,27 @@ struct Explanation;  // query/explain.h
 // More to be made of an answer: its error is the question's.
 using Afterwork = std::function<Result<void>(const Answer& answer, Watch& watch)>;
 
+// The tag of pre-aggregates, where rollups are kept.
+struct AggregateTag {
+  std::string key = "_aggregate";
+  std::string raw_value = "RAW";  // a filter for it asks for series themselves
+};
+
+// What is kept beside points. All outlive the engine.
+struct SideSources {
+  const storage::RollupTables* rollups = nullptr;       // null: rollups are off
+  const storage::HistogramCells* histograms = nullptr;  // null: histograms are off
+  AggregateTag tags;
+};
+
 class QueryEngine {
  public:
   // Everything passed by reference outlives the engine. Without metadata answers have no
   // annotations.
   QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
               bool skip_unknown_values, boost::asio::any_io_executor executor,
-              prometheus::Registry& registry, storage::Metadata* metadata = nullptr);
+              prometheus::Registry& registry, storage::Metadata* metadata = nullptr,
+              SideSources sides = {});
   ~QueryEngine();
 
   // Deletes what it answered when the question says so, after all sub-queries were read.

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 #include "common/gather.h"
 
 namespace halite::query {
 namespace {
+
+// A series of which nothing but its id is kept.
+constexpr std::int64_t kEmptySeriesBytes = 32;
 
 std::int64_t point_bytes(std::size_t points) {
   return static_cast<std::int64_t>(points * PointColumns::kBytesPerPoint);
@@ -21,6 +25,7 @@ storage::Block rest_of(const storage::Block& block, TimestampMs from) {
   rest.times.assign(block.times.begin() + first, block.times.end());
   rest.values.assign(block.values.begin() + first, block.values.end());
   rest.floats = block.floats >> static_cast<std::size_t>(first);
+  if (!block.counts.empty()) rest.counts.assign(block.counts.begin() + first, block.counts.end());
   return rest;
 }
 
@@ -59,20 +64,22 @@ static_assert(sizeof(Pipeline) < 500, "SeriesState::kBytes counts two of them an
 struct Fetch::Shard {
   std::uint32_t index = 0;
   std::unordered_map<storage::SeriesId, std::unique_ptr<SeriesState>> states;
-  std::vector<SeriesState*> fresh;  // not yet handed out
-  SeriesState* last = nullptr;      // blocks of one series often follow each other
+  std::vector<SeriesState*> fresh;              // not yet handed out
+  std::unordered_set<storage::SeriesId> empty;  // seen without a point, at least once
+  SeriesState* last = nullptr;                  // blocks of one series often follow each other
   PipelineScratch scratch;
   std::uint64_t window_points = 0;  // counted since the window under way began
 };
 
-Fetch::Fetch(storage::PointStore& store, const SubPlan& plan, std::shared_ptr<Watch> watch,
-             FetchMeter& meter)
+Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const SubPlan& plan,
+             std::shared_ptr<Watch> watch, FetchMeter& meter)
     : store_(store),
+      source_(source),
       plan_(plan),
       shared_watch_(std::move(watch)),
       watch_(*shared_watch_),
       meter_(meter) {
-  for (std::uint32_t i = 0; i < store.shard_count(); ++i) {
+  for (std::uint32_t i = 0; i < source.shard_count(); ++i) {
     shards_.push_back(std::make_unique<Shard>());
     shards_.back()->index = i;
   }
@@ -113,7 +120,7 @@ Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t windo
     state->pipeline_before = state->pipeline;
     state->points_before = state->member.points.size();
   }
-  const std::unique_ptr<storage::BlockScan> scan = store_.scan(selection_, window, shard->index);
+  const std::unique_ptr<storage::BlockScan> scan = source_.scan(selection_, window, shard->index);
   for (;;) {
     auto next = scan->next();
     CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
@@ -131,7 +138,7 @@ Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) 
   if (shard.last != nullptr && shard.last->series->id == id) return shard.last;
   const auto known = shard.states.find(id);
   if (known == shard.states.end()) {
-    auto state = std::make_unique<SeriesState>(store_.series(id), plan_);
+    auto state = std::make_unique<SeriesState>(source_.series(id), plan_);
     TRY_VOID(watch_.add_series(1));
     TRY_VOID(hold(SeriesState::kBytes + state->bytes()));
     shard.fresh.push_back(state.get());
@@ -146,8 +153,12 @@ Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) 
 Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>& blocks) {
   std::uint64_t points = 0;
   for (const storage::Block& block : blocks) {
-    // A row without a point in whole hours is no row of OpenTSDB's: the series does not appear.
-    if (block.times.empty()) continue;
+    if (block.times.empty() || block.times.front() >= plan_.buckets_end) {
+      // Of points: a row without one in whole hours is no row of OpenTSDB's.
+      if (!plan_.empty_series_count || shard.states.contains(block.series)) continue;
+      if (shard.empty.insert(block.series).second) TRY_VOID(hold(kEmptySeriesBytes));
+      continue;
+    }
     TRY(SeriesState* const state, state_of(shard, block.series));
     const std::int64_t before = state->bytes();
     // What a look ahead has taken was counted then.
@@ -248,7 +259,10 @@ Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
   auto selecting = store_.select(std::move(query));
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   std::vector<std::vector<Awaited>> by_shard(shards_.size());
-  for (const Awaited& one : awaited) by_shard[one.series->shard].push_back(one);
+  for (const Awaited& one : awaited) {
+    // Rollups may lie in fewer shards than points: in one.
+    by_shard[shards_.size() == 1 ? 0 : one.series->shard].push_back(one);
+  }
   const TimeRange range{.begin = from, .end = plan_.scan.end};
   std::vector<Task<void>> tasks;
   for (const auto& shard : shards_) {
@@ -275,7 +289,7 @@ Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Sel
     SeriesState* const state = shard->states.at(one.series->id).get();
     waiting.emplace(one.series->id, Waiting{state, state->member.points.size() + one.points});
   }
-  const std::unique_ptr<storage::BlockScan> scan = store_.scan(selection, range, shard->index);
+  const std::unique_ptr<storage::BlockScan> scan = source_.scan(selection, range, shard->index);
   while (!waiting.empty()) {
     auto next = scan->next();
     CO_TRY(std::vector<storage::Block> blocks, co_await std::move(next));
@@ -301,10 +315,21 @@ Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Sel
   co_return Result<void>{};
 }
 
+std::vector<const storage::Series*> Fetch::empty_series() const {
+  std::vector<const storage::Series*> series;
+  for (const auto& shard : shards_) {
+    for (const storage::SeriesId id : shard->empty) {
+      if (!shard->states.contains(id)) series.push_back(&source_.series(id));
+    }
+  }
+  return series;
+}
+
 void Fetch::recount() {
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
     for (const auto& [id, state] : shard->states) bytes += state->bytes() + SeriesState::kBytes;
+    bytes += static_cast<std::int64_t>(shard->empty.size()) * kEmptySeriesBytes;
   }
   static_cast<void>(hold(bytes - held_bytes_));  // a merge only takes
 }

@@ -32,8 +32,9 @@ enum class WindowOutcome : std::uint8_t {
 class Fetch {
  public:
   // All outlive it.
-  Fetch(storage::PointStore& store, const SubPlan& plan, std::shared_ptr<Watch> watch,
-        FetchMeter& meter);
+  // `source` is what is read: the store itself, or rollups of its series.
+  Fetch(storage::PointStore& store, storage::BlockSource& source, const SubPlan& plan,
+        std::shared_ptr<Watch> watch, FetchMeter& meter);
   ~Fetch();
   Fetch(const Fetch&) = delete;
   Fetch& operator=(const Fetch&) = delete;
@@ -48,6 +49,9 @@ class Fetch {
 
   // Series seen for the first time since the last call.
   [[nodiscard]] std::vector<GroupMember> take_new();
+
+  // Series of which only empty blocks were seen: they have rows, but nothing in them counts.
+  [[nodiscard]] std::vector<const storage::Series*> empty_series() const;
 
   // Reads on, from where the last window ended, in the series of these members until each has so
   // many points more, or has ended. Later windows leave out what was read.
@@ -79,6 +83,7 @@ class Fetch {
                            std::vector<Awaited> awaited, TimeRange range);
 
   storage::PointStore& store_;
+  storage::BlockSource& source_;
   const SubPlan& plan_;
   const std::shared_ptr<Watch> shared_watch_;
   Watch& watch_;  // the same

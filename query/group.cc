@@ -76,6 +76,11 @@ void Groups::add(std::vector<GroupMember> members) {
   for (Group* const group : changed) std::ranges::sort(group->members, by_tsuid);
 }
 
+void Groups::add_empty(const storage::Series& series) {
+  std::unique_ptr<Group>& group = groups_[key_of(series)];
+  if (group == nullptr) group = std::make_unique<Group>(*plan_);
+}
+
 std::vector<Group*> Groups::all() {
   std::vector<Group*> groups;
   groups.reserve(groups_.size());

@@ -42,6 +42,10 @@ class Groups {
   // Series seen for the first time. Members stay where they are as long as the groups.
   void add(std::vector<GroupMember> members);
 
+  // A series whose rows hold nothing that counts. A group of nothing else is answered as OpenTSDB
+  // does: without a metric and tags.
+  void add_empty(const storage::Series& series);
+
   [[nodiscard]] std::vector<Group*> all();
 
   // Takes what belongs to members; or to a series, which needs no group yet.

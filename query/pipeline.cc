@@ -38,7 +38,7 @@ PointSpan as_numbers(const storage::Block& block, std::vector<double>& numbers) 
                                    : static_cast<double>(as_integer(block.values[i]));
     }
   }
-  return {.times = block.times, .numbers = numbers};
+  return {.times = block.times, .numbers = numbers, .counts = block.counts};
 }
 
 }  // namespace
@@ -51,7 +51,8 @@ Pipeline::Pipeline(const SubPlan& plan) : plan_(&plan) {
   if (plan.rate) rater_.emplace(*plan.rate);
 }
 
-// The last steps: rate, then nothing before the scan range (a bucket may begin before it).
+// The last steps: rate, then nothing before the scan range (a bucket may begin before it) nor past
+// the last bucket that counts.
 void Pipeline::pass_on(const PointColumns& points, PointColumns& out) {
   const std::size_t before = out.size();
   if (rater_) {
@@ -59,6 +60,9 @@ void Pipeline::pass_on(const PointColumns& points, PointColumns& out) {
   } else {
     append(points, 0, out);
   }
+  std::size_t late = out.size();
+  while (late > before && out.times[late - 1] >= plan_->buckets_end) --late;
+  out.truncate(late);
   if (out.size() == before || out.times[before] >= plan_->scan.begin) return;
   std::size_t early = before;
   while (early < out.size() && out.times[early] < plan_->scan.begin) ++early;

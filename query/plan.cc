@@ -34,6 +34,19 @@ TimeRange scan_range(const Question& question, const std::optional<DownsampleSpe
   return {.begin = begin, .end = std::min(end, kScanEnd)};
 }
 
+// OpenTSDB reads rollups from the row of the question's start on, for rates from the row before.
+TimestampMs first_row(const Question& question, const storage::RollupInterval& rows, bool rate) {
+  std::int64_t base = storage::rollup_base(rows, question.begin / 1000);
+  if (rate && base > 0) base = storage::rollup_base(rows, base - 1);
+  return base * 1000;
+}
+
+// The end of the last row that begins before `end`.
+TimestampMs row_end(const storage::RollupInterval& rows, TimestampMs end) {
+  const std::int64_t last = storage::rollup_base(rows, (end - 1) / 1000);
+  return std::max(end, std::min(storage::rollup_next_base(rows, last) * 1000, kScanEnd));
+}
+
 Result<Calendar> make_calendar(const Question& question, const DownsampleSpec& spec) {
   const auto zone = find_time_zone(question.timezone);
   if (!zone) {
@@ -127,16 +140,26 @@ TimestampMs SubPlan::quiet_until(TimestampMs watermark) const {
 }
 
 Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
-                          std::uint64_t output_points_max) {
+                          std::uint64_t output_points_max,
+                          const std::optional<PlannedRollup>& rollup) {
   SubPlan plan;
   plan.aggregator = find_aggregator(sub.aggregator);
   HALITE_CHECK(plan.aggregator != nullptr, "a checked question names an aggregator");
   plan.scan = scan_range(question, sub.downsample);
+  if (rollup) plan.scan.begin = first_row(question, rollup->rows, sub.rate.has_value());
   plan.asked =
       question.whole_scan ? plan.scan : TimeRange{.begin = question.begin, .end = question.end};
   plan.rate = sub.rate;
   if (sub.downsample) {
     TRY(plan.downsample, make_downsample(question, *sub.downsample, plan.scan, output_points_max));
+  }
+  plan.empty_series_count = rollup.has_value();
+  if (rollup && plan.downsample) {
+    // The last row is read whole: it may hold the rest of the last bucket.
+    plan.buckets_end = plan.scan.end + 1;
+    plan.scan.end = row_end(rollup->rows, plan.scan.end);
+    plan.downsample->points.end = plan.scan.end;
+    plan.downsample->average_of_sums = rollup->average;
   }
   return plan;
 }

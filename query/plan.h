@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "common/clock.h"
@@ -9,6 +10,7 @@
 #include "query/aggregator.h"
 #include "query/calendar.h"
 #include "query/question.h"
+#include "storage/schema/rollup_cell.h"
 
 namespace halite::query {
 
@@ -23,7 +25,8 @@ struct DownsamplePlan {
   BucketKind kind = BucketKind::kFixed;
   std::int64_t interval_ms = 0;  // of kFixed
   std::optional<Calendar> calendar;
-  TimeRange points;  // points outside belong to no bucket, or to one that is incomplete
+  TimeRange points;              // points outside belong to no bucket, or to one that is incomplete
+  bool average_of_sums = false;  // of rollups: sums and counts make the bucket, not `function`
 
   // With a fill policy every bucket that begins in `filled` exists.
   FillPolicy fill = FillPolicy::kNone;
@@ -40,16 +43,26 @@ struct DownsamplePlan {
 struct SubPlan {
   const Aggregator* aggregator = nullptr;
   TimeRange asked;  // what the answer may hold
-  TimeRange scan;   // whole hours around it: neighbours for rates and interpolation
+  TimeRange scan;   // whole rows around it: neighbours for rates and interpolation
+  // Buckets from here on take no part: their rows were read for earlier buckets only.
+  TimestampMs buckets_end = std::numeric_limits<TimestampMs>::max();
   std::optional<DownsamplePlan> downsample;
   std::optional<RateSpec> rate;
+  bool empty_series_count = false;  // series with rows, but nothing in them, make groups, too
 
   // Nothing earlier can come of series that show their first point at `watermark` or later.
   [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const;
 };
 
+// Rows of a rollup table instead of hours.
+struct PlannedRollup {
+  storage::RollupInterval rows;
+  bool average = false;  // sums and counts are read
+};
+
 // kTooLarge when the buckets to fill exceed output_points_max.
 [[nodiscard]] Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
-                                        std::uint64_t output_points_max);
+                                        std::uint64_t output_points_max,
+                                        const std::optional<PlannedRollup>& rollup = {});
 
 }  // namespace halite::query

@@ -42,6 +42,14 @@ struct Filter {
   bool operator==(const Filter&) const = default;
 };
 
+// Which data a question with a downsampler may be answered from, where rollups are kept.
+enum class RollupUsage : std::uint8_t {
+  kRaw,          // points only
+  kNoFallback,   // the coarsest rollup that fits
+  kFallback,     // the same; where it has nothing, the next finer one, and at last points
+  kFallbackRaw,  // the same; where it has nothing, points
+};
+
 struct SubQuestion {
   std::string aggregator;
   std::string metric;  // empty when tsuids are given
@@ -52,13 +60,20 @@ struct SubQuestion {
   std::optional<DownsampleSpec> downsample;
   std::optional<RateSpec> rate;
   std::optional<RateSpec> rate_options;  // as given, with or without `rate`: for the echo
-  // Either one asks for histograms. None are stored yet, so the answer has no series.
+  // Either one asks for histograms instead of points.
   std::vector<float> percentiles;  // 0 to 100
   bool show_histogram_buckets = false;
   // Without meaning here, but echoed.
   bool use_fuzzy_filter = true;
   bool use_multi_gets = true;
+  bool pre_aggregate = false;               // from the tables of pre-aggregates
+  std::optional<RollupUsage> rollup_usage;  // not given: kNoFallback
+  std::string rollup_table = "raw";         // the interval it was answered from; the engine's
   bool operator==(const SubQuestion&) const = default;
+
+  [[nodiscard]] bool wants_histograms() const {
+    return !percentiles.empty() || show_histogram_buckets;
+  }
 };
 
 struct Question {

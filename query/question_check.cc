@@ -9,6 +9,7 @@
 #include "common/java_double.h"
 #include "query/aggregator.h"
 #include "query/downsample_spec.h"
+#include "query/text.h"
 #include "query/time.h"
 
 namespace halite::query {
@@ -104,7 +105,7 @@ Result<void> read_downsample(const DraftQuestion& draft, const DraftSubQuestion&
 }
 
 Result<void> check_histogram(const SubQuestion& sub) {
-  if (sub.percentiles.empty() && !sub.show_histogram_buckets) return {};
+  if (!sub.wants_histograms()) return {};
   if (sub.aggregator != "none" && sub.aggregator != "sum") {
     return refuse("Only NONE or SUM aggregation function supported for histogram query");
   }
@@ -126,9 +127,6 @@ Result<SubQuestion> check_sub_question(const DraftQuestion& draft, const DraftSu
   }
   TRY_VOID(read_downsample(draft, sub, checked));
   TRY_VOID(check_histogram(checked));
-  if (sub.pre_aggregate) {
-    return refuse("Pre-aggregated data was asked for, but no rollups are configured");
-  }
   return checked;
 }
 
@@ -146,6 +144,14 @@ Result<Question> check_all(const DraftQuestion& draft, const ParseContext& conte
 }
 
 }  // namespace
+
+RollupUsage parse_rollup_usage(std::string_view text) {
+  const std::string lower = to_lower(text);
+  if (lower == "rollup_raw") return RollupUsage::kRaw;
+  if (lower == "rollup_fallback") return RollupUsage::kFallback;
+  if (lower == "rollup_fallback_raw") return RollupUsage::kFallbackRaw;
+  return RollupUsage::kNoFallback;
+}
 
 Result<void> add_sub_question(DraftQuestion& draft, DraftSubQuestion sub,
                               const ParseContext& context) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/result.h"
@@ -15,9 +16,11 @@ struct DraftSubQuestion {
   SubQuestion question;             // aggregator, metric, filters, explicit_tags, rate
   std::string downsample;           // not yet read; empty = none
   std::vector<std::string> tsuids;  // hexadecimal
-  bool pre_aggregate = false;
   bool operator==(const DraftSubQuestion&) const = default;
 };
+
+// "ROLLUP_RAW" and the like, in any case; what is none of them means kNoFallback, as in OpenTSDB.
+[[nodiscard]] RollupUsage parse_rollup_usage(std::string_view text);
 
 // A question as written: nothing checked yet.
 struct DraftQuestion {

@@ -224,7 +224,11 @@ Result<DraftSubQuestion> read_sub_question(element value, const ParseContext& co
     } else if (name == "useMultiGets") {
       TRY(sub.question.use_multi_gets, read_bool(name, field));
     } else if (name == "preAggregate") {
-      TRY(sub.pre_aggregate, read_bool(name, field));
+      TRY(sub.question.pre_aggregate, read_bool(name, field));
+    } else if (name == "rollupUsage") {
+      TRY(const std::string usage, read_text(name, field));
+      sub.question.rollup_usage =
+          field.is_null() ? std::nullopt : std::optional(parse_rollup_usage(usage));
     }
   }
   if (options.options_given) sub.question.rate_options = options;

@@ -112,7 +112,9 @@ Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
   } else if (part.front() >= '0' && part.front() <= '9') {
     sub.downsample = part;
   } else if (lower == "pre-agg") {
-    sub.pre_aggregate = true;
+    sub.question.pre_aggregate = true;
+  } else if (lower.starts_with("rollup_")) {
+    sub.question.rollup_usage = parse_rollup_usage(part);
   } else if (lower.starts_with("percentiles")) {
     TRY(sub.question.percentiles, parse_percentiles(part));
   } else if (lower.starts_with("show-histogram-buckets")) {

@@ -103,15 +103,13 @@ storage::SeriesQuery series_query(const SubQuestion& question, bool skip_unknown
   return query;
 }
 
-Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
-                                              storage::Metadata* metadata,
-                                              std::shared_ptr<const storage::Selection> selection,
-                                              const SubQuestion& question, const SubPlan& plan,
-                                              std::size_t query_index,
-                                              std::shared_ptr<Watch> shared_watch,
-                                              FetchMeter& meter) {
+Task<std::vector<AnswerSeries>> run_sub_query(
+    storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
+    std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
+    const SubPlan& plan, std::size_t query_index, std::shared_ptr<Watch> shared_watch,
+    FetchMeter& meter) {
   Watch& watch = *shared_watch;
-  Fetch fetch(store, plan, shared_watch, meter);
+  Fetch fetch(store, source, plan, shared_watch, meter);
   fetch.select(selection);
   Groups groups(question, plan);
   WindowLength window_length(plan.scan, watch.limits());
@@ -143,6 +141,9 @@ Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
         static_cast<std::int64_t>((points_out - answered) * PointColumns::kBytesPerPoint)));
     answered = points_out;
     at = window.end;
+  }
+  if (plan.empty_series_count) {
+    for (const storage::Series* const series : fetch.empty_series()) groups.add_empty(*series);
   }
   if (metadata != nullptr) {
     auto finding = find_notes(store, *metadata, std::move(selection), question, plan, groups);

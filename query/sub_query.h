@@ -22,13 +22,12 @@ namespace halite::query {
 [[nodiscard]] storage::SeriesQuery series_query(const SubQuestion& question,
                                                 bool skip_unknown_values);
 
-// All are used until the task is over; without metadata no notes are looked for. The answers'
-// points count as memory of `watch` for good.
-Task<std::vector<AnswerSeries>> run_sub_query(storage::PointStore& store,
-                                              storage::Metadata* metadata,
-                                              std::shared_ptr<const storage::Selection> selection,
-                                              const SubQuestion& question, const SubPlan& plan,
-                                              std::size_t query_index, std::shared_ptr<Watch> watch,
-                                              FetchMeter& meter);
+// Reads `source`: the store itself, or rollups of its series. All are used until the task is over;
+// without metadata no notes are looked for. The answers' points count as memory of `watch` for
+// good.
+Task<std::vector<AnswerSeries>> run_sub_query(
+    storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
+    std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
+    const SubPlan& plan, std::size_t query_index, std::shared_ptr<Watch> watch, FetchMeter& meter);
 
 }  // namespace halite::query

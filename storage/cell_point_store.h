@@ -86,6 +86,9 @@ class CellPointStore final : public PointStore {
   // The names table, for those who manage names.
   [[nodiscard]] UidTable& uids();
 
+  // Its series, for those who keep other things of them.
+  [[nodiscard]] SeriesRegistry& registry() { return registry_; }
+
  private:
   struct Tables {
     std::shared_ptr<Table> data;

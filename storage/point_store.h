@@ -82,6 +82,8 @@ struct Block {
   std::vector<TimestampMs> times;
   std::vector<ValueBits> values;
   std::bitset<kBlockPointsMax> floats;  // bit i: values[i] is a double
+  // Only where the values are sums to be averaged: how many points each is the sum of.
+  std::vector<std::int64_t> counts;
 
   [[nodiscard]] std::size_t size() const { return times.size(); }
 };
@@ -136,17 +138,27 @@ struct CreateNames {
   bool tag_values = true;
 };
 
-class PointStore {
+// Something whose series can be read as blocks: points, or rollups of them.
+class BlockSource {
  public:
-  virtual ~PointStore() = default;
+  virtual ~BlockSource() = default;
 
+  // The series behind an id that the store gave.
+  [[nodiscard]] virtual const Series& series(SeriesId id) const = 0;
+
+  [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
+
+  // Sees every point that was durable before this call.
+  [[nodiscard]] virtual std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                        TimeRange range, std::uint32_t shard) = 0;
+};
+
+class PointStore : public BlockSource {
+ public:
   // Ids for series, made on first sight, in the order asked. A name that may not be made is
   // kNotFound: "No such name for 'metrics': 'x'".
   virtual Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                                      CreateNames create) = 0;
-
-  // The series behind an id that this store gave.
-  [[nodiscard]] virtual const Series& series(SeriesId id) const = 0;
 
   // Takes points in; waits here while the store has too much under way.
   virtual Task<Accepted> append(PointBatch batch) = 0;
@@ -158,12 +170,6 @@ class PointStore {
   // Resolves names. kNotFound for a metric, key or literal value that has no id, in OpenTSDB's
   // words; kInvalidArgument for a filter that does not compile; the watch's errors.
   virtual Task<std::shared_ptr<const Selection>> select(SeriesQuery query) = 0;
-
-  [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
-
-  // Sees every point whose append() was durable before this call.
-  [[nodiscard]] virtual std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
-                                                        TimeRange range, std::uint32_t shard) = 0;
 
   // Every series selected, whatever its points; at most limit (0 = all), by tsuid.
   virtual Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,

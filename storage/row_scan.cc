@@ -136,11 +136,13 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
   std::size_t wanted_total = 0;
   std::size_t metric_total = 0;
   bool all_known = true;
+  // Rows without salts are all in one shard, also where the points' rows have salts.
+  const bool one_shard = source_.layout.salt_buckets() == 1;
   if (choice.only) {
     wanted_total = choice.only->size();
     metric_total = selection_->known()->metric_size();
     for (const SeriesId id : *choice.only) {
-      if (table.at(id).shard == shard) wanted.push_back(table.at(id).tsuid);
+      if (one_shard || table.at(id).shard == shard) wanted.push_back(table.at(id).tsuid);
     }
   } else if (selection_->by_tsuid()) {
     for (const Bytes& tsuid : selection_->tsuids()) {
@@ -150,7 +152,8 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
     metric_total = 2 * wanted_total + 1;  // they were named: ask for them
   } else {
     const RowSelection::Known known = selection_->known();
-    const std::span<const SeriesId> ours = known->of_shard(shard);
+    const std::span<const SeriesId> ours =
+        one_shard ? std::span(known->by_shard()) : known->of_shard(shard);
     all_known = !options.shared_tables;
     if (all_known && ours.empty()) return;
     wanted_total = known->size();
@@ -175,6 +178,12 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
 }
 
 void RowScan::set_steps(std::vector<BucketScan> buckets) {
+  if (!source_.qualifier_end.empty()) {
+    for (BucketScan& bucket : buckets) {
+      bucket.qualifier_begin = source_.qualifier_begin;
+      bucket.qualifier_end = source_.qualifier_end;
+    }
+  }
   for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family);
   for (RowScanStep& step : steps_) step.spec.watch = selection_->watch();
   ascending_ = std::ranges::is_sorted(steps_, {}, begin_of);

@@ -40,6 +40,9 @@ struct RowSource {
   const RowLayout& layout;
   SeriesRegistry& registry;
   RowScanOptions options;
+  // Of each row only cells in this range, whatever the layout says; empty = as the layout says.
+  Bytes qualifier_begin = {};
+  Bytes qualifier_end = {};
 };
 
 struct WantedRow {

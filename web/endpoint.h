@@ -47,6 +47,10 @@ struct Endpoint {
   Handler handler;
 };
 
+// OpenTSDB's words where histograms are off.
+inline constexpr std::string_view kHistogramsAreOff =
+    "Histogram storage has not been enabled. Check the 'tsd.core.histograms.config' configuration.";
+
 // All endpoints, one line each.
 [[nodiscard]] std::span<const Endpoint> all_endpoints();
 

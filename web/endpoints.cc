@@ -15,6 +15,8 @@ constexpr std::uint8_t kEdit = kGet | kPost | kPut | kDelete;
 // name, methods, modes, watch the client, handler
 constexpr std::array kEndpoints = {
     Endpoint{"api/put", kPost, kWrites, false, handle_put},
+    Endpoint{"api/rollup", kPost, kWrites, false, handle_rollup},
+    Endpoint{"api/histogram", kEdit | kHead | kPatch, kWrites, false, handle_histogram},
     Endpoint{"api/query", kAsk | kDelete, kReads, true, handle_query},
     Endpoint{"api/suggest", kAsk, kReads, false, handle_suggest},
     Endpoint{"api/search", kEdit | kPatch, kReads, true, handle_search},

@@ -57,6 +57,34 @@ void append_group_tags(std::string& to, const query::SubQuestion& sub) {
   to += '}';
 }
 
+void append_percentiles(std::string& to, const query::SubQuestion& sub) {
+  if (sub.percentiles.empty()) {
+    to += "null";
+    return;
+  }
+  to += '[';
+  for (const float percentile : sub.percentiles) {
+    if (to.back() != '[') to += ',';
+    to += java_float(percentile);
+  }
+  to += ']';
+}
+
+std::string_view usage_name(std::optional<query::RollupUsage> usage) {
+  if (!usage) return {};
+  switch (*usage) {
+    case query::RollupUsage::kRaw:
+      return "ROLLUP_RAW";
+    case query::RollupUsage::kNoFallback:
+      return "ROLLUP_NOFALLBACK";
+    case query::RollupUsage::kFallback:
+      return "ROLLUP_FALLBACK";
+    case query::RollupUsage::kFallbackRaw:
+      break;
+  }
+  return "ROLLUP_FALLBACK_RAW";
+}
+
 void append_rate_options(std::string& to, const query::SubQuestion& sub) {
   if (!sub.rate_options) {
     to += "null";
@@ -142,20 +170,29 @@ void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size
   append_bool(to, sub.rate.has_value());
   to += ",\"filters\":";
   append_filters(to, sub);
-  fmt::format_to(std::back_inserter(to),
-                 ",\"percentiles\":null,\"index\":{},\"rateOptions\":", index);
+  to += ",\"percentiles\":";
+  append_percentiles(to, sub);
+  fmt::format_to(std::back_inserter(to), ",\"index\":{},\"rateOptions\":", index);
   append_rate_options(to, sub);
   to += ",\"filterTagKs\":null,\"explicitTags\":";
   append_bool(to, sub.explicit_tags);
   to += ",\"useFuzzyFilter\":";
   append_bool(to, sub.use_fuzzy_filter);
-  to +=
-      ",\"preAggregate\":false,\"rollupUsage\":null,\"rollupTable\":\"raw\","
-      "\"showHistogramBuckets\":false,\"useMultiGets\":";
+  to += ",\"preAggregate\":";
+  append_bool(to, sub.pre_aggregate);
+  to += ",\"rollupUsage\":";
+  append_text_or_null(to, usage_name(sub.rollup_usage));
+  to += ",\"rollupTable\":";
+  append_json_string(to, sub.rollup_table);
+  to += ",\"showHistogramBuckets\":";
+  append_bool(to, sub.show_histogram_buckets);
+  to += ",\"useMultiGets\":";
   append_bool(to, sub.use_multi_gets);
   to += ",\"tags\":";
   append_group_tags(to, sub);
-  to += ",\"histogramQuery\":false}";
+  to += ",\"histogramQuery\":";
+  append_bool(to, sub.wants_histograms());
+  to += '}';
 }
 
 AnswerSource::AnswerSource(std::shared_ptr<const query::Answer> answer, AnswerFormat format)

@@ -48,6 +48,8 @@ struct WebOptions {
                                                    // for a client to read; more are dropped
   bool telnet_storage_errors = true;  // as ingest's: tell telnet clients what the store could not
                                       // do (tsd.rpc.telnet.return_errors)
+  std::size_t telnet_side_lines_max = 1024;     // rollups or histograms stored together
+  std::size_t telnet_side_bytes_max = 1 << 20;  // the same
   std::size_t telnet_flushes_max = 256;  // web.telnet_flushes_max: batches of a connection that are
                                          // not durable yet; it is not read meanwhile
   std::int64_t telnet_durable_ms = 200;  // web.telnet_durable_ms: points read are durable within

@@ -27,8 +27,10 @@ namespace prometheus {
 class Registry;
 }
 namespace halite::ingest {
+class HistogramWriter;
+class RollupWriter;
 class Writer;
-}
+}  // namespace halite::ingest
 namespace halite::query {
 class QueryEngine;
 }
@@ -63,6 +65,8 @@ struct LogLine {
 // What the handlers work with. All that is referred to outlives the server.
 struct WebServices {
   ingest::Writer& writer;
+  ingest::RollupWriter& rollups;
+  ingest::HistogramWriter* histograms = nullptr;  // null: histograms are off
   query::QueryEngine& engine;
   storage::PointStore& store;
   storage::Metadata& metadata;

@@ -29,17 +29,6 @@ void run_help(WebContext& context, std::string_view, std::string& reply) {
   reply += "diediedie \n";
 }
 
-// Neither is kept here; the answers are those of an OpenTSDB that was not told to either.
-void run_rollup(WebContext&, std::string_view, std::string& reply) {
-  reply += "rollup: illegal argument: No rollup or aggregations were configured\n";
-}
-
-void run_histogram(WebContext&, std::string_view, std::string& reply) {
-  reply +=
-      "histogram: illegal argument: Histogram storage has not been enabled. Check the "
-      "'tsd.core.histograms.config' configuration.\n";
-}
-
 // A word that anybody may send must not end the server for everybody.
 void run_diediedie(WebContext&, std::string_view, std::string& reply) {
   reply += "diediedie: switched off; stop the process instead\n";
@@ -56,8 +45,6 @@ constexpr std::array kCommands = {
     TelnetCommand{"help", false, run_help},
     TelnetCommand{"diediedie", false, run_diediedie},
     TelnetCommand{"dropcaches", false, run_dropcaches},
-    TelnetCommand{"rollup", true, run_rollup},
-    TelnetCommand{"histogram", true, run_histogram},
 };
 
 }  // namespace

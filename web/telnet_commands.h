@@ -18,7 +18,7 @@ struct TelnetCommand {
   void (*run)(WebContext& context, std::string_view line, std::string& reply);
 };
 
-// nullptr: no such command (put, sync and exit are the session's).
+// nullptr: no such command (put, rollup, histogram, sync and exit are the session's).
 [[nodiscard]] const TelnetCommand* find_telnet_command(std::string_view name, Mode mode);
 
 [[nodiscard]] std::string unknown_command(std::string_view word);

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "ingest/histogram_writer.h"
+#include "ingest/rollup_writer.h"
+#include "web/endpoint.h"
 #include "web/telnet_commands.h"
 
 namespace halite::web {
@@ -17,6 +20,13 @@ namespace {
 constexpr std::size_t kReplyBytes = 64 << 10;  // collected before they are handed on
 
 std::string_view first_word(std::string_view line) { return line.substr(0, line.find(' ')); }
+
+// A command whose lines are collected and stored together; empty: another one.
+std::string_view side_command(std::string_view line) {
+  const std::string_view word = first_word(line);
+  if (word == "rollup") return "rollup";
+  return word == "histogram" ? "histogram" : "";
+}
 
 }  // namespace
 
@@ -89,9 +99,12 @@ asio::awaitable<void> TelnetSession::take_lines() {
     if (found == LineSplitter::Found::kTooLong) {
       refuse_long_line(line);
     } else if (takes_puts && first_word(line) == "put") {
+      if (!side_lines_.empty()) co_await flush_side();
       batch_.add(line, reply_);
       unflushed_ = true;
       if (batch_.full()) co_await flush();
+    } else if (takes_puts && !side_command(line).empty()) {
+      co_await take_side_line(side_command(line), line);
     } else {
       co_await run_command(line);
     }
@@ -99,10 +112,42 @@ asio::awaitable<void> TelnetSession::take_lines() {
   }
   context_.metrics.telnet_lines.Increment(static_cast<double>(count));
   if (unflushed_) co_await flush();
+  if (!side_lines_.empty()) co_await flush_side();
+}
+
+// Answers keep the order of the lines, so only one kind waits at a time.
+asio::awaitable<void> TelnetSession::take_side_line(std::string_view command,
+                                                    std::string_view line) {
+  if (unflushed_) co_await flush();
+  if (command != side_command_ && !side_lines_.empty()) co_await flush_side();
+  side_command_ = command;
+  context_.metrics.telnet_command(command);
+  if (command == "histogram" && context_.services.histograms == nullptr) {
+    reply_ += fmt::format("histogram: illegal argument: {}\n", kHistogramsAreOff);
+    co_return;
+  }
+  side_lines_.emplace_back(line);
+  side_bytes_ += line.size();
+  const bool full = side_lines_.size() >= context_.options.telnet_side_lines_max ||
+                    side_bytes_ >= context_.options.telnet_side_bytes_max;
+  if (full) co_await flush_side();
+}
+
+// What waits is durable before anything else is read, so that it takes no more room.
+asio::awaitable<void> TelnetSession::flush_side() {
+  std::vector<std::string> lines = std::exchange(side_lines_, {});
+  side_bytes_ = 0;
+  const web::WebServices& services = context_.services;
+  auto storing = side_command_ == "rollup"
+                     ? services.rollups.put_lines(std::move(lines), &reply_)
+                     : services.histograms->put_lines(std::move(lines), &reply_);
+  const Result<void> stored = co_await std::move(storing);
+  if (!stored) note_failure(stored.error(), false);  // a reply has said it
 }
 
 asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
   if (unflushed_) co_await flush();  // answers keep the order of the lines
+  if (!side_lines_.empty()) co_await flush_side();
   const std::string_view word = first_word(line);
   if (word == "exit") {
     exit_ = true;

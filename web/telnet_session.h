@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/awaitable.hpp>
 
@@ -36,6 +37,8 @@ class TelnetSession {
   boost::asio::awaitable<void> run_command(std::string_view line);
   void refuse_long_line(std::string_view beginning);
   boost::asio::awaitable<void> flush();  // points of the lines so far go to the store
+  boost::asio::awaitable<void> take_side_line(std::string_view command, std::string_view line);
+  boost::asio::awaitable<void> flush_side();  // rollups or histograms become durable
   [[nodiscard]] bool must_wait() const;
   boost::asio::awaitable<void> settle_finished();
   boost::asio::awaitable<void> wait_oldest();  // until it is durable
@@ -57,6 +60,9 @@ class TelnetSession {
   std::deque<Flush> flushes_;  // not known to be durable, oldest first
   std::string failed_;         // why points since the last sync are not durable; empty = none
   bool unflushed_ = false;     // put lines since the last flush
+  std::vector<std::string> side_lines_;  // of rollups, or of histograms, since the last flush
+  std::size_t side_bytes_ = 0;           // of them
+  std::string_view side_command_;        // which of the two
   bool exit_ = false;
 };
 

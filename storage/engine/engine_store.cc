@@ -195,6 +195,8 @@ Task<void> EngineStore::seal() {
   co_return co_await done.wait();
 }
 
+SeriesRegistry& EngineStore::registry() { return core_->registry; }
+
 UidTable& EngineStore::uids() { return core_->registry.uids(); }
 
 }  // namespace halite::storage

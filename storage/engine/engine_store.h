@@ -24,6 +24,7 @@
 #include "storage/schema/cyclic_layout.h"
 #include "storage/schema/table_parameters.h"
 #include "storage/schema/uid_table.h"
+#include "storage/series_registry.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
@@ -81,6 +82,9 @@ class EngineStore final : public PointStore {
 
   // The names table, for those who manage names.
   [[nodiscard]] UidTable& uids();
+
+  // Its series, for those who keep other things of them.
+  [[nodiscard]] SeriesRegistry& registry();
 
  private:
   EngineStore(std::shared_ptr<engine::Core> core, prometheus::Registry& registry);

@@ -5,7 +5,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr char kPrefix = 6;
+constexpr char kPrefix = kHistogramPrefix;
 
 }  // namespace
 

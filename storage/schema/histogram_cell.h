@@ -14,6 +14,8 @@
 
 namespace halite::storage {
 
+inline constexpr char kHistogramPrefix = 6;
+
 struct HistogramCell {
   std::uint32_t offset_ms = 0;  // in the hour
   bool millis = false;

@@ -15,8 +15,10 @@ constexpr std::int64_t kIntervalsMax = 7774;
 constexpr std::int64_t kOffsetMax = 0xFFF;  // 12 bits
 constexpr std::size_t kOffsetBytes = 2;
 
+}  // namespace
+
 // As OpenTSDB counts a row's length: the longest month and year, and a day to spare.
-std::int64_t span_seconds(const RollupInterval& interval) {
+std::int64_t rollup_span_seconds(const RollupInterval& interval) {
   switch (interval.span) {
     case RollupSpan::kHours:
       return kRowSeconds * interval.hours;
@@ -30,8 +32,6 @@ std::int64_t span_seconds(const RollupInterval& interval) {
   return kDaySeconds;
 }
 
-}  // namespace
-
 Result<void> check_rollup(const RollupInterval& interval) {
   if (interval.seconds < 1 || interval.hours < 1 ||
       (interval.hours > 1 && interval.hours % 2 != 0)) {
@@ -40,7 +40,7 @@ Result<void> check_rollup(const RollupInterval& interval) {
                             "number of hours, found {} s and {} h",
                             interval.seconds, interval.hours));
   }
-  const std::int64_t count = span_seconds(interval) / interval.seconds;
+  const std::int64_t count = rollup_span_seconds(interval) / interval.seconds;
   if (count < kIntervalsMin || count > kIntervalsMax) {
     return fail(Errc::kInvalidArgument, fmt::format("a rollup row holds {} to {} intervals, found "
                                                     "{}",
@@ -51,7 +51,7 @@ Result<void> check_rollup(const RollupInterval& interval) {
 
 std::int64_t rollup_base(const RollupInterval& interval, std::int64_t time_s) {
   if (interval.span == RollupSpan::kHours || interval.span == RollupSpan::kDay) {
-    return time_s - time_s % span_seconds(interval);
+    return time_s - time_s % rollup_span_seconds(interval);
   }
   const auto day =
       std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(time_s)));
@@ -59,6 +59,11 @@ std::int64_t rollup_base(const RollupInterval& interval, std::int64_t time_s) {
   const auto month = interval.span == RollupSpan::kMonth ? date.month() : std::chrono::January;
   const std::chrono::sys_days begin(date.year() / month / 1);
   return std::chrono::sys_seconds(begin).time_since_epoch().count();
+}
+
+std::int64_t rollup_next_base(const RollupInterval& interval, std::int64_t base_s) {
+  // The span is never shorter than the row, and never as long as the row and the next.
+  return rollup_base(interval, base_s + rollup_span_seconds(interval));
 }
 
 Result<RollupCell> rollup_cell(const OpentsdbLayout& layout, const RollupInterval& interval,

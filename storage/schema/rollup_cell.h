@@ -31,6 +31,12 @@ struct RollupInterval {
 // The start of the row that holds a time; both in seconds since 1970, from 0 on.
 [[nodiscard]] std::int64_t rollup_base(const RollupInterval& interval, std::int64_t time_s);
 
+// The start of the row after the one that starts at base_s.
+[[nodiscard]] std::int64_t rollup_next_base(const RollupInterval& interval, std::int64_t base_s);
+
+// How long a row is at the most, as OpenTSDB counts it.
+[[nodiscard]] std::int64_t rollup_span_seconds(const RollupInterval& interval);
+
 struct RollupCell {
   Bytes row;
   PointCell cell;

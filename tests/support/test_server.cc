@@ -13,10 +13,15 @@
 #include <prometheus/registry.h>
 
 #include "common/check.h"
+#include "ingest/histogram_writer.h"
+#include "ingest/rollup_writer.h"
 #include "storage/cell_point_store.h"
+#include "storage/histogram_cells.h"
 #include "storage/memory_store.h"
 #include "storage/meta/metadata.h"
+#include "storage/rollup_tables.h"
 #include "storage/schema/cyclic_layout.h"
+#include "storage/schema/opentsdb_layout.h"
 #include "web/server.h"
 
 namespace halite::test {
@@ -42,6 +47,7 @@ struct TestServer::Parts {
     return asio::co_spawn(io, std::move(task), asio::use_future).get();
   }
   std::unique_ptr<storage::CellPointStore> open_points();
+  void open_sides(const TestServerOptions& options);
 
   FakeClock clock;
   prometheus::Registry registry;
@@ -53,7 +59,11 @@ struct TestServer::Parts {
   UnrulyStore tables;
   std::unique_ptr<storage::CellPointStore> points;
   std::unique_ptr<storage::Metadata> metadata;
+  std::unique_ptr<storage::RollupTables> rollup_tables;
+  std::unique_ptr<storage::HistogramCells> histogram_cells;
   std::unique_ptr<ingest::Writer> writer;
+  std::unique_ptr<ingest::RollupWriter> rollups;
+  std::unique_ptr<ingest::HistogramWriter> histograms;
   std::unique_ptr<query::QueryEngine> engine;
   std::unique_ptr<web::WebServer> server;
 };
@@ -76,12 +86,17 @@ TestServer::Parts::Parts(TestServerOptions options)
                                       .registry = registry};
   metadata = must(wait_for(storage::Metadata::open(std::move(meta_parts), options.metadata)));
   writer = std::make_unique<ingest::Writer>(metadata->points(), clock, options.ingest, registry);
-  engine = std::make_unique<query::QueryEngine>(*points, clock, options.query,
-                                                options.skip_unknown_values, io.get_executor(),
-                                                registry, metadata.get());
+  open_sides(options);
+  engine = std::make_unique<query::QueryEngine>(
+      *points, clock, options.query, options.skip_unknown_values, io.get_executor(), registry,
+      metadata.get(),
+      query::SideSources{
+          .rollups = rollup_tables.get(), .histograms = histogram_cells.get(), .tags = {}});
   options.web.port = 0;
   web::WebServices services{
       .writer = *writer,
+      .rollups = *rollups,
+      .histograms = histograms.get(),
       .engine = *engine,
       .store = *points,
       .metadata = *metadata,
@@ -119,6 +134,39 @@ TestServer::Parts::Parts(TestServerOptions options)
   HALITE_CHECK(started, started ? std::string() : started.error().message);
 }
 
+void TestServer::Parts::open_sides(const TestServerOptions& options) {
+  const std::shared_ptr<const storage::OpentsdbLayout> rows =
+      must(storage::OpentsdbLayout::make({}));
+  if (!options.rollups.empty()) {
+    auto config = must(storage::parse_rollup_config(options.rollups, query::aggregator_names()));
+    rollup_tables = must(wait_for(storage::RollupTables::open({.store = tables,
+                                                               .series = points->registry(),
+                                                               .rows = rows,
+                                                               .scan = {},
+                                                               .data_table = "tsdb",
+                                                               .settings_table = "halite-settings",
+                                                               .clock = clock,
+                                                               .registry = registry},
+                                                              std::move(config))));
+  }
+  rollups = std::make_unique<ingest::RollupWriter>(
+      *writer, rollup_tables.get(),
+      ingest::RollupOptions{.aggregators = query::aggregator_names()});
+  if (options.histograms.empty()) return;
+  histogram_cells = must(wait_for(
+      storage::HistogramCells::open({.store = tables,
+                                     .series = points->registry(),
+                                     .rows = rows,
+                                     .scan = {},
+                                     .table = "tsdb-histogram",
+                                     .cell_ttl_ms = 0,
+                                     .settings_table = "halite-settings",
+                                     .clock = clock,
+                                     .registry = registry},
+                                    must(storage::parse_histogram_config(options.histograms)))));
+  histograms = std::make_unique<ingest::HistogramWriter>(*writer, *histogram_cells);
+}
+
 std::unique_ptr<storage::CellPointStore> TestServer::Parts::open_points() {
   std::unique_ptr<storage::CyclicLayout> layout = must(storage::CyclicLayout::make({}));
   const storage::TableParameters parameters = layout->parameters();
@@ -135,9 +183,13 @@ TestServer::Parts::~Parts() {
   server->stop();
   server.reset();
   engine.reset();
+  histograms.reset();
+  rollups.reset();
   writer.reset();
   const Result<void> stopped = wait_for(metadata->stop());
   HALITE_CHECK(stopped, stopped ? std::string() : stopped.error().message);
+  histogram_cells.reset();
+  rollup_tables.reset();
   metadata.reset();
   const Result<void> closed = wait_for(points->close());
   HALITE_CHECK(closed, closed ? std::string() : closed.error().message);

@@ -70,6 +70,8 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
       {"now_ms", number_into(options.now_ms)},
       {"not_ready", text_into(options.not_ready)},
       {"ingest.create_metrics", flag_into(options.ingest.create.metrics)},
+      {"rollups.config", text_into(options.rollups)},
+      {"histograms.config", text_into(options.histograms)},
       {"ingest.tags_max", number_into(options.ingest.limits.tags_max)},
       {"ingest.points_per_request_max", number_into(options.ingest.limits.points_per_request_max)},
       {"query.fetch_bytes_max", number_into(options.query.fetch.bytes_max)},

@@ -8,6 +8,8 @@
 namespace halite::web {
 
 boost::asio::awaitable<Response> handle_put(Call& call);               // put.cc
+boost::asio::awaitable<Response> handle_rollup(Call& call);            // rollup.cc
+boost::asio::awaitable<Response> handle_histogram(Call& call);         // histogram.cc
 boost::asio::awaitable<Response> handle_query(Call& call);             // query.cc
 boost::asio::awaitable<Response> handle_query_exp(Call& call);         // query_exp.cc
 boost::asio::awaitable<Response> handle_query_explain(Call& call);     // query_explain.cc

@@ -1,0 +1,69 @@
+#include "ingest/histogram_rules.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace halite::ingest {
+namespace {
+
+std::unexpected<Refused> illegal(std::string text) {
+  return std::unexpected(
+      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::move(text)});
+}
+
+}  // namespace
+
+Bytes encode_histogram(std::uint8_t codec, const storage::SimpleHistogram& histogram) {
+  Bytes bytes(1, static_cast<char>(codec));
+  histogram.append_to(bytes);
+  return bytes;
+}
+
+std::expected<void, Refused> add_bucket(storage::SimpleHistogram& histogram,
+                                        std::string_view bounds, std::int64_t count) {
+  const std::size_t comma = bounds.find(',');
+  if (comma == std::string_view::npos || bounds.find(',', comma + 1) != std::string_view::npos) {
+    return illegal(fmt::format("Unable to parse bucket bounds: {}", bounds));
+  }
+  const auto lower = parse_java_float(bounds.substr(0, comma));
+  const auto upper = lower ? parse_java_float(bounds.substr(comma + 1)) : lower;
+  if (!upper) {
+    return std::unexpected(Refused{.reason = RefusalReason::kInvalidValue, .text = upper.error()});
+  }
+  const Result<void> set = histogram.set(*lower, *upper, count);
+  if (!set) return illegal(set.error().message);
+  return {};
+}
+
+std::expected<std::uint8_t, Refused> HistogramRules::simple_id() const {
+  if (config_.simple_id) return *config_.simple_id;
+  return illegal("No codec ID assigned to class class net.opentsdb.core.SimpleHistogramDecoder");
+}
+
+std::expected<Bytes, Refused> HistogramRules::recode(std::int64_t codec, BytesView bytes) const {
+  if (!config_.simple_id || codec != *config_.simple_id) {
+    return illegal(fmt::format("No codec found mapped to ID {}", codec));
+  }
+  const auto histogram = storage::SimpleHistogram::read(bytes);
+  if (histogram) return encode_histogram(*config_.simple_id, *histogram);
+  const bool expected = histogram.error().code == Errc::kInvalidArgument;
+  return std::unexpected(
+      Refused{.reason = expected ? RefusalReason::kIllegalArgument : RefusalReason::kStorage,
+              .text = histogram.error().message});
+}
+
+std::expected<NamedHistogram, Refused> HistogramRules::judge(SentHistogram sent,
+                                                             Bytes value) const {
+  if (sent.timestamp > kTimestampMax) {
+    return std::unexpected(bad_timestamp(sent.metric, sent.timestamp, value, 0, sent.tags));
+  }
+  auto series = points_.judge_series(sent.metric, std::move(sent.tags));
+  if (!series) return std::unexpected(std::move(series).error());
+  return NamedHistogram{.series = *std::move(series),
+                        .time = to_ms(sent.timestamp),
+                        .millis = is_millis(sent.timestamp),
+                        .value = std::move(value)};
+}
+
+}  // namespace halite::ingest

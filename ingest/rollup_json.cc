@@ -1,0 +1,79 @@
+#include "ingest/rollup_json.h"
+
+#include <utility>
+
+#include "common/json_string.h"
+#include "ingest/json_object.h"
+#include "ingest/number_text.h"
+
+namespace halite::ingest {
+namespace {
+
+std::unexpected<Refused> illegal(std::string_view text) {
+  return std::unexpected(
+      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::string(text)});
+}
+
+bool missing(const std::optional<std::string>& text) { return !text || text->empty(); }
+
+void append_field(std::string& json, std::string_view name,
+                  const std::optional<std::string>& value) {
+  if (!value) return;
+  json += ',';
+  append_json_string(json, name);
+  json += ':';
+  append_json_string(json, *value);
+}
+
+}  // namespace
+
+std::string echo_sent_rollup(const SentRollupPoint& sent) {
+  std::string json = echo_sent_point(sent.point);
+  json.pop_back();  // its end; a point always has a timestamp
+  append_field(json, "interval", sent.interval);
+  append_field(json, "aggregator", sent.aggregator);
+  append_field(json, "groupByAggregator", sent.group_aggregator);
+  json += '}';
+  return json;
+}
+
+std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint sent,
+                                                      const RollupRules& rules) {
+  SentPoint& point = sent.point;
+  if (missing(point.metric)) return illegal("Metric name was empty");
+  if (point.timestamp <= 0) return illegal("Invalid timestamp");
+  if (missing(point.value)) return illegal("Empty value");
+  if (!point.tags || point.tags->empty()) return illegal("Missing tags");
+  if (missing(sent.group_aggregator)) {
+    if (missing(sent.interval)) return illegal("Missing interval");
+    if (missing(sent.aggregator)) return illegal("Missing aggregator");
+  }
+  const auto value = parse_value(*point.value);
+  if (!value) {
+    return std::unexpected(Refused{.reason = RefusalReason::kInvalidValue, .text = value.error()});
+  }
+  return rules.judge({.metric = *std::move(point.metric),
+                      .timestamp = point.timestamp,
+                      .value = *value,
+                      .wide = true,
+                      .tags = *std::move(point.tags),
+                      .interval = std::move(sent.interval),
+                      .aggregator = std::move(sent.aggregator),
+                      .group_aggregator = std::move(sent.group_aggregator)});
+}
+
+Result<SentRollupPoint> read_sent_rollup(std::string_view element, std::size_t json_depth_max) {
+  SentRollupPoint sent;
+  TRY_VOID(each_field(element, [&](std::string_view key, auto& value) -> Result<void> {
+    std::optional<std::string>* const text = key == "interval"            ? &sent.interval
+                                             : key == "aggregator"        ? &sent.aggregator
+                                             : key == "groupByAggregator" ? &sent.group_aggregator
+                                                                          : nullptr;
+    if (text == nullptr) return read_point_field(key, value, sent.point, json_depth_max);
+    TRY(*text, scalar_text(token_of(value)));
+    return {};
+  }));
+  return sent;
+}
+
+}  // namespace halite::ingest

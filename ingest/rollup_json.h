@@ -1,0 +1,33 @@
+// One element of a body of /api/rollup: a point with interval, aggregator and groupByAggregator.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ingest/rollup_rules.h"
+#include "ingest/sent_point.h"
+
+namespace halite::ingest {
+
+struct SentRollupPoint {
+  SentPoint point;
+  std::optional<std::string> interval;
+  std::optional<std::string> aggregator;
+  std::optional<std::string> group_aggregator;
+};
+
+// As echo_sent_point().
+[[nodiscard]] std::string echo_sent_rollup(const SentRollupPoint& sent);
+
+[[nodiscard]] std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint sent,
+                                                                    const RollupRules& rules);
+
+// The text of an object. An error is the whole body's.
+[[nodiscard]] Result<SentRollupPoint> read_sent_rollup(std::string_view element,
+                                                       std::size_t json_depth_max);
+
+}  // namespace halite::ingest

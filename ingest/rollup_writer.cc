@@ -1,0 +1,106 @@
+#include "ingest/rollup_writer.h"
+
+#include <utility>
+
+#include "common/check.h"
+#include "ingest/rollup_json.h"
+#include "ingest/rollup_line.h"
+#include "ingest/side_writer.h"
+#include "ingest/writer_impl.h"
+#include "storage/rollup_tables.h"
+
+namespace halite::ingest {
+namespace {
+
+class RollupRound final : public SideRound {
+ public:
+  RollupRound(const RollupRules& rules, storage::RollupTables* tables, std::size_t depth_max)
+      : rules_(rules), tables_(tables), depth_max_(depth_max) {}
+
+  Result<void> add_element(std::string_view element, std::uint32_t origin) override {
+    TRY(SentRollupPoint sent, read_sent_rollup(element, depth_max_));
+    take(judge_sent_rollup(std::move(sent), rules_), origin);
+    return {};
+  }
+
+  void add_line(std::string_view line, std::uint32_t origin) override {
+    take(parse_rollup_line(line, rules_), origin);
+  }
+
+  [[nodiscard]] std::string echo(std::string_view element) const override {
+    const auto sent = read_sent_rollup(element, depth_max_);
+    return sent ? echo_sent_rollup(*sent) : "null";
+  }
+
+  Task<std::vector<storage::Refusal>> write(
+      std::vector<std::optional<storage::SeriesId>> ids) override {
+    HALITE_CHECK(tables_ != nullptr, "no rollup is legal where there are none");
+    std::vector<storage::RollupWrite> points;
+    std::vector<std::size_t> places;  // of each, among all
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (!ids[i]) continue;
+      points_[i].series = *ids[i];
+      points.push_back(points_[i]);
+      places.push_back(i);
+    }
+    auto writing = tables_->write(std::move(points));
+    CO_TRY(std::vector<storage::Refusal> refusals, co_await std::move(writing));
+    for (storage::Refusal& refusal : refusals) refusal.index = places[refusal.index];
+    co_return refusals;
+  }
+
+ private:
+  void take(std::expected<NamedRollup, Refused> point, std::uint32_t origin) {
+    if (!point) {
+      refuse(std::move(point).error(), origin);
+      return;
+    }
+    points_.push_back({.series = 0,
+                       .table = point->table,
+                       .pre_aggregated = point->pre_aggregated,
+                       .aggregator = point->aggregator,
+                       .time_s = point->time_s,
+                       .value = point->value,
+                       .flags = point->flags});
+    named(std::move(point->series), origin);
+  }
+
+  const RollupRules& rules_;
+  storage::RollupTables* const tables_;
+  const std::size_t depth_max_;
+  std::vector<storage::RollupWrite> points_;  // of each named one; without their series
+};
+
+}  // namespace
+
+struct RollupWriter::Impl {
+  Impl(WriterCore& writer_core, storage::RollupTables* rollups, RollupOptions options)
+      : core(writer_core),
+        tables(rollups),
+        rules(core.rules, rollups == nullptr ? nullptr : &rollups->config(), std::move(options)),
+        side(core) {}
+
+  [[nodiscard]] std::unique_ptr<SideRound> round() const {
+    return std::make_unique<RollupRound>(rules, tables, core.options.limits.json_depth_max);
+  }
+
+  WriterCore& core;
+  storage::RollupTables* tables;
+  RollupRules rules;
+  SideWriter side;
+};
+
+RollupWriter::RollupWriter(Writer& writer, storage::RollupTables* tables, RollupOptions options)
+    : impl_(std::make_unique<Impl>(writer.impl_->core, tables, std::move(options))) {}
+
+RollupWriter::~RollupWriter() = default;
+
+Task<PutOutcome> RollupWriter::put_json(std::string body, bool keep_failures) {
+  return impl_->side.put_json(impl_->round(), std::move(body), keep_failures);
+}
+
+Task<void> RollupWriter::put_lines(std::vector<std::string> lines, std::string* replies) {
+  return impl_->side.put_lines(impl_->round(), std::move(lines), "rollup", replies);
+}
+
+}  // namespace halite::ingest

@@ -1,0 +1,29 @@
+// POST /api/histogram: distributions instead of single values.
+//
+// Body        a point or an array of points: {"metric","timestamp","tags"} with either
+//             "buckets":{"<lower>,<upper>":count,...}, "underflow", "overflow", or
+//             "id" and "value": what a codec wrote, in base64
+// Parameters  as /api/put
+// Answer      as /api/put
+// Errors      as /api/put; 503 histograms are off, whatever the method
+#include "ingest/histogram_writer.h"
+#include "web/api_method.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/put_answer.h"
+
+namespace halite::web {
+
+boost::asio::awaitable<Response> handle_histogram(Call& call) {
+  if (call.services.histograms == nullptr) {
+    co_return error_response(call, 503, kHistogramsAreOff);
+  }
+  if (call.request.method != "POST") co_return method_not_allowed(call);
+  const bool details = call.target.has("details");
+  auto putting = call.services.histograms->put_json(std::move(call.request.body), details);
+  Result<ingest::PutOutcome> taken = co_await std::move(putting);
+  auto answering = put_answer(call, std::move(taken));
+  Response response = co_await std::move(answering);
+  co_return response;
+}
+
+}  // namespace halite::web

@@ -1,0 +1,24 @@
+// POST /api/rollup: points that somebody else has summed up.
+//
+// Body        as /api/put, each point with "interval" ("1h") and "aggregator" ("sum"), and with
+//             "groupByAggregator" where it sums up several series; with the latter the former two
+//             may be missing
+// Parameters  as /api/put
+// Answer      as /api/put
+// Errors      as /api/put; where rollups are off, each point that has an interval is refused
+#include "ingest/rollup_writer.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/put_answer.h"
+
+namespace halite::web {
+
+boost::asio::awaitable<Response> handle_rollup(Call& call) {
+  const bool details = call.target.has("details");
+  auto putting = call.services.rollups.put_json(std::move(call.request.body), details);
+  Result<ingest::PutOutcome> taken = co_await std::move(putting);
+  auto answering = put_answer(call, std::move(taken));
+  Response response = co_await std::move(answering);
+  co_return response;
+}
+
+}  // namespace halite::web
