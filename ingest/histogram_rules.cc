@@ -45,12 +45,14 @@ std::expected<Bytes, Refused> HistogramRules::recode(std::int64_t codec, BytesVi
   if (!config_.simple_id || codec != *config_.simple_id) {
     return illegal(fmt::format("No codec found mapped to ID {}", codec));
   }
+  constexpr std::size_t kBytesMin = 6;
+  if (bytes.size() < kBytesMin) {
+    return illegal("Byte array shorter than 6 bytes detected: " + storage::pretty_bytes(bytes));
+  }
   const auto histogram = storage::SimpleHistogram::read(bytes);
   if (histogram) return encode_histogram(*config_.simple_id, *histogram);
-  const bool expected = histogram.error().code == Errc::kInvalidArgument;
   return std::unexpected(
-      Refused{.reason = expected ? RefusalReason::kIllegalArgument : RefusalReason::kStorage,
-              .text = histogram.error().message});
+      Refused{.reason = RefusalReason::kStorage, .text = histogram.error().message});
 }
 
 std::expected<NamedHistogram, Refused> HistogramRules::judge(SentHistogram sent,

@@ -13,7 +13,6 @@ namespace halite::storage {
 namespace {
 
 constexpr std::size_t kBucketsMax = std::numeric_limits<std::int16_t>::max();
-constexpr std::size_t kBytesMin = 6;
 constexpr int kVarintBytesMax = 9;
 
 // A number that orders floats as Float.compare does.
@@ -149,10 +148,6 @@ void SimpleHistogram::append_to(Bytes& to) const {
 }
 
 Result<SimpleHistogram> SimpleHistogram::read(BytesView bytes) {
-  if (bytes.size() < kBytesMin) {
-    return fail(Errc::kInvalidArgument,
-                "Byte array shorter than 6 bytes detected: " + pretty_bytes(bytes));
-  }
   const auto too_short = [] { return fail(Errc::kCorruption, "Buffer underflow."); };
   Reader reader(bytes);
   SimpleHistogram histogram;

@@ -44,8 +44,7 @@ class SimpleHistogram {
 
   // Appends the bytes.
   void append_to(Bytes& to) const;
-  // What is behind the end is not looked at. kInvalidArgument in OpenTSDB's words, kCorruption:
-  // the bytes end too early.
+  // What is behind the end is not looked at. kCorruption: the bytes end too early.
   [[nodiscard]] static Result<SimpleHistogram> read(BytesView bytes);
 
   [[nodiscard]] std::size_t memory_bytes() const {
