@@ -83,7 +83,7 @@ struct Block {
   std::vector<ValueBits> values;
   std::bitset<kBlockPointsMax> floats;  // bit i: values[i] is a double
   // Only where the values are sums to be averaged: how many points each is the sum of.
-  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> counts = {};
 
   [[nodiscard]] std::size_t size() const { return times.size(); }
 };

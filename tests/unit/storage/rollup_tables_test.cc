@@ -23,6 +23,18 @@ using testing::IsEmpty;
 constexpr std::int64_t kDay = 1'356'998'400;
 constexpr TimeRange kAll = {0, TimestampMs{kDay} * 1000 + 86'400'000};
 
+SeriesQuery of_metric_m() {
+  SeriesQuery query;
+  query.metric = "m";
+  return query;
+}
+
+CyclicOptions four_salts() {
+  CyclicOptions options;
+  options.salt_buckets = 4;
+  return options;
+}
+
 RollupConfig two_intervals() {
   RollupConfig config;
   config.ids = {{"sum", 0}, {"count", 1}, {"max", 3}};
@@ -42,14 +54,14 @@ RollupConfig two_intervals() {
 class RollupTablesTest : public testing::Test {
  protected:
   RollupTablesTest() {
-    std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make({.salt_buckets = 4}).value();
+    std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make(four_salts()).value();
     points_ = run_task(CellPointStore::open({cells_, layout, layout->parameters(), clock_,
                                              pool_.get_executor(), metrics_},
                                             {}))
                   .value();
     tables_ = run_task(RollupTables::open(parts({}), two_intervals())).value();
   }
-  ~RollupTablesTest() override {
+  void TearDown() override {
     EXPECT_TRUE(run_task(points_->close()));
     pool_.join();
   }
@@ -85,7 +97,7 @@ class RollupTablesTest : public testing::Test {
     EXPECT_THAT(*refused, IsEmpty());
   }
 
-  std::vector<Block> read(BlockSource& source, SeriesQuery query = {.metric = "m"},
+  std::vector<Block> read(BlockSource& source, SeriesQuery query = of_metric_m(),
                           TimeRange range = kAll) {
     const auto selection = run_task(points_->select(std::move(query))).value();
     std::vector<Block> blocks;
@@ -164,7 +176,7 @@ TEST_F(RollupTablesTest, RowsAreReadFromTheMiddle) {
   write({rollup(a, 0, 0, 1), rollup(a, 0, 5, 6), rollup(a, 0, 9, 10)});
   const auto source = tables_->source(*hourly(), false, "sum").value();
   const TimeRange middle = {(kDay + 3600 * 4) * 1000, (kDay + 3600 * 9) * 1000};
-  const auto blocks = read(*source, {.metric = "m"}, middle);
+  const auto blocks = read(*source, of_metric_m(), middle);
   ASSERT_EQ(blocks.size(), 1U);
   EXPECT_THAT(blocks[0].values, ElementsAre(6U));
 }
@@ -174,7 +186,7 @@ TEST_F(RollupTablesTest, FewOfManySeriesAreFoundByKey) {
   for (int i = 0; i < 20; ++i) points.push_back(rollup(series(std::to_string(i)), 0, 30, 1));
   write(std::move(points));
   const auto source = tables_->source(*hourly(), false, "sum").value();
-  SeriesQuery query{.metric = "m"};
+  SeriesQuery query = of_metric_m();
   query.filters.push_back({FilterType::kLiteralOr, "host", "3|17"});
   const auto blocks = read(*source, query, {0, (kDay + 3 * 86'400) * 1000});
   EXPECT_EQ(blocks.size(), 2U);
@@ -213,7 +225,7 @@ TEST_F(RollupTablesTest, TimesThatNoRowHoldsAreRefusedAlone) {
 
 TEST_F(RollupTablesTest, TablesAreOpenedAsTheyWereMade) {
   EXPECT_TRUE(run_task(RollupTables::open(parts({}), two_intervals())));
-  EXPECT_EQ(run_task(RollupTables::open(parts({.salt_width = 1}), two_intervals())).error().code,
+  EXPECT_EQ(run_task(RollupTables::open(parts({.widths = {}, .salt_width = 1}), two_intervals())).error().code,
             Errc::kConflict);
   RollupConfig config = two_intervals();
   config.tables[1].pre_aggregate = "tsdb";
@@ -240,7 +252,7 @@ TEST_F(RollupTablesTest, HistogramsComeBackByTime) {
                                           {a, begin + 3'600'000, false, "\x2A third"}})));
   clock_.advance(1);
   ASSERT_TRUE(run_task(histograms->write({{a, begin, true, "\x2A newest"}})));
-  const auto selection = run_task(points_->select({.metric = "m"})).value();
+  const auto selection = run_task(points_->select(of_metric_m())).value();
   ASSERT_EQ(histograms->shard_count(), 1U);
   const auto scan = histograms->scan(selection, {begin, begin + 3'600'000}, 0);
   const auto blocks = run_task(scan->next()).value();
