@@ -189,19 +189,19 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     CO_TRY(const SubPlan plan,
            make_plan(answer->question, choice.question, limits.output_points_max, choice.rollup));
     answer->question.queries[index].rollup_table = choice.table;
-    asked = choice.source == nullptr ? plan.asked : TimeRange{};
-    if (question.wants_histograms()) {
-      // Among rollups there are none, and points are no answer to who asks for them.
-      if (choice.source != nullptr || sources.histograms == nullptr) continue;
-      auto reading =
-          run_histogram_query(*sources.histograms, selection, choice.question, plan, index, *watch);
-      CO_TRY(series, co_await std::move(reading));
-      continue;
-    }
+    const bool raw_points = choice.source == nullptr && !question.wants_histograms();
+    asked = raw_points ? plan.asked : TimeRange{};
     const Question& whole = answer->question;
     FetchMeter meter(
         fetch_limits.of(question.metric, whole.override_point_limit, whole.override_byte_limit));
-    const bool raw_points = choice.source == nullptr;
+    if (question.wants_histograms()) {
+      // Among rollups there are none, and points are no answer to who asks for them.
+      if (choice.source != nullptr || sources.histograms == nullptr) continue;
+      auto reading = run_histogram_query(*sources.histograms, selection, choice.question, plan,
+                                         index, *watch, meter);
+      CO_TRY(series, co_await std::move(reading));
+      continue;
+    }
     storage::Metadata* const notes =
         answer->question.no_annotations || !raw_points ? nullptr : metadata;
     storage::BlockSource& source = choice.source == nullptr ? store : *choice.source;

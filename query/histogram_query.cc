@@ -65,9 +65,16 @@ Result<SimpleHistogram> decode(const Bytes& value, const storage::HistogramConfi
   return SimpleHistogram::read(BytesView(value).substr(1));
 }
 
+// As the fetch limits count it; blocks are about as long as rows.
+FetchMeter::Amount amount_of(const storage::HistogramBlock& block) {
+  FetchMeter::Amount amount{.points = block.times.size(), .rows = 1};
+  for (const Bytes& value : block.values) amount.bytes += value.size() + FetchMeter::kPointBytes;
+  return amount;
+}
+
 Task<void> read_shard(const storage::HistogramCells* cells,
                       std::shared_ptr<const storage::Selection> selection, const SubPlan* plan,
-                      std::uint32_t shard, ShardSeries* series, Watch* watch) {
+                      std::uint32_t shard, ShardSeries* series, Watch* watch, FetchMeter* meter) {
   const auto scan = cells->scan(std::move(selection), plan->scan, shard);
   while (true) {
     auto next = scan->next();
@@ -80,6 +87,7 @@ Task<void> read_shard(const storage::HistogramCells* cells,
       const auto [at, added] = series->try_emplace(block.series, *plan);
       if (added) CO_TRY_VOID(watch->add_series(1));
       CO_TRY_VOID(watch->add_points(block.times.size()));
+      CO_TRY_VOID(meter->add(amount_of(block)));
       for (std::size_t i = 0; i < block.times.size(); ++i) {
         CO_TRY(const SimpleHistogram histogram, decode(block.values[i], cells->config()));
         CO_TRY_VOID(at->second.add(block.times[i], histogram, *watch));
@@ -162,11 +170,12 @@ Result<Histograms> merge(const Group& group, std::map<storage::SeriesId, SeriesH
 
 Task<std::vector<AnswerSeries>> run_histogram_query(
     const storage::HistogramCells& cells, std::shared_ptr<const storage::Selection> selection,
-    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, Watch& watch) {
+    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, Watch& watch,
+    FetchMeter& meter) {
   std::vector<ShardSeries> shards(cells.shard_count());
   std::vector<Task<void>> tasks;
   for (std::uint32_t shard = 0; shard < shards.size(); ++shard) {
-    tasks.push_back(read_shard(&cells, selection, &plan, shard, &shards[shard], &watch));
+    tasks.push_back(read_shard(&cells, selection, &plan, shard, &shards[shard], &watch, &meter));
   }
   auto gathering = gather(std::move(tasks), shards.size());
   const std::vector<Result<void>> outcomes = co_await std::move(gathering);

@@ -10,6 +10,7 @@
 
 #include "common/task.h"
 #include "query/engine.h"
+#include "query/fetch_limits.h"
 #include "query/plan.h"
 #include "query/question.h"
 #include "query/watch.h"
@@ -23,6 +24,7 @@ namespace halite::query {
 // used until the task is over. kInvalidArgument: a histogram of a codec that is not configured.
 Task<std::vector<AnswerSeries>> run_histogram_query(
     const storage::HistogramCells& cells, std::shared_ptr<const storage::Selection> selection,
-    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, Watch& watch);
+    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, Watch& watch,
+    FetchMeter& meter);
 
 }  // namespace halite::query

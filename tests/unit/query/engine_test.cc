@@ -305,7 +305,17 @@ TEST(QueryEngine, DeletesExactlyTheRangeItAnswered) {
   EXPECT_THAT(left->series[1].times, SizeIs(5));
 }
 
-TEST(QueryEngine, HistogramsAreNotStored) {
+TEST(QueryEngine, WhoAsksForHistogramsDeletesNoPoints) {
+  QueryWorld world(QueryLayout::kOpentsdb);
+  fill(world, 1, 1);
+  auto question = parse_question_uri(asking("sum:percentiles[99]:m"), world.context());
+  ASSERT_TRUE(question);
+  question->delete_points = true;
+  ASSERT_TRUE(world.ask(*question));
+  EXPECT_THAT(world.ask_uri(asking("sum:m"))->series, SizeIs(1));
+}
+
+TEST(QueryEngine, WhereHistogramsAreOffThereAreNone) {
   QueryWorld world(QueryLayout::kOpentsdb);
   fill(world, 1, 1);
   EXPECT_THAT(world.ask_uri(asking("sum:percentiles[99]:m"))->series, IsEmpty());
