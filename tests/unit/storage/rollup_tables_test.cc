@@ -225,7 +225,9 @@ TEST_F(RollupTablesTest, TimesThatNoRowHoldsAreRefusedAlone) {
 
 TEST_F(RollupTablesTest, TablesAreOpenedAsTheyWereMade) {
   EXPECT_TRUE(run_task(RollupTables::open(parts({}), two_intervals())));
-  EXPECT_EQ(run_task(RollupTables::open(parts({.widths = {}, .salt_width = 1}), two_intervals())).error().code,
+  EXPECT_EQ(run_task(RollupTables::open(parts({.widths = {}, .salt_width = 1}), two_intervals()))
+                .error()
+                .code,
             Errc::kConflict);
   RollupConfig config = two_intervals();
   config.tables[1].pre_aggregate = "tsdb";
