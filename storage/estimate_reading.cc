@@ -1,6 +1,7 @@
 #include "storage/estimate_reading.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -76,7 +77,7 @@ Task<ReadEstimate> estimate_reading(const RowSource& source,
   }
   CO_TRY_VOID(co_await sum.settle());
   const auto of = [part](std::uint64_t all) {
-    return static_cast<std::uint64_t>(static_cast<double>(all) * part + 0.5);
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(all) * part));
   };
   estimate.points = of(sum.total().cells);  // a cell a point
   estimate.bytes = of(sum.total().bytes);
