@@ -6,8 +6,9 @@
 #include "query/expression/exp_question.h"
 #include "tests/fuzz/question_input.h"
 
+namespace halite::query {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace halite::query;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   ParseContext context;
   context.now = kFuzzNow;
@@ -19,3 +20,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace halite::query

@@ -10,8 +10,9 @@
 #include "query/expression/parser.h"
 #include "query/expression/print.h"
 
+namespace halite::query {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace halite::query;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const ExpressionLimits limits{.bytes_max = 1024, .depth_max = 32};
   const auto expression = parse_expression(text, limits);
@@ -31,3 +32,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                "what was printed has the same value");
   return 0;
 }
+
+}  // namespace halite::query

@@ -13,9 +13,8 @@
 #include "web/json_in.h"
 #include "web/target.h"
 
+namespace halite {
 namespace {
-
-using namespace halite;
 
 constexpr web::HttpLimits kLimits{.header_bytes_max = 2'048, .body_bytes_max = 4'096};
 constexpr std::size_t kInflatedMax = 16'384;
@@ -82,3 +81,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   HALITE_CHECK(whole_status != 0 || stepped_status == 0, "steps make it fail");
   return 0;
 }
+
+}  // namespace halite

@@ -8,8 +8,9 @@
 #include "common/check.h"
 #include "storage/rollup_config.h"
 
+namespace halite::storage {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace halite::storage;
   static const std::vector<std::string> kAggregators = {"sum", "count", "min", "max"};
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   static_cast<void>(parse_histogram_config(text));
@@ -26,3 +27,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace halite::storage
