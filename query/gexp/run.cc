@@ -98,10 +98,8 @@ Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const Par
 }
 
 Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer, Watch& watch) {
-  Answer result{.question = answer.question,
-                .series = {},
-                .global_annotations = {},
-                .cost = answer.cost};
+  Answer result{
+      .question = answer.question, .series = {}, .global_annotations = {}, .cost = answer.cost};
   HeldBytes held(watch);
   for (const GexpCall& call : question.calls) {
     TRY(SeriesList series, Runner(question, answer, watch).run(call));
