@@ -15,8 +15,8 @@
 
 namespace halite::test {
 
-Client::Client(std::uint16_t port, int receive_buffer_bytes) {
-  fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+Client::Client(std::uint16_t port, int receive_buffer_bytes)
+    : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   HALITE_CHECK(fd_ >= 0, "no socket for a test's client");
   if (receive_buffer_bytes != 0) {
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
