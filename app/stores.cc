@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/side_settings.h"
 #include "app/wait_for.h"
 #include "storage/cell_point_store.h"
@@ -43,30 +45,21 @@ class OpenedPoints {
   virtual Task<void> close() = 0;
 };
 
-class OpenedCells final : public OpenedPoints {
+template <class Store>
+class Opened final : public OpenedPoints {
  public:
-  explicit OpenedCells(std::unique_ptr<CellPointStore> store) : store_(std::move(store)) {}
+  explicit Opened(std::unique_ptr<Store> store) : store_(std::move(store)) {}
   storage::PointStore& store() override { return *store_; }
   storage::UidTable& uids() override { return store_->uids(); }
   storage::SeriesRegistry& series() override { return store_->registry(); }
-  [[nodiscard]] Result<void> health() const override { return {}; }  // the cells' store has it
+  [[nodiscard]] Result<void> health() const override {
+    if constexpr (requires { store_->health(); }) return store_->health();
+    return {};  // cells have no health but that of the store they are in
+  }
   Task<void> close() override { return store_->close(); }
 
  private:
-  std::unique_ptr<CellPointStore> store_;
-};
-
-class OpenedEngine final : public OpenedPoints {
- public:
-  explicit OpenedEngine(std::unique_ptr<EngineStore> store) : store_(std::move(store)) {}
-  storage::PointStore& store() override { return *store_; }
-  storage::UidTable& uids() override { return store_->uids(); }
-  storage::SeriesRegistry& series() override { return store_->registry(); }
-  [[nodiscard]] Result<void> health() const override { return store_->health(); }
-  Task<void> close() override { return store_->close(); }
-
- private:
-  std::unique_ptr<EngineStore> store_;
+  std::unique_ptr<Store> store_;
 };
 
 class OpenedStores final : public Stores {
@@ -132,8 +125,24 @@ class OpenedStores final : public Stores {
     return layout.ttl_ms == 0 ? 0 : layout.ttl_ms + layout.future_max_ms;
   }
 
+  // Names would be shared, but the points of another kind of store would seem to be gone.
+  Result<void> refuse_points_of(std::string parameters_of, std::string_view store,
+                                const Options& options,
+                                const storage::CellPointStoreOptions& cells) {
+    auto spec = storage::settings_table_spec(cells.settings_table);
+    TRY(const std::shared_ptr<storage::Table> settings,
+        wait_for(executor_, wide_->open_table(std::move(spec))));
+    TRY(const std::optional<storage::TableParameters> made,
+        wait_for(executor_, storage::read_parameters(settings, std::move(parameters_of))));
+    if (!made) return {};
+    return fail(Errc::kConflict, fmt::format("data directory {} was made with --store {}, whose "
+                                             "points --store {} cannot see",
+                                             options.data_dir, store, options.store));
+  }
+
   Result<UidWidths> open_cells(const Options& options, const storage::CellPointStoreOptions& cells,
                                const Clock& clock, prometheus::Registry& registry) {
+    TRY_VOID(refuse_points_of(std::string(storage::kEngineParameters), "engine", options, cells));
     TRY(const ChosenLayout chosen,
         options.row_layout == "opentsdb"
             ? opentsdb_layout(options)
@@ -145,12 +154,13 @@ class OpenedStores final : public Stores {
                                          .executor = executor_,
                                          .registry = registry};
     TRY(auto store, wait_for(executor_, CellPointStore::open(parts, cells)));
-    points_ = std::make_unique<OpenedCells>(std::move(store));
+    points_ = std::make_unique<Opened<CellPointStore>>(std::move(store));
     return chosen.layout->widths();
   }
 
   Result<UidWidths> open_engine(const Options& options, const storage::CellPointStoreOptions& cells,
                                 const Clock& clock, prometheus::Registry& registry) {
+    TRY_VOID(refuse_points_of(cells.data_table, "rocksdb", options, cells));
     storage::EngineOptions engine = options.engine;
     engine.dir = (std::filesystem::path(options.data_dir) / "engine").string();
     engine.series_max = cells.series_max;
@@ -168,7 +178,7 @@ class OpenedStores final : public Stores {
         .files = storage::posix_files(),
         .registry = registry};
     TRY(auto store, wait_for(executor_, EngineStore::open(parts, engine)));
-    points_ = std::make_unique<OpenedEngine>(std::move(store));
+    points_ = std::make_unique<Opened<EngineStore>>(std::move(store));
     return chosen.layout->widths();
   }
 

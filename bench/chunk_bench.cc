@@ -17,7 +17,6 @@
 #include "common/check.h"
 #include "storage/chunk/chunk.h"
 #include "storage/chunk/decimal_floats.h"
-#include "storage/chunk/head_block.h"
 #include "storage/chunk/summary.h"
 #include "tests/support/point_shapes.h"
 
@@ -117,29 +116,6 @@ void BM_bound(benchmark::State& state, const Shape& shape, unsigned decimals) {
   state.counters["bound"] = bound;
 }
 
-// Blocks of 32 points, as the head makes them.
-void BM_head(benchmark::State& state, const Shape& shape, bool decoding) {
-  constexpr std::size_t kHeadPoints = 32;
-  const auto series = series_of(shape, Beat::kSteady, kHeadPoints);
-  Bytes blocks;
-  for (const Points& points : series) append_head_block(points.view(), blocks);
-  Points back;
-  Bytes again;
-  for (auto _ : state) {
-    if (decoding) {
-      for (BytesView left = blocks; !left.empty();) {
-        back.clear();
-        HALITE_CHECK(decode_head_block(left, back), "decodes");
-      }
-    } else {
-      again.clear();
-      for (const Points& points : series) append_head_block(points.view(), again);
-    }
-    benchmark::DoNotOptimize(again.data());
-  }
-  count_points(state, blocks.size());
-}
-
 // An hour each of a day; "bytes" are of a day's.
 void BM_summaries(benchmark::State& state, const Shape& shape) {
   constexpr std::int64_t kHourMs = 3'600'000;
@@ -175,8 +151,6 @@ void add_benches() {
   }
   const std::vector<Shape> shapes = metric_shapes();
   for (const Shape& shape : shapes) {
-    benchmark::RegisterBenchmark(("encode/head/" + shape.name).c_str(), BM_head, shape, false);
-    benchmark::RegisterBenchmark(("decode/head/" + shape.name).c_str(), BM_head, shape, true);
     benchmark::RegisterBenchmark(("encode/summaries/" + shape.name).c_str(), BM_summaries, shape);
   }
   const unsigned decimals[] = {0, 2, 4, 0};

@@ -91,14 +91,7 @@ Task<std::vector<LastPoint>> CellPointStore::last(std::shared_ptr<const Selectio
   for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
     tasks.push_back(find_last_points(source_, rows, range, shard));
   }
-  auto parts = co_await gather(std::move(tasks), kShardsAtOnce);
-  std::vector<LastPoint> points;
-  for (auto& part : parts) {
-    if (!part) co_return std::unexpected(part.error());
-    points.insert(points.end(), part->begin(), part->end());
-  }
-  std::ranges::sort(points, {}, &LastPoint::series);
-  co_return points;
+  co_return co_await join_last_points(std::move(tasks));
 }
 
 Task<ReadEstimate> CellPointStore::estimate(std::shared_ptr<const Selection> selection,

@@ -4,8 +4,14 @@
 #include <utility>
 
 #include "common/check.h"
+#include "common/gather.h"
 
 namespace halite::storage {
+namespace {
+
+constexpr std::size_t kShardsAtOnce = 16;
+
+}  // namespace
 
 Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
                                                      const RowLayout& layout, SeriesQuery query,
@@ -40,6 +46,17 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
   std::ranges::partial_sort(ids, middle, {}, tsuid);
   ids.erase(middle, ids.end());
   co_return ids;
+}
+
+Task<std::vector<LastPoint>> join_last_points(std::vector<Task<std::vector<LastPoint>>> shards) {
+  auto parts = co_await gather(std::move(shards), kShardsAtOnce);
+  std::vector<LastPoint> points;
+  for (auto& part : parts) {
+    if (!part) co_return std::unexpected(part.error());
+    points.insert(points.end(), part->begin(), part->end());
+  }
+  std::ranges::sort(points, {}, &LastPoint::series);
+  co_return points;
 }
 
 std::shared_ptr<const RowSelection> as_rows(const std::shared_ptr<const Selection>& selection) {

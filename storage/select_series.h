@@ -25,6 +25,9 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
                                         std::shared_ptr<const RowSelection> selection,
                                         std::size_t limit, bool shared);
 
+// What the shards found, by series id: the end of PointStore::last().
+Task<std::vector<LastPoint>> join_last_points(std::vector<Task<std::vector<LastPoint>>> shards);
+
 // The selection as its store made it. It is a bug to give one store another's.
 [[nodiscard]] std::shared_ptr<const RowSelection> as_rows(
     const std::shared_ptr<const Selection>& selection);

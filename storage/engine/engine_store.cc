@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/gather.h"
 #include "common/log.h"
 #include "common/offload.h"
 #include "storage/engine/deletes.h"
@@ -19,8 +18,6 @@
 
 namespace halite::storage {
 namespace {
-
-constexpr std::size_t kShardsAtOnce = 16;
 
 EngineOptions complete(EngineOptions options, const std::shared_ptr<FileSystem>& files) {
   options.log.dir = options.dir + "/log";
@@ -144,14 +141,7 @@ Task<std::vector<LastPoint>> EngineStore::last(std::shared_ptr<const Selection> 
   for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
     tasks.push_back(last_in_shard(core_, rows, range, shard));
   }
-  auto parts = co_await gather(std::move(tasks), kShardsAtOnce);
-  std::vector<LastPoint> points;
-  for (auto& part : parts) {
-    if (!part) co_return std::unexpected(part.error());
-    points.insert(points.end(), part->begin(), part->end());
-  }
-  std::ranges::sort(points, {}, &LastPoint::series);
-  co_return points;
+  co_return co_await join_last_points(std::move(tasks));
 }
 
 Task<ReadEstimate> EngineStore::estimate(std::shared_ptr<const Selection> selection,

@@ -110,6 +110,17 @@ class Lifecycle(support.HaliteTest):
                 self.expect_all(second)
                 self.assertEqual(second.terminate(how), 0, second.log_text())
 
+    def test_another_store_does_not_hide_the_points_of_the_first(self):
+        for first, second in (("rocksdb", "engine"), ("engine", "rocksdb")):
+            directory = self.scratch / first
+            server = self.server("--store", first, data_dir=directory).start()
+            self.put_some(server)
+            self.assertEqual(server.terminate(), 0)
+            code, _, said = self.run_halite("serve", "--data-dir", str(directory), "--store", second,
+                                            "--listen", "127.0.0.1:0")
+            self.assertNotEqual(code, 0)
+            self.assertIn(f"was made with --store {first}", said)
+
     def test_memory_store_forgets_and_leaves_nothing_behind(self):
         server = self.server("--store", "memory").start()
         self.put_some(server)

@@ -6,7 +6,6 @@
 #include "common/check.h"
 #include "common/crc32c.h"
 #include "storage/chunk/chunk.h"
-#include "storage/chunk/head_block.h"
 #include "storage/chunk/summary.h"
 
 namespace halite::storage::chunk {
@@ -42,10 +41,6 @@ void decode_all(BytesView bytes) {
       HALITE_CHECK(summaries->spans[i - 1].begin < summaries->spans[i].begin, "spans by time");
     }
   }
-  points.clear();
-  BytesView blocks = bytes;
-  while (!blocks.empty() && decode_head_block(blocks, points)) {
-  }
 }
 
 // Each point from a byte of shape and up to eight of value: near the last one or anything.
@@ -80,15 +75,6 @@ void round_trip(const Points& points) {
     Points back;
     HALITE_CHECK(decoder.decode(bytes, back) && back == points, "chunks give points back");
   }
-  Bytes blocks;
-  for (std::size_t i = 0; i < points.size(); i += kHeadBlockPointsMax) {
-    append_head_block(points.view().slice(i, std::min(kHeadBlockPointsMax, points.size() - i)),
-                      blocks);
-  }
-  Points back;
-  BytesView left = blocks;
-  while (!left.empty()) HALITE_CHECK(decode_head_block(left, back), "head blocks decode");
-  HALITE_CHECK(back == points, "head blocks give points back");
 }
 
 }  // namespace

@@ -177,6 +177,13 @@ EngineOptions restless_engine() {
   return options;
 }
 
+// Every writer waits for a flush that nothing but their waiting asks for.
+EngineOptions full_engine() {
+  EngineOptions options = small_engine();
+  options.head_bytes_max = 1;
+  return options;
+}
+
 PointStoreKind engine_kind(const std::string& name, LayoutMaker layout, EngineOptions options) {
   return PointStoreKind{"Engine" + name, true,
                         [layout = std::move(layout), options](
@@ -207,6 +214,7 @@ const std::vector<PointStoreKind>& point_store_kinds() {
     }
     all.push_back(engine_kind("", cyclic(0), small_engine()));
     all.push_back(engine_kind("Ring", cyclic(300 * kDayMs), small_engine()));
+    all.push_back(engine_kind("Full", cyclic(0), full_engine()));
     all.push_back(engine_kind("Restless", cyclic(0), restless_engine()));
     return all;
   }();
