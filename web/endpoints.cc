@@ -41,6 +41,7 @@ constexpr std::array kEndpoints = {
     // Ours.
     Endpoint{"", kShow, kAlways, false, handle_page},
     Endpoint{"s", kShow, kAlways, false, handle_static},
+    Endpoint{"api/admin", kPost, kAlways, false, handle_admin},
     Endpoint{"metrics", kShow, kAlways, false, handle_metrics},
     Endpoint{"-", kShow, kAlways, false, handle_health},
 };

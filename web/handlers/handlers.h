@@ -16,6 +16,7 @@ boost::asio::awaitable<Response> handle_query_explain(Call& call);     // query_
 boost::asio::awaitable<Response> handle_query_gexp(Call& call);        // query_gexp.cc
 boost::asio::awaitable<Response> handle_query_last(Call& call);        // query_last.cc
 boost::asio::awaitable<Response> handle_graph(Call& call);             // graph.cc
+boost::asio::awaitable<Response> handle_admin(Call& call);             // admin.cc
 boost::asio::awaitable<Response> handle_suggest(Call& call);           // suggest.cc
 boost::asio::awaitable<Response> handle_search(Call& call);            // search.cc
 boost::asio::awaitable<Response> handle_aggregators(Call& call);       // aggregators.cc
