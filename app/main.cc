@@ -40,7 +40,7 @@ void declare_serve(CLI::App& serve, ServeFlags& flags) {
                    "opentsdb.conf: answer as OpenTSDB does with these properties");
   serve.add_option("--data-dir", flags.data_dir, "Where points live (./halite-data)");
   serve.add_option("--listen", flags.listen, "ADDR:PORT for HTTP and telnet (127.0.0.1:4242)");
-  serve.add_option("--store", flags.store, "rocksdb or memory (rocksdb)");
+  serve.add_option("--store", flags.store, "engine, rocksdb or memory (engine)");
   serve.add_option("--set", flags.set, "NAME=VALUE, any setting; may be repeated");
   serve.add_flag("--print-config", flags.print_config,
                  "Print every setting with its unit, default and source, and exit");

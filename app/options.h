@@ -44,7 +44,7 @@ struct RollupSettings {
 struct Options {
   std::string listen = "127.0.0.1:4242";
   std::string data_dir = "./halite-data";
-  std::string store = "rocksdb";
+  std::string store = "engine";
   LogOptions log;
   OwnMetricsOptions own_metrics;
   ThreadOptions threads;

@@ -16,9 +16,11 @@ constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max(
 void declare_process(Config& config, Options& options) {
   config.text("listen", options.listen, "Address and port for HTTP and telnet, both on one.");
   config.text("data_dir", options.data_dir, "Where points live; made when it is not there.");
-  config.choice("store", options.store, {"rocksdb", "engine", "memory"},
-                "What keeps the points: a cell each in RocksDB, or log, head and chunks (engine); "
-                "memory forgets them when the process ends.");
+  config.choice(
+      "store", options.store, {"engine", "rocksdb", "memory"},
+      "What keeps the points: log, head and chunks (engine), or a cell each in RocksDB or in "
+      "memory, which forgets them when the process ends. Fixed when the data directory is "
+      "made.");
   config.choice("log.level", options.log.level, {"debug", "info", "warning", "error"},
                 "The least important messages still logged.");
   config.choice("log.format", options.log.format, {"text", "json"},
@@ -198,9 +200,10 @@ void declare_web_manners(Config& config, Options& options) {
 
 void declare_layout(Config& config, Options& options) {
   storage::CyclicOptions& layout = options.layout;
-  config.choice("storage.layout", options.row_layout, {"cyclic", "opentsdb"},
-                "How rows are laid out: for retention, or byte for byte as OpenTSDB does. Fixed "
-                "when the data directory is made.");
+  config.choice(
+      "storage.layout", options.row_layout, {"cyclic", "opentsdb"},
+      "How rows of cells (store rocksdb, memory) are laid out: for retention, or byte for "
+      "byte as OpenTSDB does. Fixed when the data directory is made.");
   config.count("storage.salt_width", options.salt_width, {0, 8}, "bytes",
                "Of the salt in the opentsdb layout; 0 = not salted. Fixed when the directory is "
                "made.");

@@ -136,7 +136,7 @@ class OpenedStores final : public Stores {
         wait_for(executor_, storage::read_parameters(settings, std::move(parameters_of))));
     if (!made) return {};
     return fail(Errc::kConflict, fmt::format("data directory {} was made with --store {}, whose "
-                                             "points --store {} cannot see",
+                                             "points --store {} cannot see: start it as before",
                                              options.data_dir, store, options.store));
   }
 

@@ -50,7 +50,7 @@ def main():
     parser.add_argument("--only", choices=("programs", "server"))
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="an hour of points in place of twelve")
-    parser.add_argument("--store", choices=("rocksdb", "engine"), default="rocksdb", help="of the server")
+    parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
     options = parser.parse_args()
     build = options.build.resolve()
     print(f"{processor()}, {platform.system()} {platform.release()}")

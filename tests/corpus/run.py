@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays the recorded conversations to the real binary and compares the failures with the list of those expected.
 
-    run.py --halite build/dev/halite [--store memory|rocksdb] [--only AREA_OR_SCENARIO[,..]] [-v]
+    run.py --halite build/dev/halite [--store memory|rocksdb|engine] [--only AREA_OR_SCENARIO[,..]] [-v]
 
 A server for each profile, with an opentsdb.conf made of profiles.json. Scenarios expected to fail get little time to
 settle, all others ten seconds."""
