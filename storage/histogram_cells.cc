@@ -117,6 +117,7 @@ Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> his
     rows[std::move(key)][histogram.time] = {.column = {kFamily, std::move(qualifier)},
                                             .value = std::move(histogram.value)};
   }
+  CO_TRY_VOID(co_await parts_.series.settle());  // these cells are in no log
   CO_TRY_VOID(co_await replaced_.settle(slots));
   std::vector<RowWrite> writes;
   for (auto& [key, cells] : rows) {

@@ -180,6 +180,7 @@ Task<std::vector<Refusal>> RollupTables::write(std::vector<RollupWrite> points) 
     Result<void> placed = place(points[i], cells);
     if (!placed) refused.push_back({.index = i, .error = std::move(placed).error()});
   }
+  CO_TRY_VOID(co_await parts_.series.settle());  // these cells are in no log
   CO_TRY_VOID(co_await replaced_.settle(cells.slots));
   for (auto& [name, rows] : cells.tables) {
     const std::shared_ptr<Table> table = tables_.at(name);

@@ -11,7 +11,8 @@ namespace halite::storage {
 namespace {
 
 constexpr Family kSeriesFamily = 0;
-constexpr std::uint32_t kLoadRows = 4096;  // series read in one go
+constexpr std::uint32_t kLoadRows = 4096;      // series read in one go
+constexpr std::size_t kStoreRows = 16 * 1024;  // series written in one go
 
 const Error& renamed_meanwhile() {
   static const Error kError{Errc::kUnavailable, "a name was changed while it was looked up", {}};
@@ -25,6 +26,19 @@ TableSpec series_table_spec(std::string name) {
   spec.name = std::move(name);
   spec.families = {FamilySpec{"s", 0}};
   return spec;
+}
+
+Task<void> write_series_rows(Table& table, std::vector<Bytes> tsuids) {
+  for (std::size_t begin = 0; begin < tsuids.size(); begin += kStoreRows) {
+    std::vector<RowWrite> rows;
+    for (std::size_t i = begin; i < std::min(begin + kStoreRows, tsuids.size()); ++i) {
+      RowWrite& row = rows.emplace_back();
+      row.row = std::move(tsuids[i]);
+      row.puts.push_back(CellWrite{Column{kSeriesFamily, {}}, {}, 0});
+    }
+    CO_TRY_VOID(co_await table.write(std::move(rows)));
+  }
+  co_return Result<void>();
 }
 
 SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
@@ -148,7 +162,6 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
   co_return std::move(work.outcomes);
 }
 
-// Writes the rows of series that have none, then takes all of them into memory.
 Task<void> SeriesRegistry::register_new(Interning& work) {
   std::size_t bytes = 0;
   for (const auto& [tsuid, wanted] : work.wanted) {
@@ -160,18 +173,37 @@ Task<void> SeriesRegistry::register_new(Interning& work) {
     }
     co_return Result<void>();
   }
+  if (!deferred_) {
+    CO_TRY_VOID(co_await store_new(work));
+    take_in(work);
+    co_return Result<void>();
+  }
+  // In one step: once a series has an id its points may be on their way into chunks.
+  co_return unstored_.add([this, &work](std::vector<SeriesId>& waiting) -> Result<void> {
+    take_in(work);
+    for (const auto& [tsuid, wanted] : work.wanted) {
+      const Result<SeriesId>& id = work.outcomes[wanted.owners.front()];
+      if (id) waiting.push_back(*id);
+    }
+    return {};
+  });
+}
+
+// Writes the rows of those wanted series that have none.
+Task<void> SeriesRegistry::store_new(const Interning& work) {
   std::vector<Bytes> tsuids;
   for (const auto& [tsuid, wanted] : work.wanted) tsuids.push_back(tsuid);
   CO_TRY(const std::vector<bool> known, co_await registered(tsuids));
-  std::vector<RowWrite> rows;
+  std::vector<Bytes> fresh;
   for (std::size_t i = 0; i < tsuids.size(); ++i) {
-    if (known[i]) continue;
-    RowWrite row;
-    row.row = std::move(tsuids[i]);
-    row.puts.push_back(CellWrite{Column{kSeriesFamily, {}}, {}, 0});
-    rows.push_back(std::move(row));
+    if (!known[i]) fresh.push_back(std::move(tsuids[i]));
   }
-  if (!rows.empty()) CO_TRY_VOID(co_await registry_->write(std::move(rows)));
+  if (fresh.empty()) co_return Result<void>();
+  co_return co_await write_series_rows(*registry_, std::move(fresh));
+}
+
+// Takes all wanted series into memory.
+void SeriesRegistry::take_in(Interning& work) {
   for (auto& [tsuid, wanted] : work.wanted) {
     Result<SeriesId> id = SeriesId{0};
     Result<Series> series = make_series(wanted.uids, tsuid);
@@ -182,7 +214,18 @@ Task<void> SeriesRegistry::register_new(Interning& work) {
     }
     for (const std::size_t owner : wanted.owners) work.outcomes[owner] = id;
   }
-  co_return Result<void>();
+}
+
+Task<void> SeriesRegistry::write_rows_of(const std::vector<SeriesId>& ids) {
+  std::vector<Bytes> tsuids;
+  tsuids.reserve(ids.size());
+  for (const SeriesId id : ids) tsuids.push_back(table_.at(id).tsuid);
+  return write_series_rows(*registry_, std::move(tsuids));
+}
+
+Task<void> SeriesRegistry::settle() {
+  auto write = [this](const std::vector<SeriesId>& ids) { return write_rows_of(ids); };
+  return unstored_.settle(std::move(write));
 }
 
 Task<std::vector<bool>> SeriesRegistry::registered(std::vector<Bytes> tsuids) {

@@ -1,12 +1,13 @@
 // Series and their ids: made from names on first sight, found again after a restart.
 //
 // Each series has a row in the series table (key = its tsuid, one empty cell; see
-// docs/formats/series-table.md), written before the series' first point. Nothing is read at
-// start-up: a series that is used again costs one key in a multi-get, and a metric's series are
-// read together when a question first names it. So a start takes as long with ten million series
-// as with ten, and long dead ones cost memory only when somebody asks for their metric.
+// docs/formats/names-and-series.md), written before the series' first point, or before the first
+// one that is nowhere but in rows and chunks (see defer()). Nothing is read at start-up: a metric's
+// series are read together when a question first names it. So a start takes as long with ten
+// million series as with ten, and long dead ones cost memory only when somebody asks for their
+// metric.
 //
-//   Threads  any call from any thread.
+//   Threads  any call from any thread; defer() before any other.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "common/backlog.h"
 #include "common/completion.h"
 #include "storage/point_store.h"
 #include "storage/schema/row_layout.h"
@@ -29,11 +31,22 @@ namespace halite::storage {
 
 [[nodiscard]] TableSpec series_table_spec(std::string name);
 
+// Rows for series that have none, or have one already. Durable when it returns.
+[[nodiscard]] Task<void> write_series_rows(Table& table, std::vector<Bytes> tsuids);
+
 class SeriesRegistry {
  public:
   // The layout outlives the registry.
   SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
                  const RowLayout& layout, SeriesLimits limits);
+
+  // For who owns the tables alone and keeps what is new in a log: intern() then neither reads nor
+  // writes the series table. Rows of new series wait for settle().
+  void defer() { deferred_ = true; }
+
+  // Afterwards all series that intern() has given ids to have their rows, durably. Costs nothing
+  // where none waits.
+  Task<void> settle();
 
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const SeriesTable& table() const { return table_; }
@@ -67,6 +80,9 @@ class SeriesRegistry {
 
   Task<void> resolve_kind(NameKind kind, bool create, Interning& work);
   Task<void> register_new(Interning& work);
+  Task<void> store_new(const Interning& work);
+  void take_in(Interning& work);
+  Task<void> write_rows_of(const std::vector<SeriesId>& ids);
   // Which of these tsuids have a row in the series table.
   Task<std::vector<bool>> registered(std::vector<Bytes> tsuids);
   Task<void> adopt_all(std::vector<Bytes> tsuids, const Loader& loader);
@@ -77,6 +93,8 @@ class SeriesRegistry {
   UidTable uids_;
   const std::shared_ptr<Table> registry_;
   SeriesTable table_;
+  bool deferred_ = false;       // set before anything else
+  Backlog<SeriesId> unstored_;  // without a row yet
 
   std::mutex mutex_;
   // Loads are numbered from 1 in the order they begin. By metric uid; all guarded by mutex_.

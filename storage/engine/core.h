@@ -28,7 +28,9 @@ struct Core {
         registry(std::move(names), std::move(series), *layout,
                  SeriesLimits{options.series_max, options.series_bytes_max}),
         generations(chunks->mark().flush_number, layout->salt_buckets(), options.series_max),
-        pool(options.read_threads) {}
+        pool(options.read_threads) {
+    registry.defer();
+  }
 
   // kUnavailable once the store is being closed.
   [[nodiscard]] Result<void> check_open() const {

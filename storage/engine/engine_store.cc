@@ -49,7 +49,12 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
          co_await parts.store.open_table(series_table_spec(options.series_table)));
   CO_TRY_VOID(make_dirs(*parts.files, options.chunks.dir));
   CO_TRY(auto chunks, engine::ChunkDb::open(options.chunks));
-  CO_TRY(auto log, engine::recover(options, *parts.layout, *chunks, parts.files, parts.registry));
+  engine::RecoveryParts recovery{.layout = *parts.layout,
+                                 .chunks = *chunks,
+                                 .series = *series,
+                                 .files = parts.files,
+                                 .registry = parts.registry};
+  CO_TRY(auto log, engine::recover(options, std::move(recovery)));
   auto core = std::make_shared<engine::Core>(std::move(options), parts.layout, parts.clock,
                                              std::move(chunks), std::move(log), std::move(names),
                                              std::move(series));

@@ -7,6 +7,7 @@
 #include <prometheus/gauge.h>
 
 #include "common/log.h"
+#include "common/run_here.h"
 #include "storage/engine/flush.h"
 
 namespace halite::storage::engine {
@@ -160,7 +161,9 @@ Result<void> Maintenance::flush_all() {
   head_since_ms_ = core_->clock.now_ms();
   const SeriesTable& table = core_->registry.table();
   const TsuidOf tsuid_of = [&table](SeriesId id) -> BytesView { return table.at(id).tsuid; };
-  Result<void> outcome;
+  // What the log says besides points must not need it any more when its segments go.
+  Result<void> outcome = run_here(core_->registry.settle());
+  if (!outcome) return flushed(outcome);
   for (const Frozen& frozen : core_->generations.frozen()) {
     const auto stats =
         flush_head(*frozen.head, *core_->layout, tsuid_of, frozen.log_position, *core_->chunks);
@@ -176,6 +179,11 @@ Result<void> Maintenance::flush_all() {
     }
     if (!outcome) break;
   }
+  return flushed(outcome);
+}
+
+// Tells the outcome of a flush to those who want to know.
+Result<void> Maintenance::flushed(Result<void> outcome) {
   if (!outcome) {
     metrics_.failed_flushes.Increment();
     log::error("a flush failed: {}", outcome.error().message);

@@ -66,6 +66,7 @@ class Maintenance {
   void look_around();
   [[nodiscard]] bool wants_freeze() const;
   [[nodiscard]] Result<void> flush_all();
+  Result<void> flushed(Result<void> outcome);
   Completion enqueue(std::function<Result<void>()> job);
   void set_gauges();
 

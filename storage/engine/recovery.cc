@@ -6,9 +6,11 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/log.h"
+#include "common/run_here.h"
 #include "storage/engine/flush.h"
 #include "storage/head/head.h"
 #include "storage/log/records.h"
+#include "storage/series_registry.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -16,9 +18,9 @@ namespace {
 // Collects points in a head of its own, whose series are numbered as they are met.
 class Replay final : public log_records::SectionVisitor {
  public:
-  Replay(const EngineOptions& options, const CyclicLayout& layout, ChunkDb& chunks)
-      : options_(options), layout_(layout), chunks_(chunks) {
-    begin_head(chunks.mark().flush_number);
+  Replay(const EngineOptions& options, const RecoveryParts& parts)
+      : options_(options), layout_(parts.layout), chunks_(parts.chunks), series_(parts.series) {
+    begin_head(chunks_.mark().flush_number);
   }
 
   Result<void> record(Sequence sequence, BytesView payload) {
@@ -30,6 +32,8 @@ class Replay final : public log_records::SectionVisitor {
 
   Result<void> flush() {
     if (head_->points() == 0) return {};
+    // Also of series that have theirs: writing it again costs less than reading it.
+    TRY_VOID(run_here(write_series_rows(series_, std::exchange(met_, {}))));
     const TsuidOf tsuid_of = [this](SeriesId id) -> BytesView { return tsuids_[id]; };
     TRY(const FlushStats stats, flush_head(*head_, layout_, tsuid_of, last_, chunks_));
     log::info("recovered {} points of the log into {} chunks", stats.points, stats.chunks);
@@ -43,7 +47,10 @@ class Replay final : public log_records::SectionVisitor {
     if (series.shard >= head_->shard_count()) return damaged("a shard that does not exist");
     const auto [known, is_new] =
         by_tsuid_.try_emplace(Bytes(series.tsuid), static_cast<SeriesId>(tsuids_.size()));
-    if (is_new) tsuids_.push_back(known->first);
+    if (is_new) {
+      tsuids_.push_back(known->first);
+      met_.push_back(known->first);
+    }
     meaning_[series.id] = known->second;
     return {};
   }
@@ -84,11 +91,13 @@ class Replay final : public log_records::SectionVisitor {
   const EngineOptions& options_;
   const CyclicLayout& layout_;
   ChunkDb& chunks_;
+  Table& series_;
   log_records::SectionReader reader_;
   std::unique_ptr<Head> head_;
   Sequence last_ = 0;
   boost::unordered_flat_map<Bytes, SeriesId> by_tsuid_;
   std::vector<Bytes> tsuids_;  // by our numbers
+  std::vector<Bytes> met_;     // those without a row, as far as we know
   // What a number in the log stands for, as last said.
   boost::unordered_flat_map<SeriesId, SeriesId> meaning_;
 };
@@ -103,10 +112,8 @@ void report(const ReplayReport& replayed) {
 
 }  // namespace
 
-Result<std::unique_ptr<Log>> recover(const EngineOptions& options, const CyclicLayout& layout,
-                                     ChunkDb& chunks, std::shared_ptr<FileSystem> files,
-                                     prometheus::Registry& registry) {
-  Replay replay(options, layout, chunks);
+Result<std::unique_ptr<Log>> recover(const EngineOptions& options, RecoveryParts parts) {
+  Replay replay(options, parts);
   ReplayCallbacks callbacks;
   callbacks.record = [&replay](Sequence sequence, BytesView payload) {
     return replay.record(sequence, payload);
@@ -116,11 +123,12 @@ Result<std::unique_ptr<Log>> recover(const EngineOptions& options, const CyclicL
               progress.bytes_total >> 20);
   };
   LogOptions log_options = options.log;
-  log_options.flushed_upto = chunks.mark().log_position;
-  TRY(std::unique_ptr<Log> log, Log::open(std::move(files), log_options, callbacks, registry));
+  log_options.flushed_upto = parts.chunks.mark().log_position;
+  TRY(std::unique_ptr<Log> log,
+      Log::open(std::move(parts.files), log_options, callbacks, parts.registry));
   report(log->replayed());
   TRY_VOID(replay.flush());
-  TRY_VOID(log->drop_upto(chunks.mark().log_position));
+  TRY_VOID(log->drop_upto(parts.chunks.mark().log_position));
   return log;
 }
 

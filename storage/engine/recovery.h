@@ -10,15 +10,22 @@
 #include "storage/engine/options.h"
 #include "storage/log/log.h"
 #include "storage/schema/cyclic_layout.h"
+#include "storage/wide_column.h"
 
 namespace halite::storage::engine {
+
+struct RecoveryParts {
+  const CyclicLayout& layout;
+  ChunkDb& chunks;
+  Table& series;
+  std::shared_ptr<FileSystem> files;
+  prometheus::Registry& registry;
+};
 
 // Opens the log of options.log and replays it, a flush whenever head_freeze_bytes are full and one
 // at the end; then nothing of the log is needed any more. Blocks; reports progress to the
 // process's log.
 [[nodiscard]] Result<std::unique_ptr<Log>> recover(const EngineOptions& options,
-                                                   const CyclicLayout& layout, ChunkDb& chunks,
-                                                   std::shared_ptr<FileSystem> files,
-                                                   prometheus::Registry& registry);
+                                                   RecoveryParts parts);
 
 }  // namespace halite::storage::engine

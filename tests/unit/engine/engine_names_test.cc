@@ -1,0 +1,252 @@
+// New series and names with a power cut at a random change of the disk: what was acknowledged is
+// found by its names afterwards, and nothing else. HALITE_SEED runs one seed.
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <prometheus/registry.h>
+
+#include "storage/engine/engine_store.h"
+#include "storage/rocks_store.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/run_task.h"
+
+namespace halite::storage {
+namespace {
+
+using test::run_task;
+
+constexpr TimestampMs kNow = 1'700'000'000'000;
+constexpr std::uint32_t kMetrics = 3;
+constexpr int kRounds = 5;
+constexpr int kStepsMax = 40;
+
+// Names and points on one disk that loses what was not synced.
+class NamesWorld {
+ public:
+  explicit NamesWorld(std::uint32_t seed) : files(std::make_shared<test::FaultyFiles>(seed)) {}
+
+  void open(std::size_t head_freeze_bytes = 128 << 20) {
+    RocksOptions rocks;
+    rocks.dir = "/data/rocks";
+    rocks.files = files;
+    auto opened_rows = RocksStore::open(rocks, clock, metrics);
+    ASSERT_TRUE(opened_rows) << opened_rows.error().message;
+    rows = std::move(*opened_rows);
+    CyclicOptions cyclic;
+    cyclic.salt_buckets = 4;
+    EngineOptions options;
+    options.dir = "/data/engine";
+    options.log.segment_bytes = 16 << 20;
+    options.log.commit_interval_ms = 0;
+    options.log.idle_mark_ms = 1;
+    options.head_freeze_bytes = head_freeze_bytes;
+    options.maintenance_ms = 1;
+    options.read_threads = 1;
+    EngineStore::Parts parts{.store = *rows,
+                             .layout = CyclicLayout::make(cyclic).value(),
+                             .clock = clock,
+                             .files = files,
+                             .registry = metrics};
+    auto opened = run_task(EngineStore::open(std::move(parts), options));
+    ASSERT_TRUE(opened) << opened.error().message;
+    points = std::move(*opened);
+  }
+
+  // Good only where nothing was in the way.
+  Result<void> close() {
+    const Result<void> closed = run_task(points->close());
+    points.reset();
+    const Result<void> rows_closed = run_task(rows->close());
+    rows.reset();
+    return closed ? rows_closed : closed;
+  }
+
+  void crash() {
+    files->cut_power();
+    std::ignore = close();  // it cannot end well; what matters is what the disk has
+    files->restore_power();
+  }
+
+  const std::shared_ptr<test::FaultyFiles> files;
+  const FakeClock clock{kNow};
+  prometheus::Registry metrics;
+  std::unique_ptr<RocksStore> rows;
+  std::unique_ptr<EngineStore> points;
+};
+
+SeriesName series_name(std::uint32_t metric, const std::string& host) {
+  return {.metric = fmt::format("m{}", metric), .tags = {{.key = "host", .value = host}}};
+}
+
+std::string text_of(const Series& series) {
+  return fmt::format("{} {}={}", series.metric, series.tags.at(0).key, series.tags.at(0).value);
+}
+
+// The values of all series of the metric by "metric key=value"; none where there is no such metric.
+void read_metric(EngineStore& points, std::uint32_t metric,
+                 std::map<std::string, std::set<ValueBits>>& found) {
+  SeriesQuery query;
+  query.metric = fmt::format("m{}", metric);
+  const auto selection = run_task(points.select(std::move(query)));
+  if (!selection && selection.error().code == Errc::kNotFound) return;
+  ASSERT_TRUE(selection) << selection.error().message;
+  for (std::uint32_t shard = 0; shard < points.shard_count(); ++shard) {
+    const auto scan = points.scan(*selection, {.begin = 0, .end = INT64_MAX}, shard);
+    for (;;) {
+      const auto blocks = run_task(scan->next());
+      ASSERT_TRUE(blocks) << blocks.error().message;
+      if (blocks->empty()) break;
+      for (const Block& block : *blocks) {
+        found[text_of(points.series(block.series))].insert(block.values.begin(),
+                                                           block.values.end());
+      }
+    }
+  }
+}
+
+class NamesCrashTest : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  NamesCrashTest() : random_(GetParam()), world_(GetParam()) {}
+
+  std::uint32_t below(std::uint32_t bound) { return random_() % bound; }
+
+  // Points of some series, most of them new. False when the power is gone.
+  bool append() {
+    std::vector<SeriesName> names;
+    for (std::uint32_t i = 0, count = 1 + below(20); i < count; ++i) {
+      if (below(4) != 0) ++hosts_;
+      names.push_back(series_name(below(kMetrics), fmt::format("h{}", hosts_)));
+    }
+    const auto ids = run_task(world_.points->intern(std::move(names), CreateNames()));
+    if (!ids) return false;
+    PointBatch batch;
+    std::vector<std::pair<std::string, ValueBits>> values;
+    for (const auto& id : *ids) {
+      if (!id) return false;
+      const ValueBits value = ++values_;
+      values.emplace_back(text_of(world_.points->series(*id)), value);
+      batch.add(*id, kNow - static_cast<TimestampMs>(value), value, 0);
+    }
+    for (const auto& [series, value] : values) sent_[series].insert(value);
+    const auto accepted = run_task(world_.points->append(std::move(batch)));
+    if (!accepted) return false;
+    if (below(4) == 0) return true;  // nobody waits
+    if (!run_task(accepted->durable.wait())) return false;
+    for (const auto& [series, value] : values) acknowledged_[series].insert(value);
+    return true;
+  }
+
+  bool step() {
+    if (below(10) == 0) return run_task(world_.points->flush()).has_value();
+    return append();
+  }
+
+  void check() {
+    std::map<std::string, std::set<ValueBits>> found;
+    for (std::uint32_t metric = 0; metric < kMetrics; ++metric) {
+      ASSERT_NO_FATAL_FAILURE(read_metric(*world_.points, metric, found));
+    }
+    for (const auto& [series, values] : acknowledged_) {
+      for (const ValueBits value : values) {
+        EXPECT_TRUE(found[series].contains(value)) << series << " lost " << value;
+      }
+    }
+    for (const auto& [series, values] : found) {
+      for (const ValueBits value : values) {
+        EXPECT_TRUE(sent_[series].contains(value)) << series << " never had " << value;
+      }
+    }
+    acknowledged_ = found;  // what is there stays
+  }
+
+  std::mt19937 random_;
+  NamesWorld world_;
+  std::uint32_t hosts_ = 0;
+  ValueBits values_ = 0;
+  std::map<std::string, std::set<ValueBits>> sent_;
+  std::map<std::string, std::set<ValueBits>> acknowledged_;
+};
+
+TEST_P(NamesCrashTest, WhatWasAcknowledgedIsFoundByItsNames) {
+  for (int round = 0; round < kRounds; ++round) {
+    SCOPED_TRACE(fmt::format("HALITE_SEED={} round {}", GetParam(), round));
+    ASSERT_NO_FATAL_FAILURE(world_.open(below(2) == 0 ? 1 : 64 << 10));
+    ASSERT_NO_FATAL_FAILURE(check());
+    world_.files->cut_power_after(1 + below(300));
+    for (int steps = 0; steps < kStepsMax && step(); ++steps) {
+    }
+    world_.crash();
+    if (HasFailure()) return;
+  }
+  ASSERT_NO_FATAL_FAILURE(world_.open());
+  check();
+  EXPECT_TRUE(world_.close());
+}
+
+std::vector<std::uint32_t> seeds() {
+  if (const char* seed = std::getenv("HALITE_SEED")) {
+    return {static_cast<std::uint32_t>(std::strtoul(seed, nullptr, 10))};
+  }
+  return {1, 2, 3};
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, NamesCrashTest, testing::ValuesIn(seeds()));
+
+// Rows of the table, by key.
+std::set<Bytes> keys_of(NamesWorld& world, TableSpec spec) {
+  std::set<Bytes> keys;
+  const auto table = run_task(world.rows->open_table(std::move(spec)));
+  ScanSpec everything;
+  everything.keys_only = true;
+  const auto scanner = (*table)->scan(std::move(everything));
+  for (;;) {
+    const auto rows = run_task(scanner->next({}));
+    if (!rows || rows->empty()) return keys;
+    for (const Row& row : *rows) keys.insert(row.key);
+  }
+}
+
+TEST(EngineNamesTest, ANewSeriesIsInTheLogBeforeItHasARow) {
+  NamesWorld world(1);
+  ASSERT_NO_FATAL_FAILURE(world.open());
+  const auto ids = run_task(world.points->intern({series_name(0, "a")}, CreateNames()));
+  ASSERT_TRUE(ids);
+  PointBatch batch;
+  batch.add(ids->front().value(), kNow, 7, 0);
+  const auto accepted = run_task(world.points->append(std::move(batch)));
+  ASSERT_TRUE(accepted);
+  ASSERT_TRUE(run_task(accepted->durable.wait()));
+  EXPECT_TRUE(keys_of(world, series_table_spec("halite-series")).empty());
+
+  world.crash();
+  ASSERT_NO_FATAL_FAILURE(world.open());
+  EXPECT_EQ(keys_of(world, series_table_spec("halite-series")).size(), 1);
+  std::map<std::string, std::set<ValueBits>> found;
+  ASSERT_NO_FATAL_FAILURE(read_metric(*world.points, 0, found));
+  EXPECT_EQ(found, (std::map<std::string, std::set<ValueBits>>{{"m0 host=a", {7}}}));
+  EXPECT_TRUE(world.close());
+}
+
+TEST(EngineNamesTest, AFlushWritesTheRowsOfNewSeries) {
+  NamesWorld world(1);
+  ASSERT_NO_FATAL_FAILURE(world.open());
+  const auto ids = run_task(world.points->intern({series_name(0, "a"), series_name(0, "b")}, {}));
+  ASSERT_TRUE(ids);
+  PointBatch batch;
+  batch.add(ids->front().value(), kNow, 7, 0);
+  ASSERT_TRUE(run_task(world.points->append(std::move(batch))));
+  ASSERT_TRUE(run_task(world.points->flush()));
+  EXPECT_EQ(keys_of(world, series_table_spec("halite-series")).size(), 2);  // as on other stores
+  EXPECT_TRUE(world.close());
+}
+
+}  // namespace
+}  // namespace halite::storage
