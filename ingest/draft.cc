@@ -6,12 +6,12 @@
 
 namespace halite::ingest {
 
-Draft::Draft(std::size_t points_expected) {
-  batch_.series.reserve(points_expected);
-  batch_.times.reserve(points_expected);
-  batch_.values.reserve(points_expected);
-  batch_.flags.reserve(points_expected);
-  origins_.reserve(points_expected);
+void Draft::reserve(std::size_t points) {
+  batch_.series.reserve(points);
+  batch_.times.reserve(points);
+  batch_.values.reserve(points);
+  batch_.flags.reserve(points);
+  origins_.reserve(points);
 }
 
 void Draft::add(storage::SeriesId id, PointBits point, std::uint32_t origin) {

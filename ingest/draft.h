@@ -39,7 +39,9 @@ struct WaitingSeries {
 class Draft {
  public:
   Draft() = default;
-  explicit Draft(std::size_t points_expected);
+  explicit Draft(std::size_t points_expected) { reserve(points_expected); }
+
+  void reserve(std::size_t points);
 
   // `origin` is the number of the line or element that the point came from; they only grow.
   void add(storage::SeriesId id, PointBits point, std::uint32_t origin);

@@ -1,7 +1,10 @@
 #include "ingest/json_intake.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+
+#include "ingest/json_usual.h"
 
 namespace halite::ingest {
 namespace {
@@ -18,6 +21,17 @@ PointBits bits_of(const JsonPieces& pieces) {
 
 JsonIntake::JsonIntake(WriterCore& core, JsonParsers& parsers)
     : core_(core), parsers_(parsers), reader_(core.cache.reader()) {}
+
+bool JsonIntake::take_usual(std::string_view body) {
+  const std::size_t points_max = core_.options.limits.points_per_request_max;
+  if (take_usual_body(body, points_max, core_.cache, *reader_, draft_, elements_)) {
+    hits_ += elements_.size();
+    return true;
+  }
+  draft_ = Draft();
+  elements_.clear();
+  return false;
+}
 
 Result<void> JsonIntake::take(std::span<const JsonElement> elements) {
   constexpr std::size_t kGroup = 32;

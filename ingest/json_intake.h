@@ -29,6 +29,10 @@ class JsonIntake final : public JsonSink {
   // All three outlive the intake; the body that is scanned does, too.
   JsonIntake(WriterCore& core, JsonParsers& parsers);
 
+  // The whole of a body whose every point is of a known series, in one quick pass; false: nothing
+  // was taken, and the body is to be scanned.
+  [[nodiscard]] bool take_usual(std::string_view body);
+
   Result<void> take(std::span<const JsonElement> elements) override;
 
   // After the scan; ends the hold on the cache.

@@ -21,25 +21,16 @@ constexpr std::size_t kSlotsInitial = 16;
 constexpr std::size_t kProbesMax = 64;
 constexpr std::size_t kChunkBytesMax = 64 << 10;
 
-// Never changes once it can be seen. The key's bytes follow it.
-struct Entry {
-  std::uint64_t hash;
-  storage::SeriesId id;
-  std::uint32_t metric_bytes;
-  std::uint32_t tags_bytes;
-  KeyGrammar grammar;
-
-  [[nodiscard]] const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
-  [[nodiscard]] bool is(const SeriesKey& key, std::uint64_t key_hash) const {
-    return hash == key_hash && metric_bytes == key.metric.size() && tags_bytes == key.tags.size() &&
-           grammar == key.grammar && std::memcmp(bytes(), key.metric.data(), metric_bytes) == 0 &&
-           std::memcmp(bytes() + metric_bytes, key.tags.data(), tags_bytes) == 0;
-  }
-};
+bool is(const CachedKey& entry, const SeriesKey& key, std::uint64_t hash) {
+  return entry.hash == hash && entry.metric_bytes == key.metric.size() &&
+         entry.tags_bytes == key.tags.size() && entry.grammar == key.grammar &&
+         std::memcmp(entry.bytes(), key.metric.data(), entry.metric_bytes) == 0 &&
+         std::memcmp(entry.bytes() + entry.metric_bytes, key.tags.data(), entry.tags_bytes) == 0;
+}
 
 std::size_t entry_bytes(const SeriesKey& key) {
-  const std::size_t bytes = sizeof(Entry) + key.metric.size() + key.tags.size();
-  return (bytes + alignof(Entry) - 1) / alignof(Entry) * alignof(Entry);
+  const std::size_t bytes = sizeof(CachedKey) + key.metric.size() + key.tags.size();
+  return (bytes + alignof(CachedKey) - 1) / alignof(CachedKey) * alignof(CachedKey);
 }
 
 // A slot is an entry's address with 16 bits of its hash above it, or 0. Addresses have 48 bits.
@@ -47,15 +38,16 @@ constexpr unsigned kAddressBits = 48;
 
 std::uint64_t tag_of(std::uint64_t hash) { return hash >> 48 << kAddressBits; }
 
-std::uint64_t slot_of(const Entry* entry) {
+std::uint64_t slot_of(const CachedKey* entry) {
   const auto address = reinterpret_cast<std::uintptr_t>(entry);
   HALITE_CHECK(address >> kAddressBits == 0, "addresses have 48 bits");
   return tag_of(entry->hash) | address;
 }
 
-const Entry* entry_of(std::uint64_t slot) {
+const CachedKey* entry_of(std::uint64_t slot) {
   constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kAddressBits) - 1;
-  return reinterpret_cast<const Entry*>(slot & kAddressMask);  // NOLINT(performance-no-int-to-ptr)
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<const CachedKey*>(slot & kAddressMask);
 }
 
 // Open addressing with linear probing; entries only ever come.
@@ -67,19 +59,19 @@ struct Table {
     return slots[hash & mask];
   }
 
-  [[nodiscard]] const Entry* find(const SeriesKey& key, std::uint64_t hash) const {
+  [[nodiscard]] const CachedKey* find(const SeriesKey& key, std::uint64_t hash) const {
     for (std::size_t i = 0; i < std::min(kProbesMax, slots.size()); ++i) {
       const std::uint64_t slot = slots[(hash + i) & mask].load(std::memory_order_acquire);
       if (slot == 0) return nullptr;
       if (tag_of(slot) != tag_of(hash)) continue;
-      const Entry* entry = entry_of(slot);
-      if (entry->is(key, hash)) return entry;
+      const CachedKey* entry = entry_of(slot);
+      if (is(*entry, key, hash)) return entry;
     }
     return nullptr;
   }
 
   // False: no place near enough.
-  bool place(const Entry* entry) {
+  bool place(const CachedKey* entry) {
     for (std::size_t i = 0; i < std::min(kProbesMax, slots.size()); ++i) {
       std::atomic<std::uint64_t>& slot = slots[(entry->hash + i) & mask];
       if (slot.load(std::memory_order_relaxed) != 0) continue;
@@ -109,7 +101,7 @@ class SeriesCache::Generation {
     return shards_[shard_of(hash)].table.load(std::memory_order_acquire);
   }
 
-  [[nodiscard]] const Entry* find(const SeriesKey& key, std::uint64_t hash) const {
+  [[nodiscard]] const CachedKey* find(const SeriesKey& key, std::uint64_t hash) const {
     const Table* const known = table(hash);
     return known == nullptr ? nullptr : known->find(key, hash);
   }
@@ -128,12 +120,13 @@ class SeriesCache::Generation {
     char* const place = allocate(shard, needed);
     if (place == nullptr) return Inserted::kNoRoom;
     auto* const entry =
-        new (place) Entry{.hash = hash,
-                          .id = id,
-                          .metric_bytes = static_cast<std::uint32_t>(key.metric.size()),
-                          .tags_bytes = static_cast<std::uint32_t>(key.tags.size()),
-                          .grammar = key.grammar};
-    char* const bytes = place + sizeof(Entry);
+        new (place) CachedKey{.hash = hash,
+                              .next = nullptr,
+                              .id = id,
+                              .metric_bytes = static_cast<std::uint32_t>(key.metric.size()),
+                              .tags_bytes = static_cast<std::uint32_t>(key.tags.size()),
+                              .grammar = key.grammar};
+    char* const bytes = place + sizeof(CachedKey);
     std::memcpy(bytes, key.metric.data(), key.metric.size());
     std::memcpy(bytes + key.metric.size(), key.tags.data(), key.tags.size());
     if (!table->place(entry)) return Inserted::kNever;
@@ -274,6 +267,7 @@ void SeriesCache::Reader::refresh() {
   if (turns == turns_) return;
   turns_ = turns;
   view_ = cache_->view();
+  last_ = expected_ = nullptr;
 }
 
 void SeriesCache::Reader::prefetch_slot(std::uint64_t hash) const {
@@ -293,10 +287,24 @@ void SeriesCache::Reader::prefetch_entry(const SeriesKey& key, std::uint64_t has
 
 std::optional<storage::SeriesId> SeriesCache::Reader::find(const SeriesKey& key,
                                                            std::uint64_t hash) const {
-  if (const Entry* const entry = view_.younger->find(key, hash)) return entry->id;
-  const Entry* const entry = view_.older->find(key, hash);
+  if (const CachedKey* const entry = view_.younger->find(key, hash)) return entry->id;
+  const CachedKey* const entry = view_.older->find(key, hash);
   if (entry == nullptr) return std::nullopt;
   cache_->insert(key, hash, entry->id, view_.epoch);
+  return entry->id;
+}
+
+std::optional<storage::SeriesId> SeriesCache::Reader::find_in_order(const SeriesKey& key,
+                                                                    std::uint64_t hash) {
+  const CachedKey* const entry = view_.younger->find(key, hash);
+  if (entry == nullptr) {
+    last_ = expected_ = nullptr;
+    return find(key, hash);
+  }
+  if (last_ != nullptr && expected_ != entry) {
+    last_->next.store(entry, std::memory_order_release);
+  }
+  step(entry);
   return entry->id;
 }
 

@@ -67,7 +67,10 @@ Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
   WriterCore& core = impl_->core;
   auto parsers = impl_->borrow_parsers();
   JsonIntake intake(core, *parsers);
-  if (auto scanned = parsers->bodies.scan(body, intake); !scanned) {
+  const bool usual = intake.take_usual(body);
+  Result<void> scanned;
+  if (!usual) scanned = parsers->bodies.scan(body, intake);
+  if (!scanned) {
     impl_->return_parsers(std::move(parsers), body.size());
     core.stats.body_refused();
     co_return std::unexpected(std::move(scanned).error());

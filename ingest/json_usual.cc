@@ -1,0 +1,248 @@
+#include "ingest/json_usual.h"
+
+#include <cstring>
+
+#include "ingest/json_text.h"
+#include "ingest/json_tokens.h"
+#include "ingest/number_text.h"
+#include "ingest/point_rules.h"
+
+namespace halite::ingest {
+namespace {
+
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+// Walks over the body. A step that finds something else than it wants says false, and then the
+// whole body is somebody else's.
+class UsualScan {
+ public:
+  UsualScan(std::string_view text, const SeriesCache& cache, SeriesCache::Reader& reader)
+      : at_(text.data()), end_(text.data() + text.size()), cache_(cache), reader_(reader) {}
+
+  [[nodiscard]] bool at_end() const { return at_ == end_; }
+  [[nodiscard]] const char* place() const { return at_; }
+
+  [[nodiscard]] bool take(char wanted) {
+    if (at_ == end_ || *at_ != wanted) return false;
+    ++at_;
+    return true;
+  }
+  void skip_blanks() {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+  }
+
+  // One point, from brace to brace.
+  [[nodiscard]] bool take_element(storage::SeriesId& id, PointBits& point);
+
+ private:
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  // What stands here, whatever follows it.
+  [[nodiscard]] bool take_text(std::string_view wanted) {
+    if (left() < wanted.size() || std::memcmp(at_, wanted.data(), wanted.size()) != 0) return false;
+    at_ += wanted.size();
+    return true;
+  }
+  [[nodiscard]] bool take_colon() {
+    if (at_ != end_ && *at_ == ':') {
+      ++at_;
+    } else {
+      skip_blanks();
+      if (!take(':')) return false;
+    }
+    skip_blanks();
+    return true;
+  }
+  [[nodiscard]] bool take_field();
+  [[nodiscard]] bool take_metric();
+  [[nodiscard]] bool take_tags();
+  [[nodiscard]] bool take_timestamp();
+  [[nodiscard]] bool take_value();
+  [[nodiscard]] bool find_series(storage::SeriesId& id);
+  [[nodiscard]] bool skip_tags();
+
+  enum Field : unsigned { kMetric = 1, kTimestamp = 2, kValue = 4, kTags = 8, kAll = 15 };
+  [[nodiscard]] bool note(Field field) {
+    const bool fresh = (met_ & field) == 0;
+    met_ |= field;
+    return fresh;
+  }
+
+  const char* at_;
+  const char* const end_;
+  const SeriesCache& cache_;
+  SeriesCache::Reader& reader_;
+  // The timestamp before, which is often this one as well.
+  std::string_view time_text_;
+  std::int64_t time_ = 0;
+  // Of the element under way.
+  unsigned met_ = 0;
+  const CachedKey* expected_ = nullptr;  // while nothing speaks against it
+  std::string_view metric_;
+  std::string_view tags_;
+  Number value_;
+};
+
+bool UsualScan::take_metric() {
+  if (!note(kMetric) || !take('"')) return false;
+  if (expected_ != nullptr) {
+    const std::string_view known = expected_->metric();
+    if (left() > known.size() && at_[known.size()] == '"' &&
+        std::memcmp(at_, known.data(), known.size()) == 0) {
+      metric_ = {at_, known.size()};
+      at_ += known.size() + 1;
+      return true;
+    }
+    expected_ = nullptr;
+  }
+  const auto* const quote = static_cast<const char*>(std::memchr(at_, '"', left()));
+  if (quote == nullptr) return false;
+  metric_ = {at_, static_cast<std::size_t>(quote - at_)};
+  at_ = quote + 1;
+  return !metric_.empty() && !has_escape(metric_);
+}
+
+// To the brace that closes an object of scalars. What is inside is not looked at: if the cache
+// knows all of it, it is what it was when it was read completely, and ends where it ended then.
+bool UsualScan::skip_tags() {
+  bool quoted = false;
+  for (; at_ != end_; ++at_) {
+    if (*at_ == '\\') return false;
+    if (*at_ == '"') quoted = !quoted;
+    if (*at_ == '}' && !quoted) {
+      ++at_;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool UsualScan::take_tags() {
+  if (!note(kTags) || at_ == end_ || *at_ != '{') return false;
+  const char* const begin = at_;
+  if (expected_ != nullptr) {
+    const std::string_view known = expected_->tags();
+    if (take_text(known)) {
+      tags_ = {begin, known.size()};
+      return true;
+    }
+    expected_ = nullptr;
+  }
+  if (!skip_tags()) return false;
+  tags_ = {begin, static_cast<std::size_t>(at_ - begin)};
+  return true;
+}
+
+bool UsualScan::take_timestamp() {
+  if (!note(kTimestamp)) return false;
+  if (!time_text_.empty() && left() > time_text_.size() && !is_digit(at_[time_text_.size()]) &&
+      std::memcmp(at_, time_text_.data(), time_text_.size()) == 0) {
+    at_ += time_text_.size();
+    return true;
+  }
+  constexpr std::size_t kDigitsMax = 13;
+  const char* const begin = at_;
+  if (at_ == end_ || *at_ == '0') return false;
+  std::int64_t time = 0;
+  for (; at_ != end_ && is_digit(*at_); ++at_) {
+    if (static_cast<std::size_t>(at_ - begin) == kDigitsMax) return false;
+    time = (time * 10) + (*at_ - '0');
+  }
+  time_text_ = {begin, static_cast<std::size_t>(at_ - begin)};
+  time_ = time;
+  return !time_text_.empty();
+}
+
+bool UsualScan::take_value() {
+  if (!note(kValue) || at_ == end_) return false;
+  if (*at_ == '"') {
+    const auto* const quote = static_cast<const char*>(std::memchr(at_ + 1, '"', left() - 1));
+    if (quote == nullptr) return false;
+    const std::string_view inner(at_ + 1, static_cast<std::size_t>(quote - at_ - 1));
+    at_ = quote + 1;
+    // Characters that no number has, blanks among them, are not looked for: they are left to the
+    // parser.
+    if (inner.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return false;
+    return parse_finite_value(inner, value_);
+  }
+  const char* const begin = at_;
+  while (at_ != end_ && (is_digit(*at_) || *at_ == '.' || *at_ == '-' || *at_ == '+' ||
+                         *at_ == 'e' || *at_ == 'E')) {
+    ++at_;
+  }
+  const std::string_view token(begin, static_cast<std::size_t>(at_ - begin));
+  return is_json_number(token) && parse_finite_value(token, value_);
+}
+
+bool UsualScan::take_field() {
+  if (left() < 2 || *at_ != '"') return false;
+  switch (at_[1]) {
+    case 'm':
+      return take_text("\"metric\"") && take_colon() && take_metric();
+    case 'v':
+      return take_text("\"value\"") && take_colon() && take_value();
+    case 't':
+      if (take_text("\"timestamp\"")) return take_colon() && take_timestamp();
+      return take_text("\"tags\"") && take_colon() && take_tags();
+    default:
+      return false;
+  }
+}
+
+bool UsualScan::find_series(storage::SeriesId& id) {
+  if (expected_ != nullptr) {
+    id = expected_->id;
+    reader_.take_expected();
+    return true;
+  }
+  const SeriesKey key{.grammar = KeyGrammar::kJson, .metric = metric_, .tags = tags_};
+  const auto found = reader_.find_in_order(key, cache_.hash(key));
+  if (found) id = *found;
+  return found.has_value();
+}
+
+bool UsualScan::take_element(storage::SeriesId& id, PointBits& point) {
+  met_ = 0;
+  expected_ = reader_.expected();
+  if (expected_ != nullptr && expected_->grammar != KeyGrammar::kJson) expected_ = nullptr;
+  if (!take('{')) return false;
+  do {
+    skip_blanks();
+    if (!take_field()) return false;
+    skip_blanks();
+  } while (take(','));
+  if (!take('}') || met_ != kAll || !find_series(id)) return false;
+  point = {.time = to_ms(time_),
+           .value = value_.bits,
+           .flags = point_flags(time_, value_.is_float, true)};
+  return true;
+}
+
+}  // namespace
+
+bool take_usual_body(std::string_view body, std::size_t points_max, const SeriesCache& cache,
+                     SeriesCache::Reader& reader, Draft& draft,
+                     std::vector<std::string_view>& elements) {
+  const std::string_view text = java_trim(body);
+  UsualScan scan(text, cache, reader);
+  const bool array = scan.take('[');
+  do {
+    scan.skip_blanks();
+    const char* const begin = scan.place();
+    storage::SeriesId id = 0;
+    PointBits point;
+    if (elements.size() == points_max || !scan.take_element(id, point)) return false;
+    const auto size = static_cast<std::size_t>(scan.place() - begin);
+    if (elements.empty()) {
+      const std::size_t guess = text.size() / size + 1;
+      draft.reserve(guess);
+      elements.reserve(guess);
+    }
+    draft.add(id, point, static_cast<std::uint32_t>(elements.size()));
+    elements.emplace_back(begin, size);
+    scan.skip_blanks();
+  } while (array && scan.take(','));
+  if (array && !scan.take(']')) return false;
+  return scan.at_end();
+}
+
+}  // namespace halite::ingest
