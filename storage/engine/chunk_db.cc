@@ -7,7 +7,6 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/snapshot.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
@@ -40,6 +39,16 @@ rocksdb::ColumnFamilyOptions chunks_options(const ChunkDbOptions& options) {
   family.compression = rocksdb::kNoCompression;  // chunks are dense already
   family.disable_auto_compactions = true;
   // Files come from outside, however many there are.
+  family.level0_slowdown_writes_trigger = 1 << 30;
+  family.level0_stop_writes_trigger = 1 << 30;
+  return family;
+}
+
+// Each ingest() adds a file with one key: now and then they become one.
+rocksdb::ColumnFamilyOptions state_options() {
+  rocksdb::ColumnFamilyOptions family;
+  family.level0_file_num_compaction_trigger = 16;
+  family.write_buffer_size = 1 << 20;
   family.level0_slowdown_writes_trigger = 1 << 30;
   family.level0_stop_writes_trigger = 1 << 30;
   return family;
@@ -106,14 +115,14 @@ ChunkDb::ChunkDb(const ChunkDbOptions& options)
 Result<std::unique_ptr<ChunkDb>> ChunkDb::open(const ChunkDbOptions& options) {
   std::unique_ptr<ChunkDb> chunks(new ChunkDb(options));
   TRY_VOID(chunks->open_db());
-  TRY(chunks->mark_, chunks->read_mark({}));
+  TRY(chunks->mark_, chunks->read_mark());
   TRY_VOID(chunks->remove_unfinished_files());
   return chunks;
 }
 
 Result<void> ChunkDb::open_db() {
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, chunks_options(options_)},
+      {rocksdb::kDefaultColumnFamilyName, state_options()},
       {std::string(kChunksFamily), chunks_options(options_)}};
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
@@ -126,9 +135,9 @@ Result<void> ChunkDb::open_db() {
   return {};
 }
 
-Result<FlushMark> ChunkDb::read_mark(const rocksdb::ReadOptions& options) const {
+Result<FlushMark> ChunkDb::read_mark() const {
   std::string bytes;
-  const rocksdb::Status status = db_->Get(options, state_, std::string(kStateKey), &bytes);
+  const rocksdb::Status status = db_->Get({}, state_, std::string(kStateKey), &bytes);
   if (status.IsNotFound()) return FlushMark{};
   TRY_VOID(checked(status, "cannot read " + options_.dir));
   if (bytes.size() != kMarkBytes) {
@@ -181,24 +190,30 @@ Result<void> ChunkDb::ingest(std::vector<std::unique_ptr<ChunkFile>> files, cons
   state.column_family = state_;
   state.options = options;
   state.external_files.push_back(state_sst.path());
-  std::vector<rocksdb::IngestExternalFileArg> both = {state};
+  // Chunks first: RocksDB shows one family after the other, and who sees the mark must see them.
+  std::vector<rocksdb::IngestExternalFileArg> both;
   if (!chunks.external_files.empty()) both.push_back(chunks);
+  both.push_back(state);
   TRY_VOID(checked(db_->IngestExternalFiles(both), "cannot take files into " + options_.dir));
   const std::lock_guard lock(mutex_);
   mark_ = mark;
   return {};
 }
 
+// Without a snapshot: RocksDB would ask it again whenever the iterator comes to a file with deleted
+// ranges, and as long as it lived a merge would have to keep what was dropped.
 Result<ChunkDb::View> ChunkDb::view(BytesView begin, BytesView end) const {
-  rocksdb::ManagedSnapshot snapshot(db_.get());
-  rocksdb::ReadOptions options;
-  options.snapshot = snapshot.snapshot();
   View view;
-  TRY(view.mark, read_mark(options));
-  view.cursor = std::make_unique<Cursor>(Bytes(begin), Bytes(end));
-  options.iterate_lower_bound = &view.cursor->lower_;
-  options.iterate_upper_bound = &view.cursor->upper_;
-  view.cursor->iterator_.reset(db_->NewIterator(options, chunks_));
+  FlushMark before;
+  do {
+    TRY(before, read_mark());
+    view.cursor = std::make_unique<Cursor>(Bytes(begin), Bytes(end));
+    rocksdb::ReadOptions options;
+    options.iterate_lower_bound = &view.cursor->lower_;
+    options.iterate_upper_bound = &view.cursor->upper_;
+    view.cursor->iterator_.reset(db_->NewIterator(options, chunks_));
+    TRY(view.mark, read_mark());
+  } while (view.mark != before);  // a flush came between
   return view;
 }
 

@@ -91,7 +91,7 @@ class ChunkDb {
   class SstFile;
   explicit ChunkDb(const ChunkDbOptions& options);
   Result<void> open_db();
-  Result<FlushMark> read_mark(const rocksdb::ReadOptions& options) const;
+  Result<FlushMark> read_mark() const;
   Result<void> remove_unfinished_files();
 
   const ChunkDbOptions options_;

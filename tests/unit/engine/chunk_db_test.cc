@@ -1,0 +1,85 @@
+#include "storage/engine/chunk_db.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "storage/rocks/file_system.h"
+#include "tests/support/faulty_files.h"
+
+namespace halite::storage::engine {
+namespace {
+
+class ChunkDbTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    EXPECT_TRUE(make_dirs(*files_, "/data"));
+    ChunkDbOptions options;
+    options.dir = "/data/chunks";
+    options.file_system = rocks::make_file_system(files_);
+    auto opened = ChunkDb::open(options);
+    ASSERT_TRUE(opened) << opened.error().message;
+    chunks_ = std::move(*opened);
+  }
+  void TearDown() override { EXPECT_TRUE(chunks_->close()); }
+
+  // Keys <shard>0000 to <shard>0999, in a file of their own.
+  void flush(char shard) {
+    auto file = chunks_->new_file().value();
+    for (int i = 0; i < 1000; ++i) {
+      EXPECT_TRUE(file->put(fmt::format("{}{:04}", shard, i), Bytes(100, 'v')));
+    }
+    std::vector<std::unique_ptr<ChunkFile>> files;
+    files.push_back(std::move(file));
+    mark_.flush_number += 2;
+    ASSERT_TRUE(chunks_->ingest(std::move(files), mark_));
+  }
+
+  static int count(ChunkDb::View& view) {
+    int keys = 0;
+    for (view.cursor->seek("a"); view.cursor->valid(); view.cursor->next()) ++keys;
+    EXPECT_TRUE(view.cursor->status());
+    return keys;
+  }
+
+  const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
+  std::unique_ptr<ChunkDb> chunks_;
+  FlushMark mark_;
+};
+
+// A view reads most of its files long after it was made.
+TEST_F(ChunkDbTest, ViewsSeeWhatIsDroppedLaterAndNotWhatWasDroppedBefore) {
+  for (const char shard : {'a', 'b', 'c'}) flush(shard);
+  ChunkDb::View before = chunks_->view("a", "z").value();
+  for (const char shard : {'a', 'b', 'c'}) {
+    ASSERT_TRUE(chunks_->drop(fmt::format("{}0100", shard), fmt::format("{}0900", shard)));
+  }
+  ChunkDb::View after = chunks_->view("a", "z").value();
+  EXPECT_EQ(count(after), 600);
+  EXPECT_EQ(count(before), 3000);
+}
+
+TEST_F(ChunkDbTest, MarksDoNotPileUpAsFiles) {
+  for (mark_.flush_number = 1; mark_.flush_number < 100; ++mark_.flush_number) {
+    ASSERT_TRUE(chunks_->ingest({}, mark_));
+  }
+  const auto few = [this] {
+    const auto names = files_->list("/data/chunks").value();
+    return std::ranges::count_if(names, [](auto& name) { return name.ends_with(".sst"); }) < 40;
+  };
+  // Merged behind our back, in the end.
+  for (int i = 0; i < 1000 && !few(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(few());
+  EXPECT_EQ(chunks_->mark().flush_number, 99u);
+  EXPECT_EQ(chunks_->view("a", "b").value().mark.flush_number, 99u);
+}
+
+}  // namespace
+}  // namespace halite::storage::engine
