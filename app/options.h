@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "app/opentsdb_conf.h"
+#include "common/clock.h"
 #include "common/config.h"
 #include "ingest/rollup_writer.h"
 #include "ingest/writer.h"
 #include "query/engine.h"
 #include "storage/cell_point_store.h"
 #include "storage/engine/options.h"
+#include "storage/files/files.h"
 #include "storage/meta/metadata.h"
 #include "storage/rocks/options.h"
 #include "storage/schema/cyclic_layout.h"
@@ -41,6 +44,12 @@ struct RollupSettings {
   ingest::RollupOptions rules;  // rollups.aggregate_tag ..; the aggregators' names are filled in
 };
 
+// What a server stands on. No settings: tests put a disk and a clock of their own underneath.
+struct Ground {
+  std::shared_ptr<storage::FileSystem> files;  // null = the operating system's
+  std::shared_ptr<const Clock> clock;          // null = the operating system's
+};
+
 struct Options {
   std::string listen = "127.0.0.1:4242";
   std::string data_dir = "./halite-data";
@@ -64,6 +73,7 @@ struct Options {
   std::string web_mode = "rw";              // web.mode
   bool skip_unknown_values = false;         // query.skip_unknown_values
   OpentsdbConf opentsdb;                    // what --opentsdb-conf said
+  Ground ground;
 };
 
 // Declares every setting with its unit and meaning. The options outlive the config.

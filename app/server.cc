@@ -46,12 +46,16 @@ struct Server::Parts {
   Parts(const Options& wanted, const Config& config)
       : options(wanted),
         settings(setting_texts(wanted, config)),
+        own_clock(wanted.ground.clock != nullptr ? wanted.ground.clock
+                                                 : std::make_shared<SystemClock>()),
+        clock(*own_clock),
         web_threads(options.threads.web),
         query_threads(options.threads.query) {}
 
   Options options;
   std::map<std::string, std::string> settings;
-  SystemClock clock;
+  std::shared_ptr<const Clock> own_clock;
+  const Clock& clock;
   prometheus::Registry registry;
   std::unique_ptr<DataDir> data_dir;
   boost::asio::thread_pool web_threads;

@@ -175,7 +175,7 @@ class OpenedStores final : public Stores {
         .store = *wide_,
         .layout = std::dynamic_pointer_cast<const CyclicLayout>(chosen.layout),
         .clock = clock,
-        .files = storage::posix_files(),
+        .files = options.ground.files != nullptr ? options.ground.files : storage::posix_files(),
         .registry = registry};
     TRY(auto store, wait_for(executor_, EngineStore::open(parts, engine)));
     points_ = std::make_unique<Opened<EngineStore>>(std::move(store));
@@ -267,6 +267,7 @@ Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock&
   } else {
     storage::RocksOptions rocks = options.rocks;
     rocks.dir = (std::filesystem::path(options.data_dir) / "rocksdb").string();
+    rocks.files = options.ground.files;
     TRY(wide, storage::RocksStore::open(rocks, clock, registry));
   }
   auto stores = std::make_unique<OpenedStores>(std::move(executor), std::move(wide));

@@ -93,7 +93,7 @@ class FaultyFile final : public File {
   Result<void> change(Do do_it) {
     TRY_VOID(usable());
     HALITE_CHECK(writes_, "a file opened for reading is written");
-    TRY_VOID(files_.before_change());
+    TRY_VOID(files_.before_change(path_));
     return do_it();
   }
 
@@ -126,11 +126,22 @@ Result<void> FaultyFiles::power() const {
   return {};
 }
 
-Result<void> FaultyFiles::before_change() {
+Result<void> FaultyFiles::before_change(const std::string& path) {
   TRY_VOID(power());
-  if (cut_at_ && changes_ >= *cut_at_) power_ = false;
+  if (changes_to_cut_ && path.contains(cut_part_) && (*changes_to_cut_)-- == 0) {
+    changes_to_cut_.reset();
+    power_ = false;
+    if (on_cut_) on_cut_(path);
+  }
   ++changes_;
   return power();
+}
+
+FaultyFiles::InodePtr FaultyFiles::make_inode() {
+  auto inode = std::make_shared<Inode>();
+  inode->number = ++inodes_;
+  if (disk_ != nullptr) disk_->make(inode->number);
+  return inode;
 }
 
 Result<FaultyFiles::Dir*> FaultyFiles::dir_above(const std::string& path) {
@@ -177,13 +188,13 @@ Result<std::unique_ptr<File>> FaultyFiles::open(const std::string& path, OpenFil
   if (there) {
     inode = found->second;
     if (how == OpenFile::kReplace) {
-      TRY_VOID(before_change());
+      TRY_VOID(before_change(path));
       TRY_VOID(resize(*inode, 0));
     }
   } else {
     if (how == OpenFile::kRead || how == OpenFile::kWrite) return not_there(path);
-    TRY_VOID(before_change());
-    inode = std::make_shared<Inode>();
+    TRY_VOID(before_change(path));
+    inode = make_inode();
     change(*dir, {{{name_of(path), inode}}});
   }
   return std::make_unique<FaultyFile>(*this, path, std::move(inode), how != OpenFile::kRead);
@@ -192,7 +203,7 @@ Result<std::unique_ptr<File>> FaultyFiles::open(const std::string& path, OpenFil
 Result<void> FaultyFiles::remove(const std::string& path) {
   const std::lock_guard lock(mutex_);
   TRY_VOID(file_at(path));
-  TRY_VOID(before_change());
+  TRY_VOID(before_change(path));
   change(dirs_.at(dir_of(path)), {{{name_of(path), std::nullopt}}});
   return {};
 }
@@ -201,7 +212,7 @@ Result<void> FaultyFiles::rename(const std::string& from, const std::string& to)
   const std::lock_guard lock(mutex_);
   TRY(const InodePtr inode, file_at(from));
   TRY(Dir * target, dir_above(to));
-  TRY_VOID(before_change());
+  TRY_VOID(before_change(to));
   if (dir_of(from) == dir_of(to)) {
     change(*target, {{{name_of(to), inode}, {name_of(from), std::nullopt}}});
   } else {  // two changes: after a power cut it may have both names
@@ -216,7 +227,7 @@ Result<void> FaultyFiles::link(const std::string& from, const std::string& to) {
   TRY(const InodePtr inode, file_at(from));
   TRY(Dir * target, dir_above(to));
   if (target->shown.contains(name_of(to))) return is_there(to);
-  TRY_VOID(before_change());
+  TRY_VOID(before_change(to));
   change(*target, {{{name_of(to), inode}}});
   return {};
 }
@@ -226,9 +237,8 @@ Result<void> FaultyFiles::sync_dir(const std::string& dir) {
   TRY_VOID(power());
   const auto found = dirs_.find(dir);
   if (found == dirs_.end()) return not_there(dir);
-  TRY_VOID(before_change());
-  for (const Change& change : found->second.unsynced) apply(found->second.lasting, change);
-  found->second.unsynced.clear();
+  TRY_VOID(before_change(dir));
+  if (!ignores_sync(dir)) make_last(dir, found->second, found->second.unsynced.size());
   return {};
 }
 
@@ -236,7 +246,7 @@ Result<void> FaultyFiles::make_dir(const std::string& dir) {
   const std::lock_guard lock(mutex_);
   TRY(Dir * above, dir_above(dir));
   if (above->shown.contains(name_of(dir))) return is_there(dir);
-  TRY_VOID(before_change());
+  TRY_VOID(before_change(dir));
   change(*above, {{{name_of(dir), InodePtr()}}});
   dirs_[dir] = {};
   return {};
@@ -248,7 +258,7 @@ Result<void> FaultyFiles::remove_dir(const std::string& dir) {
   const auto found = dirs_.find(dir);
   if (found == dirs_.end()) return not_there(dir);
   if (!found->second.shown.empty()) return is_there(dir);
-  TRY_VOID(before_change());
+  TRY_VOID(before_change(dir));
   change(*above, {{{name_of(dir), std::nullopt}}});
   dirs_.erase(found);
   return {};
@@ -296,8 +306,8 @@ Result<std::unique_ptr<FileLock>> FaultyFiles::lock(const std::string& path) {
   const std::lock_guard lock(mutex_);
   TRY(Dir * dir, dir_above(path));
   if (!dir->shown.contains(name_of(path))) {
-    TRY_VOID(before_change());
-    change(*dir, {{{name_of(path), std::make_shared<Inode>()}}});
+    TRY_VOID(before_change(path));
+    change(*dir, {{{name_of(path), make_inode()}}});
   }
   if (!locks_.insert(path).second) return fail(Errc::kConflict, fmt::format("{} is locked", path));
   return std::make_unique<FaultyLock>(*this, path);

@@ -5,12 +5,15 @@
 // size; of a directory's unsynced changes the first so many. What a failed sync was to write may be
 // lost although the file still shows it, and no later sync writes it.
 //
+// With keep_on() what is on its disk is also on a real one, and so outlives the process.
+//
 //   Threads  any call from any thread.
 //   Random   all chances come from the seed.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,12 +24,17 @@
 #include <vector>
 
 #include "storage/files/files.h"
+#include "tests/support/lasting_disk.h"
 
 namespace halite::test {
 
 class FaultyFiles final : public storage::FileSystem {
  public:
   explicit FaultyFiles(std::uint32_t seed) : random_(seed) {}
+
+  // Begins with what the disk holds, and tells it of all that outlives a power cut from now on.
+  // Call it before anything else.
+  void keep_on(std::shared_ptr<LastingDisk> disk);
 
   // Faults. A name_end chooses the files whose paths end so; "" is all of them.
   void fail_writes(std::string name_end, Error error);  // until heal()
@@ -35,13 +43,20 @@ class FaultyFiles final : public storage::FileSystem {
   void fail_syncs_by_chance(double probability);        // 0 = none
   void set_capacity(std::uint64_t bytes);               // of all files; a write over it is cut off
   void heal();                                          // all of the above
+  // Of paths with `part` in them: they answer well and do nothing, as some disks do.
+  void ignore_syncs(std::string part);
   void set_sync_time(std::chrono::microseconds time);
 
   // Every call fails until power is back; open files and locks are dead for good.
   void cut_power();
-  void cut_power_after(
-      std::uint64_t changes);  // the write, sync, rename... that comes so much later
-  void restore_power();        // what was not synced is lost now
+  // The write, sync, rename... that comes so much later, of paths that contain `part`.
+  void cut_power_after(std::uint64_t changes, std::string part = "");
+  // As cut_power(), and what is not synced is lost at once: what keep_on() named is as the disk is
+  // after the cut. Then calls `after` while nobody else gets to the files.
+  void cut_power_for_good(const std::function<void()>& after);
+  // Called where cut_power_after() strikes, with what was about to change; may not come back.
+  void on_cut(std::function<void(const std::string& path)> then);
+  void restore_power();  // what was not synced is lost now
   void crash() {
     cut_power();
     restore_power();
@@ -75,6 +90,7 @@ class FaultyFiles final : public storage::FileSystem {
 
   // The content of a file: what is shown, what is on the disk, and which sectors differ.
   struct Inode {
+    std::uint64_t number = 0;  // its name for the LastingDisk
     Bytes shown;
     Bytes lasting;
     std::set<std::uint64_t> dirty;  // sector numbers
@@ -96,15 +112,19 @@ class FaultyFiles final : public storage::FileSystem {
 
   // All with mutex_ held.
   Result<void> power() const;
-  Result<void> before_change();
+  Result<void> before_change(const std::string& path);
+  [[nodiscard]] bool ignores_sync(const std::string& path) const;
+  InodePtr make_inode();
   Result<Dir*> dir_above(const std::string& path);
   Result<InodePtr> file_at(const std::string& path);
   static void apply(Entries& entries, const Change& change);
   static void change(Dir& dir, Change change);
+  void make_last(const std::string& path, Dir& dir, std::size_t changes);  // the first so many
   Result<void> write(const std::string& path, Inode& inode, std::uint64_t offset, BytesView bytes);
   Result<void> resize(Inode& inode, std::uint64_t size);
   Result<void> sync(const std::string& path, Inode& inode);
   void lose_unsynced(Inode& inode);
+  void lose_all_unsynced();
   std::uint64_t used();
 
   std::mutex mutex_;  // guards the rest
@@ -114,7 +134,12 @@ class FaultyFiles final : public storage::FileSystem {
   std::uint64_t life_ = 0;  // power cuts so far: files opened before the last one are dead
   bool power_ = true;
   std::uint64_t changes_ = 0;
-  std::optional<std::uint64_t> cut_at_;  // a number of changes
+  std::optional<std::uint64_t> changes_to_cut_;  // of paths that contain cut_part_
+  std::string cut_part_;
+  std::function<void(const std::string&)> on_cut_;
+  std::shared_ptr<LastingDisk> disk_;  // null = what lasts does so in here only
+  std::uint64_t inodes_ = 0;           // made so far
+  std::optional<std::string> ignored_syncs_;
 
   std::optional<Trouble> write_trouble_;
   std::optional<Trouble> sync_trouble_;

@@ -1,5 +1,6 @@
 // What FaultyFiles does to bytes: the faults, and what a power cut leaves.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,30 @@ namespace {
 constexpr std::uint64_t kSectorBytes = 512;
 
 }  // namespace
+
+void FaultyFiles::keep_on(std::shared_ptr<LastingDisk> disk) {
+  const std::lock_guard lock(mutex_);
+  disk_ = std::move(disk);
+  std::map<std::uint64_t, InodePtr> files;
+  for (LastingDisk::Stored& stored : disk_->read()) {
+    InodePtr inode;
+    if (stored.file != LastingDisk::kDirectory) {
+      inode = files[stored.file];
+      if (inode == nullptr) {
+        inode = files[stored.file] = std::make_shared<Inode>();
+        inode->number = stored.file;
+        inode->lasting = std::move(stored.bytes);
+        inode->shown = inode->lasting;
+        inodes_ = std::max(inodes_, stored.file);
+      }
+    } else {
+      dirs_[stored.path];
+    }
+    Dir& above = dirs_[storage::dir_of(stored.path)];
+    above.lasting[storage::name_of(stored.path)] = inode;
+    above.shown = above.lasting;
+  }
+}
 
 void FaultyFiles::fail_writes(std::string name_end, Error error) {
   const std::lock_guard lock(mutex_);
@@ -49,6 +74,15 @@ void FaultyFiles::heal() {
   capacity_.reset();
 }
 
+void FaultyFiles::ignore_syncs(std::string part) {
+  const std::lock_guard lock(mutex_);
+  ignored_syncs_ = std::move(part);
+}
+
+bool FaultyFiles::ignores_sync(const std::string& path) const {
+  return ignored_syncs_ && path.contains(*ignored_syncs_);
+}
+
 void FaultyFiles::set_sync_time(std::chrono::microseconds time) {
   const std::lock_guard lock(mutex_);
   sync_time_ = time;
@@ -59,22 +93,57 @@ void FaultyFiles::cut_power() {
   power_ = false;
 }
 
-void FaultyFiles::cut_power_after(std::uint64_t changes) {
+void FaultyFiles::cut_power_after(std::uint64_t changes, std::string part) {
   const std::lock_guard lock(mutex_);
-  cut_at_ = changes_ + changes;
+  changes_to_cut_ = changes;
+  cut_part_ = std::move(part);
+}
+
+void FaultyFiles::cut_power_for_good(const std::function<void()>& after) {
+  const std::lock_guard lock(mutex_);
+  power_ = false;
+  lose_all_unsynced();
+  after();
+}
+
+void FaultyFiles::on_cut(std::function<void(const std::string& path)> then) {
+  const std::lock_guard lock(mutex_);
+  on_cut_ = [this, then = std::move(then)](const std::string& path) {
+    lose_all_unsynced();
+    then(path);
+  };
 }
 
 void FaultyFiles::restore_power() {
   const std::lock_guard lock(mutex_);
   ++life_;
   locks_.clear();
-  cut_at_.reset();
+  changes_to_cut_.reset();
   power_ = true;
+  lose_all_unsynced();
+}
+
+void FaultyFiles::make_last(const std::string& path, Dir& dir, std::size_t changes) {
+  for (std::size_t i = 0; i < changes; ++i) {
+    apply(dir.lasting, dir.unsynced[i]);
+    if (disk_ == nullptr) continue;
+    LastingDisk::Entries entries;
+    for (const auto& [name, inode] : dir.unsynced[i].entries) {
+      std::optional<std::uint64_t> number;
+      if (inode) number = *inode != nullptr ? (*inode)->number : LastingDisk::kDirectory;
+      entries.emplace_back(name, number);
+    }
+    disk_->change(path, entries);
+  }
+  dir.unsynced.erase(dir.unsynced.begin(),
+                     dir.unsynced.begin() + static_cast<std::ptrdiff_t>(changes));
+}
+
+void FaultyFiles::lose_all_unsynced() {
   std::set<Inode*> files;
   for (auto& [path, dir] : dirs_) {
-    const std::size_t kept =
-        std::uniform_int_distribution<std::size_t>(0, dir.unsynced.size())(random_);
-    for (std::size_t i = 0; i < kept; ++i) apply(dir.lasting, dir.unsynced[i]);
+    make_last(path, dir,
+              std::uniform_int_distribution<std::size_t>(0, dir.unsynced.size())(random_));
     dir.unsynced.clear();
     dir.shown = dir.lasting;
     for (const auto& [name, inode] : dir.shown) {
@@ -94,12 +163,20 @@ void FaultyFiles::lose_unsynced(Inode& inode) {
   const std::uint64_t longer = std::max(inode.shown.size(), inode.lasting.size());
   Bytes after = inode.lasting;
   after.resize(std::uniform_int_distribution<std::uint64_t>(shorter, longer)(random_), '\0');
+  // Of some files nothing got to the disk, of some nearly all.
+  const double share = std::array{0.0, 0.5, 0.95, 1.0}[random_() % 4];
+  if (share == 1.0) after.resize(inode.shown.size(), '\0');
+  std::bernoulli_distribution written(share);
+  // The process may end at any moment here: nothing that was synced is touched.
+  if (disk_ != nullptr && after.size() != inode.lasting.size())
+    disk_->resize(inode.number, after.size());
   for (const std::uint64_t sector : inode.dirty) {
     const std::uint64_t begin = sector * kSectorBytes;
-    if (random_() % 2 == 0 || begin >= after.size() || begin >= inode.shown.size()) continue;
+    if (!written(random_) || begin >= after.size() || begin >= inode.shown.size()) continue;
     const std::uint64_t bytes =
         std::min({kSectorBytes, after.size() - begin, inode.shown.size() - begin});
     after.replace(begin, bytes, inode.shown, begin, bytes);
+    if (disk_ != nullptr) disk_->write(inode.number, begin, BytesView(after).substr(begin, bytes));
   }
   inode.shown = after;
   inode.lasting = std::move(after);
@@ -189,13 +266,29 @@ Result<void> FaultyFiles::sync(const std::string& path, Inode& inode) {
   }
   if (std::bernoulli_distribution(sync_failure_probability_)(random_))
     error = Error{Errc::kUnavailable, fmt::format("{}: input/output error", path), {}};
+  if (ignores_sync(path)) return {};
+  if (disk_ != nullptr && inode.lasting.size() != inode.shown.size())
+    disk_->resize(inode.number, inode.shown.size());
   inode.lasting.resize(inode.shown.size(), '\0');
+  std::uint64_t run_begin = 0;  // bytes that are still to be told to the disk
+  std::uint64_t run_end = 0;
+  const auto end_run = [&] {
+    if (disk_ == nullptr || run_begin == run_end) return;
+    disk_->write(inode.number, run_begin,
+                 BytesView(inode.lasting).substr(run_begin, run_end - run_begin));
+  };
   for (const std::uint64_t sector : inode.dirty) {
     const std::uint64_t begin = sector * kSectorBytes;
     if (begin >= inode.shown.size() || (error && random_() % 2 == 0)) continue;
     const std::uint64_t bytes = std::min<std::uint64_t>(kSectorBytes, inode.shown.size() - begin);
     inode.lasting.replace(begin, bytes, inode.shown, begin, bytes);
+    if (begin != run_end) {
+      end_run();
+      run_begin = begin;
+    }
+    run_end = begin + bytes;
   }
+  end_run();
   inode.dirty.clear();  // also of what a failed sync did not write: the next one does not either
   if (error) return std::unexpected(*error);
   return {};

@@ -1,0 +1,74 @@
+"""What was sent and what was acknowledged, point by point, and whether a server has it.
+
+Of each point the values it may have are kept: the last acknowledged (None: no such point) and all
+sent since. Each series has one writer with one batch under way, so their order is known.
+"""
+
+import struct
+import threading
+
+
+def same(sent, stored):
+    """Bit for bit; a whole number may come back as 5.0 where its series has both kinds."""
+    if sent is None or stored is None:
+        return sent is stored
+    if isinstance(sent, float) or isinstance(stored, float):
+        return struct.pack("<d", sent) == struct.pack("<d", stored)
+    return sent == stored
+
+
+class Ledger:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.metrics = {}  # metric: {tags: {ms: [values]}}
+        self.sent = 0
+        self.acknowledged = 0
+
+    def series(self, metric, tags):
+        with self.lock:
+            return self.metrics.setdefault(metric, {}).setdefault(tags, {})
+
+    def send(self, batch):
+        """batch: [(metric, tags, ms, value)]; to be called before it is sent."""
+        with self.lock:
+            for metric, tags, time, value in batch:
+                self.metrics[metric][tags].setdefault(time, [None]).append(value)
+            self.sent += len(batch)
+
+    def acknowledge(self, batch):
+        with self.lock:
+            for metric, tags, time, _ in batch:
+                values = self.metrics[metric][tags][time]
+                del values[:-1]
+            self.acknowledged += len(batch)
+
+    def check(self, metric, stored, oldest_before, oldest_after):
+        """Compares with stored (see Server.stored) and takes it for what must stay.
+
+        Older than oldest_before (ms) must be gone, from oldest_after on must be there; between
+        the two both is right. Returns (points that are right, complaints: [(kind, text)]).
+        """
+        complaints = []
+        right = 0
+        known = self.metrics[metric]
+        for tags, points in stored.items():
+            for time, value in points.items():
+                if time < oldest_before:
+                    complaints.append(("expired", f"{metric} {tags} {time} is answered: {value}"))
+                elif tags not in known or time not in known[tags]:
+                    complaints.append(("invented", f"{metric} {tags} {time}={value}: never sent"))
+        for tags, points in known.items():
+            found = stored.get(tags, {})
+            for time in list(points):
+                if time < oldest_after:
+                    del points[time]
+                    continue
+                value = found.get(time)
+                if any(same(allowed, value) for allowed in points[time]):
+                    right += value is not None
+                else:
+                    kind = "lost" if value is None else "changed"
+                    allowed = ", ".join(map(repr, points[time]))
+                    complaints.append((kind, f"{metric} {tags} {time}: {value!r}, not {allowed}"))
+                points[time] = [value]
+        return right, complaints

@@ -1,0 +1,186 @@
+"""Writers that send points until the server is gone, and one who makes it flush and seal."""
+
+import http.client
+import json
+import random
+import struct
+import threading
+import time
+
+HTTP_WRITERS = 3
+TELNET_WRITERS = 2
+SERIES_OLD = 30  # of a writer, over all rounds of a directory
+SERIES_NEW = 6  # of a writer, in every round
+POINTS_MAX = 8000  # of a writer in a round: all is read back after every round
+
+
+def any_double(choose):
+    while True:
+        value = struct.unpack("<d", choose.randbytes(8))[0]
+        if value - value == 0:  # finite
+            return value
+
+
+def integer(choose):
+    return choose.choice((choose.randrange(100), choose.getrandbits(64) - 2**63))
+
+
+def double(choose):
+    return choose.choice((choose.randrange(100_000) / 100, -0.0, any_double(choose)))
+
+
+def either(choose):
+    return choose.choice((choose.randrange(2**53), double(choose)))
+
+
+class Series:
+    """Where one series has got to in time, and what kind of values it has."""
+
+    def __init__(self, metric, tags, choose):
+        self.metric = metric
+        self.tags = tags  # a sorted tuple of pairs
+        self.value = choose.choice((integer, double, either))
+        self.times = []
+        self.newest = None
+
+    def next_point(self, choose, clock, profile):
+        begin, end = profile.times(clock())
+        if self.newest is None or not begin < self.newest < end - profile.step_ms:
+            self.newest = choose.randrange(begin, (begin + end) // 2)
+        dice = choose.random()
+        if dice < 0.08 and self.times:
+            moment = choose.choice(self.times)  # once more
+        elif dice < 0.2:
+            moment = choose.randrange(begin, end)  # late, or early
+        else:
+            self.newest += choose.randrange(1, profile.step_ms)
+            moment = self.newest
+        if not begin <= moment < end:
+            moment = choose.randrange(begin, end)
+        self.times = self.times[-50:] + [moment]
+        return (self.metric, self.tags, moment, self.value(choose))
+
+
+class Load:
+    """The writers of one round. Use start(), then kill the server, then join()."""
+
+    def __init__(self, server, ledger, profile, clock, round_number, seed):
+        self.server = server
+        self.ledger = ledger
+        self.profile = profile
+        self.clock = clock
+        self.round = round_number
+        self.refusals = []
+        self.under_way = None  # "flush" or "seal" while it is asked for
+        self.phase = "load"  # what was under way when the server went
+        self.flushes = self.seals = 0
+        self.stopping = False
+        self.lock = threading.Lock()
+        choose = random.Random(seed)
+        senders = [self._http] * HTTP_WRITERS + [self._telnet] * TELNET_WRITERS
+        self.threads = [
+            threading.Thread(target=self._write, args=(number, sender, choose.getrandbits(32)))
+            for number, sender in enumerate(senders)
+        ]
+        self.threads.append(threading.Thread(target=self._settle, args=(choose.getrandbits(32),)))
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+
+    def join(self):
+        self.stopping = True
+        for thread in self.threads:
+            thread.join()
+
+    # ---- writing ----------------------------------------------------------------------------
+
+    def _series(self, writer, choose):
+        wanted = [(f"crash.m{n % 4}", f"old{writer}-{n}") for n in range(SERIES_OLD)]
+        wanted += [(choose.choice(("crash.m0", f"crash.round{self.round}")),
+                    f"new{self.round}-{writer}-{n}") for n in range(SERIES_NEW)]
+        series = []
+        for metric, name in wanted:
+            tags = (("name", name), ("writer", f"w{writer}"))
+            if n_tags := choose.randrange(3):  # a tag key of this round, too, at times
+                if name.startswith("new"):
+                    tags = tuple(sorted((*tags, (f"key{self.round}", f"v{n_tags}"))))
+            self.ledger.series(metric, tags)
+            series.append(Series(metric, tags, random.Random(f"{metric}{tags}")))
+        return series
+
+    def _write(self, writer, sender, seed):
+        choose = random.Random(seed)
+        series = self._series(writer, choose)
+        sent = 0
+        try:
+            send = sender()
+            while sent < POINTS_MAX and not self.stopping:
+                some = choose.sample(series, choose.choice((1, 3, len(series))))
+                batch = [choose.choice(some).next_point(choose, self.clock, self.profile)
+                         for _ in range(choose.choice((1, 20, 100, 400)))]
+                self.ledger.send(batch)
+                sent += len(batch)
+                refusal = send(batch)
+                if refusal is None:
+                    self.ledger.acknowledge(batch)
+                else:
+                    with self.lock:
+                        self.refusals.append(refusal)
+                time.sleep(choose.random() * 0.02)
+        except (OSError, http.client.HTTPException):
+            pass  # it is gone: this batch was not acknowledged
+
+    def _http(self):
+        connection = self.server.http()
+
+        def send(batch):
+            points = [{"metric": metric, "timestamp": moment, "value": value, "tags": dict(tags)}
+                      for metric, tags, moment, value in batch]
+            connection.request("POST", "/api/put", json.dumps(points))
+            answer = connection.getresponse()
+            body = answer.read()
+            return None if answer.status == 204 else f"{answer.status} {body[:500]!r}"
+
+        return send
+
+    def _telnet(self):
+        connection = self.server.connect()
+        replies = connection.makefile("rb")
+
+        def send(batch):
+            lines = []
+            for metric, tags, moment, value in batch:
+                words = " ".join(f"{key}={text}" for key, text in tags)
+                lines.append(f"put {metric} {moment} {value!r} {words}\n")
+            connection.sendall(("".join(lines) + "sync\n").encode())
+            said = []
+            while (reply := replies.readline()) != b"synced\n":
+                if not reply:
+                    raise ConnectionError("the connection ended")
+                said.append(reply)
+            return f"{said[:3]}" if said else None
+
+        return send
+
+    # ---- flushing and sealing ---------------------------------------------------------------
+
+    def _settle(self, seed):
+        choose = random.Random(seed)
+        while not self.stopping:
+            time.sleep(choose.random() * 0.3)
+            what = choose.choice(("flush", "flush", "seal"))
+            self.under_way = what
+            try:
+                status, body = self.server.request("POST", f"/api/admin/{what}")
+            except (OSError, http.client.HTTPException):
+                self.phase = what
+                return
+            self.under_way = None
+            if status != 204:
+                with self.lock:
+                    self.refusals.append(f"{what}: {status} {body[:500]!r}")
+            elif what == "flush":
+                self.flushes += 1
+            else:
+                self.seals += 1

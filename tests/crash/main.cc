@@ -1,0 +1,123 @@
+// The server on a disk that forgets: a `halite serve` for tests/crash whose files keep in memory
+// what was not synced. Killed by -9 it leaves what was synced, by SIGUSR1 a part of the rest, too.
+//
+//   CRASH_DISK    forgets (default), real, or lies: it ignores syncs of the log, which has to show
+//   CRASH_SEED    of what the disk keeps of the unsynced
+//   CRASH_AFTER   the power fails at this change of the disk; 0 = not by itself
+//   CRASH_AT      only changes of paths with this in them count
+//   CRASH_CLOCK   SPEED:SINCE: from SINCE (ms since 1970) on, time goes SPEED times as fast
+//
+// Settings come from the environment (HALITE_*) and --data-dir, --listen, --store.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include "app/options.h"
+#include "app/serve.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/real_disk.h"
+
+namespace {
+
+using halite::Config;
+using halite::Result;
+using halite::TimestampMs;
+using halite::app::Options;
+using halite::test::FaultyFiles;
+
+constexpr int kCut = 137;  // the exit code: as if killed by -9
+
+std::string variable(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? otherwise : value;
+}
+
+class FastClock final : public halite::Clock {
+ public:
+  FastClock(std::int64_t speed, TimestampMs since) : speed_(speed), since_(since) {}
+  [[nodiscard]] TimestampMs now_ms() const override {
+    return since_ + (real_.now_ms() - since_) * speed_;
+  }
+
+ private:
+  const halite::SystemClock real_;
+  const std::int64_t speed_;
+  const TimestampMs since_;
+};
+
+// Blocks until SIGUSR1 comes; every thread made later leaves that signal to this one.
+void wait_for_cut(const std::shared_ptr<FaultyFiles>& files) {
+  sigset_t cut;
+  ::sigemptyset(&cut);
+  ::sigaddset(&cut, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &cut, nullptr);
+  std::thread([files, cut] {
+    int signal = 0;
+    ::sigwait(&cut, &signal);
+    files->cut_power_for_good([] { ::_exit(kCut); });
+  }).detach();
+}
+
+std::shared_ptr<FaultyFiles> forgetful_files(const std::string& dir, bool lies) {
+  const auto seed = std::stoul(variable("CRASH_SEED", "1"));
+  const auto after = std::stoull(variable("CRASH_AFTER", "0"));
+  auto files = std::make_shared<FaultyFiles>(static_cast<std::uint32_t>(seed));
+  files->keep_on(std::make_shared<halite::test::RealDisk>(dir));
+  if (lies) files->ignore_syncs("engine/log");
+  files->on_cut([](const std::string& path) {
+    fmt::print(stderr, "the power fails at {}\n", path);
+    ::_exit(kCut);
+  });
+  if (after > 0) files->cut_power_after(after - 1, variable("CRASH_AT", ""));
+  wait_for_cut(files);
+  return files;
+}
+
+Result<void> run(Options& options, Config& config) {
+  TRY_VOID(halite::app::settle(options));
+  const std::string disk = variable("CRASH_DISK", "forgets");
+  if (disk != "real") options.ground.files = forgetful_files(options.data_dir, disk == "lies");
+  const std::string clock = variable("CRASH_CLOCK", "1:0");
+  const std::size_t colon = clock.find(':');
+  options.ground.clock = std::make_shared<FastClock>(std::stoll(clock.substr(0, colon)),  //
+                                                     std::stoll(clock.substr(colon + 1)));
+  // A day by default: longer than the rings here.
+  options.layout.cleaning_ms = 2 * options.layout.span_ms;
+  return halite::app::serve(options, config);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Options options;
+    Config config;
+    declare_settings(config, options);
+    if (const Result<void> known = config.apply_environment(environ); !known) {
+      fmt::print(stderr, "halite_crash: {}\n", known.error().message);
+      return EXIT_FAILURE;
+    }
+    CLI::App app("The server on a disk that forgets.", "halite_crash");
+    CLI::App* const serve = app.add_subcommand("serve");
+    serve->add_option("--data-dir", options.data_dir)->required();
+    serve->add_option("--listen", options.listen)->required();
+    serve->add_option("--store", options.store)->required();
+    app.require_subcommand(1);
+    CLI11_PARSE(app, argc, argv);
+    const Result<void> served = run(options, config);
+    if (!served) fmt::print(stderr, "halite_crash: {}\n", served.error().message);
+    return served ? EXIT_SUCCESS : EXIT_FAILURE;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "halite_crash: {}\n", error.what());
+    return EXIT_FAILURE;
+  }
+}
