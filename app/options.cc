@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "app/retention_rules.h"
+
 namespace halite::app {
 namespace {
 
@@ -50,6 +52,10 @@ Result<void> settle(Options& options) {
   TRY_VOID(set_listen_address(options.listen, options.web));
   if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
   if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
+  TRY(options.engine.retention, parse_retention_rules(options.retention));
+  if (!options.engine.retention.empty() && options.store != "engine") {
+    return fail(Errc::kInvalidArgument, "storage.retention wants the store engine");
+  }
   using storage::Compression;
   if (options.rocks_compression == "none") options.rocks.compression = Compression::kNone;
   if (options.rocks_compression == "fast") options.rocks.compression = Compression::kFast;

@@ -62,6 +62,7 @@ struct Options {
   web::WebOptions web;
   std::string row_layout = "cyclic";  // storage.layout
   storage::CyclicOptions layout;      // widths, salt and TTL count in either layout
+  std::string retention;              // storage.retention
   std::uint32_t salt_width = 0;       // storage.salt_width: bytes, of the opentsdb layout
   storage::CellPointStoreOptions cells;
   storage::EngineOptions engine;

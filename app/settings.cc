@@ -209,6 +209,10 @@ void declare_layout(Config& config, Options& options) {
                "made.");
   config.duration_ms("storage.ttl_ms", layout.ttl_ms, {0, 36'500 * kDayMs},
                      "Points older than this are refused and forgotten. 0 = kept for ever.");
+  config.text(
+      "storage.retention", options.retention,
+      "Metrics that are kept for a time of their own: \"tmp.=7d, audit.=3650d\", prefix and "
+      "TTL, 0 for ever; the longest prefix counts. A metric stays where it was made.");
   config.duration_ms("storage.future_max_ms", layout.future_max_ms, {0, 3650 * kDayMs},
                      "How far ahead of the clock a point's time may be.");
   config.duration_ms("storage.slot_ms", layout.span_ms, {kMinuteMs, 24 * kDayMs},

@@ -52,7 +52,7 @@ Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& 
                                                                 const RowLayout& layout,
                                                                 SeriesQuery query,
                                                                 TimestampMs now) {
-  const std::shared_ptr<RowSelection> selection(new RowSelection(registry, layout.salt_buckets()));
+  const std::shared_ptr<RowSelection> selection(new RowSelection(registry, registry.shard_count()));
   selection->watch_ = std::move(query.watch);
   selection->now_ = now;
   if (!query.tsuids.empty()) {

@@ -42,14 +42,22 @@ Task<void> write_series_rows(Table& table, std::vector<Bytes> tsuids) {
 }
 
 SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
-                               const RowLayout& layout, SeriesLimits limits)
+                               const RowLayout& layout, SeriesLimits limits,
+                               std::shared_ptr<const Sharding> sharding)
     : layout_(layout),
+      sharding_(std::move(sharding)),
       uids_(std::move(names), layout.widths()),
       registry_(std::move(series)),
       table_(limits) {
-  uids_.watch({.assigned = {}, .renamed = [this](NameKind kind, const UidTable::Entry& entry) {
-                 table_.rename({kind, entry.uid, uids_.uid_bytes(kind, entry.uid), entry.name});
-               }});
+  uids_.watch({.assigned = {},
+               .renamed =
+                   [this](NameKind kind, const UidTable::Entry& entry) {
+                     table_.rename({kind, entry.uid, uids_.uid_bytes(kind, entry.uid), entry.name});
+                   }});
+}
+
+std::uint32_t SeriesRegistry::shard_count() const {
+  return sharding_ ? sharding_->shard_count() : layout_.salt_buckets();
 }
 
 // One intern() under way.
@@ -115,7 +123,8 @@ Result<Series> SeriesRegistry::make_series(const SeriesUids& uids, Bytes tsuid) 
     if (key == nullptr || value == nullptr) return std::unexpected(renamed_meanwhile());
     series.tags.push_back(SeriesTag{key->name, value->name, pair.key, pair.value});
   }
-  series.shard = layout_.salt_of(tsuid);
+  series.shard =
+      sharding_ ? sharding_->shard_of(uids.metric, series.metric, tsuid) : layout_.salt_of(tsuid);
   series.tsuid = std::move(tsuid);
   return series;
 }

@@ -26,6 +26,7 @@
 #include "storage/schema/tsuid.h"
 #include "storage/schema/uid_table.h"
 #include "storage/series_table.h"
+#include "storage/sharding.h"
 
 namespace halite::storage {
 
@@ -36,9 +37,10 @@ namespace halite::storage {
 
 class SeriesRegistry {
  public:
-  // The layout outlives the registry.
+  // The layout outlives the registry. Without a sharding the layout's salts are the shards.
   SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
-                 const RowLayout& layout, SeriesLimits limits);
+                 const RowLayout& layout, SeriesLimits limits,
+                 std::shared_ptr<const Sharding> sharding = nullptr);
 
   // For who owns the tables alone and keeps what is new in a log: intern() then neither reads nor
   // writes the series table. Rows of new series wait for settle().
@@ -50,6 +52,7 @@ class SeriesRegistry {
 
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const SeriesTable& table() const { return table_; }
+  [[nodiscard]] std::uint32_t shard_count() const;
 
   // As PointStore::intern().
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names, CreateNames create);
@@ -90,6 +93,7 @@ class SeriesRegistry {
   [[nodiscard]] Result<Series> make_series(const SeriesUids& uids, Bytes tsuid);
 
   const RowLayout& layout_;
+  const std::shared_ptr<const Sharding> sharding_;  // null: by salt
   UidTable uids_;
   const std::shared_ptr<Table> registry_;
   SeriesTable table_;

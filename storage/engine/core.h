@@ -10,24 +10,24 @@
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/generations.h"
 #include "storage/engine/options.h"
+#include "storage/engine/retention.h"
 #include "storage/log/log.h"
-#include "storage/schema/cyclic_layout.h"
 #include "storage/series_registry.h"
 
 namespace halite::storage::engine {
 
 struct Core {
-  Core(EngineOptions options_to_use, std::shared_ptr<const CyclicLayout> layout_to_use,
+  Core(EngineOptions options_to_use, std::shared_ptr<Retention> retention_to_use,
        const Clock& clock_to_use, std::unique_ptr<ChunkDb> opened_chunks,
        std::unique_ptr<Log> opened_log, std::shared_ptr<Table> names, std::shared_ptr<Table> series)
       : options(std::move(options_to_use)),
-        layout(std::move(layout_to_use)),
+        retention(std::move(retention_to_use)),
         clock(clock_to_use),
         chunks(std::move(opened_chunks)),
         log(std::move(opened_log)),
-        registry(std::move(names), std::move(series), *layout,
-                 SeriesLimits{options.series_max, options.series_bytes_max}),
-        generations(chunks->mark().flush_number, layout->salt_buckets(), options.series_max),
+        registry(std::move(names), std::move(series), retention->base(),
+                 SeriesLimits{options.series_max, options.series_bytes_max}, retention),
+        generations(chunks->mark().flush_number, retention->shard_count(), options.series_max),
         pool(options.read_threads) {
     registry.defer();
   }
@@ -39,7 +39,7 @@ struct Core {
   }
 
   const EngineOptions options;
-  const std::shared_ptr<const CyclicLayout> layout;
+  const std::shared_ptr<Retention> retention;
   const Clock& clock;
   const std::unique_ptr<ChunkDb> chunks;
   const std::unique_ptr<Log> log;

@@ -46,12 +46,12 @@ Result<std::uint64_t> delete_series(SlotReader& reader, const CyclicLayout& layo
 
 Result<Deletion> delete_stored(Core& core, const RowSelection& selection, TimeRange range,
                                std::uint64_t flush_number) {
-  const CyclicLayout& layout = *core.layout;
-  const TimeRange alive = layout.alive(range, selection.now());
   Deletion deletion;
-  if (alive.begin >= alive.end) return deletion;
   const RowSelection::Known known = selection.known();
-  for (std::uint32_t shard = 0; shard < layout.salt_buckets(); ++shard) {
+  for (std::uint32_t shard = 0; shard < core.retention->shard_count(); ++shard) {
+    const CyclicLayout& layout = core.retention->layout_of(shard);
+    const TimeRange alive = layout.alive(range, selection.now());
+    if (alive.begin >= alive.end || known->of_shard(shard).empty()) continue;
     TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard));
     TRY(const auto generations, reader->generations(alive));
     std::vector<TombstoneEntry> entries;

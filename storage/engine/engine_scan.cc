@@ -21,7 +21,8 @@ class EngineScan::Reader {
          std::uint32_t shard)
       : core_(std::move(core)),
         selection_(std::move(selection)),
-        range_(core_->layout->alive(range, selection_->now())),
+        layout_(core_->retention->layout_of(shard)),
+        range_(layout_.alive(range, selection_->now())),
         shard_(shard) {}
 
   // Blocks; none when the shard is finished.
@@ -51,6 +52,7 @@ class EngineScan::Reader {
 
   const std::shared_ptr<Core> core_;
   const std::shared_ptr<const RowSelection> selection_;
+  const CyclicLayout& layout_;
   const TimeRange range_;
   const std::uint32_t shard_;
 
@@ -67,7 +69,7 @@ Result<void> EngineScan::Reader::start() {
   started_ = true;
   if (range_.begin >= range_.end) return {};
   heads_ = core_->generations.view();
-  TRY(stored_, SlotReader::open(*core_->chunks, *core_->layout, shard_));
+  TRY(stored_, SlotReader::open(*core_->chunks, layout_, shard_));
   std::erase_if(heads_, [this](const std::shared_ptr<Head>& head) {
     return head->number() <= stored_->flush_number();
   });
@@ -75,7 +77,7 @@ Result<void> EngineScan::Reader::start() {
   const SeriesTable& table = core_->registry.table();
   const RowSelection::Known known = selection_->known();
   for (const SeriesId id : known->of_shard(shard_)) {
-    wanted_.push_back({.id = id, .key = series_key(core_->layout->widths(), table.at(id).tsuid)});
+    wanted_.push_back({.id = id, .key = series_key(layout_.widths(), table.at(id).tsuid)});
   }
   std::ranges::sort(wanted_, {}, &Wanted::key);
   return {};
@@ -103,7 +105,7 @@ Result<void> EngineScan::Reader::read_group() {
   const auto group = std::span<const Wanted>(wanted_).subspan(next_series_, count);
   next_series_ += count;
   const HeadRuns heads = head_runs(group);
-  const std::int64_t span = core_->layout->options().span_ms;
+  const std::int64_t span = layout_.options().span_ms;
   std::set<std::int64_t> generations(generations_.begin(), generations_.end());
   for (const auto& [id, runs] : heads) {
     for (const chunk::FlushedRun& run : runs) {
@@ -119,7 +121,7 @@ Result<void> EngineScan::Reader::read_group() {
 
 Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted& series,
                                            const HeadRuns& heads) {
-  const std::int64_t span = core_->layout->options().span_ms;
+  const std::int64_t span = layout_.options().span_ms;
   const TimeRange range = {.begin = std::max(range_.begin, generation * span),
                            .end = std::min(range_.end, (generation + 1) * span)};
   TRY(StoredSeries stored, stored_->read(generation, series.key, range));

@@ -12,6 +12,7 @@
 #include "storage/engine/last_points.h"
 #include "storage/engine/maintenance.h"
 #include "storage/engine/recovery.h"
+#include "storage/engine/settle_retention.h"
 #include "storage/rocks/file_system.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
@@ -35,6 +36,14 @@ Task<std::vector<LastPoint>> last_in_shard(std::shared_ptr<engine::Core> core,
   co_return co_await offload(core->pool, std::move(job));
 }
 
+Task<void> keep_metric_class(std::shared_ptr<Table> settings,
+                             std::shared_ptr<engine::Retention> retention, NameKind kind,
+                             UidTable::Entry entry, std::string new_name) {
+  if (kind != NameKind::kMetric) co_return Result<void>();
+  co_return co_await engine::keep_class(std::move(settings), std::move(retention), entry.uid,
+                                        std::string(entry.name), std::move(new_name));
+}
+
 }  // namespace
 
 Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions options) {
@@ -49,16 +58,31 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
          co_await parts.store.open_table(series_table_spec(options.series_table)));
   CO_TRY_VOID(make_dirs(*parts.files, options.chunks.dir));
   CO_TRY(auto chunks, engine::ChunkDb::open(options.chunks));
-  engine::RecoveryParts recovery{.layout = *parts.layout,
+  // The log is of the classes that there were; then come those that are wanted.
+  CO_TRY(engine::RetentionState stored, co_await engine::read_retention(settings));
+  CO_TRY(const auto before, engine::Retention::make(parts.layout, stored));
+  engine::RecoveryParts recovery{.retention = *before,
                                  .chunks = *chunks,
                                  .series = *series,
                                  .files = parts.files,
                                  .registry = parts.registry};
   CO_TRY(auto log, engine::recover(options, std::move(recovery)));
-  auto core = std::make_shared<engine::Core>(std::move(options), parts.layout, parts.clock,
+  UidTable uids(names, parts.layout->widths());
+  CO_TRY(engine::RetentionState wanted,
+         co_await engine::apply_rules(stored, options.retention, *parts.layout, uids));
+  CO_TRY(auto retention, engine::Retention::make(parts.layout, wanted));
+  if (wanted != stored) CO_TRY_VOID(co_await engine::write_retention(settings, wanted));
+  auto core = std::make_shared<engine::Core>(std::move(options), std::move(retention), parts.clock,
                                              std::move(chunks), std::move(log), std::move(names),
                                              std::move(series));
   std::unique_ptr<EngineStore> store(new EngineStore(std::move(core), parts.registry));
+  store->core_->registry.uids().watch(
+      {.assigned = {},
+       .renamed = {},
+       .renaming = [settings, retention = store->core_->retention](
+                       NameKind kind, const UidTable::Entry& entry, std::string new_name) {
+         return keep_metric_class(settings, retention, kind, entry, std::move(new_name));
+       }});
   store->maintenance_->start();
   co_return store;
 }
@@ -122,11 +146,11 @@ Task<Accepted> EngineStore::append(PointBatch batch) {
 void EngineStore::hurry() { core_->log->hurry(); }
 
 Task<std::shared_ptr<const Selection>> EngineStore::select(SeriesQuery query) {
-  return select_series(core_->registry, *core_->layout, std::move(query), core_->clock.now_ms(),
-                       false);
+  return select_series(core_->registry, core_->retention->base(), std::move(query),
+                       core_->clock.now_ms(), false);
 }
 
-std::uint32_t EngineStore::shard_count() const { return core_->layout->salt_buckets(); }
+std::uint32_t EngineStore::shard_count() const { return core_->retention->shard_count(); }
 
 std::unique_ptr<BlockScan> EngineStore::scan(std::shared_ptr<const Selection> selection,
                                              TimeRange range, std::uint32_t shard) {

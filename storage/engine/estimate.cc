@@ -19,7 +19,7 @@ Result<void> add_series(Core& core, SlotReader& reader,
                         const std::vector<std::int64_t>& generations, SeriesId id, TimeRange range,
                         Sample& sample) {
   const Series& series = core.registry.table().at(id);
-  const Bytes key = series_key(core.layout->widths(), series.tsuid);
+  const Bytes key = series_key(core.retention->base().widths(), series.tsuid);
   for (const std::int64_t generation : generations) {
     TRY(const SlotReader::Extent extent, reader.measure(generation, key, range));
     sample.chunks += extent.chunks;
@@ -40,16 +40,17 @@ Result<void> add_series(Core& core, SlotReader& reader,
 }  // namespace
 
 Result<ReadEstimate> estimate_reading(Core& core, const RowSelection& selection, TimeRange asked) {
-  const CyclicLayout& layout = *core.layout;
-  const TimeRange range = layout.alive(asked, selection.now());
   const RowSelection::Known known = selection.known();
   ReadEstimate estimate;
   estimate.series = known->size();
-  if (range.begin >= range.end || known->size() == 0) return estimate;
-  const std::size_t a_shard = std::max<std::size_t>(1, kEstimatedSeries / layout.salt_buckets());
+  if (asked.begin >= asked.end || known->size() == 0) return estimate;
+  const std::size_t a_shard =
+      std::max<std::size_t>(1, kEstimatedSeries / core.retention->base().salt_buckets());
   std::uint64_t looked_at = 0;
   Sample sample;
-  for (std::uint32_t shard = 0; shard < layout.salt_buckets(); ++shard) {
+  for (std::uint32_t shard = 0; shard < core.retention->shard_count(); ++shard) {
+    const CyclicLayout& layout = core.retention->layout_of(shard);
+    const TimeRange range = layout.alive(asked, selection.now());
     const std::span<const SeriesId> wanted = known->of_shard(shard);
     if (wanted.empty()) continue;
     if (const auto& watch = selection.watch()) TRY_VOID(watch->check());

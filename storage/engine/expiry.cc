@@ -23,7 +23,12 @@ Expiry::Expiry(std::shared_ptr<Core> core, prometheus::Registry& registry)
                  .Add({})) {}
 
 Result<void> Expiry::run_due() {
-  if (core_->layout->options().ttl_ms == 0) return {};
+  const Retention& retention = *core_->retention;
+  bool anything_expires = false;
+  for (std::uint32_t shard = 0; shard < retention.shard_count(); ++shard) {
+    if (retention.layout_of(shard).options().ttl_ms != 0) anything_expires = true;
+  }
+  if (!anything_expires) return {};
   const TimestampMs now = core_->clock.now_ms();
   if (last_run_ms_ != INT64_MIN && now >= last_run_ms_ &&
       now - last_run_ms_ < core_->options.expiry_interval_ms) {
@@ -46,12 +51,13 @@ Result<void> Expiry::run_due() {
 }
 
 Result<bool> Expiry::clock_jumped(TimestampMs now) {
-  const std::int64_t span = core_->layout->options().span_ms;
+  const std::int64_t span = core_->retention->base().options().span_ms;
   TRY(const auto last_run, core_->chunks->read_time(kLastRun));
   if (!last_run || now - *last_run <= 2 * span) return false;
   std::int64_t newest = -1;
-  for (std::uint32_t shard = 0; shard < core_->layout->salt_buckets(); ++shard) {
-    TRY(const auto reader, SlotReader::open(*core_->chunks, *core_->layout, shard));
+  for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
+    TRY(const auto reader,
+        SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard));
     TRY(const auto slots, reader->slots());
     for (const SlotReader::Slot& slot : slots) newest = std::max(newest, slot.generation);
   }
@@ -59,8 +65,9 @@ Result<bool> Expiry::clock_jumped(TimestampMs now) {
   return newest >= 0 && now - (newest + 1) * span > 2 * span;
 }
 
-bool Expiry::expired(std::uint32_t slot, TimestampMs now) const {
-  const CyclicLayout& layout = *core_->layout;
+bool Expiry::expired(std::uint32_t shard, std::uint32_t slot, TimestampMs now) const {
+  const CyclicLayout& layout = core_->retention->layout_of(shard);
+  if (layout.options().ttl_ms == 0) return false;
   const std::int64_t span = layout.options().span_ms;
   const TimeRange alive = layout.alive(kAllTimes, now);
   const std::int64_t newest = layout.newest_generation(slot, (alive.end - 1) / span);
@@ -68,11 +75,12 @@ bool Expiry::expired(std::uint32_t slot, TimestampMs now) const {
 }
 
 Result<void> Expiry::run(TimestampMs now) {
-  for (std::uint32_t shard = 0; shard < core_->layout->salt_buckets(); ++shard) {
-    TRY(const auto reader, SlotReader::open(*core_->chunks, *core_->layout, shard));
+  for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
+    TRY(const auto reader,
+        SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard));
     TRY(const auto slots, reader->slots());
     for (const SlotReader::Slot& slot : slots) {
-      if (!expired(slot.number, now)) continue;
+      if (!expired(shard, slot.number, now)) continue;
       const Bytes begin = place_prefix({.shard = shard, .slot = slot.number});
       Bytes end = prefix_end(begin);
       if (end.empty()) end = Bytes(begin.size() + 64, '\xFF');

@@ -27,7 +27,7 @@ class Expiry {
  private:
   [[nodiscard]] Result<void> run(TimestampMs now);
   [[nodiscard]] Result<bool> clock_jumped(TimestampMs now);
-  [[nodiscard]] bool expired(std::uint32_t slot, TimestampMs now) const;
+  [[nodiscard]] bool expired(std::uint32_t shard, std::uint32_t slot, TimestampMs now) const;
 
   const std::shared_ptr<Core> core_;
   TimestampMs last_run_ms_ = INT64_MIN;  // of this process

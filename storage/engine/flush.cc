@@ -38,13 +38,13 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
 
 }  // namespace
 
-Result<FlushStats> flush_head(Head& head, const CyclicLayout& layout, const TsuidOf& tsuid_of,
+Result<FlushStats> flush_head(Head& head, const Retention& retention, const TsuidOf& tsuid_of,
                               Sequence log_position, ChunkDb& chunks) {
   FlushStats stats;
   std::vector<std::unique_ptr<ChunkFile>> files;
   for (std::uint32_t shard = 0; shard < head.shard_count(); ++shard) {
     if (head.shard(shard).series_count() == 0) continue;
-    TRY(auto file, write_shard(head, shard, layout, tsuid_of, chunks, stats));
+    TRY(auto file, write_shard(head, shard, retention.layout_of(shard), tsuid_of, chunks, stats));
     files.push_back(std::move(file));
   }
   const FlushMark mark = {.flush_number = head.number(), .log_position = log_position};

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "storage/engine/chunk_db.h"
+#include "storage/engine/retention.h"
 #include "storage/head/head.h"
 #include "storage/log/log.h"
-#include "storage/schema/cyclic_layout.h"
 
 namespace halite::storage::engine {
 
@@ -23,7 +23,7 @@ struct FlushStats {
 };
 
 // The head is frozen. Its number is the chunks' flush number. Blocks.
-[[nodiscard]] Result<FlushStats> flush_head(Head& head, const CyclicLayout& layout,
+[[nodiscard]] Result<FlushStats> flush_head(Head& head, const Retention& retention,
                                             const TsuidOf& tsuid_of, Sequence log_position,
                                             ChunkDb& chunks);
 

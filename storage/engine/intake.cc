@@ -22,6 +22,7 @@ prometheus::Family<prometheus::Counter>& points_family(prometheus::Registry& reg
 
 // A batch's points by shard, in their order of arrival within it. Reused by the thread.
 struct Intake::Sorted {
+  std::vector<TimeRange> alive;         // by class: which times are taken
   std::vector<std::uint32_t> shard_of;  // by point; the number of shards = refused
   std::vector<std::uint32_t> begins;    // by shard, and one more
   std::vector<SeriesId> series;
@@ -57,19 +58,27 @@ Intake::Intake(std::shared_ptr<Core> core, prometheus::Registry& registry)
       refused_(points_family(registry).Add({{"outcome", "refused"}})) {}
 
 std::vector<Refusal> Intake::admit(const PointBatch& batch, Sorted& sorted) const {
-  const CyclicLayout& layout = *core_->layout;
+  const Retention& retention = *core_->retention;
   const SeriesTable& table = core_->registry.table();
   const TimestampMs now = core_->clock.now_ms();
-  const TimeRange alive = layout.alive(kAllTimes, now);
+  // By class, in the order of their shards.
+  const std::uint32_t salts = retention.base().salt_buckets();
+  sorted.alive.clear();
+  for (std::uint32_t shard = 0; shard < retention.shard_count(); shard += salts) {
+    sorted.alive.push_back(retention.layout_of(shard).alive(kAllTimes, now));
+  }
   std::vector<Refusal> refused;
   sorted.shard_of.resize(batch.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    const std::uint32_t shard = table.at(batch.series[i]).shard;
+    const TimeRange& alive = sorted.alive[shard / salts];
     if (batch.times[i] >= alive.begin && batch.times[i] < alive.end) {
-      sorted.shard_of[i] = table.at(batch.series[i]).shard;
+      sorted.shard_of[i] = shard;
       continue;
     }
-    sorted.shard_of[i] = layout.salt_buckets();
-    refused.push_back({.index = i, .error = layout.admit(batch.times[i], now).error()});
+    sorted.shard_of[i] = retention.shard_count();
+    refused.push_back(
+        {.index = i, .error = retention.layout_of(shard).admit(batch.times[i], now).error()});
   }
   return refused;
 }
@@ -78,7 +87,7 @@ Result<Accepted> Intake::take(const PointBatch& batch) {
   thread_local Sorted sorted;
   Accepted accepted;
   accepted.refused = admit(batch, sorted);
-  const std::uint32_t shards = core_->layout->salt_buckets();
+  const std::uint32_t shards = core_->retention->shard_count();
   sorted.sort(batch, shards);
   Sequence last = 0;
   {

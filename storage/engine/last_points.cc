@@ -32,7 +32,7 @@ std::map<SeriesId, std::vector<chunk::FlushedRun>> head_runs(
 
 Result<std::vector<LastPoint>> find_last_points(Core& core, const RowSelection& selection,
                                                 TimeRange asked, std::uint32_t shard) {
-  const CyclicLayout& layout = *core.layout;
+  const CyclicLayout& layout = core.retention->layout_of(shard);
   const TimeRange range = layout.alive(asked, selection.now());
   std::vector<LastPoint> found;
   if (range.begin >= range.end) return found;

@@ -166,7 +166,7 @@ Result<void> Maintenance::flush_all() {
   if (!outcome) return flushed(outcome);
   for (const Frozen& frozen : core_->generations.frozen()) {
     const auto stats =
-        flush_head(*frozen.head, *core_->layout, tsuid_of, frozen.log_position, *core_->chunks);
+        flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position, *core_->chunks);
     if (stats) {
       core_->generations.drop_oldest();
       metrics_.flushes.Increment();

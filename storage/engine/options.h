@@ -5,12 +5,19 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "storage/engine/chunk_db.h"
 #include "storage/log/log.h"
 #include "storage/point_store.h"
 
 namespace halite::storage {
+
+// Metrics whose names begin with the prefix are kept for so long; the longest prefix counts.
+struct RetentionRule {
+  std::string prefix;
+  std::int64_t ttl_ms = 0;  // 0 = for ever
+};
 
 struct EngineOptions {
   std::string dir;  // made if it is not there; one process at a time
@@ -29,6 +36,8 @@ struct EngineOptions {
   std::int64_t expiry_interval_ms = 60 * 60 * 1000;  // how often expired slots are looked for
   bool expire_after_clock_jump = false;              // see expiry.h
   std::int64_t maintenance_ms = 1000;                // how often it looks for work
+
+  std::vector<RetentionRule> retention;  // storage.retention; a prefix once
 
   unsigned read_threads = 4;  // for scans, which block
   SeriesId series_max = 100'000'000;

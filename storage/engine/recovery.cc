@@ -19,7 +19,10 @@ namespace {
 class Replay final : public log_records::SectionVisitor {
  public:
   Replay(const EngineOptions& options, const RecoveryParts& parts)
-      : options_(options), layout_(parts.layout), chunks_(parts.chunks), series_(parts.series) {
+      : options_(options),
+        retention_(parts.retention),
+        chunks_(parts.chunks),
+        series_(parts.series) {
     begin_head(chunks_.mark().flush_number);
   }
 
@@ -35,7 +38,7 @@ class Replay final : public log_records::SectionVisitor {
     // Also of series that have theirs: writing it again costs less than reading it.
     TRY_VOID(run_here(write_series_rows(series_, std::exchange(met_, {}))));
     const TsuidOf tsuid_of = [this](SeriesId id) -> BytesView { return tsuids_[id]; };
-    TRY(const FlushStats stats, flush_head(*head_, layout_, tsuid_of, last_, chunks_));
+    TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, last_, chunks_));
     log::info("recovered {} points of the log into {} chunks", stats.points, stats.chunks);
     begin_head(head_->number());
     return {};
@@ -82,14 +85,14 @@ class Replay final : public log_records::SectionVisitor {
 
  private:
   void begin_head(std::uint64_t last_number) {
-    head_ = std::make_unique<Head>(last_number + 2, layout_.salt_buckets(), options_.series_max);
+    head_ = std::make_unique<Head>(last_number + 2, retention_.shard_count(), options_.series_max);
   }
   static std::unexpected<Error> damaged(const char* what) {
     return fail(Errc::kCorruption, std::string("the log holds ") + what);
   }
 
   const EngineOptions& options_;
-  const CyclicLayout& layout_;
+  const Retention& retention_;
   ChunkDb& chunks_;
   Table& series_;
   log_records::SectionReader reader_;

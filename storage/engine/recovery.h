@@ -8,14 +8,14 @@
 
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/options.h"
+#include "storage/engine/retention.h"
 #include "storage/log/log.h"
-#include "storage/schema/cyclic_layout.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage::engine {
 
 struct RecoveryParts {
-  const CyclicLayout& layout;
+  const Retention& retention;
   ChunkDb& chunks;
   Table& series;
   std::shared_ptr<FileSystem> files;

@@ -113,9 +113,10 @@ void Sealing::note_flush(const std::set<std::int64_t>& generations) {
 Result<void> Sealing::find_slots() {
   if (looked_) return {};
   const TimestampMs now = core_->clock.now_ms();
-  for (std::uint32_t shard = 0; shard < core_->layout->salt_buckets(); ++shard) {
-    TRY(const auto reader, SlotReader::open(*core_->chunks, *core_->layout, shard));
-    TRY(const auto generations, reader->generations(core_->layout->alive(kAlways, now)));
+  for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
+    const CyclicLayout& layout = core_->retention->layout_of(shard);
+    TRY(const auto reader, SlotReader::open(*core_->chunks, layout, shard));
+    TRY(const auto generations, reader->generations(layout.alive(kAlways, now)));
     for (const std::int64_t generation : generations) {
       dirty_.try_emplace(generation, Dirty{.since_ms = now, .flushes = 1});
     }
@@ -127,7 +128,7 @@ Result<void> Sealing::find_slots() {
 Result<void> Sealing::run_due() {
   TRY_VOID(find_slots());
   const TimestampMs now = core_->clock.now_ms();
-  const std::int64_t span = core_->layout->options().span_ms;
+  const std::int64_t span = core_->retention->base().options().span_ms;
   const std::int64_t quiet = core_->options.seal_quiet_ms;
   for (const auto& [generation, dirty] : dirty_) {
     const bool over = (generation + 1) * span + quiet <= now && dirty.since_ms + quiet <= now;
@@ -147,7 +148,7 @@ Result<void> Sealing::seal_everything() {
 }
 
 Result<void> Sealing::seal(std::int64_t generation) {
-  for (std::uint32_t shard = 0; shard < core_->layout->salt_buckets(); ++shard) {
+  for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
     TRY_VOID(seal_shard(generation, shard));
   }
   dirty_.erase(generation);
@@ -155,7 +156,7 @@ Result<void> Sealing::seal(std::int64_t generation) {
 }
 
 Result<void> Sealing::seal_shard(std::int64_t generation, std::uint32_t shard) {
-  const CyclicLayout& layout = *core_->layout;
+  const CyclicLayout& layout = core_->retention->layout_of(shard);
   const Bytes begin = place_prefix({.shard = shard, .slot = layout.slot_of(generation)});
   const Bytes end = prefix_end(begin);
   TRY(const ChunkDb::View view, core_->chunks->view(begin, end.empty() ? Bytes(64, '\xFF') : end));

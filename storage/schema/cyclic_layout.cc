@@ -207,8 +207,8 @@ Result<void> CyclicLayout::admit(TimestampMs time, TimestampMs now) const {
   const TimeRange taken = alive(all, now);
   if (time < taken.begin) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("timestamp {} is older than the retention of {} (storage.ttl_ms)", time,
-                            duration_text(options_.ttl_ms)));
+                fmt::format("timestamp {} is older than the retention of {} ({})", time,
+                            duration_text(options_.ttl_ms), options_.ttl_setting));
   }
   if (time >= taken.end) {
     return fail(Errc::kInvalidArgument,

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "storage/schema/row_layout.h"
 #include "storage/schema/table_parameters.h"
@@ -34,6 +35,7 @@ struct CyclicOptions {
   // The table was made without a TTL: slots stay unique even where there is one now. Set by
   // adopt().
   bool never_reuse = false;
+  std::string_view ttl_setting = "storage.ttl_ms";  // where the TTL is set, for messages
 };
 
 // What a cell of a cyclic row holds. kPoint is the only kind this layout writes and decodes; the

@@ -33,13 +33,12 @@ Result<void> ring_holds(const CyclicOptions& options) {
   const std::int64_t slots = (needed + options.span_ms - 1) / options.span_ms;
   return fail(
       Errc::kInvalidArgument,
-      fmt::format(
-          "{} slots of {} are {} and too few for storage.ttl_ms {} + storage.future_max_ms {} + "
-          "cleaning {} + 2 slots {} = {}: at least {} slots",
-          options.slots, duration_text(options.span_ms), duration_text(lap),
-          duration_text(options.ttl_ms), duration_text(options.future_max_ms),
-          duration_text(options.cleaning_ms), duration_text(2 * options.span_ms),
-          duration_text(needed), slots));
+      fmt::format("{} slots of {} are {} and too few for {} {} + storage.future_max_ms {} + "
+                  "cleaning {} + 2 slots {} = {}: at least {} slots",
+                  options.slots, duration_text(options.span_ms), duration_text(lap),
+                  options.ttl_setting, duration_text(options.ttl_ms),
+                  duration_text(options.future_max_ms), duration_text(options.cleaning_ms),
+                  duration_text(2 * options.span_ms), duration_text(needed), slots));
 }
 
 }  // namespace
@@ -48,7 +47,7 @@ Result<void> check_cyclic_options(const CyclicOptions& options) {
   TRY_VOID(check_widths(options.widths));
   TRY_VOID(in_range("the number of salt buckets", options.salt_buckets, 1, 256));
   TRY_VOID(in_range("the slot span in ms", options.span_ms, kSpanMsMin, kSpanMsMax));
-  TRY_VOID(in_range("storage.ttl_ms", options.ttl_ms, 0, kTimeMsMax));
+  TRY_VOID(in_range(options.ttl_setting, options.ttl_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("storage.future_max_ms", options.future_max_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("the cleaning time in ms", options.cleaning_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("the number of slots", options.slots, 1, kSlotsMax));

@@ -342,6 +342,11 @@ Task<UidTable::Entry> UidTable::assign(NameKind kind, std::string name) {
 Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new_name) {
   CO_TRY_VOID(check_name(kind, new_name));
   CO_TRY(const Entry old_entry, co_await find(kind, old_name));
+  for (const Watcher& watcher : impl_->watchers) {
+    if (!watcher.renaming) continue;
+    Task<void> telling = watcher.renaming(kind, old_entry, new_name);
+    CO_TRY_VOID(co_await std::move(telling));
+  }
   const Bytes uid = uid_bytes(kind, old_entry.uid);
   // The new pair first, each step a table that readers understand; the old name goes last.
   CO_TRY(const std::uint64_t holder,

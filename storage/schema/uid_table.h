@@ -48,6 +48,9 @@ class UidTable {
   struct Watcher {
     std::function<void(NameKind, const Entry&)> assigned;  // a new id; may be empty
     std::function<void(NameKind, const Entry&)> renamed;   // an id's new name; may be empty
+    // Before a name is changed, with the old pair and the new name; an error ends it. May wait; may
+    // be empty.
+    std::function<Task<void>(NameKind, const Entry&, std::string)> renaming = {};
   };
   // Before any other call.
   void watch(Watcher watcher);

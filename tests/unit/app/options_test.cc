@@ -110,6 +110,26 @@ TEST(Settle, ListenAddresses) {
   }
 }
 
+TEST(Settle, RetentionByPrefix) {
+  Options options;
+  options.retention = " tmp.=7d ,audit. = 0";
+  ASSERT_TRUE(settle(options));
+  ASSERT_EQ(options.engine.retention.size(), 2u);
+  EXPECT_EQ(options.engine.retention[0].prefix, "tmp.");
+  EXPECT_EQ(options.engine.retention[0].ttl_ms, 7 * 86'400'000);
+  EXPECT_EQ(options.engine.retention[1].prefix, "audit.");
+  EXPECT_EQ(options.engine.retention[1].ttl_ms, 0);
+  for (const char* bad : {"tmp.", "=7d", "tmp.=", "tmp.=x", "tmp.=7d,", ",", "a=1d,a=2d", "a=-1"}) {
+    options.retention = bad;
+    const Result<void> settled = settle(options);
+    ASSERT_FALSE(settled) << bad;
+    EXPECT_THAT(settled.error().message, HasSubstr("storage.retention wants PREFIX=DURATION"));
+  }
+  options.retention = "tmp.=7d";
+  options.store = "rocksdb";
+  EXPECT_THAT(settle(options).error().message, HasSubstr("wants the store engine"));
+}
+
 TEST(Settle, FillsInWhatTheMachineKnows) {
   Options options;
   options.web_mode = "ro";

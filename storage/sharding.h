@@ -1,0 +1,20 @@
+// In which of a store's shards a series lives. Of a series that is the same for ever.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/bytes.h"
+
+namespace halite::storage {
+
+class Sharding {
+ public:
+  virtual ~Sharding() = default;
+  [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
+  // `metric` is the name of metric_uid now.
+  [[nodiscard]] virtual std::uint32_t shard_of(std::uint64_t metric_uid, std::string_view metric,
+                                               BytesView tsuid) const = 0;
+};
+
+}  // namespace halite::storage
