@@ -24,22 +24,36 @@ class Replay final : public log_records::SectionVisitor {
         chunks_(parts.chunks),
         series_(parts.series) {
     begin_head(chunks_.mark().flush_number);
+    begin_ = chunks_.mark().log_position;
   }
 
   Result<void> record(Sequence sequence, BytesView payload) {
     TRY_VOID(reader_.read(payload, *this));
     last_ = sequence;
     if (head_->bytes() < options_.head_freeze_bytes) return {};
-    return flush();
+    // What a series' number stands for is said once in each generation of the head, and there may
+    // be more of this one: after a crash reading begins again where it began now.
+    return flush(begin_);
   }
 
-  Result<void> flush() {
-    if (head_->points() == 0) return {};
+  // All was read. Where nothing is damaged every series was named.
+  Result<void> finish(bool damages) {
+    if (unnamed_points_ > 0) {
+      if (!damages) return fail(Errc::kCorruption, "the log holds points of an unnamed series");
+      log::error("{} points of the log are lost with the records that named their series",
+                 unnamed_points_);
+    }
+    return last_ == 0 ? Result<void>() : flush(last_);
+  }
+
+  Result<void> flush(Sequence position) {
     // Also of series that have theirs: writing it again costs less than reading it.
     TRY_VOID(run_here(write_series_rows(series_, std::exchange(met_, {}))));
     const TsuidOf tsuid_of = [this](SeriesId id) -> BytesView { return tsuids_[id]; };
-    TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, last_, chunks_));
-    log::info("recovered {} points of the log into {} chunks", stats.points, stats.chunks);
+    TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, position, chunks_));
+    if (stats.points > 0) {
+      log::info("recovered {} points of the log into {} chunks", stats.points, stats.chunks);
+    }
     begin_head(head_->number());
     return {};
   }
@@ -65,7 +79,10 @@ class Replay final : public log_records::SectionVisitor {
     const std::size_t bytes_before = shard.bytes();
     for (std::size_t i = 0; i < points.series.size(); ++i) {
       const auto meaning = meaning_.find(points.series[i]);
-      if (meaning == meaning_.end()) return damaged("points of a series that was not named");
+      if (meaning == meaning_.end()) {
+        ++unnamed_points_;
+        continue;
+      }
       auto place = head_->place_of(meaning->second);
       if (!place) {
         place = shard.add_series(meaning->second);
@@ -97,7 +114,9 @@ class Replay final : public log_records::SectionVisitor {
   Table& series_;
   log_records::SectionReader reader_;
   std::unique_ptr<Head> head_;
-  Sequence last_ = 0;
+  Sequence begin_ = 0;  // before the first record to read
+  Sequence last_ = 0;   // 0 = there was none
+  std::uint64_t unnamed_points_ = 0;
   boost::unordered_flat_map<Bytes, SeriesId> by_tsuid_;
   std::vector<Bytes> tsuids_;  // by our numbers
   std::vector<Bytes> met_;     // those without a row, as far as we know
@@ -130,7 +149,7 @@ Result<std::unique_ptr<Log>> recover(const EngineOptions& options, RecoveryParts
   TRY(std::unique_ptr<Log> log,
       Log::open(std::move(parts.files), log_options, callbacks, parts.registry));
   report(log->replayed());
-  TRY_VOID(replay.flush());
+  TRY_VOID(replay.finish(!log->replayed().damages.empty()));
   TRY_VOID(log->drop_upto(parts.chunks.mark().log_position));
   return log;
 }
