@@ -60,10 +60,10 @@ class CrashClock:
 
     def __init__(self, speed):
         self.speed = speed
-        self.since_ms = int(time.time() * 1000)
+        self.since_ms = time.time_ns() // 1_000_000
 
     def __call__(self):
-        return int(self.since_ms + (time.time() * 1000 - self.since_ms) * self.speed)
+        return self.since_ms + (time.time_ns() // 1_000_000 - self.since_ms) * self.speed
 
     def __str__(self):
         return f"{self.speed}:{self.since_ms}"
