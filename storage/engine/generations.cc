@@ -19,10 +19,10 @@ Generations::Writing Generations::write() {
   return {std::move(lock), head};
 }
 
-void Generations::freeze(Log& log) {
+void Generations::freeze(Log& log, std::uint64_t used_number) {
   const std::lock_guard turn(turnstile_);
   const std::lock_guard lock(mutex_);
-  if (active_->points() == 0) return;
+  if (active_->points() == 0 && active_->number() - 1 > used_number) return;
   // Under the lock nobody appends, so that every record of the frozen generation, and none of the
   // next, is before the cut.
   const Sequence position = log.cut();

@@ -39,9 +39,10 @@ class Generations {
   };
   [[nodiscard]] Writing write();
 
-  // Freezes the generation that takes points, unless it is empty, and cuts the log behind it. Two
-  // numbers pass with each: the one between is for deletes that hide no later generation.
-  void freeze(Log& log);
+  // Freezes the generation that takes points and cuts the log behind it; one that is empty only
+  // where the number before its own is not above used_number. Two numbers pass with each
+  // generation: the one between is for what a delete hides, which is all that has a lower one.
+  void freeze(Log& log, std::uint64_t used_number);
 
   [[nodiscard]] std::vector<Frozen> frozen() const;  // oldest first
   void drop_oldest();                                // once it is in chunks

@@ -157,7 +157,7 @@ bool Maintenance::wants_freeze() const {
 }
 
 Result<void> Maintenance::flush_all() {
-  core_->generations.freeze(*core_->log);
+  core_->generations.freeze(*core_->log, core_->chunks->mark().flush_number);
   head_since_ms_ = core_->clock.now_ms();
   const SeriesTable& table = core_->registry.table();
   const TsuidOf tsuid_of = [&table](SeriesId id) -> BytesView { return table.at(id).tsuid; };

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "storage/files/fused_files.h"
+
 namespace halite::storage::rocks {
 
 namespace {
@@ -338,7 +340,7 @@ class RocksFileSystem final : public rocksdb::FileSystem {
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> make_file_system(std::shared_ptr<FileSystem> files) {
-  return std::make_shared<RocksFileSystem>(std::move(files));
+  return std::make_shared<RocksFileSystem>(fused_files(std::move(files)));
 }
 
 }  // namespace halite::storage::rocks

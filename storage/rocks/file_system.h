@@ -1,5 +1,8 @@
 // RocksDB's files through storage/files: what a FileSystem does to ours it does to RocksDB's too.
 //
+// After a failed sync it changes nothing any more (storage/files/fused_files.h): RocksDB would
+// remove the files of an entry of its manifest that it takes for lost.
+//
 //   Threads  as RocksDB asks: any call from any thread, one writer a file.
 //   Errors   a full disk is NoSpace, which RocksDB waits out; what is not there is a NotFound.
 #pragma once

@@ -1,4 +1,4 @@
-// Recovery itself may be cut short, at any of its changes of the disk, any number of times.
+// What recovery is for: it is cut short itself, the log is damaged, syncs failed before it.
 #include <string>
 #include <vector>
 
@@ -66,6 +66,23 @@ TEST_F(RecoveryTest, MayBeCutShortAtEveryChangeOfTheDisk) {
   ASSERT_GT(changes, 100u) << "there was not much to be cut";
   ASSERT_TRUE(world_.open());
   EXPECT_EQ(world_.read().value(), expected);
+  ASSERT_TRUE(world_.close());
+}
+
+// RocksDB must not clean up after an ingestion that it takes for failed and that the disk has.
+TEST_F(RecoveryTest, AnySyncMayFail) {
+  WorldPoints expected;
+  for (std::uint64_t number = 1; number < 60; number += 3) {
+    for (const auto& [key, value] : write()) expected[key] = value;
+    world_.files->fail_sync_number(number);
+    std::ignore = test::run_task(world_.points->flush());
+    std::ignore = test::run_task(world_.points->seal());
+    std::ignore = world_.close();
+    world_.files->heal();
+    const Result<void> opened = world_.open();
+    ASSERT_TRUE(opened) << "sync " << number << ": " << opened.error().message;
+    EXPECT_EQ(world_.read().value(), expected) << "sync " << number;
+  }
   ASSERT_TRUE(world_.close());
 }
 

@@ -1,0 +1,146 @@
+#include "storage/files/fused_files.h"
+
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace halite::storage {
+
+namespace {
+
+class Fuse {
+ public:
+  [[nodiscard]] Result<void> whole() const {
+    const std::lock_guard lock(mutex_);
+    if (!blown_) return {};
+    return fail(Errc::kUnavailable,
+                fmt::format("nothing is written any more since: {}", blown_->message));
+  }
+
+  Result<void> after_sync(Result<void> outcome) {
+    if (outcome) return outcome;
+    outcome.error().code = Errc::kUnavailable;
+    blow(outcome.error());
+    return outcome;
+  }
+
+  Result<void> after_write(Result<void> outcome) {
+    if (!outcome && outcome.error().code == Errc::kUnavailable) blow(outcome.error());
+    return outcome;
+  }
+
+ private:
+  void blow(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!blown_) blown_ = error;
+  }
+
+  mutable std::mutex mutex_;
+  std::optional<Error> blown_;  // the first failure
+};
+
+class FusedFile final : public File {
+ public:
+  FusedFile(std::unique_ptr<File> file, std::shared_ptr<Fuse> fuse)
+      : file_(std::move(file)), fuse_(std::move(fuse)) {}
+
+  Result<std::size_t> pread(std::uint64_t offset, std::span<char> to) override {
+    return file_->pread(offset, to);
+  }
+  Result<void> pwrite(std::uint64_t offset, BytesView bytes) override {
+    TRY_VOID(fuse_->whole());
+    return fuse_->after_write(file_->pwrite(offset, bytes));
+  }
+  Result<void> append(BytesView bytes) override {
+    TRY_VOID(fuse_->whole());
+    return fuse_->after_write(file_->append(bytes));
+  }
+  Result<void> reserve(std::uint64_t offset, std::uint64_t bytes) override {
+    return file_->reserve(offset, bytes);
+  }
+  Result<void> truncate(std::uint64_t size) override {
+    TRY_VOID(fuse_->whole());
+    return fuse_->after_write(file_->truncate(size));
+  }
+  Result<std::uint64_t> size() override { return file_->size(); }
+  Result<void> datasync() override {
+    TRY_VOID(fuse_->whole());
+    return fuse_->after_sync(file_->datasync());
+  }
+  Result<void> sync() override {
+    TRY_VOID(fuse_->whole());
+    return fuse_->after_sync(file_->sync());
+  }
+  void start_writeback(std::uint64_t offset, std::uint64_t bytes) override {
+    file_->start_writeback(offset, bytes);
+  }
+  void expect(ReadPattern pattern) override { file_->expect(pattern); }
+  void read_ahead(std::uint64_t offset, std::uint64_t bytes) override {
+    file_->read_ahead(offset, bytes);
+  }
+
+ private:
+  const std::unique_ptr<File> file_;
+  const std::shared_ptr<Fuse> fuse_;
+};
+
+class FusedFiles final : public FileSystem {
+ public:
+  explicit FusedFiles(std::shared_ptr<FileSystem> files) : files_(std::move(files)) {}
+
+  Result<std::unique_ptr<File>> open(const std::string& path, OpenFile how) override {
+    if (how == OpenFile::kCreate || how == OpenFile::kReplace) TRY_VOID(fuse_->whole());
+    TRY(std::unique_ptr<File> file, files_->open(path, how));
+    return std::make_unique<FusedFile>(std::move(file), fuse_);
+  }
+  Result<void> remove(const std::string& path) override {
+    TRY_VOID(fuse_->whole());
+    return files_->remove(path);
+  }
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    TRY_VOID(fuse_->whole());
+    return fuse_->after_write(files_->rename(from, to));
+  }
+  Result<void> link(const std::string& from, const std::string& to) override {
+    TRY_VOID(fuse_->whole());
+    return files_->link(from, to);
+  }
+  Result<void> sync_dir(const std::string& dir) override {
+    TRY_VOID(fuse_->whole());
+    return fuse_->after_sync(files_->sync_dir(dir));
+  }
+  Result<void> make_dir(const std::string& dir) override {
+    TRY_VOID(fuse_->whole());
+    return files_->make_dir(dir);
+  }
+  Result<void> remove_dir(const std::string& dir) override {
+    TRY_VOID(fuse_->whole());
+    return files_->remove_dir(dir);
+  }
+  Result<std::vector<std::string>> list(const std::string& dir) override {
+    return files_->list(dir);
+  }
+  Result<FileKind> kind(const std::string& path) override { return files_->kind(path); }
+  Result<std::uint64_t> size(const std::string& path) override { return files_->size(path); }
+  Result<TimestampMs> modified(const std::string& path) override { return files_->modified(path); }
+  Result<std::uint64_t> free_bytes(const std::string& path) override {
+    return files_->free_bytes(path);
+  }
+  Result<std::unique_ptr<FileLock>> lock(const std::string& path) override {
+    return files_->lock(path);
+  }
+
+ private:
+  const std::shared_ptr<FileSystem> files_;
+  const std::shared_ptr<Fuse> fuse_ = std::make_shared<Fuse>();
+};
+
+}  // namespace
+
+std::shared_ptr<FileSystem> fused_files(std::shared_ptr<FileSystem> files) {
+  return std::make_shared<FusedFiles>(std::move(files));
+}
+
+}  // namespace halite::storage
