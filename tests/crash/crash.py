@@ -10,6 +10,7 @@ import collections
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import sys
@@ -70,6 +71,10 @@ class Directory:
         if phase == "load" and list((self.path / "data/engine/chunks").glob("*.new")):
             phase = "flush"  # or sealing, by itself
         self.totals[f"killed in {phase}"] += 1
+        for line in self.server.log:
+            if line.startswith("the power fails at "):
+                place = re.search("engine/log|engine/chunks|rocksdb|$", line).group() or "/"
+                self.totals[f"power cut at a change of {place}"] += 1
 
     def start(self):
         """Starts it, and kills it again before it listens, at times several times."""
@@ -105,7 +110,7 @@ class Directory:
             load.join()
             self._count(load.phase)
         else:
-            counters = self.server.counters() if self.choose.random() < 0.5 else {}
+            counters = self.server.counters()
             self._kill(load.under_way or "load")
             load.join()
             for name, count in counters.items():
