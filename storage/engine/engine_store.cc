@@ -14,6 +14,7 @@
 #include "storage/engine/recovery.h"
 #include "storage/engine/settle_retention.h"
 #include "storage/rocks/file_system.h"
+#include "storage/rocks/manifest_tail.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
 
@@ -57,6 +58,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
   CO_TRY(std::shared_ptr<Table> series,
          co_await parts.store.open_table(series_table_spec(options.series_table)));
   CO_TRY_VOID(make_dirs(*parts.files, options.chunks.dir));
+  CO_TRY_VOID(rocks::cut_torn_manifest(*parts.files, options.chunks.dir));
   CO_TRY(auto chunks, engine::ChunkDb::open(options.chunks));
   // The log is of the classes that there were; then come those that are wanted.
   CO_TRY(engine::RetentionState stored, co_await engine::read_retention(settings));

@@ -13,6 +13,7 @@
 #include "storage/rocks/contents.h"
 #include "storage/rocks/file_system.h"
 #include "storage/rocks/log_floor.h"
+#include "storage/rocks/manifest_tail.h"
 #include "storage/rocks/status.h"
 #include "storage/rocks/wal_check.h"
 #include "storage/wide_column_rules.h"
@@ -99,6 +100,7 @@ Result<std::vector<std::string>> Database::list_column_families() const {
 }
 
 Result<void> Database::open_db() {
+  TRY_VOID(cut_torn_manifest(*files_, options_.dir));
   TRY(const std::vector<std::string> names, list_column_families());
   const auto floor = [this, &names] { return log_floor(env_.get(), options_.dir, names); };
   if (!options_.accept_damaged_log) TRY_VOID(check_logs(*files_, options_.dir, floor));

@@ -147,6 +147,12 @@ std::unexpected<Error> damaged(const LogFile& log, const LogScan& scan) {
 
 }  // namespace
 
+std::optional<BytesView> whole_record(BytesView bytes) {
+  const auto fragment = parse_fragment(bytes);
+  if (!fragment || (fragment->type != kFull && fragment->type != kFirst)) return std::nullopt;
+  return bytes.substr(kHeaderBytes, fragment->bytes - kHeaderBytes);
+}
+
 Result<LogScan> scan_log(FileSystem& files, const std::string& path) {
   LogWalker walker(log_number(name_of(path)).value_or(0));
   TRY(const std::unique_ptr<File> file, files.open(path, OpenFile::kRead));

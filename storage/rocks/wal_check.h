@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "common/bytes.h"
 #include "common/result.h"
 #include "storage/files/files.h"
 
@@ -30,6 +31,10 @@ struct LogScan {
 
 // Reads one log file; an I/O error is kUnavailable.
 [[nodiscard]] Result<LogScan> scan_log(FileSystem& files, const std::string& path);
+
+// The payload of the record that `bytes` begins with, or of its first part where it is split;
+// nothing when there is no whole one.
+[[nodiscard]] std::optional<BytesView> whole_record(BytesView bytes);
 
 // The lowest log number that RocksDB still needs. Asked only when a damage depends on it.
 using LogFloor = std::function<Result<std::uint64_t>()>;

@@ -251,14 +251,16 @@ TEST_P(StoreScan, EstimatesAreOffByAFactorAtWorst) {
   const auto estimate = [this](std::vector<KeyRange> ranges) {
     return run_task(table_->estimate(0, std::move(ranges))).value();
   };
+  // RocksDB tells it from its skip list, whose towers are as high as chance has it.
+  constexpr std::size_t kFactor = 6;
   const RangeEstimate all = estimate({{}});
-  EXPECT_GT(all.cells, 20'000U / 3);
-  EXPECT_LT(all.cells, 20'000U * 3);
+  EXPECT_GT(all.cells, 20'000U / kFactor);
+  EXPECT_LT(all.cells, 20'000U * kFactor);
   EXPECT_GT(all.bytes, all.cells * 5);
   const RangeEstimate half = estimate(
       {{numbered("r", 0), numbered("r", 5'000)}, {numbered("r", 10'000), numbered("r", 15'000)}});
-  EXPECT_GT(half.cells, 10'000U / 3);
-  EXPECT_LT(half.cells, 10'000U * 3);
+  EXPECT_GT(half.cells, 10'000U / kFactor);
+  EXPECT_LT(half.cells, 10'000U * kFactor);
   EXPECT_LE(half.cells, all.cells);
   EXPECT_EQ(estimate({{"s", "t"}}).cells, 0U);
   EXPECT_EQ(estimate({}).cells, 0U);
