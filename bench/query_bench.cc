@@ -20,6 +20,7 @@
 #include "common/check.h"
 #include "query/engine.h"
 #include "query/question_parse.h"
+#include "storage/series_table.h"
 #include "tests/support/run_task.h"
 
 namespace halite::query {
@@ -94,8 +95,8 @@ class MadeUpStore final : public storage::PointStore {
   MadeUpStore(SeriesId series, std::int64_t step_ms, bool floats)
       : step_ms_(step_ms), floats_(floats) {
     for (SeriesId i = 0; i < series; ++i) {
-      Series& one = series_.emplace_back();
-      one.id = i;
+      storage::NewSeries one;
+      one.metric_uid = 1;
       one.shard = i % kShards;
       one.metric = "m";
       names_.push_back(fmt::format("host{:05}", i));
@@ -106,10 +107,11 @@ class MadeUpStore final : public storage::PointStore {
         append_be_width(one.tsuid, tag.key_uid, 3);
         append_be_width(one.tsuid, tag.value_uid, 3);
       }
+      HALITE_CHECK(series_.add(one).value() == i, "no series twice");
     }
   }
 
-  const Series& series(SeriesId id) const override { return series_[id]; }
+  const Series& series(SeriesId id) const override { return series_.at(id); }
   std::uint32_t shard_count() const override { return kShards; }
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery) override {
     co_return std::make_shared<Everything>();
@@ -148,7 +150,7 @@ class MadeUpStore final : public storage::PointStore {
 
   const std::int64_t step_ms_;
   const bool floats_;
-  std::deque<Series> series_;
+  storage::SeriesTable series_{{.series = 1'000'000}};
   std::deque<std::string> names_;
 };
 

@@ -44,7 +44,10 @@ Result<void> JsonIntake::take(std::span<const JsonElement> elements) {
       if (group[i].usual) reader_->prefetch_slot(hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) {
-      if (group[i].usual) reader_->prefetch_entry(key_of(group[i].pieces), hashes[i]);
+      if (group[i].usual) reader_->prefetch_entry(hashes[i]);
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (group[i].usual) reader_->prefetch_text(key_of(group[i].pieces), hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) TRY_VOID(take_one(group[i], hashes[i]));
     elements = elements.subspan(group.size());

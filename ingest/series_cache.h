@@ -38,21 +38,31 @@ struct SeriesKey {
   std::string_view tags;
 };
 
-// A key and its id as the cache keeps them; the key's bytes follow it in memory. Nothing of it
-// changes once it can be seen, but for what follows it.
+// Bytes of keys, kept once for all keys that have them; they follow in memory.
+struct CachedText {
+  std::uint64_t hash = 0;
+  std::uint32_t bytes = 0;
+
+  [[nodiscard]] std::string_view text() const {
+    return {reinterpret_cast<const char*>(this + 1), bytes};
+  }
+};
+
+// A key and its id as the cache keeps them. Nothing of it changes once it can be seen, but for what
+// follows it.
 struct CachedKey {
   std::uint64_t hash = 0;
   // The key that was found after this one, the last time: agents send the same series in the same
   // order. Of the same generation.
   mutable std::atomic<const CachedKey*> next = nullptr;
+  // Of the same generation, too: the metrics of one host share the bytes of its tags.
+  const CachedText* metric_text = nullptr;
+  const CachedText* tags_text = nullptr;
   storage::SeriesId id = 0;
-  std::uint32_t metric_bytes = 0;
-  std::uint32_t tags_bytes = 0;
   KeyGrammar grammar = KeyGrammar::kPutLine;
 
-  [[nodiscard]] const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
-  [[nodiscard]] std::string_view metric() const { return {bytes(), metric_bytes}; }
-  [[nodiscard]] std::string_view tags() const { return {bytes() + metric_bytes, tags_bytes}; }
+  [[nodiscard]] std::string_view metric() const { return metric_text->text(); }
+  [[nodiscard]] std::string_view tags() const { return tags_text->text(); }
 };
 
 class SeriesCache {
@@ -102,9 +112,10 @@ class SeriesCache {
 class SeriesCache::Reader {
  public:
   // Ask memory for what find() will read: the slots of a whole group, then the entries of all of
-  // them, then find().
+  // them, then their texts, then find().
   void prefetch_slot(std::uint64_t hash) const;
-  void prefetch_entry(const SeriesKey& key, std::uint64_t hash) const;
+  void prefetch_entry(std::uint64_t hash) const;
+  void prefetch_text(const SeriesKey& key, std::uint64_t hash) const;
 
   [[nodiscard]] std::optional<storage::SeriesId> find(const SeriesKey& key,
                                                       std::uint64_t hash) const;
@@ -129,8 +140,7 @@ class SeriesCache::Reader {
     last_ = found;
     expected_ = found->next.load(std::memory_order_acquire);
     if (expected_ == nullptr) return;
-    const auto* const at = reinterpret_cast<const char*>(expected_);
-    for (std::size_t line = 0; line < 4; ++line) __builtin_prefetch(at + line * 64);
+    __builtin_prefetch(expected_);
   }
 
   SeriesCache* cache_;

@@ -126,7 +126,8 @@ void Round::settle(std::string& replies) {
   if (group_.count == 0) return;
   reader_.refresh();
   const auto lines = std::span(group_.lines).first(group_.count);
-  for (const LineGroup::Line& line : lines) reader_.prefetch_entry(line.key, line.hash);
+  for (const LineGroup::Line& line : lines) reader_.prefetch_entry(line.hash);
+  for (const LineGroup::Line& line : lines) reader_.prefetch_text(line.key, line.hash);
   for (const LineGroup::Line& line : lines) {
     if (const auto id = reader_.find(line.key, line.hash)) {
       ++hits_;

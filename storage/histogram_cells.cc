@@ -110,7 +110,7 @@ Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> his
       refused.push_back({.index = i, .error = std::move(admitted).error()});
       continue;
     }
-    Bytes key = parts_.rows->row_key(series(histogram.series).tsuid, histogram.time);
+    Bytes key = parts_.rows->row_key(series(histogram.series).tsuid.bytes(), histogram.time);
     Bytes qualifier = histogram_qualifier(histogram.time, histogram.millis);
     slots.push_back({.place = place_hash(key, histogram.time),
                      .form = static_cast<std::uint8_t>(qualifier.size())});

@@ -190,7 +190,7 @@ std::vector<RowWrite> PointAppender::make_rows(const PointBatch& batch,
       series = batch.series[i];
       bucket = its_bucket;
       RowWrite& row = rows.emplace_back();
-      row.row = layout.row_key(parts_.series.at(series).tsuid, batch.times[i]);
+      row.row = layout.row_key(parts_.series.at(series).tsuid.bytes(), batch.times[i]);
     }
     PointCell cell = layout.point_cell(batch.times[i], batch.values[i], batch.flags[i]);
     if (next_replaced != replaced.end() && next_replaced->index == i) {

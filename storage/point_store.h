@@ -23,29 +23,10 @@
 #include "common/data_point.h"
 #include "common/task.h"
 #include "common/work_watch.h"
+#include "storage/series.h"
 #include "storage/tag_filter.h"
 
 namespace halite::storage {
-
-using SeriesId = std::uint32_t;
-
-enum class NameKind : std::uint8_t { kMetric, kTagKey, kTagValue };
-
-struct SeriesTag {
-  std::string_view key;
-  std::string_view value;
-  std::uint64_t key_uid = 0;
-  std::uint64_t value_uid = 0;
-};
-
-// One series. Made once, never changed, alive as long as the store.
-struct Series {
-  SeriesId id = 0;
-  std::uint32_t shard = 0;  // its salt; one series always lives in one shard
-  Bytes tsuid;              // metric uid + (tagk uid + tagv uid)..., by tagk uid
-  std::string_view metric;
-  std::vector<SeriesTag> tags;  // in tagk uid order
-};
 
 // Points on their way in, a column each; all columns have the same length.
 struct PointBatch {

@@ -158,7 +158,7 @@ RowSource RollupTables::row_source(const std::string& name, const RowLayout& lay
 }
 
 Result<void> RollupTables::place(const RollupWrite& point, Cells& cells) const {
-  const Bytes& tsuid = parts_.series.table().at(point.series).tsuid;
+  const Bytes tsuid = parts_.series.table().at(point.series).tsuid;
   const std::string& name = name_of(point.table, point.pre_aggregated);
   if (point.table == nullptr) {
     const TimestampMs time = point.time_s * 1000;

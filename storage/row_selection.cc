@@ -1,53 +1,9 @@
 #include "storage/row_selection.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <utility>
 
 namespace halite::storage {
-namespace {
-
-// Series looked at from one question whether to go on to the next.
-constexpr std::size_t kSeriesPerCheck = 4096;
-
-}  // namespace
-
-void KeyCondition::want_any_of(const std::vector<std::uint64_t>& value_uids) {
-  if (!literals_) literals_.emplace();
-  literals_->insert(literals_->end(), value_uids.begin(), value_uids.end());
-  std::ranges::sort(*literals_);
-}
-
-void KeyCondition::want_match(std::shared_ptr<const TagMatcher> matcher, bool costly) {
-  Pattern pattern;
-  pattern.matcher = std::move(matcher);
-  if (costly) pattern.verdicts = std::make_shared<Pattern::Verdicts>();
-  matchers_.push_back(std::move(pattern));
-}
-
-bool KeyCondition::Pattern::matches(const SeriesTag& tag) const {
-  if (verdicts == nullptr) return matcher->matches(tag.value);
-  {
-    const std::shared_lock lock(verdicts->mutex);
-    const auto found = verdicts->by_value.find(tag.value_uid);
-    if (found != verdicts->by_value.end()) return found->second;
-  }
-  const bool verdict = matcher->matches(tag.value);
-  const std::lock_guard lock(verdicts->mutex);
-  verdicts->by_value.emplace(tag.value_uid, verdict);
-  return verdict;
-}
-
-bool KeyCondition::matches(const Series& series) const {
-  const auto tag = std::ranges::find(series.tags, key_uid_, &SeriesTag::key_uid);
-  if (tag == series.tags.end()) return !wants_key();
-  if (absent_) return false;
-  if (literals_ && !std::ranges::binary_search(*literals_, tag->value_uid)) return false;
-  return std::ranges::all_of(matchers_,
-                             [&tag](const Pattern& pattern) { return pattern.matches(*tag); });
-}
-
 Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& registry,
                                                                 const RowLayout& layout,
                                                                 SeriesQuery query,
@@ -140,24 +96,45 @@ Task<void> RowSelection::resolve_filters(std::vector<TagFilter> filters,
 }
 
 bool RowSelection::matches(const Series& series) const {
-  if (by_tsuid()) return std::ranges::binary_search(tsuids_, series.tsuid);
-  if (tags_exactly_ && series.tags.size() != *tags_exactly_) return false;
-  return std::ranges::all_of(
-      conditions_, [&series](const KeyCondition& condition) { return condition.matches(series); });
+  if (by_tsuid()) return std::ranges::binary_search(tsuids_, series.tsuid.bytes());
+  return wanted().matches(series);
 }
 
 std::span<const SeriesId> RowSelection::Matching::of_shard(std::uint32_t shard) const {
   return std::span(ids_).subspan(begin_[shard], begin_[shard + 1] - begin_[shard]);
 }
 
+// Those named by tsuid among the metric's series from the examined_-th to before the end-th.
+std::vector<SeriesId> RowSelection::named_members(std::size_t end) const {
+  const SeriesTable& table = registry_.table();
+  const auto id_of = [&](std::size_t member) {
+    return table.of_metric(metric_uid_, member, 1).front().id;
+  };
+  const SeriesId first = id_of(examined_);
+  const SeriesId last = id_of(end - 1);
+  std::vector<SeriesId> found;
+  for (const Bytes& tsuid : tsuids_) {
+    const std::optional<SeriesId> id = table.find(tsuid);
+    if (id && *id >= first && *id <= last) found.push_back(*id);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
 // With mutex_ held. Series are only ever added: looks at what came since the last time.
 Result<void> RowSelection::examine(const WorkWatch* watch) const {
   const SeriesTable& table = registry_.table();
-  for (const SeriesId id : table.of_metric(metric_uid_, examined_)) {
-    if (watch != nullptr && examined_ % kSeriesPerCheck == 0) TRY_VOID(watch->check());
-    ++examined_;
-    if (matches(table.at(id))) matching_.push_back(id);
+  const std::size_t end = table.count_of_metric(metric_uid_);
+  if (end <= examined_) return {};
+  std::vector<SeriesId> found;
+  if (by_tsuid()) {
+    found = named_members(end);
+  } else {
+    const MembersOf members = {.metric_uid = metric_uid_, .begin = examined_, .end = end};
+    TRY(found, select_members(table, members, wanted(), watch));
   }
+  matching_.insert(matching_.end(), found.begin(), found.end());
+  examined_ = end;
   return {};
 }
 

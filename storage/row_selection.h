@@ -8,49 +8,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
 #include "common/clock.h"
+#include "storage/key_condition.h"
 #include "storage/point_store.h"
+#include "storage/select_members.h"
 #include "storage/series_registry.h"
-#include "storage/tag_filter.h"
 
 namespace halite::storage {
-
-// All filters of one tag key. Literals are OR-ed with each other, AND-ed with the rest.
-class KeyCondition {
- public:
-  explicit KeyCondition(std::uint64_t key_uid) : key_uid_(key_uid) {}
-
-  void want_absent() { absent_ = true; }
-  void want_any_of(const std::vector<std::uint64_t>& value_uids);
-  void want_match(std::shared_ptr<const TagMatcher> matcher, bool costly);
-
-  [[nodiscard]] std::uint64_t key_uid() const { return key_uid_; }
-  [[nodiscard]] bool wants_key() const { return literals_ || !matchers_.empty(); }
-  [[nodiscard]] bool matches(const Series& series) const;
-
- private:
-  struct Pattern {
-    std::shared_ptr<const TagMatcher> matcher;
-    // A regular expression's verdicts by value uid: many series share a value.
-    struct Verdicts {
-      std::shared_mutex mutex;
-      boost::unordered_flat_map<std::uint64_t, bool> by_value;  // guarded by mutex
-    };
-    std::shared_ptr<Verdicts> verdicts;  // null where matching is cheap
-    [[nodiscard]] bool matches(const SeriesTag& tag) const;
-  };
-
-  std::uint64_t key_uid_;
-  bool absent_ = false;
-  std::optional<std::vector<std::uint64_t>> literals_;  // sorted
-  std::vector<Pattern> matchers_;
-};
 
 class RowSelection final : public Selection {
  public:
@@ -99,6 +66,7 @@ class RowSelection final : public Selection {
   Task<void> resolve_filters(std::vector<TagFilter> filters, std::size_t regexp_bytes_max,
                              bool skip_unknown_values);
   KeyCondition& condition(std::uint64_t key_uid);
+  [[nodiscard]] TagsWanted wanted() const { return {conditions_, tags_exactly_}; }
 
   SeriesRegistry& registry_;
   const std::uint32_t shards_;
@@ -110,6 +78,7 @@ class RowSelection final : public Selection {
   std::optional<std::size_t> tags_exactly_;
 
   Result<void> examine(const WorkWatch* watch) const;
+  [[nodiscard]] std::vector<SeriesId> named_members(std::size_t end) const;
   [[nodiscard]] Known sorted() const;
   [[nodiscard]] Known published() const;
 

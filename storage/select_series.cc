@@ -40,7 +40,7 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
   const RowSelection::Known known = selection->known();
   std::vector<SeriesId> ids = known->by_shard();
   const SeriesTable& table = registry.table();
-  const auto tsuid = [&table](SeriesId id) -> const Bytes& { return table.at(id).tsuid; };
+  const auto tsuid = [&table](SeriesId id) -> const Tsuid& { return table.at(id).tsuid; };
   if (limit == 0 || limit > ids.size()) limit = ids.size();
   const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(limit);
   std::ranges::partial_sort(ids, middle, {}, tsuid);

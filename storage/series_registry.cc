@@ -48,12 +48,10 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
       sharding_(std::move(sharding)),
       uids_(std::move(names), layout.widths()),
       registry_(std::move(series)),
-      table_(limits) {
-  uids_.watch({.assigned = {},
-               .renamed =
-                   [this](NameKind kind, const UidTable::Entry& entry) {
-                     table_.rename({kind, entry.uid, uids_.uid_bytes(kind, entry.uid), entry.name});
-                   }});
+      table_(limits, layout.widths()) {
+  uids_.watch({.assigned = {}, .renamed = [this](NameKind kind, const UidTable::Entry& entry) {
+                 table_.rename({kind, entry.uid, entry.name});
+               }});
 }
 
 std::uint32_t SeriesRegistry::shard_count() const {
@@ -111,11 +109,16 @@ Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& w
 }
 
 // The views point into the names table's own names.
-Result<Series> SeriesRegistry::make_series(const SeriesUids& uids, Bytes tsuid) {
-  Series series;
+Result<NewSeries> SeriesRegistry::make_series(const SeriesUids& uids, Bytes tsuid) {
+  NewSeries series;
   const UidTable::Entry* metric = uids_.cached(NameKind::kMetric, uids.metric);
   if (metric == nullptr) return std::unexpected(renamed_meanwhile());
+  series.metric_uid = uids.metric;
   series.metric = metric->name;
+  series.shard =
+      sharding_ ? sharding_->shard_of(uids.metric, series.metric, tsuid) : layout_.salt_of(tsuid);
+  series.tsuid = std::move(tsuid);
+  if (table_.knows_tags(series.tsuid)) return series;
   series.tags.reserve(uids.pairs.size());
   for (const UidPair& pair : uids.pairs) {
     const UidTable::Entry* key = uids_.cached(NameKind::kTagKey, pair.key);
@@ -123,9 +126,6 @@ Result<Series> SeriesRegistry::make_series(const SeriesUids& uids, Bytes tsuid) 
     if (key == nullptr || value == nullptr) return std::unexpected(renamed_meanwhile());
     series.tags.push_back(SeriesTag{key->name, value->name, pair.key, pair.value});
   }
-  series.shard =
-      sharding_ ? sharding_->shard_of(uids.metric, series.metric, tsuid) : layout_.salt_of(tsuid);
-  series.tsuid = std::move(tsuid);
   return series;
 }
 
@@ -215,9 +215,9 @@ Task<void> SeriesRegistry::store_new(const Interning& work) {
 void SeriesRegistry::take_in(Interning& work) {
   for (auto& [tsuid, wanted] : work.wanted) {
     Result<SeriesId> id = SeriesId{0};
-    Result<Series> series = make_series(wanted.uids, tsuid);
+    Result<NewSeries> series = make_series(wanted.uids, tsuid);
     if (series) {
-      id = table_.add(wanted.uids.metric, std::move(*series));
+      id = table_.add(*series);
     } else {
       id = std::unexpected(series.error());
     }
@@ -278,9 +278,9 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::adopt(std::vector<Bytes> tsu
       ids.emplace_back(std::unexpected(parsed[i].error()));
       continue;
     }
-    Result<Series> series = make_series(*parsed[i], std::move(tsuids[i]));
+    Result<NewSeries> series = make_series(*parsed[i], std::move(tsuids[i]));
     if (series) {
-      ids.push_back(table_.add(parsed[i]->metric, std::move(*series)));
+      ids.push_back(table_.add(*series));
     } else {
       ids.emplace_back(std::unexpected(series.error()));
     }

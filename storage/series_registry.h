@@ -90,7 +90,7 @@ class SeriesRegistry {
   Task<std::vector<bool>> registered(std::vector<Bytes> tsuids);
   Task<void> adopt_all(std::vector<Bytes> tsuids, const Loader& loader);
   Task<void> read_metric(std::uint64_t metric_uid, const Loader& loader, Load& load);
-  [[nodiscard]] Result<Series> make_series(const SeriesUids& uids, Bytes tsuid);
+  [[nodiscard]] Result<NewSeries> make_series(const SeriesUids& uids, Bytes tsuid);
 
   const RowLayout& layout_;
   const std::shared_ptr<const Sharding> sharding_;  // null: by salt

@@ -4,43 +4,28 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include "common/check.h"
 
 namespace halite::storage {
-
 namespace {
 
-bool has_name(const Series& series, const SeriesTable::Renamed& renamed) {
-  if (renamed.kind == NameKind::kMetric) return series.tsuid.starts_with(renamed.uid_bytes);
-  return std::ranges::any_of(series.tags, [&renamed](const SeriesTag& tag) {
-    return (renamed.kind == NameKind::kTagKey ? tag.key_uid : tag.value_uid) == renamed.uid;
-  });
-}
+// What a series takes besides its tag set: itself, its entry in its metric's map, which is between
+// half and 7/8 full, and its place in the metric's list, which grows by half.
+constexpr std::size_t kIdEntry = 14;
+constexpr std::size_t kOwnBytes = sizeof(Series) + kIdEntry + (sizeof(SeriesTable::Member) * 3 / 2);
 
-void apply(const SeriesTable::Renamed& renamed, Series& series) {
-  if (renamed.kind == NameKind::kMetric) {
-    if (has_name(series, renamed)) series.metric = renamed.name;
-    return;
-  }
-  for (SeriesTag& tag : series.tags) {
-    if (renamed.kind == NameKind::kTagKey && tag.key_uid == renamed.uid) tag.key = renamed.name;
-    if (renamed.kind == NameKind::kTagValue && tag.value_uid == renamed.uid) {
-      tag.value = renamed.name;
-    }
-  }
+// The set, its entries in the map of sets and by id, and its id in the postings of each tag.
+std::size_t tag_set_bytes(std::size_t tags, std::size_t bytes) {
+  constexpr std::size_t kMapped = 24;
+  constexpr std::size_t kPosted = 6;
+  return sizeof(TagSet) + kMapped + (tags * (sizeof(SharedTag*) + kPosted)) + bytes;
 }
 
 }  // namespace
 
 std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes) {
-  constexpr std::size_t kAllocation = 16;  // what malloc adds, about
-  constexpr std::size_t kIndexed = 48;     // in the maps, which are between half and 7/8 full
-  constexpr std::size_t kLastPoint = 32;
-  constexpr std::size_t kTsuidInside = 15;  // longer ones are on the heap
-  return sizeof(Series) + kIndexed + kLastPoint + kAllocation + tags * sizeof(SeriesTag) +
-         (tsuid_bytes > kTsuidInside ? tsuid_bytes + kAllocation : 0);
+  return kOwnBytes + tag_set_bytes(tags, tsuid_bytes);
 }
 
 Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) const {
@@ -60,12 +45,12 @@ Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) cons
   return {};
 }
 
-std::size_t SeriesTable::TsuidHash::operator()(BytesView tsuid) const {
-  return XXH3_64bits(tsuid.data(), tsuid.size());
-}
-
-SeriesTable::SeriesTable(SeriesLimits limits)
-    : limits_(limits), chunks_((std::size_t{limits.series} + kChunkSeries - 1) / kChunkSeries) {}
+// A set may be made for a series that then finds no room: a few more sets than series.
+SeriesTable::SeriesTable(SeriesLimits limits, UidWidths widths)
+    : limits_(limits),
+      widths_(widths),
+      tags_(std::size_t{limits.series} + kChunkSeries),
+      chunks_((std::size_t{limits.series} + kChunkSeries - 1) / kChunkSeries) {}
 
 SeriesTable::~SeriesTable() {
   for (const std::atomic<Chunk*>& chunk : chunks_) delete chunk.load();
@@ -77,79 +62,133 @@ const Series& SeriesTable::at(SeriesId id) const {
   return (*chunk)[id % kChunkSeries];
 }
 
-// The map uses the hash's other bits.
-std::size_t SeriesTable::shard_index(BytesView tsuid) {
-  return (TsuidHash()(tsuid) >> 40) % kShards;
+const SeriesTable::Metric* SeriesTable::find_metric(std::uint64_t uid) const {
+  const std::shared_lock lock(metrics_mutex_);
+  const auto found = metrics_.find(uid);
+  return found == metrics_.end() ? nullptr : found->second.get();
 }
 
-std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
-  const Shard& home = shards_[shard_index(tsuid)];
-  const std::shared_lock lock(home.mutex);
-  const auto found = home.ids.find(tsuid);
-  if (found == home.ids.end()) return std::nullopt;
+std::optional<SeriesId> SeriesTable::find_in(const Metric& metric, TagSetId tags) {
+  const std::shared_lock lock(metric.mutex);
+  const auto found = metric.ids.find(tags);
+  if (found == metric.ids.end()) return std::nullopt;
   return found->second;
 }
 
-// The caller holds grow_mutex_ and fills the place before it raises size_.
-Series* SeriesTable::next_place(SeriesId& id) {
-  id = size_.load();
+std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
+  if (tsuid.size() < widths_.metric) return std::nullopt;
+  const Metric* const metric = find_metric(load_be_width(tsuid.substr(0, widths_.metric)));
+  if (metric == nullptr) return std::nullopt;
+  const TagSet* const tags = tags_.find(tsuid.substr(widths_.metric));
+  return tags == nullptr ? std::nullopt : find_in(*metric, tags->id());
+}
+
+bool SeriesTable::knows_tags(BytesView tsuid) const {
+  return tsuid.size() >= widths_.metric && tags_.find(tsuid.substr(widths_.metric)) != nullptr;
+}
+
+Result<SeriesId> SeriesTable::add(const NewSeries& series) {
+  const BytesView tag_bytes = BytesView(series.tsuid).substr(widths_.metric);
+  const TagSet* tags = tags_.find(tag_bytes);
+  Metric& metric = metric_of(series);
+  if (tags != nullptr) {
+    if (const auto known = find_in(metric, tags->id())) return *known;
+  } else {
+    TRY_VOID(check_room(1, series_bytes(series.tags.size(), series.tsuid.size())));
+    const TagIndex::Added added = tags_.add(tag_bytes, series.tags);
+    tags = added.set;
+    if (added.made) bytes_ += tag_set_bytes(series.tags.size(), series.tsuid.size());
+  }
+  const std::lock_guard lock(metric.mutex);
+  const auto known = metric.ids.find(tags->id());
+  if (known != metric.ids.end()) return known->second;
+  TRY(const SeriesId id, append(metric, *tags, series.shard));
+  metric.members.push_back({.id = id, .tags = tags->id()});
+  metric.ids.emplace(tags->id(), id);
+  return id;
+}
+
+Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
+                                     std::uint32_t shard) {
+  const std::lock_guard grow(grow_mutex_);
+  TRY_VOID(check_room(1, kOwnBytes));
+  const SeriesId id = size_.load();
   std::atomic<Chunk*>& chunk = chunks_[id / kChunkSeries];
   if (chunk.load() == nullptr) {
     chunk.store(std::make_unique<Chunk>().release(), std::memory_order_release);
   }
-  return &(*chunk.load())[id % kChunkSeries];
-}
-
-Result<SeriesId> SeriesTable::add(std::uint64_t metric_uid, Series series) {
-  Shard& home = shards_[shard_index(series.tsuid)];
-  const std::lock_guard lock(home.mutex);
-  const auto found = home.ids.find(series.tsuid);
-  if (found != home.ids.end()) return found->second;
-  SeriesId id = 0;
-  Series* place = nullptr;
-  {
-    const std::lock_guard grow(grow_mutex_);
-    const std::size_t bytes = series_bytes(series.tags.size(), series.tsuid.size());
-    TRY_VOID(check_room(1, bytes));
-    place = next_place(id);
-    bytes_ += bytes;
-    series.id = id;
-    for (const Renamed& renamed : renamed_) apply(renamed, series);  // its maker may not know yet
-    *place = std::move(series);
-    size_.store(id + 1);
-  }
-  home.ids.emplace(place->tsuid, id);
-  const std::lock_guard metrics(metrics_mutex_);
-  metrics_[metric_uid].push_back(id);
+  Series& place = (*chunk.load())[id % kChunkSeries];
+  place.id = id;
+  place.shard = shard;
+  place.metric = MetricName(metric.shared);
+  place.tags = SeriesTags(tags);
+  place.tsuid = Tsuid(metric.shared, tags);
+  bytes_ += kOwnBytes;
+  size_.store(id + 1);
   return id;
 }
 
-// Series are never changed where somebody may look: a chunk with a series of that name is replaced.
-void SeriesTable::rename(Renamed renamed) {
-  const std::lock_guard grow(grow_mutex_);
-  for (SeriesId first = 0; first < size(); first += kChunkSeries) {
-    std::atomic<Chunk*>& place = chunks_[first / kChunkSeries];
-    const Chunk& before = *place.load();
-    const auto concerned = [&renamed](const Series& series) { return has_name(series, renamed); };
-    if (std::ranges::none_of(before, concerned)) continue;
-    auto after = std::make_unique<Chunk>(before);
-    for (Series& series : *after) apply(renamed, series);
-    outdated_.emplace_back(place.exchange(after.release(), std::memory_order_acq_rel));
+SeriesTable::Metric& SeriesTable::metric_of(const NewSeries& series) {
+  {
+    const std::shared_lock lock(metrics_mutex_);
+    const auto found = metrics_.find(series.metric_uid);
+    if (found != metrics_.end()) return *found->second;
   }
-  renamed_.push_back(std::move(renamed));
+  const std::lock_guard lock(metrics_mutex_);
+  std::unique_ptr<Metric>& metric = metrics_[series.metric_uid];
+  if (metric == nullptr) {
+    metric = std::make_unique<Metric>();
+    metric->shared.uid = series.tsuid.substr(0, widths_.metric);
+    const auto renamed = renamed_.find(series.metric_uid);  // its maker may not know yet
+    show(*metric, renamed == renamed_.end() ? series.metric : renamed->second, metric_names_);
+  }
+  return *metric;
+}
+
+void SeriesTable::show(Metric& metric, std::string_view name, std::deque<std::string_view>& names) {
+  metric.shared.name.store(&names.emplace_back(name), std::memory_order_release);
+}
+
+void SeriesTable::rename(const Renamed& renamed) {
+  if (renamed.kind != NameKind::kMetric) {
+    tags_.rename(renamed.kind, renamed.uid, renamed.name);
+    return;
+  }
+  const std::lock_guard lock(metrics_mutex_);
+  renamed_[renamed.uid] = renamed.name;
+  const auto found = metrics_.find(renamed.uid);
+  if (found != metrics_.end()) show(*found->second, renamed.name, metric_names_);
 }
 
 std::size_t SeriesTable::count_of_metric(std::uint64_t metric_uid) const {
-  const std::shared_lock lock(metrics_mutex_);
-  const auto found = metrics_.find(metric_uid);
-  return found == metrics_.end() ? 0 : found->second.size();
+  const Metric* const metric = find_metric(metric_uid);
+  if (metric == nullptr) return 0;
+  const std::shared_lock lock(metric->mutex);
+  return metric->members.size();
 }
 
-std::vector<SeriesId> SeriesTable::of_metric(std::uint64_t metric_uid, std::size_t from) const {
-  const std::shared_lock lock(metrics_mutex_);
-  const auto found = metrics_.find(metric_uid);
-  if (found == metrics_.end() || found->second.size() <= from) return {};
-  return {found->second.begin() + static_cast<std::ptrdiff_t>(from), found->second.end()};
+std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid, std::size_t from,
+                                                        std::size_t max) const {
+  const Metric* const metric = find_metric(metric_uid);
+  if (metric == nullptr) return {};
+  const std::shared_lock lock(metric->mutex);
+  const std::span<const Member> members = metric->members;
+  if (members.size() <= from) return {};
+  const auto part = members.subspan(from, std::min(max, members.size() - from));
+  return {part.begin(), part.end()};
+}
+
+std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid,
+                                                        std::span<const TagSetId> tags) const {
+  const Metric* const metric = find_metric(metric_uid);
+  if (metric == nullptr) return {};
+  std::vector<Member> found;
+  const std::shared_lock lock(metric->mutex);
+  for (const TagSetId set : tags) {
+    const auto at = metric->ids.find(set);
+    if (at != metric->ids.end()) found.push_back({.id = at->second, .tags = set});
+  }
+  return found;
 }
 
 }  // namespace halite::storage

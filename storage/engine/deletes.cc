@@ -20,7 +20,7 @@ Result<std::uint64_t> delete_series(SlotReader& reader, const CyclicLayout& layo
                                     std::uint64_t flush_number,
                                     std::vector<TombstoneEntry>& entries) {
   const std::int64_t span = layout.options().span_ms;
-  const Bytes key = series_key(layout.widths(), series.tsuid);
+  const Bytes key = series_key(layout.widths(), series.tsuid.bytes());
   std::uint64_t points = 0;
   for (const std::int64_t generation : generations) {
     const TimestampMs slot_begin = generation * span;
@@ -32,7 +32,7 @@ Result<std::uint64_t> delete_series(SlotReader& reader, const CyclicLayout& layo
     points += hidden.size();
     TombstoneEntry& entry = entries.emplace_back();
     entry.key = series_prefix({.shard = series.shard, .slot = layout.slot_of(generation)},
-                              layout.widths(), series.tsuid);
+                              layout.widths(), series.tsuid.bytes());
     append_cell_key(entry.key, {.generation = static_cast<std::uint32_t>(generation),
                                 .kind = CellKind::kTombstone,
                                 .offset_ms = static_cast<std::uint32_t>(part.begin - slot_begin),

@@ -77,7 +77,7 @@ Result<void> EngineScan::Reader::start() {
   const SeriesTable& table = core_->registry.table();
   const RowSelection::Known known = selection_->known();
   for (const SeriesId id : known->of_shard(shard_)) {
-    wanted_.push_back({.id = id, .key = series_key(layout_.widths(), table.at(id).tsuid)});
+    wanted_.push_back({.id = id, .key = series_key(layout_.widths(), table.at(id).tsuid.bytes())});
   }
   std::ranges::sort(wanted_, {}, &Wanted::key);
   return {};

@@ -19,7 +19,7 @@ Result<void> add_series(Core& core, SlotReader& reader,
                         const std::vector<std::int64_t>& generations, SeriesId id, TimeRange range,
                         Sample& sample) {
   const Series& series = core.registry.table().at(id);
-  const Bytes key = series_key(core.retention->base().widths(), series.tsuid);
+  const Bytes key = series_key(core.retention->base().widths(), series.tsuid.bytes());
   for (const std::int64_t generation : generations) {
     TRY(const SlotReader::Extent extent, reader.measure(generation, key, range));
     sample.chunks += extent.chunks;

@@ -13,7 +13,7 @@
 
 namespace halite::storage::engine {
 
-using TsuidOf = std::function<BytesView(SeriesId)>;
+using TsuidOf = std::function<Bytes(SeriesId)>;
 
 struct FlushStats {
   std::set<std::int64_t> generations;  // of slots, that got chunks

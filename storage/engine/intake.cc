@@ -125,8 +125,9 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
       // The log says what an id stands for before its first point in each generation, so that each
       // generation's part of the log can be read without the one before.
       const Series& known = core_->registry.table().at(series[i]);
+      const Bytes tsuid = known.tsuid;
       log_records::append_series(sorted.record,
-                                 {.id = known.id, .shard = shard_index, .tsuid = known.tsuid});
+                                 {.id = known.id, .shard = shard_index, .tsuid = tsuid});
       place = shard.add_series(series[i]);
       head.set_place(series[i], *place);
       sorted.defined.push_back(series[i]);

@@ -46,7 +46,7 @@ Result<std::vector<LastPoint>> find_last_points(Core& core, const RowSelection& 
   for (const SeriesId id : wanted) {
     if (const auto& watch = selection.watch()) TRY_VOID(watch->check());
     chunk::Points newest = merge_runs(std::move(recent[id]), {}, range);
-    const Bytes key = series_key(layout.widths(), core.registry.table().at(id).tsuid);
+    const Bytes key = series_key(layout.widths(), core.registry.table().at(id).tsuid.bytes());
     for (auto generation = generations.rbegin(); generation != generations.rend(); ++generation) {
       // What the head has may be older than what was flushed before it.
       if (!newest.empty() && newest.times.back() >= (*generation + 1) * span) break;

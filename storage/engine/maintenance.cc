@@ -160,7 +160,7 @@ Result<void> Maintenance::flush_all() {
   core_->generations.freeze(*core_->log, core_->chunks->mark().flush_number);
   head_since_ms_ = core_->clock.now_ms();
   const SeriesTable& table = core_->registry.table();
-  const TsuidOf tsuid_of = [&table](SeriesId id) -> BytesView { return table.at(id).tsuid; };
+  const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
   // What the log says besides points must not need it any more when its segments go.
   Result<void> outcome = run_here(core_->registry.settle());
   if (!outcome) return flushed(outcome);

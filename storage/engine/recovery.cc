@@ -49,7 +49,7 @@ class Replay final : public log_records::SectionVisitor {
   Result<void> flush(Sequence position) {
     // Also of series that have theirs: writing it again costs less than reading it.
     TRY_VOID(run_here(write_series_rows(series_, std::exchange(met_, {}))));
-    const TsuidOf tsuid_of = [this](SeriesId id) -> BytesView { return tsuids_[id]; };
+    const TsuidOf tsuid_of = [this](SeriesId id) -> Bytes { return Bytes(tsuids_[id]); };
     TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, position, chunks_));
     if (stats.points > 0) {
       log::info("recovered {} points of the log into {} chunks", stats.points, stats.chunks);

@@ -38,7 +38,7 @@ void Metadata::track(const Parts& parts, const TrackOptions& options) {
       .names = uid_metas_,
       .clock = parts.clock,
       .registry = parts.registry,
-      .tsuid = [this](SeriesId id) -> const Bytes& { return points_.series(id).tsuid; },
+      .tsuid = [this](SeriesId id) -> Bytes { return points_.series(id).tsuid; },
       .created = [this](Bytes tsuid) { return series_created(std::move(tsuid)); },
   };
   tracker_.emplace(std::move(tracker_parts), options);

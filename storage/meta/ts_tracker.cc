@@ -182,7 +182,7 @@ Task<void> TsTracker::write_counter(SeriesId id) {
 
 // As OpenTSDB: an object is made where the counter was not there before.
 Task<void> TsTracker::count_or_create(SeriesId id, std::uint32_t points, bool known) {
-  const Bytes& tsuid = parts_.tsuid(id);
+  const Bytes tsuid = parts_.tsuid(id);
   if (options_.points) {
     CO_TRY(const std::int64_t sum, co_await parts_.series.count(tsuid, points));
     if (sum != points) co_return Result<void>();

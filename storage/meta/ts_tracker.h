@@ -61,8 +61,7 @@ class TsTracker {
     UidMetaStore& names;
     const Clock& clock;
     prometheus::Registry& registry;
-    // The tsuid of a series; stays where it is as long as the tracker.
-    std::function<const Bytes&(SeriesId)> tsuid;
+    std::function<Bytes(SeriesId)> tsuid;
     // Told of a series whose object was made just now; may be empty.
     std::function<Task<void>(Bytes tsuid)> created;
   };

@@ -19,7 +19,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/check.h"
 #include "storage/point_store.h"
+#include "storage/series_table.h"
 
 namespace halite::test {
 
@@ -72,7 +74,7 @@ class FakePointStore final : public storage::PointStore {
 
   [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override {
     const std::scoped_lock lock(mutex_);
-    return series_[id];
+    return series_.at(id);
   }
 
   Task<storage::Accepted> append(storage::PointBatch batch) override {
@@ -133,12 +135,17 @@ class FakePointStore final : public storage::PointStore {
     }
     const auto id = static_cast<storage::SeriesId>(names_.size());
     names_.push_back(name);
-    storage::Series& series = series_.emplace_back();
-    series.id = id;
+    // Nobody asks for a fake's uids: each series has a metric and tags of its own.
+    storage::NewSeries series;
+    series.metric_uid = id;
+    append_be_width(series.tsuid, id, 3);
+    append_be_width(series.tsuid, id, 3);
     series.metric = names_.back().metric;
     for (const Tag& tag : names_.back().tags) {
-      series.tags.push_back({.key = tag.key, .value = tag.value});
+      series.tags.push_back(
+          {.key = tag.key, .value = tag.value, .key_uid = series.tags.size(), .value_uid = id});
     }
+    HALITE_CHECK(series_.add(series).value() == id, "no series twice");
     ids_.emplace(std::move(name), id);
     return id;
   }
@@ -147,7 +154,7 @@ class FakePointStore final : public storage::PointStore {
   mutable std::mutex mutex_;              // guards all that follows
   std::map<SeriesName, storage::SeriesId> ids_;
   std::deque<SeriesName> names_;
-  std::deque<storage::Series> series_;
+  storage::SeriesTable series_{{.series = 100'000}};
   std::vector<StoredPoint> points_;
   std::vector<std::size_t> interned_;
   std::size_t appends_ = 0;

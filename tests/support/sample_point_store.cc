@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/bytes.h"
+#include "common/check.h"
 
 namespace halite::test {
 namespace {
@@ -62,9 +63,10 @@ SamplePointStore::SamplePointStore(std::vector<SampleSeries> series, std::uint32
     : samples_(std::move(series)), shards_(shards), seed_(seed) {
   std::map<std::string, std::uint64_t> keys;
   std::map<std::string, std::uint64_t> values;
+  std::map<std::string, std::uint64_t> metrics;
   for (const SampleSeries& sample : samples_) {
-    Series& made = series_.emplace_back();
-    made.id = static_cast<SeriesId>(series_.size() - 1);
+    storage::NewSeries made;
+    made.metric_uid = metrics.emplace(sample.name.metric, metrics.size() + 1).first->second;
     made.metric = sample.name.metric;
     for (const Tag& tag : sample.name.tags) {
       made.tags.push_back(
@@ -74,12 +76,14 @@ SamplePointStore::SamplePointStore(std::vector<SampleSeries> series, std::uint32
            .value_uid = values.emplace(tag.value, values.size() + 1).first->second});
     }
     std::ranges::sort(made.tags, {}, &storage::SeriesTag::key_uid);
-    append_be_width(made.tsuid, 1, 3);
+    append_be_width(made.tsuid, made.metric_uid, 3);
     for (const storage::SeriesTag& tag : made.tags) {
       append_be_width(made.tsuid, tag.key_uid, 3);
       append_be_width(made.tsuid, tag.value_uid, 3);
     }
-    made.shard = made.id % shards;
+    made.shard = series_.size() % shards;
+    const SeriesId id = series_.add(made).value();
+    HALITE_CHECK(id + 1 == series_.size(), "no series twice");
   }
 }
 
@@ -88,16 +92,18 @@ Task<std::vector<Result<SeriesId>>> SamplePointStore::intern(std::vector<SeriesN
   co_return not_offered();
 }
 
-const Series& SamplePointStore::series(SeriesId id) const { return series_[id]; }
+const Series& SamplePointStore::series(SeriesId id) const { return series_.at(id); }
 
 Task<storage::Accepted> SamplePointStore::append(storage::PointBatch) { co_return not_offered(); }
 
 Task<std::shared_ptr<const storage::Selection>> SamplePointStore::select(
     storage::SeriesQuery query) {
   auto selected = std::make_shared<IdsSelected>();
-  for (const Series& one : series_) {
-    const bool wanted = query.tsuids.empty() ? one.metric == query.metric
-                                             : std::ranges::count(query.tsuids, one.tsuid) > 0;
+  for (SeriesId id = 0; id < series_.size(); ++id) {
+    const Series& one = series_.at(id);
+    const bool wanted = query.tsuids.empty()
+                            ? one.metric == query.metric
+                            : std::ranges::count(query.tsuids, one.tsuid.bytes()) > 0;
     if (wanted) selected->ids.push_back(one.id);
   }
   co_return selected;
@@ -107,7 +113,7 @@ std::unique_ptr<storage::BlockScan> SamplePointStore::scan(
     std::shared_ptr<const storage::Selection> selection, TimeRange range, std::uint32_t shard) {
   std::vector<std::pair<SeriesId, std::vector<SamplePoint>>> found;
   for (const SeriesId id : static_cast<const IdsSelected&>(*selection).ids) {
-    if (series_[id].shard != shard) continue;
+    if (series_.at(id).shard != shard) continue;
     std::vector<SamplePoint> points;
     for (const SamplePoint& point : samples_[id].points) {
       if (point.time >= range.begin && point.time < range.end) points.push_back(point);

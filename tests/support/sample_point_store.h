@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
 #include "storage/point_store.h"
+#include "storage/series_table.h"
 
 namespace halite::test {
 
@@ -53,7 +53,7 @@ class SamplePointStore final : public storage::PointStore {
   const std::vector<SampleSeries> samples_;
   const std::uint32_t shards_;
   const std::uint64_t seed_;
-  std::deque<storage::Series> series_;
+  storage::SeriesTable series_{{.series = 100'000}};
 };
 
 }  // namespace halite::test

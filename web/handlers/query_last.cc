@@ -204,7 +204,7 @@ void append_point(std::string& json, const storage::PointStore& store,
     }
     json += '}';
   }
-  json += fmt::format(",\"tsuid\":\"{}\"}}", to_hex(series.tsuid));
+  json += fmt::format(",\"tsuid\":\"{}\"}}", to_hex(series.tsuid.bytes()));
 }
 
 }  // namespace

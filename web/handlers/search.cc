@@ -116,7 +116,7 @@ class LookupSource final : public BodySource {
 
   static void series(std::string& to, const storage::Series& series) {
     to += "{\"tsuid\":\"";
-    to += to_hex(series.tsuid);
+    to += to_hex(series.tsuid.bytes());
     to += "\",\"metric\":";
     append_json_string(to, series.metric);
     to += ",\"tags\":{";

@@ -77,7 +77,7 @@ Result<WorldPoints> EngineWorld::read() {
       TRY(const std::vector<Block> blocks, run_task(scan->next()));
       if (blocks.empty()) break;
       for (const Block& block : blocks) {
-        const std::string host(points->series(block.series).tags.at(0).value);
+        const std::string host(points->series(block.series).tags[0].value);
         for (std::size_t i = 0; i < block.size(); ++i) {
           const WorldValue value{.bits = block.values[i], .is_float = block.floats[i]};
           if (!found.try_emplace({host, block.times[i]}, value).second) {

@@ -84,6 +84,20 @@ TEST(SeriesCache, EmptyPiecesAndZerosAreKeysToo) {
   EXPECT_EQ(find(cache, key("", std::string_view("\0", 1))), 3U);
 }
 
+TEST(SeriesCache, BytesOfTagsAreKeptOnceForAllMetrics) {
+  SeriesCache cache(4 << 20, 1);
+  const std::string tags(200, 't');
+  insert(cache, key("m0", tags), 0);
+  const std::size_t one = cache.bytes();
+  for (storage::SeriesId id = 1; id < 1000; ++id) {
+    insert(cache, key("m" + std::to_string(id), tags), id);
+  }
+  EXPECT_LT(cache.bytes() - one, 999 * tags.size());
+  for (storage::SeriesId id = 0; id < 1000; ++id) {
+    EXPECT_EQ(find(cache, key("m" + std::to_string(id), tags)), id);
+  }
+}
+
 TEST(SeriesCache, HashDependsOnTheSeed) {
   EXPECT_NE(SeriesCache(0, 1).hash(key("m", "host=a")), SeriesCache(0, 2).hash(key("m", "host=a")));
 }
@@ -172,7 +186,8 @@ TEST(SeriesCache, ManyThreadsFindOnlyWhatIsTrue) {
       const std::uint64_t hash = cache.hash(wanted);
       auto reader = cache.reader();
       reader.prefetch_slot(hash);
-      reader.prefetch_entry(wanted, hash);
+      reader.prefetch_entry(hash);
+      reader.prefetch_text(wanted, hash);
       if (const auto known = reader.find(wanted, hash)) {
         ++found;
         if (*known != id) ++wrong;

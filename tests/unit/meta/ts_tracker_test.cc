@@ -44,7 +44,7 @@ class TsTrackerTest : public testing::Test {
         .names = world_.uid_metas,
         .clock = world_.clock,
         .registry = registry_,
-        .tsuid = [this](SeriesId id) -> const Bytes& { return tsuids_[id]; },
+        .tsuid = [this](SeriesId id) -> Bytes { return tsuids_[id]; },
         .created = [this](Bytes tsuid) { return note(std::move(tsuid)); },
     };
     tracker_.emplace(std::move(parts), options);

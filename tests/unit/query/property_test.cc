@@ -174,7 +174,7 @@ std::vector<std::string> expected(const Question& question, const storage::Point
   std::map<Bytes, std::map<Bytes, const test::SampleSeries*>> groups;  // members by tsuid
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const storage::Series& series = store.series(static_cast<storage::SeriesId>(i));
-    Bytes key = sub.aggregator == "none" ? series.tsuid : "";
+    Bytes key = sub.aggregator == "none" ? series.tsuid.bytes() : "";
     for (const storage::SeriesTag& tag : series.tags) {
       for (const Filter& filter : sub.filters) {
         if (sub.aggregator != "none" && filter.filter.key == tag.key) append_be(key, tag.value_uid);

@@ -28,7 +28,7 @@ TEST_P(PointStoreContract, OneSeriesOneId) {
   EXPECT_EQ(intern("m host=a"), ids[0]);
   const Series& series = store().series(ids[4]);
   EXPECT_EQ(name_of(series), parse_series("m dc=x host=a"));
-  EXPECT_EQ(to_hex(series.tsuid).substr(0, 6), "000001");
+  EXPECT_EQ(to_hex(series.tsuid.bytes()).substr(0, 6), "000001");
   ASSERT_EQ(series.tags.size(), 2u);
   EXPECT_EQ(series.tags[0].key, "host");  // by uid: seen first
   EXPECT_EQ(series.tags[0].key_uid, 1u);
@@ -330,13 +330,13 @@ TEST_P(PointStoreContract, Suggests) {
 
 TEST_P(PointStoreContract, ARestartForgetsNothing) {
   put(intern("m host=a"), kBase, 1.5);
-  const Bytes tsuid = store().series(intern("m host=a dc=b")).tsuid;
+  const Bytes tsuid = store().series(intern("m host=a dc=b")).tsuid.bytes();
   put(intern("m host=a dc=b"), kBase + 1000, 2.5);
   const Points before = scan(select("m"), {kBase, kBase + kHour});
   EXPECT_EQ(before.size(), 2u);
   reopen();
   EXPECT_EQ(scan(select("m"), {kBase, kBase + kHour}), before);
-  EXPECT_EQ(store().series(intern("m host=a dc=b")).tsuid, tsuid);
+  EXPECT_EQ(store().series(intern("m host=a dc=b")).tsuid.bytes(), tsuid);
   reopen();
   SeriesQuery query;
   query.tsuids = {tsuid};

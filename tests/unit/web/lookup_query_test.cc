@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/series_table.h"
+
 namespace halite::web {
 namespace {
 
@@ -73,11 +75,14 @@ TEST(LookupQuery, Post) {
 
 TEST(LookupQuery, ValuesOfAnyKey) {
   const LookupQuery query = *ask("m{=a,=b}");
-  storage::Series series;
-  series.tags = {{"x", "a", 0, 0}, {"y", "c", 0, 0}};
-  EXPECT_FALSE(fits_any_key(query, series));
-  series.tags.push_back({"z", "b", 0, 0});
-  EXPECT_TRUE(fits_any_key(query, series));
+  storage::SeriesTable table({.series = 2});
+  storage::NewSeries series;
+  series.tsuid = "111two";
+  series.tags = {{"x", "a", 1, 1}, {"y", "c", 2, 2}};
+  EXPECT_FALSE(fits_any_key(query, table.at(*table.add(series))));
+  series.tsuid = "111three";
+  series.tags.push_back({"z", "b", 3, 3});
+  EXPECT_TRUE(fits_any_key(query, table.at(*table.add(series))));
 }
 
 }  // namespace

@@ -1,0 +1,228 @@
+// What a series costs in memory, to take in, and to find again: a million of them, 10 metrics of
+// each host, with the ten tags that monitoring agents send.
+//
+//   index_bench            prints the bytes of the heap that each part takes, then runs the benches
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include "common/check.h"
+#include "ingest/series_cache.h"
+#include "storage/head/head.h"
+#include "storage/select_members.h"
+#include "storage/series_table.h"
+
+namespace halite {
+namespace {
+
+using storage::KeyCondition;
+using storage::NewSeries;
+using storage::SeriesId;
+using storage::SeriesTable;
+
+constexpr std::uint32_t kMetrics = 10;
+constexpr std::uint32_t kHosts = 100'000;
+constexpr SeriesId kSeries = kHosts * kMetrics;
+
+// Tags after the first, which is the host's name: how many values each has.
+struct Key {
+  const char* name;
+  std::uint64_t values;
+};
+constexpr std::array<Key, 9> kKeys = {{{"region", 9},
+                                       {"datacenter", 27},
+                                       {"rack", 100},
+                                       {"os", 3},
+                                       {"arch", 2},
+                                       {"team", 4},
+                                       {"service", 20},
+                                       {"service_version", 2},
+                                       {"service_environment", 3}}};
+
+std::uint64_t value_of(std::uint64_t host, std::size_t key) {
+  return (host * 0x9E37'79B9'7F4A'7C15ULL >> 8) / (key + 1) % kKeys[key].values;
+}
+
+// All names there are, where they stay.
+class Names {
+ public:
+  Names() {
+    for (std::uint32_t i = 0; i < kHosts; ++i) hosts_.push_back(fmt::format("host_{}", i));
+    for (const Key& key : kKeys) {
+      for (std::uint64_t i = 0; i < key.values; ++i) {
+        values_[static_cast<std::size_t>(&key - kKeys.data())].push_back(
+            fmt::format("{}-{}", key.name, i));
+      }
+    }
+    for (std::uint32_t i = 0; i < kMetrics; ++i) metrics_.push_back(fmt::format("cpu.usage_{}", i));
+  }
+
+  [[nodiscard]] const std::string& metric(std::uint32_t i) const { return metrics_[i]; }
+
+  [[nodiscard]] std::vector<storage::SeriesTag> tags(std::uint64_t host) const {
+    std::vector<storage::SeriesTag> tags;
+    tags.push_back(
+        {.key = "hostname", .value = hosts_[host], .key_uid = 1, .value_uid = 1000 + host});
+    for (std::size_t key = 0; key < kKeys.size(); ++key) {
+      const std::uint64_t value = value_of(host, key);
+      tags.push_back({.key = kKeys[key].name,
+                      .value = values_[key][value],
+                      .key_uid = key + 2,
+                      .value_uid = (key * 100) + value});
+    }
+    return tags;
+  }
+
+ private:
+  std::deque<std::string> hosts_;
+  std::array<std::deque<std::string>, kKeys.size()> values_;
+  std::deque<std::string> metrics_;
+};
+
+const Names& names() {
+  static const Names kNames;
+  return kNames;
+}
+
+NewSeries make_series(SeriesId id) {
+  NewSeries series;
+  const std::uint32_t metric = id % kMetrics;
+  series.metric_uid = metric + 1;
+  series.metric = names().metric(metric);
+  series.shard = id % 20;
+  series.tags = names().tags(id / kMetrics);
+  append_be_width(series.tsuid, series.metric_uid, 3);
+  for (const storage::SeriesTag& tag : series.tags) {
+    append_be_width(series.tsuid, tag.key_uid, 3);
+    append_be_width(series.tsuid, tag.value_uid, 3);
+  }
+  return series;
+}
+
+SeriesTable& table() {
+  static SeriesTable& kTable = *[] {
+    auto* const made = new SeriesTable({.series = kSeries * 2});
+    for (SeriesId id = 0; id < kSeries; ++id) {
+      HALITE_CHECK(made->add(make_series(id)).value() == id, "room for all");
+    }
+    return made;
+  }();
+  return kTable;
+}
+
+std::size_t heap_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+template <class Work>
+void print_heap(const char* what, const Work& work) {
+  const std::size_t before = heap_bytes();
+  work();
+  fmt::print("{:<34} {:7.1f} bytes a series\n", what,
+             static_cast<double>(heap_bytes() - before) / kSeries);
+}
+
+void print_memory() {
+  names();
+  print_heap("series, tags, index", [] { table(); });
+  static ingest::SeriesCache cache(1ULL << 30, 1);
+  print_heap("keys as agents send them", [] {
+    for (SeriesId id = 0; id < kSeries; ++id) {
+      std::string tags;
+      for (const storage::SeriesTag& tag : names().tags(id / kMetrics)) {
+        tags += fmt::format(" {}={}", tag.key, tag.value);
+      }
+      const ingest::SeriesKey key = {.grammar = ingest::KeyGrammar::kPutLine,
+                                     .metric = names().metric(id % kMetrics),
+                                     .tags = tags};
+      cache.insert(key, cache.hash(key), id, 0);
+    }
+    HALITE_CHECK(cache.keys() == kSeries, "room for all");
+  });
+  static storage::Head head(1, 20, kSeries * 2);
+  const auto points = [](int count) {
+    static TimestampMs now = 1'700'000'000'000;
+    for (int i = 0; i < count; ++i, now += 10'000) {
+      for (SeriesId id = 0; id < kSeries; ++id) {
+        storage::HeadShard& shard = head.shard(id % 20);
+        auto place = head.place_of(id);
+        if (!place) {
+          place = shard.add_series(id);
+          head.set_place(id, *place);
+        }
+        shard.append(*place, {.time = now, .value = (id + i) % 100, .is_float = false});
+      }
+    }
+  };
+  print_heap("a generation of the head, 1 point", [&points] { points(1); });
+  print_heap("  and 10 more points", [&points] { points(10); });
+}
+
+void add_series(benchmark::State& state) {
+  std::vector<NewSeries> made;
+  for (SeriesId id = 0; id < kSeries / 10; ++id) made.push_back(make_series(id));
+  for (auto _ : state) {
+    SeriesTable fresh({.series = kSeries});
+    for (const NewSeries& series : made) benchmark::DoNotOptimize(fresh.add(series));
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(made.size()));
+}
+
+// The series of one metric that pass conditions.
+void select(benchmark::State& state, const std::vector<KeyCondition>& conditions) {
+  std::size_t found = 0;
+  const std::size_t end = table().count_of_metric(1);
+  for (auto _ : state) {
+    const auto ids =
+        storage::select_members(table(), {.metric_uid = 1, .begin = 0, .end = end},
+                                {.conditions = conditions, .tags_exactly = std::nullopt}, nullptr);
+    found = ids->size();
+  }
+  state.counters["series"] = static_cast<double>(found);
+}
+
+KeyCondition literal(std::uint64_t key, std::vector<std::uint64_t> values) {
+  KeyCondition condition(key);
+  condition.want_any_of(values);
+  return condition;
+}
+
+KeyCondition pattern(std::uint64_t key, storage::FilterType type, const char* text) {
+  KeyCondition condition(key);
+  condition.want_match(storage::TagMatcher::compile({type, "", text}).value(),
+                       type == storage::FilterType::kRegexp);
+  return condition;
+}
+
+}  // namespace
+}  // namespace halite
+
+int main(int argc, char** argv) {
+  using halite::KeyCondition;
+  using halite::storage::FilterType;
+  halite::print_memory();
+  benchmark::RegisterBenchmark("add_series", halite::add_series)->Unit(benchmark::kMillisecond);
+  const auto question = [](const char* name, const std::vector<KeyCondition>& conditions) {
+    benchmark::RegisterBenchmark(name, [conditions](benchmark::State& state) {
+      halite::select(state, conditions);
+    })->Unit(benchmark::kMicrosecond);
+  };
+  question("one_host", {halite::literal(1, {5000})});
+  question("one_host_and_a_team", {halite::literal(1, {5000}), halite::literal(7, {501})});
+  question("eight_hosts", {halite::literal(1, {1005, 1105, 1205, 1305, 1405, 1505, 1605, 1705})});
+  question("rack_and_team", {halite::literal(4, {250}), halite::literal(7, {501})});
+  question("a_third", {halite::literal(5, {300})});
+  question("host_wildcard", {halite::pattern(1, FilterType::kWildcard, "*_77")});
+  question("host_regexp", {halite::pattern(1, FilterType::kRegexp, "^host_9+$")});
+  question("everything", {});
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,55 @@
+// Which tag sets have a tag: an ascending set of their ids, as small as it can be.
+//
+// Most values of a tag such as a host's name belong to one set, and take 16 bytes; up to
+// kArrayMax ids are an array; more are a roaring bitmap.
+//
+//   Threads  not safe by itself: whoever owns it locks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <roaring/roaring.hh>
+
+#include "storage/series.h"
+
+namespace halite::storage {
+
+// A compressed set of ids, safe to read from several threads.
+using IdSet = ::Roaring;
+
+class Postings {
+ public:
+  static constexpr std::uint32_t kArrayMax = 64;
+
+  Postings() = default;
+  ~Postings();
+  Postings(const Postings&) = delete;
+  Postings& operator=(const Postings&) = delete;
+
+  // Quickest when it is greater than all before.
+  void add(TagSetId id);
+
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+
+  void add_to(IdSet& all) const;
+  // Of all, only what is here, too.
+  void keep_in(IdSet& all) const;
+
+  [[nodiscard]] std::size_t heap_bytes() const;
+
+ private:
+  void add_to_array(TagSetId id);
+
+  std::uint32_t size_ = 0;
+  union {
+    TagSetId one_ = 0;        // size_ == 1
+    std::uint32_t capacity_;  // of array_
+  };
+  union {
+    TagSetId* array_ = nullptr;  // 2 to kArrayMax
+    IdSet* bitmap_;              // more
+  };
+};
+
+}  // namespace halite::storage
