@@ -101,7 +101,7 @@ Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& w
     owners.insert(owners.end(), requests.size() - before, i);
   }
   if (requests.empty()) co_return Result<void>();
-  CO_TRY(const auto entries, co_await uids_.resolve(std::move(requests)));
+  CO_TRY(const auto entries, co_await uids_.resolve_logged(std::move(requests)));
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!entries[i] && work.outcomes[owners[i]]) work.refuse(owners[i], entries[i].error());
   }
@@ -225,16 +225,20 @@ void SeriesRegistry::take_in(Interning& work) {
   }
 }
 
-Task<void> SeriesRegistry::write_rows_of(const std::vector<SeriesId>& ids) {
+Task<void> SeriesRegistry::store_series(const std::vector<SeriesId>& ids) {
+  // A row must not lead to a name that a power cut takes away. Of these series all names are there
+  // to be settled; of those that come meanwhile they may not be.
+  CO_TRY_VOID(co_await uids_.settle());
   std::vector<Bytes> tsuids;
   tsuids.reserve(ids.size());
   for (const SeriesId id : ids) tsuids.push_back(table_.at(id).tsuid);
-  return write_series_rows(*registry_, std::move(tsuids));
+  co_return co_await write_series_rows(*registry_, std::move(tsuids));
 }
 
 Task<void> SeriesRegistry::settle() {
-  auto write = [this](const std::vector<SeriesId>& ids) { return write_rows_of(ids); };
-  return unstored_.settle(std::move(write));
+  auto store = [this](const std::vector<SeriesId>& ids) { return store_series(ids); };
+  CO_TRY_VOID(co_await unstored_.settle(std::move(store)));
+  co_return co_await uids_.settle();  // names without series
 }
 
 Task<std::vector<bool>> SeriesRegistry::registered(std::vector<Bytes> tsuids) {

@@ -42,12 +42,16 @@ class SeriesRegistry {
                  const RowLayout& layout, SeriesLimits limits,
                  std::shared_ptr<const Sharding> sharding = nullptr);
 
-  // For who owns the tables alone and keeps what is new in a log: intern() then neither reads nor
-  // writes the series table. Rows of new series wait for settle().
-  void defer() { deferred_ = true; }
+  // For who owns the tables alone and appends to this log: intern() then neither reads nor writes
+  // the series table, and what is new gets its rows at settle(). New names are in the log, which
+  // outlives the registry, when intern() returns; what a series is must be in it before its points.
+  void defer(NameLog& log) {
+    deferred_ = true;
+    uids_.defer(log);
+  }
 
-  // Afterwards all series that intern() has given ids to have their rows, durably. Costs nothing
-  // where none waits.
+  // Afterwards all names and series that have ids have their rows, durably. Costs nothing where
+  // none waits.
   Task<void> settle();
 
   [[nodiscard]] UidTable& uids() { return uids_; }
@@ -85,7 +89,7 @@ class SeriesRegistry {
   Task<void> register_new(Interning& work);
   Task<void> store_new(const Interning& work);
   void take_in(Interning& work);
-  Task<void> write_rows_of(const std::vector<SeriesId>& ids);
+  Task<void> store_series(const std::vector<SeriesId>& ids);
   // Which of these tsuids have a row in the series table.
   Task<std::vector<bool>> registered(std::vector<Bytes> tsuids);
   Task<void> adopt_all(std::vector<Bytes> tsuids, const Loader& loader);

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/generations.h"
+#include "storage/engine/name_log.h"
 #include "storage/engine/options.h"
 #include "storage/engine/retention.h"
 #include "storage/log/log.h"
@@ -25,11 +26,13 @@ struct Core {
         clock(clock_to_use),
         chunks(std::move(opened_chunks)),
         log(std::move(opened_log)),
+        name_log(*log),
         registry(std::move(names), std::move(series), retention->base(),
                  SeriesLimits{options.series_max, options.series_bytes_max}, retention),
-        generations(chunks->mark().flush_number, retention->shard_count(), options.series_max),
+        generations(chunks->mark().flush_number, retention->shard_count(), options.series_max,
+                    log->last()),
         pool(options.read_threads) {
-    registry.defer();
+    registry.defer(name_log);
   }
 
   // kUnavailable once the store is being closed.
@@ -43,6 +46,7 @@ struct Core {
   const Clock& clock;
   const std::unique_ptr<ChunkDb> chunks;
   const std::unique_ptr<Log> log;
+  EngineNameLog name_log;
   SeriesRegistry registry;
   Generations generations;
   boost::asio::thread_pool pool;  // for scans

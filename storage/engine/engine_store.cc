@@ -65,6 +65,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
   CO_TRY(const auto before, engine::Retention::make(parts.layout, stored));
   engine::RecoveryParts recovery{.retention = *before,
                                  .chunks = *chunks,
+                                 .names = names,
                                  .series = *series,
                                  .files = parts.files,
                                  .registry = parts.registry};
@@ -101,6 +102,8 @@ Task<void> EngineStore::close() {
   Task<void> last_flush = flush();
   const Result<void> flushed = co_await std::move(last_flush);
   if (!flushed) log::warn("not flushed while closing: {}", flushed.error().message);
+  const Result<void> given_back = co_await core_->registry.uids().give_back();
+  if (!given_back) log::warn("ids are skipped: {}", given_back.error().message);
   if (flushed) {
     const Result<void> shrunk = core_->log->shrink();
     if (!shrunk) log::warn("the log keeps its spare files: {}", shrunk.error().message);

@@ -4,8 +4,12 @@
 
 namespace halite::storage::engine {
 
-Generations::Generations(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max)
-    : shards_(shards), series_max_(series_max), active_(make(last_number + 2)) {}
+Generations::Generations(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max,
+                         Sequence log_position)
+    : shards_(shards),
+      series_max_(series_max),
+      active_(make(last_number + 2)),
+      cut_position_(log_position) {}
 
 std::shared_ptr<Head> Generations::make(std::uint64_t number) const {
   return std::make_shared<Head>(number, shards_, series_max_);
@@ -22,10 +26,12 @@ Generations::Writing Generations::write() {
 void Generations::freeze(Log& log, std::uint64_t used_number) {
   const std::lock_guard turn(turnstile_);
   const std::lock_guard lock(mutex_);
-  if (active_->points() == 0 && active_->number() - 1 > used_number) return;
+  const bool nothing_new = active_->points() == 0 && log.last() == cut_position_;
+  if (nothing_new && active_->number() - 1 > used_number) return;
   // Under the lock nobody appends, so that every record of the frozen generation, and none of the
   // next, is before the cut.
   const Sequence position = log.cut();
+  cut_position_ = position;
   const std::uint64_t next = active_->number() + 2;
   frozen_.push_back({.head = std::move(active_), .log_position = position});
   active_ = make(next);
@@ -64,6 +70,11 @@ std::size_t Generations::active_bytes() const {
 std::uint64_t Generations::active_points() const {
   const std::shared_lock lock(mutex_);
   return active_->points();
+}
+
+Sequence Generations::cut_position() const {
+  const std::shared_lock lock(mutex_);
+  return cut_position_;
 }
 
 std::uint64_t Generations::active_number() const {

@@ -23,7 +23,9 @@ struct Frozen {
 class Generations {
  public:
   // Numbers go on after `last_number`.
-  Generations(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max);
+  // Up to `log_position` nothing of the log is needed any more.
+  Generations(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max,
+              Sequence log_position);
 
   // The generation that takes points, and the promise that it is not frozen while this lives.
   class Writing {
@@ -39,9 +41,10 @@ class Generations {
   };
   [[nodiscard]] Writing write();
 
-  // Freezes the generation that takes points and cuts the log behind it; one that is empty only
-  // where the number before its own is not above used_number. Two numbers pass with each
-  // generation: the one between is for what a delete hides, which is all that has a lower one.
+  // Freezes the generation that takes points and cuts the log behind it; where there are neither
+  // points nor names since the last cut only if the number before its own is not above used_number.
+  // Two numbers pass with each generation: the one between is for what a delete hides, which is all
+  // that has a lower one.
   void freeze(Log& log, std::uint64_t used_number);
 
   [[nodiscard]] std::vector<Frozen> frozen() const;  // oldest first
@@ -55,6 +58,7 @@ class Generations {
   [[nodiscard]] std::size_t active_bytes() const;  // of the one that takes points
   [[nodiscard]] std::uint64_t active_points() const;
   [[nodiscard]] std::uint64_t active_number() const;
+  [[nodiscard]] Sequence cut_position() const;  // of the last cut
 
  private:
   [[nodiscard]] std::shared_ptr<Head> make(std::uint64_t number) const;
@@ -65,6 +69,7 @@ class Generations {
   mutable std::shared_mutex mutex_;
   std::shared_ptr<Head> active_;  // guarded by mutex_
   std::vector<Frozen> frozen_;    // guarded by mutex_
+  Sequence cut_position_;         // guarded by mutex_
 };
 
 }  // namespace halite::storage::engine

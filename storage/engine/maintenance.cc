@@ -150,7 +150,9 @@ void Maintenance::look_around() {
 
 bool Maintenance::wants_freeze() const {
   const Generations& generations = core_->generations;
-  if (generations.active_points() == 0) return false;
+  if (generations.active_points() == 0 && core_->log->last() == generations.cut_position()) {
+    return false;
+  }
   return generations.active_bytes() >= core_->options.head_freeze_bytes ||
          generations.bytes() >= core_->options.head_bytes_max ||  // writers wait for it
          core_->clock.now_ms() - head_since_ms_ >= core_->options.head_age_max_ms;

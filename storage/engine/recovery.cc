@@ -10,10 +10,13 @@
 #include "storage/engine/flush.h"
 #include "storage/head/head.h"
 #include "storage/log/records.h"
+#include "storage/schema/deferred_names.h"
 #include "storage/series_registry.h"
 
 namespace halite::storage::engine {
 namespace {
+
+constexpr std::size_t kNamesMax = 64 * 1024;  // that wait to be restored
 
 // Collects points in a head of its own, whose series are numbered as they are met.
 class Replay final : public log_records::SectionVisitor {
@@ -22,6 +25,7 @@ class Replay final : public log_records::SectionVisitor {
       : options_(options),
         retention_(parts.retention),
         chunks_(parts.chunks),
+        names_table_(parts.names),
         series_(parts.series) {
     begin_head(chunks_.mark().flush_number);
     begin_ = chunks_.mark().log_position;
@@ -30,6 +34,7 @@ class Replay final : public log_records::SectionVisitor {
   Result<void> record(Sequence sequence, BytesView payload) {
     TRY_VOID(reader_.read(payload, *this));
     last_ = sequence;
+    if (names_.size() >= kNamesMax) TRY_VOID(restore());
     if (head_->bytes() < options_.head_freeze_bytes) return {};
     // What a series' number stands for is said once in each generation of the head, and there may
     // be more of this one: after a crash reading begins again where it began now.
@@ -47,6 +52,7 @@ class Replay final : public log_records::SectionVisitor {
   }
 
   Result<void> flush(Sequence position) {
+    TRY_VOID(restore());
     // Also of series that have theirs: writing it again costs less than reading it.
     TRY_VOID(run_here(write_series_rows(series_, std::exchange(met_, {}))));
     const TsuidOf tsuid_of = [this](SeriesId id) -> Bytes { return Bytes(tsuids_[id]); };
@@ -58,7 +64,12 @@ class Replay final : public log_records::SectionVisitor {
     return {};
   }
 
-  Result<void> name(const log_records::NameRecord&) override { return {}; }
+  Result<void> name(const log_records::NameRecord& name) override {
+    names_.push_back({.kind = static_cast<NameKind>(name.kind),
+                      .uid = name.uid,
+                      .name = std::string(name.name)});
+    return {};
+  }
 
   Result<void> series(const log_records::SeriesRecord& series) override {
     if (series.shard >= head_->shard_count()) return damaged("a shard that does not exist");
@@ -101,6 +112,11 @@ class Replay final : public log_records::SectionVisitor {
   }
 
  private:
+  Result<void> restore() {
+    return run_here(
+        restore_names(names_table_, retention_.base().widths(), std::exchange(names_, {})));
+  }
+
   void begin_head(std::uint64_t last_number) {
     head_ = std::make_unique<Head>(last_number + 2, retention_.shard_count(), options_.series_max);
   }
@@ -111,11 +127,13 @@ class Replay final : public log_records::SectionVisitor {
   const EngineOptions& options_;
   const Retention& retention_;
   ChunkDb& chunks_;
+  const std::shared_ptr<Table> names_table_;
   Table& series_;
   log_records::SectionReader reader_;
   std::unique_ptr<Head> head_;
-  Sequence begin_ = 0;  // before the first record to read
-  Sequence last_ = 0;   // 0 = there was none
+  Sequence begin_ = 0;             // before the first record to read
+  Sequence last_ = 0;              // 0 = there was none
+  std::vector<LoggedName> names_;  // not yet restored
   std::uint64_t unnamed_points_ = 0;
   boost::unordered_flat_map<Bytes, SeriesId> by_tsuid_;
   std::vector<Bytes> tsuids_;  // by our numbers

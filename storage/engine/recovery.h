@@ -17,6 +17,7 @@ namespace halite::storage::engine {
 struct RecoveryParts {
   const Retention& retention;
   ChunkDb& chunks;
+  std::shared_ptr<Table> names;
   Table& series;
   std::shared_ptr<FileSystem> files;
   prometheus::Registry& registry;

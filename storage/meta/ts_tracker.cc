@@ -107,6 +107,13 @@ Task<void> TsTracker::flush() {
     names.swap(names_);
     ids.swap(waiting_);
   }
+  // What is written here of a series or a name must not outlive it.
+  if (const Result<void> settled = co_await parts_.names.settle(); !settled) {
+    const std::lock_guard lock(mutex_);
+    names_.insert(names_.end(), names.begin(), names.end());
+    waiting_.insert(waiting_.end(), ids.begin(), ids.end());
+    co_return settled;
+  }
   // Names first: a series' object shows theirs.
   const Result<void> named = co_await write_names(std::move(names));
   Result<void> written;

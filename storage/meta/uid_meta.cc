@@ -203,6 +203,7 @@ Task<UidMeta> UidMetaStore::put(Key key, UidMetaEdit edit, bool replace) {
     return stored_json(result);
   };
   const Column column = column_of(key.kind);
+  CO_TRY_VOID(co_await settle());
   CO_TRY_VOID(co_await merge_put(*table_, key.uid, column, merge));
   co_return std::move(result);
 }
@@ -217,8 +218,11 @@ Task<void> UidMetaStore::create(NameKind kind, std::uint64_t uid, std::int64_t c
   };
   const Bytes row = uids_.uid_bytes(kind, uid);
   const Column column = column_of(kind);
+  CO_TRY_VOID(co_await settle());
   co_return co_await merge_put(*table_, row, column, merge);
 }
+
+Task<void> UidMetaStore::settle() { return uids_.settle(); }
 
 Task<void> UidMetaStore::remove(Key key) {
   CO_TRY_VOID(number_of(key));

@@ -75,6 +75,9 @@ class UidMetaStore {
   // Makes one with nothing but its time, unless there is one.
   Task<void> create(NameKind kind, std::uint64_t uid, std::int64_t created_s);
 
+  // Afterwards all names that have ids have their rows.
+  Task<void> settle();
+
   // Good also when there is none.
   Task<void> remove(Key key);
 

@@ -56,6 +56,13 @@ Result<std::uint64_t> UidAssigner::decode(NameKind kind, BytesView cell) const {
   return load_be_width(cell);
 }
 
+Result<void> UidAssigner::check(NameKind kind, std::uint64_t uid) const {
+  if (uid != 0 && uid <= largest_uid(width(kind))) return {};
+  return fail(Errc::kTooLarge,
+              fmt::format("All Unique IDs for {} on {} bytes are already assigned!",
+                          name_kind_text(kind), width(kind)));
+}
+
 Task<std::uint64_t> UidAssigner::reserve(NameKind kind, std::uint64_t count) {
   const Column column{kIdFamily, Bytes(name_kind_text(kind))};
   CO_TRY(const std::int64_t last,
@@ -63,14 +70,22 @@ Task<std::uint64_t> UidAssigner::reserve(NameKind kind, std::uint64_t count) {
   co_return static_cast<std::uint64_t>(last) - count + 1;
 }
 
+Task<void> UidAssigner::give_back(NameKind kind, std::uint64_t end, std::uint64_t count) {
+  const Column column{kIdFamily, Bytes(name_kind_text(kind))};
+  Bytes now;
+  append_be(now, end - 1);
+  Bytes before;
+  append_be(before, end - 1 - count);
+  CO_TRY(const CasOutcome outcome, co_await table_->compare_and_put(
+                                       counter_row(), column, std::move(now), std::move(before)));
+  static_cast<void>(outcome);  // whatever it is, no id that was given is given again
+  co_return Result<void>();
+}
+
 Task<std::uint64_t> UidAssigner::assign(NameKind kind, std::string name, std::uint64_t reserved) {
   std::uint64_t uid = reserved;
   for (int attempt = 1;; ++attempt) {
-    if (uid == 0 || uid > largest_uid(width(kind))) {
-      co_return fail(Errc::kTooLarge,
-                     fmt::format("All Unique IDs for {} on {} bytes are already assigned!",
-                                 name_kind_text(kind), width(kind)));
-    }
+    CO_TRY_VOID(check(kind, uid));
     CO_TRY(const bool ours, co_await put_reverse(kind, uid, name));
     if (ours) break;
     // Nobody gives out one number twice, so the counter was set back: go past what is there.

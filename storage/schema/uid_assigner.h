@@ -24,9 +24,15 @@ class UidAssigner {
   // The id in a cell of the id family; kCorruption for another width.
   [[nodiscard]] Result<std::uint64_t> decode(NameKind kind, BytesView cell) const;
 
-  // Takes count new ids off the counter; the first of them. May pass the largest id: assign()
-  // tells.
+  // kTooLarge for an id that the kind's width has no room for, and for 0.
+  [[nodiscard]] Result<void> check(NameKind kind, std::uint64_t uid) const;
+
+  // Takes count new ids off the counter; the first of them. May pass the largest id: check() tells.
   Task<std::uint64_t> reserve(NameKind kind, std::uint64_t count);
+
+  // Sets the counter back by `count` unless others have moved it: `end` is the first id that was
+  // not reserved.
+  Task<void> give_back(NameKind kind, std::uint64_t end, std::uint64_t count);
 
   // Gives `name` the reserved id, or another new one when that is taken. Returns the id that the
   // name has at the end, which is another's when another was quicker.

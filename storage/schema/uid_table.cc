@@ -1,5 +1,6 @@
 #include "storage/schema/uid_table.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "common/gather.h"
+#include "storage/schema/deferred_names.h"
 #include "storage/schema/uid_assigner.h"
 #include "storage/schema/uid_cache.h"
 
@@ -91,7 +93,8 @@ struct UidTable::Impl {
   const std::shared_ptr<Table> table;
   UidAssigner assigner;
   std::array<UidCache, 3> caches;
-  std::vector<Watcher> watchers;  // set before anything else
+  std::optional<DeferredNames> deferred;  // set before anything else
+  std::vector<Watcher> watchers;          // set before anything else
   std::mutex mutex;
   std::map<Key, std::shared_ptr<Flight>> flights;  // guarded by mutex
 };
@@ -247,7 +250,33 @@ UidTable::~UidTable() = default;
 
 void UidTable::watch(Watcher watcher) { impl_->watchers.push_back(std::move(watcher)); }
 
+void UidTable::defer(NameLog& log) {
+  auto told = [this](NameKind kind, const Entry& entry) {
+    impl_->tell(&Watcher::assigned, kind, entry);
+  };
+  impl_->deferred.emplace(impl_->table, impl_->assigner, impl_->caches, log, std::move(told));
+}
+
+Task<void> UidTable::settle() {
+  if (!impl_->deferred) co_return Result<void>();
+  co_return co_await impl_->deferred->settle();
+}
+
+Task<void> UidTable::give_back() {
+  if (!impl_->deferred) co_return Result<void>();
+  co_return co_await impl_->deferred->give_back();
+}
+
 Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve(std::vector<NameRequest> requests) {
+  const bool creates = std::ranges::any_of(requests, &NameRequest::create);
+  CO_TRY(auto entries, co_await resolve_logged(std::move(requests)));
+  // Also where another has just made it.
+  if (creates && impl_->deferred) CO_TRY_VOID(co_await impl_->deferred->durable());
+  co_return std::move(entries);
+}
+
+Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve_logged(
+    std::vector<NameRequest> requests) {
   const std::vector<NameRequest> unknown = impl_->unknown_names(requests);
   Result<void> assigned;
   if (!unknown.empty()) {
@@ -257,7 +286,11 @@ Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve(std::vector<NameReq
       if (!request.create || cached(request.kind, request.name) != nullptr) continue;
       fresh.emplace_back(request.kind, request.name);
     }
-    if (!fresh.empty()) assigned = co_await impl_->assign_names(std::move(fresh));
+    if (!fresh.empty()) {
+      Task<void> assigning = impl_->deferred ? impl_->deferred->assign(std::move(fresh))
+                                             : impl_->assign_names(std::move(fresh));
+      assigned = co_await std::move(assigning);
+    }
   }
   std::vector<Result<Entry>> entries;
   entries.reserve(requests.size());
@@ -348,6 +381,13 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
     CO_TRY_VOID(co_await std::move(telling));
   }
   const Bytes uid = uid_bytes(kind, old_entry.uid);
+  std::optional<DeferredNames::Held> held;
+  if (impl_->deferred) {
+    // Nobody gives the new name an id meanwhile, and whoever did before is seen in the table.
+    CO_TRY(DeferredNames::Held ours, co_await impl_->deferred->hold(kind, new_name));
+    held.emplace(std::move(ours));
+    CO_TRY_VOID(co_await impl_->deferred->settle());
+  }
   // The new pair first, each step a table that readers understand; the old name goes last.
   CO_TRY(const std::uint64_t holder,
          co_await impl_->assigner.put_forward(kind, new_name, old_entry.uid));
@@ -394,6 +434,7 @@ Task<std::vector<std::string>> UidTable::suggest(NameKind kind, std::string pref
   spec.qualifier_begin = qualifier;
   spec.qualifier_end = qualifier + '\0';
   spec.keys_only = true;
+  CO_TRY_VOID(co_await settle());
   const std::unique_ptr<Scanner> scanner = impl_->table->scan(std::move(spec));
   std::vector<std::string> names;
   while (names.size() < max) {

@@ -26,6 +26,8 @@
 
 namespace halite::storage {
 
+class NameLog;
+
 [[nodiscard]] std::string_view name_kind_text(NameKind kind);  // "metrics", "tagk", "tagv"
 
 // "No such name for 'metrics': 'x'" and "No such unique ID for 'metrics': [0, 0, 1]", kNotFound.
@@ -44,7 +46,7 @@ class UidTable {
   };
 
   // Who wants to know of changes made through this object. Called by whoever made them, once they
-  // are durable; it must not wait.
+  // are durable (with defer() a new id is at settle()); it must not wait.
   struct Watcher {
     std::function<void(NameKind, const Entry&)> assigned;  // a new id; may be empty
     std::function<void(NameKind, const Entry&)> renamed;   // an id's new name; may be empty
@@ -54,6 +56,16 @@ class UidTable {
   };
   // Before any other call.
   void watch(Watcher watcher);
+
+  // For who owns the table alone: new names go into this log first, which outlives this object, and
+  // their rows wait for settle(). Before any other call.
+  void defer(NameLog& log);
+  // Afterwards every name that has an id has its rows: for those who read or write the table
+  // itself. Costs nothing where none waits, and without defer().
+  Task<void> settle();
+  // What defer() has reserved of ids and not given goes back. Only find(), cached() and the like
+  // may follow.
+  Task<void> give_back();
 
   Task<Entry> find(NameKind kind, std::string name);
   Task<Entry> find_or_assign(NameKind kind, std::string name);
@@ -66,8 +78,10 @@ class UidTable {
   };
   // Many names at once, in the order asked, with one read for all that the cache does not know.
   // New names get ascending ids in that order. Callers that ask for one new name at the same time
-  // share one assignment.
+  // share one assignment. What was to be created is durable afterwards.
   Task<std::vector<Result<Entry>>> resolve(std::vector<NameRequest> requests);
+  // The same without a wait for defer()'s log, for who appends to that what uses the ids.
+  Task<std::vector<Result<Entry>>> resolve_logged(std::vector<NameRequest> requests);
 
   struct UidRequest {
     NameKind kind = NameKind::kMetric;
@@ -78,8 +92,9 @@ class UidTable {
   // Gives a new name its id. kConflict "Name already exists with UID: 000001".
   Task<Entry> assign(NameKind kind, std::string name);
 
-  // The id keeps its points and answers to new_name from now on; other processes that have cached
-  // the old pair keep it until they restart. kNotFound: old_name; kConflict: new_name is taken.
+  // Durable at once. The id keeps its points and answers to new_name from now on; other processes
+  // that have cached the old pair keep it until they restart. kNotFound: old_name; kConflict:
+  // new_name is taken.
   Task<void> rename(NameKind kind, std::string old_name, std::string new_name);
 
   // From the cache alone, without a wait; nullptr when it is not there.

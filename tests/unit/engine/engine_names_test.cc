@@ -95,8 +95,9 @@ void read_metric(EngineStore& points, std::uint32_t metric,
                  std::map<std::string, std::set<ValueBits>>& found) {
   SeriesQuery query;
   query.metric = fmt::format("m{}", metric);
+  const auto known = run_task(points.uids().find(NameKind::kMetric, query.metric));
+  if (!known && known.error().code == Errc::kNotFound) return;
   const auto selection = run_task(points.select(std::move(query)));
-  if (!selection && selection.error().code == Errc::kNotFound) return;
   ASSERT_TRUE(selection) << selection.error().message;
   for (std::uint32_t shard = 0; shard < points.shard_count(); ++shard) {
     const auto scan = points.scan(*selection, {.begin = 0, .end = INT64_MAX}, shard);
@@ -123,6 +124,7 @@ class NamesCrashTest : public testing::TestWithParam<std::uint32_t> {
     std::vector<SeriesName> names;
     for (std::uint32_t i = 0, count = 1 + below(20); i < count; ++i) {
       if (below(4) != 0) ++hosts_;
+      while (renamed_.contains(fmt::format("h{}", hosts_))) ++hosts_;
       names.push_back(series_name(below(kMetrics), fmt::format("h{}", hosts_)));
     }
     const auto ids = run_task(world_.points->intern(std::move(names), CreateNames()));
@@ -144,9 +146,45 @@ class NamesCrashTest : public testing::TestWithParam<std::uint32_t> {
     return true;
   }
 
+  // A name of its own, without points.
+  bool assign() {
+    const std::string name = fmt::format("alone{}", ++alone_);
+    const auto entry = run_task(world_.points->uids().find_or_assign(NameKind::kTagValue, name));
+    if (!entry) return false;
+    assigned_[name] = entry->uid;
+    return true;
+  }
+
+  // Of a host that may have series. Afterwards one of the two names counts.
+  bool rename() {
+    const std::string from = fmt::format("h{}", below(hosts_ + 1));
+    if (!renamed_.insert(from).second) return true;
+    const std::string to = from + "renamed";
+    const auto renamed = run_task(world_.points->uids().rename(NameKind::kTagValue, from, to));
+    if (!renamed && renamed.error().code == Errc::kNotFound) return true;
+    for (std::uint32_t metric = 0; metric < kMetrics; ++metric) {
+      const std::string old_series = fmt::format("m{} host={}", metric, from);
+      const std::string new_series = fmt::format("m{} host={}", metric, to);
+      sent_[new_series].merge(std::set(sent_[old_series]));
+      if (renamed) acknowledged_[new_series].merge(acknowledged_[old_series]);
+      if (!renamed) in_doubt_.emplace(old_series, new_series);
+    }
+    return renamed.has_value();
+  }
+
   bool step() {
-    if (below(10) == 0) return run_task(world_.points->flush()).has_value();
-    return append();
+    switch (below(12)) {
+      case 0:
+        return run_task(world_.points->flush()).has_value();
+      case 1:
+        return run_task(world_.points->suggest(NameKind::kTagValue, "h", 5)).has_value();
+      case 2:
+        return rename();
+      case 3:
+        return assign();
+      default:
+        return append();
+    }
   }
 
   void check() {
@@ -155,21 +193,36 @@ class NamesCrashTest : public testing::TestWithParam<std::uint32_t> {
       ASSERT_NO_FATAL_FAILURE(read_metric(*world_.points, metric, found));
     }
     for (const auto& [series, values] : acknowledged_) {
+      const auto other = in_doubt_.find(series);
       for (const ValueBits value : values) {
-        EXPECT_TRUE(found[series].contains(value)) << series << " lost " << value;
+        EXPECT_TRUE(found[series].contains(value) ||
+                    (other != in_doubt_.end() && found[other->second].contains(value)))
+            << series << " lost " << value;
       }
     }
+    in_doubt_.clear();
     for (const auto& [series, values] : found) {
       for (const ValueBits value : values) {
         EXPECT_TRUE(sent_[series].contains(value)) << series << " never had " << value;
       }
     }
     acknowledged_ = found;  // what is there stays
+    std::set<std::uint64_t> ids;
+    for (const auto& [name, id] : assigned_) {
+      const auto entry = run_task(world_.points->uids().find(NameKind::kTagValue, name));
+      ASSERT_TRUE(entry) << entry.error().message;
+      EXPECT_EQ(entry->uid, id);
+      EXPECT_TRUE(ids.insert(id).second) << name << " shares its id";
+    }
   }
 
   std::mt19937 random_;
   NamesWorld world_;
   std::uint32_t hosts_ = 0;
+  std::uint32_t alone_ = 0;
+  std::map<std::string, std::uint64_t> assigned_;  // names without points, and their ids
+  std::set<std::string> renamed_;                  // or tried to; nobody asks for these any more
+  std::map<std::string, std::string> in_doubt_;    // a rename that the power cut stopped
   ValueBits values_ = 0;
   std::map<std::string, std::set<ValueBits>> sent_;
   std::map<std::string, std::set<ValueBits>> acknowledged_;
@@ -225,6 +278,7 @@ TEST(EngineNamesTest, ANewSeriesIsInTheLogBeforeItHasARow) {
   ASSERT_TRUE(accepted);
   ASSERT_TRUE(run_task(accepted->durable.wait()));
   EXPECT_TRUE(keys_of(world, series_table_spec("halite-series")).empty());
+  EXPECT_EQ(keys_of(world, uid_table_spec("tsdb-uid")), std::set<Bytes>{Bytes(1, '\0')});
 
   world.crash();
   ASSERT_NO_FATAL_FAILURE(world.open());
@@ -233,6 +287,31 @@ TEST(EngineNamesTest, ANewSeriesIsInTheLogBeforeItHasARow) {
   ASSERT_NO_FATAL_FAILURE(read_metric(*world.points, 0, found));
   EXPECT_EQ(found, (std::map<std::string, std::set<ValueBits>>{{"m0 host=a", {7}}}));
   EXPECT_TRUE(world.close());
+}
+
+TEST(EngineNamesTest, NamesAloneLeaveTheLogWithAFlushToo) {
+  NamesWorld world(1);
+  ASSERT_NO_FATAL_FAILURE(world.open());
+  const auto entry = run_task(world.points->uids().find_or_assign(NameKind::kTagKey, "host"));
+  ASSERT_TRUE(entry) << entry.error().message;
+  world.crash();
+  ASSERT_NO_FATAL_FAILURE(world.open());
+  EXPECT_TRUE(keys_of(world, uid_table_spec("tsdb-uid")).contains("host"));
+  EXPECT_EQ(run_task(world.points->uids().find(NameKind::kTagKey, "host"))->uid, entry->uid);
+  ASSERT_TRUE(run_task(world.points->uids().find_or_assign(NameKind::kTagKey, "dc")));
+  ASSERT_TRUE(run_task(world.points->flush()));
+  EXPECT_TRUE(keys_of(world, uid_table_spec("tsdb-uid")).contains("dc"));
+  EXPECT_TRUE(world.close());
+}
+
+TEST(EngineNamesTest, IdsGoOnWithoutAGapAfterAClose) {
+  NamesWorld world(1);
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    ASSERT_NO_FATAL_FAILURE(world.open());
+    const std::string name = fmt::format("m{}", id);
+    EXPECT_EQ(run_task(world.points->uids().find_or_assign(NameKind::kMetric, name))->uid, id);
+    EXPECT_TRUE(world.close());
+  }
 }
 
 TEST(EngineNamesTest, AFlushWritesTheRowsOfNewSeries) {

@@ -1,0 +1,120 @@
+// New names of a table that this process owns alone: ids from blocks, a log first, rows later.
+//
+// Ids come from blocks that one increment of the table's counter reserves, so what a crash leaves
+// of a block is skipped and no id is given twice. A name is in the log before anybody sees its id;
+// its rows, both directions, wait for settle().
+//
+//   Threads  any call from any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/backlog.h"
+#include "common/completion.h"
+#include "common/gate.h"
+#include "common/task.h"
+#include "storage/schema/name_log.h"
+#include "storage/schema/uid_assigner.h"
+#include "storage/schema/uid_cache.h"
+
+namespace halite::storage {
+
+// Writes both rows of each name, durably. The names' views live until then.
+[[nodiscard]] Task<void> write_names(Table& table, const UidAssigner& ids,
+                                     const std::vector<NewName>& names);
+
+// A name that a log has.
+struct LoggedName {
+  NameKind kind = NameKind::kMetric;
+  std::uint64_t uid = 0;
+  std::string name;
+};
+
+// After a restart: writes what a log says of names, in its order, as far as the table does not have
+// it. Where an id has its row all is left alone: the id may have got another name since.
+// kCorruption for what nobody logged.
+[[nodiscard]] Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
+                                       std::vector<LoggedName> names);
+
+class DeferredNames {
+ public:
+  using Caches = std::array<UidCache, 3>;  // by kind
+  using Told = std::function<void(NameKind, const UidTable::Entry&)>;
+
+  // References outlive it. `told` is called for each new name; it must not wait.
+  DeferredNames(std::shared_ptr<Table> table, UidAssigner& ids, Caches& caches, NameLog& log,
+                Told told);
+
+  // Gives an id to each of these names, each once in the list, unless the cache has it by now. None
+  // of them has a row. Afterwards all are in the cache, or an error says why not.
+  Task<void> assign(std::vector<std::pair<NameKind, std::string>> names);
+
+  // Keeps a name for somebody: assign() waits as long as this lives.
+  class Held {
+   public:
+    Held(DeferredNames& owner, std::pair<NameKind, std::string> name);
+    Held(Held&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), name_(std::move(other.name_)) {}
+    Held& operator=(Held&&) = delete;
+    ~Held();
+
+   private:
+    DeferredNames* owner_;
+    std::pair<NameKind, std::string> name_;
+  };
+  Task<Held> hold(NameKind kind, std::string name);
+
+  // Afterwards every name that was given an id before the call has its rows, durably.
+  Task<void> settle();
+  // Afterwards such names outlive a power cut, by their rows or by the log.
+  Task<void> durable();
+
+  // What is left of the blocks goes back to the counter. No assign() may follow.
+  Task<void> give_back();
+
+ private:
+  // Ids that were reserved and not given: [begin, end).
+  struct Block {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t size = 0;  // of the last one reserved
+  };
+  // What keeps assign() from going on.
+  struct Obstacle {
+    std::optional<Completion> held;
+    NameKind kind = NameKind::kMetric;
+    std::uint64_t ids = 0;  // so many of the kind are wanted; 0 = none
+  };
+  using Key = std::pair<NameKind, std::string>;
+
+  Result<Obstacle> try_assign(std::span<const Key> names);
+  Result<void> give_ids(std::span<const Key* const> names);
+  Result<void> give_group(NameKind kind, std::span<const NewName> group);
+  Task<void> refill(NameKind kind, std::uint64_t ids);
+  [[nodiscard]] Block& block(NameKind kind) { return blocks_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] UidCache& cache(NameKind kind) { return caches_[static_cast<std::size_t>(kind)]; }
+
+  const std::shared_ptr<Table> table_;
+  UidAssigner& ids_;
+  Caches& caches_;
+  NameLog& log_;
+  const Told told_;
+  Backlog<NewName> unwritten_;    // in the log; views into the caches
+  std::shared_ptr<Gate> refill_;  // passed by one at a time
+
+  std::mutex mutex_;
+  std::array<Block, 3> blocks_;     // guarded by mutex_
+  std::map<Key, Completion> held_;  // guarded by mutex_
+};
+
+}  // namespace halite::storage
