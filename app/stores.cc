@@ -86,6 +86,7 @@ class OpenedStores final : public Stores {
                                            .registry = registry};
     storage::MetadataOptions meta = options.metadata;
     meta.uid_table = cells.uid_table;
+    meta.annotations.exclusive = true;  // the store is this process's alone
     meta.track.series_max = cells.series_max;
     TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(meta_parts), meta)));
     return open_sides(options, clock, registry);

@@ -239,6 +239,18 @@ void DoubleAccumulator::add(std::span<const double> values) {
   any_ = true;
 }
 
+void DoubleAccumulator::add_totals(std::uint64_t count, double sum, double min, double max) {
+  if (aggregator_->kind == kMin) {
+    value_ = min < value_ ? min : value_;
+  } else if (aggregator_->kind == kMax) {
+    value_ = max > value_ ? max : value_;
+  } else if (aggregator_->kind != kCount) {
+    value_ += sum;
+  }
+  count_ += count;
+  any_ = true;
+}
+
 double DoubleAccumulator::result() {
   switch (aggregator_->kind) {
     case kSum:

@@ -51,6 +51,13 @@ struct Aggregator {
   Estimation estimation = Estimation::kLegacy;
 };
 
+// Do totals of numbers say all that the aggregate needs?
+[[nodiscard]] inline bool takes_totals(AggregatorKind kind) {
+  return kind == AggregatorKind::kSum || kind == AggregatorKind::kAvg ||
+         kind == AggregatorKind::kMin || kind == AggregatorKind::kMax ||
+         kind == AggregatorKind::kCount;
+}
+
 // nullptr when there is none of that name; names are case-sensitive.
 [[nodiscard]] const Aggregator* find_aggregator(std::string_view name);
 
@@ -61,6 +68,9 @@ class DoubleAccumulator {
 
   void reset();
   void add(std::span<const double> values);
+  // As adding the `count` numbers, none of them NaN, whose totals these are. Only where
+  // takes_totals().
+  void add_totals(std::uint64_t count, double sum, double min, double max);
   // NaN when nothing but NaN was added (count: 0). Medians and percentiles reorder what they keep,
   // so nothing may be added until reset().
   [[nodiscard]] double result();

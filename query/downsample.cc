@@ -67,6 +67,15 @@ void Downsampler::add(PointSpan points, PointColumns& out) {
   }
 }
 
+void Downsampler::add(std::span<const storage::SpanTotals> totals, PointColumns& out) {
+  for (const storage::SpanTotals& span : totals) {
+    if (span.begin < plan_->points.begin || span.begin >= plan_->points.end) continue;
+    if (window_.is_open() && span.begin >= window_.end()) close(out);
+    if (!window_.is_open()) open(span.begin);
+    bucket_.add_totals(span.count, span.sum, span.min, span.max);
+  }
+}
+
 void Downsampler::close_until(TimestampMs watermark, PointColumns& out) {
   if (window_.is_open() && window_.end() <= watermark) close(out);
 }

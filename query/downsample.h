@@ -11,6 +11,7 @@
 #include "query/aggregator.h"
 #include "query/columns.h"
 #include "query/plan.h"
+#include "storage/point_store.h"
 
 namespace halite::query {
 
@@ -53,6 +54,9 @@ class Downsampler {
 
   // Points in time order, later than all before. Appends the buckets that they close.
   void add(PointSpan points, PointColumns& out);
+
+  // The same of totals of spans, none of which lies in two buckets.
+  void add(std::span<const storage::SpanTotals> totals, PointColumns& out);
 
   // No point before `watermark` will come: appends the open bucket if it ends by then.
   void close_until(TimestampMs watermark, PointColumns& out);

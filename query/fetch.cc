@@ -5,6 +5,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "common/gather.h"
 
 namespace halite::query {
@@ -12,6 +16,12 @@ namespace {
 
 // A series of which nothing but its id is kept.
 constexpr std::int64_t kEmptySeriesBytes = 32;
+
+constexpr std::int64_t kHourMs = 3'600'000;
+
+// What one coroutine reads alone: to wake others costs more than it saves.
+constexpr std::uint64_t kSeriesHoursTogether = 1024;
+constexpr std::uint64_t kPointsBetweenYields = 1 << 18;
 
 std::int64_t point_bytes(std::size_t points) {
   return static_cast<std::int64_t>(points * PointColumns::kBytesPerPoint);
@@ -98,8 +108,8 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
   fetched_before_window_ = meter_.fetched();
   too_large_ = false;
   std::vector<Task<void>> tasks;
-  for (const auto& shard : shards_) {
-    tasks.push_back(read_shard(shard.get(), window, window_bytes_max));
+  for (std::vector<Shard*>& part : share_out(window)) {
+    tasks.push_back(read_shards(std::move(part), window, window_bytes_max));
   }
   auto gathering = gather(std::move(tasks), shards_.size());
   const std::vector<Result<void>> outcomes = co_await std::move(gathering);
@@ -114,13 +124,46 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
   co_return WindowOutcome::kRead;
 }
 
+// Shards without a series of the selection have nothing to read.
+std::vector<std::vector<Fetch::Shard*>> Fetch::share_out(TimeRange window) const {
+  const std::int64_t hours = std::max<std::int64_t>(1, (window.end - window.begin) / kHourMs);
+  std::vector<std::vector<Shard*>> parts;
+  std::uint64_t room = 0;
+  for (const storage::ShardShare& share : source_.shares(*selection_)) {
+    const std::uint64_t work = share.series * static_cast<std::uint64_t>(hours);
+    if (parts.empty() || share.series == 0 || work > room) {
+      parts.emplace_back();
+      room = std::max(kSeriesHoursTogether, work);
+    }
+    parts.back().push_back(shards_[share.shard].get());
+    room -= work;
+  }
+  return parts;
+}
+
+Task<void> Fetch::read_shards(std::vector<Shard*> shards, TimeRange window,
+                              std::uint64_t window_bytes_max) {
+  for (Shard* const shard : shards) {
+    auto reading = read_shard(shard, window, window_bytes_max);
+    CO_TRY_VOID(co_await std::move(reading));
+    if (too_large_) break;
+  }
+  co_return Result<void>{};
+}
+
 Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
   shard->window_points = 0;
+  std::uint64_t yielded = 0;
   for (const auto& [id, state] : shard->states) {
     state->pipeline_before = state->pipeline;
     state->points_before = state->member.points.size();
   }
-  const std::unique_ptr<storage::BlockScan> scan = source_.scan(selection_, window, shard->index);
+  // A part of the time may have been read ahead, point by point; and the meter counts points.
+  const bool whole = window.begin == plan_.scan.begin && window.end == plan_.scan.end;
+  const storage::TotalsWish wish =
+      whole && !meter_.counts() ? plan_.totals() : storage::TotalsWish{};
+  const std::unique_ptr<storage::BlockScan> scan =
+      source_.scan_totals(selection_, window, shard->index, wish);
   for (;;) {
     auto next = scan->next();
     CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
@@ -129,6 +172,11 @@ Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t windo
     CO_TRY_VOID(take_blocks(*shard, blocks));
     if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
     if (too_large_) co_return Result<void>{};
+    // A scan that never waits must not keep others' questions waiting.
+    if (shard->window_points - yielded < kPointsBetweenYields) continue;
+    yielded = shard->window_points;
+    const auto executor = co_await boost::asio::this_coro::executor;
+    co_await boost::asio::post(executor, boost::asio::use_awaitable);
   }
   CO_TRY_VOID(close_window(*shard, window, window_bytes_max));
   co_return Result<void>{};
@@ -153,6 +201,11 @@ Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) 
 Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>& blocks) {
   std::uint64_t points = 0;
   for (const storage::Block& block : blocks) {
+    if (!block.totals.empty()) {
+      TRY_VOID(take_totals(shard, block));
+      points += block.totals.size();
+      continue;
+    }
     if (block.times.empty() || block.times.front() >= plan_.buckets_end) {
       // Of points: a row without one in whole hours is no row of OpenTSDB's.
       if (!plan_.empty_series_count || shard.states.contains(block.series)) continue;
@@ -179,8 +232,14 @@ Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>&
   return watch_.add_points(points);
 }
 
+Result<void> Fetch::take_totals(Shard& shard, const storage::Block& block) {
+  TRY(SeriesState* const state, state_of(shard, block.series));
+  const std::int64_t before = state->bytes();
+  state->pipeline.add(block, shard.scratch, state->member.points);
+  return hold(state->bytes() - before);
+}
+
 Result<void> Fetch::count_fetched(SeriesState& state, const storage::Block& block) {
-  constexpr std::int64_t kHourMs = 3'600'000;
   constexpr std::uint64_t kRowTimeBytes = 4;
   FetchMeter::Amount amount{.points = block.size()};
   for (const TimestampMs time : block.times) {

@@ -1,8 +1,8 @@
 // Reads the selected series, window by window in time, all shards side by side, each series
 // through its pipeline into its group's member.
 //
-//   Threads  one caller at a time; inside, a coroutine a shard on the caller's executor, each with
-//            its own state.
+//   Threads  one caller at a time; inside, coroutines on the caller's executor, each with its own
+//            shards. Little work stays in one, whose caller need not wake another thread.
 //   Memory   a window that would take more than its share is given up and read again, shorter.
 #pragma once
 
@@ -71,8 +71,12 @@ class Fetch {
   struct SeriesState;
   struct Shard;
 
+  Task<void> read_shards(std::vector<Shard*> shards, TimeRange window,
+                         std::uint64_t window_bytes_max);
   Task<void> read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max);
+  [[nodiscard]] std::vector<std::vector<Shard*>> share_out(TimeRange window) const;
   Result<void> take_blocks(Shard& shard, const std::vector<storage::Block>& blocks);
+  Result<void> take_totals(Shard& shard, const storage::Block& block);
   Result<SeriesState*> state_of(Shard& shard, storage::SeriesId id);
   Result<void> close_window(Shard& shard, TimeRange window, std::uint64_t window_bytes_max);
   Result<void> count_fetched(SeriesState& state, const storage::Block& block);

@@ -84,7 +84,11 @@ void Pipeline::add(const storage::Block& block, PipelineScratch& scratch, PointC
     return;
   }
   scratch.buckets.clear();
-  downsampler_->add(as_numbers(block, scratch.numbers), scratch.buckets);
+  if (block.totals.empty()) {
+    downsampler_->add(as_numbers(block, scratch.numbers), scratch.buckets);
+  } else {
+    downsampler_->add(block.totals, scratch.buckets);
+  }
   if (scratch.buckets.empty()) return;
   if (!filler_) {
     pass_on(scratch.buckets, out);

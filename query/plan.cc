@@ -135,6 +135,19 @@ TimestampMs DownsamplePlan::quiet_until(TimestampMs watermark) const {
   return points.begin;
 }
 
+storage::TotalsWish SubPlan::totals() const {
+  if (!downsample || downsample->kind != BucketKind::kFixed || downsample->average_of_sums ||
+      !takes_totals(downsample->function->kind)) {
+    return {};
+  }
+  const AggregatorKind kind = downsample->function->kind;
+  // Where points begin or end in the middle of a bucket, only points can tell which are meant.
+  const std::int64_t bucket = downsample->interval_ms;
+  if (downsample->points.begin % bucket != 0) return {};
+  return {.bucket_ms = bucket,
+          .sums = kind == AggregatorKind::kSum || kind == AggregatorKind::kAvg};
+}
+
 TimestampMs SubPlan::quiet_until(TimestampMs watermark) const {
   return downsample ? downsample->quiet_until(watermark) : watermark;
 }

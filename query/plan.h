@@ -10,6 +10,7 @@
 #include "query/aggregator.h"
 #include "query/calendar.h"
 #include "query/question.h"
+#include "storage/point_store.h"
 #include "storage/schema/rollup_cell.h"
 
 namespace halite::query {
@@ -49,6 +50,9 @@ struct SubPlan {
   std::optional<DownsamplePlan> downsample;
   std::optional<RateSpec> rate;
   bool empty_series_count = false;  // series with rows, but nothing in them, make groups, too
+
+  // The totals that do in place of a series' points.
+  [[nodiscard]] storage::TotalsWish totals() const;
 
   // Nothing earlier can come of series that show their first point at `watermark` or later.
   [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const;

@@ -56,8 +56,27 @@ struct Accepted {
 
 inline constexpr std::size_t kBlockPointsMax = 1024;
 
+// What a store may give in place of a whole span of one series' points. Numbers are the values as
+// doubles, none of them NaN or infinite; min and max are exactly those of the points, of equal ones
+// (-0 and 0) the first in time order.
+struct SpanTotals {
+  TimestampMs begin = 0;  // a multiple of the span's length
+  std::uint32_t count = 0;
+  double sum = 0;  // only where the wish has sums: then as adding the points one by one gives it
+  double min = 0;
+  double max = 0;
+  bool operator==(const SpanTotals&) const = default;
+};
+
+// What a reader can use in place of points: totals of spans whose length divides bucket_ms, which
+// are aligned as its buckets are: to multiples since 1970. 0: points only.
+struct TotalsWish {
+  std::int64_t bucket_ms = 0;
+  bool sums = false;
+};
+
 // A run of one series' points in time order, no time twice. May be empty: then the series has a
-// row in the range, but no point in it.
+// row in the range, but no point in it. A scan that was told a wish may give totals instead.
 struct Block {
   SeriesId series = 0;
   std::vector<TimestampMs> times;
@@ -65,6 +84,7 @@ struct Block {
   std::bitset<kBlockPointsMax> floats;  // bit i: values[i] is a double
   // Only where the values are sums to be averaged: how many points each is the sum of.
   std::vector<std::int64_t> counts = {};
+  std::vector<SpanTotals> totals = {};  // by begin; not empty: the block has no points
 
   [[nodiscard]] std::size_t size() const { return times.size(); }
 };
@@ -104,6 +124,12 @@ struct LastPoint {
   bool is_float = false;
 };
 
+// A shard in which a selection has series.
+struct ShardShare {
+  std::uint32_t shard = 0;
+  std::size_t series = 0;  // 0: unknown
+};
+
 // What reading a selection would take.
 struct ReadEstimate {
   std::uint64_t series = 0;  // selected, with or without points in the range
@@ -129,9 +155,26 @@ class BlockSource {
 
   [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
 
-  // Sees every point that was durable before this call.
+  // Sees every point that was durable before this call. It may block the thread that awaits it for
+  // as long as a disk takes.
   [[nodiscard]] virtual std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
                                                         TimeRange range, std::uint32_t shard) = 0;
+
+  // scan(), with totals in place of points where the store has them and they fit the wish.
+  [[nodiscard]] virtual std::unique_ptr<BlockScan> scan_totals(
+      std::shared_ptr<const Selection> selection, TimeRange range, std::uint32_t shard,
+      TotalsWish wish) {
+    static_cast<void>(wish);
+    return scan(std::move(selection), range, shard);
+  }
+
+  // The shards in which the selection may have series, ascending; a scan of others finds nothing.
+  [[nodiscard]] virtual std::vector<ShardShare> shares(const Selection& selection) const {
+    static_cast<void>(selection);
+    std::vector<ShardShare> all;
+    for (std::uint32_t shard = 0; shard < shard_count(); ++shard) all.push_back({.shard = shard});
+    return all;
+  }
 };
 
 class PointStore : public BlockSource {

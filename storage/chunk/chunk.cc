@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <vector>
 
 #include "common/check.h"
 #include "common/crc32c.h"
@@ -16,6 +17,7 @@ namespace halite::storage::chunk {
 namespace {
 
 constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersionSegments = 2;  // some column is in segments
 constexpr std::size_t kCrcBytes = 4;
 
 // The second byte: types in bits 0 and 1, times in 2 and 3, values in 4 and 5, then these.
@@ -61,9 +63,9 @@ double read_double(Reader& from) {
 Result<Header> parse_header(BytesView chunk, Reader& from, Codecs& codecs) {
   if (chunk.size() < 2 + kCrcBytes) return damaged("too short", chunk);
   const std::uint8_t version = from.byte();
-  if (version != kVersion) {
+  if (version != kVersion && version != kVersionSegments) {
     return fail(Errc::kUnsupported, "chunk of version " + std::to_string(version) +
-                                        ", and this Halite reads version 1");
+                                        ", and this Halite reads versions 1 and 2");
   }
   const std::uint8_t flags = from.byte();
   codecs.values.types = static_cast<TypeCodec>(flags & 3u);
@@ -124,17 +126,24 @@ void Encoder::encode(PointsView points, Level level, Bytes& out) {
   out.push_back(0);
   std::uint8_t flags = 0;
   append_header(points, out, flags);
+  IntScratch& columns = scratch_->values.ints;
+  columns.segmented = false;
   const TimeCodec times = append_times(points.times, small, scratch_->values.ints, out);
   const ValueCodecs values = append_values(points, small, scratch_->values, out);
   flags |= static_cast<std::uint8_t>(static_cast<unsigned>(values.types) |
                                      static_cast<unsigned>(times) << 2 |
                                      static_cast<unsigned>(values.values) << 4);
+  if (columns.segmented) out[begin] = static_cast<char>(kVersionSegments);
   out[begin + 1] = static_cast<char>(flags);
   append_be(out, crc32c(BytesView(out).substr(begin)));
 }
 
 struct Decoder::Scratch {
   ValueScratch values;
+  // Of a chunk of which only a part is wanted; never shorter than what they had.
+  std::vector<TimestampMs> times;
+  std::vector<ValueBits> bits;
+  FloatBits floats;
 };
 
 Decoder::Decoder() : scratch_(std::make_unique<Scratch>()) {}
@@ -166,6 +175,36 @@ Result<void> Decoder::decode(BytesView chunk, Points& out) {
     out.floats.truncate(begin);
     return damaged("its columns are not what its header says", chunk);
   }
+  return {};
+}
+
+Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
+  TRY_VOID(check_crc(chunk));
+  Reader from(chunk.substr(0, chunk.size() - kCrcBytes));
+  Codecs codecs;
+  TRY(const Header header, parse_header(chunk, from, codecs));
+  if (range.begin >= range.end || header.last_time < range.begin ||
+      header.first_time >= range.end) {
+    return {};
+  }
+  if (header.first_time >= range.begin && header.last_time < range.end) return decode(chunk, out);
+  Scratch& scratch = *scratch_;
+  const std::size_t count = header.count;
+  scratch.times.resize(std::max(scratch.times.size(), count));
+  scratch.bits.resize(std::max(scratch.bits.size(), count));
+  const std::span<TimestampMs> times(scratch.times.data(), count);
+  const Part part = read_times_in(from, codecs.times, header.first_time, header.last_time, range,
+                                  scratch.values.ints, times);
+  if (!from.ok()) return damaged("its times are not what its header says", chunk);
+  if (part.begin == part.end) return {};
+  scratch.floats.clear();
+  const std::span<ValueBits> values(scratch.bits.data(), count);
+  read_values(from, codecs.values, scratch.values, values, scratch.floats, part);
+  if (!from.ok() || !from.left().empty()) {
+    return damaged("its columns are not what its header says", chunk);
+  }
+  const PointsView all = {times, values, scratch.floats.words(), 0};
+  out.append(all.slice(part.begin, part.end - part.begin));
   return {};
 }
 

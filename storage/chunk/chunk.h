@@ -78,6 +78,9 @@ class Decoder {
   // it had before.
   Result<void> decode(BytesView chunk, Points& out);
 
+  // Those in the range only, and of a long sealed chunk hardly more is decoded.
+  Result<void> decode(BytesView chunk, TimeRange range, Points& out);
+
  private:
   struct Scratch;
   std::unique_ptr<Scratch> scratch_;

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "storage/chunk/rans.h"
 
@@ -224,16 +227,27 @@ EntropyShape choose_shape(std::span<const std::uint64_t> sample, double scale,
   return total(above) < total(around) ? above : around;
 }
 
-void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
-                    EntropyScratch& scratch, Bytes& out) {
+namespace {
+
+// What a run's segments have in common.
+struct Coding {
+  EntropyShape shape;
+  RansShares shares;  // none where all numbers are in one bucket
+  std::array<std::uint8_t, kBucketsMax> symbol_of{};
+  bool has_low_bits = false;
+};
+
+Coding append_coding(std::span<const std::uint64_t> numbers, EntropyShape shape,
+                     EntropyScratch& scratch, Bytes& out) {
   if (!shape.zigzag) lower_centre(numbers, shape);
   const std::vector<Count> fine = count_buckets(numbers, shape, scratch.histogram);
   choose_mantissa(fine, 1, shape);
   const std::vector<Count> counts = coarser(fine, shape.mantissa);
 
+  Coding coding;
+  coding.shape = shape;
   out.push_back(static_cast<char>(shape.mantissa | (shape.zigzag ? kZigzag : 0)));
   append_signed(out, shape.centre);
-  std::array<std::uint8_t, kBucketsMax> symbol_of{};
   std::vector<std::uint32_t> only_counts;
   BitWriter bits(out);
   bits.put(counts.size() - 1, 8);
@@ -241,22 +255,30 @@ void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
   for (std::size_t i = 0; i < counts.size(); ++i) {
     put_gamma(counts[i].bucket - next, bits);
     next = counts[i].bucket + 1;
-    symbol_of[counts[i].bucket] = static_cast<std::uint8_t>(i);
+    coding.symbol_of[counts[i].bucket] = static_cast<std::uint8_t>(i);
     only_counts.push_back(counts[i].count);
   }
-  RansShares shares;
   if (counts.size() > 1) {
-    shares = rans_shares(only_counts);
-    put_rans_shares(shares, bits);
+    coding.shares = rans_shares(only_counts);
+    put_rans_shares(coding.shares, bits);
   }
   bits.finish();
+  coding.has_low_bits = bucket_at(counts.back().bucket, shape.mantissa).bits != 0;
+  return coding;
+}
 
+void append_coded(std::span<const std::uint64_t> numbers, const Coding& coding,
+                  EntropyScratch& scratch, Bytes& out) {
+  const EntropyShape& shape = coding.shape;
   scratch.symbols.resize(numbers.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    scratch.symbols[i] = symbol_of[bucket_of(magnitude_of(numbers[i], shape), shape.mantissa)];
+    scratch.symbols[i] =
+        coding.symbol_of[bucket_of(magnitude_of(numbers[i], shape), shape.mantissa)];
   }
-  if (counts.size() > 1) append_rans(scratch.symbols, shares, scratch.words, out);
-  if (bucket_at(counts.back().bucket, shape.mantissa).bits == 0) return;
+  if (!coding.shares.shares.empty()) {
+    append_rans(scratch.symbols, coding.shares, scratch.words, out);
+  }
+  if (!coding.has_low_bits) return;
   BitWriter low(out);
   for (const std::uint64_t number : numbers) {
     const std::uint64_t magnitude = magnitude_of(number, shape);
@@ -267,34 +289,101 @@ void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
   low.finish();
 }
 
-void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers) {
-  const std::uint8_t head = from.byte();
-  const unsigned mantissa = head & 0x07u;
-  const bool is_zigzag = (head & kZigzag) != 0;
-  const std::uint64_t centre = from.signed_varint();
-  if (mantissa > kMantissaMax || head >= 2 * kZigzag) from.set_bad();
-  if (!from.ok()) return;
-  Alphabet alphabet;
-  RansShares shares;
-  if (!read_alphabet(from, mantissa, alphabet, shares)) return from.set_bad();
-  scratch.symbols.assign(numbers.size(), 0);
-  if (!shares.shares.empty()) read_rans(from, shares, scratch.symbols);
-  if (!from.ok()) return;
-  if (alphabet.bits_most == 0) {
-    for (std::uint64_t& base : alphabet.bases) base = undo(base, is_zigzag, centre);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      numbers[i] = alphabet.bases[scratch.symbols[i]];
+// Reads what append_coding() wrote, then any number of runs.
+class EntropyDecoder {
+ public:
+  explicit EntropyDecoder(Reader& from) {
+    const std::uint8_t head = from.byte();
+    const unsigned mantissa = head & 0x07u;
+    is_zigzag_ = (head & kZigzag) != 0;
+    centre_ = from.signed_varint();
+    if (mantissa > kMantissaMax || head >= 2 * kZigzag) from.set_bad();
+    if (!from.ok()) return;
+    RansShares shares;
+    if (!read_alphabet(from, mantissa, alphabet_, shares)) {
+      from.set_bad();
+      return;
     }
-    return;
+    if (!shares.shares.empty()) symbols_.emplace(shares);
+    if (alphabet_.bits_most > 0) return;
+    for (std::uint64_t& base : alphabet_.bases) base = undo(base, is_zigzag_, centre_);
   }
-  std::size_t low_bits = 0;
-  for (const std::uint8_t symbol : scratch.symbols) low_bits += alphabet.bits[symbol];
-  const BytesView low = from.take((low_bits + 7) / 8);
+
+  void read(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers) const {
+    scratch.symbols.assign(numbers.size(), 0);
+    if (symbols_) symbols_->read(from, scratch.symbols);
+    if (!from.ok()) return;
+    if (alphabet_.bits_most == 0) {
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = alphabet_.bases[scratch.symbols[i]];
+      }
+      return;
+    }
+    std::size_t low_bits = 0;
+    for (const std::uint8_t symbol : scratch.symbols) low_bits += alphabet_.bits[symbol];
+    const BytesView low = from.take((low_bits + 7) / 8);
+    if (!from.ok()) return;
+    if (alphabet_.bits_most > 56) {
+      add_low_bits<true>(low, alphabet_, scratch.symbols, is_zigzag_, centre_, numbers);
+    } else {
+      add_low_bits<false>(low, alphabet_, scratch.symbols, is_zigzag_, centre_, numbers);
+    }
+  }
+
+ private:
+  bool is_zigzag_ = false;
+  std::uint64_t centre_ = 0;
+  Alphabet alphabet_;  // without low bits: the bases are the numbers
+  std::optional<RansDecoder> symbols_;
+};
+
+}  // namespace
+
+void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
+                    EntropyScratch& scratch, Bytes& out) {
+  const Coding coding = append_coding(numbers, shape, scratch, out);
+  append_coded(numbers, coding, scratch, out);
+}
+
+void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers) {
+  const EntropyDecoder decoder(from);
+  if (from.ok()) decoder.read(from, scratch, numbers);
+}
+
+void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShape shape,
+                             std::size_t segment, EntropyScratch& scratch, Bytes& out) {
+  const Coding coding = append_coding(numbers, shape, scratch, out);
+  Bytes coded;
+  for (std::size_t i = 0; i < numbers.size(); i += segment) {
+    const std::size_t before = coded.size();
+    append_coded(numbers.subspan(i, std::min(segment, numbers.size() - i)), coding, scratch, coded);
+    append_varint(out, coded.size() - before);
+  }
+  out.append(coded);
+}
+
+void read_entropy_segments(Reader& from, std::size_t segment, std::size_t begin, std::size_t end,
+                           EntropyScratch& scratch, std::span<std::uint64_t> numbers) {
+  const EntropyDecoder decoder(from);
+  const std::size_t segments = (numbers.size() + segment - 1) / segment;
+  std::size_t all = 0;     // bytes
+  std::size_t before = 0;  // of the segments not to be read
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < segments && from.ok(); ++i) {
+    const std::uint64_t size = from.varint();
+    if (size > from.left().size()) from.set_bad();
+    all += size;
+    if (i < begin) before += size;
+    if (i >= begin && i < end) sizes.push_back(size);
+  }
+  const BytesView bytes = from.take(all);
   if (!from.ok()) return;
-  if (alphabet.bits_most > 56) {
-    add_low_bits<true>(low, alphabet, scratch.symbols, is_zigzag, centre, numbers);
-  } else {
-    add_low_bits<false>(low, alphabet, scratch.symbols, is_zigzag, centre, numbers);
+  Reader coded(bytes.substr(before));
+  for (std::size_t i = begin; i < end; ++i) {
+    Reader one(coded.take(sizes[i - begin]));
+    const std::size_t at = i * segment;
+    decoder.read(one, scratch, numbers.subspan(at, std::min(segment, numbers.size() - at)));
+    if (!one.ok() || !one.left().empty()) return from.set_bad();
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // The first byte: transform in bits 0 and 1, coder in 2 to 4, 32 for a divisor.
 enum class Transform : std::uint8_t { kNone, kDelta, kDelta2 };
-enum class Coder : std::uint8_t { kConstant, kPacked, kFlat, kEntropy, kZstd };
+enum class Coder : std::uint8_t { kConstant, kPacked, kFlat, kEntropy, kZstd, kSegments };
 constexpr std::uint8_t kDivided = 0x20;
 constexpr std::uint8_t kHeadMax = 0x3F;
 
@@ -25,6 +25,8 @@ constexpr std::size_t kSampleQuick = 128;
 constexpr std::size_t kWindows = 4;
 constexpr std::size_t kEntropyMin = 96;  // a table does not pay for fewer
 constexpr int kZstdLevel = 3;
+// Of the entropy coder: more numbers are cut into segments of so many. One costs some 15 bytes.
+constexpr std::size_t kSegment = 2048;
 
 // What all distances divide by: 1 mostly, 1000 for seconds in milliseconds, 2^29 for singles among
 // doubles; 0 where all are zero.
@@ -201,9 +203,68 @@ Coder append_bits(std::span<const std::uint64_t> residuals, Bytes& out) {
   return Coder::kFlat;
 }
 
+// The two numbers before a segment's first residual, of which its transform needs `order`.
+struct Carry {
+  std::uint64_t number = 0;      // distance from the column's first, divided
+  std::uint64_t difference = 0;  // from the one before it
+};
+
+// Of all segments but the first, before the transform.
+std::vector<Carry> carries(std::span<const std::uint64_t> distances, std::size_t order) {
+  std::vector<Carry> found;
+  for (std::size_t i = kSegment; i + order < distances.size(); i += kSegment) {
+    const std::size_t at = i + order - 1;  // order 0 needs none, and at > 0 anyway
+    found.push_back({.number = distances[at], .difference = distances[at] - distances[at - 1]});
+  }
+  return found;
+}
+
+void append_segments(const Plan& plan, std::span<const std::uint64_t> residuals,
+                     const std::vector<Carry>& before, EntropyScratch& scratch, Bytes& out) {
+  append_varint(out, kSegment);
+  std::uint64_t last = 0;
+  for (const Carry& carry : before) {
+    if (plan.transform == Transform::kNone) break;
+    append_signed(out, carry.number - last);
+    last = carry.number;
+    if (plan.transform == Transform::kDelta2) append_signed(out, carry.difference);
+  }
+  append_entropy_segments(residuals, plan.shape, kSegment, scratch, out);
+}
+
+// The residuals of the segments that a part needs, and what stands before them.
+struct SegmentsRead {
+  std::size_t begin = 0;  // of the residuals
+  std::size_t end = 0;
+  Carry before;  // of a first segment nothing
+};
+
+SegmentsRead read_segments(Reader& from, std::size_t order, Part part, EntropyScratch& scratch,
+                           std::span<std::uint64_t> residuals) {
+  const std::uint64_t segment = from.varint();
+  if (segment == 0 || segment > residuals.size()) from.set_bad();
+  if (!from.ok()) return {};
+  const std::size_t segments = (residuals.size() + segment - 1) / segment;
+  const std::size_t first = part.begin < order ? 0 : (part.begin - order) / segment;
+  const std::size_t wanted_end = std::min(part.end, residuals.size() + order);
+  const std::size_t last =
+      std::min(segments, wanted_end <= order ? 1 : (wanted_end - order - 1) / segment + 1);
+  SegmentsRead read{
+      .begin = first * segment, .end = std::min(last * segment, residuals.size()), .before = {}};
+  std::uint64_t number = 0;
+  for (std::size_t i = 1; i < segments && order > 0; ++i) {
+    number += from.signed_varint();
+    const std::uint64_t difference = order == 2 ? from.signed_varint() : 0;
+    if (i == first) read.before = {.number = number, .difference = difference};
+  }
+  read_entropy_segments(from, segment, first, last, scratch, residuals);
+  return read;
+}
+
 // Appends them by the coder planned or by another that turns out smaller, and says which.
-Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residuals, bool small,
-                       IntScratch& scratch, Bytes& out) {
+Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residuals,
+                       const std::vector<Carry>& before, bool small, IntScratch& scratch,
+                       Bytes& out) {
   if (all_equal(residuals)) {
     append_signed(out, residuals.empty() ? 0 : residuals[0]);
     return Coder::kConstant;
@@ -213,7 +274,12 @@ Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residual
   const std::size_t packed = std::min(estimate_packed(residuals), flat_size(residuals));
   Coder coder = plan.coder;
   if (coder == Coder::kEntropy) {
-    append_entropy(residuals, plan.shape, scratch.entropy, out);
+    if (residuals.size() > kSegment) {
+      coder = Coder::kSegments;
+      append_segments(plan, residuals, before, scratch.entropy, out);
+    } else {
+      append_entropy(residuals, plan.shape, scratch.entropy, out);
+    }
     // Packed numbers decode several times as quickly.
     if (packed < (out.size() - begin) + (out.size() - begin) / 64) {
       out.resize(begin);
@@ -251,6 +317,9 @@ void read_residuals(Coder coder, Reader& from, IntScratch& scratch,
     case Coder::kZstd:
       read_zstd(from, scratch, residuals);
       break;
+    case Coder::kSegments:  // its transform is undone by segments
+      from.set_bad();
+      break;
   }
 }
 
@@ -282,6 +351,7 @@ void append_ints(std::span<const std::uint64_t> numbers, bool small, IntScratch&
   const Plan plan = make_plan(distances, small, scratch);
   const std::size_t order = order_of(plan.transform);
   std::uint64_t first_step = 0;
+  const std::vector<Carry> before = small ? carries(distances, order) : std::vector<Carry>();
   for (std::size_t i = 0; i < order; ++i) {
     if (i == 1) first_step = distances[1];
     differ(distances.subspan(i));
@@ -292,7 +362,8 @@ void append_ints(std::span<const std::uint64_t> numbers, bool small, IntScratch&
   append_signed(out, numbers[0]);
   if (divisor > 1) append_varint(out, divisor);
   if (order == 2) append_signed(out, first_step);
-  const Coder coder = append_residuals(plan, residuals, small, scratch, out);
+  const Coder coder = append_residuals(plan, residuals, before, small, scratch, out);
+  scratch.segmented |= coder == Coder::kSegments;
   out[begin] = static_cast<char>(static_cast<unsigned>(plan.transform) |
                                  static_cast<unsigned>(coder) << 2 | (divisor > 1 ? kDivided : 0u));
 }
@@ -302,34 +373,80 @@ std::size_t estimate_ints(std::span<const std::uint64_t> numbers, bool small, In
   return static_cast<std::size_t>(make_plan(scratch.distances, small, scratch).bytes) + 4;
 }
 
-void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers) {
-  const std::uint8_t head = from.byte();
-  const unsigned order = head & 3u;
-  const auto coder = static_cast<Coder>(head >> 2 & 7u);
-  const bool divided = (head & kDivided) != 0;
-  const std::uint64_t first = from.signed_varint();
-  const std::uint64_t divisor = divided ? from.varint() : 1;
-  const std::uint64_t first_step = order == 2 ? from.signed_varint() : 0;
-  if (head > kHeadMax || coder > Coder::kZstd || order > 2 || order > numbers.size())
-    from.set_bad();
+namespace {
+
+struct ColumnHead {
+  std::size_t order = 0;
+  std::uint64_t first = 0;
+  std::uint64_t divisor = 1;
+  std::uint64_t first_step = 0;  // divided
+};
+
+void read_segmented(Reader& from, const ColumnHead& head, Part part, IntScratch& scratch,
+                    std::span<std::uint64_t> numbers) {
+  const auto residuals = numbers.subspan(head.order);
+  const SegmentsRead read = read_segments(from, head.order, part, scratch.entropy, residuals);
   if (!from.ok()) return;
-  const auto residuals = numbers.subspan(order);
+  const auto to_number = [&head](std::uint64_t distance) {
+    return head.first + distance * head.divisor;
+  };
+  Carry carry = read.before;
+  if (read.begin == 0) {
+    if (head.order > 0) numbers[0] = head.first;
+    if (head.order == 2) {
+      carry = {.number = head.first_step, .difference = head.first_step};
+      numbers[1] = to_number(head.first_step);
+    }
+  }
+  const auto some = residuals.subspan(read.begin, read.end - read.begin);
+  if (head.order == 0) {
+    for (std::uint64_t& number : some) number = to_number(number);
+  } else if (head.order == 1) {
+    std::uint64_t distance = carry.number;
+    for (std::uint64_t& number : some) number = to_number(distance += number);
+  } else {
+    for (std::uint64_t& number : some) {
+      carry.difference += number;
+      carry.number += carry.difference;
+      number = to_number(carry.number);
+    }
+  }
+}
+
+}  // namespace
+
+void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers, Part part) {
+  const std::uint8_t head_byte = from.byte();
+  const auto coder = static_cast<Coder>(head_byte >> 2 & 7u);
+  const bool divided = (head_byte & kDivided) != 0;
+  ColumnHead head;
+  head.order = head_byte & 3u;
+  head.first = from.signed_varint();
+  if (divided) head.divisor = from.varint();
+  if (head.order == 2) head.first_step = from.signed_varint();
+  if (head_byte > kHeadMax || coder > Coder::kSegments || head.order > 2 ||
+      head.order > numbers.size()) {
+    from.set_bad();
+  }
+  if (!from.ok()) return;
+  if (coder == Coder::kSegments) return read_segmented(from, head, part, scratch, numbers);
+  const auto residuals = numbers.subspan(head.order);
   if (!residuals.empty()) read_residuals(coder, from, scratch, residuals);
   if (!from.ok()) return;
   // Last transform first; what the first number of each is was written by itself.
-  if (order == 2) {
-    numbers[1] = first_step;
+  if (head.order == 2) {
+    numbers[1] = head.first_step;
     undo_differ(numbers.subspan(1));
   }
   if (divided) {
-    for (std::uint64_t& number : residuals) number *= divisor;
-    if (order == 2) numbers[1] *= divisor;
+    for (std::uint64_t& number : residuals) number *= head.divisor;
+    if (head.order == 2) numbers[1] *= head.divisor;
   }
-  if (order > 0) {
-    numbers[0] = first;
+  if (head.order > 0) {
+    numbers[0] = head.first;
     undo_differ(numbers);
   } else {
-    for (std::uint64_t& number : numbers) number += first;
+    for (std::uint64_t& number : numbers) number += head.first;
   }
 }
 

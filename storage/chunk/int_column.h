@@ -29,6 +29,7 @@ struct IntScratch {
   std::vector<std::uint64_t> sample;
   std::vector<std::uint64_t> differences;  // of the sample
   Bytes frame;
+  bool segmented = false;  // set where a column was written that only version 2 of chunks has
   std::unique_ptr<ZSTD_CCtx_s, ZstdFree> compressor;
   std::unique_ptr<ZSTD_DCtx_s, ZstdFree> decompressor;
 };
@@ -42,7 +43,14 @@ void append_ints(std::span<const std::uint64_t> numbers, bool small, IntScratch&
 [[nodiscard]] std::size_t estimate_ints(std::span<const std::uint64_t> numbers, bool small,
                                         IntScratch& scratch);
 
-// Fills `numbers`; makes the reader bad if its bytes are not of that many numbers.
-void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers);
+// Which numbers of a column are wanted.
+struct Part {
+  std::size_t begin = 0;
+  std::size_t end = SIZE_MAX;  // excluded; all the rest, where there are not so many
+};
+
+// Fills those of `numbers`, and perhaps others; makes the reader bad if its bytes are not of that
+// many numbers. Long columns of sealed data have segments, of which it decodes those that it must.
+void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers, Part part = {});
 
 }  // namespace halite::storage::chunk

@@ -10,7 +10,7 @@ namespace halite::storage::chunk {
 namespace {
 
 constexpr unsigned kLog2Least = 10;
-constexpr unsigned kLog2Most = 12;
+constexpr unsigned kLog2Most = 12;  // as large as a decoder's table
 constexpr std::size_t kStates = 4;
 constexpr std::uint32_t kStateMin = 1u << 16;  // states are below 2^32 and not below this
 
@@ -34,19 +34,6 @@ std::uint16_t load_u16(const char* from) {
   std::uint16_t word;
   std::memcpy(&word, from, sizeof word);
   return word;
-}
-
-// What one of the 2^log2_total places in a state's low bits says: symbol (8 bits), its share less
-// one (12), the place within the share (12).
-using Table = std::array<std::uint32_t, std::size_t{1} << kLog2Most>;
-
-void fill_table(const RansShares& shares, Table& table) {
-  std::uint32_t* place = table.data();
-  for (std::size_t symbol = 0; symbol < shares.shares.size(); ++symbol) {
-    const std::uint32_t share = shares.shares[symbol];
-    const auto head = static_cast<std::uint32_t>(symbol << 24 | (share - 1) << 12);
-    for (std::uint32_t i = 0; i < share; ++i) *place++ = head | i;
-  }
 }
 
 }  // namespace
@@ -131,13 +118,20 @@ void append_rans(std::span<const std::uint8_t> symbols, const RansShares& shares
   out.append(reinterpret_cast<const char*>(at), count * sizeof *at);
 }
 
-void read_rans(Reader& from, const RansShares& shares, std::span<std::uint8_t> symbols) {
+RansDecoder::RansDecoder(const RansShares& shares) : log2_total_(shares.log2_total) {
+  std::uint32_t* place = table_.data();
+  for (std::size_t symbol = 0; symbol < shares.shares.size(); ++symbol) {
+    const std::uint32_t share = shares.shares[symbol];
+    const auto head = static_cast<std::uint32_t>(symbol << 24 | (share - 1) << 12);
+    for (std::uint32_t i = 0; i < share; ++i) *place++ = head | i;
+  }
+}
+
+void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols) const {
   const std::uint64_t words = from.varint();
   if (words < 2 * kStates || words > symbols.size() + 2 * kStates) from.set_bad();
   const BytesView bytes = from.take(words * 2);
   if (!from.ok()) return;
-  Table table;
-  fill_table(shares, table);
   const char* at = bytes.data();
   const char* const end = at + bytes.size();
   std::array<std::uint32_t, kStates> states;
@@ -146,14 +140,14 @@ void read_rans(Reader& from, const RansShares& shares, std::span<std::uint8_t> s
     if (state < kStateMin) return from.set_bad();
     at += 4;
   }
-  const std::uint32_t mask = (1u << shares.log2_total) - 1;
-  const unsigned shift = shares.log2_total;
+  const std::uint32_t mask = (1u << log2_total_) - 1;
+  const unsigned shift = log2_total_;
   std::size_t i = 0;
   // Four symbols take at most four words: no bounds to check among them.
   for (; i + kStates <= symbols.size() && end - at >= 8; i += kStates) {
 #pragma clang loop unroll(full)
     for (std::size_t k = 0; k < kStates; ++k) {
-      const std::uint32_t entry = table[states[k] & mask];
+      const std::uint32_t entry = table_[states[k] & mask];
       symbols[i + k] = static_cast<std::uint8_t>(entry >> 24);
       const std::uint32_t state =
           ((entry >> 12 & 0xFFF) + 1) * (states[k] >> shift) + (entry & 0xFFF);
@@ -164,7 +158,7 @@ void read_rans(Reader& from, const RansShares& shares, std::span<std::uint8_t> s
   }
   for (; i < symbols.size(); ++i) {
     std::uint32_t& state = states[i % kStates];
-    const std::uint32_t entry = table[state & mask];
+    const std::uint32_t entry = table_[state & mask];
     symbols[i] = static_cast<std::uint8_t>(entry >> 24);
     state = ((entry >> 12 & 0xFFF) + 1) * (state >> shift) + (entry & 0xFFF);
     if (state < kStateMin) {

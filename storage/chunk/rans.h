@@ -33,8 +33,20 @@ void put_rans_shares(const RansShares& shares, BitWriter& to);
 void append_rans(std::span<const std::uint8_t> symbols, const RansShares& shares,
                  std::vector<std::uint16_t>& words, Bytes& out);
 
-// Fills `symbols` with indexes into the shares; makes the reader bad if its bytes are not of that
-// many.
-void read_rans(Reader& from, const RansShares& shares, std::span<std::uint8_t> symbols);
+// Decodes any number of runs that were made with the same shares.
+class RansDecoder {
+ public:
+  explicit RansDecoder(const RansShares& shares);
+
+  // Fills `symbols` with indexes into the shares; makes the reader bad if its bytes are not of that
+  // many.
+  void read(Reader& from, std::span<std::uint8_t> symbols) const;
+
+ private:
+  // What one of the 2^log2_total places in a state's low bits says: symbol (8 bits), its share less
+  // one (12), the place within the share (12).
+  std::array<std::uint32_t, std::size_t{1} << 12> table_;
+  const unsigned log2_total_;
+};
 
 }  // namespace halite::storage::chunk

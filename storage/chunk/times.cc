@@ -1,5 +1,6 @@
 #include "storage/chunk/times.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace halite::storage::chunk {
@@ -49,14 +50,23 @@ void read_runs(Reader& from, TimestampMs first, std::span<TimestampMs> times) {
   if (i != times.size()) from.set_bad();
 }
 
-void read_constant_step(Reader& from, TimestampMs first, TimestampMs last,
-                        std::span<TimestampMs> times) {
+// 0 for a single point, or where the reader goes bad.
+std::uint64_t constant_step(Reader& from, TimestampMs first, TimestampMs last, std::size_t count) {
   const std::uint64_t span = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
-  const std::uint64_t steps = times.size() - 1;
-  if (steps > 0 && span % steps != 0) return from.set_bad();
+  const std::uint64_t steps = count - 1;
   const std::uint64_t step = steps > 0 ? span / steps : 0;
-  if ((steps > 0 && step == 0) || (steps == 0 && span > 0) || last < first) return from.set_bad();
-  for (std::size_t i = 0; i < times.size(); ++i) {
+  if ((steps > 0 && (span % steps != 0 || step == 0)) || (steps == 0 && span > 0) || last < first) {
+    from.set_bad();
+    return 0;
+  }
+  return step;
+}
+
+void read_constant_step(Reader& from, TimestampMs first, TimestampMs last, Part part,
+                        std::span<TimestampMs> times) {
+  const std::uint64_t step = constant_step(from, first, last, times.size());
+  if (!from.ok()) return;
+  for (std::size_t i = part.begin; i < part.end; ++i) {
     times[i] = static_cast<TimestampMs>(static_cast<std::uint64_t>(first) + i * step);
   }
 }
@@ -88,7 +98,7 @@ void read_times(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs la
                 IntScratch& scratch, std::span<TimestampMs> times) {
   switch (codec) {
     case TimeCodec::kConstantStep:
-      read_constant_step(from, first, last, times);
+      read_constant_step(from, first, last, {.begin = 0, .end = times.size()}, times);
       break;
     case TimeCodec::kRuns:
       read_runs(from, first, times);
@@ -101,6 +111,30 @@ void read_times(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs la
   bool ascending = times.front() == first && times.back() == last;
   for (std::size_t i = 1; i < times.size(); ++i) ascending &= times[i - 1] < times[i];
   if (!ascending) from.set_bad();
+}
+
+Part read_times_in(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs last,
+                   TimeRange range, IntScratch& scratch, std::span<TimestampMs> times) {
+  Part part;
+  if (codec != TimeCodec::kConstantStep) {
+    read_times(from, codec, first, last, scratch, times);
+    if (!from.ok()) return {.begin = 0, .end = 0};
+    const auto index_of = [times](TimestampMs time) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(times, time) - times.begin());
+    };
+    part = {.begin = index_of(range.begin), .end = index_of(range.end)};
+    return part;
+  }
+  const std::uint64_t step = constant_step(from, first, last, times.size());
+  if (!from.ok()) return {.begin = 0, .end = 0};
+  const auto index_of = [&](TimestampMs time) -> std::size_t {
+    if (time <= first) return 0;
+    if (time > last) return times.size();
+    return static_cast<std::size_t>((static_cast<std::uint64_t>(time - first) + step - 1) / step);
+  };
+  part = {.begin = index_of(range.begin), .end = index_of(range.end)};
+  read_constant_step(from, first, last, part, times);
+  return part;
 }
 
 }  // namespace halite::storage::chunk

@@ -22,4 +22,9 @@ enum class TimeCodec : std::uint8_t { kConstantStep, kRuns, kInts };
 void read_times(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs last,
                 IntScratch& scratch, std::span<TimestampMs> times);
 
+// The same where only the times in a range are wanted: fills those, and tells which they are.
+[[nodiscard]] Part read_times_in(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs last,
+                                 TimeRange range, IntScratch& scratch,
+                                 std::span<TimestampMs> times);
+
 }  // namespace halite::storage::chunk

@@ -187,11 +187,15 @@ Exceptions read_exceptions(Reader& from, std::size_t count, std::vector<std::uin
   return {positions, from.take(from.ok() ? exceptions * sizeof(ValueBits) : 0)};
 }
 
-void read_whole_integers(std::span<const std::uint64_t> numbers, unsigned exponent,
+void read_whole_integers(std::span<const std::uint64_t> numbers, Part part, unsigned exponent,
                          const Exceptions& exceptions, FloatBits& floats) {
   const std::int64_t power = power_of_ten(exponent);
   std::size_t exception = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+  while (exception < exceptions.positions.size() && exceptions.positions[exception] < part.begin) {
+    ++exception;
+  }
+  floats.append(part.begin, false);
+  for (std::size_t i = part.begin; i < part.end; ++i) {
     bool has_fraction = static_cast<std::int64_t>(numbers[i]) % power != 0;
     if (exception < exceptions.positions.size() && exceptions.positions[exception] == i) {
       has_fraction = true;
@@ -199,6 +203,7 @@ void read_whole_integers(std::span<const std::uint64_t> numbers, unsigned expone
     }
     floats.push_back(has_fraction);
   }
+  floats.append(numbers.size() - part.end, false);
 }
 
 // Of points of both types: the doubles as the column's codec has them, the integers as integers.
@@ -245,13 +250,14 @@ ValueCodecs append_values(PointsView points, bool small, ValueScratch& scratch, 
 }
 
 void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
-                 std::span<ValueBits> values, FloatBits& floats) {
+                 std::span<ValueBits> values, FloatBits& floats, Part part) {
+  part.end = std::min(part.end, values.size());
   const std::size_t float_begin = floats.size();
   if (codecs.types == TypeCodec::kRuns) read_type_runs(from, values.size(), floats);
   if (codecs.values == ValueCodec::kIntegers) {
     if (codecs.types != TypeCodec::kIntegers) return from.set_bad();
     floats.append(values.size(), false);
-    return read_ints(from, scratch.ints, values);
+    return read_ints(from, scratch.ints, values, part);
   }
   const bool decimals = codecs.values == ValueCodec::kDecimals;
   const unsigned exponent = decimals ? from.byte() : 0;
@@ -263,21 +269,22 @@ void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
     from.set_bad();
   }
   if (!from.ok()) return;
-  read_ints(from, scratch.ints, values);
+  read_ints(from, scratch.ints, values, part);
   if (!from.ok()) return;
 
+  const std::span<ValueBits> wanted = values.subspan(part.begin, part.end - part.begin);
   if (codecs.types == TypeCodec::kDoubles) {
     floats.append(values.size(), true);
     if (decimals) {
-      undo_mantissas(values, exponent);
+      undo_mantissas(wanted, exponent);
     } else if (codecs.values == ValueCodec::kSingles) {
-      undo_singles(values);
+      undo_singles(wanted);
     } else {
-      undo_ordered_doubles(values);
+      undo_ordered_doubles(wanted);
     }
   } else {
-    if (by_fraction) read_whole_integers(values, exponent, exceptions, floats);
-    undo_mixed(floats, float_begin, codecs.values, exponent, values);
+    if (by_fraction) read_whole_integers(values, part, exponent, exceptions, floats);
+    undo_mixed(floats, float_begin + part.begin, codecs.values, exponent, wanted);
   }
   for (std::size_t i = 0; i < exceptions.positions.size(); ++i) {
     values[exceptions.positions[i]] = exceptions.value(i);

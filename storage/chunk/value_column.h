@@ -39,7 +39,8 @@ struct ValueScratch {
                                         Bytes& out);
 
 // Fills `values` and appends to `floats`; the reader is bad if its bytes are no such values.
+// Outside the part, values and bits may be anything.
 void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
-                 std::span<ValueBits> values, FloatBits& floats);
+                 std::span<ValueBits> values, FloatBits& floats, Part part = {});
 
 }  // namespace halite::storage::chunk

@@ -9,6 +9,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
 
 #include "storage/rocks/info_log.h"
 #include "storage/rocks/status.h"
@@ -20,7 +21,14 @@ using rocks::checked;
 namespace {
 
 constexpr std::string_view kChunksFamily = "chunks";
+constexpr std::string_view kSummariesFamily = "summaries";
 constexpr std::string_view kStateKey = "state";
+// Before the place and the generation of a slot that is not sealed. Behind kStateKey.
+constexpr std::string_view kUnsealedPrefix = "unsealed";
+constexpr std::size_t kUnsealedKeyBytes = kUnsealedPrefix.size() + 1 + 4 + 4;
+constexpr std::size_t kUnsealedBytes = 4 + 4 + 1;
+// There once all that is sealed has summaries, or is marked as without.
+constexpr std::string_view kSummariesKey = "summaries";
 constexpr std::string_view kUnfinished = ".new";  // files that no ingest() has taken yet
 constexpr std::size_t kBlockBytes = 16 << 10;
 constexpr std::size_t kMarkBytes = 16;
@@ -66,6 +74,21 @@ rocksdb::DBOptions db_options(const ChunkDbOptions& options, rocksdb::Env* env) 
   return db;
 }
 
+Bytes unsealed_key(const SlotLap& lap) {
+  Bytes key(kUnsealedPrefix);
+  key.append(place_prefix({.shard = lap.shard, .slot = lap.slot}));
+  append_be(key, lap.generation);
+  return key;
+}
+
+Bytes unsealed_bytes(const Unsealed& unsealed) {
+  Bytes bytes;
+  append_be(bytes, unsealed.begin_ms);
+  append_be(bytes, unsealed.end_ms);
+  append_be(bytes, static_cast<std::uint8_t>(unsealed.without_summary ? 1 : 0));
+  return bytes;
+}
+
 Bytes mark_bytes(const FlushMark& mark) {
   Bytes bytes;
   append_be(bytes, mark.flush_number);
@@ -77,8 +100,10 @@ Bytes mark_bytes(const FlushMark& mark) {
 
 class ChunkDb::SstFile final : public ChunkFile {
  public:
-  SstFile(const rocksdb::Options& options, std::string path)
-      : writer_(rocksdb::EnvOptions(), options), path_(std::move(path)) {}
+  SstFile(const rocksdb::Options& options, std::string path, FileFor family)
+      : writer_(rocksdb::EnvOptions(), options), path_(std::move(path)), family_(family) {}
+
+  [[nodiscard]] FileFor family() const { return family_; }
 
   Result<void> open() { return checked(writer_.Open(path_), "cannot make " + path_); }
 
@@ -102,6 +127,7 @@ class ChunkDb::SstFile final : public ChunkFile {
  private:
   rocksdb::SstFileWriter writer_;
   const std::string path_;
+  const FileFor family_;
   std::uint64_t entries_ = 0;
 };
 
@@ -116,14 +142,19 @@ Result<std::unique_ptr<ChunkDb>> ChunkDb::open(const ChunkDbOptions& options) {
   std::unique_ptr<ChunkDb> chunks(new ChunkDb(options));
   TRY_VOID(chunks->open_db());
   TRY(chunks->mark_, chunks->read_mark());
+  TRY(UnsealedSlots unsealed, chunks->read_unsealed());
+  TRY_VOID(chunks->require_summaries(unsealed));
+  chunks->unsealed_ = std::make_shared<const UnsealedSlots>(std::move(unsealed));
   TRY_VOID(chunks->remove_unfinished_files());
+  TRY_VOID(chunks->renew_snapshot());
   return chunks;
 }
 
 Result<void> ChunkDb::open_db() {
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
       {rocksdb::kDefaultColumnFamilyName, state_options()},
-      {std::string(kChunksFamily), chunks_options(options_)}};
+      {std::string(kChunksFamily), chunks_options(options_)},
+      {std::string(kSummariesFamily), chunks_options(options_)}};
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   TRY_VOID(checked(
@@ -132,6 +163,7 @@ Result<void> ChunkDb::open_db() {
   db_.reset(db);
   state_ = handles[0];
   chunks_ = handles[1];
+  summaries_ = handles[2];
   return {};
 }
 
@@ -146,6 +178,59 @@ Result<FlushMark> ChunkDb::read_mark() const {
   }
   return FlushMark{.flush_number = load_be<std::uint64_t>(bytes.data()),
                    .log_position = load_be<std::uint64_t>(bytes.data() + 8)};
+}
+
+Result<UnsealedSlots> ChunkDb::read_unsealed() const {
+  UnsealedSlots found;
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator({}, state_));
+  for (at->Seek(slice(kUnsealedPrefix)); at->Valid(); at->Next()) {
+    const BytesView key = at->key().ToStringView();
+    const BytesView value = at->value().ToStringView();
+    if (!key.starts_with(kUnsealedPrefix)) break;
+    if (key.size() != kUnsealedKeyBytes || value.size() != kUnsealedBytes) {
+      return fail(Errc::kCorruption,
+                  fmt::format("{}: {} says nothing of a slot", options_.dir, to_hex(key)));
+    }
+    const char* const lap = key.data() + kUnsealedPrefix.size();
+    found[{.shard = load_be<std::uint8_t>(lap),
+           .slot = load_be<std::uint32_t>(lap + 1),
+           .generation = load_be<std::uint32_t>(lap + 5)}] = {
+        .begin_ms = load_be<std::uint32_t>(value.data()),
+        .end_ms = load_be<std::uint32_t>(value.data() + 4),
+        .without_summary = value[8] != 0};
+  }
+  TRY_VOID(checked(at->status(), "cannot read " + options_.dir));
+  return found;
+}
+
+// Data of a version that wrote no summaries: all its slots are to be sealed again. Looks at every
+// key, once in the life of such data.
+Result<void> ChunkDb::require_summaries(UnsealedSlots& unsealed) {
+  std::string said;
+  const rocksdb::Status status = db_->Get({}, state_, slice(kSummariesKey), &said);
+  if (status.ok()) return {};
+  if (!status.IsNotFound()) return checked(status, "cannot read " + options_.dir);
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator({}, chunks_));
+  for (at->SeekToFirst(); at->Valid(); at->Next()) {
+    const BytesView key = at->key().ToStringView();
+    if (key.size() < kCellKeyBytes + 5) continue;
+    const char* const cell = key.data() + key.size() - kCellKeyBytes;
+    unsealed[{.shard = load_be<std::uint8_t>(key.data()),
+              .slot = load_be<std::uint32_t>(key.data() + 1),
+              .generation = load_be<std::uint32_t>(cell)}]
+        .add({.begin_ms = 0, .end_ms = UINT32_MAX, .without_summary = true});
+  }
+  TRY_VOID(checked(at->status(), "cannot read " + options_.dir));
+  rocksdb::WriteBatch batch;
+  for (const auto& [lap, what] : unsealed) {
+    TRY_VOID(checked(batch.Put(state_, slice(unsealed_key(lap)), slice(unsealed_bytes(what))),
+                     "cannot write " + options_.dir));
+  }
+  TRY_VOID(
+      checked(batch.Put(state_, slice(kSummariesKey), slice("1")), "cannot write " + options_.dir));
+  rocksdb::WriteOptions lasting;
+  lasting.sync = true;
+  return checked(db_->Write(lasting, &batch), "cannot write " + options_.dir);
 }
 
 Result<void> ChunkDb::remove_unfinished_files() {
@@ -163,55 +248,108 @@ FlushMark ChunkDb::mark() const {
   return mark_;
 }
 
-Result<std::unique_ptr<ChunkFile>> ChunkDb::new_file() {
+std::shared_ptr<const UnsealedSlots> ChunkDb::unsealed() const {
+  const std::lock_guard lock(mutex_);
+  return unsealed_;
+}
+
+Result<std::unique_ptr<ChunkFile>> ChunkDb::new_file(FileFor family) {
   auto file = std::make_unique<SstFile>(
-      file_options_, fmt::format("{}/{:08}{}", options_.dir, ++next_file_, kUnfinished));
+      file_options_, fmt::format("{}/{:08}{}", options_.dir, ++next_file_, kUnfinished), family);
   TRY_VOID(file->open());
   return file;
 }
 
-Result<void> ChunkDb::ingest(std::vector<std::unique_ptr<ChunkFile>> files, const FlushMark& mark) {
+// The path of a file of what the default family is to say from now on.
+Result<std::string> ChunkDb::write_state(const FlushMark& mark, const Changes& changes) {
+  SstFile file(file_options_, fmt::format("{}/{:08}{}", options_.dir, ++next_file_, kUnfinished),
+               FileFor::kChunks);
+  TRY_VOID(file.open());
+  TRY_VOID(file.put(kStateKey, mark_bytes(mark)));
+  UnsealedSlots touched = changes.touched;  // with what was said of them before
+  const std::shared_ptr<const UnsealedSlots> before = unsealed();
+  for (auto& [lap, what] : touched) {
+    if (const auto known = before->find(lap); known != before->end()) what.add(known->second);
+  }
+  std::map<SlotLap, bool> lines;  // true: there is something to say
+  for (const SlotLap& lap : changes.sealed) lines[lap] = false;
+  for (const auto& [lap, what] : touched) lines[lap] = true;
+  for (const auto& [lap, put] : lines) {
+    TRY_VOID(put ? file.put(unsealed_key(lap), unsealed_bytes(touched[lap]))
+                 : file.remove(unsealed_key(lap)));
+  }
+  TRY_VOID(file.finish());
+  return file.path();
+}
+
+Result<void> ChunkDb::ingest(std::vector<std::unique_ptr<ChunkFile>> files, const FlushMark& mark,
+                             const Changes& changes) {
   rocksdb::IngestExternalFileOptions options;
   options.move_files = true;
   rocksdb::IngestExternalFileArg chunks;
   chunks.column_family = chunks_;
   chunks.options = options;
+  rocksdb::IngestExternalFileArg summaries = chunks;
+  summaries.column_family = summaries_;
   for (const auto& file : files) {
     auto& sst = static_cast<SstFile&>(*file);
-    if (sst.entries() == 0) continue;
+    if (sst.entries() == 0) {
+      // Nobody needs it; where it cannot be removed now, the next start does it.
+      std::ignore = env_->DeleteFile(sst.path());
+      continue;
+    }
     TRY_VOID(sst.finish());
-    chunks.external_files.push_back(sst.path());
+    (sst.family() == FileFor::kChunks ? chunks : summaries).external_files.push_back(sst.path());
   }
-  TRY(const auto state_file, new_file());
-  auto& state_sst = static_cast<SstFile&>(*state_file);
-  TRY_VOID(state_sst.put(kStateKey, mark_bytes(mark)));
-  TRY_VOID(state_sst.finish());
-  rocksdb::IngestExternalFileArg state;
+  rocksdb::IngestExternalFileArg state = chunks;
   state.column_family = state_;
-  state.options = options;
-  state.external_files.push_back(state_sst.path());
-  // Chunks first: RocksDB shows one family after the other, and who sees the mark must see them.
-  std::vector<rocksdb::IngestExternalFileArg> both;
-  if (!chunks.external_files.empty()) both.push_back(chunks);
-  both.push_back(state);
-  TRY_VOID(checked(db_->IngestExternalFiles(both), "cannot take files into " + options_.dir));
+  TRY(std::string state_path, write_state(mark, changes));
+  state.external_files = {std::move(state_path)};
+  // The state last: RocksDB shows one family after the other, and who sees the mark must see them.
+  std::vector<rocksdb::IngestExternalFileArg> all;
+  if (!chunks.external_files.empty()) all.push_back(chunks);
+  if (!summaries.external_files.empty()) all.push_back(summaries);
+  all.push_back(state);
+  TRY_VOID(checked(db_->IngestExternalFiles(all), "cannot take files into " + options_.dir));
+  auto unsealed = std::make_shared<UnsealedSlots>(*this->unsealed());
+  for (const SlotLap& lap : changes.sealed) unsealed->erase(lap);
+  for (const auto& [lap, what] : changes.touched) (*unsealed)[lap].add(what);
+  {
+    const std::lock_guard lock(mutex_);
+    mark_ = mark;
+    unsealed_ = std::move(unsealed);
+  }
+  return renew_snapshot();
+}
+
+// Those who read go on with the one that they have.
+Result<void> ChunkDb::renew_snapshot() {
+  auto fresh = std::make_shared<Snapshot>(
+      *db_, Snapshot::Families{.chunks = chunks_, .summaries = summaries_});
   const std::lock_guard lock(mutex_);
-  mark_ = mark;
+  fresh->mark = mark_;
+  fresh->unsealed = unsealed_;
+  std::swap(snapshot_, fresh);  // the old one goes when nobody reads it any more
   return {};
 }
 
-// Without a snapshot: RocksDB would ask it again whenever the iterator comes to a file with deleted
-// ranges, and as long as it lived a merge would have to keep what was dropped.
+std::unique_ptr<ShardView> ChunkDb::shard_view(std::uint32_t shard) const {
+  std::shared_ptr<Snapshot> newest;
+  {
+    const std::lock_guard lock(mutex_);
+    newest = snapshot_;
+  }
+  return std::make_unique<ShardView>(std::move(newest), shard);
+}
+
+// For those who write. Without a snapshot: as long as it lived a merge would have to keep what was
+// dropped.
 Result<ChunkDb::View> ChunkDb::view(BytesView begin, BytesView end) const {
   View view;
   FlushMark before;
   do {
     TRY(before, read_mark());
-    view.cursor = std::make_unique<Cursor>(Bytes(begin), Bytes(end));
-    rocksdb::ReadOptions options;
-    options.iterate_lower_bound = &view.cursor->lower_;
-    options.iterate_upper_bound = &view.cursor->upper_;
-    view.cursor->iterator_.reset(db_->NewIterator(options, chunks_));
+    view.cursor = std::make_unique<Cursor>(*db_, chunks_, nullptr, Bytes(begin), Bytes(end));
     TRY(view.mark, read_mark());
   } while (view.mark != before);  // a flush came between
   return view;
@@ -237,26 +375,50 @@ Result<void> ChunkDb::note_time(BytesView name, TimestampMs time) {
   return checked(db_->Put(lasting, state_, slice(name), bytes), "cannot write " + options_.dir);
 }
 
-Result<void> ChunkDb::compact(BytesView begin, BytesView end) {
+Result<void> ChunkDb::compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin,
+                                     BytesView end) {
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
   const rocksdb::Slice from = slice(begin);
   const rocksdb::Slice to = slice(end);
-  return checked(db_->CompactRange(options, chunks_, &from, &to),
+  return checked(db_->CompactRange(options, family, &from, &to),
                  "cannot merge files of " + options_.dir);
+}
+
+Result<void> ChunkDb::compact(BytesView begin, BytesView end) {
+  TRY_VOID(compact_family(chunks_, begin, end));
+  TRY_VOID(compact_family(summaries_, begin, end));
+  return renew_snapshot();  // so that the files merged can go
 }
 
 Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
   const rocksdb::Slice from = slice(begin);
   const rocksdb::Slice to = slice(end);
-  // Whole files go at once; what is left at their borders is marked, and goes with a compaction.
-  TRY_VOID(checked(rocksdb::DeleteFilesInRange(db_.get(), chunks_, &from, &to, false),
-                   "cannot remove files of " + options_.dir));
+  rocksdb::WriteBatch batch;
+  for (rocksdb::ColumnFamilyHandle* const family : {chunks_, summaries_}) {
+    // Whole files go at once; what is left at their borders is marked, and goes with a compaction.
+    TRY_VOID(checked(rocksdb::DeleteFilesInRange(db_.get(), family, &from, &to, false),
+                     "cannot remove files of " + options_.dir));
+    TRY_VOID(checked(batch.DeleteRange(family, from, to), "cannot remove chunks"));
+  }
+  auto unsealed = std::make_shared<UnsealedSlots>();
+  for (const auto& [lap, what] : *this->unsealed()) {
+    const Bytes place = place_prefix({.shard = lap.shard, .slot = lap.slot});
+    if (place < begin || place >= end) {
+      unsealed->emplace(lap, what);
+    } else {
+      TRY_VOID(checked(batch.Delete(state_, slice(unsealed_key(lap))), "cannot remove chunks"));
+    }
+  }
   rocksdb::WriteOptions lasting;
   lasting.sync = true;
-  TRY_VOID(checked(db_->DeleteRange(lasting, chunks_, from, to),
-                   "cannot remove chunks of " + options_.dir));
+  TRY_VOID(checked(db_->Write(lasting, &batch), "cannot remove chunks of " + options_.dir));
+  {
+    const std::lock_guard lock(mutex_);
+    unsealed_ = std::move(unsealed);
+  }
+  TRY_VOID(renew_snapshot());  // what the old one sees would be kept
   return compact(begin, end);
 }
 
@@ -267,15 +429,24 @@ std::uint64_t ChunkDb::files() const {
 }
 
 std::uint64_t ChunkDb::bytes() const {
-  rocksdb::ColumnFamilyMetaData meta;
-  db_->GetColumnFamilyMetaData(chunks_, &meta);
-  return meta.size;
+  std::uint64_t bytes = 0;
+  for (rocksdb::ColumnFamilyHandle* const family : {chunks_, summaries_}) {
+    rocksdb::ColumnFamilyMetaData meta;
+    db_->GetColumnFamilyMetaData(family, &meta);
+    bytes += meta.size;
+  }
+  return bytes;
 }
 
 Result<void> ChunkDb::close() {
   if (db_ == nullptr) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    snapshot_.reset();
+  }
   rocksdb::CancelAllBackgroundWork(db_.get(), true);
   db_->DestroyColumnFamilyHandle(chunks_);
+  db_->DestroyColumnFamilyHandle(summaries_);
   db_->DestroyColumnFamilyHandle(state_);
   Result<void> closed = checked(db_->Close(), "cannot close " + options_.dir);
   db_.reset();
@@ -285,18 +456,6 @@ Result<void> ChunkDb::close() {
 ChunkDb::~ChunkDb() {
   // Only a failed open() comes here with it still open: no one to tell.
   std::ignore = close();
-}
-
-ChunkDb::Cursor::Cursor(Bytes begin, Bytes end)
-    : begin_(std::move(begin)), end_(std::move(end)), lower_(begin_), upper_(end_) {}
-
-void ChunkDb::Cursor::seek(BytesView key) { iterator_->Seek(slice(key)); }
-void ChunkDb::Cursor::next() { iterator_->Next(); }
-bool ChunkDb::Cursor::valid() const { return iterator_->Valid(); }
-BytesView ChunkDb::Cursor::key() const { return iterator_->key().ToStringView(); }
-BytesView ChunkDb::Cursor::value() const { return iterator_->value().ToStringView(); }
-Result<void> ChunkDb::Cursor::status() const {
-  return checked(iterator_->status(), "cannot read chunks");
 }
 
 }  // namespace halite::storage::engine

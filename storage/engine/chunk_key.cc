@@ -51,6 +51,8 @@ void append_cell_key(Bytes& prefix, const CellKey& key) {
   append_be(prefix, key.flush_number);
 }
 
+void append_summary_key(Bytes& prefix, std::uint32_t generation) { append_be(prefix, generation); }
+
 Result<ParsedKey> parse_key(const UidWidths& widths, BytesView key) {
   const auto damaged = [key] {
     return fail(Errc::kCorruption, "the key of a chunk is damaged: " + to_hex(key));

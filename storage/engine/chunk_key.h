@@ -45,6 +45,9 @@ inline constexpr std::size_t kCellKeyBytes = 4 + 1 + 4 + 8;
 
 void append_cell_key(Bytes& prefix, const CellKey& key);
 
+// The key of a series' summary in one lap of the slot that series_prefix() was made for.
+void append_summary_key(Bytes& prefix, std::uint32_t generation);
+
 struct ParsedKey {
   Place place;
   BytesView series;  // metric uid · pairs · (tagk uid · tagv uid)...: sorts and compares as series

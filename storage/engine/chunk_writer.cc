@@ -24,6 +24,12 @@ void ChunkWriter::add(std::uint32_t shard, BytesView tsuid, chunk::PointsView po
                                 .kind = kind_,
                                 .offset_ms = static_cast<std::uint32_t>(*from % span),
                                 .flush_number = flush_number_});
+    entry.lap = {.shard = shard,
+                 .slot = layout_.slot_of(generation),
+                 .generation = static_cast<std::uint32_t>(generation)};
+    const TimestampMs last = points.times[begin + count - 1];
+    entry.covers = {.begin_ms = static_cast<std::uint32_t>(*from % span),
+                    .end_ms = static_cast<std::uint32_t>(last % span + 1)};
     encoder_.encode(points.slice(begin, count), level, entry.value);
     begin += count;
   }

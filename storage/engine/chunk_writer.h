@@ -6,6 +6,7 @@
 
 #include "storage/chunk/chunk.h"
 #include "storage/engine/chunk_key.h"
+#include "storage/engine/chunk_snapshot.h"
 #include "storage/schema/cyclic_layout.h"
 
 namespace halite::storage::engine {
@@ -13,6 +14,8 @@ namespace halite::storage::engine {
 struct CellEntry {
   Bytes key;
   Bytes value;
+  SlotLap lap;
+  Unsealed covers;  // the times that it is about
 };
 
 class ChunkWriter {

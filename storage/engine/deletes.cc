@@ -11,6 +11,8 @@ namespace {
 struct TombstoneEntry {
   Bytes key;
   Bytes end;
+  SlotLap lap;
+  Unsealed covers;
 };
 
 // Tombstones of one series, one a slot in which it has points in the range.
@@ -38,6 +40,11 @@ Result<std::uint64_t> delete_series(SlotReader& reader, const CyclicLayout& layo
                                 .offset_ms = static_cast<std::uint32_t>(part.begin - slot_begin),
                                 .flush_number = flush_number});
     append_be(entry.end, static_cast<std::uint32_t>(part.end - slot_begin));
+    entry.lap = {.shard = series.shard,
+                 .slot = layout.slot_of(generation),
+                 .generation = static_cast<std::uint32_t>(generation)};
+    entry.covers = {.begin_ms = static_cast<std::uint32_t>(part.begin - slot_begin),
+                    .end_ms = static_cast<std::uint32_t>(part.end - slot_begin)};
   }
   return points;
 }
@@ -65,7 +72,10 @@ Result<Deletion> delete_stored(Core& core, const RowSelection& selection, TimeRa
     if (entries.empty()) continue;
     std::ranges::sort(entries, {}, &TombstoneEntry::key);
     TRY(auto file, core.chunks->new_file());
-    for (const TombstoneEntry& entry : entries) TRY_VOID(file->put(entry.key, entry.end));
+    for (const TombstoneEntry& entry : entries) {
+      TRY_VOID(file->put(entry.key, entry.end));
+      deletion.changes.touched[entry.lap].add(entry.covers);
+    }
     deletion.files.push_back(std::move(file));
   }
   return deletion;

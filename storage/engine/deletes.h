@@ -16,6 +16,7 @@ namespace halite::storage::engine {
 // number, of all shards, in the order of their keys a shard; and how many points they hide.
 struct Deletion {
   std::vector<std::unique_ptr<ChunkFile>> files;
+  ChunkDb::Changes changes;
   std::uint64_t points = 0;
 };
 [[nodiscard]] Result<Deletion> delete_stored(Core& core, const RowSelection& selection,

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "common/offload.h"
+#include "storage/engine/span_totals.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -13,17 +13,25 @@ namespace {
 constexpr std::size_t kSeriesPerGroup = 64;
 constexpr std::size_t kBlocksPerBatch = 256;
 
+chunk::PointsView part_of(const chunk::Points& points, TimeRange range) {
+  const auto begin = std::ranges::lower_bound(points.times, range.begin);
+  const auto end = std::lower_bound(begin, points.times.end(), range.end);
+  return points.view().slice(static_cast<std::size_t>(begin - points.times.begin()),
+                             static_cast<std::size_t>(end - begin));
+}
+
 }  // namespace
 
 class EngineScan::Reader {
  public:
   Reader(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection, TimeRange range,
-         std::uint32_t shard)
+         std::uint32_t shard, TotalsWish wish)
       : core_(std::move(core)),
         selection_(std::move(selection)),
         layout_(core_->retention->layout_of(shard)),
         range_(layout_.alive(range, selection_->now())),
-        shard_(shard) {}
+        shard_(shard),
+        wish_(wish) {}
 
   // Blocks; none when the shard is finished.
   Result<std::vector<Block>> next() {
@@ -48,13 +56,19 @@ class EngineScan::Reader {
   Result<void> read_group();
   [[nodiscard]] HeadRuns head_runs(std::span<const Wanted> group) const;
   Result<void> read_slot(std::int64_t generation, const Wanted& series, const HeadRuns& heads);
-  void add_blocks(SeriesId id, const chunk::Points& points);
+  Result<bool> read_totals(std::int64_t generation, const Wanted& series, const HeadRuns& heads,
+                           TimeRange range);
+  Result<void> add_pieces(std::int64_t generation, const Wanted& series, const HeadRuns& heads);
+  Result<chunk::Points> points_of(std::int64_t generation, const Wanted& series,
+                                  const HeadRuns& heads, TimeRange range);
+  void add_blocks(SeriesId id, chunk::PointsView points);
 
   const std::shared_ptr<Core> core_;
   const std::shared_ptr<const RowSelection> selection_;
   const CyclicLayout& layout_;
   const TimeRange range_;
   const std::uint32_t shard_;
+  const TotalsWish wish_;
 
   bool started_ = false;
   std::vector<std::shared_ptr<Head>> heads_;  // whose points are not in the chunks that are read
@@ -62,11 +76,14 @@ class EngineScan::Reader {
   std::vector<std::int64_t> generations_;
   std::vector<Wanted> wanted_;  // in the order of their keys
   std::size_t next_series_ = 0;
+  bool totals_wished_ = false;
+  SpanChoice choice_;
   std::deque<Block> blocks_;
 };
 
 Result<void> EngineScan::Reader::start() {
   started_ = true;
+  totals_wished_ = fits(wish_, layout_);
   if (range_.begin >= range_.end) return {};
   heads_ = core_->generations.view();
   TRY(stored_, SlotReader::open(*core_->chunks, layout_, shard_));
@@ -124,52 +141,104 @@ Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted
   const std::int64_t span = layout_.options().span_ms;
   const TimeRange range = {.begin = std::max(range_.begin, generation * span),
                            .end = std::min(range_.end, (generation + 1) * span)};
+  if (totals_wished_) {
+    TRY(const bool answered, read_totals(generation, series, heads, range));
+    if (answered) return {};
+  }
+  TRY(const chunk::Points points, points_of(generation, series, heads, range));
+  add_blocks(series.id, points.view());
+  return {};
+}
+
+// False where nothing but decoding all will do.
+Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Wanted& series,
+                                             const HeadRuns& heads, TimeRange range) {
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  choice_.begin(range);
+  const Unsealed unsealed = stored_->unsealed(generation);
+  if (unsealed.without_summary) return false;
+  choice_.decode({.begin = slot_begin + unsealed.begin_ms, .end = slot_begin + unsealed.end_ms});
+  if (const auto recent = heads.find(series.id); recent != heads.end()) {
+    for (const chunk::FlushedRun& run : recent->second) {
+      choice_.decode({.begin = run.points.times.front(), .end = run.points.times.back() + 1});
+    }
+  }
+  if (!choice_.any()) return false;
+  TRY(const SlotReader::Summary summary, stored_->read_summary(generation, series.key));
+  if (summary.must_decode) return false;
+  if (summary.summaries) choice_.take(*summary.summaries, wish_);
+  TRY_VOID(add_pieces(generation, series, heads));
+  return true;
+}
+
+Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wanted& series,
+                                            const HeadRuns& heads) {
+  std::vector<SpanChoice::Piece> pieces = choice_.pieces();
+  TimeRange decoded;  // from the first to the last piece to decode, at once
+  for (const SpanChoice::Piece& piece : pieces) {
+    if (!piece.decode) continue;
+    if (decoded.end == 0) decoded.begin = piece.range.begin;
+    decoded.end = piece.range.end;
+  }
+  chunk::Points points;
+  if (decoded.end > 0) {
+    TRY(points, points_of(generation, series, heads, decoded));
+  }
+  for (SpanChoice::Piece& piece : pieces) {
+    if (piece.decode) {
+      add_blocks(series.id, part_of(points, piece.range));
+    } else if (!piece.totals.empty()) {
+      Block& block = blocks_.emplace_back();
+      block.series = series.id;
+      block.totals = std::move(piece.totals);
+    }
+  }
+  return {};
+}
+
+Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t generation, const Wanted& series,
+                                                    const HeadRuns& heads, TimeRange range) {
   TRY(StoredSeries stored, stored_->read(generation, series.key, range));
   const auto recent = heads.find(series.id);
   if (recent != heads.end()) {
     for (const chunk::FlushedRun& run : recent->second) {
-      const auto begin = std::ranges::lower_bound(run.points.times, range.begin);
-      const auto end = std::ranges::lower_bound(run.points.times, range.end);
-      if (begin == end) continue;
-      chunk::FlushedRun part;
-      part.flush_number = run.flush_number;
-      part.points.append(
-          run.points.view().slice(static_cast<std::size_t>(begin - run.points.times.begin()),
-                                  static_cast<std::size_t>(end - begin)));
-      stored.runs.push_back(std::move(part));
+      const chunk::PointsView part = part_of(run.points, range);
+      if (part.size() == 0) continue;
+      stored.runs.push_back({.flush_number = run.flush_number, .points = {}});
+      stored.runs.back().points.append(part);
     }
   }
-  add_blocks(series.id, merge_runs(std::move(stored.runs), stored.tombstones, range));
-  return {};
+  return merge_runs(std::move(stored.runs), stored.tombstones, range);
 }
 
-void EngineScan::Reader::add_blocks(SeriesId id, const chunk::Points& points) {
+void EngineScan::Reader::add_blocks(SeriesId id, chunk::PointsView points) {
   for (std::size_t begin = 0; begin < points.size(); begin += kBlockPointsMax) {
     const std::size_t count = std::min(kBlockPointsMax, points.size() - begin);
     Block& block = blocks_.emplace_back();
     block.series = id;
-    const chunk::PointsView part = points.view().slice(begin, count);
+    const chunk::PointsView part = points.slice(begin, count);
     block.times.assign(part.times.begin(), part.times.end());
     block.values.assign(part.values.begin(), part.values.end());
-    if (part.float_count() == count) {
-      for (std::size_t i = 0; i < count; ++i) block.floats.set(i);
-    } else {
+    const std::size_t floats = part.float_count();
+    if (floats == count) {
+      block.floats = ~block.floats >> (kBlockPointsMax - count);
+    } else if (floats > 0) {
       for (std::size_t i = 0; i < count; ++i) block.floats[i] = part.is_float(i);
     }
   }
 }
 
 EngineScan::EngineScan(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection,
-                       TimeRange range, std::uint32_t shard)
+                       TimeRange range, std::uint32_t shard, TotalsWish wish)
     : core_(core),
-      reader_(std::make_shared<Reader>(std::move(core), std::move(selection), range, shard)) {}
+      reader_(std::make_unique<Reader>(std::move(core), std::move(selection), range, shard, wish)) {
+}
 
 EngineScan::~EngineScan() = default;
 
 Task<std::vector<Block>> EngineScan::next() {
   CO_TRY_VOID(core_->check_open());
-  auto job = [reader = reader_] { return reader->next(); };
-  co_return co_await offload(core_->pool, std::move(job));
+  co_return reader_->next();
 }
 
 }  // namespace halite::storage::engine

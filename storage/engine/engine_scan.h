@@ -1,7 +1,8 @@
 // The points of a selection in one shard, from chunks and the head: groups of series at a time, a
 // group's slots in the order of their times.
 //
-//   Threads  for one coroutine at a time; the reading runs on the engine's own threads.
+//   Threads  for one coroutine at a time; it reads where it is awaited: where blocking does no
+//   harm.
 #pragma once
 
 #include <deque>
@@ -18,15 +19,15 @@ class EngineScan final : public BlockScan {
  public:
   // The range is clipped to what is alive now.
   EngineScan(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection,
-             TimeRange range, std::uint32_t shard);
+             TimeRange range, std::uint32_t shard, TotalsWish wish);
   ~EngineScan() override;
 
   Task<std::vector<Block>> next() override;
 
  private:
-  class Reader;  // what runs on the engine's threads
+  class Reader;
   const std::shared_ptr<Core> core_;
-  std::shared_ptr<Reader> reader_;
+  const std::unique_ptr<Reader> reader_;
 };
 
 }  // namespace halite::storage::engine

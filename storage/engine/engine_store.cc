@@ -159,7 +159,24 @@ std::uint32_t EngineStore::shard_count() const { return core_->retention->shard_
 
 std::unique_ptr<BlockScan> EngineStore::scan(std::shared_ptr<const Selection> selection,
                                              TimeRange range, std::uint32_t shard) {
-  return std::make_unique<engine::EngineScan>(core_, as_rows(selection), range, shard);
+  return std::make_unique<engine::EngineScan>(core_, as_rows(selection), range, shard,
+                                              TotalsWish{});
+}
+
+std::unique_ptr<BlockScan> EngineStore::scan_totals(std::shared_ptr<const Selection> selection,
+                                                    TimeRange range, std::uint32_t shard,
+                                                    TotalsWish wish) {
+  return std::make_unique<engine::EngineScan>(core_, as_rows(selection), range, shard, wish);
+}
+
+std::vector<ShardShare> EngineStore::shares(const Selection& selection) const {
+  const RowSelection::Known known = dynamic_cast<const RowSelection&>(selection).known();
+  std::vector<ShardShare> shares;
+  for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
+    const std::size_t series = known->of_shard(shard).size();
+    if (series > 0) shares.push_back({.shard = shard, .series = series});
+  }
+  return shares;
 }
 
 Task<std::vector<SeriesId>> EngineStore::lookup(std::shared_ptr<const Selection> selection,
@@ -197,7 +214,7 @@ Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> s
     TRY(engine::Deletion deletion, engine::delete_stored(*core, *rows, range, mark.flush_number));
     *points = deletion.points;
     if (deletion.points == 0) return {};
-    return core->chunks->ingest(std::move(deletion.files), mark);
+    return core->chunks->ingest(std::move(deletion.files), mark, deletion.changes);
   };
   const Completion done = maintenance_->run_flushed(std::move(job));
   CO_TRY_VOID(co_await done.wait());

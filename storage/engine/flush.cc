@@ -29,8 +29,8 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
   for (const CellEntry& entry : entries) {
     TRY_VOID(file->put(entry.key, entry.value));
     stats.bytes += entry.key.size() + entry.value.size();
-    TRY(const ParsedKey key, parse_key(layout.widths(), entry.key));
-    stats.generations.insert(key.cell.generation);
+    stats.generations.insert(entry.lap.generation);
+    stats.changes.touched[entry.lap].add(entry.covers);
   }
   stats.chunks += entries.size();
   return file;
@@ -48,7 +48,7 @@ Result<FlushStats> flush_head(Head& head, const Retention& retention, const Tsui
     files.push_back(std::move(file));
   }
   const FlushMark mark = {.flush_number = head.number(), .log_position = log_position};
-  TRY_VOID(chunks.ingest(std::move(files), mark));
+  TRY_VOID(chunks.ingest(std::move(files), mark, stats.changes));
   return stats;
 }
 

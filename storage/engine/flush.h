@@ -17,6 +17,7 @@ using TsuidOf = std::function<Bytes(SeriesId)>;
 
 struct FlushStats {
   std::set<std::int64_t> generations;  // of slots, that got chunks
+  ChunkDb::Changes changes;            // those slots
   std::uint64_t points = 0;
   std::uint64_t chunks = 0;
   std::uint64_t bytes = 0;  // of keys and chunks

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "storage/engine/chunk_writer.h"
 #include "storage/engine/slot_reader.h"
+#include "storage/engine/span_totals.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -24,13 +25,18 @@ prometheus::Counter& counter(prometheus::Registry& registry, const char* name, c
 class SeriesRewrite {
  public:
   // Cells of other generations of the slot that lie before oldest_alive are removed.
-  SeriesRewrite(const CyclicLayout& layout, std::int64_t generation, std::int64_t oldest_alive)
-      : layout_(layout), generation_(generation), oldest_alive_(oldest_alive) {}
+  // everything: also series of which all is sealed.
+  SeriesRewrite(const CyclicLayout& layout, SlotLap lap, std::int64_t oldest_alive, bool everything)
+      : layout_(layout),
+        lap_(lap),
+        generation_(lap.generation),
+        oldest_alive_(oldest_alive),
+        everything_(everything) {}
 
   void begin(BytesView series) {
     series_ = series;
     cells_.clear();
-    worthwhile_ = false;
+    worthwhile_ = everything_;
   }
   [[nodiscard]] BytesView series() const { return series_; }
 
@@ -42,8 +48,8 @@ class SeriesRewrite {
   }
 
   // Puts what to write and what to remove into a file; nothing where all is sealed already.
-  Result<std::uint64_t> write(std::uint32_t shard, ChunkFile& file) {
-    if (!worthwhile_) return 0;
+  Result<std::uint64_t> write(ChunkFile& file, ChunkFile& summaries) {
+    if (!worthwhile_ || cells_.empty()) return 0;
     TRY(const chunk::Points points, merged());
     std::uint64_t flush_number = 0;
     for (const Cell& cell : cells_) {
@@ -53,7 +59,7 @@ class SeriesRewrite {
     }
     ChunkWriter writer(layout_, CellKind::kSealed, flush_number);
     std::vector<CellEntry> entries;
-    writer.add(shard, tsuid_of(layout_.widths(), series_), points.view(), entries);
+    writer.add(lap_.shard, tsuid_of(layout_.widths(), series_), points.view(), entries);
     auto put = entries.begin();
     for (const Cell& cell : cells_) {  // both are in the order of their keys
       for (; put != entries.end() && put->key < cell.key; ++put) {
@@ -63,6 +69,7 @@ class SeriesRewrite {
       TRY_VOID(file.remove(cell.key));
     }
     for (; put != entries.end(); ++put) TRY_VOID(file.put(put->key, put->value));
+    TRY_VOID(write_summary(points.view(), summaries));
     return points.size();
   }
 
@@ -83,9 +90,37 @@ class SeriesRewrite {
     return merge_runs(std::move(stored.runs), stored.tombstones, kAlways);
   }
 
+  [[nodiscard]] Bytes summary_key(std::uint32_t generation) const {
+    Bytes key = place_prefix({.shard = lap_.shard, .slot = lap_.slot});
+    key.append(series_);
+    append_summary_key(key, generation);
+    return key;
+  }
+
+  Result<void> write_summary(chunk::PointsView points, ChunkFile& file) const {
+    std::set<std::uint32_t> laps = {lap_.generation};
+    for (const Cell& cell : cells_) laps.insert(cell.cell.generation);
+    for (const std::uint32_t generation : laps) {
+      const Bytes key = summary_key(generation);
+      if (generation != lap_.generation || points.size() == 0) {
+        TRY_VOID(file.remove(key));
+        continue;
+      }
+      Bytes summary;
+      // Too many points for one: an empty cell says that they are to be decoded.
+      if (points.size() <= chunk::kChunkPointsMax && has_summaries(layout_)) {
+        chunk::encode_summaries(points, kSummarySpanMs, summary);
+      }
+      TRY_VOID(file.put(key, summary));
+    }
+    return {};
+  }
+
   const CyclicLayout& layout_;
+  const SlotLap lap_;
   const std::int64_t generation_;
   const std::int64_t oldest_alive_;
+  const bool everything_;
   Bytes series_;
   std::vector<Cell> cells_;
   bool worthwhile_ = false;
@@ -110,23 +145,23 @@ void Sealing::note_flush(const std::set<std::int64_t>& generations) {
   }
 }
 
-Result<void> Sealing::find_slots() {
-  if (looked_) return {};
+// Those of before the start, and those in which points were deleted.
+void Sealing::find_slots() {
+  std::shared_ptr<const UnsealedSlots> unsealed = core_->chunks->unsealed();
+  if (unsealed == looked_at_) return;
   const TimestampMs now = core_->clock.now_ms();
-  for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
-    const CyclicLayout& layout = core_->retention->layout_of(shard);
-    TRY(const auto reader, SlotReader::open(*core_->chunks, layout, shard));
-    TRY(const auto generations, reader->generations(layout.alive(kAlways, now)));
-    for (const std::int64_t generation : generations) {
-      dirty_.try_emplace(generation, Dirty{.since_ms = now, .flushes = 1});
-    }
+  const std::int64_t span = core_->retention->base().options().span_ms;
+  for (const auto& [lap, what] : *unsealed) {
+    if (lap.shard >= core_->retention->shard_count()) continue;
+    const TimeRange alive = core_->retention->layout_of(lap.shard).alive(kAlways, now);
+    if ((std::int64_t{lap.generation} + 1) * span <= alive.begin) continue;
+    dirty_.try_emplace(lap.generation, Dirty{.since_ms = now, .flushes = 1});
   }
-  looked_ = true;
-  return {};
+  looked_at_ = std::move(unsealed);
 }
 
 Result<void> Sealing::run_due() {
-  TRY_VOID(find_slots());
+  find_slots();
   const TimestampMs now = core_->clock.now_ms();
   const std::int64_t span = core_->retention->base().options().span_ms;
   const std::int64_t quiet = core_->options.seal_quiet_ms;
@@ -139,7 +174,7 @@ Result<void> Sealing::run_due() {
 }
 
 Result<void> Sealing::seal_everything() {
-  TRY_VOID(find_slots());
+  find_slots();
   while (!dirty_.empty()) {
     TRY_VOID(core_->check_open());
     TRY_VOID(seal(dirty_.begin()->first));
@@ -157,35 +192,52 @@ Result<void> Sealing::seal(std::int64_t generation) {
 
 Result<void> Sealing::seal_shard(std::int64_t generation, std::uint32_t shard) {
   const CyclicLayout& layout = core_->retention->layout_of(shard);
-  const Bytes begin = place_prefix({.shard = shard, .slot = layout.slot_of(generation)});
-  const Bytes end = prefix_end(begin);
-  TRY(const ChunkDb::View view, core_->chunks->view(begin, end.empty() ? Bytes(64, '\xFF') : end));
+  const SlotLap lap = {.shard = shard,
+                       .slot = layout.slot_of(generation),
+                       .generation = static_cast<std::uint32_t>(generation)};
+  const std::shared_ptr<const UnsealedSlots> slots = core_->chunks->unsealed();
+  const auto unsealed = slots->find(lap);
+  if (unsealed == slots->end()) return {};
+  const Bytes begin = place_prefix({.shard = shard, .slot = lap.slot});
+  Bytes end = prefix_end(begin);
+  if (end.empty()) end = Bytes(64, '\xFF');
+  TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
   TRY(std::unique_ptr<ChunkFile> file, core_->chunks->new_file());
+  TRY(std::unique_ptr<ChunkFile> summaries, core_->chunks->new_file(FileFor::kSummaries));
   const TimestampMs oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
-  SeriesRewrite rewrite(layout, generation, oldest / layout.options().span_ms);
+  SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms,
+                        unsealed->second.without_summary);
   std::uint64_t points = 0;
-  ChunkDb::Cursor& cursor = *view.cursor;
+  Cursor& cursor = *view.cursor;
   for (cursor.seek(begin); cursor.valid(); cursor.next()) {
     TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
     if (key.series != rewrite.series()) {
       TRY_VOID(core_->check_open());  // whoever closes does not wait for more than a series
-      TRY(const std::uint64_t written, rewrite.write(shard, *file));
+      TRY(const std::uint64_t written, rewrite.write(*file, *summaries));
       points += written;
       rewrite.begin(key.series);
     }
     rewrite.add(key, cursor.key(), cursor.value());
   }
   TRY_VOID(cursor.status());
-  TRY(const std::uint64_t written, rewrite.write(shard, *file));
+  TRY(const std::uint64_t written, rewrite.write(*file, *summaries));
   points += written;
-  if (file->entries() == 0) return {};
-  const std::uint64_t bytes = file->bytes();
+  const std::uint64_t bytes = file->bytes() + summaries->bytes();
+  const bool changed = file->entries() + summaries->entries() > 0;
   std::vector<std::unique_ptr<ChunkFile>> files;
   files.push_back(std::move(file));
-  TRY_VOID(core_->chunks->ingest(std::move(files), core_->chunks->mark()));
+  files.push_back(std::move(summaries));
+  ChunkDb::Changes changes;
+  for (const auto& [known, what] : *slots) {
+    const bool expired = known.generation < oldest / layout.options().span_ms;
+    const bool same_place = known.shard == shard && known.slot == lap.slot;
+    if (known == lap || (same_place && expired)) changes.sealed.push_back(known);
+  }
+  TRY_VOID(core_->chunks->ingest(std::move(files), core_->chunks->mark(), changes));
+  if (!changed) return {};
   sealed_points_.Increment(static_cast<double>(points));
   sealed_bytes_.Increment(static_cast<double>(bytes));
-  return core_->chunks->compact(begin, end.empty() ? Bytes(64, '\xFF') : end);
+  return core_->chunks->compact(begin, end);
 }
 
 }  // namespace halite::storage::engine

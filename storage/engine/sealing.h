@@ -32,13 +32,13 @@ class Sealing {
     TimestampMs since_ms = 0;   // the last flush
     std::uint32_t flushes = 0;  // since it was sealed
   };
-  [[nodiscard]] Result<void> find_slots();
+  void find_slots();
   [[nodiscard]] Result<void> seal(std::int64_t generation);
   [[nodiscard]] Result<void> seal_shard(std::int64_t generation, std::uint32_t shard);
 
   const std::shared_ptr<Core> core_;
-  bool looked_ = false;                  // for what is there since before the start
   std::map<std::int64_t, Dirty> dirty_;  // by generation
+  std::shared_ptr<const UnsealedSlots> looked_at_;
   prometheus::Counter& sealed_points_;
   prometheus::Counter& sealed_bytes_;
 };

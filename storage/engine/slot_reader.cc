@@ -9,13 +9,8 @@ namespace {
 // Up to so many generations are looked for one by one; more are found by hopping over the slots
 // that exist.
 constexpr std::int64_t kGenerationsListed = 8;
-// A key that is wanted is often close behind: so many steps before a seek.
-constexpr int kStepsBeforeSeek = 8;
 
 Bytes shard_begin(std::uint32_t shard) { return Bytes(1, static_cast<char>(shard)); }
-Bytes shard_end(std::uint32_t shard) {
-  return shard == 0xFF ? Bytes(64, '\xFF') : Bytes(1, static_cast<char>(shard + 1));
-}
 
 void remove_hidden(chunk::FlushedRun& run, const std::vector<Tombstone>& tombstones,
                    TimeRange range) {
@@ -40,29 +35,14 @@ void remove_hidden(chunk::FlushedRun& run, const std::vector<Tombstone>& tombsto
 
 }  // namespace
 
-SlotReader::SlotReader(ChunkDb::View view, const CyclicLayout& layout, std::uint32_t shard)
+SlotReader::SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layout,
+                       std::uint32_t shard)
     : layout_(layout), shard_(shard), view_(std::move(view)) {}
 
 Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkDb& chunks,
                                                      const CyclicLayout& layout,
                                                      std::uint32_t shard) {
-  TRY(ChunkDb::View view, chunks.view(shard_begin(shard), shard_end(shard)));
-  return std::unique_ptr<SlotReader>(new SlotReader(std::move(view), layout, shard));
-}
-
-void SlotReader::advance(Bytes key) {
-  ChunkDb::Cursor& cursor = *view_.cursor;
-  const int steps = !position_.empty() && key > position_ ? kStepsBeforeSeek : 0;
-  for (int step = 0; step < steps; ++step) {
-    if (!cursor.valid()) break;
-    if (cursor.key() >= key) {
-      position_ = std::move(key);
-      return;
-    }
-    cursor.next();
-  }
-  cursor.seek(key);
-  position_ = std::move(key);
+  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard), layout, shard));
 }
 
 Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
@@ -92,8 +72,7 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
 }
 
 Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
-  ChunkDb::Cursor& cursor = *view_.cursor;
-  position_.clear();
+  Cursor& cursor = view_->chunks();
   std::vector<Slot> found;
   for (cursor.seek(shard_begin(shard_)); cursor.valid();) {
     TRY(const ParsedKey key, parse_key(layout_.widths(), cursor.key()));
@@ -106,7 +85,7 @@ Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
 }
 
 Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, const Take& take) {
-  ChunkDb::Cursor& cursor = *view_.cursor;
+  Cursor& cursor = view_->chunks();
   Bytes prefix = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
   prefix.append(series_key);
   Bytes first = prefix;
@@ -114,7 +93,7 @@ Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, co
                           .kind = CellKind{},
                           .offset_ms = 0,
                           .flush_number = 0});
-  advance(std::move(first));
+  cursor.advance(first);
   for (; cursor.valid(); cursor.next()) {
     const BytesView key = cursor.key();
     if (!key.starts_with(prefix)) break;
@@ -130,9 +109,33 @@ Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_
   StoredSeries out;
   const TimestampMs slot_begin = generation * layout_.options().span_ms;
   TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) {
-    return take_cell(cell, value, slot_begin, range, decoder_, out);
+    return take_cell(cell, value, slot_begin, range, view_->decoder(), out);
   }));
   return out;
+}
+
+Unsealed SlotReader::unsealed(std::int64_t generation) const {
+  return view_->unsealed(layout_.slot_of(generation), static_cast<std::uint32_t>(generation));
+}
+
+Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
+                                                     BytesView series_key) {
+  Bytes key = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
+  key.append(series_key);
+  append_summary_key(key, static_cast<std::uint32_t>(generation));
+  Cursor& cursor = view_->summaries();
+  cursor.advance(key);
+  Summary summary;
+  if (!cursor.valid() || cursor.key() != key) {
+    TRY_VOID(cursor.status());
+    return summary;
+  }
+  if (cursor.value().empty()) {
+    summary.must_decode = true;
+  } else {
+    TRY(summary.summaries, chunk::decode_summaries(cursor.value()));
+  }
+  return summary;
 }
 
 Result<SlotReader::Extent> SlotReader::measure(std::int64_t generation, BytesView series_key,
@@ -165,7 +168,8 @@ Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_be
   if (header.last_time < range.begin) return {};
   chunk::FlushedRun run;
   run.flush_number = cell.flush_number;
-  TRY_VOID(decoder.decode(value, run.points));
+  TRY_VOID(decoder.decode(value, range, run.points));
+  if (run.points.empty()) return {};
   // Parts of one flush follow each other in time: one run.
   const auto same = std::ranges::find(out.runs, run.flush_number, &chunk::FlushedRun::flush_number);
   if (same != out.runs.end()) {

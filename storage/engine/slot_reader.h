@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "storage/chunk/chunk.h"
 #include "storage/chunk/merge.h"
+#include "storage/chunk/summary.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/schema/cyclic_layout.h"
 
@@ -33,7 +35,7 @@ class SlotReader {
                                                   std::uint32_t shard);
 
   // What was flushed with a number up to this one is in the chunks that it sees.
-  [[nodiscard]] std::uint64_t flush_number() const { return view_.mark.flush_number; }
+  [[nodiscard]] std::uint64_t flush_number() const { return view_->mark().flush_number; }
 
   // The generations, ascending, of which there may be chunks in the range.
   [[nodiscard]] Result<std::vector<std::int64_t>> generations(TimeRange range);
@@ -50,6 +52,17 @@ class SlotReader {
   [[nodiscard]] Result<StoredSeries> read(std::int64_t generation, BytesView series_key,
                                           TimeRange range);
 
+  // Of a lap of a slot, the times in which summaries say nothing: [0, 0) if there are none.
+  [[nodiscard]] Unsealed unsealed(std::int64_t generation) const;
+
+  // The summary of a series' sealed chunks; nothing where it has none, or one that says only that
+  // its chunks are to be decoded: told apart by `must_decode`.
+  struct Summary {
+    std::optional<chunk::Summaries> summaries;
+    bool must_decode = false;
+  };
+  [[nodiscard]] Result<Summary> read_summary(std::int64_t generation, BytesView series_key);
+
   // What read() would decode, told from the chunks' headers.
   struct Extent {
     std::uint64_t chunks = 0;
@@ -60,15 +73,12 @@ class SlotReader {
                                        TimeRange range);
 
  private:
-  SlotReader(ChunkDb::View view, const CyclicLayout& layout, std::uint32_t shard);
-  void advance(Bytes key);
+  SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layout, std::uint32_t shard);
   using Take = std::function<Result<void>(const CellKey&, BytesView value)>;
   [[nodiscard]] Result<void> visit(std::int64_t generation, BytesView series_key, const Take& take);
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
-  ChunkDb::View view_;
-  Bytes position_;  // where the cursor was last sent; empty = nowhere
-  chunk::Decoder decoder_;
+  const std::unique_ptr<ShardView> view_;
 };
 
 // Adds a cell's points or tombstone to `out` if it touches the range. slot_begin: the time at which

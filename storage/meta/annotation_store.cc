@@ -105,6 +105,7 @@ Task<Annotation> AnnotationStore::put(AnnotationEdit edit, bool replace) {
     return stored_json(result);
   };
   const Column column{kFamily, place.qualifier};
+  contents_ = Contents::kMayHave;  // before it is there
   CO_TRY_VOID(co_await merge_put(*table_, place.row, column, merge));
   co_return std::move(result);
 }
@@ -116,6 +117,22 @@ Task<void> AnnotationStore::remove(Bytes tsuid, std::int64_t start_time) {
   writes[0].row = place.row;
   writes[0].deletes.push_back(Column{kFamily, place.qualifier});
   co_return co_await table_->write(std::move(writes));
+}
+
+Task<bool> AnnotationStore::known_empty() {
+  if (!options_.exclusive) co_return false;
+  if (contents_ == Contents::kUnknown) {
+    ScanSpec spec;
+    spec.family = kFamily;
+    spec.ranges.push_back(KeyRange{});
+    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+    CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{.rows_max = 1}));
+    // One made meanwhile has said so first.
+    Contents unknown = Contents::kUnknown;
+    contents_.compare_exchange_strong(unknown,
+                                      rows.empty() ? Contents::kEmpty : Contents::kMayHave);
+  }
+  co_return contents_ == Contents::kEmpty;
 }
 
 Task<std::vector<AnnotationStore::Found>> AnnotationStore::scan(
@@ -190,6 +207,8 @@ Task<std::vector<Annotation>> AnnotationStore::globals(std::int64_t begin, std::
 
 Task<std::vector<SeriesNotes>> AnnotationStore::of_metric(Bytes metric_uid, TimeRange range) {
   std::map<Bytes, std::vector<Annotation>> by_series;
+  CO_TRY(const bool empty, co_await known_empty());
+  if (empty) co_return std::vector<SeriesNotes>();
   const TimeRange whole = hours(range.begin, range.end - 1);
   for (std::uint32_t salt = 0; salt < layout_->salt_buckets(); ++salt) {
     std::optional<KeyRange> rows = metric_rows(*layout_, metric_uid, whole, salt);

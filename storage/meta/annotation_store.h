@@ -11,6 +11,7 @@
 //            kCorruption: a stored annotation that is none.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,9 @@ namespace halite::storage {
 
 struct AnnotationOptions {
   std::size_t answer_max = 100'000;  // meta.annotations_max: of one scan
+  // Nobody else writes the table while this process has it: where it is found empty, it stays so
+  // until an annotation is made here, and no question need look.
+  bool exclusive = false;
 };
 
 // One series' annotations, in the order of their cells.
@@ -75,10 +79,15 @@ class AnnotationStore {
   Task<std::optional<Bytes>> read(Bytes row, Bytes qualifier);
   // Annotations of the rows, in order.
   Task<std::vector<Found>> scan(KeyRange rows, std::shared_ptr<const RowFilter> filter);
+  // Is it known that there is no annotation at all? Looks once.
+  Task<bool> known_empty();
 
   const std::shared_ptr<Table> table_;
   const std::shared_ptr<const OpentsdbLayout> layout_;
   const AnnotationOptions options_;
+
+  enum class Contents : std::uint8_t { kUnknown, kEmpty, kMayHave };
+  std::atomic<Contents> contents_ = Contents::kUnknown;
 };
 
 // The table of their own.

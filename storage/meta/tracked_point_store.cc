@@ -44,6 +44,16 @@ std::unique_ptr<BlockScan> TrackedPointStore::scan(std::shared_ptr<const Selecti
   return inner_.scan(std::move(selection), range, shard);
 }
 
+std::unique_ptr<BlockScan> TrackedPointStore::scan_totals(
+    std::shared_ptr<const Selection> selection, TimeRange range, std::uint32_t shard,
+    TotalsWish wish) {
+  return inner_.scan_totals(std::move(selection), range, shard, wish);
+}
+
+std::vector<ShardShare> TrackedPointStore::shares(const Selection& selection) const {
+  return inner_.shares(selection);
+}
+
 Task<std::vector<SeriesId>> TrackedPointStore::lookup(std::shared_ptr<const Selection> selection,
                                                       std::size_t limit) {
   return inner_.lookup(std::move(selection), limit);

@@ -25,6 +25,10 @@ class TrackedPointStore final : public PointStore {
   [[nodiscard]] std::uint32_t shard_count() const override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) override;
+  [[nodiscard]] std::unique_ptr<BlockScan> scan_totals(std::shared_ptr<const Selection> selection,
+                                                       TimeRange range, std::uint32_t shard,
+                                                       TotalsWish wish) override;
+  [[nodiscard]] std::vector<ShardShare> shares(const Selection& selection) const override;
   Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
                                      std::size_t limit) override;
   Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,

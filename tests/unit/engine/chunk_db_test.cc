@@ -38,7 +38,7 @@ class ChunkDbTest : public testing::Test {
     std::vector<std::unique_ptr<ChunkFile>> files;
     files.push_back(std::move(file));
     mark_.flush_number += 2;
-    ASSERT_TRUE(chunks_->ingest(std::move(files), mark_));
+    ASSERT_TRUE(chunks_->ingest(std::move(files), mark_, {}));
   }
 
   static int count(ChunkDb::View& view) {
@@ -67,7 +67,7 @@ TEST_F(ChunkDbTest, ViewsSeeWhatIsDroppedLaterAndNotWhatWasDroppedBefore) {
 
 TEST_F(ChunkDbTest, MarksDoNotPileUpAsFiles) {
   for (mark_.flush_number = 1; mark_.flush_number < 100; ++mark_.flush_number) {
-    ASSERT_TRUE(chunks_->ingest({}, mark_));
+    ASSERT_TRUE(chunks_->ingest({}, mark_, {}));
   }
   const auto few = [this] {
     const auto names = files_->list("/data/chunks").value();

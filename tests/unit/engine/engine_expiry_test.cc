@@ -144,7 +144,7 @@ TEST_F(ExpiryTest, AConfirmedJumpRemoves) {
 
 TEST_F(ExpiryTest, WhatAnEarlierLapLeftInASlotIsSealedAway) {
   put(kStart);
-  ASSERT_TRUE(test::run_task(store_->flush()));
+  ASSERT_TRUE(test::run_task(store_->seal()));
   const double before = metric("halite_engine_chunk_bytes");
   close();
   trust_clock_ = true;
