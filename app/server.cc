@@ -17,6 +17,7 @@
 #include "app/stores.h"
 #include "app/version.h"
 #include "common/clock.h"
+#include "common/io_threads.h"
 #include "common/log.h"
 #include "ingest/histogram_writer.h"
 #include "ingest/rollup_writer.h"
@@ -58,7 +59,7 @@ struct Server::Parts {
   const Clock& clock;
   prometheus::Registry registry;
   std::unique_ptr<DataDir> data_dir;
-  boost::asio::thread_pool web_threads;
+  IoThreads web_threads;
   boost::asio::thread_pool query_threads;
   std::unique_ptr<Stores> stores;
   std::unique_ptr<ingest::Writer> writer;
@@ -77,11 +78,11 @@ Result<void> Server::Parts::open_data() {
     // A server that cannot start leaves no new directory behind.
     std::error_code unknown;
     if (!std::filesystem::exists(options.data_dir, unknown)) {
-      TRY_VOID(web::check_listen(options.web, web_threads.get_executor()));
+      TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
     }
     TRY(data_dir, DataDir::open(options.data_dir));
   }
-  TRY(stores, open_stores(options, clock, web_threads.get_executor(), registry));
+  TRY(stores, open_stores(options, clock, web_threads.executors().front(), registry));
   writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
   rollups =
@@ -117,7 +118,8 @@ Result<void> Server::Parts::listen() {
                                        const Result<void> health = parts.health();
                                        return health ? std::string() : health.error().message;
                                      }};
-  web = std::make_unique<web::WebServer>(options.web, services, web_threads.get_executor());
+  web = std::make_unique<web::WebServer>(options.web, services, web_threads.executors().front(),
+                                         web_threads.executors());
   TRY_VOID(web->start());
   log::info("listening on {}, store {}{}", endpoint_text(options.web.address, web->port()),
             options.store, data_dir ? fmt::format(" in {}", options.data_dir) : "");
@@ -138,7 +140,7 @@ Result<void> Server::start() {
   TRY_VOID(parts_->listen());
   parts_->own_metrics =
       std::make_unique<OwnMetrics>(parts_->options.own_metrics, *parts_->writer, parts_->registry,
-                                   parts_->clock, parts_->web_threads.get_executor());
+                                   parts_->clock, parts_->web_threads.executors().front());
   parts_->own_metrics->start();
   return {};
 }

@@ -14,11 +14,6 @@ void Draft::reserve(std::size_t points) {
   origins_.reserve(points);
 }
 
-void Draft::add(storage::SeriesId id, PointBits point, std::uint32_t origin) {
-  batch_.add(id, point.time, point.value, point.flags);
-  origins_.push_back(origin);
-}
-
 void Draft::add_to(std::size_t series, PointBits point, std::uint32_t origin) {
   unresolved_.push_back(static_cast<std::uint32_t>(batch_.size()));
   add(static_cast<storage::SeriesId>(series), point, origin);

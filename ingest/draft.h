@@ -44,7 +44,10 @@ class Draft {
   void reserve(std::size_t points);
 
   // `origin` is the number of the line or element that the point came from; they only grow.
-  void add(storage::SeriesId id, PointBits point, std::uint32_t origin);
+  void add(storage::SeriesId id, PointBits point, std::uint32_t origin) {
+    batch_.add(id, point.time, point.value, point.flags);
+    origins_.push_back(origin);
+  }
 
   // False: no such key is waiting.
   [[nodiscard]] bool add_if_waiting(const SeriesKey& key, std::uint64_t hash, PointBits point,

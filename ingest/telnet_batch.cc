@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "ingest/put_line.h"
+#include "ingest/usual_lines.h"
 #include "ingest/writer_impl.h"
 
 namespace halite::ingest {
@@ -70,6 +71,8 @@ class Round {
       : core_(core), draft_(points_expected), reader_(core.cache.reader()) {}
 
   void add(std::string_view line, std::string& replies);
+  TelnetBatch::Usual add_usual(std::string_view text, std::size_t line_bytes_max,
+                               std::size_t points_max, std::string& replies);
   void settle(std::string& replies);
 
   [[nodiscard]] std::size_t points() const { return group_.count + draft_.points(); }
@@ -93,6 +96,9 @@ class Round {
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
   std::vector<HeldAnswer> answers_;
+  // Whether the line before was looked up so that the next can be told from it.
+  bool tried_ = false;
+  UsualLines usual_;
   LineGroup group_;
 };
 
@@ -105,6 +111,30 @@ void Round::add(std::string_view line, std::string& replies) {
     settle(replies);
     add_completely(line, replies);
   }
+}
+
+// An unexpected line is looked up by itself, so that the next one may be expected again; after a
+// second, lines go in groups for a while.
+TelnetBatch::Usual Round::add_usual(std::string_view text, std::size_t line_bytes_max,
+                                    std::size_t points_max, std::string& replies) {
+  TelnetBatch::Usual taken;
+  if (group_.count > 0) {
+    if (tried_) return taken;
+    settle(replies);
+    tried_ = true;
+  }
+  reader_.refresh();
+  while (points() < points_max) {
+    const std::size_t bytes = usual_.take(text, line_bytes_max, reader_);
+    if (bytes == 0) break;
+    text.remove_prefix(bytes);
+    taken.bytes += bytes;
+    ++taken.lines;
+    draft_.add(usual_.id(), usual_.point(), ++lines_);
+  }
+  hits_ += taken.lines;
+  if (taken.lines > 0) tried_ = false;
+  return taken;
 }
 
 void Round::add_usual(const PutPieces& pieces, std::string& replies) {
@@ -128,8 +158,9 @@ void Round::settle(std::string& replies) {
   const auto lines = std::span(group_.lines).first(group_.count);
   for (const LineGroup::Line& line : lines) reader_.prefetch_entry(line.hash);
   for (const LineGroup::Line& line : lines) reader_.prefetch_text(line.key, line.hash);
+  tried_ = false;
   for (const LineGroup::Line& line : lines) {
-    if (const auto id = reader_.find(line.key, line.hash)) {
+    if (const auto id = reader_.find_in_order(line.key, line.hash)) {
       ++hits_;
       draft_.add(*id, line.point, line.origin);
     } else {
@@ -188,6 +219,14 @@ void TelnetBatch::add(std::string_view line, std::string& replies) {
   Impl& impl = *impl_;
   if (!impl.round) impl.round = std::make_unique<Round>(impl.core, impl.points_before);
   impl.round->add(line, replies);
+}
+
+TelnetBatch::Usual TelnetBatch::add_usual(std::string_view text, std::size_t line_bytes_max,
+                                          std::string& replies) {
+  // The first line of a round is looked up: nobody knows what it follows.
+  if (!impl_->round) return {};
+  return impl_->round->add_usual(text, line_bytes_max,
+                                 impl_->core.options.limits.telnet_batch_points_max, replies);
 }
 
 std::size_t TelnetBatch::points() const { return impl_->round ? impl_->round->points() : 0; }

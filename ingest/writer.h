@@ -103,6 +103,16 @@ class TelnetBatch {
   // order of the lines, so flush() before answering any other command.
   void add(std::string_view line, std::string& replies);
 
+  struct Usual {
+    std::size_t bytes = 0;  // of whole lines, their ends too
+    std::size_t lines = 0;
+  };
+  // Takes lines off the front of `text` for as long as they are as expected: points of known series
+  // in the order in which they came before, of at most line_bytes_max each, while the batch is not
+  // full. None taken is no failure: the next line is for add().
+  [[nodiscard]] Usual add_usual(std::string_view text, std::size_t line_bytes_max,
+                                std::string& replies);
+
   [[nodiscard]] std::size_t points() const;
   // telnet_batch_points_max or telnet_batch_bytes_max reached: flush before adding more.
   [[nodiscard]] bool full() const;

@@ -1,6 +1,8 @@
 // The one place that includes Boost.Beast (15 s of compile time); its own code lives here too.
 #include "web/http_parser.h"
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -20,7 +22,15 @@ struct HttpParser::Impl {
   bool started = false;
   std::size_t header_bytes = 0;
   std::optional<Failure> failure;
+  // A body of known length is kept here and never seen by Beast, which would copy it once more.
+  bool plain_body = false;
+  std::size_t body_length = 0;
+  std::size_t body_came = 0;
+  std::string body;
 
+  void begin_body();
+  [[nodiscard]] std::size_t body_missing() const { return body_length - body_came; }
+  char* grow_body(std::size_t bytes);
   void fail_with(const beast::error_code& error);
   void explain_bad_version(std::string_view bytes);
   void check_coding();
@@ -74,6 +84,25 @@ void HttpParser::Impl::count(std::size_t consumed, std::size_t waiting, bool in_
   }
 }
 
+void HttpParser::Impl::begin_body() {
+  if (parser.is_done() || parser.chunked() || !parser.content_length()) return;
+  plain_body = true;
+  body_length = static_cast<std::size_t>(*parser.content_length());
+}
+
+// What is announced is not believed until it comes: memory grows with it.
+char* HttpParser::Impl::grow_body(std::size_t bytes) {
+  constexpr std::size_t kBelievedBytes = 256 << 10;
+  constexpr std::size_t kPaddingBytes = 64;  // JSON parsers want room behind the text
+  if (body.capacity() < body_came + bytes) {
+    const std::size_t twice = std::max({kBelievedBytes, body_came + bytes, 2 * body_came});
+    body.reserve(std::min(twice, body_length) + kPaddingBytes);
+  }
+  const std::size_t size = body_came + bytes;
+  body.resize_and_overwrite(size, [size](char*, std::size_t) { return size; });
+  return body.data() + body_came;
+}
+
 HttpParser::HttpParser(HttpLimits limits) : impl_(std::make_unique<Impl>()) {
   impl_->limits = limits;
   constexpr std::size_t kHeaderMost = std::numeric_limits<std::uint32_t>::max();
@@ -94,6 +123,13 @@ HttpParser::Fed HttpParser::feed(std::string_view bytes) {
     beast::error_code error;
     const boost::asio::const_buffer rest(bytes.data() + fed.consumed, bytes.size() - fed.consumed);
     const bool in_header = !impl_->parser.is_header_done();
+    if (impl_->plain_body) {
+      const std::size_t taken = std::min(rest.size(), impl_->body_missing());
+      std::memcpy(impl_->grow_body(taken), rest.data(), taken);
+      impl_->body_came += taken;
+      fed.consumed += taken;
+      continue;
+    }
     const std::size_t consumed = impl_->parser.put(rest, error);
     fed.consumed += consumed;
     if (error == http::error::need_more) {
@@ -104,6 +140,7 @@ HttpParser::Fed HttpParser::feed(std::string_view bytes) {
       impl_->count(consumed, fed.need_more ? bytes.size() - fed.consumed : 0, in_header);
       const bool header_ended = in_header && impl_->parser.is_header_done();
       if (header_ended && !impl_->failure) impl_->check_coding();
+      if (header_ended && !impl_->failure) impl_->begin_body();
     } else {
       impl_->fail_with(error);
       if (error == http::error::bad_version) {
@@ -116,10 +153,25 @@ HttpParser::Fed HttpParser::feed(std::string_view bytes) {
 
 bool HttpParser::started() const { return impl_->started; }
 bool HttpParser::header_done() const { return impl_->parser.is_header_done(); }
-bool HttpParser::done() const { return impl_->parser.is_done(); }
+bool HttpParser::done() const {
+  return impl_->plain_body ? impl_->body_missing() == 0 : impl_->parser.is_done();
+}
 const std::optional<HttpParser::Failure>& HttpParser::failure() const { return impl_->failure; }
 
-std::size_t HttpParser::body_bytes() const { return impl_->parser.get().body().size(); }
+std::size_t HttpParser::body_bytes() const {
+  return impl_->plain_body ? impl_->body_came : impl_->parser.get().body().size();
+}
+
+std::span<char> HttpParser::body_space(std::size_t most) {
+  if (!impl_->plain_body || impl_->failure) return {};
+  const std::size_t bytes = std::min(most, impl_->body_missing());
+  return {impl_->grow_body(bytes), bytes};
+}
+
+void HttpParser::body_filled(std::size_t count) {
+  impl_->body_came += count;
+  impl_->body.resize(impl_->body_came);
+}
 
 bool HttpParser::expects_continue() const {
   const auto& message = impl_->parser.get();
@@ -136,7 +188,7 @@ Request HttpParser::take() {
   for (const auto& field : message) {
     request.headers.add(std::string(field.name_string()), std::string(field.value()));
   }
-  request.body = std::move(message.body());
+  request.body = impl_->plain_body ? std::move(impl_->body) : std::move(message.body());
   return request;
 }
 

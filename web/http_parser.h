@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "common/result.h"
@@ -35,6 +36,12 @@ class HttpParser {
     bool need_more = false;  // what was not consumed makes sense only with bytes that follow it
   };
   Fed feed(std::string_view bytes);
+
+  // Room to read the body's next bytes into, where nothing else can come: without chunks. At most
+  // `most` bytes; empty where bytes are to be fed. Not initialised; body_filled() says how many
+  // came.
+  [[nodiscard]] std::span<char> body_space(std::size_t most);
+  void body_filled(std::size_t count);
 
   [[nodiscard]] bool started() const;      // has seen a byte of the request
   [[nodiscard]] bool header_done() const;  // request line and headers are there

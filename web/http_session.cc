@@ -46,7 +46,11 @@ constexpr std::string_view kTooManyBodies =
 }  // namespace
 
 HttpSession::HttpSession(Link& link, WebContext& context, std::string early)
-    : link_(link), context_(context), in_(std::move(early)), body_share_(context.bodies) {}
+    : link_(link),
+      context_(context),
+      in_(std::move(early)),
+      remote_(remote_text(link.socket())),
+      body_share_(context.bodies) {}
 
 asio::awaitable<void> HttpSession::run() {
   context_.metrics.connections_http.Increment();
@@ -70,7 +74,7 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
     if (!readable) co_return std::nullopt;
     if (parser.done()) {
       Request request = parser.take();
-      request.remote = remote_text(link_.socket());
+      request.remote = remote_;
       co_return request;
     }
     if (parser.started() && deadline == 0) {
@@ -131,7 +135,14 @@ std::optional<Response> HttpSession::inflate(Request& request) {
   return std::nullopt;
 }
 
-asio::awaitable<bool> HttpSession::read_more(const HttpParser& parser, std::int64_t deadline) {
+asio::awaitable<bool> HttpSession::read_more(HttpParser& parser, std::int64_t deadline) {
+  const std::size_t step_max = std::max(kFirstReadBytes, context_.options.read_bytes);
+  if (const std::span<char> body = parser.body_space(step_max); !body.empty()) {
+    const Result<std::size_t> came =
+        co_await link_.read_some(body.data(), body.size(), deadline, false);
+    parser.body_filled(came ? *came : 0);
+    co_return co_await note_read(parser, came);
+  }
   in_.erase(0, at_);
   at_ = 0;
   if (!parser.started()) {
@@ -141,13 +152,17 @@ asio::awaitable<bool> HttpSession::read_more(const HttpParser& parser, std::int6
   }
   // Bodies are read in ever larger steps.
   const std::size_t had = in_.size();
-  const std::size_t step = std::clamp(in_.capacity() - had, kFirstReadBytes,
-                                      std::max(kFirstReadBytes, context_.options.read_bytes));
-  in_.resize(had + step);
+  const std::size_t step = std::clamp(in_.capacity() - had, kFirstReadBytes, step_max);
+  in_.resize_and_overwrite(had + step, [](char*, std::size_t size) { return size; });
   const Result<std::size_t> count =
       co_await link_.read_some(in_.data() + had, step, deadline, !parser.started());
   in_.resize(had + (count ? *count : 0));
   if (count && *count == step) in_.reserve(2 * (had + step));
+  co_return co_await note_read(parser, count);
+}
+
+// Whether there is something to go on with.
+asio::awaitable<bool> HttpSession::note_read(const HttpParser& parser, Result<std::size_t> count) {
   if (count && *count != 0) {
     context_.metrics.bytes_read.Increment(static_cast<double>(*count));
     co_return true;

@@ -32,7 +32,8 @@ class HttpSession {
   boost::asio::awaitable<bool> parse(HttpParser& parser);
   // Undoes Content-Encoding. The answer, if that fails.
   std::optional<Response> inflate(Request& request);
-  boost::asio::awaitable<bool> read_more(const HttpParser& parser, std::int64_t deadline);
+  boost::asio::awaitable<bool> read_more(HttpParser& parser, std::int64_t deadline);
+  boost::asio::awaitable<bool> note_read(const HttpParser& parser, Result<std::size_t> count);
 
   // Always false: the connection is over. Says so where somebody waits for an answer.
   boost::asio::awaitable<bool> give_up(const HttpParser& parser, Error error);
@@ -41,8 +42,9 @@ class HttpSession {
 
   Link& link_;
   WebContext& context_;
-  std::string in_;      // read, not parsed
-  std::size_t at_ = 0;  // parsed up to here
+  std::string in_;            // read, not parsed
+  std::size_t at_ = 0;        // parsed up to here
+  const std::string remote_;  // who sends, as Java writes it
   std::uint64_t served_ = 0;
   ByteBudget::Share body_share_;  // of the request being received or served
 };

@@ -28,6 +28,15 @@ class LineSplitter {
   // kLine: without "\n" or "\r\n". kTooLong: `line` is the beginning of it, at most 64 bytes.
   [[nodiscard]] Found next(std::string_view& line);
 
+  // What next() would cut into lines, for those who find the ends themselves; empty while a line
+  // that is too long is being dropped.
+  [[nodiscard]] std::string_view ahead() const {
+    if (dropping_ || scanned_ != begin_) return {};
+    return std::string_view(buffer_).substr(begin_, end_ - begin_);
+  }
+  // So much of it has been taken: whole lines, their ends too.
+  void took(std::size_t bytes) { begin_ = scanned_ = begin_ + bytes; }
+
   // Gives the memory back, when no line is unfinished and reads do not fill it. True: it did.
   bool release_if_idle();
 

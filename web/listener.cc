@@ -111,25 +111,43 @@ struct Listener::State : std::enable_shared_from_this<State> {
   std::mutex mutex;
   std::condition_variable changed;
   std::unordered_set<std::shared_ptr<Link>> links;  // guarded by mutex
+  const std::vector<asio::any_io_executor> homes;   // each is run by one thread; may be none
+  std::vector<std::size_t> lodgers;                 // connections by home; guarded by mutex
+  std::size_t next_home = 0;                        // where looking begins; guarded by mutex
   std::size_t loops = 0;                            // accept and sweep; guarded by mutex
   std::uint16_t port = 0;                           // set by start()
 
-  State(WebContext& c, asio::any_io_executor e)
+  State(WebContext& c, asio::any_io_executor e, std::vector<asio::any_io_executor> h)
       : context(c),
         executor(std::move(e)),
         acceptor(asio::make_strand(executor)),
         pause(acceptor.get_executor()),
-        sweep(acceptor.get_executor()) {}
+        sweep(acceptor.get_executor()),
+        homes(std::move(h)),
+        lodgers(homes.size()) {}
 
   asio::awaitable<void> accept_loop();
   asio::awaitable<void> sweep_loop();
-  void take(tcp::socket socket);
+  std::size_t choose_home();
+  void take(tcp::socket socket, std::size_t home);
   void spawn_loop(asio::awaitable<void> loop);
   void each(void (Link::*call)());
   bool gone_within(std::chrono::milliseconds time);
 };
 
-void Listener::State::take(tcp::socket socket) {
+// The one with the fewest connections, in turn where they are equal; 0 where there are no homes.
+std::size_t Listener::State::choose_home() {
+  const std::lock_guard lock(mutex);
+  std::size_t chosen = next_home;
+  for (std::size_t i = 0; i < lodgers.size(); ++i) {
+    const std::size_t home = (next_home + i) % lodgers.size();
+    if (lodgers[home] < lodgers[chosen]) chosen = home;
+  }
+  if (!lodgers.empty()) next_home = (chosen + 1) % lodgers.size();
+  return chosen;
+}
+
+void Listener::State::take(tcp::socket socket, std::size_t home) {
   context.metrics.connections_total.Increment();
   boost::system::error_code ignored;  // only a matter of speed
   socket.set_option(tcp::no_delay(true), ignored);
@@ -142,27 +160,31 @@ void Listener::State::take(tcp::socket socket) {
       return;  // the link closes its socket
     }
     links.insert(link);
+    if (!lodgers.empty()) ++lodgers[home];
   }
   auto session = run_connection(link, context);
   asio::co_spawn(link->socket().get_executor(), std::move(session),
-                 [self = shared_from_this(), link](const std::exception_ptr& thrown) {
+                 [self = shared_from_this(), link, home](const std::exception_ptr& thrown) {
                    if (thrown) {
                      log::error("a session ended by an exception; its connection is closed");
                      link->close();
                    }
                    const std::lock_guard lock(self->mutex);
                    self->links.erase(link);
+                   if (!self->lodgers.empty()) --self->lodgers[home];
                    self->changed.notify_all();
                  });
 }
 
 asio::awaitable<void> Listener::State::accept_loop() {
   while (!stopping) {
-    tcp::socket socket(asio::make_strand(executor));
+    const std::size_t home = choose_home();
+    tcp::socket socket(homes.empty() ? asio::any_io_executor(asio::make_strand(executor))
+                                     : homes[home]);
     auto accepting = acceptor.async_accept(socket, kAwaitable);
     const auto [error] = co_await std::move(accepting);
     if (!error) {
-      take(std::move(socket));
+      take(std::move(socket), home);
     } else if (!stopping) {
       // No descriptors left, most likely. Later there may be some.
       log::warn("cannot accept a connection: {}", error.message());
@@ -214,8 +236,9 @@ Result<void> check_listen(const WebOptions& options, const asio::any_io_executor
   return bind(options, acceptor);
 }
 
-Listener::Listener(WebContext& context, asio::any_io_executor executor)
-    : state_(std::make_shared<State>(context, std::move(executor))) {}
+Listener::Listener(WebContext& context, asio::any_io_executor executor,
+                   std::vector<asio::any_io_executor> homes)
+    : state_(std::make_shared<State>(context, std::move(executor), std::move(homes))) {}
 
 Listener::~Listener() { stop(); }
 

@@ -1,11 +1,12 @@
 // Accepts connections and owns the sessions that come of them.
 //
 //   Threads  start() and stop() from one thread that does not run the executor; sessions on
-//   strands.
+//            strands of it or, where there are homes, each on the home that has the fewest.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -17,7 +18,8 @@ namespace halite::web {
 class Listener {
  public:
   // The context outlives the listener.
-  Listener(WebContext& context, boost::asio::any_io_executor executor);
+  Listener(WebContext& context, boost::asio::any_io_executor executor,
+           std::vector<boost::asio::any_io_executor> homes);
   ~Listener();
 
   [[nodiscard]] Result<void> start();

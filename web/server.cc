@@ -11,13 +11,17 @@ struct WebServer::Impl {
   WebContext context;
   Listener listener;
 
-  Impl(WebOptions options, WebServices services, boost::asio::any_io_executor executor)
-      : context(std::move(options), std::move(services)), listener(context, std::move(executor)) {}
+  Impl(WebOptions options, WebServices services, boost::asio::any_io_executor executor,
+       std::vector<boost::asio::any_io_executor> homes)
+      : context(std::move(options), std::move(services)),
+        listener(context, std::move(executor), std::move(homes)) {}
 };
 
 WebServer::WebServer(WebOptions options, WebServices services,
-                     boost::asio::any_io_executor executor)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(services), std::move(executor))) {}
+                     boost::asio::any_io_executor executor,
+                     std::vector<boost::asio::any_io_executor> homes)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(services), std::move(executor),
+                                   std::move(homes))) {}
 
 WebServer::~WebServer() { stop(); }
 

@@ -94,7 +94,10 @@ struct WebServices {
 
 class WebServer {
  public:
-  WebServer(WebOptions options, WebServices services, boost::asio::any_io_executor executor);
+  // With `homes`, executors that one thread each runs, a connection lives on one of them from its
+  // first byte to its last.
+  WebServer(WebOptions options, WebServices services, boost::asio::any_io_executor executor,
+            std::vector<boost::asio::any_io_executor> homes = {});
   ~WebServer();  // stops
   WebServer(const WebServer&) = delete;
   WebServer& operator=(const WebServer&) = delete;

@@ -93,10 +93,12 @@ asio::awaitable<void> TelnetSession::take_lines() {
   std::uint64_t count = 0;
   const bool takes_puts = context_.options.mode != Mode::kReadOnly;
   while (!exit_) {
+    if (unflushed_) count += co_await take_usual();
     const LineSplitter::Found found = lines_.next(line);
     if (found == LineSplitter::Found::kNothing) break;
     ++count;
     if (found == LineSplitter::Found::kTooLong) {
+      if (unflushed_) co_await flush();  // answers keep the order of the lines
       refuse_long_line(line);
     } else if (takes_puts && first_word(line) == "put") {
       if (!side_lines_.empty()) co_await flush_side();
@@ -113,6 +115,15 @@ asio::awaitable<void> TelnetSession::take_lines() {
   context_.metrics.telnet_lines.Increment(static_cast<double>(count));
   if (unflushed_) co_await flush();
   if (!side_lines_.empty()) co_await flush_side();
+}
+
+// Lines of points that come as they came before; how many.
+asio::awaitable<std::uint64_t> TelnetSession::take_usual() {
+  const std::size_t line_bytes_max = context_.options.line_bytes_max;
+  const auto taken = batch_.add_usual(lines_.ahead(), line_bytes_max, reply_);
+  lines_.took(taken.bytes);
+  if (batch_.full()) co_await flush();
+  co_return taken.lines;
 }
 
 // Answers keep the order of the lines, so only one kind waits at a time.

@@ -34,6 +34,7 @@ class TelnetSession {
   boost::asio::awaitable<bool> read();  // false: nothing more comes
   bool count_timeout(const Error& error);
   boost::asio::awaitable<void> take_lines();  // all that are there
+  boost::asio::awaitable<std::uint64_t> take_usual();
   boost::asio::awaitable<void> run_command(std::string_view line);
   void refuse_long_line(std::string_view beginning);
   boost::asio::awaitable<void> flush();  // points of the lines so far go to the store

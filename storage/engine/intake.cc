@@ -9,6 +9,7 @@ namespace halite::storage::engine {
 namespace {
 
 constexpr std::size_t kRecordPointsMax = 1 << 16;  // some 1.5 MB in a record at the worst
+constexpr std::size_t kAhead = 8;                  // so many points ahead memory is asked for
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
 prometheus::Family<prometheus::Counter>& points_family(prometheus::Registry& registry) {
@@ -67,11 +68,13 @@ std::vector<Refusal> Intake::admit(const PointBatch& batch, Sorted& sorted) cons
   for (std::uint32_t shard = 0; shard < retention.shard_count(); shard += salts) {
     sorted.alive.push_back(retention.layout_of(shard).alive(kAllTimes, now));
   }
+  const bool one_class = sorted.alive.size() == 1;  // the usual case does not divide
   std::vector<Refusal> refused;
   sorted.shard_of.resize(batch.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (i + kAhead < batch.size()) __builtin_prefetch(&table.at(batch.series[i + kAhead]));
     const std::uint32_t shard = table.at(batch.series[i]).shard;
-    const TimeRange& alive = sorted.alive[shard / salts];
+    const TimeRange& alive = sorted.alive[one_class ? 0 : shard / salts];
     if (batch.times[i] >= alive.begin && batch.times[i] < alive.end) {
       sorted.shard_of[i] = shard;
       continue;
@@ -133,6 +136,7 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
       sorted.defined.push_back(series[i]);
     }
     sorted.places[i] = *place;
+    shard.prefetch(*place);
   }
   log_records::append_points(
       sorted.record, {.shard = shard_index,
@@ -146,7 +150,9 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
     for (const SeriesId id : sorted.defined) head.clear_place(id);
     return sequence;
   }
+  for (std::size_t i = 0; i < std::min(kAhead, count); ++i) shard.prefetch_end(sorted.places[i]);
   for (std::size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) shard.prefetch_end(sorted.places[i + kAhead]);
     shard.append(sorted.places[i], {.time = sorted.times[begin + i],
                                     .value = sorted.values[begin + i],
                                     .is_float = (sorted.flags[begin + i] & kFloat) != 0});

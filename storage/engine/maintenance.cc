@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "common/run_here.h"
+#include "common/thread_name.h"
 #include "storage/engine/flush.h"
 
 namespace halite::storage::engine {
@@ -46,7 +47,10 @@ Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& regis
 Maintenance::~Maintenance() { stop(); }
 
 void Maintenance::start() {
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] {
+    name_this_thread("maintenance");
+    run();
+  });
 }
 
 void Maintenance::stop() {

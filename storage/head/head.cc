@@ -35,14 +35,6 @@ Head::~Head() {
   for (std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
 }
 
-std::optional<std::uint32_t> Head::place_of(SeriesId id) const {
-  const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
-  if (page == nullptr) return std::nullopt;
-  const std::uint32_t place = (*page)[id % kPageSeries];
-  if (place == 0) return std::nullopt;
-  return place - 1;
-}
-
 void Head::set_place(SeriesId id, std::uint32_t place) {
   std::atomic<Page*>& entry = pages_[id / kPageSeries];
   Page* page = entry.load(std::memory_order_acquire);

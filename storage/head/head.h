@@ -35,7 +35,12 @@ class Head {
   }
 
   // Under the lock of the series' shard: its place there, if it has one.
-  [[nodiscard]] std::optional<std::uint32_t> place_of(SeriesId id) const;
+  [[nodiscard]] std::optional<std::uint32_t> place_of(SeriesId id) const {
+    const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+    const std::uint32_t place = page == nullptr ? 0 : (*page)[id % kPageSeries];
+    if (place == 0) return std::nullopt;
+    return place - 1;
+  }
   void set_place(SeriesId id, std::uint32_t place);
   void clear_place(SeriesId id);  // of one that has a place
 

@@ -18,7 +18,7 @@
 namespace halite::storage {
 
 // A series' points in one generation, as bytes of point_stream.h.
-struct HeadSeries {
+struct alignas(64) HeadSeries {  // a line of the processor's cache, and nothing of its neighbours
   SeriesId id = 0;
   std::uint32_t points = 0;
   std::uint32_t bytes = 0;
@@ -47,6 +47,13 @@ class HeadShard {
 
   // Locked.
   void append(std::uint32_t place, const StreamPoint& point);
+
+  // Locked. Ask memory for what append() will need: first the series, later the end of its bytes.
+  void prefetch(std::uint32_t place) const { __builtin_prefetch(&series_[place], 1); }
+  void prefetch_end(std::uint32_t place) const {
+    const HeadSeries& series = series_[place];
+    __builtin_prefetch(series.data + series.bytes, 1);
+  }
 
   // Locked, unless frozen.
   [[nodiscard]] const HeadSeries& at(std::uint32_t place) const { return series_[place]; }

@@ -12,8 +12,10 @@
 // Any order of times is taken, also repeated ones. The bytes never leave the process.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "common/clock.h"
 #include "common/data_point.h"
@@ -35,9 +37,73 @@ struct StreamPoint {
   bool is_float = false;
 };
 
+// The bits of a control byte, and the small numbers around them.
+namespace point_stream {
+
+inline constexpr std::uint8_t kLengthMask = 0x0F;
+inline constexpr std::uint8_t kFloatBit = 0x10;
+inline constexpr std::uint8_t kHighBit = 0x20;
+inline constexpr std::uint8_t kTimeBit = 0x40;
+
+// Wrapping, so that times and values of any size make their way back.
+inline std::uint64_t zigzag(std::uint64_t difference) {
+  return (difference << 1) ^ (0 - (difference >> 63));
+}
+
+inline unsigned bytes_of(std::uint64_t value) {
+  return (static_cast<unsigned>(std::bit_width(value)) + 7) / 8;
+}
+
+// Little-endian, all 8 bytes: the caller keeps as many as count.
+inline void store8(std::uint8_t* to, std::uint64_t value) {
+  if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
+  std::memcpy(to, &value, sizeof value);
+}
+
+inline std::uint8_t* put_varint(std::uint8_t* to, std::uint64_t value) {
+  while (value >= 0x80) {
+    *to++ = static_cast<std::uint8_t>(value | 0x80);
+    value >>= 7;
+  }
+  *to++ = static_cast<std::uint8_t>(value);
+  return to;
+}
+
+}  // namespace point_stream
+
 // Writes a point at `to`, where kStreamPointBytesMax bytes are free; returns the end of it.
-[[nodiscard]] std::uint8_t* encode_point(std::uint8_t* to, StreamState& state,
-                                         const StreamPoint& point);
+[[nodiscard]] inline std::uint8_t* encode_point(std::uint8_t* to, StreamState& state,
+                                                const StreamPoint& point) {
+  using namespace point_stream;  // NOLINT(google-build-using-namespace)
+  const auto step = static_cast<std::uint64_t>(point.time) - static_cast<std::uint64_t>(state.time);
+  std::uint8_t* const control = to++;
+  std::uint8_t bits = 0;
+  if (step != static_cast<std::uint64_t>(state.step)) {
+    bits |= kTimeBit;
+    to = put_varint(to, zigzag(step - static_cast<std::uint64_t>(state.step)));
+  }
+  std::uint64_t change = 0;
+  unsigned length = 0;
+  if (point.is_float) {
+    bits |= kFloatBit;
+    change = point.value ^ state.value;
+    length = bytes_of(change);
+    // Round numbers end in zeros: then the low bytes are the ones to leave out.
+    const unsigned zeros = change == 0 ? 0 : static_cast<unsigned>(std::countr_zero(change)) / 8;
+    if (8 - zeros < length) {
+      bits |= kHighBit;
+      length = 8 - zeros;
+      change >>= 8 * zeros;
+    }
+  } else {
+    change = zigzag(point.value - state.value);
+    length = bytes_of(change);
+  }
+  *control = static_cast<std::uint8_t>(bits | length);
+  store8(to, change);
+  state = {.time = point.time, .step = static_cast<std::int64_t>(step), .value = point.value};
+  return to + length;
+}
 
 // Reads a point that encode_point() wrote; moves `from` behind it.
 [[nodiscard]] StreamPoint decode_point(const std::uint8_t*& from, StreamState& state);

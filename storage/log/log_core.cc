@@ -7,6 +7,7 @@
 
 #include "common/check.h"
 #include "common/log.h"
+#include "common/thread_name.h"
 #include "storage/log/format.h"
 #include "storage/log/replay.h"
 
@@ -71,7 +72,10 @@ Result<void> Log::Core::open(const ReplayCallbacks& replay) {
   TRY_VOID(segments_->trim_spares(options_.spare_segments_max));
   note_disk();
   add_group();
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] {
+    name_this_thread("log");
+    run();
+  });
   return {};
 }
 

@@ -66,6 +66,21 @@ class Sender {
     return body;
   }
 
+  // Telnet lines, as one read finds them.
+  std::string lines() {
+    constexpr std::string_view kTags[] = {"host=a", "host=b dc=x", "host=c ", "host=a host=a"};
+    std::string text;
+    const std::size_t points = 1 + below(60);
+    for (std::size_t i = 0; i < points; ++i) {
+      place_ = below(15) == 0 ? below(metrics_.size()) : (place_ + 1) % metrics_.size();
+      text += fmt::format("put {} {} {} {}{}", metrics_[place_], time(), value(),
+                          kTags[place_ % (neat_ ? 3 : 4)], below(20) == 0 ? "\r\n" : "\n");
+    }
+    if (below(4) == 0) break_something(text);
+    if (!text.ends_with('\n')) text += '\n';
+    return text;
+  }
+
   std::size_t below(std::size_t bound) { return random_() % bound; }
 
  private:
@@ -157,6 +172,16 @@ class Sender {
   std::int64_t time_ = 1'356'998'400;
 };
 
+std::string stored_by(WriterFixture& fixture) {
+  std::string text;
+  for (const auto& point : fixture.store.take_points()) {
+    text += fmt::format("{} {} {} {}", point.series.metric, point.time, point.value, point.flags);
+    for (const Tag& tag : point.series.tags) text += fmt::format(" {}={}", tag.key, tag.value);
+    text += '\n';
+  }
+  return text;
+}
+
 std::string said(WriterFixture& fixture, const std::string& body) {
   const auto outcome = test::run_task(fixture.writer.put_json(body));
   std::string text;
@@ -168,12 +193,51 @@ std::string said(WriterFixture& fixture, const std::string& body) {
       text += failure.datapoint + ": " + failure.error + "\n";
     }
   }
-  for (const auto& point : fixture.store.take_points()) {
-    text += fmt::format("{} {} {} {}", point.series.metric, point.time, point.value, point.flags);
-    for (const Tag& tag : point.series.tags) text += fmt::format(" {}={}", tag.key, tag.value);
-    text += '\n';
+  return text + stored_by(fixture);
+}
+
+// What a session does with what it read; `quickly`: it lets the batch find the lines.
+std::string said_to_lines(WriterFixture& fixture, std::string_view text, bool quickly) {
+  constexpr std::size_t kLineBytesMax = 60;
+  TelnetBatch batch(fixture.writer);
+  std::string replies;
+  while (!text.empty()) {
+    if (quickly) text.remove_prefix(batch.add_usual(text, kLineBytesMax, replies).bytes);
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) break;
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.size() > kLineBytesMax) {
+      EXPECT_TRUE(test::run_task(batch.flush(replies)));
+      replies += "too long\n";
+    } else if (line.starts_with("put ")) {
+      batch.add(line, replies);
+    }
+    if (batch.full()) {
+      EXPECT_TRUE(test::run_task(batch.flush(replies)));
+    }
   }
-  return text;
+  EXPECT_TRUE(test::run_task(batch.flush(replies)));
+  return replies + stored_by(fixture);
+}
+
+TEST(UsualProperty, LinesReadQuicklyAreReadRight) {
+  const std::uint64_t seed = setting("HALITE_PROPERTY_SEED", 1);
+  const std::uint64_t cases = setting("HALITE_PROPERTY_CASES", 300);
+  IngestOptions with_cache = small_options(1 << 20);
+  IngestOptions without = small_options(0);
+  with_cache.limits.telnet_batch_points_max = without.limits.telnet_batch_points_max = 25;
+  for (std::uint64_t i = 0; i < cases; ++i) {
+    Sender sender(seed + i);
+    WriterFixture knowing(with_cache);
+    WriterFixture reading(without);
+    for (int round = 0; round < 12; ++round) {
+      const std::string text = sender.lines();
+      ASSERT_EQ(said_to_lines(knowing, text, true), said_to_lines(reading, text, false))
+          << "seed " << seed + i << ": " << text;
+    }
+  }
 }
 
 TEST(UsualProperty, BodiesReadQuicklyAreReadRight) {

@@ -1,5 +1,9 @@
 #include "web/http_parser.h"
 
+#include <algorithm>
+#include <span>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace halite::web {
@@ -48,6 +52,32 @@ TEST(HttpParser, StopsAtTheEndOfTheRequest) {
   const HttpParser::Fed first = parser.feed(text);
   EXPECT_TRUE(parser.done());
   EXPECT_EQ(first.consumed, text.size() / 2);
+}
+
+// As a session reads a body: where it is to be, in pieces of any size.
+TEST(HttpParser, BodiesAreReadInPlace) {
+  const std::string body = "0123456789";
+  for (const std::size_t fed_before : {0U, 1U, 9U}) {
+    HttpParser parser(kLimits);
+    EXPECT_TRUE(parser.body_space(100).empty());  // nobody knows yet that there is one
+    const std::string head = "POST /api/put HTTP/1.1\r\nContent-Length: 10\r\n\r\n";
+    static_cast<void>(parser.feed(head + body.substr(0, fed_before)));
+    for (std::size_t at = fed_before; at < body.size();) {
+      ASSERT_FALSE(parser.done());
+      EXPECT_EQ(parser.body_bytes(), at);
+      const std::span<char> space = parser.body_space(4);
+      ASSERT_EQ(space.size(), std::min<std::size_t>(4, body.size() - at));
+      const std::size_t came = space.size() > 1 ? space.size() - 1 : 1;  // less than there is room
+      std::copy_n(body.data() + at, came, space.data());
+      parser.body_filled(came);
+      at += came;
+    }
+    EXPECT_TRUE(parser.done());
+    EXPECT_EQ(parser.take().body, body);
+  }
+  HttpParser chunked(kLimits);
+  static_cast<void>(chunked.feed("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nab"));
+  EXPECT_TRUE(chunked.body_space(100).empty());
 }
 
 TEST(HttpParser, Chunks) {
