@@ -8,7 +8,11 @@ import pathlib
 import platform
 import subprocess
 
+import scale_bench
 import server_bench
+import stage_bench
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def processor():
@@ -47,16 +51,25 @@ def print_table(title, benchmarks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=("programs", "server"))
+    parser.add_argument("--only", choices=("programs", "server", "scale"))
+    parser.add_argument("--stages", action="store_true",
+                        help="only what a point costs on its way in, stage by stage")
+    parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves"),
+                        help="of --only scale; may be repeated; all by default")
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
-    parser.add_argument("--quick", action="store_true", help="an hour of points in place of twelve")
+    parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
     options = parser.parse_args()
     build = options.build.resolve()
     print(f"{processor()}, {platform.system()} {platform.release()}")
-    if options.only != "server":
+    if options.stages:
+        stage_bench.run(build, options.quick)
+        return
+    if options.only in (None, "programs"):
         run_programs(build, options.filter)
-    if options.only != "programs":
+    if options.only in (None, "scale"):
+        scale_bench.run(build, options.quick, options.part, ROOT / "docs/images")
+    if options.only in (None, "server"):
         server_bench.run(str(build / "halite"), options.store, options.quick)
 
 

@@ -71,12 +71,12 @@ QUICK = Size(hosts=1000, steps=360, json_steps=60, wide_hosts=1000)
 
 
 class Server:
-    def __init__(self, binary, store, data_dir):
+    def __init__(self, binary, store, data_dir, *settings):
         self.data_dir = pathlib.Path(data_dir)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALITE_")}
         self.process = subprocess.Popen(
             [binary, "serve", "--listen", "127.0.0.1:0", "--data-dir", str(data_dir),
-             "--store", store, "--set", "self_metrics.enabled=false"],
+             "--store", store, "--set", "self_metrics.enabled=false", *settings],
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
         self.port = None
         for line in self.process.stderr:
@@ -113,14 +113,24 @@ class Server:
         return sum(f.stat().st_size for f in self.data_dir.rglob("*") if f.is_file())
 
     def get(self, path):
+        return self.ask("GET", path)
+
+    def post(self, path):
+        return self.ask("POST", path)
+
+    def ask(self, method, path):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
-        connection.request("GET", path)
+        connection.request(method, path)
         answer = connection.getresponse()
         body = answer.read()
         connection.close()
-        if answer.status != 200:
-            raise SystemExit(f"GET {path}: {answer.status} {body[:500]}")
+        if answer.status not in (200, 204):
+            raise SystemExit(f"{method} {path}: {answer.status} {body[:500]}")
         return body
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -144,7 +154,7 @@ def send_telnet_minutes(port, hosts, steps):
     send_telnet(port, hosts, steps, 60)
 
 
-def send_json(port, hosts, steps):
+def send_json(port, hosts, steps, begin_s=START_S):
     tags = [json.dumps(host_tags(host), separators=(",", ":")) for host in hosts]
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     batch = []
@@ -158,7 +168,7 @@ def send_json(port, hosts, steps):
         batch.clear()
 
     for step in range(steps):
-        second = START_S + step * STEP_S
+        second = begin_s + step * STEP_S
         for host, tag in zip(hosts, tags):
             batch.append(f'{{"metric":"{METRIC}","timestamp":{second},'
                          f'"value":{value(host, step)},"tags":{tag}}}')
@@ -228,8 +238,7 @@ def measure_load(binary, store, send, size, steps):
             questions = measure_questions(server, steps) if send is send_telnet else []
             server.stop()
         finally:
-            server.process.kill()
-            server.process.wait()
+            server.kill()
         rows["bytes a point, stopped"] = server.bytes_on_disk() / points
         return rows, questions
 
@@ -270,8 +279,7 @@ def measure_wide(binary, store, size):
                              server.peak_mib() - before))
             server.stop()
         finally:
-            server.process.kill()
-            server.process.wait()
+            server.kill()
     return rows
 
 
