@@ -118,7 +118,7 @@ class Directory:
         self.totals["flushes asked for"] += load.flushes
         self.totals["seals asked for"] += load.seals
         for refusal in load.refusals:
-            if self.profile.ttl_ms == 0 or "retention" not in refusal:
+            if self.profile.speed == 1 or "retention" not in refusal:
                 raise Failure(f"refused: {refusal}")
 
     def check(self):
@@ -130,7 +130,7 @@ class Directory:
             for metric in sorted({*self.ledger.metrics, *known}):
                 now = self.clock()
                 stored = self.server.stored(metric, 1, now * 2) if metric in known else {}
-                ttl = self.profile.ttl_ms
+                ttl = self.profile.ttl_ms(metric)
                 oldest = (now - ttl, self.clock() - ttl) if ttl else (0, 0)
                 self.ledger.metrics.setdefault(metric, {})
                 right, wrong = self.ledger.check(metric, stored, *oldest)
@@ -166,6 +166,7 @@ class Directory:
             self.server.end(signal.SIGKILL)
         self.totals["sent"] += self.ledger.sent
         self.totals["acknowledged"] += self.ledger.acknowledged
+        self.totals["deleted"] += self.ledger.deleted
         if not keep:
             shutil.rmtree(self.path)
 
@@ -196,7 +197,7 @@ def run(options, kind, totals):
 
 
 def print_table(results):
-    rows = ["rounds", "starts", "checks", "sent", "acknowledged", "points read back", "lost",
+    rows = ["rounds", "starts", "checks", "sent", "acknowledged", "deleted", "points read back", "lost",
             "changed", "invented", "expired"]
     for totals in results.values():
         rows += sorted(name for name in totals if name not in rows)

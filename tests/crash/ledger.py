@@ -23,6 +23,7 @@ class Ledger:
         self.metrics = {}  # metric: {tags: {ms: [values]}}
         self.sent = 0
         self.acknowledged = 0
+        self.deleted = 0
 
     def series(self, metric, tags):
         with self.lock:
@@ -41,6 +42,20 @@ class Ledger:
                 values = self.metrics[metric][tags][time]
                 del values[:-1]
             self.acknowledged += len(batch)
+
+    def send_delete(self, metric, tags, begin, end):
+        """Points in [begin, end) may be gone from now on."""
+        with self.lock:
+            for time, values in self.metrics[metric][tags].items():
+                if begin <= time < end:
+                    values.append(None)
+
+    def acknowledge_delete(self, metric, tags, begin, end):
+        with self.lock:
+            for time, values in self.metrics[metric][tags].items():
+                if begin <= time < end:
+                    self.deleted += len(values) > 1 and values[0] is not None
+                    del values[:-1]
 
     def check(self, metric, stored, oldest_before, oldest_after):
         """Compares with stored (see Server.stored) and takes it for what must stay.

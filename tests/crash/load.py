@@ -6,6 +6,7 @@ import random
 import struct
 import threading
 import time
+import urllib.parse
 
 HTTP_WRITERS = 3
 TELNET_WRITERS = 2
@@ -127,9 +128,29 @@ class Load:
                 else:
                     with self.lock:
                         self.refusals.append(refusal)
+                if choose.random() < 0.05:
+                    self._delete(choose.choice(some), choose)
                 time.sleep(choose.random() * 0.02)
         except (OSError, http.client.HTTPException):
             pass  # it is gone: this batch was not acknowledged
+
+    def _delete(self, series, choose):
+        """A part of one series; all that was sent to it so far was acknowledged."""
+        if not series.times:
+            return
+        begin = choose.choice(series.times)
+        end = begin + choose.randrange(1, 40 * self.profile.step_ms)
+        where = (series.metric, series.tags, begin, end)
+        name = dict(series.tags)["name"]
+        question = urllib.parse.quote(f"none:{series.metric}{{name={name}}}", safe="")
+        self.ledger.send_delete(*where)
+        status, body = self.server.request(
+            "DELETE", f"/api/query?start={begin}&end={end - 1}&ms=true&m={question}")
+        if status == 200:
+            self.ledger.acknowledge_delete(*where)
+        else:
+            with self.lock:
+                self.refusals.append(f"delete: {status} {body[:500]!r}")
 
     def _http(self):
         connection = self.server.http()

@@ -4,13 +4,15 @@ import time
 
 
 class Forever:
-    """No TTL, slots of a day; points of ten days."""
+    """No TTL but for one metric, slots of a day; points of ten days."""
 
     name = "forever"
     speed = 1
-    ttl_ms = 0
     step_ms = 60_000
-    settings = {}
+    settings = {"STORAGE_RETENTION": "crash.m3=30d"}
+
+    def ttl_ms(self, metric):
+        return 30 * 86_400_000 if metric == "crash.m3" else 0
 
     def times(self, now_ms):
         """[begin, end) of the points that are sent now."""
@@ -19,23 +21,27 @@ class Forever:
 
 class Ring:
     """Ten minutes' TTL, slots of a minute in a ring of 24, and a clock that runs thirty times as
-    fast: a slot expires every two seconds, keys are used again after some fifty."""
+    fast: a slot expires every two seconds, keys are used again after some fifty. One metric stays
+    longer, one for ever."""
 
     name = "ring"
     speed = 30
-    ttl_ms = 600_000
     step_ms = 2_000
     settings = {
-        "STORAGE_TTL_MS": ttl_ms,
+        "STORAGE_TTL_MS": 600_000,
+        "STORAGE_RETENTION": "crash.m1=0, crash.m2=15m",
         "STORAGE_SLOT_MS": 60_000,
         "STORAGE_SLOTS": 24,
         "STORAGE_FUTURE_MAX_MS": 300_000,
         "ENGINE_EXPIRE_AFTER_CLOCK_JUMP": "true",
     }
 
+    def ttl_ms(self, metric):
+        return {"crash.m1": 0, "crash.m2": 900_000}.get(metric, 600_000)
+
     def times(self, now_ms):
         # Far enough from both ends for a batch that is held up for three seconds.
-        return now_ms - self.ttl_ms + 90_000, now_ms + 200_000
+        return now_ms - 510_000, now_ms + 200_000
 
 
 PROFILES = (Forever(), Ring())
@@ -50,6 +56,7 @@ SETTINGS = {
     "STORAGE_SALT_BUCKETS": 4,
     "ROCKSDB_WRITE_BUFFER_BYTES": "1MiB",
     "SELF_METRICS_ENABLED": "false",
+    "WEB_ALLOW_DELETE": "true",
     "THREADS_WEB": 2,
     "THREADS_QUERY": 2,
 }
