@@ -10,6 +10,7 @@
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/generations.h"
 #include "storage/engine/name_log.h"
+#include "storage/engine/newest_points.h"
 #include "storage/engine/options.h"
 #include "storage/engine/retention.h"
 #include "storage/log/log.h"
@@ -31,6 +32,7 @@ struct Core {
                  SeriesLimits{options.series_max, options.series_bytes_max}, retention),
         generations(chunks->mark().flush_number, retention->shard_count(), options.series_max,
                     log->last()),
+        newest(retention->shard_count(), options.series_max),
         pool(options.read_threads) {
     registry.defer(name_log);
   }
@@ -49,6 +51,7 @@ struct Core {
   EngineNameLog name_log;
   SeriesRegistry registry;
   Generations generations;
+  NewestPoints newest;
   boost::asio::thread_pool pool;  // for scans
   std::atomic<bool> closing = false;
 };

@@ -28,11 +28,18 @@ EngineOptions complete(EngineOptions options, const std::shared_ptr<FileSystem>&
   return options;
 }
 
-Task<std::vector<LastPoint>> last_in_shard(std::shared_ptr<engine::Core> core,
-                                           std::shared_ptr<const RowSelection> selection,
-                                           TimeRange range, std::uint32_t shard) {
-  auto job = [core, selection, range, shard] {
-    return engine::find_last_points(*core, *selection, range, shard);
+Task<std::vector<LastPoint>> last_in_shards(std::shared_ptr<engine::Core> core,
+                                            std::shared_ptr<const RowSelection> selection,
+                                            TimeRange range, std::uint32_t begin,
+                                            std::uint32_t end) {
+  auto job = [core, selection, range, begin, end]() -> Result<std::vector<LastPoint>> {
+    std::vector<LastPoint> found;
+    for (std::uint32_t shard = begin; shard < end; ++shard) {
+      TRY(const std::vector<LastPoint> part,
+          engine::find_last_points(*core, *selection, range, shard));
+      found.insert(found.end(), part.begin(), part.end());
+    }
+    return found;
   };
   co_return co_await offload(core->pool, std::move(job));
 }
@@ -188,9 +195,14 @@ Task<std::vector<LastPoint>> EngineStore::last(std::shared_ptr<const Selection> 
                                                TimeRange range) {
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   CO_TRY_VOID(core_->check_open());
+  // Few are found sooner than another thread wakes.
+  constexpr std::size_t kSeriesTogether = 32'768;
+  const std::size_t parts = 1 + rows->known()->size() / kSeriesTogether;
+  const auto step = static_cast<std::uint32_t>((shard_count() + parts - 1) / parts);
   std::vector<Task<std::vector<LastPoint>>> tasks;
-  for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
-    tasks.push_back(last_in_shard(core_, rows, range, shard));
+  for (std::uint32_t shard = 0; shard < shard_count(); shard += step) {
+    tasks.push_back(
+        last_in_shards(core_, rows, range, shard, std::min(shard + step, shard_count())));
   }
   co_return co_await join_last_points(std::move(tasks));
 }
@@ -214,7 +226,12 @@ Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> s
     TRY(engine::Deletion deletion, engine::delete_stored(*core, *rows, range, mark.flush_number));
     *points = deletion.points;
     if (deletion.points == 0) return {};
-    return core->chunks->ingest(std::move(deletion.files), mark, deletion.changes);
+    Result<void> taken = core->chunks->ingest(std::move(deletion.files), mark, deletion.changes);
+    const RowSelection::Known known = rows->known();
+    for (std::uint32_t shard = 0; shard < core->retention->shard_count(); ++shard) {
+      core->newest.forget(shard, known->of_shard(shard));
+    }
+    return taken;
   };
   const Completion done = maintenance_->run_flushed(std::move(job));
   CO_TRY_VOID(co_await done.wait());

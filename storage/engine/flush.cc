@@ -23,6 +23,11 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
     read_stream({series.data, series.bytes}, series.ordered, kAlways, points);
     writer.add(shard_index, tsuid_of(series.id), points.view(), entries);
     stats.points += points.size();
+    if (points.empty()) continue;
+    stats.newest[shard_index].push_back({.series = series.id,
+                                         .time = points.times.back(),
+                                         .value = points.values.back(),
+                                         .is_float = points.floats[points.size() - 1]});
   }
   std::ranges::sort(entries, {}, &CellEntry::key);
   TRY(auto file, chunks.new_file());
@@ -41,6 +46,7 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
 Result<FlushStats> flush_head(Head& head, const Retention& retention, const TsuidOf& tsuid_of,
                               Sequence log_position, ChunkDb& chunks) {
   FlushStats stats;
+  stats.newest.resize(head.shard_count());
   std::vector<std::unique_ptr<ChunkFile>> files;
   for (std::uint32_t shard = 0; shard < head.shard_count(); ++shard) {
     if (head.shard(shard).series_count() == 0) continue;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <vector>
 
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/retention.h"
@@ -16,8 +17,9 @@ namespace halite::storage::engine {
 using TsuidOf = std::function<Bytes(SeriesId)>;
 
 struct FlushStats {
-  std::set<std::int64_t> generations;  // of slots, that got chunks
-  ChunkDb::Changes changes;            // those slots
+  std::set<std::int64_t> generations;          // of slots, that got chunks
+  ChunkDb::Changes changes;                    // those slots
+  std::vector<std::vector<LastPoint>> newest;  // by shard: of each series that it had
   std::uint64_t points = 0;
   std::uint64_t chunks = 0;
   std::uint64_t bytes = 0;  // of keys and chunks

@@ -174,6 +174,9 @@ Result<void> Maintenance::flush_all() {
     const auto stats =
         flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position, *core_->chunks);
     if (stats) {
+      for (std::uint32_t shard = 0; shard < stats->newest.size(); ++shard) {
+        core_->newest.flushed(shard, stats->newest[shard]);
+      }
       core_->generations.drop_oldest();
       metrics_.flushes.Increment();
       metrics_.flushed_points.Increment(static_cast<double>(stats->points));

@@ -138,6 +138,39 @@ Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
   return summary;
 }
 
+Result<std::optional<SlotReader::Newest>> SlotReader::newest(std::int64_t generation,
+                                                             BytesView series_key,
+                                                             TimeRange range) {
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  std::optional<Newest> best;
+  std::uint64_t best_flush = 0;
+  bool must_decode = false;  // what is hidden, or where a chunk is cut, headers do not tell
+  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
+    must_decode |= cell.kind == CellKind::kTombstone;
+    if (must_decode || slot_begin + cell.offset_ms >= range.end) return {};
+    TRY_VOID(chunk::check_crc(value));
+    TRY(const chunk::Header header, chunk::read_header(value));
+    if (header.last_time < range.begin) return {};
+    must_decode |= header.last_time >= range.end;
+    const bool later = !best || header.last_time > best->time ||
+                       (header.last_time == best->time && cell.flush_number > best_flush);
+    if (must_decode || !later) return {};
+    best = Newest{.time = header.last_time, .last = header.last.value_or(chunk::LastValue{})};
+    best_flush = cell.flush_number;
+    if (header.last) return {};
+    chunk::Points points;
+    TRY_VOID(view_->decoder().decode(value, points));
+    best->last = {points.values.back(), points.floats[points.size() - 1]};
+    return {};
+  }));
+  if (!must_decode) return best;
+  TRY(StoredSeries stored, read(generation, series_key, range));
+  const chunk::Points points = merge_runs(std::move(stored.runs), stored.tombstones, range);
+  if (points.empty()) return std::nullopt;
+  return Newest{.time = points.times.back(),
+                .last = {points.values.back(), points.floats[points.size() - 1]}};
+}
+
 Result<SlotReader::Extent> SlotReader::measure(std::int64_t generation, BytesView series_key,
                                                TimeRange range) {
   Extent extent;

@@ -63,6 +63,15 @@ class SlotReader {
   };
   [[nodiscard]] Result<Summary> read_summary(std::int64_t generation, BytesView series_key);
 
+  // The newest point of a series in the range; nothing where there is none. Told from the headers
+  // of chunks where that is possible.
+  struct Newest {
+    TimestampMs time = 0;
+    chunk::LastValue last;
+  };
+  [[nodiscard]] Result<std::optional<Newest>> newest(std::int64_t generation, BytesView series_key,
+                                                     TimeRange range);
+
   // What read() would decode, told from the chunks' headers.
   struct Extent {
     std::uint64_t chunks = 0;

@@ -75,6 +75,29 @@ std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const Se
   return copies;
 }
 
+std::optional<LastPoint> Head::last(std::uint32_t shard_index, SeriesId id, TimeRange range) {
+  if (points() == 0) return std::nullopt;
+  HeadShard& shard = shards_[shard_index];
+  const std::lock_guard lock(shard.mutex());
+  const auto place = place_of(id);
+  if (!place) return std::nullopt;
+  const HeadSeries& series = shard.at(*place);
+  if (series.time_max < range.begin || series.time_min >= range.end) return std::nullopt;
+  if (series.ordered && series.time_max < range.end) {
+    return LastPoint{.series = id,
+                     .time = series.time_max,
+                     .value = series.state.value,
+                     .is_float = series.last_is_float};
+  }
+  chunk::Points points;
+  read_stream({series.data, series.bytes}, series.ordered, range, points);
+  if (points.empty()) return std::nullopt;
+  return LastPoint{.series = id,
+                   .time = points.times.back(),
+                   .value = points.values.back(),
+                   .is_float = points.floats[points.size() - 1]};
+}
+
 void read_stream(std::span<const std::uint8_t> bytes, bool ordered, TimeRange range,
                  chunk::Points& out) {
   out.clear();

@@ -49,6 +49,9 @@ class Head {
   [[nodiscard]] std::vector<HeadPoints> copy(std::uint32_t shard, std::span<const SeriesId> wanted,
                                              TimeRange range);
 
+  // The newest point of a series in the range.
+  [[nodiscard]] std::optional<LastPoint> last(std::uint32_t shard, SeriesId id, TimeRange range);
+
   // About, of all shards; kept by account() so that reading it takes no lock.
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t points() const { return points_.load(std::memory_order_relaxed); }

@@ -22,6 +22,7 @@ void HeadShard::append(std::uint32_t place, const StreamPoint& point) {
   const std::uint8_t* const end = encode_point(begin, series.state, point);
   series.bytes += static_cast<std::uint32_t>(end - begin);
   ++series.points;
+  series.last_is_float = point.is_float;
   if (point.time <= series.time_max) series.ordered = false;
   series.time_max = std::max(series.time_max, point.time);
   series.time_min = std::min(series.time_min, point.time);

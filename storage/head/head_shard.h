@@ -24,6 +24,7 @@ struct alignas(64) HeadSeries {  // a line of the processor's cache, and nothing
   std::uint32_t bytes = 0;
   std::uint8_t size_class = 0;
   bool ordered = true;  // each time later than the one before
+  bool last_is_float = false;
   std::uint8_t* data = nullptr;
   StreamState state;
   TimestampMs time_min = INT64_MAX;

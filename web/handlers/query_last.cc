@@ -191,9 +191,17 @@ void append_point(std::string& json, const storage::PointStore& store,
     append_json_string(json, series.metric);
     json += ',';
   }
-  const std::string value = point.is_float ? java_double(as_double(point.value))
-                                           : std::to_string(as_integer(point.value));
-  json += fmt::format("\"timestamp\":{},\"value\":\"{}\"", point.time, value);
+  json += "\"timestamp\":";
+  const fmt::format_int time(point.time);
+  json.append(time.data(), time.size());
+  json += ",\"value\":\"";
+  if (point.is_float) {
+    append_java_double(json, as_double(point.value));
+  } else {
+    const fmt::format_int value(as_integer(point.value));
+    json.append(value.data(), value.size());
+  }
+  json += '"';
   if (resolve) {
     json += ",\"tags\":{";
     for (std::size_t i = 0; i < series.tags.size(); ++i) {
@@ -204,7 +212,9 @@ void append_point(std::string& json, const storage::PointStore& store,
     }
     json += '}';
   }
-  json += fmt::format(",\"tsuid\":\"{}\"}}", to_hex(series.tsuid.bytes()));
+  json += ",\"tsuid\":\"";
+  json += to_hex(series.tsuid.bytes());
+  json += "\"}";
 }
 
 }  // namespace

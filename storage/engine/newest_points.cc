@@ -1,0 +1,74 @@
+#include "storage/engine/newest_points.h"
+
+#include <memory>
+
+namespace halite::storage::engine {
+
+NewestPoints::~NewestPoints() {
+  for (const std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
+}
+
+NewestPoints::Entry* NewestPoints::at(SeriesId id) const {
+  Page* const page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+  return page == nullptr ? nullptr : &(*page)[id % kPageSeries];
+}
+
+NewestPoints::Entry& NewestPoints::make(SeriesId id) {
+  std::atomic<Page*>& place = pages_[id / kPageSeries];
+  Page* page = place.load(std::memory_order_acquire);
+  if (page == nullptr) {
+    auto fresh = std::make_unique<Page>();
+    if (place.compare_exchange_strong(page, fresh.get(), std::memory_order_acq_rel)) {
+      page = fresh.release();
+    }
+  }
+  return (*page)[id % kPageSeries];
+}
+
+NewestPoints::Found NewestPoints::find(std::uint32_t shard_index,
+                                       std::span<const SeriesId> series) {
+  Found found;
+  found.entries.reserve(series.size());
+  Shard& shard = shards_[shard_index];
+  const std::lock_guard lock(shard.mutex);
+  found.version = shard.version;
+  for (const SeriesId id : series) {
+    const Entry* const entry = at(id);
+    found.entries.push_back(entry == nullptr ? Entry{} : *entry);
+  }
+  return found;
+}
+
+void NewestPoints::fill(std::uint32_t shard_index, std::uint64_t version,
+                        std::span<const SeriesId> series, std::span<const Entry> entries) {
+  Shard& shard = shards_[shard_index];
+  const std::lock_guard lock(shard.mutex);
+  if (shard.version != version) return;
+  for (std::size_t i = 0; i < series.size(); ++i) make(series[i]) = entries[i];
+}
+
+void NewestPoints::flushed(std::uint32_t shard_index, std::span<const LastPoint> points) {
+  Shard& shard = shards_[shard_index];
+  const std::lock_guard lock(shard.mutex);
+  ++shard.version;
+  for (const LastPoint& point : points) {
+    Entry* const entry = at(point.series);
+    if (entry == nullptr || entry->state == State::kUnknown) continue;
+    if (entry->state == State::kPoint && entry->time > point.time) continue;
+    *entry = {.time = point.time,
+              .value = point.value,
+              .is_float = point.is_float,
+              .state = State::kPoint};
+  }
+}
+
+void NewestPoints::forget(std::uint32_t shard_index, std::span<const SeriesId> series) {
+  Shard& shard = shards_[shard_index];
+  const std::lock_guard lock(shard.mutex);
+  ++shard.version;
+  for (const SeriesId id : series) {
+    if (Entry* const entry = at(id)) *entry = {};
+  }
+}
+
+}  // namespace halite::storage::engine
