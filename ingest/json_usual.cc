@@ -164,7 +164,18 @@ bool UsualScan::take_value() {
     if (inner.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return false;
     return parse_finite_value(inner, value_);
   }
+  constexpr std::ptrdiff_t kDigitsMax = 18;
   const char* const begin = at_;
+  std::uint64_t digits = 0;
+  for (; at_ != end_ && is_digit(*at_); ++at_) {
+    digits = (digits * 10) + static_cast<std::uint64_t>(*at_ - '0');
+  }
+  const std::ptrdiff_t length = at_ - begin;
+  const bool ends = at_ != end_ && (*at_ == ',' || *at_ == '}');
+  if (ends && length > 0 && length <= kDigitsMax && (*begin != '0' || length == 1)) {
+    value_ = {.bits = digits, .is_float = false};
+    return true;
+  }
   while (at_ != end_ && (is_digit(*at_) || *at_ == '.' || *at_ == '-' || *at_ == '+' ||
                          *at_ == 'e' || *at_ == 'E')) {
     ++at_;

@@ -140,7 +140,12 @@ class SeriesCache::Reader {
     last_ = found;
     expected_ = found->next.load(std::memory_order_acquire);
     if (expected_ == nullptr) return;
-    __builtin_prefetch(expected_);
+    // What was asked for one step ago is there now, and says what to ask for next.
+    const CachedKey* const second = expected_->next.load(std::memory_order_acquire);
+    if (second == nullptr) return;
+    const auto* const tags = reinterpret_cast<const char*>(second->tags_text);
+    for (std::size_t line = 0; line < 3; ++line) __builtin_prefetch(tags + line * 64);
+    __builtin_prefetch(second->next.load(std::memory_order_acquire));
   }
 
   SeriesCache* cache_;

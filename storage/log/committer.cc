@@ -17,6 +17,7 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t kBuffersKept = 4;
+constexpr auto kGatherMax = milliseconds(2);
 constexpr std::size_t kBufferBytesKept = 16 << 20;
 
 Error unavailable(const Error& cause, std::string_view what) {
@@ -36,9 +37,12 @@ std::optional<Log::Core::Time> Log::Core::next_due() const {
   if (full_) return closing_ ? Time::min() : retry_at_;
   if (has_work()) {
     const Group& first = *groups_.front();
-    const bool now = hurry_ || closing_ || groups_.size() > 1 || first.begins_segment ||
+    const bool all_here = hurry_ && hurried_ >= company_;
+    const bool now = all_here || closing_ || groups_.size() > 1 || first.begins_segment ||
                      unsynced_bytes_ >= options_.commit_bytes || options_.commit_interval_ms == 0;
-    return now ? Time::min() : first.since + milliseconds(options_.commit_interval_ms);
+    if (now) return Time::min();
+    const Time end = first.since + milliseconds(options_.commit_interval_ms);
+    return hurry_ ? std::min(end, hurried_since_ + gather_) : end;
   }
   return mark_at_;
 }
@@ -87,6 +91,7 @@ void Log::Core::run() {
 
 void Log::Core::commit(Lock& lock) {
   hurry_ = false;
+  company_ = std::exchange(hurried_, 0);
   if (groups_.back()->has_work()) add_group();
   while (groups_.size() > 1) {
     in_flight_.push_back(std::move(groups_.front()));
@@ -95,8 +100,10 @@ void Log::Core::commit(Lock& lock) {
   lock.unlock();
   const auto begin = steady_clock::now();
   const Result<void> outcome = write_in_flight();
-  stats_.seconds.Observe(std::chrono::duration<double>(steady_clock::now() - begin).count());
+  const auto took = steady_clock::now() - begin;
+  stats_.seconds.Observe(std::chrono::duration<double>(took).count());
   lock.lock();
+  gather_ = std::min<Time::duration>(took / 2, kGatherMax);
   settle(outcome);
 }
 

@@ -139,8 +139,14 @@ Completion Log::Core::durable(Sequence sequence) {
 void Log::Core::hurry() {
   {
     const std::lock_guard lock(mutex_);
-    if (hurry_ || unsynced_bytes_ == 0) return;
-    hurry_ = true;
+    if (unsynced_bytes_ == 0) return;
+    ++hurried_;
+    if (!hurry_) {
+      hurry_ = true;
+      hurried_since_ = std::chrono::steady_clock::now();
+    } else if (hurried_ != company_) {
+      return;  // it knows, and waits for more or not at all
+    }
   }
   work_.notify_one();
 }
@@ -156,6 +162,7 @@ Task<void> Log::Core::room() {
       if (unsynced_bytes_ <= options_.unsynced_bytes_max) co_return Result<void>();
       freed = room_;
       hurry_ = true;
+      hurried_ = std::max(hurried_, company_);  // no waiting for others
     }
     work_.notify_one();
     CO_TRY_VOID(co_await freed.wait());

@@ -101,6 +101,12 @@ class Log::Core {
   Sequence cut_at_ = 0;  // the last sequence before the newest cut
   std::size_t unsynced_bytes_ = 0;
   bool hurry_ = false;
+  // Those who hurry come together often: a commit waits for as many as shared the one before, half
+  // of the time that that one took at the most. Who is alone waits for nobody.
+  std::size_t hurried_ = 0;   // calls of hurry() since the last commit began
+  std::size_t company_ = 0;   // those before it
+  Time hurried_since_;        // the first of them
+  Time::duration gather_{0};  // how long others are waited for at most
   bool closing_ = false;
   bool closed_ = false;
   bool ended_ = false;            // the committer takes nothing any more
