@@ -13,6 +13,7 @@
 #include "storage/engine/newest_points.h"
 #include "storage/engine/options.h"
 #include "storage/engine/retention.h"
+#include "storage/index/alive_series.h"
 #include "storage/log/log.h"
 #include "storage/series_registry.h"
 
@@ -52,6 +53,7 @@ struct Core {
   SeriesRegistry registry;
   Generations generations;
   NewestPoints newest;
+  AliveSeries alive;              // in chunks
   boost::asio::thread_pool pool;  // for scans
   std::atomic<bool> closing = false;
 };

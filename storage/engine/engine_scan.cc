@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "storage/engine/alive_filter.h"
 #include "storage/engine/span_totals.h"
 
 namespace halite::storage::engine {
@@ -74,6 +76,7 @@ class EngineScan::Reader {
   std::vector<std::shared_ptr<Head>> heads_;  // whose points are not in the chunks that are read
   std::unique_ptr<SlotReader> stored_;
   std::vector<std::int64_t> generations_;
+  std::optional<AliveFilter> alive_;
   std::vector<Wanted> wanted_;  // in the order of their keys
   std::size_t next_series_ = 0;
   bool totals_wished_ = false;
@@ -93,7 +96,9 @@ Result<void> EngineScan::Reader::start() {
   TRY(generations_, stored_->generations(range_));
   const SeriesTable& table = core_->registry.table();
   const RowSelection::Known known = selection_->known();
-  for (const SeriesId id : known->of_shard(shard_)) {
+  TRY(alive_, AliveFilter::make(*core_, *selection_,
+                                {.shard = shard_, .generations = generations_, .heads = heads_}));
+  for (const SeriesId id : alive_->alive(known->of_shard(shard_))) {
     wanted_.push_back({.id = id, .key = series_key(layout_.widths(), table.at(id).tsuid.bytes())});
   }
   std::ranges::sort(wanted_, {}, &Wanted::key);
@@ -138,6 +143,7 @@ Result<void> EngineScan::Reader::read_group() {
 
 Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted& series,
                                            const HeadRuns& heads) {
+  if (!heads.contains(series.id) && !alive_->may_be_stored(generation, series.id)) return {};
   const std::int64_t span = layout_.options().span_ms;
   const TimeRange range = {.begin = std::max(range_.begin, generation * span),
                            .end = std::min(range_.end, (generation + 1) * span)};

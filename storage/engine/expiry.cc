@@ -85,6 +85,7 @@ Result<void> Expiry::run(TimestampMs now) {
       Bytes end = prefix_end(begin);
       if (end.empty()) end = Bytes(begin.size() + 64, '\xFF');
       TRY_VOID(core_->chunks->drop(begin, end));
+      core_->alive.forget({.generation = slot.generation, .shard = shard});
       slots_.Increment();
     }
   }

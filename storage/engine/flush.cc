@@ -1,6 +1,8 @@
 #include "storage/engine/flush.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,7 +14,8 @@ namespace {
 
 Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_index,
                                                const CyclicLayout& layout, const TsuidOf& tsuid_of,
-                                               ChunkDb& chunks, FlushStats& stats) {
+                                               ChunkDb& chunks, FlushStats& stats,
+                                               std::map<std::int64_t, IdSet>& alive) {
   HeadShard& shard = head.shard(shard_index);
   ChunkWriter writer(layout, CellKind::kChunk, head.number());
   chunk::Points points;
@@ -21,7 +24,11 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
   for (std::uint32_t place = 0; place < shard.series_count(); ++place) {
     const HeadSeries& series = shard.at(place);
     read_stream({series.data, series.bytes}, series.ordered, kAlways, points);
+    const std::size_t before = entries.size();
     writer.add(shard_index, tsuid_of(series.id), points.view(), entries);
+    for (const CellEntry& entry : std::span(entries).subspan(before)) {
+      alive[entry.lap.generation].add(series.id);
+    }
     stats.points += points.size();
     if (points.empty()) continue;
     stats.newest[shard_index].push_back({.series = series.id,
@@ -44,13 +51,18 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
 }  // namespace
 
 Result<FlushStats> flush_head(Head& head, const Retention& retention, const TsuidOf& tsuid_of,
-                              Sequence log_position, ChunkDb& chunks) {
+                              Sequence log_position, ChunkDb& chunks, AliveSeries* alive) {
   FlushStats stats;
   stats.newest.resize(head.shard_count());
   std::vector<std::unique_ptr<ChunkFile>> files;
   for (std::uint32_t shard = 0; shard < head.shard_count(); ++shard) {
     if (head.shard(shard).series_count() == 0) continue;
-    TRY(auto file, write_shard(head, shard, retention.layout_of(shard), tsuid_of, chunks, stats));
+    std::map<std::int64_t, IdSet> written;  // by generation of a slot
+    TRY(auto file,
+        write_shard(head, shard, retention.layout_of(shard), tsuid_of, chunks, stats, written));
+    for (const auto& [generation, ids] : written) {
+      if (alive != nullptr) alive->note({.generation = generation, .shard = shard}, ids);
+    }
     files.push_back(std::move(file));
   }
   const FlushMark mark = {.flush_number = head.number(), .log_position = log_position};

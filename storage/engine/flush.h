@@ -10,6 +10,7 @@
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/retention.h"
 #include "storage/head/head.h"
+#include "storage/index/alive_series.h"
 #include "storage/log/log.h"
 
 namespace halite::storage::engine {
@@ -25,9 +26,10 @@ struct FlushStats {
   std::uint64_t bytes = 0;  // of keys and chunks
 };
 
-// The head is frozen. Its number is the chunks' flush number. Blocks.
+// The head is frozen. Its number is the chunks' flush number. `alive` is told of the series that get
+// chunks, before these can be seen; it may be null. Blocks.
 [[nodiscard]] Result<FlushStats> flush_head(Head& head, const Retention& retention,
                                             const TsuidOf& tsuid_of, Sequence log_position,
-                                            ChunkDb& chunks);
+                                            ChunkDb& chunks, AliveSeries* alive = nullptr);
 
 }  // namespace halite::storage::engine

@@ -171,8 +171,8 @@ Result<void> Maintenance::flush_all() {
   Result<void> outcome = run_here(core_->registry.settle());
   if (!outcome) return flushed(outcome);
   for (const Frozen& frozen : core_->generations.frozen()) {
-    const auto stats =
-        flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position, *core_->chunks);
+    const auto stats = flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position,
+                                  *core_->chunks, &core_->alive);
     if (stats) {
       for (std::uint32_t shard = 0; shard < stats->newest.size(); ++shard) {
         core_->newest.flushed(shard, stats->newest[shard]);

@@ -40,6 +40,9 @@ struct EngineOptions {
   std::vector<RetentionRule> retention;  // storage.retention; a prefix once
 
   unsigned read_threads = 4;  // for scans, which block
+  // A question that wants so many series of a metric in a shard, and not far fewer than it has,
+  // first looks which of them have points in the slots; fewer are looked for one by one.
+  std::size_t learn_series_min = 32;
   SeriesId series_max = 100'000'000;
   std::size_t series_bytes_max = 8ULL << 30;  // memory of known series
   std::string settings_table = "halite-settings";

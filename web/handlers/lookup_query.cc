@@ -72,6 +72,8 @@ Result<LookupQuery> parse_lookup_uri(const Target& target) {
   if (const std::string_view limit = target.get("limit"); !limit.empty()) {
     TRY(query.limit, parse_limit(limit));
   }
+  query.start = target.get("start");
+  query.end = target.get("end");
   sort_out(query);
   return query;
 }
@@ -85,6 +87,8 @@ Result<LookupQuery> parse_lookup_post(std::string_view body) {
   if (const std::string& limit = parsed.fields["limit"]; !limit.empty()) {
     TRY(query.limit, parse_limit(limit));
   }
+  query.start = parsed.fields["start"];
+  query.end = parsed.fields["end"];
   sort_out(query);
   return query;
 }

@@ -21,6 +21,9 @@ struct LookupQuery {
   bool show_tags = false;                   // in the answer, perhaps none
   std::vector<std::string> any_key_values;  // of tags of any key: the series has each
   std::int64_t limit = 25;
+  // Only series with points between these times, as asked; no start: whatever their points.
+  std::string start;
+  std::string end;  // included; empty: now
 };
 
 [[nodiscard]] Result<LookupQuery> parse_lookup_uri(const Target& target);

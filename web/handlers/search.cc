@@ -2,11 +2,13 @@
 //
 // Parameters  m=<metric>{k=v,k=*,k=,=v}: the metric may be left out or "*"; different keys are
 //             AND-ed, values of one key OR-ed, a value without a key fits any key;
-//             limit (default 25; 0 or less: up to web.lookup_series_max)
-// Or a body   {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25}
+//             limit (default 25; 0 or less: up to web.lookup_series_max);
+//             start, end: only series with points from start to end (as in queries; no end: now)
+// Or a body   {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25,"start":"1h-ago"}
 // Answer      200 {"type":"LOOKUP","metric":..,"tags":[..],"limit":..,"time":<ms>,
 //             "results":[{"tsuid","metric","tags":{}}],"startIndex":0,"totalResults":<n returned>}
-// Errors      400 no metric and no tags, or not to be understood; 404 a name that does not exist;
+// Errors      400 no metric and no tags, or not to be understood, an end without a start; 404 a
+// name that does not exist;
 //             400 a method that is neither; 500 a body that is not to be understood
 // /api/search/tsmeta, tsmeta_summary, tsuids, uidmeta, annotation want query=.. (limit,
 // start_index, use_meta) or a body, and are answered as by an OpenTSDB without a search plugin:
@@ -19,14 +21,17 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "common/json_string.h"
 #include "query/engine.h"
+#include "query/question_parse.h"
 #include "query/watch.h"
 #include "storage/point_store.h"
 #include "web/api_method.h"
+#include "web/handlers/annotation_request.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/lookup_query.h"
 #include "web/handlers/meta_answers.h"
@@ -38,9 +43,41 @@ namespace asio = boost::asio;
 
 namespace {
 
+// When the series asked for have points; nothing: it does not matter.
+Result<std::optional<TimeRange>> range_of(const Call& call, const LookupQuery& query) {
+  if (query.start.empty() && query.end.empty()) return std::nullopt;
+  if (query.start.empty()) return fail(Errc::kInvalidArgument, "Missing start time");
+  const query::ParseContext context = time_context(call);
+  TimeRange range;
+  TRY(range.begin, query::parse_time(query.start, context));
+  range.end = context.now;
+  if (!query.end.empty()) {
+    TRY(range.end, query::parse_time(query.end, context));
+  }
+  ++range.end;  // included
+  if (range.begin < range.end) return range;
+  return fail(Errc::kInvalidArgument, "End time must be greater than the start time");
+}
+
+// The series of a selection, those with points in the range if there is one; by tsuid.
+Task<std::vector<storage::SeriesId>> list_series(
+    storage::PointStore& store, std::shared_ptr<const storage::Selection> selection,
+    std::optional<TimeRange> range, std::size_t limit) {
+  if (!range) co_return co_await store.lookup(std::move(selection), limit);
+  CO_TRY(const auto points, co_await store.last(std::move(selection), *range));
+  std::vector<storage::SeriesId> ids;
+  ids.reserve(points.size());
+  for (const storage::LastPoint& point : points) ids.push_back(point.series);
+  std::ranges::sort(ids, [&store](storage::SeriesId a, storage::SeriesId b) {
+    return store.series(a).tsuid < store.series(b).tsuid;
+  });
+  if (limit != 0 && ids.size() > limit) ids.resize(limit);
+  co_return ids;
+}
+
 // Every series that fits, up to the limit.
 Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, LookupQuery query,
-                                                 std::size_t limit,
+                                                 std::optional<TimeRange> range, std::size_t limit,
                                                  std::shared_ptr<query::Watch> watch) {
   std::vector<std::string> metrics{query.metric};
   if (query.metric.empty()) {
@@ -58,7 +95,8 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
     if (!selection) co_return std::unexpected(std::move(selection).error());
     // What only we can test needs all candidates.
     const std::size_t most = query.any_key_values.empty() ? limit - found.size() : 0;
-    CO_TRY(const std::vector<storage::SeriesId> ids, co_await store.lookup(*selection, most));
+    CO_TRY(const std::vector<storage::SeriesId> ids,
+           co_await list_series(store, *selection, range, most));
     for (const storage::SeriesId id : ids) {
       if (found.size() < limit && fits_any_key(query, store.series(id))) found.push_back(id);
     }
@@ -145,6 +183,8 @@ asio::awaitable<Response> lookup(Call& call) {
   if (!query)
     co_return error_response(call, in_body ? 500 : 400, query.error().message,
                              in_body ? "" : query.error().details);
+  const Result<std::optional<TimeRange>> range = range_of(call, *query);
+  if (!range) co_return error_response(call, range.error());
   const std::size_t most = call.options.lookup_series_max;
   const std::size_t limit =
       query->limit <= 0 ? most : std::min(static_cast<std::size_t>(query->limit), most);
@@ -154,7 +194,7 @@ asio::awaitable<Response> lookup(Call& call) {
   limits.series_max = std::numeric_limits<std::uint64_t>::max();
   auto watch = std::make_shared<query::Watch>(limits, call.services.clock, call.stop);
   Result<std::vector<storage::SeriesId>> found =
-      co_await find_series(call.services.store, *query, limit, std::move(watch));
+      co_await find_series(call.services.store, *query, *range, limit, std::move(watch));
   if (!found && found.error().code == Errc::kNotFound) {
     co_return error_response(call, 404, "Unable to resolve one or more UIDs",
                              found.error().message);
