@@ -20,7 +20,7 @@ import time
 from ledger import Ledger
 from load import Load
 from profile import PROFILES, SETTINGS, CrashClock
-from server import Died, Server
+from server import CUT, Died, Server
 
 COMPLAINTS_SHOWN = 10
 PLACES = ("", "", "engine/log", "engine/chunks", "engine/chunks", "rocksdb")
@@ -68,6 +68,11 @@ class Directory:
         self._count(phase)
 
     def _count(self, phase):
+        # By SIGUSR1 itself where it had not come so far as to wait for it.
+        killed = (-signal.SIGKILL, -signal.SIGUSR1, CUT)
+        if self.server.process.returncode not in killed:
+            raise Failure(f"it died by itself ({self.server.process.returncode}):\n"
+                          f"{self.server.log_text()}")
         if phase == "load" and list((self.path / "data/engine/chunks").glob("*.new")):
             phase = "flush"  # or sealing, by itself
         self.totals[f"killed in {phase}"] += 1
@@ -137,7 +142,7 @@ class Directory:
                 stored_points += right
                 complaints += wrong
         except (OSError, Died) as error:
-            if self.server.ended(1) and self.server.process.returncode == 137:
+            if self.server.ended(1) and self.server.process.returncode == CUT:
                 self._count("reading")  # a power cut that was still to come
                 self.start()
                 self.check()
