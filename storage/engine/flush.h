@@ -26,8 +26,8 @@ struct FlushStats {
   std::uint64_t bytes = 0;  // of keys and chunks
 };
 
-// The head is frozen. Its number is the chunks' flush number. `alive` is told of the series that get
-// chunks, before these can be seen; it may be null. Blocks.
+// The head is frozen. Its number is the chunks' flush number. `alive` is told of the series that
+// get chunks, before these can be seen; it may be null. Blocks.
 [[nodiscard]] Result<FlushStats> flush_head(Head& head, const Retention& retention,
                                             const TsuidOf& tsuid_of, Sequence log_position,
                                             ChunkDb& chunks, AliveSeries* alive = nullptr);

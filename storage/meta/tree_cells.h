@@ -1,4 +1,5 @@
-// What the ids of trees may be and the cells of the tree table are called. Private to tree_store*.cc.
+// What the ids of trees may be and the cells of the tree table are called. Private to
+// tree_store*.cc.
 #pragma once
 
 #include <cstdint>
