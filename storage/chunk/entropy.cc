@@ -292,12 +292,9 @@ void append_coded(std::span<const std::uint64_t> numbers, const Coding& coding,
 // Reads what append_coding() wrote, then any number of runs.
 class EntropyDecoder {
  public:
-  explicit EntropyDecoder(Reader& from) {
-    const std::uint8_t head = from.byte();
-    const unsigned mantissa = head & 0x07u;
-    is_zigzag_ = (head & kZigzag) != 0;
-    centre_ = from.signed_varint();
-    if (mantissa > kMantissaMax || head >= 2 * kZigzag) from.set_bad();
+  explicit EntropyDecoder(Reader& from) : head_(from.byte()), centre_(from.signed_varint()) {
+    const unsigned mantissa = head_ & 0x07u;
+    if (mantissa > kMantissaMax || head_ >= 2 * kZigzag) from.set_bad();
     if (!from.ok()) return;
     RansShares shares;
     if (!read_alphabet(from, mantissa, alphabet_, shares)) {
@@ -306,7 +303,7 @@ class EntropyDecoder {
     }
     if (!shares.shares.empty()) symbols_.emplace(shares);
     if (alphabet_.bits_most > 0) return;
-    for (std::uint64_t& base : alphabet_.bases) base = undo(base, is_zigzag_, centre_);
+    for (std::uint64_t& base : alphabet_.bases) base = undo(base, is_zigzag(), centre_);
   }
 
   void read(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers) const {
@@ -324,15 +321,17 @@ class EntropyDecoder {
     const BytesView low = from.take((low_bits + 7) / 8);
     if (!from.ok()) return;
     if (alphabet_.bits_most > 56) {
-      add_low_bits<true>(low, alphabet_, scratch.symbols, is_zigzag_, centre_, numbers);
+      add_low_bits<true>(low, alphabet_, scratch.symbols, is_zigzag(), centre_, numbers);
     } else {
-      add_low_bits<false>(low, alphabet_, scratch.symbols, is_zigzag_, centre_, numbers);
+      add_low_bits<false>(low, alphabet_, scratch.symbols, is_zigzag(), centre_, numbers);
     }
   }
 
  private:
-  bool is_zigzag_ = false;
-  std::uint64_t centre_ = 0;
+  [[nodiscard]] bool is_zigzag() const { return (head_ & kZigzag) != 0; }
+
+  const std::uint8_t head_;
+  const std::uint64_t centre_;
   Alphabet alphabet_;  // without low bits: the bases are the numbers
   std::optional<RansDecoder> symbols_;
 };
