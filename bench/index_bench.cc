@@ -106,14 +106,14 @@ NewSeries make_series(SeriesId id) {
 }
 
 SeriesTable& table() {
-  static SeriesTable& kTable = *[] {
+  static SeriesTable& made_once = *[] {
     auto* const made = new SeriesTable({.series = kSeries * 2});
     for (SeriesId id = 0; id < kSeries; ++id) {
       HALITE_CHECK(made->add(make_series(id)).value() == id, "room for all");
     }
     return made;
   }();
-  return kTable;
+  return made_once;
 }
 
 std::size_t heap_bytes() {

@@ -6,53 +6,53 @@ namespace halite::storage {
 
 Postings::~Postings() {
   if (size_ > kArrayMax) {
-    delete bitmap_;
+    delete bitmap;
   } else if (size_ > 1) {
-    delete[] array_;
+    delete[] array;
   }
 }
 
 void Postings::add(TagSetId id) {
   if (size_ == 0) {
-    one_ = id;
+    one = id;
     size_ = 1;
   } else if (size_ < kArrayMax) {
     add_to_array(id);
   } else if (size_ == kArrayMax) {
-    if (std::binary_search(array_, array_ + size_, id)) return;
-    auto bitmap = std::make_unique<IdSet>(size_, array_);
-    bitmap->add(id);
-    delete[] array_;
-    bitmap_ = bitmap.release();
+    if (std::binary_search(array, array + size_, id)) return;
+    auto many = std::make_unique<IdSet>(size_, array);
+    many->add(id);
+    delete[] array;
+    bitmap = many.release();
     ++size_;
-  } else if (bitmap_->addChecked(id)) {
+  } else if (bitmap->addChecked(id)) {
     ++size_;
   }
 }
 
 void Postings::add_to_array(TagSetId id) {
   if (size_ == 1) {
-    if (one_ == id) return;
-    auto* const array = new TagSetId[2];
-    array[0] = std::min(one_, id);
-    array[1] = std::max(one_, id);
-    array_ = array;
-    capacity_ = 2;
+    if (one == id) return;
+    auto* const both = new TagSetId[2];
+    both[0] = std::min(one, id);
+    both[1] = std::max(one, id);
+    array = both;
+    capacity = 2;
     size_ = 2;
     return;
   }
-  TagSetId* const end = array_ + size_;
-  TagSetId* place = id > end[-1] ? end : std::lower_bound(array_, end, id);
+  TagSetId* const end = array + size_;
+  TagSetId* place = id > end[-1] ? end : std::lower_bound(array, end, id);
   if (place != end && *place == id) return;
-  if (size_ < capacity_) {
+  if (size_ < capacity) {
     std::copy_backward(place, end, end + 1);
   } else {
-    auto* const larger = new TagSetId[std::size_t{capacity_} * 2];
-    TagSetId* const larger_place = std::copy(array_, place, larger);
+    auto* const larger = new TagSetId[std::size_t{capacity} * 2];
+    TagSetId* const larger_place = std::copy(array, place, larger);
     std::copy(place, end, larger_place + 1);
-    delete[] array_;
-    array_ = larger;
-    capacity_ *= 2;
+    delete[] array;
+    array = larger;
+    capacity *= 2;
     place = larger_place;
   }
   *place = id;
@@ -61,17 +61,17 @@ void Postings::add_to_array(TagSetId id) {
 
 void Postings::add_to(IdSet& all) const {
   if (size_ == 1) {
-    all.add(one_);
+    all.add(one);
   } else if (size_ > kArrayMax) {
-    all |= *bitmap_;
+    all |= *bitmap;
   } else if (size_ > 1) {
-    all.addMany(size_, array_);
+    all.addMany(size_, array);
   }
 }
 
 void Postings::keep_in(IdSet& all) const {
   if (size_ > kArrayMax) {
-    all &= *bitmap_;
+    all &= *bitmap;
     return;
   }
   IdSet mine;
@@ -80,8 +80,8 @@ void Postings::keep_in(IdSet& all) const {
 }
 
 std::size_t Postings::heap_bytes() const {
-  if (size_ > kArrayMax) return bitmap_->getSizeInBytes(false);
-  return size_ > 1 ? capacity_ * sizeof(TagSetId) : 0;
+  if (size_ > kArrayMax) return bitmap->getSizeInBytes(false);
+  return size_ > 1 ? capacity * sizeof(TagSetId) : 0;
 }
 
 }  // namespace halite::storage

@@ -43,12 +43,12 @@ class Postings {
 
   std::uint32_t size_ = 0;
   union {
-    TagSetId one_ = 0;        // size_ == 1
-    std::uint32_t capacity_;  // of array_
+    TagSetId one = 0;        // size_ == 1
+    std::uint32_t capacity;  // of array
   };
   union {
-    TagSetId* array_ = nullptr;  // 2 to kArrayMax
-    IdSet* bitmap_;              // more
+    TagSetId* array = nullptr;  // 2 to kArrayMax
+    IdSet* bitmap;              // more
   };
 };
 
