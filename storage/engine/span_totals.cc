@@ -27,7 +27,8 @@ bool SpanChoice::any() const { return std::ranges::find(decode_, 0) != decode_.e
 
 void SpanChoice::take(const chunk::Summaries& summaries, const TotalsWish& wish) {
   // Adding whole numbers is exact up to here, in any order.
-  const double most = 0x1p53 / static_cast<double>(wish.bucket_ms / kSummarySpanMs);
+  const std::int64_t spans = wish.bucket_ms / kSummarySpanMs;
+  const double most = 0x1p53 / static_cast<double>(spans);
   const auto exact = [most](const chunk::SpanSummary& span) {
     return span.sum_exact &&
            std::max(std::fabs(span.min), std::fabs(span.max)) * span.count <= most;
