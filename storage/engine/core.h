@@ -54,7 +54,7 @@ struct Core {
   Generations generations;
   NewestPoints newest;
   AliveSeries alive;              // in chunks
-  boost::asio::thread_pool pool;  // for scans
+  boost::asio::thread_pool pool;  // for newest points and estimates, which block
   std::atomic<bool> closing = false;
 };
 

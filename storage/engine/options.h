@@ -39,7 +39,7 @@ struct EngineOptions {
 
   std::vector<RetentionRule> retention;  // storage.retention; a prefix once
 
-  unsigned read_threads = 4;  // for scans, which block
+  unsigned read_threads = 4;  // for newest points and estimates, which block
   // A question that wants so many series of a metric in a shard, and not far fewer than it has,
   // first looks which of them have points in the slots; fewer are looked for one by one.
   std::size_t learn_series_min = 32;
