@@ -7,10 +7,10 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include "storage/engine/chunk_state.h"
 #include "storage/rocks/info_log.h"
 #include "storage/rocks/status.h"
 
@@ -23,15 +23,10 @@ namespace {
 constexpr std::string_view kChunksFamily = "chunks";
 constexpr std::string_view kSummariesFamily = "summaries";
 constexpr std::string_view kStateKey = "state";
-// Before the place and the generation of a slot that is not sealed. Behind kStateKey.
-constexpr std::string_view kUnsealedPrefix = "unsealed";
-constexpr std::size_t kUnsealedKeyBytes = kUnsealedPrefix.size() + 1 + 4 + 4;
-constexpr std::size_t kUnsealedBytes = 4 + 4 + 1;
 // There once all that is sealed has summaries, or is marked as without.
 constexpr std::string_view kSummariesKey = "summaries";
 constexpr std::string_view kUnfinished = ".new";  // files that no ingest() has taken yet
 constexpr std::size_t kBlockBytes = 16 << 10;
-constexpr std::size_t kMarkBytes = 16;
 
 rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
 
@@ -74,62 +69,7 @@ rocksdb::DBOptions db_options(const ChunkDbOptions& options, rocksdb::Env* env) 
   return db;
 }
 
-Bytes unsealed_key(const SlotLap& lap) {
-  Bytes key(kUnsealedPrefix);
-  key.append(place_prefix({.shard = lap.shard, .slot = lap.slot}));
-  append_be(key, lap.generation);
-  return key;
-}
-
-Bytes unsealed_bytes(const Unsealed& unsealed) {
-  Bytes bytes;
-  append_be(bytes, unsealed.begin_ms);
-  append_be(bytes, unsealed.end_ms);
-  append_be(bytes, static_cast<std::uint8_t>(unsealed.without_summary ? 1 : 0));
-  return bytes;
-}
-
-Bytes mark_bytes(const FlushMark& mark) {
-  Bytes bytes;
-  append_be(bytes, mark.flush_number);
-  append_be(bytes, mark.log_position);
-  return bytes;
-}
-
 }  // namespace
-
-class ChunkDb::SstFile final : public ChunkFile {
- public:
-  SstFile(const rocksdb::Options& options, std::string path, FileFor family)
-      : writer_(rocksdb::EnvOptions(), options), path_(std::move(path)), family_(family) {}
-
-  [[nodiscard]] FileFor family() const { return family_; }
-
-  Result<void> open() { return checked(writer_.Open(path_), "cannot make " + path_); }
-
-  Result<void> put(BytesView key, BytesView value) override {
-    ++entries_;
-    return checked(writer_.Put(slice(key), slice(value)), "cannot write " + path_);
-  }
-  Result<void> remove(BytesView key) override {
-    ++entries_;
-    return checked(writer_.Delete(slice(key)), "cannot write " + path_);
-  }
-  [[nodiscard]] std::uint64_t bytes() const override {
-    return const_cast<rocksdb::SstFileWriter&>(writer_).FileSize();
-  }
-  [[nodiscard]] std::uint64_t entries() const override { return entries_; }
-
-  // Writes the rest and syncs.
-  Result<void> finish() { return checked(writer_.Finish(), "cannot write " + path_); }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  rocksdb::SstFileWriter writer_;
-  const std::string path_;
-  const FileFor family_;
-  std::uint64_t entries_ = 0;
-};
 
 ChunkDb::ChunkDb(const ChunkDbOptions& options)
     : options_(options),
@@ -172,12 +112,11 @@ Result<FlushMark> ChunkDb::read_mark() const {
   const rocksdb::Status status = db_->Get({}, state_, std::string(kStateKey), &bytes);
   if (status.IsNotFound()) return FlushMark{};
   TRY_VOID(checked(status, "cannot read " + options_.dir));
-  if (bytes.size() != kMarkBytes) {
-    return fail(Errc::kCorruption, fmt::format("{}: the mark of the last flush is {} bytes, not {}",
-                                               options_.dir, bytes.size(), kMarkBytes));
+  const auto mark = parse_mark(bytes);
+  if (!mark) {
+    return fail(Errc::kCorruption, fmt::format("{}: {}", options_.dir, mark.error().message));
   }
-  return FlushMark{.flush_number = load_be<std::uint64_t>(bytes.data()),
-                   .log_position = load_be<std::uint64_t>(bytes.data() + 8)};
+  return *mark;
 }
 
 Result<UnsealedSlots> ChunkDb::read_unsealed() const {
@@ -187,17 +126,11 @@ Result<UnsealedSlots> ChunkDb::read_unsealed() const {
     const BytesView key = at->key().ToStringView();
     const BytesView value = at->value().ToStringView();
     if (!key.starts_with(kUnsealedPrefix)) break;
-    if (key.size() != kUnsealedKeyBytes || value.size() != kUnsealedBytes) {
-      return fail(Errc::kCorruption,
-                  fmt::format("{}: {} says nothing of a slot", options_.dir, to_hex(key)));
+    const auto line = parse_unsealed(key, value);
+    if (!line) {
+      return fail(Errc::kCorruption, fmt::format("{}: {}", options_.dir, line.error().message));
     }
-    const char* const lap = key.data() + kUnsealedPrefix.size();
-    found[{.shard = load_be<std::uint8_t>(lap),
-           .slot = load_be<std::uint32_t>(lap + 1),
-           .generation = load_be<std::uint32_t>(lap + 5)}] = {
-        .begin_ms = load_be<std::uint32_t>(value.data()),
-        .end_ms = load_be<std::uint32_t>(value.data() + 4),
-        .without_summary = value[8] != 0};
+    found.insert(*line);
   }
   TRY_VOID(checked(at->status(), "cannot read " + options_.dir));
   return found;

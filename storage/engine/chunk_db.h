@@ -24,6 +24,7 @@
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "common/result.h"
+#include "storage/engine/chunk_file.h"
 #include "storage/engine/chunk_key.h"
 #include "storage/engine/chunk_snapshot.h"
 
@@ -35,20 +36,6 @@ struct ChunkDbOptions {
   int open_files_max = 1000;
   unsigned background_threads = 2;
   std::shared_ptr<rocksdb::FileSystem> file_system;  // null = the operating system
-};
-
-// Which of the two a file is for.
-enum class FileFor : std::uint8_t { kChunks, kSummaries };
-
-// Writes one sorted file.
-class ChunkFile {
- public:
-  virtual ~ChunkFile() = default;
-  // Keys strictly ascending.
-  virtual Result<void> put(BytesView key, BytesView value) = 0;
-  virtual Result<void> remove(BytesView key) = 0;
-  [[nodiscard]] virtual std::uint64_t bytes() const = 0;
-  [[nodiscard]] virtual std::uint64_t entries() const = 0;
 };
 
 class ChunkDb {
@@ -99,7 +86,6 @@ class ChunkDb {
   Result<void> close();  // once; no cursor is left
 
  private:
-  class SstFile;
   explicit ChunkDb(const ChunkDbOptions& options);
   Result<void> open_db();
   Result<FlushMark> read_mark() const;

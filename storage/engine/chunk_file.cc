@@ -1,0 +1,33 @@
+#include "storage/engine/chunk_file.h"
+
+#include "storage/rocks/status.h"
+
+namespace halite::storage::engine {
+
+using rocks::checked;
+
+namespace {
+
+rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
+
+}  // namespace
+
+Result<void> SstFile::open() { return checked(writer_.Open(path_), "cannot make " + path_); }
+
+Result<void> SstFile::put(BytesView key, BytesView value) {
+  ++entries_;
+  return checked(writer_.Put(slice(key), slice(value)), "cannot write " + path_);
+}
+
+Result<void> SstFile::remove(BytesView key) {
+  ++entries_;
+  return checked(writer_.Delete(slice(key)), "cannot write " + path_);
+}
+
+std::uint64_t SstFile::bytes() const {
+  return const_cast<rocksdb::SstFileWriter&>(writer_).FileSize();
+}
+
+Result<void> SstFile::finish() { return checked(writer_.Finish(), "cannot write " + path_); }
+
+}  // namespace halite::storage::engine
