@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <tuple>
 #include <utility>
 
-#include "storage/name_order.h"
+#include <boost/unordered/unordered_flat_set.hpp>
 
 namespace halite::storage {
 namespace {
@@ -54,57 +55,21 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
                }});
 }
 
+std::uint32_t SeriesRegistry::shard_of(std::uint64_t metric_uid, std::string_view metric,
+                                       BytesView tsuid) const {
+  return sharding_ ? sharding_->shard_of(metric_uid, metric, tsuid) : layout_.salt_of(tsuid);
+}
+
 std::uint32_t SeriesRegistry::shard_count() const {
   return sharding_ ? sharding_->shard_count() : layout_.salt_buckets();
 }
 
-// One intern() under way.
-struct SeriesRegistry::Interning {
-  std::vector<SeriesName> names;
-  std::vector<Result<SeriesId>> outcomes;  // good until something refuses the name
-  // Series not in memory yet, by tsuid, with the names that want them.
-  struct Wanted {
-    SeriesUids uids;
-    std::vector<std::size_t> owners;  // indices into names
-  };
-  std::map<Bytes, Wanted> wanted;
-
-  void refuse(std::size_t index, const Error& error) { outcomes[index] = std::unexpected(error); }
-};
-
-// Gives ids to all names of one kind that the cache does not know, in OpenTSDB's order.
+// Gives ids to all names of one kind that have none.
 Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& work) {
-  std::vector<UidTable::NameRequest> requests;
-  std::vector<std::size_t> owners;
-  for (std::size_t i = 0; i < work.names.size(); ++i) {
-    if (!work.outcomes[i]) continue;
-    const SeriesName& name = work.names[i];
-    const std::size_t before = requests.size();
-    if (kind == NameKind::kMetric) {
-      if (uids_.cached(kind, name.metric) == nullptr) {
-        requests.push_back({kind, name.metric, create});
-      }
-    } else {
-      const auto text = [kind, &name](std::uint32_t at) -> const std::string& {
-        return kind == NameKind::kTagKey ? name.tags[at].key : name.tags[at].value;
-      };
-      bool known = true;
-      for (std::uint32_t at = 0; at < name.tags.size() && known; ++at) {
-        known = uids_.cached(kind, text(at)) != nullptr;
-      }
-      if (!known) {
-        for (const std::uint32_t at : name_order(name.tags)) {
-          requests.push_back({kind, text(at), create});
-        }
-      }
-    }
-    owners.insert(owners.end(), requests.size() - before, i);
-  }
-  if (requests.empty()) co_return Result<void>();
-  CO_TRY(const auto entries, co_await uids_.resolve_logged(std::move(requests)));
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!entries[i] && work.outcomes[owners[i]]) work.refuse(owners[i], entries[i].error());
-  }
+  std::vector<UidTable::NameRequest> unknown = work.unknown(kind, create);
+  if (unknown.empty()) co_return Result<void>();
+  CO_TRY(const auto entries, co_await uids_.resolve_logged(std::move(unknown)));
+  work.resolved(entries);
   co_return Result<void>();
 }
 
@@ -115,8 +80,7 @@ Result<NewSeries> SeriesRegistry::make_series(const SeriesUids& uids, Bytes tsui
   if (metric == nullptr) return std::unexpected(renamed_meanwhile());
   series.metric_uid = uids.metric;
   series.metric = metric->name;
-  series.shard =
-      sharding_ ? sharding_->shard_of(uids.metric, series.metric, tsuid) : layout_.salt_of(tsuid);
+  series.shard = shard_of(uids.metric, series.metric, tsuid);
   series.tsuid = std::move(tsuid);
   if (table_.knows_tags(series.tsuid)) return series;
   series.tags.reserve(uids.pairs.size());
@@ -131,98 +95,88 @@ Result<NewSeries> SeriesRegistry::make_series(const SeriesUids& uids, Bytes tsui
 
 Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesName> names,
                                                            CreateNames create) {
-  Interning work;
-  work.names = std::move(names);
-  work.outcomes.resize(work.names.size(), SeriesId{0});
+  Interning work(uids_, std::move(names));
   // Kind after kind, so that a series that is refused makes as few names as possible.
   CO_TRY_VOID(co_await resolve_kind(NameKind::kMetric, create.metrics, work));
   CO_TRY_VOID(co_await resolve_kind(NameKind::kTagKey, create.tag_keys, work));
   CO_TRY_VOID(co_await resolve_kind(NameKind::kTagValue, create.tag_values, work));
 
-  for (std::size_t i = 0; i < work.names.size(); ++i) {
-    if (!work.outcomes[i]) continue;
-    const SeriesName& name = work.names[i];
-    SeriesUids uids;
-    const UidTable::Entry* metric = uids_.cached(NameKind::kMetric, name.metric);
-    bool complete = metric != nullptr;
-    if (complete) uids.metric = metric->uid;
-    for (const Tag& tag : name.tags) {
-      const UidTable::Entry* key = uids_.cached(NameKind::kTagKey, tag.key);
-      const UidTable::Entry* value = uids_.cached(NameKind::kTagValue, tag.value);
-      complete = complete && key != nullptr && value != nullptr;
-      if (!complete) break;
-      uids.pairs.push_back(UidPair{key->uid, value->uid});
-    }
-    if (!complete) {
-      work.refuse(i, renamed_meanwhile());
+  std::vector<Interning::Fresh> fresh;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (work.refused(i)) continue;
+    Bytes tsuid = work.tsuid_of(i, layout_.widths());
+    if (const auto id = table_.find(tsuid)) {
+      work.accept(i, *id);
       continue;
     }
-    std::ranges::sort(uids.pairs);
-    Bytes tsuid = make_tsuid(layout_.widths(), uids.metric, uids.pairs);
-    if (const auto id = table_.find(tsuid)) {
-      work.outcomes[i] = *id;
-    } else {
-      Interning::Wanted& wanted = work.wanted[std::move(tsuid)];
-      wanted.uids = std::move(uids);
-      wanted.owners.push_back(i);
-    }
+    const bool with_tags = !table_.knows_tags(tsuid);
+    fresh.push_back(work.fresh(i, std::move(tsuid), with_tags));
+    NewSeries& series = fresh.back().series;
+    series.shard = shard_of(series.metric_uid, series.metric, series.tsuid);
   }
-  if (!work.wanted.empty()) CO_TRY_VOID(co_await register_new(work));
-  co_return std::move(work.outcomes);
+  if (!fresh.empty()) CO_TRY_VOID(co_await register_new(work, std::move(fresh)));
+  co_return work.take_outcomes();
 }
 
-Task<void> SeriesRegistry::register_new(Interning& work) {
+// A series that stands among them twice needs room once, which is looked at only where it matters.
+Result<void> SeriesRegistry::check_room(const Interning& work,
+                                        const std::vector<Interning::Fresh>& fresh) const {
   std::size_t bytes = 0;
-  for (const auto& [tsuid, wanted] : work.wanted) {
-    bytes += series_bytes(wanted.uids.pairs.size(), tsuid.size());
+  for (const Interning::Fresh& one : fresh) {
+    bytes += series_bytes(work.tags_of(one.index), one.series.tsuid.size());
   }
-  if (const Result<void> room = table_.check_room(work.wanted.size(), bytes); !room) {
-    for (const auto& [tsuid, wanted] : work.wanted) {
-      for (const std::size_t owner : wanted.owners) work.refuse(owner, room.error());
-    }
+  if (table_.check_room(fresh.size(), bytes)) return {};
+  boost::unordered_flat_set<BytesView> tsuids;
+  bytes = 0;
+  for (const Interning::Fresh& one : fresh) {
+    if (!tsuids.insert(one.series.tsuid).second) continue;
+    bytes += series_bytes(work.tags_of(one.index), one.series.tsuid.size());
+  }
+  return table_.check_room(tsuids.size(), bytes);
+}
+
+Task<void> SeriesRegistry::register_new(Interning& work, std::vector<Interning::Fresh> fresh) {
+  if (const Result<void> room = check_room(work, fresh); !room) {
+    for (const Interning::Fresh& one : fresh) work.refuse(one.index, room.error());
     co_return Result<void>();
   }
   if (!deferred_) {
-    CO_TRY_VOID(co_await store_new(work));
-    take_in(work);
+    CO_TRY_VOID(co_await store_new(fresh));
+    for (const Interning::Fresh& one : fresh) std::ignore = take_in(work, one);
     co_return Result<void>();
   }
   // In one step: once a series has an id its points may be on their way into chunks.
-  co_return unstored_.add([this, &work](std::vector<SeriesId>& waiting) -> Result<void> {
-    take_in(work);
-    for (const auto& [tsuid, wanted] : work.wanted) {
-      const Result<SeriesId>& id = work.outcomes[wanted.owners.front()];
+  co_return unstored_.add([this, &work, &fresh](std::vector<SeriesId>& waiting) -> Result<void> {
+    for (const Interning::Fresh& one : fresh) {
+      const Result<SeriesId> id = take_in(work, one);
       if (id) waiting.push_back(*id);
     }
     return {};
   });
 }
 
-// Writes the rows of those wanted series that have none.
-Task<void> SeriesRegistry::store_new(const Interning& work) {
+// Writes the rows of those that have none.
+Task<void> SeriesRegistry::store_new(const std::vector<Interning::Fresh>& fresh) {
   std::vector<Bytes> tsuids;
-  for (const auto& [tsuid, wanted] : work.wanted) tsuids.push_back(tsuid);
+  for (const Interning::Fresh& one : fresh) tsuids.push_back(one.series.tsuid);
   CO_TRY(const std::vector<bool> known, co_await registered(tsuids));
-  std::vector<Bytes> fresh;
+  std::vector<Bytes> absent;
   for (std::size_t i = 0; i < tsuids.size(); ++i) {
-    if (!known[i]) fresh.push_back(std::move(tsuids[i]));
+    if (!known[i]) absent.push_back(std::move(tsuids[i]));
   }
-  if (fresh.empty()) co_return Result<void>();
-  co_return co_await write_series_rows(*registry_, std::move(fresh));
+  if (absent.empty()) co_return Result<void>();
+  co_return co_await write_series_rows(*registry_, std::move(absent));
 }
 
-// Takes all wanted series into memory.
-void SeriesRegistry::take_in(Interning& work) {
-  for (auto& [tsuid, wanted] : work.wanted) {
-    Result<SeriesId> id = SeriesId{0};
-    Result<NewSeries> series = make_series(wanted.uids, tsuid);
-    if (series) {
-      id = table_.add(*series);
-    } else {
-      id = std::unexpected(series.error());
-    }
-    for (const std::size_t owner : wanted.owners) work.outcomes[owner] = id;
+// Into memory; what becomes of it is told to `work`, too.
+Result<SeriesId> SeriesRegistry::take_in(Interning& work, const Interning::Fresh& fresh) {
+  Result<SeriesId> id = table_.add(fresh.series);
+  if (id) {
+    work.accept(fresh.index, *id);
+  } else {
+    work.refuse(fresh.index, id.error());
   }
+  return id;
 }
 
 Task<void> SeriesRegistry::store_series(const std::vector<SeriesId>& ids) {

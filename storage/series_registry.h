@@ -21,6 +21,7 @@
 
 #include "common/backlog.h"
 #include "common/completion.h"
+#include "storage/interning.h"
 #include "storage/point_store.h"
 #include "storage/schema/row_layout.h"
 #include "storage/schema/tsuid.h"
@@ -82,13 +83,16 @@ class SeriesRegistry {
   Task<void> load_metric(std::uint64_t metric_uid, bool again, Loader loader);
 
  private:
-  struct Interning;
   class Load;
 
   Task<void> resolve_kind(NameKind kind, bool create, Interning& work);
-  Task<void> register_new(Interning& work);
-  Task<void> store_new(const Interning& work);
-  void take_in(Interning& work);
+  Task<void> register_new(Interning& work, std::vector<Interning::Fresh> fresh);
+  [[nodiscard]] Result<void> check_room(const Interning& work,
+                                        const std::vector<Interning::Fresh>& fresh) const;
+  Task<void> store_new(const std::vector<Interning::Fresh>& fresh);
+  Result<SeriesId> take_in(Interning& work, const Interning::Fresh& fresh);
+  [[nodiscard]] std::uint32_t shard_of(std::uint64_t metric_uid, std::string_view metric,
+                                       BytesView tsuid) const;
   Task<void> store_series(const std::vector<SeriesId>& ids);
   // Which of these tsuids have a row in the series table.
   Task<std::vector<bool>> registered(std::vector<Bytes> tsuids);

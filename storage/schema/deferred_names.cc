@@ -156,16 +156,18 @@ Result<void> DeferredNames::give_ids(std::span<const Key* const> names) {
 
 // The log has all of the group or none of it, and what it has, everybody sees.
 Result<void> DeferredNames::give_group(NameKind kind, std::span<const NewName> group) {
-  TRY_VOID(unwritten_.add([this, kind, group](std::vector<NewName>& waiting) -> Result<void> {
+  std::vector<const UidTable::Entry*> entries;
+  entries.reserve(group.size());
+  TRY_VOID(unwritten_.add([&](std::vector<NewName>& waiting) -> Result<void> {
     TRY_VOID(log_.append(group));
     for (const NewName& name : group) {
-      const UidTable::Entry* entry = cache(kind).remember(name.name, name.uid);
-      waiting.push_back({.kind = kind, .uid = name.uid, .name = entry->name});
+      entries.push_back(cache(kind).remember(name.name, name.uid));
+      waiting.push_back({.kind = kind, .uid = name.uid, .name = entries.back()->name});
     }
     return {};
   }));
   block(kind).begin += group.size();
-  for (const NewName& name : group) told_(kind, *cache(kind).find(name.uid));
+  for (const UidTable::Entry* const entry : entries) told_(kind, *entry);
   return {};
 }
 
@@ -182,6 +184,7 @@ Task<void> DeferredNames::refill(NameKind kind, std::uint64_t ids) {
   CO_TRY(const std::uint64_t first, co_await ids_.reserve(kind, count));
   const std::lock_guard lock(mutex_);
   Block& now = block(kind);
+  if (first == 1) all_cached_[static_cast<std::size_t>(kind)] = true;  // nobody had an id before
   if (now.end != first) now.begin = first;  // else it goes on where the last one ended
   now.end = first + count;
   co_return Result<void>();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -58,6 +59,12 @@ class DeferredNames {
   // Gives an id to each of these names, each once in the list, unless the cache has it by now. None
   // of them has a row. Afterwards all are in the cache, or an error says why not.
   Task<void> assign(std::vector<std::pair<NameKind, std::string>> names);
+
+  // Whether every name of the kind is in the cache: those of a table that was empty when this
+  // process began are.
+  [[nodiscard]] bool all_cached(NameKind kind) const {
+    return all_cached_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
+  }
 
   // Keeps a name for somebody: assign() waits as long as this lives.
   class Held {
@@ -111,6 +118,8 @@ class DeferredNames {
   const Told told_;
   Backlog<NewName> unwritten_;    // in the log; views into the caches
   std::shared_ptr<Gate> refill_;  // passed by one at a time
+
+  std::array<std::atomic<bool>, 3> all_cached_ = {};
 
   std::mutex mutex_;
   std::array<Block, 3> blocks_;     // guarded by mutex_

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -138,11 +139,12 @@ void UidTable::Impl::land(const Key& key, Flight& flight) {
 std::vector<UidTable::NameRequest> UidTable::Impl::unknown_names(
     const std::vector<NameRequest>& requests) {
   std::vector<NameRequest> unknown;
-  std::map<std::pair<NameKind, std::string_view>, std::size_t> seen;
+  std::array<boost::unordered_flat_map<std::string_view, std::size_t>, 3> seen;
   for (const NameRequest& request : requests) {
     if (!check_name(request.kind, request.name)) continue;
     if (cache(request.kind).find(request.name) != nullptr) continue;
-    const auto [at, fresh] = seen.try_emplace({request.kind, request.name}, unknown.size());
+    auto& of_kind = seen[static_cast<std::size_t>(request.kind)];
+    const auto [at, fresh] = of_kind.try_emplace(request.name, unknown.size());
     if (fresh) {
       unknown.push_back(request);
     } else {
@@ -154,16 +156,21 @@ std::vector<UidTable::NameRequest> UidTable::Impl::unknown_names(
 
 Task<void> UidTable::Impl::read_names(const std::vector<NameRequest>& unknown) {
   std::vector<RowRead> reads;
+  std::vector<const NameRequest*> asked;
   reads.reserve(unknown.size());
+  asked.reserve(unknown.size());
   for (const NameRequest& request : unknown) {
+    if (deferred && deferred->all_cached(request.kind)) continue;  // then it is not there
     reads.push_back(RowRead{request.name, kIdFamily, {Bytes(name_kind_text(request.kind))}});
+    asked.push_back(&request);
   }
+  if (reads.empty()) co_return Result<void>();
   CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].cells.empty()) continue;
-    const NameKind kind = unknown[i].kind;
+    const auto& [kind, name, create] = *asked[i];
     CO_TRY(const std::uint64_t uid, assigner.decode(kind, rows[i].cells.front().value));
-    cache(kind).remember(unknown[i].name, uid);
+    cache(kind).remember(name, uid);
   }
   co_return Result<void>();
 }
