@@ -91,6 +91,22 @@ TEST(HttpParser, Chunks) {
   }
 }
 
+// Beast would wait for the quote, and take the chunk's size off the body's limit at each try.
+TEST(HttpParser, AnExtensionEndsWithItsLine) {
+  const std::string head = "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::size_t step : {SIZE_MAX, std::size_t{1}}) {
+    for (const std::string_view line : {"A4;x=\"open\r\n", "3\r\nabc\r\nA4;x=\"open\r\n"}) {
+      const HttpParser open = fed(head + std::string(line) + std::string(200, '.'), step);
+      ASSERT_TRUE(open.failure()) << step << line;
+      EXPECT_EQ(open.failure()->status, 400);
+      EXPECT_NE(open.failure()->message.find("extension"), std::string::npos);
+    }
+    HttpParser closed = fed(head + "3;x=\"a b\"\r\nabc\r\n0;y=\"z\"\r\n\r\n", step);
+    ASSERT_TRUE(closed.done()) << step;
+    EXPECT_EQ(closed.take().body, "abc");
+  }
+}
+
 TEST(HttpParser, KeepAlive) {
   EXPECT_FALSE(fed("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").take().keep_alive);
   EXPECT_FALSE(fed("GET / HTTP/1.0\r\n\r\n").take().keep_alive);
