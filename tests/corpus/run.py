@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays the recorded conversations to the real binary and compares the failures with the list of those expected.
 
-    run.py --halite build/dev/halite [--store memory|rocksdb|engine] [--only AREA_OR_SCENARIO[,..]] [-v]
+    run.py --halite build/dev/halite [--store memory|rocksdb|engine] [--unrest] [--only AREA_OR_SCENARIO[,..]] [-v]
 
 A server for each profile, with an opentsdb.conf made of profiles.json. Scenarios expected to fail get little time to
 settle, all others ten seconds."""
@@ -10,6 +10,7 @@ import concurrent.futures
 import os
 import sys
 import tempfile
+import threading
 import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,6 +38,42 @@ def expected_failures():
     return expected
 
 
+class Unrest:
+    """Flushes and seals all the while, so that every answer is read from points on their way."""
+
+    # As small as settings go, or at once.
+    SETTINGS = ["engine.head_freeze_bytes=1MiB", "engine.head_bytes_max=2MiB", "engine.head_age_max_ms=1s",
+                "engine.seal_quiet_ms=0ms", "engine.log_segment_bytes=16MiB", "engine.block_cache_bytes=1MiB",
+                "engine.expiry_interval_ms=1s"]
+    PAUSE_SECONDS = 0.02
+
+    def __init__(self, server):
+        self._server = server
+        self._over = threading.Event()
+        self.refused = []
+        self.rounds = 0
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        try:
+            while self.rounds == 0 or not self._over.wait(self.PAUSE_SECONDS):
+                self.rounds += 1
+                # Two flushes, so that there are rows to merge and slots that are sealed in part.
+                for what in ("flush", "flush", "seal"):
+                    status, _, body = self._server.call("POST", f"/api/admin/{what}")
+                    if status >= 300:
+                        self.refused.append(f"{what}: {status} {body[:300]!r}")
+        except OSError as error:
+            self.refused.append(str(error))
+
+    def end(self):
+        """What went wrong with it."""
+        self._over.set()
+        self._thread.join()
+        return self.refused[:3]
+
+
 def write_conf(profile):
     """The path of an opentsdb.conf with the properties of a profile."""
     every = replay.find_profiles([HERE])
@@ -51,7 +88,9 @@ def write_conf(profile):
 def play_profile(options, profile, scenarios, expected):
     """([(scenario, step number, difference, whether it counts)], the server's exit code)"""
     conf = write_conf(profile)
-    server = HaliteServer("--opentsdb-conf", conf, store=options.store)
+    settings = [word for setting in Unrest.SETTINGS for word in ("--set", setting)] if options.unrest else []
+    server = HaliteServer("--opentsdb-conf", conf, *settings, store=options.store)
+    unrest = Unrest(server) if options.unrest else None
     differences = []
     try:
         target = (server.url, ("127.0.0.1", server.port))
@@ -63,6 +102,8 @@ def play_profile(options, profile, scenarios, expected):
                     counts = not (step.get("quirk") or scenario.get("quirk"))
                     differences.append((scenario["name"], number, difference, counts))
     finally:
+        for trouble in unrest.end() if unrest else []:
+            differences.append((profile, 0, trouble, True))
         log = server.log()
         code = server.stop()
         if code != 0:
@@ -86,6 +127,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halite", required=True)
     parser.add_argument("--store", default="memory", choices=["memory", "rocksdb", "engine"])
+    parser.add_argument("--unrest", action="store_true", help="flush and seal all the while (engine)")
     parser.add_argument("--only", default="")
     parser.add_argument("-v", action="store_true", help="show expected differences and quirks as well")
     options = parser.parse_args()
