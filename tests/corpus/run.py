@@ -61,7 +61,7 @@ class Unrest:
                 self.rounds += 1
                 # Two flushes, so that there are rows to merge and slots that are sealed in part.
                 for what in ("flush", "flush", "seal"):
-                    status, _, body = self._server.call("POST", f"/api/admin/{what}")
+                    status, body = self._server.request("POST", f"/api/admin/{what}")
                     if status >= 300:
                         self.refused.append(f"{what}: {status} {body[:300]!r}")
         except OSError as error:
@@ -104,10 +104,9 @@ def play_profile(options, profile, scenarios, expected):
     finally:
         for trouble in unrest.end() if unrest else []:
             differences.append((profile, 0, trouble, True))
-        log = server.log()
         code = server.stop()
         if code != 0:
-            print(log[-8000:])
+            print(server.log_text()[-8000:])
         os.unlink(conf)
     return differences, code
 

@@ -20,7 +20,7 @@ import time
 from ledger import Ledger
 from load import Load
 from profile import PROFILES, SETTINGS, CrashClock
-from server import CUT, Died, Server
+from server import CUT, Server, ServerTrouble
 
 COMPLAINTS_SHOWN = 10
 PLACES = ("", "", "engine/log", "engine/chunks", "engine/chunks", "rocksdb")
@@ -64,7 +64,7 @@ class Directory:
         how = signal.SIGKILL
         if self.kind == "power" and self.choose.random() < 0.7:
             how = signal.SIGUSR1
-        self.server.end(how)
+        self.server.kill(how)
         self._count(phase)
 
     def _count(self, phase):
@@ -141,7 +141,7 @@ class Directory:
                 right, wrong = self.ledger.check(metric, stored, *oldest)
                 stored_points += right
                 complaints += wrong
-        except (OSError, Died) as error:
+        except (OSError, ServerTrouble) as error:
             if self.server.ended(1) and self.server.process.returncode == CUT:
                 self._count("reading")  # a power cut that was still to come
                 self.start()
@@ -163,12 +163,12 @@ class Directory:
             if not self.server.listens():
                 raise Failure(f"it did not start:\n{self.server.log_text()}")
             self.check()
-            if code := self.server.stop():
+            if code := self.server.terminate():
                 raise Failure(f"exit code {code}:\n{self.server.log_text()}")
 
     def close(self, keep):
         if self.server is not None:
-            self.server.end(signal.SIGKILL)
+            self.server.kill()
         self.totals["sent"] += self.ledger.sent
         self.totals["acknowledged"] += self.ledger.acknowledged
         self.totals["deleted"] += self.ledger.deleted
@@ -194,7 +194,7 @@ def run(options, kind, totals):
         directory.finish()
         directory.close(keep=False)
         return True
-    except (Failure, Died) as failure:
+    except (Failure, ServerTrouble) as failure:
         print(f"FAILED: --seed {options.seed} --kind {kind} round {number + 1}, "
               f"{directory.profile.name}, {directory.path} is kept\n{failure}", flush=True)
         directory.close(keep=True)

@@ -75,7 +75,7 @@ class Load:
         return send
 
     def _telnet_sender(self):
-        connection = self.server.telnet()
+        connection = self.server.connect()
         replies = connection.makefile("rb")
         self.connections += [connection, replies]
 
@@ -156,7 +156,7 @@ class Kill9(support.HaliteTest):
             load.start()
             # Some are killed in their first writes, some in the midst of them.
             time.sleep(moments.choice((0.02, 0.2, 1.0)) * moments.random() + 0.05)
-            server.kill9()
+            server.kill()
             load.join()
             self.assertEqual(load.wrong, [])
             loads.append(load)

@@ -130,7 +130,7 @@ class Lifecycle(support.HaliteTest):
 
     def test_stops_while_clients_are_connected(self):
         server = self.server().start()
-        with server.telnet() as idle, server.telnet() as half:
+        with server.connect() as idle, server.connect() as half:
             half.sendall(b"put life.half 1")
             self.assertEqual(server.terminate(), 0, server.log_text())
             self.assertEqual(idle.recv(1), b"")

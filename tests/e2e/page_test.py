@@ -228,7 +228,7 @@ class PageTest(unittest.TestCase):
             elif item == "copy-curl":
                 self.assertTrue(text.startswith(f"curl -sS -X POST '{self.server.url}/api/query'"), text)
             else:
-                status, _, body = self.server.call("POST", "/api/query", json.loads(text))
+                status, body = self.server.post("/api/query", json.loads(text))
                 self.assertEqual(status, 200)
                 self.assertEqual(len(json.loads(body)), len(HOSTS))
 
