@@ -10,6 +10,7 @@ namespace halite::storage::engine {
 namespace {
 
 constexpr BytesView kLastRun = "expiry";
+constexpr BytesView kStopped = "expiry stopped";  // when the jump was seen; 0 once that is over
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
 }  // namespace
@@ -20,7 +21,12 @@ Expiry::Expiry(std::shared_ptr<Core> core, prometheus::Registry& registry)
                  .Name("halite_engine_expired_slots_total")
                  .Help("Slots of a shard that were removed because they were older than the TTL.")
                  .Register(registry)
-                 .Add({})) {}
+                 .Add({})),
+      stopped_(prometheus::BuildGauge()
+                   .Name("halite_engine_expiry_stopped")
+                   .Help("1 while nothing is removed because the clock jumped ahead.")
+                   .Register(registry)
+                   .Add({})) {}
 
 Result<void> Expiry::run_due() {
   const Retention& retention = *core_->retention;
@@ -35,8 +41,9 @@ Result<void> Expiry::run_due() {
     return {};
   }
   last_run_ms_ = now;
-  TRY(const bool jumped, clock_jumped(now));
-  if (jumped && !core_->options.expire_after_clock_jump) {
+  TRY(const bool stopped, stopped_by_jump(now));
+  stopped_.Set(stopped ? 1 : 0);
+  if (stopped) {
     if (!warned_) {
       log::error(
           "the clock is far ahead of all data and of the last removal of expired data: "
@@ -50,10 +57,27 @@ Result<void> Expiry::run_due() {
   return core_->chunks->note_time(kLastRun, now);
 }
 
-Result<bool> Expiry::clock_jumped(TimestampMs now) {
+Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
+  TRY(const auto noted, core_->chunks->read_time(kStopped));
+  const bool was_stopped = noted && *noted != 0;
+  bool stopped = false;
+  if (!core_->options.expire_after_clock_jump) {
+    const std::int64_t span = core_->retention->base().options().span_ms;
+    TRY(const auto last_run, core_->chunks->read_time(kLastRun));
+    const bool ahead = last_run && now - *last_run > 2 * span;
+    // Data that came after the jump says nothing: it may have its time from the same clock.
+    stopped = ahead && was_stopped;
+    if (ahead && !was_stopped) {
+      TRY(const bool ahead_too, ahead_of_data(now, 2 * span));
+      stopped = ahead_too;
+    }
+  }
+  if (stopped != was_stopped) TRY_VOID(core_->chunks->note_time(kStopped, stopped ? now : 0));
+  return stopped;
+}
+
+Result<bool> Expiry::ahead_of_data(TimestampMs now, std::int64_t by_ms) {
   const std::int64_t span = core_->retention->base().options().span_ms;
-  TRY(const auto last_run, core_->chunks->read_time(kLastRun));
-  if (!last_run || now - *last_run <= 2 * span) return false;
   std::int64_t newest = -1;
   for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
     TRY(const auto reader,
@@ -62,15 +86,17 @@ Result<bool> Expiry::clock_jumped(TimestampMs now) {
     for (const SlotReader::Slot& slot : slots) newest = std::max(newest, slot.generation);
   }
   // Without data there is nothing to lose.
-  return newest >= 0 && now - (newest + 1) * span > 2 * span;
+  return newest >= 0 && now - (newest + 1) * span > by_ms;
 }
 
-bool Expiry::expired(std::uint32_t shard, std::uint32_t slot, TimestampMs now) const {
+bool Expiry::expired(std::uint32_t shard, const SlotReader::Slot& slot, TimestampMs now) const {
   const CyclicLayout& layout = core_->retention->layout_of(shard);
   if (layout.options().ttl_ms == 0) return false;
   const std::int64_t span = layout.options().span_ms;
   const TimeRange alive = layout.alive(kAllTimes, now);
-  const std::int64_t newest = layout.newest_generation(slot, (alive.end - 1) / span);
+  const std::int64_t newest = layout.newest_generation(slot.number, (alive.end - 1) / span);
+  // Of a later lap than there can be: the clock was set back, and knows nothing of what is old.
+  if (slot.generation > newest) return false;
   return (newest + 1) * span <= alive.begin;
 }
 
@@ -80,7 +106,7 @@ Result<void> Expiry::run(TimestampMs now) {
         SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard));
     TRY(const auto slots, reader->slots());
     for (const SlotReader::Slot& slot : slots) {
-      if (!expired(shard, slot.number, now)) continue;
+      if (!expired(shard, slot, now)) continue;
       const Bytes begin = place_prefix({.shard = shard, .slot = slot.number});
       Bytes end = prefix_end(begin);
       if (end.empty()) end = Bytes(begin.size() + 64, '\xFF');

@@ -1,8 +1,9 @@
 // What is older than the TTL goes: whole slots, once nothing in them can be asked for any more.
 //
-// Removal does not trust a jump of the clock. If now is more than two spans past both the last run
-// and the newest stored data, nothing is removed and the log says so, until the setting
-// engine.expire_after_clock_jump confirms that the clock is right.
+// Removal does not trust a jump of the clock. Once now is more than two spans past both the last
+// run and the newest stored data, nothing is removed and the log says so, until the setting
+// engine.expire_after_clock_jump confirms that the clock is right, or the clock is back. A clock
+// that was set back removes only what was due by then.
 //
 //   Threads  for the maintenance thread.
 #pragma once
@@ -11,9 +12,11 @@
 #include <memory>
 
 #include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
 #include "storage/engine/core.h"
+#include "storage/engine/slot_reader.h"
 
 namespace halite::storage::engine {
 
@@ -26,13 +29,16 @@ class Expiry {
 
  private:
   [[nodiscard]] Result<void> run(TimestampMs now);
-  [[nodiscard]] Result<bool> clock_jumped(TimestampMs now);
-  [[nodiscard]] bool expired(std::uint32_t shard, std::uint32_t slot, TimestampMs now) const;
+  [[nodiscard]] Result<bool> stopped_by_jump(TimestampMs now);
+  [[nodiscard]] Result<bool> ahead_of_data(TimestampMs now, std::int64_t by_ms);
+  [[nodiscard]] bool expired(std::uint32_t shard, const SlotReader::Slot& slot,
+                             TimestampMs now) const;
 
   const std::shared_ptr<Core> core_;
   TimestampMs last_run_ms_ = INT64_MIN;  // of this process
   bool warned_ = false;                  // of the clock, since it was last right
   prometheus::Counter& slots_;
+  prometheus::Gauge& stopped_;
 };
 
 }  // namespace halite::storage::engine

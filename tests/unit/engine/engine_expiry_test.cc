@@ -131,6 +131,44 @@ TEST_F(ExpiryTest, AJumpOfTheClockRemovesNothing) {
   EXPECT_THAT(times(), testing::ElementsAre(kStart));
 }
 
+// As the server does with its own metrics: what comes after the jump has the wrong clock's time.
+TEST_F(ExpiryTest, DataOfTheWrongClockDoesNotConfirmIt) {
+  put(kStart);
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  clock_.set(kStart + 1004 * kHour);
+  for (int hour = 0; hour < 3; ++hour) {
+    ASSERT_TRUE(test::run_task(store_->seal()));
+    put(clock_.now_ms());
+    ASSERT_TRUE(test::run_task(store_->seal()));
+    clock_.advance(kHour);
+    close();
+    open();
+  }
+  EXPECT_EQ(metric("halite_engine_expired_slots_total"), 0);
+  EXPECT_EQ(metric("halite_engine_expiry_stopped"), 1);
+  clock_.set(kStart + kHour);  // it was wrong
+  EXPECT_THAT(times(), testing::ElementsAre(kStart));
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  EXPECT_EQ(metric("halite_engine_expiry_stopped"), 0);
+}
+
+// A machine without a battery starts in 1970.
+TEST_F(ExpiryTest, AClockSetBackRemovesNothing) {
+  put(kStart);
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  for (const TimestampMs wrong : {kStart - 10 * kHour, TimestampMs{1000}}) {
+    close();
+    clock_.set(wrong);
+    open();
+    ASSERT_TRUE(test::run_task(store_->seal()));
+    clock_.advance(kHour);
+    ASSERT_TRUE(test::run_task(store_->seal()));
+    EXPECT_EQ(metric("halite_engine_expired_slots_total"), 0);
+    clock_.set(kStart + 1);
+    EXPECT_THAT(times(), testing::ElementsAre(kStart));
+  }
+}
+
 TEST_F(ExpiryTest, AConfirmedJumpRemoves) {
   put(kStart);
   ASSERT_TRUE(test::run_task(store_->seal()));
