@@ -8,6 +8,7 @@
 // between another's.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 #include "common/bytes.h"
@@ -25,6 +26,7 @@ enum class CellKind : std::uint8_t {
 struct Place {
   std::uint32_t shard = 0;
   std::uint32_t slot = 0;
+  auto operator<=>(const Place&) const = default;
 };
 
 struct CellKey {

@@ -3,15 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/rocks/status.h"
-
 namespace halite::storage::engine {
 namespace {
-
-// A key that is wanted is often close behind: so many steps before a seek.
-constexpr int kStepsBeforeSeek = 8;
-
-rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
 
 Bytes shard_begin(std::uint32_t shard) { return Bytes(1, static_cast<char>(shard)); }
 Bytes shard_end(std::uint32_t shard) {
@@ -26,43 +19,7 @@ void Unsealed::add(const Unsealed& more) {
     end_ms = std::max(end_ms, more.end_ms);
   }
   without_summary |= more.without_summary;
-}
-
-Cursor::Cursor(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family,
-               const rocksdb::Snapshot* snapshot, Bytes begin, Bytes end)
-    : begin_(std::move(begin)), end_(std::move(end)), lower_(begin_), upper_(end_) {
-  rocksdb::ReadOptions options;
-  options.snapshot = snapshot;
-  options.iterate_lower_bound = &lower_;
-  options.iterate_upper_bound = &upper_;
-  iterator_.reset(db.NewIterator(options, family));
-}
-
-void Cursor::seek(BytesView key) {
-  sought_.clear();
-  iterator_->Seek(slice(key));
-}
-
-void Cursor::next() { iterator_->Next(); }
-
-void Cursor::advance(BytesView key) {
-  const int steps = !sought_.empty() && key > sought_ ? kStepsBeforeSeek : 0;
-  for (int step = 0; step < steps && valid(); ++step) {
-    if (this->key() >= key) {
-      sought_ = key;
-      return;
-    }
-    next();
-  }
-  iterator_->Seek(slice(key));
-  sought_ = key;
-}
-
-bool Cursor::valid() const { return iterator_->Valid(); }
-BytesView Cursor::key() const { return iterator_->key().ToStringView(); }
-BytesView Cursor::value() const { return iterator_->value().ToStringView(); }
-Result<void> Cursor::status() const {
-  return rocks::checked(iterator_->status(), "cannot read chunks");
+  ++touches;
 }
 
 Snapshot::Snapshot(rocksdb::DB& db, Families families)
@@ -85,19 +42,25 @@ Snapshot::Cursors Snapshot::take(std::uint32_t shard) {
 void Snapshot::give_back(std::uint32_t shard, Cursors cursors) {
   // Where one failed, the next question tries anew.
   if (cursors.chunks != nullptr && !cursors.chunks->status()) return;
+  if (cursors.late != nullptr && !cursors.late->status()) return;
   if (cursors.summaries != nullptr && !cursors.summaries->status()) return;
   const std::lock_guard lock(mutex_);
   if (idle_[shard].size() < kIdleMax) idle_[shard].push_back(std::move(cursors));
 }
 
 std::unique_ptr<Cursor> Snapshot::chunk_cursor(std::uint32_t shard) const {
-  return std::make_unique<Cursor>(db_, families_.chunks, snapshot_, shard_begin(shard),
+  return std::make_unique<Cursor>(db_, Cursor::Over{families_.chunks, families_.late}, snapshot_,
+                                  shard_begin(shard), shard_end(shard));
+}
+
+std::unique_ptr<Cursor> Snapshot::late_cursor(std::uint32_t shard) const {
+  return std::make_unique<Cursor>(db_, Cursor::Over{families_.late}, snapshot_, shard_begin(shard),
                                   shard_end(shard));
 }
 
 std::unique_ptr<Cursor> Snapshot::summary_cursor(std::uint32_t shard) const {
-  return std::make_unique<Cursor>(db_, families_.summaries, snapshot_, shard_begin(shard),
-                                  shard_end(shard));
+  return std::make_unique<Cursor>(db_, Cursor::Over{families_.summaries}, snapshot_,
+                                  shard_begin(shard), shard_end(shard));
 }
 
 ShardView::ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard)
@@ -114,6 +77,11 @@ Unsealed ShardView::unsealed(std::uint32_t slot, std::uint32_t generation) const
 Cursor& ShardView::chunks() {
   if (cursors_.chunks == nullptr) cursors_.chunks = snapshot_->chunk_cursor(shard_);
   return *cursors_.chunks;
+}
+
+Cursor& ShardView::late() {
+  if (cursors_.late == nullptr) cursors_.late = snapshot_->late_cursor(shard_);
+  return *cursors_.late;
 }
 
 Cursor& ShardView::summaries() {

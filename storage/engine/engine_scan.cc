@@ -161,7 +161,7 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Want
                                              const HeadRuns& heads, TimeRange range) {
   const TimestampMs slot_begin = generation * layout_.options().span_ms;
   choice_.begin(range);
-  const Unsealed unsealed = stored_->unsealed(generation);
+  TRY(const Unsealed unsealed, stored_->unsealed(generation, series.key));
   if (unsealed.without_summary) return false;
   choice_.decode({.begin = slot_begin + unsealed.begin_ms, .end = slot_begin + unsealed.end_ms});
   if (const auto recent = heads.find(series.id); recent != heads.end()) {

@@ -85,7 +85,11 @@ Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
 }
 
 Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, const Take& take) {
-  Cursor& cursor = view_->chunks();
+  return visit(view_->chunks(), generation, series_key, take);
+}
+
+Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesView series_key,
+                               const Take& take) const {
   Bytes prefix = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
   prefix.append(series_key);
   Bytes first = prefix;
@@ -114,8 +118,29 @@ Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_
   return out;
 }
 
-Unsealed SlotReader::unsealed(std::int64_t generation) const {
-  return view_->unsealed(layout_.slot_of(generation), static_cast<std::uint32_t>(generation));
+Result<Unsealed> SlotReader::unsealed(std::int64_t generation, BytesView series_key) {
+  const Unsealed lap =
+      view_->unsealed(layout_.slot_of(generation), static_cast<std::uint32_t>(generation));
+  if (!lap.late || lap.without_summary) return lap;
+  Unsealed of_series;  // its own late cells, which are few and lie apart
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  TRY_VOID(visit(view_->late(), generation, series_key,
+                 [&](const CellKey& cell, BytesView value) -> Result<void> {
+                   Unsealed covers = {.begin_ms = cell.offset_ms};
+                   if (cell.kind == CellKind::kTombstone) {
+                     if (value.size() != 4) {
+                       return fail(Errc::kCorruption, "a tombstone without an end");
+                     }
+                     covers.end_ms = load_be<std::uint32_t>(value.data());
+                   } else {
+                     TRY_VOID(chunk::check_crc(value));
+                     TRY(const chunk::Header header, chunk::read_header(value));
+                     covers.end_ms = static_cast<std::uint32_t>(header.last_time - slot_begin + 1);
+                   }
+                   of_series.add(covers);
+                   return {};
+                 }));
+  return of_series;
 }
 
 Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,

@@ -52,8 +52,8 @@ class SlotReader {
   [[nodiscard]] Result<StoredSeries> read(std::int64_t generation, BytesView series_key,
                                           TimeRange range);
 
-  // Of a lap of a slot, the times in which summaries say nothing: [0, 0) if there are none.
-  [[nodiscard]] Unsealed unsealed(std::int64_t generation) const;
+  // The times of a slot in which a series' summary says nothing: [0, 0) if there are none.
+  [[nodiscard]] Result<Unsealed> unsealed(std::int64_t generation, BytesView series_key);
 
   // The summary of a series' sealed chunks; nothing where it has none, or one that says only that
   // its chunks are to be decoded: told apart by `must_decode`.
@@ -85,6 +85,8 @@ class SlotReader {
   SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layout, std::uint32_t shard);
   using Take = std::function<Result<void>(const CellKey&, BytesView value)>;
   [[nodiscard]] Result<void> visit(std::int64_t generation, BytesView series_key, const Take& take);
+  [[nodiscard]] Result<void> visit(Cursor& cursor, std::int64_t generation, BytesView series_key,
+                                   const Take& take) const;
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
   const std::unique_ptr<ShardView> view_;
