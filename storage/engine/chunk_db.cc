@@ -72,7 +72,7 @@ Result<void> ChunkDb::open_db() {
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
       {rocksdb::kDefaultColumnFamilyName, state_options()},
       {std::string(kChunksFamily), chunks_options(cache)},
-      {std::string(kSummariesFamily), chunks_options(cache)},
+      {std::string(kSummariesFamily), summaries_options(cache)},
       {std::string(kLateFamily), late_options(options_, cache)}};
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
@@ -169,8 +169,10 @@ std::shared_ptr<const UnsealedSlots> ChunkDb::unsealed() const {
 Result<std::unique_ptr<SstFile>> ChunkDb::make_file(FileFor purpose) {
   SstFile::IsLate late;
   if (purpose == FileFor::kFlushed) late = [this](BytesView key) { return is_late(key); };
+  rocksdb::Options options = file_options_;
+  if (purpose == FileFor::kSummaries) options.compression = rocksdb::kZSTD;
   auto file = std::make_unique<SstFile>(
-      file_options_, fmt::format("{}/{:08}{}", options_.dir, ++next_file_, kUnfinished), purpose,
+      options, fmt::format("{}/{:08}{}", options_.dir, ++next_file_, kUnfinished), purpose,
       std::move(late));
   TRY_VOID(file->open());
   return file;

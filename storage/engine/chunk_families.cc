@@ -59,6 +59,12 @@ rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cach
   return family;
 }
 
+rocksdb::ColumnFamilyOptions summaries_options(std::shared_ptr<rocksdb::Cache> cache) {
+  rocksdb::ColumnFamilyOptions family = chunks_options(std::move(cache));
+  family.compression = rocksdb::kZSTD;
+  return family;
+}
+
 rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
                                           std::shared_ptr<rocksdb::Cache> cache) {
   rocksdb::ColumnFamilyOptions family = chunks_options(std::move(cache));

@@ -42,6 +42,8 @@ struct FileBytesCounted {
 
 // Chunks and summaries: rewritten only where sealing asks for it, into files of one place each.
 [[nodiscard]] rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cache);
+// Summaries are hardly longer than their keys, which repeat each other: compressed.
+[[nodiscard]] rocksdb::ColumnFamilyOptions summaries_options(std::shared_ptr<rocksdb::Cache> cache);
 // What comes for slots that are sealed: a small file a flush, of all shards, merged by size.
 [[nodiscard]] rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
                                                         std::shared_ptr<rocksdb::Cache> cache);
