@@ -194,7 +194,8 @@ TEST_F(StragglersTest, AreWrittenLessThanThreeTimes) {
   PointBatch old;
   for (std::size_t i = 0; i < ids_.size(); ++i) {
     for (int at = 0; at < kSlots * 144; ++at) {
-      put(old, i, kNow - kSlots * kDayMs + at * 600'000, static_cast<std::int64_t>(random_() % 50));
+      put(old, i, kNow - kSlots * kDayMs + TimestampMs{at} * 600'000,
+          static_cast<std::int64_t>(random_() % 50));
     }
   }
   send(std::move(old));
@@ -207,7 +208,7 @@ TEST_F(StragglersTest, AreWrittenLessThanThreeTimes) {
   for (int round = 0; round < kFlushes; ++round) {
     PointBatch batch;
     for (int minute = 0; minute < kMinutes; ++minute) {
-      const TimestampMs now = begin + (round * kMinutes + minute) * 60'000;
+      const TimestampMs now = begin + TimestampMs{round * kMinutes + minute} * 60'000;
       for (std::size_t i = 0; i < ids_.size(); ++i) {
         const auto days = static_cast<TimestampMs>(1 + random_() % kSlots);
         put(batch, i, (now - days * kDayMs) / 60'000 * 60'000 + 1,
@@ -216,7 +217,7 @@ TEST_F(StragglersTest, AreWrittenLessThanThreeTimes) {
     }
     send(std::move(batch));
     flush();
-    world_.clock.advance(kMinutes * 60'000);
+    world_.clock.advance(TimestampMs{kMinutes} * 60'000);
     settle();
   }
   check();
