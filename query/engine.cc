@@ -1,7 +1,9 @@
 #include "query/engine.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -209,7 +211,11 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
         run_sub_query(store, source, notes, selection, choice.question, plan, index, watch, meter);
     CO_TRY(series, co_await std::move(reading));
   }
-  for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
+  if (answer->series.empty()) {
+    answer->series = std::move(series);
+  } else {
+    std::ranges::move(series, std::back_inserter(answer->series));
+  }
   // Only points are deleted: what was answered from elsewhere stays.
   if (asked.end <= asked.begin) co_return Read{};
   co_return Read{selection, asked};

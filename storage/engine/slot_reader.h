@@ -55,10 +55,10 @@ class SlotReader {
   // Of a lap of a slot, the times in which summaries say nothing: [0, 0) if there are none.
   [[nodiscard]] Unsealed unsealed(std::int64_t generation) const;
 
-  // The summary of a series' sealed chunks; nothing where it has none, or one that says only that
-  // its chunks are to be decoded: told apart by `must_decode`.
+  // The summary of a series' sealed chunks, until the next one is read; null where it has none, or
+  // one that says only that its chunks are to be decoded: told apart by `must_decode`.
   struct Summary {
-    std::optional<chunk::Summaries> summaries;
+    const chunk::Summaries* summaries = nullptr;
     bool must_decode = false;
   };
   [[nodiscard]] Result<Summary> read_summary(std::int64_t generation, BytesView series_key);
@@ -88,6 +88,10 @@ class SlotReader {
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
   const std::unique_ptr<ShardView> view_;
+  chunk::SummaryDecoder summaries_;
+  // Room for keys.
+  Bytes prefix_;
+  Bytes key_;
 };
 
 // Adds a cell's points or tombstone to `out` if it touches the range. slot_begin: the time at which
