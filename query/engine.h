@@ -5,6 +5,7 @@
 // streams it.
 //
 //   Threads  run() may be called at any time from any thread; it works on the query executor.
+//            Where a question is small and what it reads is in memory, it works on its caller's.
 //   Stop     request_stop() on the token ends the work soon with kCancelled.
 //   Delete   with Question::delete_points what was answered is removed, after all is answered;
 //            whether that is allowed is the caller's business.

@@ -47,11 +47,14 @@ struct Unsealed {
 };
 using UnsealedSlots = std::map<SlotLap, Unsealed>;
 
+// May a cursor wait for a disk? From memory alone what is not there is kUnavailable.
+enum class ReadFrom : std::uint8_t { kDisk, kMemory };
+
 // Walks the keys of [begin, end).
 class Cursor {
  public:
   Cursor(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const rocksdb::Snapshot* snapshot,
-         Bytes begin, Bytes end);
+         Bytes begin, Bytes end, ReadFrom from = ReadFrom::kDisk);
   Cursor(const Cursor&) = delete;  // RocksDB points into it
   Cursor& operator=(const Cursor&) = delete;
 
@@ -60,6 +63,8 @@ class Cursor {
   void next();
   // As seek(), quicker where the key is often close behind the one that it was sent to before.
   void advance(BytesView key);
+  // What comes has nothing to do with what came.
+  void forget() { sought_.clear(); }
   [[nodiscard]] bool valid() const;
   [[nodiscard]] BytesView key() const;
   [[nodiscard]] BytesView value() const;  // alive until the cursor moves
@@ -98,31 +103,40 @@ class Snapshot {
     std::unique_ptr<Cursor> summaries;
     std::unique_ptr<chunk::Decoder> decoder;  // whose memory is of use again, too
   };
-  [[nodiscard]] Cursors take(std::uint32_t shard);
-  void give_back(std::uint32_t shard, Cursors cursors);
-  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(std::uint32_t shard) const;
-  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(std::uint32_t shard) const;
+  struct Place {
+    std::uint32_t shard = 0;
+    ReadFrom from = ReadFrom::kDisk;
+  };
+  [[nodiscard]] Cursors take(Place place);
+  void give_back(Place place, Cursors cursors);
+  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(Place place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(Place place) const;
 
  private:
   static constexpr std::size_t kShardsMax = 256;
-  static constexpr std::size_t kIdleMax = 8;  // a shard
+  static constexpr std::size_t kIdleMax = 8;  // a shard, of either kind
 
   rocksdb::DB& db_;
   const Families families_;
   const rocksdb::Snapshot* const snapshot_;
+  [[nodiscard]] std::vector<Cursors>& idle(Place place) {
+    return place.from == ReadFrom::kMemory ? idle_memory_[place.shard] : idle_[place.shard];
+  }
+
   std::mutex mutex_;
-  std::vector<std::vector<Cursors>> idle_;  // by shard; guarded by mutex_
+  // By shard; guarded by mutex_.
+  std::vector<std::vector<Cursors>> idle_;
+  std::vector<std::vector<Cursors>> idle_memory_;
 };
 
 // A shard as one question sees it.
 class ShardView {
  public:
-  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard);
+  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadFrom from);
   ~ShardView();
   ShardView(const ShardView&) = delete;
   ShardView& operator=(const ShardView&) = delete;
 
-  [[nodiscard]] std::uint32_t shard() const { return shard_; }
   [[nodiscard]] const FlushMark& mark() const { return snapshot_->mark; }
   // Empty where all that the slot has in this lap is sealed and has summaries.
   [[nodiscard]] Unsealed unsealed(std::uint32_t slot, std::uint32_t generation) const;
@@ -132,7 +146,7 @@ class ShardView {
 
  private:
   const std::shared_ptr<Snapshot> snapshot_;
-  const std::uint32_t shard_;
+  const Snapshot::Place place_;
   Snapshot::Cursors cursors_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "storage/engine/alive_filter.h"
 #include "storage/engine/span_totals.h"
+#include "storage/memory_only.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -94,7 +95,9 @@ Result<void> EngineScan::Reader::start() {
   totals_wished_ = fits(wish_, layout_);
   if (range_.begin >= range_.end) return {};
   heads_ = core_->generations.view();
-  TRY(stored_, SlotReader::open(*core_->chunks, layout_, shard_));
+  TRY(stored_,
+      SlotReader::open(*core_->chunks, layout_, shard_,
+                       memory_only(selection_->watch()) ? ReadFrom::kMemory : ReadFrom::kDisk));
   std::erase_if(heads_, [this](const std::shared_ptr<Head>& head) {
     return head->number() <= stored_->flush_number();
   });

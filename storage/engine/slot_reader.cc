@@ -41,8 +41,8 @@ SlotReader::SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layo
 
 Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkDb& chunks,
                                                      const CyclicLayout& layout,
-                                                     std::uint32_t shard) {
-  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard), layout, shard));
+                                                     std::uint32_t shard, ReadFrom from) {
+  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard, from), layout, shard));
 }
 
 Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
