@@ -328,7 +328,7 @@ def growth(bench):
                     expect(f"points answered to {path}", points, {12 if "1h" in path else 720})
                     timed(server, [path] * 10)
                     # The least of some runs: others want the processors, too.
-                    costs[name].append(min(timed(server, [path] * 100)[1] for _ in range(3)))
+                    costs[name].append(min(timed(server, [path] * 500)[1] for _ in range(3)))
             server.stop()
         finally:
             server.kill()
