@@ -304,13 +304,13 @@ Result<void> ChunkDb::renew_snapshot() {
   return {};
 }
 
-std::unique_ptr<ShardView> ChunkDb::shard_view(std::uint32_t shard) const {
+std::unique_ptr<ShardView> ChunkDb::shard_view(std::uint32_t shard, ReadFrom from) const {
   std::shared_ptr<Snapshot> newest;
   {
     const std::lock_guard lock(mutex_);
     newest = snapshot_;
   }
-  return std::make_unique<ShardView>(std::move(newest), shard);
+  return std::make_unique<ShardView>(std::move(newest), shard, from);
 }
 
 // For those who write. Without a snapshot: as long as it lived a merge would have to keep what was

@@ -69,7 +69,8 @@ class ChunkDb {
   [[nodiscard]] std::unique_ptr<Cursor> late_cells(BytesView begin, BytesView end) const;
 
   // A shard as it is now, for a question: costs next to nothing.
-  [[nodiscard]] std::unique_ptr<ShardView> shard_view(std::uint32_t shard) const;
+  [[nodiscard]] std::unique_ptr<ShardView> shard_view(std::uint32_t shard,
+                                                      ReadFrom from = ReadFrom::kDisk) const;
 
   // A time that outlives the process; nothing where none was noted.
   Result<std::optional<TimestampMs>> read_time(BytesView name) const;

@@ -40,6 +40,7 @@ inline constexpr std::size_t kCellKeyBytes = 4 + 1 + 4 + 8;
 
 // What all keys of a place begin with.
 [[nodiscard]] Bytes place_prefix(Place place);
+void append_place(Bytes& to, Place place);
 
 // What all keys of a metric, or of a series, in a place begin with.
 [[nodiscard]] Bytes metric_prefix(Place place, BytesView metric_uid);

@@ -76,32 +76,43 @@ class Snapshot {
     std::unique_ptr<Cursor> summaries;
     std::unique_ptr<chunk::Decoder> decoder;  // whose memory is of use again, too
   };
-  [[nodiscard]] Cursors take(std::uint32_t shard);
-  void give_back(std::uint32_t shard, Cursors cursors);
-  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(std::uint32_t shard) const;
-  [[nodiscard]] std::unique_ptr<Cursor> late_cursor(std::uint32_t shard) const;
-  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(std::uint32_t shard) const;
+  struct Place {
+    std::uint32_t shard = 0;
+    ReadFrom from = ReadFrom::kDisk;
+  };
+  [[nodiscard]] Cursors take(Place place);
+  void give_back(Place place, Cursors cursors);
+  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(Place place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> late_cursor(Place place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(Place place) const;
 
  private:
+  [[nodiscard]] std::unique_ptr<Cursor> cursor(Cursor::Over over, Place place) const;
+
   static constexpr std::size_t kShardsMax = 256;
-  static constexpr std::size_t kIdleMax = 8;  // a shard
+  static constexpr std::size_t kIdleMax = 8;  // a shard, of either kind
 
   rocksdb::DB& db_;
   const Families families_;
   const rocksdb::Snapshot* const snapshot_;
+  [[nodiscard]] std::vector<Cursors>& idle(Place place) {
+    return place.from == ReadFrom::kMemory ? idle_memory_[place.shard] : idle_[place.shard];
+  }
+
   std::mutex mutex_;
-  std::vector<std::vector<Cursors>> idle_;  // by shard; guarded by mutex_
+  // By shard; guarded by mutex_.
+  std::vector<std::vector<Cursors>> idle_;
+  std::vector<std::vector<Cursors>> idle_memory_;
 };
 
 // A shard as one question sees it.
 class ShardView {
  public:
-  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard);
+  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadFrom from);
   ~ShardView();
   ShardView(const ShardView&) = delete;
   ShardView& operator=(const ShardView&) = delete;
 
-  [[nodiscard]] std::uint32_t shard() const { return shard_; }
   [[nodiscard]] const FlushMark& mark() const { return snapshot_->mark; }
   // Empty where all that the slot has in this lap is sealed and has summaries.
   [[nodiscard]] Unsealed unsealed(std::uint32_t slot, std::uint32_t generation) const;
@@ -112,7 +123,7 @@ class ShardView {
 
  private:
   const std::shared_ptr<Snapshot> snapshot_;
-  const std::uint32_t shard_;
+  const Snapshot::Place place_;
   Snapshot::Cursors cursors_;
 };
 

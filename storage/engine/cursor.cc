@@ -32,10 +32,11 @@ rocksdb::Status Cursor::Source::status() const {
 }
 
 Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin,
-               Bytes end)
+               Bytes end, ReadFrom from)
     : begin_(std::move(begin)), end_(std::move(end)), lower_(begin_), upper_(end_) {
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
+  if (from == ReadFrom::kMemory) options.read_tier = rocksdb::kBlockCacheTier;
   options.iterate_lower_bound = &lower_;
   options.iterate_upper_bound = &upper_;
   // Late ones first: what sealing takes from them is in the others before it is gone from them.

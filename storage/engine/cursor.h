@@ -4,6 +4,7 @@
 //   Errors   kUnavailable with RocksDB's text.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include <rocksdb/db.h>
@@ -13,6 +14,9 @@
 
 namespace halite::storage::engine {
 
+// May a cursor wait for a disk? From memory alone what is not there is kUnavailable.
+enum class ReadFrom : std::uint8_t { kDisk, kMemory };
+
 class Cursor {
  public:
   struct Over {
@@ -20,7 +24,8 @@ class Cursor {
     rocksdb::ColumnFamilyHandle* late = nullptr;  // null: the one family alone
   };
   // The keys of [begin, end); no key is in both families.
-  Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin, Bytes end);
+  Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin, Bytes end,
+         ReadFrom from = ReadFrom::kDisk);
   Cursor(const Cursor&) = delete;  // RocksDB points into it
   Cursor& operator=(const Cursor&) = delete;
 
@@ -29,6 +34,8 @@ class Cursor {
   void next();
   // As seek(), quicker where the key is often close behind the one that it was sent to before.
   void advance(BytesView key);
+  // What comes has nothing to do with what came.
+  void forget() { sought_.clear(); }
   [[nodiscard]] bool valid() const { return current().valid(); }
   [[nodiscard]] BytesView key() const { return current().key(); }
   [[nodiscard]] BytesView value() const { return current().value(); }  // alive until it moves

@@ -41,8 +41,8 @@ SlotReader::SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layo
 
 Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkDb& chunks,
                                                      const CyclicLayout& layout,
-                                                     std::uint32_t shard) {
-  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard), layout, shard));
+                                                     std::uint32_t shard, ReadFrom from) {
+  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard, from), layout, shard));
 }
 
 Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
@@ -89,18 +89,19 @@ Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, co
 }
 
 Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesView series_key,
-                               const Take& take) const {
-  Bytes prefix = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
-  prefix.append(series_key);
-  Bytes first = prefix;
-  append_cell_key(first, {.generation = static_cast<std::uint32_t>(generation),
-                          .kind = CellKind{},
-                          .offset_ms = 0,
-                          .flush_number = 0});
-  cursor.advance(first);
+                               const Take& take) {
+  prefix_.clear();
+  append_place(prefix_, {.shard = shard_, .slot = layout_.slot_of(generation)});
+  prefix_.append(series_key);
+  key_ = prefix_;
+  append_cell_key(key_, {.generation = static_cast<std::uint32_t>(generation),
+                         .kind = CellKind{},
+                         .offset_ms = 0,
+                         .flush_number = 0});
+  cursor.advance(key_);
   for (; cursor.valid(); cursor.next()) {
     const BytesView key = cursor.key();
-    if (!key.starts_with(prefix)) break;
+    if (!key.starts_with(prefix_)) break;
     TRY(const ParsedKey parsed, parse_key(layout_.widths(), key));
     if (parsed.cell.generation != generation) break;
     TRY_VOID(take(parsed.cell, cursor.value()));
@@ -145,20 +146,21 @@ Result<Unsealed> SlotReader::unsealed(std::int64_t generation, BytesView series_
 
 Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
                                                      BytesView series_key) {
-  Bytes key = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
-  key.append(series_key);
-  append_summary_key(key, static_cast<std::uint32_t>(generation));
+  key_.clear();
+  append_place(key_, {.shard = shard_, .slot = layout_.slot_of(generation)});
+  key_.append(series_key);
+  append_summary_key(key_, static_cast<std::uint32_t>(generation));
   Cursor& cursor = view_->summaries();
-  cursor.advance(key);
+  cursor.advance(key_);
   Summary summary;
-  if (!cursor.valid() || cursor.key() != key) {
+  if (!cursor.valid() || cursor.key() != key_) {
     TRY_VOID(cursor.status());
     return summary;
   }
   if (cursor.value().empty()) {
     summary.must_decode = true;
   } else {
-    TRY(summary.summaries, chunk::decode_summaries(cursor.value()));
+    TRY(summary.summaries, summaries_.decode(cursor.value()));
   }
   return summary;
 }
