@@ -325,6 +325,16 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
                      "Recent points are written into chunks at least so often.");
   config.duration_ms("engine.seal_quiet_ms", engine.seal_quiet_ms, {0, kDayMs},
                      "A slot is sealed so long after its end and the last point that came for it.");
+  config.duration_ms("engine.seal_late_interval_ms", engine.seal_late_interval_ms, {0, 30 * kDayMs},
+                     "A sealed slot is looked through for late points at most so often.");
+  config.count("engine.seal_late_percent", engine.seal_late_percent, {0, 100'000}, "percent",
+               "A sealed series is sealed again when its late chunks have so many percent of its "
+               "bytes: less costs more writing, more costs space.");
+  config.count("engine.seal_late_chunks_max", engine.seal_late_chunks_max, {1, 1'000'000}, "chunks",
+               "The same when it has so many late chunks.");
+  config.count("engine.seal_cpu_percent", engine.seal_cpu_percent, {1, 100}, "percent",
+               "How much of a core sealing may take by itself; what POST /api/admin/seal asks for "
+               "is not slowed down.");
   config.duration_ms("engine.expiry_interval_ms", engine.expiry_interval_ms, {1000, kDayMs},
                      "How often slots older than storage.ttl_ms are looked for and removed.");
   config.flag("engine.expire_after_clock_jump", engine.expire_after_clock_jump,

@@ -303,8 +303,41 @@ def days_curve(bench):
     return lines
 
 
+def growth(bench):
+    """The same questions over the newest 12 h, of a day's data and of ten times as much."""
+    hosts, step_s = bench.size.day_hosts, 10
+    questions = {"one host, 1 min maxima": f"max:1m-max:{METRIC}{{hostname=host_7}}",
+                 "one host, 1 h averages": f"avg:1h-avg:{METRIC}{{hostname=host_7}}",
+                 "all hosts, 1 min maxima": f"max:1m-max:{METRIC}",
+                 "all hosts, 1 h averages": f"avg:1h-avg:{METRIC}{{hostname=*}}"}
+    costs = {name: [] for name in questions}
+    with tempfile.TemporaryDirectory(prefix="halite-bench-") as scratch:
+        server = bench.server(scratch)
+        try:
+            stored = 0
+            for days in (1, 10):
+                bench.load(server, hosts * METRICS, START_S + stored * DAY_S,
+                           (days - stored) * DAY_S // step_s, step_s)
+                stored = days
+                server.post("/api/admin/flush")
+                server.post("/api/admin/seal")
+                end = START_S + days * DAY_S
+                for name, expression in questions.items():
+                    path = query_path(expression, end - 12 * 3600, end - 1)
+                    points = {len(one["dps"]) for one in json.loads(server.get(path))}
+                    expect(f"points answered to {path}", points, {12 if "1h" in path else 720})
+                    timed(server, [path] * 10)
+                    # The least of some runs: others want the processors, too.
+                    costs[name].append(min(timed(server, [path] * 500)[1] for _ in range(3)))
+            server.stop()
+        finally:
+            server.kill()
+    table("Questions over the newest 12 h", ("server CPU, ms", "a day stored", "ten days", "ratio"),
+          [(name, *cost, cost[1] / cost[0]) for name, cost in costs.items()])
+
+
 PARTS = {"series": million_series, "boundary": slot_boundary, "last": last_points,
-         "mixed": mixed_load, "restart": restart}
+         "mixed": mixed_load, "restart": restart, "growth": growth}
 
 
 def run(build, quick, parts, pictures):

@@ -63,11 +63,26 @@ std::size_t append_beyond_ascii(std::string& to, std::string_view text) {
   return next.bytes;
 }
 
+// How many of the first bytes mean themselves.
+std::size_t plain_bytes(std::string_view text) {
+  std::size_t count = 0;
+  while (count < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[count]);
+    if (byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\') break;
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 void append_json_string(std::string& to, std::string_view text) {
   to += '"';
-  while (!text.empty()) {
+  for (;;) {
+    const std::size_t plain = plain_bytes(text);
+    to += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     if (static_cast<unsigned char>(text.front()) < 0x80) {
       append_ascii(to, text.front());
       text.remove_prefix(1);

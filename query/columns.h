@@ -28,6 +28,11 @@ struct PointColumns {
   }
   void push(TimestampMs time, double value) { push(time, double_bits(value), true); }
 
+  void reserve(std::size_t size) {
+    times.reserve(size);
+    values.reserve(size);
+    floats.reserve(size);
+  }
   void clear() { truncate(0); }
   void truncate(std::size_t size) {
     times.resize(size);

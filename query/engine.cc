@@ -1,7 +1,9 @@
 #include "query/engine.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -21,6 +23,7 @@
 #include "query/histogram_query.h"
 #include "query/notes.h"
 #include "query/plan.h"
+#include "query/quick.h"
 #include "query/rollup_choice.h"
 #include "query/sub_query.h"
 #include "query/watch.h"
@@ -59,6 +62,9 @@ class Statistics {
                                                                       0.3, 1, 3, 10, 30, 100})) {}
 
   void begin() { running_.Increment(); }
+
+  // It begins anew.
+  void give_up() { running_.Decrement(); }
 
   void end(const QueryCost& cost, std::string_view outcome) {
     running_.Decrement();
@@ -106,14 +112,17 @@ struct QueryEngine::Impl {
         fetch_limits(limits.fetch, time),
         statistics(registry) {}
 
-  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop, Afterwork then);
-  Task<void> answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then);
+  enum class Pace : std::uint8_t { kQuick, kAll };
+  // At a quick pace within quick_limits(): errors that do not end here are to be asked again.
+  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop, Afterwork then,
+                                          Pace pace);
+  Task<void> answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then, Pace pace);
   // What a sub-query read.
   struct Read {
     std::shared_ptr<const storage::Selection> selection;
     TimeRange asked;
   };
-  Task<Read> answer_one(Answer* answer, std::size_t index, std::shared_ptr<Watch> watch);
+  Task<Read> answer_one(Answer* answer, std::size_t index, std::shared_ptr<Watch> watch, Pace pace);
 
   Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
   Task<ExplainedQuery> explain_one(const Question* question, std::size_t index,
@@ -133,15 +142,20 @@ struct QueryEngine::Impl {
 };
 
 Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question, std::stop_token stop,
-                                                           Afterwork then) {
+                                                           Afterwork then, Pace pace) {
   const Slot slot(running);
   CO_TRY_VOID(check_running(slot));
-  auto watch = std::make_shared<Watch>(limits, clock, std::move(stop));
+  const QueryLimits bounds = pace == Pace::kQuick ? quick_limits(question, limits) : limits;
+  auto watch = std::make_shared<Watch>(bounds, clock, std::move(stop));
   statistics.begin();
   auto answered = std::make_shared<Answer>();
   answered->question = std::move(question);
-  auto answering = answer(answered.get(), watch, std::move(then));
+  auto answering = answer(answered.get(), watch, std::move(then), pace);
   const Result<void> outcome = co_await std::move(answering);
+  if (pace == Pace::kQuick && !outcome && !ends_here(outcome.error())) {
+    statistics.give_up();
+    co_return std::unexpected(outcome.error());
+  }
   answered->cost = watch->cost();
   statistics.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
   if (outcome) co_return answered;
@@ -151,10 +165,11 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question, st
   co_return std::unexpected(std::move(error));
 }
 
-Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then) {
+Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then,
+                                     Pace pace) {
   std::vector<Read> reads;
   for (std::size_t i = 0; i < answer->question.queries.size(); ++i) {
-    auto one = answer_one(answer, i, watch);
+    auto one = answer_one(answer, i, watch, pace);
     CO_TRY(Read read, co_await std::move(one));
     reads.push_back(std::move(read));
   }
@@ -173,13 +188,15 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watc
 }
 
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
-                                                            std::shared_ptr<Watch> watch) {
+                                                            std::shared_ptr<Watch> watch,
+                                                            Pace pace) {
   const SubQuestion question = answer->question.queries[index];
   CO_TRY_VOID(watch->check());
   CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.tags));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
   wanted.watch = watch;
+  if (pace == Pace::kQuick) wanted.watch = watch_memory_only(watch);
   auto selecting = store.select(std::move(wanted));
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   std::vector<AnswerSeries> series;
@@ -209,7 +226,11 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
         run_sub_query(store, source, notes, selection, choice.question, plan, index, watch, meter);
     CO_TRY(series, co_await std::move(reading));
   }
-  for (AnswerSeries& one : series) answer->series.push_back(std::move(one));
+  if (answer->series.empty()) {
+    answer->series = std::move(series);
+  } else {
+    std::ranges::move(series, std::back_inserter(answer->series));
+  }
   // Only points are deleted: what was answered from elsewhere stays.
   if (asked.end <= asked.begin) co_return Read{};
   co_return Read{selection, asked};
@@ -278,7 +299,12 @@ const QueryLimits& QueryEngine::limits() const { return impl_->limits; }
 
 Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop,
                                                      Afterwork then) {
-  auto work = impl_->run(std::move(question), std::move(stop), std::move(then));
+  if (!then && may_be_quick(question)) {
+    auto trying = impl_->run(question, stop, {}, Impl::Pace::kQuick);
+    Result<std::shared_ptr<const Answer>> quick = co_await std::move(trying);
+    if (quick || ends_here(quick.error())) co_return quick;
+  }
+  auto work = impl_->run(std::move(question), std::move(stop), std::move(then), Impl::Pace::kAll);
   auto done = boost::asio::co_spawn(impl_->executor, std::move(work), boost::asio::use_awaitable);
   Result<std::shared_ptr<const Answer>> answer = co_await std::move(done);
   co_return answer;

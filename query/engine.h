@@ -5,6 +5,7 @@
 // streams it.
 //
 //   Threads  run() may be called at any time from any thread; it works on the query executor.
+//            Where a question is small and what it reads is in memory, it works on its caller's.
 //   Stop     request_stop() on the token ends the work soon with kCancelled.
 //   Delete   with Question::delete_points what was answered is removed, after all is answered;
 //            whether that is allowed is the caller's business.
@@ -14,7 +15,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -26,6 +26,7 @@
 #include "common/task.h"
 #include "query/fetch_limits.h"
 #include "query/question.h"
+#include "query/tag_texts.h"
 #include "storage/meta/annotation.h"
 #include "storage/point_store.h"
 
@@ -72,7 +73,7 @@ struct TagIds {
 struct AnswerSeries {
   std::size_t query_index = 0;  // into Question::queries (after duplicates collapsed)
   std::string metric;           // empty: no series has a point, there are only annotations
-  std::map<std::string, std::string> tags;  // common to all members
+  TagTexts tags;                // common to all members
   std::vector<std::string> aggregate_tags;  // in tagk uid order
   std::vector<TagIds> tag_ids;              // of `tags`, by key uid
   std::vector<TagIds> aggregate_tag_ids;    // of `aggregate_tags`, keys alone

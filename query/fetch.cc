@@ -1,6 +1,7 @@
 #include "query/fetch.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <unordered_set>
 #include <utility>
@@ -21,6 +22,7 @@ constexpr std::int64_t kHourMs = 3'600'000;
 
 // What one coroutine reads alone: to wake others costs more than it saves.
 constexpr std::uint64_t kSeriesHoursTogether = 1024;
+constexpr std::int64_t kHoursOfTotals = 4;  // whose totals cost what an hour of points does
 constexpr std::uint64_t kPointsBetweenYields = 1 << 18;
 
 std::int64_t point_bytes(std::size_t points) {
@@ -73,7 +75,8 @@ static_assert(sizeof(Pipeline) < 500, "SeriesState::kBytes counts two of them an
 
 struct Fetch::Shard {
   std::uint32_t index = 0;
-  std::unordered_map<storage::SeriesId, std::unique_ptr<SeriesState>> states;
+  std::deque<SeriesState> all;  // in the order in which they were seen
+  std::unordered_map<storage::SeriesId, SeriesState*> states;
   std::vector<SeriesState*> fresh;              // not yet handed out
   std::unordered_set<storage::SeriesId> empty;  // seen without a point, at least once
   SeriesState* last = nullptr;                  // blocks of one series often follow each other
@@ -124,9 +127,17 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
   co_return WindowOutcome::kRead;
 }
 
+// A part of the time may have been read ahead, point by point; and the meter counts points.
+storage::TotalsWish Fetch::wish_in(TimeRange window) const {
+  const bool whole = window.begin == plan_.scan.begin && window.end == plan_.scan.end;
+  return whole && !meter_.counts() ? plan_.totals() : storage::TotalsWish{};
+}
+
 // Shards without a series of the selection have nothing to read.
 std::vector<std::vector<Fetch::Shard*>> Fetch::share_out(TimeRange window) const {
-  const std::int64_t hours = std::max<std::int64_t>(1, (window.end - window.begin) / kHourMs);
+  std::int64_t hours = (window.end - window.begin) / kHourMs;
+  if (wish_in(window).bucket_ms >= kHourMs) hours /= kHoursOfTotals;
+  hours = std::max<std::int64_t>(1, hours);
   std::vector<std::vector<Shard*>> parts;
   std::uint64_t room = 0;
   for (const storage::ShardShare& share : source_.shares(*selection_)) {
@@ -154,16 +165,12 @@ Task<void> Fetch::read_shards(std::vector<Shard*> shards, TimeRange window,
 Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
   shard->window_points = 0;
   std::uint64_t yielded = 0;
-  for (const auto& [id, state] : shard->states) {
-    state->pipeline_before = state->pipeline;
-    state->points_before = state->member.points.size();
+  for (SeriesState& state : shard->all) {
+    state.pipeline_before = state.pipeline;
+    state.points_before = state.member.points.size();
   }
-  // A part of the time may have been read ahead, point by point; and the meter counts points.
-  const bool whole = window.begin == plan_.scan.begin && window.end == plan_.scan.end;
-  const storage::TotalsWish wish =
-      whole && !meter_.counts() ? plan_.totals() : storage::TotalsWish{};
   const std::unique_ptr<storage::BlockScan> scan =
-      source_.scan_totals(selection_, window, shard->index, wish);
+      source_.scan_totals(selection_, window, shard->index, wish_in(window));
   for (;;) {
     auto next = scan->next();
     CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
@@ -186,14 +193,14 @@ Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) 
   if (shard.last != nullptr && shard.last->series->id == id) return shard.last;
   const auto known = shard.states.find(id);
   if (known == shard.states.end()) {
-    auto state = std::make_unique<SeriesState>(source_.series(id), plan_);
     TRY_VOID(watch_.add_series(1));
-    TRY_VOID(hold(SeriesState::kBytes + state->bytes()));
-    shard.fresh.push_back(state.get());
-    shard.last = state.get();
-    shard.states.emplace(id, std::move(state));
+    SeriesState& state = shard.all.emplace_back(source_.series(id), plan_);
+    shard.states.emplace(id, &state);
+    TRY_VOID(hold(SeriesState::kBytes + state.bytes()));
+    shard.fresh.push_back(&state);
+    shard.last = &state;
   } else {
-    shard.last = known->second.get();
+    shard.last = known->second;
   }
   return shard.last;
 }
@@ -255,7 +262,8 @@ Result<void> Fetch::count_fetched(SeriesState& state, const storage::Block& bloc
 // Everything before the window's end is read. The last window ends all series. Filling can make
 // many points of few, so memory is counted series by series.
 Result<void> Fetch::close_window(Shard& shard, TimeRange window, std::uint64_t window_bytes_max) {
-  for (const auto& [id, state] : shard.states) {
+  for (SeriesState& one : shard.all) {
+    SeriesState* const state = &one;
     Member& member = state->member;
     if (member.finished) continue;
     TRY_VOID(watch_.check());
@@ -280,14 +288,14 @@ void Fetch::give_up() {
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
     watch_.take_back_points(shard->window_points);
-    for (const auto& [id, state] : shard->states) {
-      bytes -= state->bytes();
-      state->counted_hour = -1;
-      state->pipeline = state->pipeline_before ? *state->pipeline_before : Pipeline(plan_);
-      PointColumns& points = state->member.points;
-      points.truncate(state->points_before);
+    for (SeriesState& state : shard->all) {
+      bytes -= state.bytes();
+      state.counted_hour = -1;
+      state.pipeline = state.pipeline_before ? *state.pipeline_before : Pipeline(plan_);
+      PointColumns& points = state.member.points;
+      points.truncate(state.points_before);
       points.shrink_to_fit();
-      bytes += state->bytes();
+      bytes += state.bytes();
     }
   }
   static_cast<void>(hold(bytes));
@@ -295,7 +303,7 @@ void Fetch::give_up() {
 
 void Fetch::finish() {
   for (const auto& shard : shards_) {
-    for (const auto& [id, state] : shard->states) state->member.finished = true;
+    for (SeriesState& state : shard->all) state.member.finished = true;
   }
 }
 
@@ -345,7 +353,7 @@ Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Sel
   };
   std::unordered_map<storage::SeriesId, Waiting> waiting;
   for (const Awaited& one : awaited) {
-    SeriesState* const state = shard->states.at(one.series->id).get();
+    SeriesState* const state = shard->states.at(one.series->id);
     waiting.emplace(one.series->id, Waiting{state, state->member.points.size() + one.points});
   }
   const std::unique_ptr<storage::BlockScan> scan = source_.scan(selection, range, shard->index);
@@ -387,7 +395,7 @@ std::vector<const storage::Series*> Fetch::empty_series() const {
 void Fetch::recount() {
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
-    for (const auto& [id, state] : shard->states) bytes += state->bytes() + SeriesState::kBytes;
+    for (const SeriesState& state : shard->all) bytes += state.bytes() + SeriesState::kBytes;
     bytes += static_cast<std::int64_t>(shard->empty.size()) * kEmptySeriesBytes;
   }
   static_cast<void>(hold(bytes - held_bytes_));  // a merge only takes

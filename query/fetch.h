@@ -71,6 +71,7 @@ class Fetch {
   struct SeriesState;
   struct Shard;
 
+  [[nodiscard]] storage::TotalsWish wish_in(TimeRange window) const;
   Task<void> read_shards(std::vector<Shard*> shards, TimeRange window,
                          std::uint64_t window_bytes_max);
   Task<void> read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max);

@@ -1,6 +1,7 @@
 #include "query/group.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "query/notes.h"
@@ -9,37 +10,55 @@ namespace halite::query {
 namespace {
 
 // What the members' tags have in common. A key that only some members carry, with one value, is
-// common too: OpenTSDB's code does so, its documentation does not.
+// common too: OpenTSDB's code does so, its documentation does not. Of use for one group after the
+// other.
 class CommonTags {
  public:
+  void clear() { entries_.clear(); }
+
   void add(const storage::Series& series) {
+    // Members mostly have the same keys, and all have them in the order of their ids.
+    std::size_t at = 0;
     for (const storage::SeriesTag& tag : series.tags) {
-      const auto [entry, added] = tags_.try_emplace(tag.key_uid, Entry{.tag = tag});
-      if (!added && entry->second.tag.value_uid != tag.value_uid) entry->second.differs = true;
+      while (at < entries_.size() && entries_[at].tag->key_uid < tag.key_uid) ++at;
+      if (at == entries_.size() || entries_[at].tag->key_uid != tag.key_uid) {
+        entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(at), Entry{.tag = &tag});
+      } else if (entries_[at].tag->value_uid != tag.value_uid) {
+        entries_[at].differs = true;
+      }
+      ++at;
     }
   }
 
-  void tell(AnswerSeries& answer) const {
-    for (const auto& [key_uid, entry] : tags_) {
-      if (entry.differs) {
-        answer.aggregate_tags.emplace_back(entry.tag.key);
-        answer.aggregate_tag_ids.push_back(
-            {.key = answer.aggregate_tags.back(), .key_uid = key_uid});
+  void tell(AnswerSeries& answer) {
+    const auto differing =
+        static_cast<std::size_t>(std::ranges::count(entries_, true, &Entry::differs));
+    answer.tag_ids.reserve(entries_.size() - differing);
+    answer.aggregate_tags.reserve(differing);
+    answer.aggregate_tag_ids.reserve(differing);
+    by_text_.clear();
+    for (const auto& [tag, differs] : entries_) {
+      if (differs) {
+        answer.aggregate_tags.emplace_back(tag->key);
+        answer.aggregate_tag_ids.push_back({.key = std::string(tag->key), .key_uid = tag->key_uid});
       } else {
-        answer.tags.emplace(entry.tag.key, entry.tag.value);
-        answer.tag_ids.push_back({.key = std::string(entry.tag.key),
-                                  .key_uid = key_uid,
-                                  .value_uid = entry.tag.value_uid});
+        by_text_.push_back(tag);
+        answer.tag_ids.push_back(
+            {.key = std::string(tag->key), .key_uid = tag->key_uid, .value_uid = tag->value_uid});
       }
     }
+    std::ranges::sort(by_text_, {}, &storage::SeriesTag::key);
+    answer.tags.reserve(by_text_.size());
+    for (const storage::SeriesTag* const tag : by_text_) answer.tags.emplace(tag->key, tag->value);
   }
 
  private:
   struct Entry {
-    storage::SeriesTag tag;
+    const storage::SeriesTag* tag = nullptr;  // of the first member that has it
     bool differs = false;
   };
-  std::map<std::uint64_t, Entry> tags_;  // by tag key id
+  std::vector<Entry> entries_;  // by tag key id
+  std::vector<const storage::SeriesTag*> by_text_;
 };
 
 bool by_tsuid(const GroupMember& a, const GroupMember& b) {
@@ -52,46 +71,56 @@ Groups::Groups(const SubQuestion& question, const SubPlan& plan)
     : plan_(&plan), each_alone_(plan.aggregator->kind == AggregatorKind::kNone) {
   if (!question.tsuids.empty()) return;
   for (const Filter& filter : question.filters) {
-    if (filter.group_by) by_keys_.insert(filter.filter.key);
+    if (filter.group_by && !groups_by(filter.filter.key)) by_keys_.push_back(filter.filter.key);
+  }
+}
+
+bool Groups::groups_by(std::string_view key) const {
+  return std::ranges::find(by_keys_, key) != by_keys_.end();
+}
+
+void Groups::key_into(const storage::Series& series, Bytes& key) const {
+  key.clear();
+  if (each_alone_) {
+    series.tsuid.append_to(key);
+    return;
+  }
+  for (const storage::SeriesTag& tag : series.tags) {
+    if (groups_by(tag.key)) append_be(key, tag.value_uid);
   }
 }
 
 Bytes Groups::key_of(const storage::Series& series) const {
-  if (each_alone_) return series.tsuid;
   Bytes key;
-  for (const storage::SeriesTag& tag : series.tags) {
-    if (by_keys_.contains(std::string(tag.key))) append_be(key, tag.value_uid);
-  }
+  key_into(series, key);
   return key;
 }
 
 void Groups::add(std::vector<GroupMember> members) {
-  std::set<Group*> changed;
+  std::set<Group*> grown;
+  Bytes key;
   for (const GroupMember& member : members) {
-    std::unique_ptr<Group>& group = groups_[key_of(*member.series)];
-    if (group == nullptr) group = std::make_unique<Group>(*plan_);
-    group->members.push_back(member);
-    changed.insert(group.get());
+    key_into(*member.series, key);
+    Group& group = groups_[key];
+    group.members.push_back(member);
+    if (group.members.size() > 1) grown.insert(&group);
   }
-  for (Group* const group : changed) std::ranges::sort(group->members, by_tsuid);
+  for (Group* const group : grown) std::ranges::sort(group->members, by_tsuid);
 }
 
-void Groups::add_empty(const storage::Series& series) {
-  std::unique_ptr<Group>& group = groups_[key_of(series)];
-  if (group == nullptr) group = std::make_unique<Group>(*plan_);
-}
+void Groups::add_empty(const storage::Series& series) { groups_.try_emplace(key_of(series)); }
 
 std::vector<Group*> Groups::all() {
   std::vector<Group*> groups;
   groups.reserve(groups_.size());
-  for (const auto& [key, group] : groups_) groups.push_back(group.get());
+  for (auto& [key, group] : groups_) groups.push_back(&group);
   return groups;
 }
 
 void Groups::take_notes(NotesBySeries& notes) {
-  for (const auto& [key, group] : groups_) {
-    for (const GroupMember& member : group->members) {
-      if (auto taken = notes.extract(member.series->tsuid)) group->notes.insert(std::move(taken));
+  for (auto& [key, group] : groups_) {
+    for (const GroupMember& member : group.members) {
+      if (auto taken = notes.extract(member.series->tsuid)) group.notes.insert(std::move(taken));
     }
   }
 }
@@ -99,9 +128,7 @@ void Groups::take_notes(NotesBySeries& notes) {
 void Groups::take_notes(NotesBySeries& notes, const storage::Series& series) {
   auto taken = notes.extract(series.tsuid);
   if (taken.empty()) return;
-  std::unique_ptr<Group>& group = groups_[key_of(series)];
-  if (group == nullptr) group = std::make_unique<Group>(*plan_);
-  group->notes.insert(std::move(taken));
+  groups_[key_of(series)].notes.insert(std::move(taken));
 }
 
 void Groups::tell_notes(Group& group) const {
@@ -120,18 +147,19 @@ void Groups::tell_notes(Group& group) const {
 std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
   std::vector<AnswerSeries> answers;
   answers.reserve(groups_.size());
-  for (const auto& [key, group] : groups_) {
-    tell_notes(*group);
-    AnswerSeries answer = std::move(group->answer);
-    CommonTags tags;
-    for (const GroupMember& member : group->members) {
+  CommonTags tags;
+  for (auto& [key, group] : groups_) {
+    tell_notes(group);
+    AnswerSeries& answer = answers.emplace_back(std::move(group.answer));
+    tags.clear();
+    answer.tsuids.reserve(group.members.size());
+    for (const GroupMember& member : group.members) {
       tags.add(*member.series);
       answer.tsuids.push_back(member.series->tsuid);
     }
     tags.tell(answer);
     answer.query_index = query_index;
-    if (!group->members.empty()) answer.metric = group->members.front().series->metric;
-    answers.push_back(std::move(answer));
+    if (!group.members.empty()) answer.metric = group.members.front().series->metric;
   }
   groups_.clear();
   return answers;

@@ -4,9 +4,8 @@
 
 #include <cstddef>
 #include <map>
-#include <memory>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/bytes.h"
@@ -27,10 +26,7 @@ struct GroupMember {
 using NotesBySeries = std::map<Bytes, std::vector<storage::Annotation>>;
 
 struct Group {
-  explicit Group(const SubPlan& plan) : merge(plan) {}
-
   std::vector<GroupMember> members;  // by tsuid
-  GroupMerge merge;
   AnswerSeries answer;
   NotesBySeries notes;
 };
@@ -59,12 +55,14 @@ class Groups {
   [[nodiscard]] Bytes key_of(const storage::Series& series) const;
 
  private:
+  [[nodiscard]] bool groups_by(std::string_view key) const;
+  void key_into(const storage::Series& series, Bytes& key) const;
   void tell_notes(Group& group) const;
 
   const SubPlan* plan_;
-  bool each_alone_;                // aggregator `none`
-  std::set<std::string> by_keys_;  // tag keys grouped by
-  std::map<Bytes, std::unique_ptr<Group>> groups_;
+  bool each_alone_;                   // aggregator `none`
+  std::vector<std::string> by_keys_;  // tag keys grouped by
+  std::map<Bytes, Group> groups_;
 };
 
 }  // namespace halite::query

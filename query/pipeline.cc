@@ -7,6 +7,9 @@ namespace {
 
 void append(const PointColumns& from, std::size_t begin, PointColumns& to) {
   const auto skip = static_cast<std::ptrdiff_t>(begin);
+  if (begin == from.size()) return;
+  // Most series come in one piece, and then their last bucket.
+  if (to.times.capacity() == 0) to.reserve(from.size() - begin + 1);
   to.times.insert(to.times.end(), from.times.begin() + skip, from.times.end());
   to.values.insert(to.values.end(), from.values.begin() + skip, from.values.end());
   to.floats.insert(to.floats.end(), from.floats.begin() + skip, from.floats.end());

@@ -63,23 +63,43 @@ std::vector<Fetch::Awaited> laggards(Groups& groups, TimeRange window, bool rate
   return awaited;
 }
 
-Task<void> merge_some(std::vector<Group*> groups, TimestampMs cap, Watch* watch) {
+Task<void> merge_some(const SubPlan* plan, std::vector<Group*> groups, TimestampMs cap,
+                      Watch* watch) {
+  GroupMerge merge(*plan);
   std::vector<Member*> members;
   for (Group* const group : groups) {
     members.clear();
     for (const GroupMember& entry : group->members) members.push_back(entry.member);
-    CO_TRY_VOID(group->merge.merge(members, cap, group->answer, *watch));
+    CO_TRY_VOID(merge.merge(members, cap, group->answer, *watch));
   }
   co_return Result<void>{};
 }
 
-Task<void> merge_all(std::vector<Group*> groups, TimestampMs cap, Watch* watch) {
-  constexpr std::size_t kTasks = 16;
-  std::vector<std::vector<Group*>> parts(std::min(kTasks, std::max<std::size_t>(1, groups.size())));
+// As many tasks as there is work for: to wake a thread costs as much as some thousand points.
+std::size_t merge_tasks(const std::vector<Group*>& groups) {
+  constexpr std::size_t kTasksMax = 16;
+  constexpr std::size_t kPointsTogether = 1 << 16;
+  constexpr std::size_t kPointsOfGroup = 16;  // what a group costs besides its points
+  std::size_t points = 0;
+  for (const Group* const group : groups) {
+    points += kPointsOfGroup;
+    for (const GroupMember& entry : group->members) points += entry.member->points.size();
+  }
+  return std::clamp<std::size_t>(std::min(groups.size(), points / kPointsTogether), 1, kTasksMax);
+}
+
+Task<void> merge_all(const SubPlan* plan, std::vector<Group*> groups, TimestampMs cap,
+                     Watch* watch) {
+  const std::size_t count = merge_tasks(groups);
+  if (count == 1) {
+    auto merging = merge_some(plan, std::move(groups), cap, watch);
+    co_return co_await std::move(merging);
+  }
+  std::vector<std::vector<Group*>> parts(count);
   for (std::size_t i = 0; i < groups.size(); ++i) parts[i % parts.size()].push_back(groups[i]);
   std::vector<Task<void>> tasks;
-  for (auto& part : parts) tasks.push_back(merge_some(std::move(part), cap, watch));
-  auto gathering = gather(std::move(tasks), kTasks);
+  for (auto& part : parts) tasks.push_back(merge_some(plan, std::move(part), cap, watch));
+  auto gathering = gather(std::move(tasks), count);
   const std::vector<Result<void>> outcomes = co_await std::move(gathering);
   for (const Result<void>& outcome : outcomes) {
     if (!outcome) co_return std::unexpected(outcome.error());
@@ -133,7 +153,7 @@ Task<std::vector<AnswerSeries>> run_sub_query(
       auto looking = fetch.look_ahead(laggards(groups, window, plan.rate.has_value()), window.end);
       CO_TRY_VOID(co_await std::move(looking));
     }
-    auto merging = merge_all(groups.all(), cap, &watch);
+    auto merging = merge_all(&plan, groups.all(), cap, &watch);
     CO_TRY_VOID(co_await std::move(merging));
     fetch.recount();
     const std::uint64_t points_out = watch.cost().points_out;

@@ -48,6 +48,7 @@ class Sender {
   Response response_;
   std::optional<Deflater> deflater_;
   std::string plain_;   // made, not yet framed
+  std::string next_;    // made behind it
   std::string packed_;  // compressed, not yet framed
   std::string out_;     // framed, not yet sent
   bool streams_ = false;
@@ -116,10 +117,10 @@ Task<void> Sender::stream() {
   out_ += "\r\n";
   bool more = !manner_.head;
   while (more) {
-    std::string next;
-    more = response_.source->next(next);
+    next_.clear();
+    more = response_.source->next(next_);
     frame(!more);
-    plain_ = std::move(next);
+    plain_.swap(next_);
     CO_TRY_VOID(co_await flush());
   }
   co_return co_await flush();

@@ -78,8 +78,7 @@ void get_rice_column(BitReader& from, std::span<std::uint64_t> numbers) {
   }
   const auto low = static_cast<unsigned>(from.get(6));
   for (std::uint64_t& number : numbers) {
-    std::uint64_t quotient = 0;
-    while (quotient < kQuotientMax && from.get(1) == 1) ++quotient;
+    const std::uint64_t quotient = from.ones(kQuotientMax);
     const std::uint64_t distance =
         quotient == kQuotientMax ? from.get(64) : (quotient << low) + from.get(low);
     number = unzigzag(distance) + centre;

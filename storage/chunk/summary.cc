@@ -201,7 +201,7 @@ bool read_columns(BytesView bytes, bool has_decode_only, std::size_t count, Colu
   BitReader bits(bytes);
   columns.gaps.resize(count - 1);
   columns.counts.resize(count);
-  columns.decode_only.resize(count);
+  columns.decode_only.assign(count, false);
   get_rice_column(bits, columns.gaps);
   get_rice_column(bits, columns.counts);
   std::size_t with_numbers = count;
@@ -218,8 +218,10 @@ bool read_columns(BytesView bytes, bool has_decode_only, std::size_t count, Colu
   return bits.ok() && bits.bytes_used() == bytes.size();
 }
 
-Result<Summaries> spans_from(const Columns& columns, std::int64_t first, std::int64_t span_ms) {
-  Summaries made{.span_ms = span_ms, .spans = {}};
+Result<void> spans_from(const Columns& columns, std::int64_t first, Summaries& made) {
+  const std::int64_t span_ms = made.span_ms;
+  made.spans.clear();
+  made.spans.reserve(columns.counts.size());
   std::int64_t index = first;
   std::size_t number = 0;
   for (std::size_t i = 0; i < columns.counts.size(); ++i) {
@@ -238,7 +240,34 @@ Result<Summaries> spans_from(const Columns& columns, std::int64_t first, std::in
     if (!span.decode_only && !undo_numbers(columns, number++, span)) return damaged("bad numbers");
     made.spans.push_back(span);
   }
-  return made;
+  return {};
+}
+
+Result<void> decode_into(BytesView bytes, Columns& columns, Summaries& made) {
+  if (bytes.size() < 2 + kCrcBytes) return damaged("too short");
+  const BytesView checked = bytes.substr(0, bytes.size() - kCrcBytes);
+  if (crc32c(checked) != load_be<std::uint32_t>(bytes.data() + checked.size())) {
+    return damaged("wrong CRC");
+  }
+  Reader from(checked);
+  const std::uint8_t version = from.byte();
+  if (version != kVersion) {
+    return fail(Errc::kUnsupported, "summaries of version " + std::to_string(version) +
+                                        ", and this Halite reads version 1");
+  }
+  const std::uint8_t flags = from.byte();
+  columns.exponent = flags & 0x0Fu;
+  columns.scaled = (flags & kScaled) != 0;
+  const std::uint64_t span_ms = from.varint();
+  const std::uint64_t count = from.varint();
+  const auto first = static_cast<std::int64_t>(from.signed_varint());
+  if (!from.ok() || flags > (kScaled | kHasDecodeOnly | 0x0F) || span_ms == 0 ||
+      span_ms > static_cast<std::uint64_t>(INT64_MAX) || count >= kSummarySpansMax ||
+      !read_columns(from.left(), (flags & kHasDecodeOnly) != 0, count + 1, columns)) {
+    return damaged("its columns are not what its header says");
+  }
+  made.span_ms = static_cast<std::int64_t>(span_ms);
+  return spans_from(columns, first, made);
 }
 
 }  // namespace
@@ -273,30 +302,23 @@ void encode_summaries(PointsView points, std::int64_t span_ms, Bytes& out) {
 }
 
 Result<Summaries> decode_summaries(BytesView bytes) {
-  if (bytes.size() < 2 + kCrcBytes) return damaged("too short");
-  const BytesView checked = bytes.substr(0, bytes.size() - kCrcBytes);
-  if (crc32c(checked) != load_be<std::uint32_t>(bytes.data() + checked.size())) {
-    return damaged("wrong CRC");
-  }
-  Reader from(checked);
-  const std::uint8_t version = from.byte();
-  if (version != kVersion) {
-    return fail(Errc::kUnsupported, "summaries of version " + std::to_string(version) +
-                                        ", and this Halite reads version 1");
-  }
-  const std::uint8_t flags = from.byte();
   Columns columns;
-  columns.exponent = flags & 0x0Fu;
-  columns.scaled = (flags & kScaled) != 0;
-  const std::uint64_t span_ms = from.varint();
-  const std::uint64_t count = from.varint();
-  const auto first = static_cast<std::int64_t>(from.signed_varint());
-  if (!from.ok() || flags > (kScaled | kHasDecodeOnly | 0x0F) || span_ms == 0 ||
-      span_ms > static_cast<std::uint64_t>(INT64_MAX) || count >= kSummarySpansMax ||
-      !read_columns(from.left(), (flags & kHasDecodeOnly) != 0, count + 1, columns)) {
-    return damaged("its columns are not what its header says");
-  }
-  return spans_from(columns, first, static_cast<std::int64_t>(span_ms));
+  Summaries made;
+  TRY_VOID(decode_into(bytes, columns, made));
+  return made;
+}
+
+struct SummaryDecoder::Room {
+  Columns columns;
+  Summaries made;
+};
+
+SummaryDecoder::SummaryDecoder() : room_(std::make_unique<Room>()) {}
+SummaryDecoder::~SummaryDecoder() = default;
+
+Result<const Summaries*> SummaryDecoder::decode(BytesView bytes) {
+  TRY_VOID(decode_into(bytes, room_->columns, room_->made));
+  return &room_->made;
 }
 
 }  // namespace halite::storage::chunk

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/bytes.h"
@@ -41,5 +42,18 @@ struct Summaries {
 
 // Checks the CRC; kCorruption if the bytes are no summaries, kUnsupported if of a later version.
 [[nodiscard]] Result<Summaries> decode_summaries(BytesView bytes);
+
+// The same for one series after the other, whose memory is of use again. For one at a time.
+class SummaryDecoder {
+ public:
+  SummaryDecoder();
+  ~SummaryDecoder();
+  // Until the next call, or until it goes.
+  [[nodiscard]] Result<const Summaries*> decode(BytesView bytes);
+
+ private:
+  struct Room;
+  const std::unique_ptr<Room> room_;
+};
 
 }  // namespace halite::storage::chunk

@@ -122,7 +122,7 @@ class BitWriter {
   unsigned filled_ = 0;  // of bits_, below 64
 };
 
-// Reads what a BitWriter wrote, a bit at a time at the edges of its bytes. For small tables.
+// Reads what a BitWriter wrote. For small tables.
 class BitReader {
  public:
   explicit BitReader(BytesView bytes) : bytes_(bytes) {}
@@ -131,24 +131,50 @@ class BitReader {
   [[nodiscard]] std::size_t bytes_used() const { return (position_ + 7) / 8; }
 
   std::uint64_t get(unsigned count) {
-    if (count > bytes_.size() * 8 - position_) {
-      ok_ = false;
-      position_ = bytes_.size() * 8;
-      return 0;
+    if (count > kWordBits) {
+      const std::uint64_t low = get(32);
+      return low | get(count - 32) << 32;
     }
-    std::uint64_t value = 0;
-    for (unsigned got = 0; got < count;) {
-      const unsigned shift = position_ % 8;
-      const unsigned taken = count - got < 8 - shift ? count - got : 8 - shift;
-      const std::uint64_t byte = static_cast<std::uint8_t>(bytes_[position_ / 8]);
-      value |= (byte >> shift & ((1u << taken) - 1)) << got;
-      got += taken;
-      position_ += taken;
-    }
-    return value;
+    const std::uint64_t value = word() & ((std::uint64_t{1} << count) - 1);
+    return skip(count) ? value : 0;
+  }
+
+  // Reads ones: up to `most` (at most 32), or fewer and the zero that ends them.
+  unsigned ones(unsigned most) {
+    const auto count = static_cast<unsigned>(std::countr_one(word()));
+    if (count >= most) return skip(most) ? most : 0;
+    return skip(count + 1) ? count : 0;
   }
 
  private:
+  static constexpr unsigned kWordBits = 57;  // that word() has at the least
+
+  // The bits that come next, zeros behind the last.
+  [[nodiscard]] std::uint64_t word() const {
+    const std::size_t at = position_ / 8;
+    std::uint64_t word = 0;
+    if (bytes_.size() - at >= sizeof word) {
+      std::memcpy(&word, bytes_.data() + at, sizeof word);
+      static_assert(std::endian::native == std::endian::little);
+    } else {
+      for (std::size_t i = bytes_.size(); i-- > at;) {
+        word = word << 8 | static_cast<std::uint8_t>(bytes_[i]);
+      }
+    }
+    return word >> (position_ % 8);
+  }
+
+  bool skip(unsigned count) {
+    const std::size_t end = bytes_.size() * 8;
+    if (count > end - position_) {
+      ok_ = false;
+      position_ = end;
+      return false;
+    }
+    position_ += count;
+    return true;
+  }
+
   BytesView bytes_;
   std::size_t position_ = 0;
   bool ok_ = true;

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "storage/engine/chunk_key.h"
+#include "storage/memory_only.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -67,7 +68,8 @@ Result<AliveFilter> AliveFilter::make(Core& core, const RowSelection& selection,
   const RowSelection::Known known = selection.known();
   const std::size_t wanted = known->of_shard(asked.shard).size();
   const std::size_t of_metric = known->metric_size() / core.retention->base().salt_buckets();
-  const bool worth_it = !selection.by_tsuid() && wanted >= core.options.learn_series_min &&
+  const bool worth_it = !selection.by_tsuid() && !memory_only(selection.watch()) &&
+                        wanted >= core.options.learn_series_min &&
                         wanted * kLearningCost >= of_metric;
   for (const std::int64_t generation : asked.generations) {
     const AliveSeries::Place place = {.generation = generation, .shard = asked.shard};

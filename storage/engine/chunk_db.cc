@@ -1,17 +1,14 @@
 #include "storage/engine/chunk_db.h"
 
-#include <filesystem>
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
-#include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/filter_policy.h>
-#include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
 #include "storage/engine/chunk_state.h"
-#include "storage/rocks/info_log.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -21,52 +18,29 @@ using rocks::checked;
 namespace {
 
 constexpr std::string_view kChunksFamily = "chunks";
+constexpr std::string_view kLateFamily = "late";
 constexpr std::string_view kSummariesFamily = "summaries";
 constexpr std::string_view kStateKey = "state";
 // There once all that is sealed has summaries, or is marked as without.
 constexpr std::string_view kSummariesKey = "summaries";
 constexpr std::string_view kUnfinished = ".new";  // files that no ingest() has taken yet
-constexpr std::size_t kBlockBytes = 16 << 10;
+constexpr std::size_t kPlaceBytes = 1 + 4;
 
 rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
 
-rocksdb::ColumnFamilyOptions chunks_options(const ChunkDbOptions& options) {
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
-  table.block_size = kBlockBytes;
-  table.checksum = rocksdb::kXXH3;
-  table.format_version = 5;
-  table.cache_index_and_filter_blocks = true;
-  rocksdb::ColumnFamilyOptions family;
-  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  family.compression = rocksdb::kNoCompression;  // chunks are dense already
-  family.disable_auto_compactions = true;
-  // Files come from outside, however many there are.
-  family.level0_slowdown_writes_trigger = 1 << 30;
-  family.level0_stop_writes_trigger = 1 << 30;
-  return family;
+// What a key begins with, as far as it says of which lap of a slot it is.
+std::optional<SlotLap> lap_of(BytesView key) {
+  if (key.size() < kPlaceBytes + kCellKeyBytes) return std::nullopt;
+  return SlotLap{.shard = load_be<std::uint8_t>(key.data()),
+                 .slot = load_be<std::uint32_t>(key.data() + 1),
+                 .generation = load_be<std::uint32_t>(key.data() + key.size() - kCellKeyBytes)};
 }
 
-// Each ingest() adds a file with one key: now and then they become one.
-rocksdb::ColumnFamilyOptions state_options() {
-  rocksdb::ColumnFamilyOptions family;
-  family.level0_file_num_compaction_trigger = 16;
-  family.write_buffer_size = 1 << 20;
-  family.level0_slowdown_writes_trigger = 1 << 30;
-  family.level0_stop_writes_trigger = 1 << 30;
-  return family;
-}
-
-rocksdb::DBOptions db_options(const ChunkDbOptions& options, rocksdb::Env* env) {
-  rocksdb::DBOptions db;
-  db.env = env;
-  db.create_if_missing = true;
-  db.create_missing_column_families = true;
-  db.max_background_jobs = static_cast<int>(options.background_threads);
-  db.max_open_files = options.open_files_max;
-  db.info_log = rocks::make_info_log();
-  db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  return db;
+rocksdb::IngestExternalFileArg taken_into(rocksdb::ColumnFamilyHandle* family) {
+  rocksdb::IngestExternalFileArg arg;
+  arg.column_family = family;
+  arg.options.move_files = true;
+  return arg;
 }
 
 }  // namespace
@@ -76,7 +50,10 @@ ChunkDb::ChunkDb(const ChunkDbOptions& options)
       file_system_(options.file_system != nullptr ? options.file_system
                                                   : rocksdb::FileSystem::Default()),
       env_(rocksdb::NewCompositeEnv(file_system_)),
-      file_options_(db_options(options, env_.get()), chunks_options(options)) {}
+      file_options_(chunk_db_options(options, env_.get(), written_), chunks_options(nullptr)) {
+  file_options_.listeners.clear();
+  file_options_.sst_partitioner_factory = nullptr;
+}
 
 Result<std::unique_ptr<ChunkDb>> ChunkDb::open(const ChunkDbOptions& options) {
   std::unique_ptr<ChunkDb> chunks(new ChunkDb(options));
@@ -91,19 +68,22 @@ Result<std::unique_ptr<ChunkDb>> ChunkDb::open(const ChunkDbOptions& options) {
 }
 
 Result<void> ChunkDb::open_db() {
+  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options_.block_cache_bytes);
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
       {rocksdb::kDefaultColumnFamilyName, state_options()},
-      {std::string(kChunksFamily), chunks_options(options_)},
-      {std::string(kSummariesFamily), chunks_options(options_)}};
+      {std::string(kChunksFamily), chunks_options(cache)},
+      {std::string(kSummariesFamily), summaries_options(cache)},
+      {std::string(kLateFamily), late_options(options_, cache)}};
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  TRY_VOID(checked(
-      rocksdb::DB::Open(db_options(options_, env_.get()), options_.dir, families, &handles, &db),
-      "cannot open " + options_.dir));
+  TRY_VOID(checked(rocksdb::DB::Open(chunk_db_options(options_, env_.get(), written_), options_.dir,
+                                     families, &handles, &db),
+                   "cannot open " + options_.dir));
   db_.reset(db);
   state_ = handles[0];
   chunks_ = handles[1];
   summaries_ = handles[2];
+  late_ = handles[3];
   return {};
 }
 
@@ -186,44 +166,94 @@ std::shared_ptr<const UnsealedSlots> ChunkDb::unsealed() const {
   return unsealed_;
 }
 
-Result<std::unique_ptr<ChunkFile>> ChunkDb::new_file(FileFor family) {
+Result<std::unique_ptr<SstFile>> ChunkDb::make_file(FileFor purpose) {
+  SstFile::IsLate late;
+  if (purpose == FileFor::kFlushed) late = [this](BytesView key) { return is_late(key); };
+  rocksdb::Options options = file_options_;
+  if (purpose == FileFor::kSummaries) options.compression = rocksdb::kZSTD;
   auto file = std::make_unique<SstFile>(
-      file_options_, fmt::format("{}/{:08}{}", options_.dir, ++next_file_, kUnfinished), family);
+      options, fmt::format("{}/{:08}{}", options_.dir, ++next_file_, kUnfinished), purpose,
+      std::move(late));
   TRY_VOID(file->open());
   return file;
 }
 
+Result<std::unique_ptr<ChunkFile>> ChunkDb::new_file(FileFor purpose) { return make_file(purpose); }
+
+bool ChunkDb::is_late(BytesView key) {
+  const std::optional<SlotLap> lap = lap_of(key);
+  return lap && is_late(*lap);
+}
+
+// Whether what comes now for that lap is late: it is sealed, or has late cells only since it was.
+bool ChunkDb::is_late(const SlotLap& lap) {
+  const std::shared_ptr<const UnsealedSlots> lines = unsealed();
+  if (const auto line = lines->find(lap); line != lines->end()) return line->second.late;
+  const std::lock_guard lock(late_mutex_);
+  if (const auto known = late_laps_.find(lap); known != late_laps_.end()) return known->second;
+  // What has cells and no line is sealed. Where that cannot be read it is sealed once more, whole.
+  const Bytes place = place_prefix({.shard = lap.shard, .slot = lap.slot});
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator({}, chunks_));
+  at->Seek(slice(place));
+  bool late = false;
+  if (at->Valid() && at->key().starts_with(slice(place))) {
+    late = lap_of(at->key().ToStringView()) == lap;
+  }
+  late_laps_.emplace(lap, late);
+  return late;
+}
+
+UnsealedSlots ChunkDb::lines_after(const Changes& changes) {
+  UnsealedSlots lines = *unsealed();
+  for (const SlotLap& lap : changes.sealed) lines.erase(lap);
+  for (const SlotLap& lap : changes.sealed_early) lines[lap] = {};
+  for (const auto& [lap, what] : changes.touched) {
+    const auto [line, fresh] = lines.try_emplace(lap);
+    if (fresh) line->second.late = is_late(lap);
+    line->second.add(what);
+  }
+  return lines;
+}
+
 // The path of a file of what the default family is to say from now on.
-Result<std::string> ChunkDb::write_state(const FlushMark& mark, const Changes& changes) {
-  SstFile file(file_options_, fmt::format("{}/{:08}{}", options_.dir, ++next_file_, kUnfinished),
-               FileFor::kChunks);
-  TRY_VOID(file.open());
-  TRY_VOID(file.put(kStateKey, mark_bytes(mark)));
-  UnsealedSlots touched = changes.touched;  // with what was said of them before
-  const std::shared_ptr<const UnsealedSlots> before = unsealed();
-  for (auto& [lap, what] : touched) {
-    if (const auto known = before->find(lap); known != before->end()) what.add(known->second);
+Result<std::string> ChunkDb::write_state(const FlushMark& mark, const Changes& changes,
+                                         const UnsealedSlots& lines) {
+  TRY(const std::unique_ptr<SstFile> file, make_file(FileFor::kSealed));
+  TRY_VOID(file->put(kStateKey, mark_bytes(mark)));
+  std::set<SlotLap> changed(changes.sealed.begin(), changes.sealed.end());
+  changed.insert(changes.sealed_early.begin(), changes.sealed_early.end());
+  for (const auto& [lap, what] : changes.touched) changed.insert(lap);
+  for (const SlotLap& lap : changed) {
+    const auto line = lines.find(lap);
+    TRY_VOID(line != lines.end() ? file->put(unsealed_key(lap), unsealed_bytes(line->second))
+                                 : file->remove(unsealed_key(lap)));
   }
-  std::map<SlotLap, bool> lines;  // true: there is something to say
-  for (const SlotLap& lap : changes.sealed) lines[lap] = false;
-  for (const auto& [lap, what] : touched) lines[lap] = true;
-  for (const auto& [lap, put] : lines) {
-    TRY_VOID(put ? file.put(unsealed_key(lap), unsealed_bytes(touched[lap]))
-                 : file.remove(unsealed_key(lap)));
+  TRY_VOID(file->finish());
+  written_->marks += file->bytes();
+  return file->path();
+}
+
+// What came late, of all files, as one more.
+Result<void> ChunkDb::add_late_file(std::vector<std::unique_ptr<ChunkFile>>& files) {
+  std::vector<SstFile::LateCell> cells;
+  for (const auto& file : files) {
+    std::ranges::move(static_cast<SstFile&>(*file).late(), std::back_inserter(cells));
   }
-  TRY_VOID(file.finish());
-  return file.path();
+  if (cells.empty()) return {};
+  std::ranges::sort(cells, {}, &SstFile::LateCell::key);
+  TRY(std::unique_ptr<SstFile> late, make_file(FileFor::kLate));
+  for (const SstFile::LateCell& cell : cells) TRY_VOID(late->put(cell.key, cell.value));
+  files.push_back(std::move(late));
+  return {};
 }
 
 Result<void> ChunkDb::ingest(std::vector<std::unique_ptr<ChunkFile>> files, const FlushMark& mark,
                              const Changes& changes) {
-  rocksdb::IngestExternalFileOptions options;
-  options.move_files = true;
-  rocksdb::IngestExternalFileArg chunks;
-  chunks.column_family = chunks_;
-  chunks.options = options;
-  rocksdb::IngestExternalFileArg summaries = chunks;
-  summaries.column_family = summaries_;
+  TRY_VOID(add_late_file(files));
+  rocksdb::IngestExternalFileArg chunks = taken_into(chunks_);
+  rocksdb::IngestExternalFileArg late = taken_into(late_);
+  rocksdb::IngestExternalFileArg summaries = taken_into(summaries_);
+  std::uint64_t bytes = 0;
   for (const auto& file : files) {
     auto& sst = static_cast<SstFile&>(*file);
     if (sst.entries() == 0) {
@@ -232,25 +262,33 @@ Result<void> ChunkDb::ingest(std::vector<std::unique_ptr<ChunkFile>> files, cons
       continue;
     }
     TRY_VOID(sst.finish());
-    (sst.family() == FileFor::kChunks ? chunks : summaries).external_files.push_back(sst.path());
+    bytes += sst.bytes();
+    rocksdb::IngestExternalFileArg& into = sst.purpose() == FileFor::kSummaries ? summaries
+                                           : sst.purpose() == FileFor::kLate    ? late
+                                                                                : chunks;
+    into.external_files.push_back(sst.path());
   }
-  rocksdb::IngestExternalFileArg state = chunks;
-  state.column_family = state_;
-  TRY(std::string state_path, write_state(mark, changes));
+  UnsealedSlots lines = lines_after(changes);
+  rocksdb::IngestExternalFileArg state = taken_into(state_);
+  TRY(std::string state_path, write_state(mark, changes, lines));
   state.external_files = {std::move(state_path)};
-  // The state last: RocksDB shows one family after the other, and who sees the mark must see them.
+  // RocksDB shows one family after the other. The state last: who sees the mark must see the rest;
+  // and late ones, which sealing removes, behind what it made of them.
   std::vector<rocksdb::IngestExternalFileArg> all;
-  if (!chunks.external_files.empty()) all.push_back(chunks);
-  if (!summaries.external_files.empty()) all.push_back(summaries);
+  for (const auto* const into : {&chunks, &late, &summaries}) {
+    if (!into->external_files.empty()) all.push_back(*into);
+  }
   all.push_back(state);
   TRY_VOID(checked(db_->IngestExternalFiles(all), "cannot take files into " + options_.dir));
-  auto unsealed = std::make_shared<UnsealedSlots>(*this->unsealed());
-  for (const SlotLap& lap : changes.sealed) unsealed->erase(lap);
-  for (const auto& [lap, what] : changes.touched) (*unsealed)[lap].add(what);
+  (changes.sealing ? written_->sealed : written_->flushed) += bytes;
+  {
+    const std::lock_guard lock(late_mutex_);
+    late_laps_.clear();
+  }
   {
     const std::lock_guard lock(mutex_);
     mark_ = mark;
-    unsealed_ = std::move(unsealed);
+    unsealed_ = std::make_shared<const UnsealedSlots>(std::move(lines));
   }
   return renew_snapshot();
 }
@@ -258,7 +296,7 @@ Result<void> ChunkDb::ingest(std::vector<std::unique_ptr<ChunkFile>> files, cons
 // Those who read go on with the one that they have.
 Result<void> ChunkDb::renew_snapshot() {
   auto fresh = std::make_shared<Snapshot>(
-      *db_, Snapshot::Families{.chunks = chunks_, .summaries = summaries_});
+      *db_, Snapshot::Families{.chunks = chunks_, .late = late_, .summaries = summaries_});
   const std::lock_guard lock(mutex_);
   fresh->mark = mark_;
   fresh->unsealed = unsealed_;
@@ -266,13 +304,13 @@ Result<void> ChunkDb::renew_snapshot() {
   return {};
 }
 
-std::unique_ptr<ShardView> ChunkDb::shard_view(std::uint32_t shard) const {
+std::unique_ptr<ShardView> ChunkDb::shard_view(std::uint32_t shard, ReadFrom from) const {
   std::shared_ptr<Snapshot> newest;
   {
     const std::lock_guard lock(mutex_);
     newest = snapshot_;
   }
-  return std::make_unique<ShardView>(std::move(newest), shard);
+  return std::make_unique<ShardView>(std::move(newest), shard, from);
 }
 
 // For those who write. Without a snapshot: as long as it lived a merge would have to keep what was
@@ -282,10 +320,15 @@ Result<ChunkDb::View> ChunkDb::view(BytesView begin, BytesView end) const {
   FlushMark before;
   do {
     TRY(before, read_mark());
-    view.cursor = std::make_unique<Cursor>(*db_, chunks_, nullptr, Bytes(begin), Bytes(end));
+    view.cursor = std::make_unique<Cursor>(*db_, Cursor::Over{chunks_, late_}, nullptr,
+                                           Bytes(begin), Bytes(end));
     TRY(view.mark, read_mark());
   } while (view.mark != before);  // a flush came between
   return view;
+}
+
+std::unique_ptr<Cursor> ChunkDb::late_cells(BytesView begin, BytesView end) const {
+  return std::make_unique<Cursor>(*db_, Cursor::Over{late_}, nullptr, Bytes(begin), Bytes(end));
 }
 
 Result<std::optional<TimestampMs>> ChunkDb::read_time(BytesView name) const {
@@ -308,69 +351,6 @@ Result<void> ChunkDb::note_time(BytesView name, TimestampMs time) {
   return checked(db_->Put(lasting, state_, slice(name), bytes), "cannot write " + options_.dir);
 }
 
-Result<void> ChunkDb::compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin,
-                                     BytesView end) {
-  rocksdb::CompactRangeOptions options;
-  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-  options.exclusive_manual_compaction = false;
-  const rocksdb::Slice from = slice(begin);
-  const rocksdb::Slice to = slice(end);
-  return checked(db_->CompactRange(options, family, &from, &to),
-                 "cannot merge files of " + options_.dir);
-}
-
-Result<void> ChunkDb::compact(BytesView begin, BytesView end) {
-  TRY_VOID(compact_family(chunks_, begin, end));
-  TRY_VOID(compact_family(summaries_, begin, end));
-  return renew_snapshot();  // so that the files merged can go
-}
-
-Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
-  const rocksdb::Slice from = slice(begin);
-  const rocksdb::Slice to = slice(end);
-  rocksdb::WriteBatch batch;
-  for (rocksdb::ColumnFamilyHandle* const family : {chunks_, summaries_}) {
-    // Whole files go at once; what is left at their borders is marked, and goes with a compaction.
-    TRY_VOID(checked(rocksdb::DeleteFilesInRange(db_.get(), family, &from, &to, false),
-                     "cannot remove files of " + options_.dir));
-    TRY_VOID(checked(batch.DeleteRange(family, from, to), "cannot remove chunks"));
-  }
-  auto unsealed = std::make_shared<UnsealedSlots>();
-  for (const auto& [lap, what] : *this->unsealed()) {
-    const Bytes place = place_prefix({.shard = lap.shard, .slot = lap.slot});
-    if (place < begin || place >= end) {
-      unsealed->emplace(lap, what);
-    } else {
-      TRY_VOID(checked(batch.Delete(state_, slice(unsealed_key(lap))), "cannot remove chunks"));
-    }
-  }
-  rocksdb::WriteOptions lasting;
-  lasting.sync = true;
-  TRY_VOID(checked(db_->Write(lasting, &batch), "cannot remove chunks of " + options_.dir));
-  {
-    const std::lock_guard lock(mutex_);
-    unsealed_ = std::move(unsealed);
-  }
-  TRY_VOID(renew_snapshot());  // what the old one sees would be kept
-  return compact(begin, end);
-}
-
-std::uint64_t ChunkDb::files() const {
-  rocksdb::ColumnFamilyMetaData meta;
-  db_->GetColumnFamilyMetaData(chunks_, &meta);
-  return meta.file_count;
-}
-
-std::uint64_t ChunkDb::bytes() const {
-  std::uint64_t bytes = 0;
-  for (rocksdb::ColumnFamilyHandle* const family : {chunks_, summaries_}) {
-    rocksdb::ColumnFamilyMetaData meta;
-    db_->GetColumnFamilyMetaData(family, &meta);
-    bytes += meta.size;
-  }
-  return bytes;
-}
-
 Result<void> ChunkDb::close() {
   if (db_ == nullptr) return {};
   {
@@ -379,6 +359,7 @@ Result<void> ChunkDb::close() {
   }
   rocksdb::CancelAllBackgroundWork(db_.get(), true);
   db_->DestroyColumnFamilyHandle(chunks_);
+  db_->DestroyColumnFamilyHandle(late_);
   db_->DestroyColumnFamilyHandle(summaries_);
   db_->DestroyColumnFamilyHandle(state_);
   Result<void> closed = checked(db_->Close(), "cannot close " + options_.dir);

@@ -2,6 +2,7 @@
 // mark that says how far the log is in them.
 //
 //   chunks     keys of chunk_key.h; no automatic compaction: sealing is what rewrites
+//   late       the same of what came for slots that were sealed, until sealing takes it over
 //   summaries  of sealed chunks, a cell a series and lap of a slot
 //   default    "state": flush number(8) · log position(8), both of the last flush; times by name;
 //              which slots are not sealed
@@ -10,8 +11,9 @@
 //   Errors   kUnavailable with RocksDB's text; kCorruption for a mark that is none.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,24 +21,17 @@
 #include <vector>
 
 #include <rocksdb/db.h>
-#include <rocksdb/file_system.h>
 
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "common/result.h"
+#include "storage/engine/chunk_families.h"
 #include "storage/engine/chunk_file.h"
 #include "storage/engine/chunk_key.h"
 #include "storage/engine/chunk_snapshot.h"
+#include "storage/engine/place_merges.h"
 
 namespace halite::storage::engine {
-
-struct ChunkDbOptions {
-  std::string dir;                            // made if it is not there
-  std::size_t block_cache_bytes = 256 << 20;  // also holds indexes and filters
-  int open_files_max = 1000;
-  unsigned background_threads = 2;
-  std::shared_ptr<rocksdb::FileSystem> file_system;  // null = the operating system
-};
 
 class ChunkDb {
  public:
@@ -45,12 +40,15 @@ class ChunkDb {
 
   [[nodiscard]] FlushMark mark() const;
 
-  [[nodiscard]] Result<std::unique_ptr<ChunkFile>> new_file(FileFor family = FileFor::kChunks);
+  // From any thread, where it is for a flush; its cells are taken in by ingest() or not at all.
+  [[nodiscard]] Result<std::unique_ptr<ChunkFile>> new_file(FileFor purpose = FileFor::kFlushed);
 
   // What ingest() does to the slots that are not sealed.
   struct Changes {
-    UnsealedSlots touched;        // by chunks or tombstones among the files
-    std::vector<SlotLap> sealed;  // all that was in them until now is, with summaries
+    UnsealedSlots touched;              // by chunks or tombstones among the files
+    std::vector<SlotLap> sealed;        // all that was in them until now is, with summaries
+    std::vector<SlotLap> sealed_early;  // the same, and what comes next is not late
+    bool sealing = false;               // the files are of sealing, else of a flush or a delete
   };
   // Takes the files, the changes and the mark in, all or none, durably. Files without entries are
   // let go.
@@ -67,21 +65,31 @@ class ChunkDb {
   };
   [[nodiscard]] Result<View> view(BytesView begin, BytesView end) const;
 
+  // The late cells in [begin, end) as they are now.
+  [[nodiscard]] std::unique_ptr<Cursor> late_cells(BytesView begin, BytesView end) const;
+
   // A shard as it is now, for a question: costs next to nothing.
-  [[nodiscard]] std::unique_ptr<ShardView> shard_view(std::uint32_t shard) const;
+  [[nodiscard]] std::unique_ptr<ShardView> shard_view(std::uint32_t shard,
+                                                      ReadFrom from = ReadFrom::kDisk) const;
 
   // A time that outlives the process; nothing where none was noted.
   Result<std::optional<TimestampMs>> read_time(BytesView name) const;
   Result<void> note_time(BytesView name, TimestampMs time);
 
-  // Merges the files of a key range, what was removed left out.
-  Result<void> compact(BytesView begin, BytesView end);
+  // The sealed places whose files should be merged.
+  [[nodiscard]] std::set<Place> places_to_merge(const MergeRule& rule) const;
+  // Merges the files of a place, or of late cells, what was removed left out.
+  Result<void> merge_place(const Place& place);
+  Result<void> merge_late();
+  // Merges under way, and those to come, end early with kUnavailable. From any thread.
+  void stop_merging() { stop_merging_ = true; }
 
   // Removes every key in [begin, end), which are whole slots, and what is said of those slots.
   Result<void> drop(BytesView begin, BytesView end);
 
   [[nodiscard]] std::uint64_t files() const;  // of chunks
   [[nodiscard]] std::uint64_t bytes() const;  // of the files of chunks and summaries
+  [[nodiscard]] FileBytes written() const;
 
   Result<void> close();  // once; no cursor is left
 
@@ -92,19 +100,33 @@ class ChunkDb {
   Result<UnsealedSlots> read_unsealed() const;
   Result<void> require_summaries(UnsealedSlots& unsealed);
   Result<void> remove_unfinished_files();
-  Result<std::string> write_state(const FlushMark& mark, const Changes& changes);
+  Result<std::unique_ptr<SstFile>> make_file(FileFor purpose);
+  bool is_late(BytesView key);
+  bool is_late(const SlotLap& lap);
+  UnsealedSlots lines_after(const Changes& changes);
+  Result<std::string> write_state(const FlushMark& mark, const Changes& changes,
+                                  const UnsealedSlots& lines);
+  Result<void> add_late_file(std::vector<std::unique_ptr<ChunkFile>>& files);
+  Result<void> compact(BytesView begin, BytesView end);
+  Result<void> drop_late(BytesView begin, BytesView end);
   Result<void> compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin, BytesView end);
   Result<void> renew_snapshot();
+  [[nodiscard]] std::uint64_t count_files(rocksdb::ColumnFamilyHandle* family) const;
 
   const ChunkDbOptions options_;
+  const std::shared_ptr<FileBytesCounted> written_ = std::make_shared<FileBytesCounted>();
   const std::shared_ptr<rocksdb::FileSystem> file_system_;
   const std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* chunks_ = nullptr;
+  rocksdb::ColumnFamilyHandle* late_ = nullptr;
   rocksdb::ColumnFamilyHandle* summaries_ = nullptr;
   rocksdb::ColumnFamilyHandle* state_ = nullptr;
   rocksdb::Options file_options_;
-  std::uint64_t next_file_ = 0;
+  std::atomic<std::uint64_t> next_file_ = 0;
+  std::atomic<bool> stop_merging_ = false;
+  std::mutex late_mutex_;
+  std::map<SlotLap, bool> late_laps_;  // what is_late() found since the last ingest(); late_mutex_
   mutable std::mutex mutex_;
   FlushMark mark_;                                 // guarded by mutex_
   std::shared_ptr<const UnsealedSlots> unsealed_;  // never null; guarded by mutex_

@@ -15,6 +15,10 @@ rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
 Result<void> SstFile::open() { return checked(writer_.Open(path_), "cannot make " + path_); }
 
 Result<void> SstFile::put(BytesView key, BytesView value) {
+  if (is_late_ && is_late_(key)) {
+    late_.push_back({.key = Bytes(key), .value = Bytes(value)});
+    return {};
+  }
   ++entries_;
   return checked(writer_.Put(slice(key), slice(value)), "cannot write " + path_);
 }

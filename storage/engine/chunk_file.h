@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <rocksdb/sst_file_writer.h>
 
@@ -15,8 +17,13 @@
 
 namespace halite::storage::engine {
 
-// Which of the two a file is for.
-enum class FileFor : std::uint8_t { kChunks, kSummaries };
+// What a file is for.
+enum class FileFor : std::uint8_t {
+  kFlushed,    // chunks and tombstones as they come: late ones are kept apart
+  kSealed,     // what sealing makes of them, and removals of what it was made of
+  kLate,       // removals of late ones
+  kSummaries,  // of sealed chunks
+};
 
 // Writes one sorted file.
 class ChunkFile {
@@ -32,10 +39,21 @@ class ChunkFile {
 // As RocksDB takes them in.
 class SstFile final : public ChunkFile {
  public:
-  SstFile(const rocksdb::Options& options, std::string path, FileFor family)
-      : writer_(rocksdb::EnvOptions(), options), path_(std::move(path)), family_(family) {}
+  using IsLate = std::function<bool(BytesView key)>;
+  struct LateCell {
+    Bytes key;
+    Bytes value;
+  };
 
-  [[nodiscard]] FileFor family() const { return family_; }
+  // Cells that is_late says so of are only collected: those of all files of a flush make one.
+  SstFile(const rocksdb::Options& options, std::string path, FileFor purpose, IsLate is_late)
+      : writer_(rocksdb::EnvOptions(), options),
+        path_(std::move(path)),
+        purpose_(purpose),
+        is_late_(std::move(is_late)) {}
+
+  [[nodiscard]] FileFor purpose() const { return purpose_; }
+  [[nodiscard]] std::vector<LateCell>& late() { return late_; }
 
   Result<void> open();
   Result<void> put(BytesView key, BytesView value) override;
@@ -50,8 +68,10 @@ class SstFile final : public ChunkFile {
  private:
   rocksdb::SstFileWriter writer_;
   const std::string path_;
-  const FileFor family_;
-  std::uint64_t entries_ = 0;
+  const FileFor purpose_;
+  const IsLate is_late_;  // empty: nothing is
+  std::vector<LateCell> late_;
+  std::uint64_t entries_ = 0;  // in the file
 };
 
 }  // namespace halite::storage::engine

@@ -15,9 +15,13 @@ std::size_t pair_bytes(const UidWidths& widths) {
 
 Bytes place_prefix(Place place) {
   Bytes key;
-  append_be(key, static_cast<std::uint8_t>(place.shard));
-  append_be(key, place.slot);
+  append_place(key, place);
   return key;
+}
+
+void append_place(Bytes& to, Place place) {
+  append_be(to, static_cast<std::uint8_t>(place.shard));
+  append_be(to, place.slot);
 }
 
 Bytes metric_prefix(Place place, BytesView metric_uid) {

@@ -8,6 +8,7 @@
 // between another's.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 #include "common/bytes.h"
@@ -25,6 +26,7 @@ enum class CellKind : std::uint8_t {
 struct Place {
   std::uint32_t shard = 0;
   std::uint32_t slot = 0;
+  auto operator<=>(const Place&) const = default;
 };
 
 struct CellKey {
@@ -38,6 +40,7 @@ inline constexpr std::size_t kCellKeyBytes = 4 + 1 + 4 + 8;
 
 // What all keys of a place begin with.
 [[nodiscard]] Bytes place_prefix(Place place);
+void append_place(Bytes& to, Place place);
 
 // What all keys of a metric, or of a series, in a place begin with.
 [[nodiscard]] Bytes metric_prefix(Place place, BytesView metric_uid);

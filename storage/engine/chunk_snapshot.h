@@ -14,9 +14,8 @@
 
 #include <rocksdb/db.h>
 
-#include "common/bytes.h"
-#include "common/result.h"
 #include "storage/chunk/chunk.h"
+#include "storage/engine/cursor.h"
 
 namespace halite::storage::engine {
 
@@ -41,43 +40,21 @@ struct Unsealed {
   std::uint32_t begin_ms = 0;
   std::uint32_t end_ms = 0;      // excluded
   bool without_summary = false;  // some series have sealed chunks, but no summary
+  // It was sealed when it was over: all that came since lies in the family of late cells.
+  bool late = false;
+  // How often something came, in the life of this process: is nothing that is kept.
+  std::uint32_t touches = 0;
 
   void add(const Unsealed& more);
   bool operator==(const Unsealed&) const = default;
 };
 using UnsealedSlots = std::map<SlotLap, Unsealed>;
 
-// Walks the keys of [begin, end).
-class Cursor {
- public:
-  Cursor(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const rocksdb::Snapshot* snapshot,
-         Bytes begin, Bytes end);
-  Cursor(const Cursor&) = delete;  // RocksDB points into it
-  Cursor& operator=(const Cursor&) = delete;
-
-  // At the first key not below `key`.
-  void seek(BytesView key);
-  void next();
-  // As seek(), quicker where the key is often close behind the one that it was sent to before.
-  void advance(BytesView key);
-  [[nodiscard]] bool valid() const;
-  [[nodiscard]] BytesView key() const;
-  [[nodiscard]] BytesView value() const;  // alive until the cursor moves
-  [[nodiscard]] Result<void> status() const;
-
- private:
-  const Bytes begin_;
-  const Bytes end_;
-  const rocksdb::Slice lower_;
-  const rocksdb::Slice upper_;
-  Bytes sought_;  // what advance() went to last; empty = nowhere
-  std::unique_ptr<rocksdb::Iterator> iterator_;
-};
-
 class Snapshot {
  public:
   struct Families {
     rocksdb::ColumnFamilyHandle* chunks = nullptr;
+    rocksdb::ColumnFamilyHandle* late = nullptr;
     rocksdb::ColumnFamilyHandle* summaries = nullptr;
   };
   // Of the database as it is now; it outlives the snapshot.
@@ -95,44 +72,58 @@ class Snapshot {
   // Cursors are null until somebody needs one.
   struct Cursors {
     std::unique_ptr<Cursor> chunks;
+    std::unique_ptr<Cursor> late;
     std::unique_ptr<Cursor> summaries;
     std::unique_ptr<chunk::Decoder> decoder;  // whose memory is of use again, too
   };
-  [[nodiscard]] Cursors take(std::uint32_t shard);
-  void give_back(std::uint32_t shard, Cursors cursors);
-  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(std::uint32_t shard) const;
-  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(std::uint32_t shard) const;
+  struct Place {
+    std::uint32_t shard = 0;
+    ReadFrom from = ReadFrom::kDisk;
+  };
+  [[nodiscard]] Cursors take(Place place);
+  void give_back(Place place, Cursors cursors);
+  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(Place place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> late_cursor(Place place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(Place place) const;
 
  private:
+  [[nodiscard]] std::unique_ptr<Cursor> cursor(Cursor::Over over, Place place) const;
+
   static constexpr std::size_t kShardsMax = 256;
-  static constexpr std::size_t kIdleMax = 8;  // a shard
+  static constexpr std::size_t kIdleMax = 8;  // a shard, of either kind
 
   rocksdb::DB& db_;
   const Families families_;
   const rocksdb::Snapshot* const snapshot_;
+  [[nodiscard]] std::vector<Cursors>& idle(Place place) {
+    return place.from == ReadFrom::kMemory ? idle_memory_[place.shard] : idle_[place.shard];
+  }
+
   std::mutex mutex_;
-  std::vector<std::vector<Cursors>> idle_;  // by shard; guarded by mutex_
+  // By shard; guarded by mutex_.
+  std::vector<std::vector<Cursors>> idle_;
+  std::vector<std::vector<Cursors>> idle_memory_;
 };
 
 // A shard as one question sees it.
 class ShardView {
  public:
-  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard);
+  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadFrom from);
   ~ShardView();
   ShardView(const ShardView&) = delete;
   ShardView& operator=(const ShardView&) = delete;
 
-  [[nodiscard]] std::uint32_t shard() const { return shard_; }
   [[nodiscard]] const FlushMark& mark() const { return snapshot_->mark; }
   // Empty where all that the slot has in this lap is sealed and has summaries.
   [[nodiscard]] Unsealed unsealed(std::uint32_t slot, std::uint32_t generation) const;
-  [[nodiscard]] Cursor& chunks();
+  [[nodiscard]] Cursor& chunks();  // late ones, too
+  [[nodiscard]] Cursor& late();    // those alone
   [[nodiscard]] Cursor& summaries();
   [[nodiscard]] chunk::Decoder& decoder();
 
  private:
   const std::shared_ptr<Snapshot> snapshot_;
-  const std::uint32_t shard_;
+  const Snapshot::Place place_;
   Snapshot::Cursors cursors_;
 };
 

@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kUnsealedKeyBytes = kUnsealedPrefix.size() + 1 + 4 + 4;
 constexpr std::size_t kUnsealedBytes = 4 + 4 + 1;
 constexpr std::size_t kMarkBytes = 16;
+constexpr std::uint8_t kWithoutSummary = 1;
+constexpr std::uint8_t kLate = 2;
 
 }  // namespace
 
@@ -26,7 +28,8 @@ Bytes unsealed_bytes(const Unsealed& unsealed) {
   Bytes bytes;
   append_be(bytes, unsealed.begin_ms);
   append_be(bytes, unsealed.end_ms);
-  append_be(bytes, static_cast<std::uint8_t>(unsealed.without_summary ? 1 : 0));
+  append_be(bytes, static_cast<std::uint8_t>((unsealed.without_summary ? kWithoutSummary : 0) |
+                                             (unsealed.late ? kLate : 0)));
   return bytes;
 }
 
@@ -35,12 +38,15 @@ Result<UnsealedSlots::value_type> parse_unsealed(BytesView key, BytesView value)
     return fail(Errc::kCorruption, to_hex(key) + " says nothing of a slot");
   }
   const char* const lap = key.data() + kUnsealedPrefix.size();
+  const auto bits = load_be<std::uint8_t>(value.data() + 8);
   return UnsealedSlots::value_type{{.shard = load_be<std::uint8_t>(lap),
                                     .slot = load_be<std::uint32_t>(lap + 1),
                                     .generation = load_be<std::uint32_t>(lap + 5)},
                                    {.begin_ms = load_be<std::uint32_t>(value.data()),
                                     .end_ms = load_be<std::uint32_t>(value.data() + 4),
-                                    .without_summary = value[8] != 0}};
+                                    .without_summary = (bits & kWithoutSummary) != 0,
+                                    .late = (bits & kLate) != 0,
+                                    .touches = 0}};
 }
 
 Bytes mark_bytes(const FlushMark& mark) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "storage/engine/alive_filter.h"
 #include "storage/engine/span_totals.h"
+#include "storage/memory_only.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -38,13 +38,17 @@ class EngineScan::Reader {
   // Blocks; none when the shard is finished.
   Result<std::vector<Block>> next() {
     if (!started_) TRY_VOID(start());
-    while (blocks_.empty() && next_series_ < wanted_.size()) TRY_VOID(read_group());
-    const std::size_t count = std::min(kBlocksPerBatch, blocks_.size());
-    const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(count);
-    std::vector<Block> batch(std::make_move_iterator(blocks_.begin()),
-                             std::make_move_iterator(end));
-    blocks_.erase(blocks_.begin(), end);
-    return batch;
+    if (taken_ == blocks_.size()) {
+      blocks_.clear();
+      taken_ = 0;
+      while (blocks_.empty() && next_series_ < wanted_.size()) TRY_VOID(read_group());
+    }
+    if (blocks_.size() <= kBlocksPerBatch) return std::exchange(blocks_, {});
+    const std::size_t count = std::min(kBlocksPerBatch, blocks_.size() - taken_);
+    const auto begin = blocks_.begin() + static_cast<std::ptrdiff_t>(taken_);
+    taken_ += count;
+    return std::vector<Block>(std::make_move_iterator(begin),
+                              std::make_move_iterator(begin + static_cast<std::ptrdiff_t>(count)));
   }
 
  private:
@@ -56,6 +60,7 @@ class EngineScan::Reader {
 
   Result<void> start();
   Result<void> read_group();
+  [[nodiscard]] std::vector<std::int64_t> generations_with(const HeadRuns& heads) const;
   [[nodiscard]] HeadRuns head_runs(std::span<const Wanted> group) const;
   Result<void> read_slot(std::int64_t generation, const Wanted& series, const HeadRuns& heads);
   Result<bool> read_totals(std::int64_t generation, const Wanted& series, const HeadRuns& heads,
@@ -81,7 +86,8 @@ class EngineScan::Reader {
   std::size_t next_series_ = 0;
   bool totals_wished_ = false;
   SpanChoice choice_;
-  std::deque<Block> blocks_;
+  std::vector<Block> blocks_;
+  std::size_t taken_ = 0;  // of blocks_
 };
 
 Result<void> EngineScan::Reader::start() {
@@ -89,7 +95,9 @@ Result<void> EngineScan::Reader::start() {
   totals_wished_ = fits(wish_, layout_);
   if (range_.begin >= range_.end) return {};
   heads_ = core_->generations.view();
-  TRY(stored_, SlotReader::open(*core_->chunks, layout_, shard_));
+  TRY(stored_,
+      SlotReader::open(*core_->chunks, layout_, shard_,
+                       memory_only(selection_->watch()) ? ReadFrom::kMemory : ReadFrom::kDisk));
   std::erase_if(heads_, [this](const std::shared_ptr<Head>& head) {
     return head->number() <= stored_->flush_number();
   });
@@ -106,6 +114,7 @@ Result<void> EngineScan::Reader::start() {
 }
 
 EngineScan::Reader::HeadRuns EngineScan::Reader::head_runs(std::span<const Wanted> group) const {
+  if (heads_.empty()) return {};
   std::vector<SeriesId> ids;
   ids.reserve(group.size());
   for (const Wanted& series : group) ids.push_back(series.id);
@@ -121,20 +130,31 @@ EngineScan::Reader::HeadRuns EngineScan::Reader::head_runs(std::span<const Wante
   return runs;
 }
 
+// Those of the slots and those that the points of heads are in, ascending.
+std::vector<std::int64_t> EngineScan::Reader::generations_with(const HeadRuns& heads) const {
+  std::vector<std::int64_t> generations = generations_;
+  const std::int64_t span = layout_.options().span_ms;
+  for (const auto& [id, runs] : heads) {
+    for (const chunk::FlushedRun& run : runs) {
+      for (const TimestampMs time : run.points.times) {
+        const std::int64_t generation = time / span;
+        const auto place = std::ranges::lower_bound(generations, generation);
+        if (place == generations.end() || *place != generation) {
+          generations.insert(place, generation);
+        }
+      }
+    }
+  }
+  return generations;
+}
+
 Result<void> EngineScan::Reader::read_group() {
   if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
   const std::size_t count = std::min(kSeriesPerGroup, wanted_.size() - next_series_);
   const auto group = std::span<const Wanted>(wanted_).subspan(next_series_, count);
   next_series_ += count;
   const HeadRuns heads = head_runs(group);
-  const std::int64_t span = layout_.options().span_ms;
-  std::set<std::int64_t> generations(generations_.begin(), generations_.end());
-  for (const auto& [id, runs] : heads) {
-    for (const chunk::FlushedRun& run : runs) {
-      for (const TimestampMs time : run.points.times) generations.insert(time / span);
-    }
-  }
-  for (const std::int64_t generation : generations) {
+  for (const std::int64_t generation : generations_with(heads)) {
     if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
     for (const Wanted& series : group) TRY_VOID(read_slot(generation, series, heads));
   }
@@ -161,7 +181,7 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Want
                                              const HeadRuns& heads, TimeRange range) {
   const TimestampMs slot_begin = generation * layout_.options().span_ms;
   choice_.begin(range);
-  const Unsealed unsealed = stored_->unsealed(generation);
+  TRY(const Unsealed unsealed, stored_->unsealed(generation, series.key));
   if (unsealed.without_summary) return false;
   choice_.decode({.begin = slot_begin + unsealed.begin_ms, .end = slot_begin + unsealed.end_ms});
   if (const auto recent = heads.find(series.id); recent != heads.end()) {
@@ -172,14 +192,14 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Want
   if (!choice_.any()) return false;
   TRY(const SlotReader::Summary summary, stored_->read_summary(generation, series.key));
   if (summary.must_decode) return false;
-  if (summary.summaries) choice_.take(*summary.summaries, wish_);
+  if (summary.summaries != nullptr) choice_.take(*summary.summaries, wish_);
   TRY_VOID(add_pieces(generation, series, heads));
   return true;
 }
 
 Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wanted& series,
                                             const HeadRuns& heads) {
-  std::vector<SpanChoice::Piece> pieces = choice_.pieces();
+  const std::span<SpanChoice::Piece> pieces = choice_.pieces();
   TimeRange decoded;  // from the first to the last piece to decode, at once
   for (const SpanChoice::Piece& piece : pieces) {
     if (!piece.decode) continue;

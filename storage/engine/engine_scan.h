@@ -5,7 +5,6 @@
 //   harm.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 

@@ -116,6 +116,7 @@ Task<void> EngineStore::close() {
     if (!shrunk) log::warn("the log keeps its spare files: {}", shrunk.error().message);
   }
   core_->closing = true;
+  core_->chunks->stop_merging();
   maintenance_->stop();
   core_->pool.join();
   Result<void> log_closed = core_->log->close();

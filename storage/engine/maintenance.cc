@@ -1,5 +1,6 @@
 #include "storage/engine/maintenance.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -21,6 +22,9 @@ prometheus::Gauge& gauge(prometheus::Registry& registry, const char* name, const
   return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
 }
 
+// While sealing pauses it looks so often whether the head is old enough to be flushed.
+constexpr std::chrono::milliseconds kPauseMax{100};
+
 }  // namespace
 
 Maintenance::Metrics::Metrics(prometheus::Registry& registry)
@@ -35,7 +39,16 @@ Maintenance::Metrics::Metrics(prometheus::Registry& registry)
       head_points(gauge(registry, "halite_engine_head_points",
                         "Points in the generation of the head that takes points.")),
       chunk_bytes(gauge(registry, "halite_engine_chunk_bytes", "Bytes of the files of chunks.")),
-      chunk_files(gauge(registry, "halite_engine_chunk_files", "Files of chunks.")) {}
+      chunk_files(gauge(registry, "halite_engine_chunk_files", "Files of chunks.")),
+      rounds(counter(registry, "halite_engine_maintenance_rounds_total",
+                     "Times that was looked for what is to flush, seal or remove; grows always.")),
+      merged_bytes(counter(registry, "halite_engine_merged_bytes_total",
+                           "Bytes of files that RocksDB wrote out of other files of chunks.")),
+      write_amplification(
+          gauge(registry, "halite_engine_write_amplification",
+                "Bytes of files of chunks written since the start, by flushes, sealing and merges, "
+                "over those that flushes wrote. The log, which all points go through once more, is "
+                "not among them. 0 before the first flush.")) {}
 
 Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
@@ -62,9 +75,7 @@ void Maintenance::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-Completion Maintenance::enqueue(std::function<Result<void>()> job) {
-  Request request;
-  request.job = std::move(job);
+Completion Maintenance::enqueue(Request request) {
   Completion done = request.done;
   {
     const std::lock_guard lock(mutex_);
@@ -78,17 +89,19 @@ Completion Maintenance::enqueue(std::function<Result<void>()> job) {
   return done;
 }
 
-Completion Maintenance::flush() { return enqueue(nullptr); }
+Completion Maintenance::flush() { return enqueue({}); }
 
 Completion Maintenance::seal() {
-  return enqueue([this]() -> Result<void> {
+  auto job = [this]() -> Result<void> {
     TRY_VOID(expiry_.run_due());
-    return sealing_.seal_everything();
-  });
+    CpuShare all(CpuShare::kAll);
+    return sealing_.seal_everything([this, &all] { return breathe(all); });
+  };
+  return enqueue({.job = std::move(job), .seals = true, .done = {}});
 }
 
 Completion Maintenance::run_flushed(std::function<Result<void>()> job) {
-  return enqueue(std::move(job));
+  return enqueue({.job = std::move(job), .seals = false, .done = {}});
 }
 
 void Maintenance::wake() {
@@ -139,17 +152,51 @@ void Maintenance::serve(Request request) {
   request.done.finish(std::move(outcome));
 }
 
+bool Maintenance::serve_urgent() {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    if (stopping_) return false;
+    if (requests_.empty() || requests_.front().seals) break;
+    Request request = std::move(requests_.front());
+    requests_.pop_front();
+    lock.unlock();
+    serve(std::move(request));
+  }
+  // Its outcome is in health(), and it is tried again.
+  if (wants_freeze()) std::ignore = flush_all();
+  return true;
+}
+
+Result<bool> Maintenance::breathe(CpuShare& share) {
+  if (core_->closing || !serve_urgent()) return false;
+  if (share.is_all()) return true;
+  for (auto pause = share.owed(); pause.count() > 0; pause = share.owed()) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!requests_.empty() && requests_.front().seals) return false;
+      changed_.wait_for(lock, std::min(pause, kPauseMax),
+                        [this] { return stopping_ || woken_ || !requests_.empty(); });
+      woken_ = false;
+    }
+    if (!serve_urgent()) return false;
+  }
+  return true;
+}
+
 void Maintenance::look_around() {
   const bool pending = !core_->generations.frozen().empty();  // a flush failed
   // Its outcome is in health(), and it is tried again.
   if (pending || wants_freeze()) std::ignore = flush_all();
-  if (const auto sealed = sealing_.run_due(); !sealed) {
+  CpuShare share(core_->options.seal_cpu_percent);
+  const auto sealed = sealing_.run_due([this, &share] { return breathe(share); });
+  if (!sealed && !core_->closing) {
     log::error("sealing failed: {}", sealed.error().message);
   }
   if (const auto expired = expiry_.run_due(); !expired) {
     log::error("removing expired slots failed: {}", expired.error().message);
   }
   set_gauges();
+  metrics_.rounds.Increment();
 }
 
 bool Maintenance::wants_freeze() const {
@@ -212,6 +259,10 @@ void Maintenance::set_gauges() {
   metrics_.head_points.Set(static_cast<double>(core_->generations.active_points()));
   metrics_.chunk_bytes.Set(static_cast<double>(core_->chunks->bytes()));
   metrics_.chunk_files.Set(static_cast<double>(core_->chunks->files()));
+  const FileBytes written = core_->chunks->written();
+  metrics_.merged_bytes.Increment(static_cast<double>(written.merged) -
+                                  metrics_.merged_bytes.Value());
+  metrics_.write_amplification.Set(written.amplification());
 }
 
 }  // namespace halite::storage::engine

@@ -16,6 +16,7 @@
 
 #include "common/completion.h"
 #include "storage/engine/core.h"
+#include "storage/engine/cpu_share.h"
 #include "storage/engine/expiry.h"
 #include "storage/engine/sealing.h"
 
@@ -47,6 +48,7 @@ class Maintenance {
  private:
   struct Request {
     std::function<Result<void>()> job;  // after the flush; may be empty
+    bool seals = false;                 // it is sealing: not to be served while something is sealed
     Completion done;
   };
   struct Metrics {
@@ -59,15 +61,21 @@ class Maintenance {
     prometheus::Gauge& head_points;
     prometheus::Gauge& chunk_bytes;
     prometheus::Gauge& chunk_files;
+    prometheus::Counter& rounds;
+    prometheus::Counter& merged_bytes;
+    prometheus::Gauge& write_amplification;
   };
 
   void run();
   void serve(Request request);
+  // While something is sealed: serves what came meanwhile. False: the sealing should end.
+  [[nodiscard]] bool serve_urgent();
+  [[nodiscard]] Result<bool> breathe(CpuShare& share);
   void look_around();
   [[nodiscard]] bool wants_freeze() const;
   [[nodiscard]] Result<void> flush_all();
   Result<void> flushed(Result<void> outcome);
-  Completion enqueue(std::function<Result<void>()> job);
+  Completion enqueue(Request request);
   void set_gauges();
 
   const std::shared_ptr<Core> core_;

@@ -33,6 +33,12 @@ struct EngineOptions {
 
   // A slot is sealed when it has been over for so long and nothing was flushed into it meanwhile.
   std::int64_t seal_quiet_ms = 10 * 60 * 1000;
+  // What comes for a slot after it was sealed stays apart from its chunks, as it was flushed, until
+  // a series has so much of it there: then that series' chunk is written anew.
+  std::int64_t seal_late_interval_ms = 60 * 60 * 1000;  // a slot is looked through so often at most
+  std::uint32_t seal_late_percent = 400;     // bytes of late chunks, of those of the sealed one
+  std::uint32_t seal_late_chunks_max = 256;  // or so many late chunks
+  std::uint32_t seal_cpu_percent = 50;       // of one core that sealing takes by itself, 1 to 100
   std::int64_t expiry_interval_ms = 60 * 60 * 1000;  // how often expired slots are looked for
   bool expire_after_clock_jump = false;              // see expiry.h
   std::int64_t maintenance_ms = 1000;                // how often it looks for work

@@ -1,136 +1,27 @@
 #include "storage/engine/sealing.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
-
-#include "common/log.h"
-#include "storage/engine/chunk_writer.h"
-#include "storage/engine/slot_reader.h"
-#include "storage/engine/span_totals.h"
 
 namespace halite::storage::engine {
 namespace {
 
-// A slot that is flushed into so often is sealed although it is not over: a series' chunks stay
-// few, and so do the files that a question must look into.
-constexpr std::uint32_t kFlushesMax = 24;
 constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
 prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
   return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
 }
 
-// The cells of one series in one slot, as they are, and as they shall be.
-class SeriesRewrite {
- public:
-  // Cells of other generations of the slot that lie before oldest_alive are removed.
-  // everything: also series of which all is sealed.
-  SeriesRewrite(const CyclicLayout& layout, SlotLap lap, std::int64_t oldest_alive, bool everything)
-      : layout_(layout),
-        lap_(lap),
-        generation_(lap.generation),
-        oldest_alive_(oldest_alive),
-        everything_(everything) {}
-
-  void begin(BytesView series) {
-    series_ = series;
-    cells_.clear();
-    worthwhile_ = everything_;
-  }
-  [[nodiscard]] BytesView series() const { return series_; }
-
-  void add(const ParsedKey& key, BytesView whole_key, BytesView value) {
-    const bool expired = key.cell.generation < oldest_alive_;
-    if (key.cell.generation != generation_ && !expired) return;
-    cells_.push_back({.cell = key.cell, .key = Bytes(whole_key), .value = Bytes(value)});
-    if (key.cell.kind != CellKind::kSealed || expired) worthwhile_ = true;
-  }
-
-  // Puts what to write and what to remove into a file; nothing where all is sealed already.
-  Result<std::uint64_t> write(ChunkFile& file, ChunkFile& summaries) {
-    if (!worthwhile_ || cells_.empty()) return 0;
-    TRY(const chunk::Points points, merged());
-    std::uint64_t flush_number = 0;
-    for (const Cell& cell : cells_) {
-      if (cell.cell.generation == generation_) {
-        flush_number = std::max(flush_number, cell.cell.flush_number);
-      }
-    }
-    ChunkWriter writer(layout_, CellKind::kSealed, flush_number);
-    std::vector<CellEntry> entries;
-    writer.add(lap_.shard, tsuid_of(layout_.widths(), series_), points.view(), entries);
-    auto put = entries.begin();
-    for (const Cell& cell : cells_) {  // both are in the order of their keys
-      for (; put != entries.end() && put->key < cell.key; ++put) {
-        TRY_VOID(file.put(put->key, put->value));
-      }
-      if (put != entries.end() && put->key == cell.key) continue;  // written over
-      TRY_VOID(file.remove(cell.key));
-    }
-    for (; put != entries.end(); ++put) TRY_VOID(file.put(put->key, put->value));
-    TRY_VOID(write_summary(points.view(), summaries));
-    return points.size();
-  }
-
- private:
-  struct Cell {
-    CellKey cell;
-    Bytes key;
-    Bytes value;
-  };
-
-  Result<chunk::Points> merged() {
-    StoredSeries stored;
-    for (const Cell& cell : cells_) {
-      if (cell.cell.generation != generation_) continue;
-      TRY_VOID(take_cell(cell.cell, cell.value, generation_ * layout_.options().span_ms, kAlways,
-                         decoder_, stored));
-    }
-    return merge_runs(std::move(stored.runs), stored.tombstones, kAlways);
-  }
-
-  [[nodiscard]] Bytes summary_key(std::uint32_t generation) const {
-    Bytes key = place_prefix({.shard = lap_.shard, .slot = lap_.slot});
-    key.append(series_);
-    append_summary_key(key, generation);
-    return key;
-  }
-
-  Result<void> write_summary(chunk::PointsView points, ChunkFile& file) const {
-    std::set<std::uint32_t> laps = {lap_.generation};
-    for (const Cell& cell : cells_) laps.insert(cell.cell.generation);
-    for (const std::uint32_t generation : laps) {
-      const Bytes key = summary_key(generation);
-      if (generation != lap_.generation || points.size() == 0) {
-        TRY_VOID(file.remove(key));
-        continue;
-      }
-      Bytes summary;
-      // Too many points for one: an empty cell says that they are to be decoded.
-      if (points.size() <= chunk::kChunkPointsMax && has_summaries(layout_)) {
-        chunk::encode_summaries(points, kSummarySpanMs, summary);
-      }
-      TRY_VOID(file.put(key, summary));
-    }
-    return {};
-  }
-
-  const CyclicLayout& layout_;
-  const SlotLap lap_;
-  const std::int64_t generation_;
-  const std::int64_t oldest_alive_;
-  const bool everything_;
-  Bytes series_;
-  std::vector<Cell> cells_;
-  bool worthwhile_ = false;
-  chunk::Decoder decoder_;
-};
+// Nothing came since it was sealed, and summaries say all of it.
+bool is_sealed(const Unsealed& line) {
+  return line.begin_ms >= line.end_ms && !line.without_summary;
+}
 
 }  // namespace
 
 Sealing::Sealing(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
+      late_(core_),
       sealed_points_(counter(registry, "halite_engine_sealed_points_total",
                              "Points written into their final form.")),
       sealed_bytes_(counter(registry, "halite_engine_sealed_bytes_total",
@@ -145,99 +36,171 @@ void Sealing::note_flush(const std::set<std::int64_t>& generations) {
   }
 }
 
-// Those of before the start, and those in which points were deleted.
+// Those of before the start, and those in which points were deleted. Others have late data only, or
+// nothing that is not sealed.
 void Sealing::find_slots() {
   std::shared_ptr<const UnsealedSlots> unsealed = core_->chunks->unsealed();
   if (unsealed == looked_at_) return;
   const TimestampMs now = core_->clock.now_ms();
   const std::int64_t span = core_->retention->base().options().span_ms;
-  for (const auto& [lap, what] : *unsealed) {
-    if (lap.shard >= core_->retention->shard_count()) continue;
+  std::set<std::int64_t> wanted;
+  for (const auto& [lap, line] : *unsealed) {
+    if (lap.shard >= core_->retention->shard_count() || line.late) continue;
     const TimeRange alive = core_->retention->layout_of(lap.shard).alive(kAlways, now);
     if ((std::int64_t{lap.generation} + 1) * span <= alive.begin) continue;
-    dirty_.try_emplace(lap.generation, Dirty{.since_ms = now, .flushes = 1});
+    // What was sealed early and is over takes nothing more but late data.
+    if (is_sealed(line) && !is_over(lap.generation)) continue;
+    wanted.insert(lap.generation);
   }
+  for (const std::int64_t generation : wanted) {
+    dirty_.try_emplace(generation, Dirty{.since_ms = now, .flushes = 1});
+  }
+  std::erase_if(dirty_, [&wanted](const auto& slot) {
+    return !wanted.contains(slot.first) && slot.second.flushes_max == kFlushes;
+  });
   looked_at_ = std::move(unsealed);
 }
 
-Result<void> Sealing::run_due() {
-  find_slots();
-  const TimestampMs now = core_->clock.now_ms();
+bool Sealing::is_over(std::int64_t generation) const {
   const std::int64_t span = core_->retention->base().options().span_ms;
-  const std::int64_t quiet = core_->options.seal_quiet_ms;
-  for (const auto& [generation, dirty] : dirty_) {
-    const bool over = (generation + 1) * span + quiet <= now && dirty.since_ms + quiet <= now;
-    if (!over && dirty.flushes < kFlushesMax) continue;
-    return seal(generation);
-  }
-  return {};
+  return (generation + 1) * span + core_->options.seal_quiet_ms <= core_->clock.now_ms();
 }
 
-Result<void> Sealing::seal_everything() {
+Result<void> Sealing::run_due(const Breathe& breathe) {
   find_slots();
-  while (!dirty_.empty()) {
-    TRY_VOID(core_->check_open());
-    TRY_VOID(seal(dirty_.begin()->first));
+  const TimestampMs now = core_->clock.now_ms();
+  std::set<std::int64_t> due;
+  for (const auto& [generation, dirty] : dirty_) {
+    const bool quiet = dirty.since_ms + core_->options.seal_quiet_ms <= now;
+    if ((is_over(generation) && quiet) || dirty.flushes >= dirty.flushes_max) {
+      due.insert(generation);
+    }
   }
+  if (!due.empty()) TRY_VOID(seal(due, breathe));
+  SealBatch batch(*core_);
+  TRY(const std::uint64_t points, late_.run_due(batch, breathe));
+  note_sealed(points, batch);
+  return std::exchange(merge_due_, false) ? merge({}, breathe) : Result<void>();
+}
+
+Result<void> Sealing::seal_everything(const Breathe& breathe) {
+  find_slots();
+  std::set<std::int64_t> all;
+  for (const auto& [generation, dirty] : dirty_) all.insert(generation);
+  TRY_VOID(seal(all, breathe));
+  SealBatch batch(*core_);
+  TRY(const std::uint64_t points, late_.run_all(batch, breathe));
+  note_sealed(points, batch);
+  TRY_VOID(core_->check_open());
+  TRY_VOID(merge({.fresh_percent = 0, .fresh_files = 0}, breathe));
+  TRY_VOID(core_->chunks->merge_late());
   return core_->log->shrink();
 }
 
-Result<void> Sealing::seal(std::int64_t generation) {
-  for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
-    TRY_VOID(seal_shard(generation, shard));
+void Sealing::note_sealed(std::uint64_t points, const SealBatch& batch) {
+  sealed_points_.Increment(static_cast<double>(points));
+  sealed_bytes_.Increment(static_cast<double>(batch.bytes_taken()));
+  merge_due_ |= batch.bytes_taken() > 0;
+}
+
+Result<void> Sealing::merge(const MergeRule& rule, const Breathe& breathe) {
+  std::set<Place> left = core_->chunks->places_to_merge(rule);
+  while (!left.empty()) {
+    const Place place = *left.begin();
+    TRY(const bool go_on, breathe());
+    merge_due_ |= !go_on;
+    if (!go_on) return {};
+    TRY_VOID(core_->chunks->merge_place(place));
+    // It took in what lies across the place's borders, too, often all that others are about.
+    const std::set<Place> due = core_->chunks->places_to_merge(rule);
+    left.erase(place);
+    std::erase_if(left, [&due](const Place& other) { return !due.contains(other); });
   }
-  dirty_.erase(generation);
   return {};
 }
 
-Result<void> Sealing::seal_shard(std::int64_t generation, std::uint32_t shard) {
-  const CyclicLayout& layout = core_->retention->layout_of(shard);
-  const SlotLap lap = {.shard = shard,
-                       .slot = layout.slot_of(generation),
-                       .generation = static_cast<std::uint32_t>(generation)};
-  const std::shared_ptr<const UnsealedSlots> slots = core_->chunks->unsealed();
-  const auto unsealed = slots->find(lap);
-  if (unsealed == slots->end()) return {};
-  const Bytes begin = place_prefix({.shard = shard, .slot = lap.slot});
+// All slots of a shard before the next shard: their files are merged at once.
+Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Breathe& breathe) {
+  std::map<std::int64_t, std::uint32_t> flushes;
+  for (const std::int64_t generation : generations) {
+    flushes[generation] = dirty_[generation].flushes;
+  }
+  const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->unsealed();
+  SealBatch batch(*core_);
+  bool ended = false;
+  for (const auto& [lap, line] : *lines) {
+    if (lap.shard >= core_->retention->shard_count()) continue;
+    if (line.late || !generations.contains(lap.generation)) continue;
+    if (is_sealed(line)) {
+      if (is_over(lap.generation)) batch.seals(lap, false);
+      continue;
+    }
+    TRY(const bool complete, seal_lap(lap, batch, breathe));
+    ended = !complete;
+    if (ended) break;
+    if (batch.full()) TRY_VOID(batch.take_in());
+  }
+  TRY_VOID(batch.take_in());
+  merge_due_ |= batch.bytes_taken() > 0;
+  sealed_bytes_.Increment(static_cast<double>(batch.bytes_taken()));
+  if (ended) return {};
+  for (const auto& [generation, before] : flushes) {
+    Dirty& dirty = dirty_[generation];
+    if (is_over(generation)) {
+      if (dirty.flushes == before) dirty_.erase(generation);
+    } else {
+      dirty.flushes -= before;
+      if (before >= dirty.flushes_max) dirty.flushes_max *= 2;
+    }
+  }
+  return {};
+}
+
+Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breathe& breathe) {
+  const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
+  const Bytes begin = place_prefix({.shard = lap.shard, .slot = lap.slot});
   Bytes end = prefix_end(begin);
   if (end.empty()) end = Bytes(64, '\xFF');
+  const std::shared_ptr<const UnsealedSlots> before = core_->chunks->unsealed();
+  const Unsealed line = before->at(lap);
   TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
-  TRY(std::unique_ptr<ChunkFile> file, core_->chunks->new_file());
-  TRY(std::unique_ptr<ChunkFile> summaries, core_->chunks->new_file(FileFor::kSummaries));
   const TimestampMs oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
-  SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms,
-                        unsealed->second.without_summary);
+  const std::int64_t oldest_alive = oldest / layout.options().span_ms;
+  SeriesRewrite rewrite(layout, lap, oldest_alive);
+  TRY(SeriesRewrite::Files* const files, batch.files_for(lap));
   std::uint64_t points = 0;
+  const auto write = [&]() -> Result<void> {
+    if (rewrite.empty() || (rewrite.is_sealed() && !line.without_summary)) return {};
+    TRY(const std::uint64_t written, rewrite.write(*core_->chunks, *files));
+    points += written;
+    return {};
+  };
   Cursor& cursor = *view.cursor;
   for (cursor.seek(begin); cursor.valid(); cursor.next()) {
     TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
     if (key.series != rewrite.series()) {
-      TRY_VOID(core_->check_open());  // whoever closes does not wait for more than a series
-      TRY(const std::uint64_t written, rewrite.write(*file, *summaries));
-      points += written;
+      TRY_VOID(write());
+      TRY(const bool go_on, breathe());
+      if (!go_on) return false;
       rewrite.begin(key.series);
     }
-    rewrite.add(key, cursor.key(), cursor.value());
+    rewrite.add(key, cursor);
   }
   TRY_VOID(cursor.status());
-  TRY(const std::uint64_t written, rewrite.write(*file, *summaries));
-  points += written;
-  const std::uint64_t bytes = file->bytes() + summaries->bytes();
-  const bool changed = file->entries() + summaries->entries() > 0;
-  std::vector<std::unique_ptr<ChunkFile>> files;
-  files.push_back(std::move(file));
-  files.push_back(std::move(summaries));
-  ChunkDb::Changes changes;
-  for (const auto& [known, what] : *slots) {
-    const bool expired = known.generation < oldest / layout.options().span_ms;
-    const bool same_place = known.shard == shard && known.slot == lap.slot;
-    if (known == lap || (same_place && expired)) changes.sealed.push_back(known);
-  }
-  TRY_VOID(core_->chunks->ingest(std::move(files), core_->chunks->mark(), changes));
-  if (!changed) return {};
+  TRY_VOID(write());
   sealed_points_.Increment(static_cast<double>(points));
-  sealed_bytes_.Increment(static_cast<double>(bytes));
-  return core_->chunks->compact(begin, end);
+  const std::shared_ptr<const UnsealedSlots> now = core_->chunks->unsealed();
+  for (const auto& [known, what] : *now) {
+    const bool expired = known.generation < oldest_alive;
+    const bool same_place = known.shard == lap.shard && known.slot == lap.slot;
+    if (same_place && expired && known != lap) batch.seals(known, false);
+  }
+  const auto same = now->find(lap);
+  // Else something came meanwhile.
+  if (same != now->end() && same->second.touches == line.touches) {
+    batch.seals(lap, !is_over(lap.generation));
+  }
+  return true;
 }
 
 }  // namespace halite::storage::engine

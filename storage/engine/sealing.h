@@ -1,5 +1,9 @@
 // Chunks in their final form: the chunks of a slot that is over, of each series, as one, densely
-// coded; what tombstones and later points hide is gone for good.
+// coded; what tombstones and later points hide is gone for good. What comes for a slot after that
+// is late_sealing.h's.
+//
+// A series at a time, and between two of them whatever is more urgent: flushes go on meanwhile, and
+// a close ends it with nothing lost, for what was sealed until then is taken in or made anew.
 //
 //   Threads  for the maintenance thread.
 #pragma once
@@ -13,6 +17,8 @@
 #include <prometheus/registry.h>
 
 #include "storage/engine/core.h"
+#include "storage/engine/late_sealing.h"
+#include "storage/engine/seal_batch.h"
 
 namespace halite::storage::engine {
 
@@ -23,22 +29,36 @@ class Sealing {
   // Slots of these generations got chunks now.
   void note_flush(const std::set<std::int64_t>& generations);
 
-  // Seals a slot that is over and quiet, or has been flushed into often; at most one a call.
-  [[nodiscard]] Result<void> run_due();
-  [[nodiscard]] Result<void> seal_everything();
+  // Seals the slots that are over and quiet, or have been flushed into often; late data where that
+  // pays; and merges files where that pays.
+  [[nodiscard]] Result<void> run_due(const Breathe& breathe);
+  [[nodiscard]] Result<void> seal_everything(const Breathe& breathe);
 
  private:
   struct Dirty {
-    TimestampMs since_ms = 0;   // the last flush
-    std::uint32_t flushes = 0;  // since it was sealed
+    TimestampMs since_ms = 0;              // the last flush
+    std::uint32_t flushes = 0;             // since it was sealed
+    std::uint32_t flushes_max = kFlushes;  // then it is sealed although it is not over
   };
+  // A slot that is flushed into so often is sealed early: a series' chunks stay few, and so do the
+  // files that a question must look into. Then after twice as many: what was sealed is sealed
+  // again each time.
+  static constexpr std::uint32_t kFlushes = 24;
+
   void find_slots();
-  [[nodiscard]] Result<void> seal(std::int64_t generation);
-  [[nodiscard]] Result<void> seal_shard(std::int64_t generation, std::uint32_t shard);
+  [[nodiscard]] bool is_over(std::int64_t generation) const;
+  [[nodiscard]] Result<void> seal(const std::set<std::int64_t>& generations,
+                                  const Breathe& breathe);
+  // False: breathe() ended it.
+  [[nodiscard]] Result<bool> seal_lap(const SlotLap& lap, SealBatch& batch, const Breathe& breathe);
+  [[nodiscard]] Result<void> merge(const MergeRule& rule, const Breathe& breathe);
+  void note_sealed(std::uint64_t points, const SealBatch& batch);
 
   const std::shared_ptr<Core> core_;
+  LateSealing late_;
   std::map<std::int64_t, Dirty> dirty_;  // by generation
   std::shared_ptr<const UnsealedSlots> looked_at_;
+  bool merge_due_ = true;  // what a crash left unmerged, too
   prometheus::Counter& sealed_points_;
   prometheus::Counter& sealed_bytes_;
 };

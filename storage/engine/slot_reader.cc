@@ -41,8 +41,8 @@ SlotReader::SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layo
 
 Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkDb& chunks,
                                                      const CyclicLayout& layout,
-                                                     std::uint32_t shard) {
-  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard), layout, shard));
+                                                     std::uint32_t shard, ReadFrom from) {
+  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard, from), layout, shard));
 }
 
 Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
@@ -85,18 +85,23 @@ Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
 }
 
 Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, const Take& take) {
-  Cursor& cursor = view_->chunks();
-  Bytes prefix = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
-  prefix.append(series_key);
-  Bytes first = prefix;
-  append_cell_key(first, {.generation = static_cast<std::uint32_t>(generation),
-                          .kind = CellKind{},
-                          .offset_ms = 0,
-                          .flush_number = 0});
-  cursor.advance(first);
+  return visit(view_->chunks(), generation, series_key, take);
+}
+
+Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesView series_key,
+                               const Take& take) {
+  prefix_.clear();
+  append_place(prefix_, {.shard = shard_, .slot = layout_.slot_of(generation)});
+  prefix_.append(series_key);
+  key_ = prefix_;
+  append_cell_key(key_, {.generation = static_cast<std::uint32_t>(generation),
+                         .kind = CellKind{},
+                         .offset_ms = 0,
+                         .flush_number = 0});
+  cursor.advance(key_);
   for (; cursor.valid(); cursor.next()) {
     const BytesView key = cursor.key();
-    if (!key.starts_with(prefix)) break;
+    if (!key.starts_with(prefix_)) break;
     TRY(const ParsedKey parsed, parse_key(layout_.widths(), key));
     if (parsed.cell.generation != generation) break;
     TRY_VOID(take(parsed.cell, cursor.value()));
@@ -114,26 +119,48 @@ Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_
   return out;
 }
 
-Unsealed SlotReader::unsealed(std::int64_t generation) const {
-  return view_->unsealed(layout_.slot_of(generation), static_cast<std::uint32_t>(generation));
+Result<Unsealed> SlotReader::unsealed(std::int64_t generation, BytesView series_key) {
+  const Unsealed lap =
+      view_->unsealed(layout_.slot_of(generation), static_cast<std::uint32_t>(generation));
+  if (!lap.late || lap.without_summary) return lap;
+  Unsealed of_series;  // its own late cells, which are few and lie apart
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  TRY_VOID(visit(view_->late(), generation, series_key,
+                 [&](const CellKey& cell, BytesView value) -> Result<void> {
+                   Unsealed covers = {.begin_ms = cell.offset_ms};
+                   if (cell.kind == CellKind::kTombstone) {
+                     if (value.size() != 4) {
+                       return fail(Errc::kCorruption, "a tombstone without an end");
+                     }
+                     covers.end_ms = load_be<std::uint32_t>(value.data());
+                   } else {
+                     TRY_VOID(chunk::check_crc(value));
+                     TRY(const chunk::Header header, chunk::read_header(value));
+                     covers.end_ms = static_cast<std::uint32_t>(header.last_time - slot_begin + 1);
+                   }
+                   of_series.add(covers);
+                   return {};
+                 }));
+  return of_series;
 }
 
 Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
                                                      BytesView series_key) {
-  Bytes key = place_prefix({.shard = shard_, .slot = layout_.slot_of(generation)});
-  key.append(series_key);
-  append_summary_key(key, static_cast<std::uint32_t>(generation));
+  key_.clear();
+  append_place(key_, {.shard = shard_, .slot = layout_.slot_of(generation)});
+  key_.append(series_key);
+  append_summary_key(key_, static_cast<std::uint32_t>(generation));
   Cursor& cursor = view_->summaries();
-  cursor.advance(key);
+  cursor.advance(key_);
   Summary summary;
-  if (!cursor.valid() || cursor.key() != key) {
+  if (!cursor.valid() || cursor.key() != key_) {
     TRY_VOID(cursor.status());
     return summary;
   }
   if (cursor.value().empty()) {
     summary.must_decode = true;
   } else {
-    TRY(summary.summaries, chunk::decode_summaries(cursor.value()));
+    TRY(summary.summaries, summaries_.decode(cursor.value()));
   }
   return summary;
 }

@@ -32,7 +32,8 @@ class SlotReader {
  public:
   // Of one shard, on what is there now. The database and the layout outlive it.
   static Result<std::unique_ptr<SlotReader>> open(const ChunkDb& chunks, const CyclicLayout& layout,
-                                                  std::uint32_t shard);
+                                                  std::uint32_t shard,
+                                                  ReadFrom from = ReadFrom::kDisk);
 
   // What was flushed with a number up to this one is in the chunks that it sees.
   [[nodiscard]] std::uint64_t flush_number() const { return view_->mark().flush_number; }
@@ -52,13 +53,13 @@ class SlotReader {
   [[nodiscard]] Result<StoredSeries> read(std::int64_t generation, BytesView series_key,
                                           TimeRange range);
 
-  // Of a lap of a slot, the times in which summaries say nothing: [0, 0) if there are none.
-  [[nodiscard]] Unsealed unsealed(std::int64_t generation) const;
+  // The times of a slot in which a series' summary says nothing: [0, 0) if there are none.
+  [[nodiscard]] Result<Unsealed> unsealed(std::int64_t generation, BytesView series_key);
 
-  // The summary of a series' sealed chunks; nothing where it has none, or one that says only that
-  // its chunks are to be decoded: told apart by `must_decode`.
+  // The summary of a series' sealed chunks, until the next one is read; null where it has none, or
+  // one that says only that its chunks are to be decoded: told apart by `must_decode`.
   struct Summary {
-    std::optional<chunk::Summaries> summaries;
+    const chunk::Summaries* summaries = nullptr;
     bool must_decode = false;
   };
   [[nodiscard]] Result<Summary> read_summary(std::int64_t generation, BytesView series_key);
@@ -85,9 +86,15 @@ class SlotReader {
   SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layout, std::uint32_t shard);
   using Take = std::function<Result<void>(const CellKey&, BytesView value)>;
   [[nodiscard]] Result<void> visit(std::int64_t generation, BytesView series_key, const Take& take);
+  [[nodiscard]] Result<void> visit(Cursor& cursor, std::int64_t generation, BytesView series_key,
+                                   const Take& take);
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
   const std::unique_ptr<ShardView> view_;
+  chunk::SummaryDecoder summaries_;
+  // Room for keys.
+  Bytes prefix_;
+  Bytes key_;
 };
 
 // Adds a cell's points or tombstone to `out` if it touches the range. slot_begin: the time at which

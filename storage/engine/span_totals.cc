@@ -34,6 +34,7 @@ void SpanChoice::take(const chunk::Summaries& summaries, const TotalsWish& wish)
            std::max(std::fabs(span.min), std::fabs(span.max)) * span.count <= most;
   };
   const TimestampMs end = time_of(decode_.size());
+  totals_.reserve(std::min(decode_.size(), summaries.spans.size()));
   for (const chunk::SpanSummary& span : summaries.spans) {
     if (span.begin < first_ || span.begin >= end) continue;
     std::uint8_t& decode = decode_[hour_of(span.begin)];
@@ -64,8 +65,9 @@ void SpanChoice::decode_whole_buckets(std::int64_t bucket_ms) {
   }
 }
 
-std::vector<SpanChoice::Piece> SpanChoice::pieces() {
-  std::vector<Piece> pieces;
+std::span<SpanChoice::Piece> SpanChoice::pieces() {
+  std::vector<Piece>& pieces = pieces_;
+  pieces.clear();
   const auto add = [&pieces](TimeRange range, bool decode) {
     if (range.begin >= range.end) return;
     if (pieces.empty() || pieces.back().decode != decode) {

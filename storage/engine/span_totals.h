@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/clock.h"
@@ -52,7 +53,7 @@ class SpanChoice {
     bool decode = false;
     std::vector<SpanTotals> totals;  // where it is not to be decoded; may be none
   };
-  [[nodiscard]] std::vector<Piece> pieces();
+  [[nodiscard]] std::span<Piece> pieces();  // until begin()
 
  private:
   void decode_whole_buckets(std::int64_t bucket_ms);
@@ -67,6 +68,7 @@ class SpanChoice {
   TimestampMs first_ = 0;             // of the first whole hour
   std::vector<std::uint8_t> decode_;  // by whole hour
   std::vector<SpanTotals> totals_;
+  std::vector<Piece> pieces_;
 };
 
 }  // namespace halite::storage::engine

@@ -68,7 +68,7 @@ class AsciiSource final : public BodySource {
     for (const auto& [key, value] : series.tags) keys.push_back(key);
     std::string text;
     for (const std::string& key : storage::java_map_order(keys, storage::kJavaMapCapacity)) {
-      text += fmt::format(" {}={}", key, series.tags.at(key));
+      text += fmt::format(" {}={}", key, series.tags.find(key)->second);
     }
     return text + '\n';
   }

@@ -182,6 +182,21 @@ Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wante
   co_return co_await call.services.store.last(std::move(*selection), range);
 }
 
+void append_hex(std::string& json, BytesView bytes) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const std::size_t before = json.size();
+  const std::size_t after = before + bytes.size() * 2;
+  json.resize_and_overwrite(after, [&](char* text, std::size_t) {
+    char* to = text + before;
+    for (const char c : bytes) {
+      const auto byte = static_cast<unsigned char>(c);
+      *to++ = kDigits[byte >> 4];
+      *to++ = kDigits[byte & 15];
+    }
+    return after;  // what is passed may be all the room that there is
+  });
+}
+
 void append_point(std::string& json, const storage::PointStore& store,
                   const storage::LastPoint& point, bool resolve) {
   const storage::Series& series = store.series(point.series);
@@ -213,9 +228,39 @@ void append_point(std::string& json, const storage::PointStore& store,
     json += '}';
   }
   json += ",\"tsuid\":\"";
-  json += to_hex(series.tsuid.bytes());
+  append_hex(json, series.tsuid.metric());
+  append_hex(json, series.tsuid.tags());
   json += "\"}";
 }
+
+// The answer piece by piece: that of many series takes megabytes.
+class LastSource final : public BodySource {
+ public:
+  LastSource(const storage::PointStore& store, std::vector<storage::LastPoint> points, bool resolve)
+      : store_(store), points_(std::move(points)), resolve_(resolve) {}
+
+  bool next(std::string& to) override {
+    if (finished_) return false;
+    const std::size_t enough = to.size() + kPieceBytes;
+    if (at_ == 0) to += '[';
+    for (; at_ < points_.size() && to.size() < enough; ++at_) {
+      if (at_ != 0) to += ',';
+      append_point(to, store_, points_[at_], resolve_);
+    }
+    finished_ = at_ == points_.size();
+    if (finished_) to += ']';
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kPieceBytes = 64 << 10;
+
+  const storage::PointStore& store_;
+  const std::vector<storage::LastPoint> points_;
+  const bool resolve_;
+  std::size_t at_ = 0;  // the next of points_
+  bool finished_ = false;
+};
 
 }  // namespace
 
@@ -224,17 +269,20 @@ asio::awaitable<Response> handle_query_last(Call& call) {
   if (!wanted) co_return error_response(call, wanted.error());
   const auto watch =
       std::make_shared<query::Watch>(call.services.engine.limits(), call.services.clock, call.stop);
-  std::string json = "[";
+  std::vector<storage::LastPoint> all;
   for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
-    const Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, watch);
+    Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, watch);
     if (!points) co_return query_run_error(call, points.error());
-    for (const storage::LastPoint& point : *points) {
-      if (json.size() > 1) json += ',';
-      append_point(json, call.services.store, point, wanted->resolve);
+    if (all.empty()) {
+      all = *std::move(points);
+    } else {
+      all.insert(all.end(), points->begin(), points->end());
     }
   }
-  json += ']';
-  co_return json_response(200, std::move(json));
+  Response response;
+  response.source =
+      std::make_unique<LastSource>(call.services.store, std::move(all), wanted->resolve);
+  co_return response;
 }
 
 }  // namespace halite::web

@@ -73,6 +73,33 @@ TEST(Wire, BitsOfAnyWidth) {
   EXPECT_FALSE(from.ok());
 }
 
+TEST(Wire, OnesUpToAZeroOrAMost) {
+  for (unsigned before = 0; before < 20; ++before) {
+    for (unsigned ones = 0; ones <= 32; ++ones) {
+      Bytes bytes;
+      BitWriter to(bytes);
+      to.put(0, before);
+      to.put((std::uint64_t{1} << ones) - 1, ones);
+      to.put(2, 2);  // a zero, then a one
+      to.finish();
+      BitReader from(bytes);
+      EXPECT_EQ(from.get(before), 0u);
+      EXPECT_EQ(from.ones(32), ones);
+      EXPECT_EQ(from.get(1), ones == 32 ? 0u : 1u);
+      EXPECT_TRUE(from.ok());
+    }
+  }
+  const Bytes all_ones(3, '\xFF');
+  BitReader short_of_a_zero(all_ones);
+  EXPECT_EQ(short_of_a_zero.ones(24), 24u);
+  EXPECT_TRUE(short_of_a_zero.ok());
+  EXPECT_EQ(short_of_a_zero.ones(1), 0u);
+  EXPECT_FALSE(short_of_a_zero.ok());
+  BitReader without_end(all_ones);
+  EXPECT_EQ(without_end.ones(25), 0u);
+  EXPECT_FALSE(without_end.ok());
+}
+
 TEST(PackedInts, EveryWidthAndLength) {
   Random random(2);
   for (unsigned width = 0; width <= 64; ++width) {

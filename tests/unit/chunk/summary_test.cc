@@ -56,6 +56,11 @@ void expect_summaries(const Points& points, std::int64_t span_ms, const std::str
   const auto made = decode_summaries(bytes);
   ASSERT_TRUE(made) << what << ": " << made.error().message;
   EXPECT_EQ(made->span_ms, span_ms);
+  static SummaryDecoder decoder;  // whose memory holds what came before
+  const auto again = decoder.decode(bytes);
+  ASSERT_TRUE(again) << what << ": " << again.error().message;
+  EXPECT_EQ((*again)->span_ms, span_ms);
+  EXPECT_EQ((*again)->spans, made->spans) << what;
   const std::vector<Expected> expected = expected_of(points, span_ms);
   ASSERT_EQ(made->spans.size(), expected.size()) << what;
   for (std::size_t i = 0; i < expected.size(); ++i) {

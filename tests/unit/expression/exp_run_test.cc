@@ -41,7 +41,7 @@ AnswerSeries series(std::size_t query, std::uint64_t host,
   AnswerSeries one;
   one.query_index = query;
   one.metric = query == 0 ? "m.a" : "m.b";
-  one.tags["host"] = "web" + std::to_string(host);
+  one.tags.emplace("host", "web" + std::to_string(host));
   one.tag_ids = {{.key = "host", .key_uid = 1, .value_uid = host}};
   for (const auto& [seconds, value] : points) {
     one.times.push_back(kT + seconds * 1000);

@@ -54,7 +54,7 @@ TEST(GexpParser, LimitsHold) {
 AnswerSeries series(std::string metric, std::uint64_t host, const std::vector<double>& values) {
   AnswerSeries one;
   one.metric = std::move(metric);
-  one.tags["host"] = "web" + std::to_string(host);
+  one.tags.emplace("host", "web" + std::to_string(host));
   one.tag_ids = {{.key = "host", .key_uid = 1, .value_uid = host}};
   for (std::size_t i = 0; i < values.size(); ++i) {
     one.times.push_back(static_cast<TimestampMs>(i) * 60'000);
@@ -145,12 +145,12 @@ TEST(GexpFunctions, HighestAreSortedAndCut) {
                            series("m", 3, {5, NAN})};
   const auto by_max = call("highestMax", {list}, {"2"});
   ASSERT_THAT(*by_max, SizeIs(2));
-  EXPECT_EQ((*by_max)[0].tags.at("host"), "web2");
-  EXPECT_EQ((*by_max)[1].tags.at("host"), "web1");
+  EXPECT_EQ((*by_max)[0].tags.find("host")->second, "web2");
+  EXPECT_EQ((*by_max)[1].tags.find("host")->second, "web1");
   const auto by_last = call("highestCurrent", {list}, {"5"});
   ASSERT_THAT(*by_last, SizeIs(3));
-  EXPECT_EQ((*by_last)[0].tags.at("host"), "web1");
-  EXPECT_EQ((*by_last)[1].tags.at("host"), "web3");
+  EXPECT_EQ((*by_last)[0].tags.find("host")->second, "web1");
+  EXPECT_EQ((*by_last)[1].tags.find("host")->second, "web3");
   EXPECT_EQ(refused("highestMax", {}), "Need aggregation window for moving average");
   EXPECT_EQ(refused("highestMax", {"x"}), "Unparseable top n value: x");
   EXPECT_EQ(refused("highestMax", {"0"}), "Top n value must be greater than zero: 0");

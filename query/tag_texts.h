@@ -1,0 +1,58 @@
+// The tags of an answered series as text, by key. All of them lie in one piece of memory: an answer
+// of many groups is mostly tags.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace halite::query {
+
+class TagTexts {
+ public:
+  using Entry = std::pair<std::string, std::string>;  // key, value
+  using Iterator = std::vector<Entry>::const_iterator;
+
+  TagTexts() = default;
+  TagTexts(std::initializer_list<Entry> entries) {
+    for (const auto& [key, value] : entries) emplace(key, value);
+  }
+
+  void reserve(std::size_t size) { entries_.reserve(size); }
+  void clear() { entries_.clear(); }
+
+  // Changes nothing where the key is there already. Quickest in the order of keys.
+  void emplace(std::string_view key, std::string_view value) {
+    Iterator place = entries_.end();
+    if (!entries_.empty() && key <= entries_.back().first) {
+      place = lower_bound(key);
+      if (place->first == key) return;
+    }
+    entries_.emplace(place, key, value);
+  }
+
+  // end() where there is no such key.
+  [[nodiscard]] Iterator find(std::string_view key) const {
+    const Iterator place = lower_bound(key);
+    return place != end() && place->first == key ? place : end();
+  }
+
+  [[nodiscard]] Iterator begin() const { return entries_.begin(); }
+  [[nodiscard]] Iterator end() const { return entries_.end(); }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+
+ private:
+  [[nodiscard]] Iterator lower_bound(std::string_view key) const {
+    return std::ranges::lower_bound(
+        entries_, key, {}, [](const Entry& entry) { return std::string_view(entry.first); });
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace halite::query

@@ -1,0 +1,54 @@
+// How RocksDB keeps the families of chunk_db.h, and what it wrote.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/file_system.h>
+
+namespace halite::storage::engine {
+
+struct ChunkDbOptions {
+  std::string dir;                            // made if it is not there
+  std::size_t block_cache_bytes = 256 << 20;  // also holds indexes and filters
+  int open_files_max = 1000;
+  unsigned background_threads = 2;
+  int late_files_max = 32;  // so many files of late cells, and those of about one size are merged
+  std::shared_ptr<rocksdb::FileSystem> file_system;  // null = the operating system
+};
+
+// Bytes of files that were written since the database was opened.
+struct FileBytes {
+  std::uint64_t flushed = 0;  // by flushes and deletes
+  std::uint64_t sealed = 0;   // by sealing
+  std::uint64_t merged = 0;   // by RocksDB, out of others
+  std::uint64_t marks = 0;    // of how far the log is in them, and what is sealed
+
+  // All bytes written over those written first; 0 before the first flush.
+  [[nodiscard]] double amplification() const;
+};
+
+struct FileBytesCounted {
+  std::atomic<std::uint64_t> flushed = 0;
+  std::atomic<std::uint64_t> sealed = 0;
+  std::atomic<std::uint64_t> merged = 0;
+  std::atomic<std::uint64_t> marks = 0;
+};
+
+// Chunks and summaries: rewritten only where sealing asks for it, into files of one place each.
+[[nodiscard]] rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cache);
+// Summaries are hardly longer than their keys, which repeat each other: compressed.
+[[nodiscard]] rocksdb::ColumnFamilyOptions summaries_options(std::shared_ptr<rocksdb::Cache> cache);
+// What comes for slots that are sealed: a small file a flush, of all shards, merged by size.
+[[nodiscard]] rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
+                                                        std::shared_ptr<rocksdb::Cache> cache);
+[[nodiscard]] rocksdb::ColumnFamilyOptions state_options();
+[[nodiscard]] rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env* env,
+                                                  std::shared_ptr<FileBytesCounted> counted);
+
+}  // namespace halite::storage::engine

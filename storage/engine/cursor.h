@@ -1,0 +1,78 @@
+// Walks cells by key, those of two families as if they were one.
+//
+//   Threads  for one at a time.
+//   Errors   kUnavailable with RocksDB's text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <rocksdb/db.h>
+
+#include "common/bytes.h"
+#include "common/result.h"
+
+namespace halite::storage::engine {
+
+// May a cursor wait for a disk? From memory alone what is not there is kUnavailable.
+enum class ReadFrom : std::uint8_t { kDisk, kMemory };
+
+class Cursor {
+ public:
+  struct Over {
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    rocksdb::ColumnFamilyHandle* late = nullptr;  // null: the one family alone
+  };
+  // The keys of [begin, end); no key is in both families.
+  Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin, Bytes end,
+         ReadFrom from = ReadFrom::kDisk);
+  Cursor(const Cursor&) = delete;  // RocksDB points into it
+  Cursor& operator=(const Cursor&) = delete;
+
+  // At the first key not below `key`.
+  void seek(BytesView key);
+  void next();
+  // As seek(), quicker where the key is often close behind the one that it was sent to before.
+  void advance(BytesView key);
+  // What comes has nothing to do with what came.
+  void forget() { sought_.clear(); }
+  [[nodiscard]] bool valid() const { return current().valid(); }
+  [[nodiscard]] BytesView key() const { return current().key(); }
+  [[nodiscard]] BytesView value() const { return current().value(); }  // alive until it moves
+  [[nodiscard]] bool at_late() const { return at_late_; }  // the cell is of the family `late`
+  [[nodiscard]] Result<void> status() const;
+
+ private:
+  // An iterator that knows when it is where it is sent: late cells are few and far between, and
+  // most seeks leave it where it is.
+  class Source {
+   public:
+    void open(rocksdb::Iterator* iterator) { iterator_.reset(iterator); }
+    [[nodiscard]] bool valid() const { return iterator_ != nullptr && iterator_->Valid(); }
+    [[nodiscard]] BytesView key() const { return iterator_->key().ToStringView(); }
+    [[nodiscard]] BytesView value() const { return iterator_->value().ToStringView(); }
+    void seek(BytesView key);
+    void next();
+    [[nodiscard]] rocksdb::Status status() const;
+
+   private:
+    void moved() { known_ = iterator_->Valid() || iterator_->status().ok(); }
+    std::unique_ptr<rocksdb::Iterator> iterator_;  // null: a family that is not asked for
+    Bytes from_;                                   // it is at the first key not below this
+    bool known_ = false;                           // that is so
+  };
+
+  [[nodiscard]] const Source& current() const { return at_late_ ? late_ : main_; }
+  void choose();
+
+  const Bytes begin_;
+  const Bytes end_;
+  const rocksdb::Slice lower_;
+  const rocksdb::Slice upper_;
+  Bytes sought_;  // what advance() went to last; empty = nowhere
+  Source main_;
+  Source late_;
+  bool at_late_ = false;
+};
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,134 @@
+#include "storage/engine/late_sealing.h"
+
+#include <utility>
+#include <vector>
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
+
+}  // namespace
+
+Result<std::uint64_t> LateSealing::run_due(SealBatch& batch, const Breathe& breathe) {
+  const TimestampMs now = core_->clock.now_ms();
+  if (last_look_ms_ != INT64_MIN && now >= last_look_ms_ &&
+      now - last_look_ms_ < core_->options.seal_late_interval_ms) {
+    return 0;
+  }
+  last_look_ms_ = now;
+  return run(batch, breathe, false);
+}
+
+Result<std::uint64_t> LateSealing::run_all(SealBatch& batch, const Breathe& breathe) {
+  return run(batch, breathe, true);
+}
+
+Result<std::uint64_t> LateSealing::run(SealBatch& batch, const Breathe& breathe, bool all) {
+  std::uint64_t points = 0;
+  std::map<SlotLap, std::uint32_t> looked_at;
+  const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->unsealed();
+  for (const auto& [lap, line] : *lines) {
+    if (!line.late || lap.shard >= core_->retention->shard_count()) continue;
+    if (is_expired(lap)) continue;  // expiry.h takes it
+    const auto before = looked_at_.find(lap);
+    if (!all && before != looked_at_.end() && before->second == line.touches) {
+      looked_at.insert(*before);
+      continue;
+    }
+    TRY(const Outcome outcome, seal(lap, batch, breathe, all));
+    points += outcome.points;
+    if (outcome.ended) break;  // what is left is looked at again
+    looked_at.emplace(lap, line.touches);
+    const std::shared_ptr<const UnsealedSlots> now = core_->chunks->unsealed();
+    const auto same = now->find(lap);
+    if (outcome.complete && same != now->end() && same->second.touches == line.touches) {
+      batch.seals(lap, false);
+    }
+    if (batch.full()) TRY_VOID(batch.take_in());
+  }
+  TRY_VOID(batch.take_in());
+  looked_at_ = std::move(looked_at);
+  return points;
+}
+
+bool LateSealing::is_expired(const SlotLap& lap) const {
+  const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
+  const TimestampMs oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
+  return (std::int64_t{lap.generation} + 1) * layout.options().span_ms <= oldest;
+}
+
+bool LateSealing::pays(const SeriesRewrite& rewrite, std::uint32_t percent) const {
+  return rewrite.late_cells() > 0 &&
+         (rewrite.expired() || rewrite.late_cells() >= core_->options.seal_late_chunks_max ||
+          rewrite.late_bytes() * 100 >= rewrite.sealed_bytes() * percent);
+}
+
+Result<bool> LateSealing::any_pays(const SlotLap& lap, const Breathe& breathe, Outcome& outcome) {
+  outcome.complete = false;
+  bool found = false;
+  const auto look = [&](SeriesRewrite& rewrite) -> Result<bool> {
+    found = pays(rewrite, core_->options.seal_late_percent);
+    if (found) return false;
+    TRY(const bool go_on, breathe());
+    outcome.ended = !go_on;
+    return go_on;
+  };
+  TRY_VOID(visit(lap, look));
+  return found;
+}
+
+Result<void> LateSealing::visit(const SlotLap& lap, const Visit& take) {
+  const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
+  const std::int64_t oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
+  const Bytes begin = place_prefix({.shard = lap.shard, .slot = lap.slot});
+  Bytes end = prefix_end(begin);
+  if (end.empty()) end = Bytes(64, '\xFF');
+  const std::unique_ptr<Cursor> late = core_->chunks->late_cells(begin, end);
+  TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
+  SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms);
+  for (late->seek(begin); late->valid();) {
+    TRY(const ParsedKey found, parse_key(layout.widths(), late->key()));
+    Bytes prefix = begin;
+    prefix.append(found.series);
+    rewrite.begin(found.series);
+    Cursor& cursor = *view.cursor;
+    for (cursor.seek(prefix); cursor.valid() && cursor.key().starts_with(prefix); cursor.next()) {
+      TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
+      rewrite.add(key, cursor);
+    }
+    TRY_VOID(cursor.status());
+    TRY(const bool go_on, take(rewrite));
+    if (!go_on) return {};
+    late->seek(prefix_end(prefix));  // the next series
+  }
+  return late->status();
+}
+
+Result<LateSealing::Outcome> LateSealing::seal(const SlotLap& lap, SealBatch& batch,
+                                               const Breathe& breathe, bool all) {
+  Outcome outcome;
+  if (!all) {
+    TRY(const bool worthwhile, any_pays(lap, breathe, outcome));
+    if (!worthwhile) return outcome;
+    outcome.complete = true;
+  }
+  // Where one pays, those that soon would come with it: then the slot's files are merged once.
+  const std::uint32_t percent = core_->options.seal_late_percent / 2;
+  const auto rewrite_one = [&](SeriesRewrite& rewrite) -> Result<bool> {
+    if (all || pays(rewrite, percent)) {
+      TRY(SeriesRewrite::Files* const files, batch.files_for(lap));
+      TRY(const std::uint64_t written, rewrite.write(*core_->chunks, *files));
+      outcome.points += written;
+    } else if (rewrite.late_cells() > 0) {
+      outcome.complete = false;
+    }
+    TRY(const bool go_on, breathe());
+    outcome.ended = !go_on;
+    return go_on;
+  };
+  TRY_VOID(visit(lap, rewrite_one));
+  return outcome;
+}
+
+}  // namespace halite::storage::engine

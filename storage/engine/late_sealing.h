@@ -1,0 +1,47 @@
+// What came for slots that were sealed: it stays as it was flushed, apart from them, until there is
+// so much of a series that its chunk is worth writing anew. Only that series' is.
+//
+//   Threads  for the maintenance thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "storage/engine/core.h"
+#include "storage/engine/seal_batch.h"
+
+namespace halite::storage::engine {
+
+class LateSealing {
+ public:
+  explicit LateSealing(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+
+  // Looks through the slots that got something since the last look, at most every
+  // seal_late_interval_ms. The points written.
+  [[nodiscard]] Result<std::uint64_t> run_due(SealBatch& batch, const Breathe& breathe);
+  // Every series of every slot.
+  [[nodiscard]] Result<std::uint64_t> run_all(SealBatch& batch, const Breathe& breathe);
+
+ private:
+  struct Outcome {
+    std::uint64_t points = 0;
+    bool complete = true;  // the slot has no late cells any more
+    bool ended = false;    // breathe() said so
+  };
+  [[nodiscard]] Result<std::uint64_t> run(SealBatch& batch, const Breathe& breathe, bool all);
+  [[nodiscard]] Result<Outcome> seal(const SlotLap& lap, SealBatch& batch, const Breathe& breathe,
+                                     bool all);
+  [[nodiscard]] bool is_expired(const SlotLap& lap) const;
+  // Takes the series of a lap that have late cells, with all their cells, until it says false.
+  using Visit = std::function<Result<bool>(SeriesRewrite&)>;
+  [[nodiscard]] Result<void> visit(const SlotLap& lap, const Visit& take);
+  [[nodiscard]] Result<bool> any_pays(const SlotLap& lap, const Breathe& breathe, Outcome& outcome);
+  [[nodiscard]] bool pays(const SeriesRewrite& rewrite, std::uint32_t percent) const;
+
+  const std::shared_ptr<Core> core_;
+  TimestampMs last_look_ms_ = INT64_MIN;
+  std::map<SlotLap, std::uint32_t> looked_at_;  // Unsealed::touches then
+};
+
+}  // namespace halite::storage::engine

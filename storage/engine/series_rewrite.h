@@ -1,0 +1,73 @@
+// The cells of one series in one lap of a slot, as they are, and as sealing makes them: one chunk
+// of all points, and its summary.
+//
+//   Threads  for one at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/chunk/chunk.h"
+#include "storage/engine/chunk_db.h"
+#include "storage/schema/cyclic_layout.h"
+
+namespace halite::storage::engine {
+
+class SeriesRewrite {
+ public:
+  // Where what sealing writes goes; null: nothing was to be written so far.
+  struct Files {
+    std::unique_ptr<ChunkFile> sealed;
+    std::unique_ptr<ChunkFile> late;
+    std::unique_ptr<ChunkFile> summaries;
+  };
+
+  // Cells of other generations of the slot that lie before oldest_alive are removed.
+  SeriesRewrite(const CyclicLayout& layout, SlotLap lap, std::int64_t oldest_alive)
+      : layout_(layout), lap_(lap), generation_(lap.generation), oldest_alive_(oldest_alive) {}
+
+  void begin(BytesView series);
+  [[nodiscard]] BytesView series() const { return series_; }
+
+  // The cell that the cursor is at, which is the series'; in the order of their keys.
+  void add(const ParsedKey& key, const Cursor& cursor);
+
+  // All that it has is one sealed chunk, or nothing.
+  [[nodiscard]] bool is_sealed() const { return !unsealed_; }
+  [[nodiscard]] bool empty() const { return cells_.empty(); }
+  [[nodiscard]] bool expired() const { return expired_; }  // some cells are
+  [[nodiscard]] std::uint64_t late_cells() const { return late_cells_; }
+  [[nodiscard]] std::uint64_t late_bytes() const { return late_bytes_; }      // keys, too
+  [[nodiscard]] std::uint64_t sealed_bytes() const { return sealed_bytes_; }  // keys, too
+
+  // Puts what to write and what to remove into the files; files that are missing are made. The
+  // points written.
+  [[nodiscard]] Result<std::uint64_t> write(ChunkDb& chunks, Files& files);
+
+ private:
+  struct Cell {
+    CellKey cell;
+    Bytes key;
+    Bytes value;
+    bool late = false;
+  };
+  [[nodiscard]] Result<chunk::Points> merged();
+  [[nodiscard]] Bytes summary_key(std::uint32_t generation) const;
+  [[nodiscard]] Result<void> remove_late(ChunkFile& file) const;
+  [[nodiscard]] Result<void> write_summary(chunk::PointsView points, ChunkFile& file) const;
+
+  const CyclicLayout& layout_;
+  const SlotLap lap_;
+  const std::int64_t generation_;
+  const std::int64_t oldest_alive_;
+  Bytes series_;
+  std::vector<Cell> cells_;
+  bool unsealed_ = false;
+  bool expired_ = false;
+  std::uint64_t late_cells_ = 0;
+  std::uint64_t late_bytes_ = 0;
+  std::uint64_t sealed_bytes_ = 0;
+  chunk::Decoder decoder_;
+};
+
+}  // namespace halite::storage::engine

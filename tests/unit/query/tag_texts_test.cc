@@ -1,0 +1,39 @@
+#include "query/tag_texts.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace halite::query {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+std::vector<TagTexts::Entry> all_of(const TagTexts& tags) { return {tags.begin(), tags.end()}; }
+
+TEST(TagTexts, AreByKeyWhateverTheOrderTheyCameIn) {
+  TagTexts tags = {{"host", "web1"}, {"dc", "lga"}};
+  tags.emplace("rack", "7");
+  tags.emplace("az", "b");
+  tags.emplace("host", "another");
+  EXPECT_THAT(all_of(tags), ElementsAre(Pair("az", "b"), Pair("dc", "lga"), Pair("host", "web1"),
+                                        Pair("rack", "7")));
+}
+
+TEST(TagTexts, FindOnlyWhatIsThere) {
+  TagTexts tags;
+  EXPECT_EQ(tags.find("host"), tags.end());
+  tags.emplace("host", "web1");
+  EXPECT_EQ(tags.find("host")->second, "web1");
+  EXPECT_EQ(tags.find("hos"), tags.end());
+  EXPECT_EQ(tags.find("hosts"), tags.end());
+  tags.clear();
+  EXPECT_TRUE(tags.empty());
+}
+
+}  // namespace
+}  // namespace halite::query
