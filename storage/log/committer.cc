@@ -17,6 +17,7 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t kBuffersKept = 4;
+constexpr auto kGatherMin = std::chrono::microseconds(500);
 constexpr auto kGatherMax = milliseconds(2);
 constexpr std::size_t kBufferBytesKept = 16 << 20;
 
@@ -91,7 +92,7 @@ void Log::Core::run() {
 
 void Log::Core::commit(Lock& lock) {
   hurry_ = false;
-  company_ = std::exchange(hurried_, 0);
+  const std::size_t served = std::exchange(hurried_, 0);
   if (groups_.back()->has_work()) add_group();
   while (groups_.size() > 1) {
     in_flight_.push_back(std::move(groups_.front()));
@@ -103,7 +104,9 @@ void Log::Core::commit(Lock& lock) {
   const auto took = steady_clock::now() - begin;
   stats_.seconds.Observe(std::chrono::duration<double>(took).count());
   lock.lock();
-  gather_ = std::min<Time::duration>(took / 2, kGatherMax);
+  // Who got an answer now comes again, if ever, when those who came meanwhile are still here.
+  company_ = served + hurried_;
+  gather_ = std::clamp<Time::duration>(took, kGatherMin, kGatherMax);
   settle(outcome);
 }
 

@@ -101,10 +101,11 @@ class Log::Core {
   Sequence cut_at_ = 0;  // the last sequence before the newest cut
   std::size_t unsynced_bytes_ = 0;
   bool hurry_ = false;
-  // Those who hurry come together often: a commit waits for as many as shared the one before, half
-  // of the time that that one took at the most. Who is alone waits for nobody.
+  // Those who hurry come together often: a commit waits for as many as the one before served or let
+  // wait, as long as that one took at the most (and at least half a millisecond, at most two). So
+  // connections that would else take turns share their syncs. Who is alone waits for nobody.
   std::size_t hurried_ = 0;   // calls of hurry() since the last commit began
-  std::size_t company_ = 0;   // those before it
+  std::size_t company_ = 0;   // of the commit before and those who came while it ran
   Time hurried_since_;        // the first of them
   Time::duration gather_{0};  // how long others are waited for at most
   bool closing_ = false;
