@@ -73,9 +73,8 @@ class Head {
   std::atomic<std::uint64_t> points_ = 0;
 };
 
-// Decodes a stream's points in the range into `out`, which is cleared first: by time, no time
-// twice, of equal times the one that came last.
-void read_stream(std::span<const std::uint8_t> bytes, bool ordered, TimeRange range,
-                 chunk::Points& out);
+// Decodes the points in the range into `out`, which is cleared first: by time, no time twice, of
+// equal times the one that came last.
+void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out);
 
 }  // namespace halite::storage

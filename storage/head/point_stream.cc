@@ -28,12 +28,15 @@ std::uint64_t take_varint(const std::uint8_t*& from) {
 
 StreamPoint decode_point(const std::uint8_t*& from, StreamState& state) {
   const std::uint8_t control = *from++;
-  if ((control & kTimeBit) != 0) {
-    state.step = static_cast<std::int64_t>(static_cast<std::uint64_t>(state.step) +
-                                           unzigzag(take_varint(from)));
+  auto step = static_cast<std::uint64_t>(std::int64_t{state.step});
+  if ((control & kShortBit) != 0) {
+    state.time = static_cast<TimestampMs>(static_cast<std::uint64_t>(state.time) + step);
+    state.value += unzigzag(control & ~std::uint64_t{kShortBit});
+    return {.time = state.time, .value = state.value, .is_float = false};
   }
-  state.time = static_cast<TimestampMs>(static_cast<std::uint64_t>(state.time) +
-                                        static_cast<std::uint64_t>(state.step));
+  if ((control & kTimeBit) != 0) step += unzigzag(take_varint(from));
+  state.time = static_cast<TimestampMs>(static_cast<std::uint64_t>(state.time) + step);
+  state.step = kept_step(step);
   const unsigned length = control & kLengthMask;
   std::uint64_t change = load_low(from, length);
   from += length;
