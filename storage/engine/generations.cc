@@ -57,8 +57,9 @@ std::vector<std::shared_ptr<Head>> Generations::view() const {
 }
 
 std::size_t Generations::bytes() const {
-  std::size_t bytes = 0;
-  for (const auto& head : view()) bytes += head->bytes();
+  const std::shared_lock lock(mutex_);
+  std::size_t bytes = active_->bytes();
+  for (const Frozen& frozen : frozen_) bytes += frozen.head->bytes();
   return bytes;
 }
 

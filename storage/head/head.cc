@@ -95,14 +95,29 @@ std::optional<LastPoint> Head::last(std::uint32_t shard_index, SeriesId id, Time
 
 void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out) {
   out.clear();
+  out.times.resize(copy.points);
+  out.values.resize(copy.points);
   StreamState state{.time = copy.first_time};
   const std::uint8_t* from = copy.bytes.data();
   const std::uint8_t* const end = from + copy.bytes.size();
+  std::size_t count = 0;
+  std::size_t run = 0;  // points from here on are of one type
+  bool floats = false;
   while (from != end) {
     const StreamPoint point = decode_point(from, state);
     if (point.time < range.begin || point.time >= range.end) continue;
-    out.push_back(point.time, point.value, point.is_float);
+    if (point.is_float != floats) {
+      out.floats.append(count - run, floats);
+      run = count;
+      floats = point.is_float;
+    }
+    out.times[count] = point.time;
+    out.values[count] = point.value;
+    ++count;
   }
+  out.floats.append(count - run, floats);
+  out.times.resize(count);
+  out.values.resize(count);
   if (!copy.ordered) sort_points(out);
 }
 
