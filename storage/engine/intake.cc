@@ -25,8 +25,8 @@ prometheus::Family<prometheus::Counter>& points_family(prometheus::Registry& reg
 std::uint32_t first_shard(std::uint32_t shards) {
   static std::atomic<std::uint32_t> threads = 0;
   constexpr std::uint32_t kFarApart = 0x9E3779B9;  // the golden ratio of 2^32
-  thread_local const std::uint32_t place = threads.fetch_add(1) * kFarApart;
-  return static_cast<std::uint32_t>(std::uint64_t{place} * shards >> 32);
+  thread_local const std::uint32_t kPlace = threads.fetch_add(1) * kFarApart;
+  return static_cast<std::uint32_t>(std::uint64_t{kPlace} * shards >> 32);
 }
 
 }  // namespace
