@@ -144,9 +144,12 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
   sorted.places.resize(count);
   HeadShard& shard = head.shard(shard_index);
 
+  for (std::size_t i = 0; i < std::min(kAhead, count); ++i) head.prefetch_place(series[i]);
+
   const std::lock_guard lock(shard.mutex());
   const std::size_t bytes_before = shard.bytes();
   for (std::size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) head.prefetch_place(series[i + kAhead]);
     auto place = head.place_of(series[i]);
     if (!place) {
       // The log says what an id stands for before its first point in each generation, so that each

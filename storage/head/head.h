@@ -41,6 +41,11 @@ class Head {
     if (place == 0) return std::nullopt;
     return place - 1;
   }
+  // Asks memory for what place_of() will read.
+  void prefetch_place(SeriesId id) const {
+    const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+    if (page != nullptr) __builtin_prefetch(&(*page)[id % kPageSeries]);
+  }
   void set_place(SeriesId id, std::uint32_t place);
   void clear_place(SeriesId id);  // of one that has a place
 
