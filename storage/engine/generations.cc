@@ -63,14 +63,17 @@ std::size_t Generations::bytes() const {
   return bytes;
 }
 
-std::size_t Generations::active_bytes() const {
-  const std::shared_lock lock(mutex_);
-  return active_->bytes();
-}
-
 std::uint64_t Generations::active_points() const {
   const std::shared_lock lock(mutex_);
   return active_->points();
+}
+
+bool Generations::active_is_full(const EngineOptions& options) const {
+  const std::shared_lock lock(mutex_);
+  const std::uint64_t points = active_->points();
+  return active_->bytes() >= options.head_freeze_bytes ||
+         (points >= options.head_freeze_points &&
+          points >= options.head_run_points * active_->series());
 }
 
 Sequence Generations::cut_position() const {

@@ -43,8 +43,9 @@ struct Intake::Sorted {
   std::vector<std::uint32_t> places;  // in the head
   std::vector<SeriesId> defined;      // by the record under way
   Bytes record;
-  std::int64_t bytes = 0;    // of the head, that it grew by
-  std::uint64_t points = 0;  // taken
+  std::int64_t bytes = 0;        // of the head, that it grew by
+  std::uint64_t points = 0;      // taken
+  std::uint64_t new_series = 0;  // of this generation
 
   void sort(const PointBatch& batch, std::uint32_t shards) {
     begins.assign(shards + 2, 0);
@@ -103,6 +104,7 @@ Result<Sequence> Intake::take_shards(Head& head, std::uint32_t shards, Sorted& s
   Result<Sequence> last = Sequence{0};
   sorted.bytes = 0;
   sorted.points = 0;
+  sorted.new_series = 0;
   const std::uint32_t first = first_shard(shards);
   for (std::uint32_t i = 0; i < shards && last; ++i) {
     const std::uint32_t shard = (first + i) % shards;
@@ -113,7 +115,7 @@ Result<Sequence> Intake::take_shards(Head& head, std::uint32_t shards, Sorted& s
       begin += count;
     }
   }
-  head.account(sorted.bytes, sorted.points);
+  head.account(sorted.bytes, sorted.points, sorted.new_series);
   return last;
 }
 
@@ -186,6 +188,7 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
   }
   sorted.bytes += static_cast<std::int64_t>(shard.bytes() - bytes_before);
   sorted.points += count;
+  sorted.new_series += sorted.defined.size();
   return sequence;
 }
 

@@ -162,7 +162,7 @@ bool Maintenance::wants_freeze() const {
   if (generations.active_points() == 0 && core_->log->last() == generations.cut_position()) {
     return false;
   }
-  return generations.active_bytes() >= core_->options.head_freeze_bytes ||
+  return generations.active_is_full(core_->options) ||
          generations.bytes() >= core_->options.head_bytes_max ||  // writers wait for it
          core_->clock.now_ms() - head_since_ms_ >= core_->options.head_age_max_ms;
 }

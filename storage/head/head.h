@@ -60,9 +60,11 @@ class Head {
   // About, of all shards; kept by account() so that reading it takes no lock.
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t points() const { return points_.load(std::memory_order_relaxed); }
-  void account(std::int64_t bytes, std::uint64_t points) {
+  [[nodiscard]] std::uint64_t series() const { return series_.load(std::memory_order_relaxed); }
+  void account(std::int64_t bytes, std::uint64_t points, std::uint64_t series = 0) {
     bytes_.fetch_add(static_cast<std::size_t>(bytes), std::memory_order_relaxed);
     points_.fetch_add(points, std::memory_order_relaxed);
+    series_.fetch_add(series, std::memory_order_relaxed);
   }
 
  private:
@@ -76,6 +78,7 @@ class Head {
   std::vector<std::atomic<Page*>> pages_;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::uint64_t> points_ = 0;
+  std::atomic<std::uint64_t> series_ = 0;
 };
 
 // Decodes the points in the range into `out`, which is cleared first: by time, no time twice, of
