@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -122,11 +123,14 @@ std::size_t heap_bytes() {
 }
 
 template <class Work>
-void print_heap(const char* what, const Work& work) {
-  const std::size_t before = heap_bytes();
+// `beside` is what comes from the system and not from the heap.
+void print_heap(
+    const char* what, const Work& work,
+    const std::function<std::size_t()>& beside = [] { return std::size_t{0}; }) {
+  const std::size_t before = heap_bytes() + beside();
   work();
   fmt::print("{:<34} {:7.1f} bytes a series\n", what,
-             static_cast<double>(heap_bytes() - before) / kSeries);
+             static_cast<double>(heap_bytes() + beside() - before) / kSeries);
 }
 
 void print_memory() {
@@ -161,8 +165,14 @@ void print_memory() {
       }
     }
   };
-  print_heap("a generation of the head, 1 point", [&points] { points(1); });
-  print_heap("  and 10 more points", [&points] { points(10); });
+  const auto slabs = [] {
+    std::size_t bytes = 0;
+    for (std::uint32_t i = 0; i < head.shard_count(); ++i) bytes += head.shard(i).bytes();
+    return bytes;
+  };
+  print_heap("a generation of the head, 1 point", [&points] { points(1); }, slabs);
+  print_heap("  and 10 more points", [&points] { points(10); }, slabs);
+  print_heap("  and 49 more points", [&points] { points(49); }, slabs);
 }
 
 void add_series(benchmark::State& state) {

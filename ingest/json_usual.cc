@@ -1,6 +1,8 @@
 #include "ingest/json_usual.h"
 
+#include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "ingest/json_text.h"
 #include "ingest/json_tokens.h"
@@ -9,6 +11,24 @@
 
 namespace halite::ingest {
 namespace {
+
+// As memcmp() finds; most texts here are short enough for a call to cost more than the comparison.
+bool equal(const char* left, const char* right, std::size_t size) {
+  constexpr std::size_t kShort = 64;
+  if (size < sizeof(std::uint64_t) || size > kShort) return std::memcmp(left, right, size) == 0;
+  const auto differ = [left, right](std::size_t at) {
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+    std::memcpy(&a, left + at, sizeof a);
+    std::memcpy(&b, right + at, sizeof b);
+    return a ^ b;
+  };
+  std::uint64_t different = differ(size - sizeof(std::uint64_t));
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) < size; at += sizeof(std::uint64_t)) {
+    different |= differ(at);
+  }
+  return different == 0;
+}
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
@@ -42,6 +62,11 @@ class UsualScan {
     at_ += wanted.size();
     return true;
   }
+  [[nodiscard]] bool take_known(std::string_view wanted) {
+    if (left() < wanted.size() || !equal(at_, wanted.data(), wanted.size())) return false;
+    at_ += wanted.size();
+    return true;
+  }
   [[nodiscard]] bool take_colon() {
     if (at_ != end_ && *at_ == ':') {
       ++at_;
@@ -57,8 +82,20 @@ class UsualScan {
   [[nodiscard]] bool take_tags();
   [[nodiscard]] bool take_timestamp();
   [[nodiscard]] bool take_value();
+  [[nodiscard]] bool take_value_field();
   [[nodiscard]] bool find_series(storage::SeriesId& id);
   [[nodiscard]] bool skip_tags();
+
+  // What one element and the next have in common if one program wrote both: all that stands before,
+  // between and behind metric, value and tags, in this order. The time is a part of it.
+  struct Mould {
+    std::string_view before_metric;
+    std::string_view before_value;
+    std::string_view before_tags;
+    std::string_view behind;
+  };
+  [[nodiscard]] bool take_alike(storage::SeriesId& id, PointBits& point);
+  void keep_mould(const char* begin);
 
   enum Field : unsigned { kMetric = 1, kTimestamp = 2, kValue = 4, kTags = 8, kAll = 15 };
   [[nodiscard]] bool note(Field field) {
@@ -79,7 +116,9 @@ class UsualScan {
   const CachedKey* expected_ = nullptr;  // while nothing speaks against it
   std::string_view metric_;
   std::string_view tags_;
+  std::string_view value_text_;
   Number value_;
+  std::optional<Mould> mould_;  // of the element before
 };
 
 bool UsualScan::take_metric() {
@@ -153,7 +192,7 @@ bool UsualScan::take_timestamp() {
 }
 
 bool UsualScan::take_value() {
-  if (!note(kValue) || at_ == end_) return false;
+  if (at_ == end_) return false;
   if (*at_ == '"') {
     const auto* const quote = static_cast<const char*>(std::memchr(at_ + 1, '"', left() - 1));
     if (quote == nullptr) return false;
@@ -184,13 +223,20 @@ bool UsualScan::take_value() {
   return is_json_number(token) && parse_finite_value(token, value_);
 }
 
+bool UsualScan::take_value_field() {
+  const char* const begin = at_;
+  if (!note(kValue) || !take_value()) return false;
+  value_text_ = {begin, static_cast<std::size_t>(at_ - begin)};
+  return true;
+}
+
 bool UsualScan::take_field() {
   if (left() < 2 || *at_ != '"') return false;
   switch (at_[1]) {
     case 'm':
       return take_text("\"metric\"") && take_colon() && take_metric();
     case 'v':
-      return take_text("\"value\"") && take_colon() && take_value();
+      return take_text("\"value\"") && take_colon() && take_value_field();
     case 't':
       if (take_text("\"timestamp\"")) return take_colon() && take_timestamp();
       return take_text("\"tags\"") && take_colon() && take_tags();
@@ -211,10 +257,45 @@ bool UsualScan::find_series(storage::SeriesId& id) {
   return found.has_value();
 }
 
+// An element that differs from the one before in nothing but its series, the expected one, and its
+// value. Where it does not, nothing was taken.
+bool UsualScan::take_alike(storage::SeriesId& id, PointBits& point) {
+  const std::string_view metric = expected_->metric();
+  const std::string_view tags = expected_->tags();
+  const char* const begin = at_;
+  if (take_known(mould_->before_metric) && take_known(metric) && take_known(mould_->before_value) &&
+      take_value() && take_known(mould_->before_tags) && take_known(tags) &&
+      take_known(mould_->behind)) {
+    id = expected_->id;
+    reader_.take_expected();
+    point = {.time = to_ms(time_),
+             .value = value_.bits,
+             .flags = point_flags(time_, value_.is_float, true)};
+    return true;
+  }
+  at_ = begin;
+  return false;
+}
+
+// Of the element that was taken last.
+void UsualScan::keep_mould(const char* begin) {
+  mould_.reset();
+  const char* const metric_end = metric_.data() + metric_.size();
+  const char* const value_end = value_text_.data() + value_text_.size();
+  const char* const tags_end = tags_.data() + tags_.size();
+  if (metric_end > value_text_.data() || value_end > tags_.data()) return;
+  mould_ = {.before_metric = {begin, metric_.data()},
+            .before_value = {metric_end, value_text_.data()},
+            .before_tags = {value_end, tags_.data()},
+            .behind = {tags_end, at_}};
+}
+
 bool UsualScan::take_element(storage::SeriesId& id, PointBits& point) {
-  met_ = 0;
   expected_ = reader_.expected();
   if (expected_ != nullptr && expected_->grammar != KeyGrammar::kJson) expected_ = nullptr;
+  if (mould_ && expected_ != nullptr && take_alike(id, point)) return true;
+  const char* const begin = at_;
+  met_ = 0;
   if (!take('{')) return false;
   do {
     skip_blanks();
@@ -222,6 +303,7 @@ bool UsualScan::take_element(storage::SeriesId& id, PointBits& point) {
     skip_blanks();
   } while (take(','));
   if (!take('}') || met_ != kAll || !find_series(id)) return false;
+  keep_mould(begin);
   point = {.time = to_ms(time_),
            .value = value_.bits,
            .flags = point_flags(time_, value_.is_float, true)};

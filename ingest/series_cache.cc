@@ -136,6 +136,7 @@ class SeriesCache::Generation {
     if (place == nullptr) return Inserted::kNoRoom;
     auto* const entry = new (place) CachedKey{.hash = hash,
                                               .next = nullptr,
+                                              .later = nullptr,
                                               .metric_text = metric,
                                               .tags_text = tags,
                                               .id = id,
@@ -250,7 +251,7 @@ void SeriesCache::Reader::refresh() {
   if (turns == turns_) return;
   turns_ = turns;
   view_ = cache_->view();
-  last_ = expected_ = nullptr;
+  lose_order();
 }
 
 void SeriesCache::Reader::prefetch_slot(std::uint64_t hash) const {
@@ -287,7 +288,7 @@ std::optional<storage::SeriesId> SeriesCache::Reader::find_in_order(const Series
                                                                     std::uint64_t hash) {
   const CachedKey* const entry = view_.younger->find(key, hash);
   if (entry == nullptr) {
-    last_ = expected_ = nullptr;
+    lose_order();
     return find(key, hash);
   }
   if (last_ != nullptr && expected_ != entry) {

@@ -13,6 +13,7 @@
 //   Cost     a look-up in the younger generation allocates nothing.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +56,8 @@ struct CachedKey {
   // The key that was found after this one, the last time: agents send the same series in the same
   // order. Of the same generation.
   mutable std::atomic<const CachedKey*> next = nullptr;
+  // The one found a few keys after this one, likewise: to ask memory for it in time.
+  mutable std::atomic<const CachedKey*> later = nullptr;
   // Of the same generation, too: the metrics of one host share the bytes of its tags.
   const CachedText* metric_text = nullptr;
   const CachedText* tags_text = nullptr;
@@ -137,15 +140,24 @@ class SeriesCache::Reader {
   explicit Reader(SeriesCache& cache);
 
   void step(const CachedKey* found) {
+    const CachedKey*& before = recent_[steps_++ % kAhead];
+    if (before != nullptr && before->later.load(std::memory_order_relaxed) != found) {
+      before->later.store(found, std::memory_order_release);
+    }
+    before = found;
     last_ = found;
     expected_ = found->next.load(std::memory_order_acquire);
+    __builtin_prefetch(found->later.load(std::memory_order_relaxed));
     if (expected_ == nullptr) return;
-    // What was asked for one step ago is there now, and says what to ask for next.
+    // What was asked for some steps ago is there now, and says what to ask for next.
     const CachedKey* const second = expected_->next.load(std::memory_order_acquire);
     if (second == nullptr) return;
     const auto* const tags = reinterpret_cast<const char*>(second->tags_text);
     for (std::size_t line = 0; line < 3; ++line) __builtin_prefetch(tags + line * 64);
-    __builtin_prefetch(second->next.load(std::memory_order_acquire));
+  }
+  void lose_order() {
+    last_ = expected_ = nullptr;
+    recent_.fill(nullptr);
   }
 
   SeriesCache* cache_;
@@ -153,6 +165,9 @@ class SeriesCache::Reader {
   View view_;
   const CachedKey* last_ = nullptr;      // found in order; of view_.younger
   const CachedKey* expected_ = nullptr;  // of view_.younger
+  static constexpr std::size_t kAhead = 4;
+  std::array<const CachedKey*, kAhead> recent_{};  // found in order, the last ones; likewise
+  std::size_t steps_ = 0;
 };
 
 }  // namespace halite::ingest

@@ -21,9 +21,16 @@ void append_header(std::string& to, std::string_view name, std::string_view valu
   fmt::format_to(std::back_inserter(to), "{}: {}\r\n", name, value);
 }
 
-std::string date_text(TimestampMs now) {
-  return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT",
-                     fmt::gmtime(static_cast<std::time_t>(now / 1000)));
+// Made once a second by each thread.
+const std::string& date_text(TimestampMs now) {
+  thread_local std::time_t made_for = -1;
+  thread_local std::string text;
+  const auto seconds = static_cast<std::time_t>(now / 1000);
+  if (text.empty() || seconds != made_for) {
+    text = fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(seconds));
+    made_for = seconds;
+  }
+  return text;
 }
 
 // One answer on its way.

@@ -15,7 +15,9 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::size_t kFirstReadBytes = 16 << 10;
+// Headers fit into it; more than a little of a body would be copied to where the rest of it is
+// read.
+constexpr std::size_t kFirstReadBytes = 4 << 10;
 
 constexpr std::size_t kShortBodyBytes = 8192;
 

@@ -52,12 +52,26 @@ WebMetrics::WebMetrics(prometheus::Registry& registry)
       commands_(counters(registry, "halite_web_telnet_commands_total",
                          "Telnet commands other than put")) {}
 
-void WebMetrics::request(std::string_view endpoint, int status, double seconds) {
-  const std::string name(endpoint);
-  requests_.Add({{"endpoint", name}, {"status", std::to_string(status)}}).Increment();
+WebMetrics::Counts WebMetrics::answered(std::string_view endpoint, int status) {
+  const std::lock_guard lock(mutex_);
+  for (const Answered& known : answered_) {
+    if (known.status == status && known.endpoint == endpoint) return known.counts;
+  }
   static const prometheus::Histogram::BucketBoundaries kSeconds{
       0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
-  request_seconds_.Add({{"endpoint", name}}, kSeconds).Observe(seconds);
+  const std::string name(endpoint);
+  prometheus::Counter& requests =
+      requests_.Add({{"endpoint", name}, {"status", std::to_string(status)}});
+  prometheus::Histogram& seconds = request_seconds_.Add({{"endpoint", name}}, kSeconds);
+  const Counts counts{.requests = requests, .seconds = seconds};
+  answered_.push_back({.endpoint = name, .status = status, .counts = counts});
+  return counts;
+}
+
+void WebMetrics::request(std::string_view endpoint, int status, double seconds) {
+  const Counts counts = answered(endpoint, status);
+  counts.requests.Increment();
+  counts.seconds.Observe(seconds);
 }
 
 void WebMetrics::telnet_command(std::string_view command) {

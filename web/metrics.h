@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
@@ -40,6 +43,21 @@ class WebMetrics {
   prometheus::Family<prometheus::Counter>& requests_;
   prometheus::Family<prometheus::Histogram>& request_seconds_;
   prometheus::Family<prometheus::Counter>& commands_;
+
+  // What an endpoint's answers of one status count into; looked up by labels once.
+  struct Counts {
+    prometheus::Counter& requests;
+    prometheus::Histogram& seconds;
+  };
+  struct Answered {
+    std::string endpoint;
+    int status = 0;
+    Counts counts;
+  };
+  [[nodiscard]] Counts answered(std::string_view endpoint, int status);
+
+  std::mutex mutex_;
+  std::vector<Answered> answered_;  // guarded by mutex_; as many as there are, some tens
 };
 
 }  // namespace halite::web

@@ -123,7 +123,7 @@ EngineScan::Reader::HeadRuns EngineScan::Reader::head_runs(std::span<const Wante
     for (const HeadPoints& copy : head->copy(shard_, ids, range_)) {
       chunk::FlushedRun run;
       run.flush_number = head->number();
-      read_stream(copy.bytes, copy.ordered, range_, run.points);
+      read_points(copy, range_, run.points);
       if (!run.points.empty()) runs[copy.id].push_back(std::move(run));
     }
   }

@@ -152,7 +152,7 @@ Task<Accepted> EngineStore::append(PointBatch batch) {
   CO_TRY_VOID(core_->check_open());
   CO_TRY_VOID(co_await wait_for_room());
   auto accepted = intake_->take(batch);
-  if (core_->generations.active_bytes() >= core_->options.head_freeze_bytes) maintenance_->wake();
+  if (core_->generations.active_is_full(core_->options)) maintenance_->wake();
   co_return accepted;
 }
 

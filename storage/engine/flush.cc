@@ -20,10 +20,11 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
   ChunkWriter writer(layout, CellKind::kChunk, head.number());
   chunk::Points points;
   constexpr TimeRange kAlways = {.begin = INT64_MIN, .end = INT64_MAX};
+  HeadPoints series;
   std::vector<CellEntry> entries;
   for (std::uint32_t place = 0; place < shard.series_count(); ++place) {
-    const HeadSeries& series = shard.at(place);
-    read_stream({series.data, series.bytes}, series.ordered, kAlways, points);
+    shard.copy(place, series);
+    read_points(series, kAlways, points);
     const std::size_t before = entries.size();
     writer.add(shard_index, tsuid_of(series.id), points.view(), entries);
     for (const CellEntry& entry : std::span(entries).subspan(before)) {

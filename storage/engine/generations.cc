@@ -57,19 +57,23 @@ std::vector<std::shared_ptr<Head>> Generations::view() const {
 }
 
 std::size_t Generations::bytes() const {
-  std::size_t bytes = 0;
-  for (const auto& head : view()) bytes += head->bytes();
-  return bytes;
-}
-
-std::size_t Generations::active_bytes() const {
   const std::shared_lock lock(mutex_);
-  return active_->bytes();
+  std::size_t bytes = active_->bytes();
+  for (const Frozen& frozen : frozen_) bytes += frozen.head->bytes();
+  return bytes;
 }
 
 std::uint64_t Generations::active_points() const {
   const std::shared_lock lock(mutex_);
   return active_->points();
+}
+
+bool Generations::active_is_full(const EngineOptions& options) const {
+  const std::shared_lock lock(mutex_);
+  const std::uint64_t points = active_->points();
+  return active_->bytes() >= options.head_freeze_bytes ||
+         (points >= options.head_freeze_points &&
+          points >= options.head_run_points * active_->series());
 }
 
 Sequence Generations::cut_position() const {

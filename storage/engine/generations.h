@@ -10,6 +10,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "storage/engine/options.h"
 #include "storage/head/head.h"
 #include "storage/log/log.h"
 
@@ -54,9 +55,9 @@ class Generations {
   // then no point is missed, and one seen twice does no harm.
   [[nodiscard]] std::vector<std::shared_ptr<Head>> view() const;
 
-  [[nodiscard]] std::size_t bytes() const;         // of all generations, about
-  [[nodiscard]] std::size_t active_bytes() const;  // of the one that takes points
+  [[nodiscard]] std::size_t bytes() const;  // of all generations, about
   [[nodiscard]] std::uint64_t active_points() const;
+  [[nodiscard]] bool active_is_full(const EngineOptions& options) const;  // it is to be frozen
   [[nodiscard]] std::uint64_t active_number() const;
   [[nodiscard]] Sequence cut_position() const;  // of the last cut
 

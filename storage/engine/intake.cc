@@ -1,6 +1,7 @@
 #include "storage/engine/intake.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "storage/log/records.h"
@@ -19,6 +20,15 @@ prometheus::Family<prometheus::Counter>& points_family(prometheus::Registry& reg
       .Register(registry);
 }
 
+// Threads go through the shards from different places, so that those whose batches came together do
+// not meet at each shard's lock.
+std::uint32_t first_shard(std::uint32_t shards) {
+  static std::atomic<std::uint32_t> threads = 0;
+  constexpr std::uint32_t kFarApart = 0x9E3779B9;  // the golden ratio of 2^32
+  thread_local const std::uint32_t kPlace = threads.fetch_add(1) * kFarApart;
+  return static_cast<std::uint32_t>(std::uint64_t{kPlace} * shards >> 32);
+}
+
 }  // namespace
 
 // A batch's points by shard, in their order of arrival within it. Reused by the thread.
@@ -33,6 +43,9 @@ struct Intake::Sorted {
   std::vector<std::uint32_t> places;  // in the head
   std::vector<SeriesId> defined;      // by the record under way
   Bytes record;
+  std::int64_t bytes = 0;        // of the head, that it grew by
+  std::uint64_t points = 0;      // taken
+  std::uint64_t new_series = 0;  // of this generation
 
   void sort(const PointBatch& batch, std::uint32_t shards) {
     begins.assign(shards + 2, 0);
@@ -86,6 +99,26 @@ std::vector<Refusal> Intake::admit(const PointBatch& batch, Sorted& sorted) cons
   return refused;
 }
 
+// What was taken before an error is told to the head, too.
+Result<Sequence> Intake::take_shards(Head& head, std::uint32_t shards, Sorted& sorted) {
+  Result<Sequence> last = Sequence{0};
+  sorted.bytes = 0;
+  sorted.points = 0;
+  sorted.new_series = 0;
+  const std::uint32_t first = first_shard(shards);
+  for (std::uint32_t i = 0; i < shards && last; ++i) {
+    const std::uint32_t shard = (first + i) % shards;
+    for (std::size_t begin = sorted.begins[shard]; begin < sorted.begins[shard + 1] && last;) {
+      const std::size_t count =
+          std::min<std::size_t>(kRecordPointsMax, sorted.begins[shard + 1] - begin);
+      last = take_shard(head, shard, {.begin = begin, .count = count}, sorted);
+      begin += count;
+    }
+  }
+  head.account(sorted.bytes, sorted.points, sorted.new_series);
+  return last;
+}
+
 Result<Accepted> Intake::take(const PointBatch& batch) {
   thread_local Sorted sorted;
   Accepted accepted;
@@ -93,16 +126,9 @@ Result<Accepted> Intake::take(const PointBatch& batch) {
   const std::uint32_t shards = core_->retention->shard_count();
   sorted.sort(batch, shards);
   Sequence last = 0;
-  {
+  if (accepted.refused.size() < batch.size()) {
     const Generations::Writing writing = core_->generations.write();
-    for (std::uint32_t shard = 0; shard < shards; ++shard) {
-      for (std::size_t begin = sorted.begins[shard]; begin < sorted.begins[shard + 1];) {
-        const std::size_t count =
-            std::min<std::size_t>(kRecordPointsMax, sorted.begins[shard + 1] - begin);
-        TRY(last, take_shard(writing.head(), shard, {.begin = begin, .count = count}, sorted));
-        begin += count;
-      }
-    }
+    TRY(last, take_shards(writing.head(), shards, sorted));
   }
   const std::size_t taken = batch.size() - accepted.refused.size();
   points_.Increment(static_cast<double>(taken));
@@ -120,9 +146,12 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
   sorted.places.resize(count);
   HeadShard& shard = head.shard(shard_index);
 
+  for (std::size_t i = 0; i < std::min(kAhead, count); ++i) head.prefetch_place(series[i]);
+
   const std::lock_guard lock(shard.mutex());
   const std::size_t bytes_before = shard.bytes();
   for (std::size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) head.prefetch_place(series[i + kAhead]);
     auto place = head.place_of(series[i]);
     if (!place) {
       // The log says what an id stands for before its first point in each generation, so that each
@@ -157,7 +186,9 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
                                     .value = sorted.values[begin + i],
                                     .is_float = (sorted.flags[begin + i] & kFloat) != 0});
   }
-  head.account(static_cast<std::int64_t>(shard.bytes() - bytes_before), count);
+  sorted.bytes += static_cast<std::int64_t>(shard.bytes() - bytes_before);
+  sorted.points += count;
+  sorted.new_series += sorted.defined.size();
   return sequence;
 }
 

@@ -28,6 +28,7 @@ class Intake {
     std::size_t begin = 0;
     std::size_t count = 0;
   };
+  [[nodiscard]] Result<Sequence> take_shards(Head& head, std::uint32_t shards, Sorted& sorted);
   [[nodiscard]] Result<Sequence> take_shard(Head& head, std::uint32_t shard, Part part,
                                             Sorted& sorted);
 

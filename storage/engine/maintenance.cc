@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include <malloc.h>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 
@@ -24,6 +25,10 @@ prometheus::Gauge& gauge(prometheus::Registry& registry, const char* name, const
 
 // While sealing pauses it looks so often whether the head is old enough to be flushed.
 constexpr std::chrono::milliseconds kPauseMax{100};
+
+// Rows and chunks on their way are many small pieces, a few times in some minutes; what was freed
+// of them would stay with the process. It is a matter of milliseconds.
+void give_back_memory() { ::malloc_trim(0); }
 
 }  // namespace
 
@@ -204,7 +209,7 @@ bool Maintenance::wants_freeze() const {
   if (generations.active_points() == 0 && core_->log->last() == generations.cut_position()) {
     return false;
   }
-  return generations.active_bytes() >= core_->options.head_freeze_bytes ||
+  return generations.active_is_full(core_->options) ||
          generations.bytes() >= core_->options.head_bytes_max ||  // writers wait for it
          core_->clock.now_ms() - head_since_ms_ >= core_->options.head_age_max_ms;
 }
@@ -216,6 +221,7 @@ Result<void> Maintenance::flush_all() {
   const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
   // What the log says besides points must not need it any more when its segments go.
   Result<void> outcome = run_here(core_->registry.settle());
+  give_back_memory();
   if (!outcome) return flushed(outcome);
   for (const Frozen& frozen : core_->generations.frozen()) {
     const auto stats = flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position,
@@ -235,6 +241,7 @@ Result<void> Maintenance::flush_all() {
     }
     if (!outcome) break;
   }
+  give_back_memory();
   return flushed(outcome);
 }
 

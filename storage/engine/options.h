@@ -29,6 +29,10 @@ struct EngineOptions {
   // and flushed; and of all generations, after which writers wait for a flush.
   std::size_t head_freeze_bytes = 128 << 20;
   std::size_t head_bytes_max = 512 << 20;
+  // It is frozen as well when it has so many points, long runs of each series: a flush of more
+  // would make chunks no better, but a start after a crash longer.
+  std::uint64_t head_freeze_points = 48'000'000;
+  std::uint64_t head_run_points = 512;                // such a run, on average
   std::int64_t head_age_max_ms = 2 * 60 * 60 * 1000;  // then it is frozen, too
 
   // A slot is sealed when it has been over for so long and nothing was flushed into it meanwhile.

@@ -1,47 +1,36 @@
 #include "storage/head/arena.h"
 
+#include <sys/mman.h>
+
+#include <limits>
+#include <new>
+
 #include "common/check.h"
 
 namespace halite::storage {
-namespace {
 
-constexpr std::array<std::size_t, Arena::kClasses> kSizes = [] {
-  std::array<std::size_t, Arena::kClasses> sizes{};
-  std::size_t bytes = 32;
-  for (std::size_t& size : sizes) {
-    size = bytes;
-    bytes = (bytes + bytes / 2 + 7) / 8 * 8;
-  }
-  return sizes;
-}();
-
-}  // namespace
-
-std::size_t Arena::bytes_of(std::uint8_t size_class) { return kSizes[size_class]; }
-
-Arena::Piece Arena::take(std::uint8_t size_class) {
-  HALITE_CHECK(size_class < kClasses, "a stream larger than any piece");
-  if (auto& free = free_[size_class]; !free.empty()) {
-    std::uint8_t* data = free.back();
-    free.pop_back();
-    return {data, size_class};
-  }
-  const std::size_t size = kSizes[size_class];
-  if (size > kSlabBytes / 4) {
-    bytes_ += size;
-    return {slabs_.emplace_back(new std::uint8_t[size]).get(), size_class};
-  }
-  if (left_ < size) {
-    next_ = slabs_.emplace_back(new std::uint8_t[kSlabBytes]).get();
-    left_ = kSlabBytes;
-    bytes_ += kSlabBytes;
-  }
-  std::uint8_t* data = next_;
-  next_ += size;
-  left_ -= size;
-  return {data, size_class};
+Slab::Slab() {
+  void* const memory =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  data_ = static_cast<std::uint8_t*>(memory);
 }
 
-void Arena::give_back(Piece piece) { free_[piece.size_class].push_back(piece.data); }
+Slab::~Slab() {
+  if (data_ != nullptr) ::munmap(data_, kBytes);
+}
+
+Arena::Block Arena::take(std::size_t units) {
+  if (end_ - next_ < units) {
+    next_ = slabs_.size() * kSlabUnits;
+    if (next_ == 0) next_ = 1;  // 0 is no block
+    slabs_.emplace_back();
+    end_ = slabs_.size() * kSlabUnits;
+    HALITE_CHECK(end_ <= std::numeric_limits<Block>::max(), "a shard of the head over 64 GiB");
+  }
+  const auto block = static_cast<Block>(next_);
+  next_ += units;
+  return block;
+}
 
 }  // namespace halite::storage

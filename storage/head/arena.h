@@ -1,41 +1,53 @@
-// Memory for byte streams that grow: a stream that moves to a larger piece leaves its old one to
-// the next stream that wants that size. Everything goes at once, with the arena.
+// Memory for what only grows: blocks of some 16 to 4080 bytes, cut one after the other from slabs,
+// named by 32-bit numbers. Everything goes at once, with the arena, back to the system.
 //
 //   Threads  for one thread at a time.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace halite::storage {
 
-class Arena {
+// A piece of memory straight from the system, zeros at first. What holds many of them does not
+// leave holes in the process's heap.
+class Slab {
  public:
-  struct Piece {
-    std::uint8_t* data = nullptr;
-    std::uint8_t size_class = 0;
-  };
+  static constexpr std::size_t kBytes = 256 << 10;
 
-  // Sizes grow by half from class to class, from 32 bytes to 2 GiB and beyond.
-  static constexpr std::uint8_t kClasses = 48;
-  [[nodiscard]] static std::size_t bytes_of(std::uint8_t size_class);
+  Slab();  // throws std::bad_alloc
+  ~Slab();
+  Slab(Slab&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
+  Slab(const Slab&) = delete;
+  Slab& operator=(const Slab&) = delete;
+  Slab& operator=(Slab&&) = delete;
 
-  [[nodiscard]] Piece take(std::uint8_t size_class);
-  void give_back(Piece piece);
-
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }  // held from the system
+  [[nodiscard]] std::uint8_t* data() const { return data_; }
 
  private:
-  static constexpr std::size_t kSlabBytes = 256 << 10;
+  std::uint8_t* data_;
+};
 
-  std::vector<std::unique_ptr<std::uint8_t[]>> slabs_;
-  std::uint8_t* next_ = nullptr;  // free of the newest common slab
-  std::size_t left_ = 0;
-  std::size_t bytes_ = 0;
-  std::array<std::vector<std::uint8_t*>, kClasses> free_;
+class Arena {
+ public:
+  static constexpr std::size_t kUnitBytes = 16;  // blocks are so many of them
+  using Block = std::uint32_t;                   // the number of a block's first unit; 0: none
+
+  [[nodiscard]] Block take(std::size_t units);
+  [[nodiscard]] std::uint8_t* at(Block block) const {
+    return slabs_[block / kSlabUnits].data() + (block % kSlabUnits) * kUnitBytes;
+  }
+
+  // Of blocks taken. What is left of the newest slab was never touched and is no memory yet.
+  [[nodiscard]] std::size_t bytes() const { return next_ * kUnitBytes; }
+
+ private:
+  static constexpr std::size_t kSlabUnits = Slab::kBytes / kUnitBytes;
+
+  std::vector<Slab> slabs_;
+  std::size_t next_ = 0;  // unit
+  std::size_t end_ = 0;   // of the newest slab
 };
 
 }  // namespace halite::storage

@@ -64,12 +64,7 @@ std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const Se
     for (const SeriesId id : part) {
       const auto place = place_of(id);
       if (!place) continue;
-      const HeadSeries& series = shard.at(*place);
-      if (series.time_max < range.begin || series.time_min >= range.end) continue;
-      copies.push_back({.id = id,
-                        .ordered = series.ordered,
-                        .points = series.points,
-                        .bytes = {series.data, series.data + series.bytes}});
+      if (shard.at(*place).touches(range)) shard.copy(*place, copies.emplace_back());
     }
   }
   return copies;
@@ -82,15 +77,15 @@ std::optional<LastPoint> Head::last(std::uint32_t shard_index, SeriesId id, Time
   const auto place = place_of(id);
   if (!place) return std::nullopt;
   const HeadSeries& series = shard.at(*place);
-  if (series.time_max < range.begin || series.time_min >= range.end) return std::nullopt;
-  if (series.ordered && series.time_max < range.end) {
-    return LastPoint{.series = id,
-                     .time = series.time_max,
-                     .value = series.state.value,
-                     .is_float = series.last_is_float};
+  if (!series.touches(range)) return std::nullopt;
+  if (series.ordered && series.time < range.end) {
+    return LastPoint{
+        .series = id, .time = series.time, .value = series.value, .is_float = series.last_is_float};
   }
+  HeadPoints copy;
+  shard.copy(*place, copy);
   chunk::Points points;
-  read_stream({series.data, series.bytes}, series.ordered, range, points);
+  read_points(copy, range, points);
   if (points.empty()) return std::nullopt;
   return LastPoint{.series = id,
                    .time = points.times.back(),
@@ -98,18 +93,32 @@ std::optional<LastPoint> Head::last(std::uint32_t shard_index, SeriesId id, Time
                    .is_float = points.floats[points.size() - 1]};
 }
 
-void read_stream(std::span<const std::uint8_t> bytes, bool ordered, TimeRange range,
-                 chunk::Points& out) {
+void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out) {
   out.clear();
-  StreamState state;
-  const std::uint8_t* from = bytes.data();
-  const std::uint8_t* const end = from + bytes.size();
+  out.times.resize(copy.points);
+  out.values.resize(copy.points);
+  StreamState state{.time = copy.first_time};
+  const std::uint8_t* from = copy.bytes.data();
+  const std::uint8_t* const end = from + copy.bytes.size();
+  std::size_t count = 0;
+  std::size_t run = 0;  // points from here on are of one type
+  bool floats = false;
   while (from != end) {
     const StreamPoint point = decode_point(from, state);
     if (point.time < range.begin || point.time >= range.end) continue;
-    out.push_back(point.time, point.value, point.is_float);
+    if (point.is_float != floats) {
+      out.floats.append(count - run, floats);
+      run = count;
+      floats = point.is_float;
+    }
+    out.times[count] = point.time;
+    out.values[count] = point.value;
+    ++count;
   }
-  if (!ordered) sort_points(out);
+  out.floats.append(count - run, floats);
+  out.times.resize(count);
+  out.values.resize(count);
+  if (!copy.ordered) sort_points(out);
 }
 
 }  // namespace halite::storage

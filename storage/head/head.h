@@ -41,6 +41,11 @@ class Head {
     if (place == 0) return std::nullopt;
     return place - 1;
   }
+  // Asks memory for what place_of() will read.
+  void prefetch_place(SeriesId id) const {
+    const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+    if (page != nullptr) __builtin_prefetch(&(*page)[id % kPageSeries]);
+  }
   void set_place(SeriesId id, std::uint32_t place);
   void clear_place(SeriesId id);  // of one that has a place
 
@@ -55,9 +60,11 @@ class Head {
   // About, of all shards; kept by account() so that reading it takes no lock.
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t points() const { return points_.load(std::memory_order_relaxed); }
-  void account(std::int64_t bytes, std::uint64_t points) {
+  [[nodiscard]] std::uint64_t series() const { return series_.load(std::memory_order_relaxed); }
+  void account(std::int64_t bytes, std::uint64_t points, std::uint64_t series = 0) {
     bytes_.fetch_add(static_cast<std::size_t>(bytes), std::memory_order_relaxed);
     points_.fetch_add(points, std::memory_order_relaxed);
+    series_.fetch_add(series, std::memory_order_relaxed);
   }
 
  private:
@@ -71,11 +78,11 @@ class Head {
   std::vector<std::atomic<Page*>> pages_;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::uint64_t> points_ = 0;
+  std::atomic<std::uint64_t> series_ = 0;
 };
 
-// Decodes a stream's points in the range into `out`, which is cleared first: by time, no time
-// twice, of equal times the one that came last.
-void read_stream(std::span<const std::uint8_t> bytes, bool ordered, TimeRange range,
-                 chunk::Points& out);
+// Decodes the points in the range into `out`, which is cleared first: by time, no time twice, of
+// equal times the one that came last.
+void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out);
 
 }  // namespace halite::storage

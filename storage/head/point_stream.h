@@ -1,15 +1,16 @@
-// One series' recent points in the order they came, in few bytes each: about 2 where a gauge of
-// integers ticks evenly.
+// One series' recent points in the order they came, in few bytes each: 1 where a gauge of integers
+// ticks evenly and moves little.
 //
-//   control   1 byte: bits 0-3 = bytes of the value (0 to 8), bit 4 = the value is a double, bit 5
-//   =
-//             those bytes are the high ones, bit 6 = a time follows
+//   short     1 byte with bit 7: an integer, the step as before; bits 0-6 = zigzag(value - the
+//             value before)
+//   control   else 1 byte: bits 0-3 = bytes of the value (0 to 8), bit 4 = the value is a double,
+//             bit 5 = those bytes are the high ones, bit 6 = a time follows
 //   time      zigzag varint: by how many ms the step differs from the step before
 //   value     little-endian: integers zigzag(value - the value before), doubles the bits that
-//   differ
-//             from the value before
+//             differ from the value before
 //
-// Any order of times is taken, also repeated ones. The bytes never leave the process.
+// A step that 32 bits do not hold counts as 0 for the point behind it. Any order of times is taken,
+// also repeated ones. The bytes never leave the process.
 #pragma once
 
 #include <bit>
@@ -25,11 +26,11 @@ namespace halite::storage {
 // What the next point is told from.
 struct StreamState {
   TimestampMs time = 0;
-  std::int64_t step = 0;
   ValueBits value = 0;
+  std::int32_t step = 0;
 };
 
-inline constexpr std::size_t kStreamPointBytesMax = 1 + 10 + 8;
+inline constexpr std::size_t kStreamPointBytesMax = 1 + 10 + 8;  // what it may touch, too
 
 struct StreamPoint {
   TimestampMs time = 0;
@@ -44,6 +45,7 @@ inline constexpr std::uint8_t kLengthMask = 0x0F;
 inline constexpr std::uint8_t kFloatBit = 0x10;
 inline constexpr std::uint8_t kHighBit = 0x20;
 inline constexpr std::uint8_t kTimeBit = 0x40;
+inline constexpr std::uint8_t kShortBit = 0x80;
 
 // Wrapping, so that times and values of any size make their way back.
 inline std::uint64_t zigzag(std::uint64_t difference) {
@@ -69,18 +71,53 @@ inline std::uint8_t* put_varint(std::uint8_t* to, std::uint64_t value) {
   return to;
 }
 
+inline std::uint64_t unzigzag(std::uint64_t coded) { return (coded >> 1) ^ (0 - (coded & 1)); }
+
+inline std::uint64_t load_low(const std::uint8_t* from, unsigned length) {
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i < length; ++i) value |= std::uint64_t{from[i]} << (8 * i);
+  return value;
+}
+
+inline std::uint64_t take_varint(const std::uint8_t*& from) {
+  std::uint64_t value = 0;
+  unsigned shift = 0;
+  while ((*from & 0x80) != 0) {
+    value |= std::uint64_t{*from++ & 0x7FU} << shift;
+    shift += 7;
+  }
+  return value | std::uint64_t{*from++} << shift;
+}
+
+// As the state keeps it.
+inline std::int32_t kept_step(std::uint64_t step) {
+  const auto kept = static_cast<std::int32_t>(step);
+  return static_cast<std::uint64_t>(std::int64_t{kept}) == step ? kept : 0;
+}
+
 }  // namespace point_stream
 
-// Writes a point at `to`, where kStreamPointBytesMax bytes are free; returns the end of it.
-[[nodiscard]] inline std::uint8_t* encode_point(std::uint8_t* to, StreamState& state,
-                                                const StreamPoint& point) {
+// Writes a point at `to`, where kStreamPointBytesMax bytes are free; returns the end of it. State
+// is anything with the members of StreamState.
+template <class State>
+[[nodiscard]] std::uint8_t* encode_point(std::uint8_t* to, State& state, const StreamPoint& point) {
   using namespace point_stream;  // NOLINT(google-build-using-namespace)
   const auto step = static_cast<std::uint64_t>(point.time) - static_cast<std::uint64_t>(state.time);
+  const auto step_before = static_cast<std::uint64_t>(std::int64_t{state.step});
+  if (!point.is_float && step == step_before) {
+    const std::uint64_t change = zigzag(point.value - state.value);
+    if (change < kShortBit) {
+      *to = static_cast<std::uint8_t>(kShortBit | change);
+      state.time = point.time;
+      state.value = point.value;
+      return to + 1;
+    }
+  }
   std::uint8_t* const control = to++;
   std::uint8_t bits = 0;
-  if (step != static_cast<std::uint64_t>(state.step)) {
+  if (step != step_before) {
     bits |= kTimeBit;
-    to = put_varint(to, zigzag(step - static_cast<std::uint64_t>(state.step)));
+    to = put_varint(to, zigzag(step - step_before));
   }
   std::uint64_t change = 0;
   unsigned length = 0;
@@ -101,11 +138,36 @@ inline std::uint8_t* put_varint(std::uint8_t* to, std::uint64_t value) {
   }
   *control = static_cast<std::uint8_t>(bits | length);
   store8(to, change);
-  state = {.time = point.time, .step = static_cast<std::int64_t>(step), .value = point.value};
+  state.time = point.time;
+  state.value = point.value;
+  state.step = kept_step(step);
   return to + length;
 }
 
 // Reads a point that encode_point() wrote; moves `from` behind it.
-[[nodiscard]] StreamPoint decode_point(const std::uint8_t*& from, StreamState& state);
+[[nodiscard]] inline StreamPoint decode_point(const std::uint8_t*& from, StreamState& state) {
+  using namespace point_stream;  // NOLINT(google-build-using-namespace)
+  const std::uint8_t control = *from++;
+  auto step = static_cast<std::uint64_t>(std::int64_t{state.step});
+  if ((control & kShortBit) != 0) {
+    state.time = static_cast<TimestampMs>(static_cast<std::uint64_t>(state.time) + step);
+    state.value += unzigzag(control & ~std::uint64_t{kShortBit});
+    return {.time = state.time, .value = state.value, .is_float = false};
+  }
+  if ((control & kTimeBit) != 0) step += unzigzag(take_varint(from));
+  state.time = static_cast<TimestampMs>(static_cast<std::uint64_t>(state.time) + step);
+  state.step = kept_step(step);
+  const unsigned length = control & kLengthMask;
+  std::uint64_t change = load_low(from, length);
+  from += length;
+  const bool is_float = (control & kFloatBit) != 0;
+  if (is_float) {
+    if ((control & kHighBit) != 0) change <<= 8 * (8 - length);
+    state.value ^= change;
+  } else {
+    state.value += unzigzag(change);
+  }
+  return {.time = state.time, .value = state.value, .is_float = is_float};
+}
 
 }  // namespace halite::storage

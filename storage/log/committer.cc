@@ -17,7 +17,8 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t kBuffersKept = 4;
-constexpr auto kGatherMax = milliseconds(2);
+constexpr auto kGatherMin = std::chrono::microseconds(500);
+constexpr auto kGatherMax = milliseconds(1);
 constexpr std::size_t kBufferBytesKept = 16 << 20;
 
 Error unavailable(const Error& cause, std::string_view what) {
@@ -42,22 +43,34 @@ std::optional<Log::Core::Time> Log::Core::next_due() const {
                      unsynced_bytes_ >= options_.commit_bytes || options_.commit_interval_ms == 0;
     if (now) return Time::min();
     const Time end = first.since + milliseconds(options_.commit_interval_ms);
-    return hurry_ ? std::min(end, hurried_since_ + gather_) : end;
+    return hurry_ ? std::min(end, std::max(hurried_since_ + gather_, together_until_)) : end;
   }
   return mark_at_;
 }
 
+bool Log::Core::wants_waking() {
+  const std::optional<Time> due = next_due();
+  if (!due || *due >= wakes_at_) return false;
+  wakes_at_ = Time::min();  // once is enough
+  return true;
+}
+
 void Log::Core::wait_for_work(Lock& lock) {
-  while (jobs_.empty()) {
+  for (bool busy = true; jobs_.empty(); busy = false) {
     if (closing_ && (failed_ || !has_work())) return;
     const std::optional<Time> due = failed_ ? std::nullopt : next_due();
-    if (!due) {
+    const Time now = steady_clock::now();
+    if (due && *due <= now) return;
+    wakes_at_ = due.value_or(Time::max());
+    // When much is going on it looks for itself, so that whoever comes first need not wake it.
+    if (busy) wakes_at_ = std::min(wakes_at_, now + milliseconds(options_.commit_interval_ms));
+    if (busy && company_ > 1) wakes_at_ = std::min(wakes_at_, std::max(now, together_until_));
+    if (wakes_at_ == Time::max()) {
       work_.wait(lock);
-    } else if (*due <= steady_clock::now()) {
-      return;
     } else {
-      work_.wait_until(lock, *due);
+      work_.wait_until(lock, Time(wakes_at_));
     }
+    wakes_at_ = Time::min();
   }
 }
 
@@ -91,7 +104,7 @@ void Log::Core::run() {
 
 void Log::Core::commit(Lock& lock) {
   hurry_ = false;
-  company_ = std::exchange(hurried_, 0);
+  const std::size_t served = std::exchange(hurried_, 0);
   if (groups_.back()->has_work()) add_group();
   while (groups_.size() > 1) {
     in_flight_.push_back(std::move(groups_.front()));
@@ -103,7 +116,10 @@ void Log::Core::commit(Lock& lock) {
   const auto took = steady_clock::now() - begin;
   stats_.seconds.Observe(std::chrono::duration<double>(took).count());
   lock.lock();
-  gather_ = std::min<Time::duration>(took / 2, kGatherMax);
+  // Who got an answer now comes again, if ever, when those who came meanwhile are still here.
+  company_ = served + hurried_;
+  gather_ = std::clamp<Time::duration>(took / 2, kGatherMin, kGatherMax);
+  together_until_ = company_ > 1 ? begin + took + 2 * gather_ : Time::min();
   settle(outcome);
 }
 

@@ -109,11 +109,9 @@ Result<Sequence> Log::Core::append(BytesView payload) {
     sequence = ++last_;
     log_format::append_record(group.bytes, sequence, payload);
     if (group.records++ == 0) group.since = std::chrono::steady_clock::now();
-    // The committer sleeps until somebody comes, or the interval of the first is over.
-    wake = unsynced_bytes_ == 0 || (unsynced_bytes_ < options_.commit_bytes &&
-                                    unsynced_bytes_ + bytes >= options_.commit_bytes);
     group.record_bytes += bytes;
     unsynced_bytes_ += bytes;
+    wake = wants_waking();
   }
   if (wake) work_.notify_one();
   return sequence;
@@ -137,18 +135,15 @@ Completion Log::Core::durable(Sequence sequence) {
 }
 
 void Log::Core::hurry() {
+  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     if (unsynced_bytes_ == 0) return;
     ++hurried_;
-    if (!hurry_) {
-      hurry_ = true;
-      hurried_since_ = std::chrono::steady_clock::now();
-    } else if (hurried_ != company_) {
-      return;  // it knows, and waits for more or not at all
-    }
+    if (!std::exchange(hurry_, true)) hurried_since_ = std::chrono::steady_clock::now();
+    wake = wants_waking();
   }
-  work_.notify_one();
+  if (wake) work_.notify_one();
 }
 
 Task<void> Log::Core::room() {

@@ -60,6 +60,7 @@ class Log::Core {
   [[nodiscard]] bool has_cut() const;                  // one that jobs have to wait for
   [[nodiscard]] std::optional<Time> next_due() const;  // nothing = not before somebody calls
   void wait_for_work(Lock& lock);
+  [[nodiscard]] bool wants_waking();         // what is due is due before the committer looks
   Completion finish_group();                 // the first in flight is durable
   void fail_groups(const Error& error);      // all who wait now; the groups stay
   void settle(const Result<void>& outcome);  // after a commit, or a try
@@ -101,12 +102,16 @@ class Log::Core {
   Sequence cut_at_ = 0;  // the last sequence before the newest cut
   std::size_t unsynced_bytes_ = 0;
   bool hurry_ = false;
-  // Those who hurry come together often: a commit waits for as many as shared the one before, half
-  // of the time that that one took at the most. Who is alone waits for nobody.
-  std::size_t hurried_ = 0;   // calls of hurry() since the last commit began
-  std::size_t company_ = 0;   // those before it
-  Time hurried_since_;        // the first of them
-  Time::duration gather_{0};  // how long others are waited for at most
+  // Those who hurry come together often: a commit waits for as many as the one before served or let
+  // wait, for half the time that that one took (0.5 to 1 ms), counted from the first of them, or
+  // for twice that from its end. So connections that would else take turns share their syncs. Who
+  // is alone waits for nobody.
+  std::size_t hurried_ = 0;            // calls of hurry() since the last commit began
+  std::size_t company_ = 0;            // of the commit before and those who came while it ran
+  Time hurried_since_;                 // the first of them
+  Time::duration gather_{0};           // how long others are waited for
+  Time together_until_ = Time::min();  // and until when, after a commit that served several
+  Time wakes_at_ = Time::min();        // when the committer looks by itself; min: it is awake
   bool closing_ = false;
   bool closed_ = false;
   bool ended_ = false;            // the committer takes nothing any more

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include <gtest/gtest.h>
 
+#include "storage/engine/generations.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
 
@@ -39,6 +42,48 @@ TEST(Flush, MakesAtMostOneFileAShard) {
     EXPECT_LE(files() - before, 4 + kMarks);
   }
   EXPECT_EQ(world.read().value().size(), ids.size() * kSlots);
+  ASSERT_TRUE(world.close());
+}
+
+// The head is full by its bytes, or by its points where each series has many.
+TEST(Flush, IsDueByBytesOrByLongRuns) {
+  EngineOptions options;
+  options.head_freeze_bytes = 1000;
+  options.head_freeze_points = 100;
+  options.head_run_points = 10;
+  const auto is_full = [&options](std::int64_t bytes, std::uint64_t points, std::uint64_t series) {
+    engine::Generations generations(0, 1, 100, 0);
+    generations.write().head().account(bytes, points, series);
+    return generations.active_is_full(options);
+  };
+  EXPECT_FALSE(is_full(0, 0, 0));
+  EXPECT_FALSE(is_full(999, 99, 1));
+  EXPECT_TRUE(is_full(1000, 1, 1));
+  EXPECT_TRUE(is_full(999, 100, 10));
+  EXPECT_FALSE(is_full(999, 100, 11));
+  EXPECT_TRUE(is_full(999, 110, 11));
+}
+
+TEST(Flush, ComesByItselfOfLongRuns) {
+  test::EngineWorld world(1, kNow);
+  world.options.log.commit_interval_ms = 0;
+  world.options.head_freeze_points = 1000;
+  world.options.head_run_points = 500;
+  ASSERT_TRUE(world.open());
+  const SeriesId id = world.intern({"a"}).value().at(0);
+  const auto files = [&world] {
+    const auto names = world.files->list("/data/engine/chunks").value();
+    return std::ranges::count_if(names, [](const auto& name) { return name.ends_with(".sst"); });
+  };
+  const auto before = files();
+  PointBatch points;
+  for (int i = 0; i < 1000; ++i) points.add(id, kNow - i * 1000, integer_bits(i), 0);
+  ASSERT_TRUE(run_task(world.points->append(std::move(points))));
+  for (int i = 0; i < 2000 && files() == before; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_GT(files(), before);
+  EXPECT_EQ(world.read().value().size(), 1000U);
   ASSERT_TRUE(world.close());
 }
 

@@ -1,5 +1,6 @@
 #include "storage/head/head.h"
 
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -23,11 +24,12 @@ void append(Head& head, std::uint32_t shard, SeriesId id, TimestampMs time, std:
     head.set_place(id, *place);
   }
   part.append(*place, {.time = time, .value = integer_bits(value), .is_float = false});
+  head.account(0, 1);
 }
 
 chunk::Points read(const HeadPoints& points, TimeRange range = kAlways) {
   chunk::Points sorted;
-  read_stream(points.bytes, points.ordered, range, sorted);
+  read_points(points, range, sorted);
   return sorted;
 }
 
@@ -71,7 +73,42 @@ TEST(Head, ARangeLeavesOutWhatItDoesNotTouch) {
   EXPECT_THAT(head.copy(0, wanted, {.begin = 901, .end = 1000}), IsEmpty());
 }
 
-TEST(Head, StreamsGrowPastEveryPieceOfTheArena) {
+// Points of 1 to 18 bytes, so that ends of blocks fall everywhere into them.
+TEST(Head, PointsThatRunOverTheEndsOfBlocksComeBack) {
+  Head head(1, 1, 10);
+  std::vector<TimestampMs> times;
+  std::vector<ValueBits> values;
+  std::mt19937_64 random(11);
+  TimestampMs time = 1'700'000'000'000;
+  const std::vector<SeriesId> wanted = {1};
+  for (int i = 0; i < 3000; ++i) {
+    time += random() % 4 == 0 ? static_cast<TimestampMs>(random() % 1'000'000'000) + 1 : 10'000;
+    values.push_back(random() >> (random() % 64));
+    times.push_back(time);
+    append(head, 0, 1, time, static_cast<std::int64_t>(values.back()));
+    if (i > 300 && i % 97 != 0) continue;
+    const chunk::Points points = read(head.copy(0, wanted, kAlways).at(0));
+    ASSERT_EQ(points.times, times);
+    ASSERT_EQ(points.values, values);
+  }
+}
+
+TEST(Head, LatePointsAreFoundInAnyRange) {
+  Head head(1, 1, 10);
+  append(head, 0, 1, 500, 5);
+  append(head, 0, 1, 900, 9);
+  append(head, 0, 1, 100, 1);
+  const std::vector<SeriesId> wanted = {1};
+  const TimeRange early = {.begin = 0, .end = 200};
+  EXPECT_THAT(read(head.copy(0, wanted, early).at(0), early).times, ElementsAre(100));
+  const TimeRange late = {.begin = 800, .end = 1000};
+  EXPECT_THAT(read(head.copy(0, wanted, late).at(0), late).times, ElementsAre(900));
+  EXPECT_EQ(head.last(0, 1, kAlways).value().time, 900);
+  EXPECT_EQ(head.last(0, 1, {.begin = 0, .end = 900}).value().time, 500);
+  EXPECT_FALSE(head.last(0, 1, {.begin = 901, .end = 5000}).has_value());
+}
+
+TEST(Head, StreamsGrowPastEverySizeOfBlocks) {
   Head head(1, 1, 10);
   for (SeriesId i = 0; i < 200'000; ++i) append(head, 0, 1 + i % 2, i, std::int64_t{i} * i);
   const std::vector<SeriesId> wanted = {1, 2};

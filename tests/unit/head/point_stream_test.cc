@@ -78,10 +78,31 @@ TEST(PointStream, RandomMixturesComeBackBitForBit) {
   }
 }
 
-TEST(PointStream, AnEvenGaugeOfIntegersTakesTwoBytesAPoint) {
+TEST(PointStream, AnEvenGaugeOfIntegersTakesAByteAPoint) {
   std::vector<StreamPoint> points;
-  for (int i = 0; i < 1000; ++i) points.push_back(integer(1'700'000'000'000 + i * 10'000, i % 7));
-  EXPECT_LE(encode(points).size(), 2U * 1000 + 20);
+  for (int i = 0; i < 1000; ++i) points.push_back(integer(1'700'000'000'000 + i * 10'000, i % 64));
+  EXPECT_LE(encode(points).size(), 1000U + 20);
+}
+
+TEST(PointStream, ShortChangesEndWhereABytesRoomEnds) {
+  constexpr TimestampMs kBegin = 1'700'000'000'000;
+  for (const std::int64_t change : {63, 64, -64, -65, 1000}) {
+    const std::vector<StreamPoint> points = {integer(kBegin, 0), integer(kBegin + 10, 0),
+                                             integer(kBegin + 20, change)};
+    const bool is_short = change >= -64 && change <= 63;
+    EXPECT_EQ(encode(points).size() - encode({integer(kBegin, 0), integer(kBegin + 10, 0)}).size(),
+              is_short ? 1U : 1U + (change == 1000 ? 2U : 1U))
+        << change;
+    expect_round_trip(points);
+  }
+}
+
+TEST(PointStream, StepsBeyond32BitsComeBack) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 31;
+  expect_round_trip({integer(0, 1), integer(kFar, 2), integer(2 * kFar, 3),
+                     integer(3 * kFar - 1, 4), integer(4 * kFar - 2, 5), integer(5 * kFar - 3, 6),
+                     real(3 * kFar - 3, 1.5), integer(kFar - 3, 7), integer(-kFar - 4, 8),
+                     integer(-3 * kFar - 5, 9)});
 }
 
 }  // namespace
