@@ -14,12 +14,14 @@
 #include <prometheus/registry.h>
 
 #include "storage/engine/core.h"
+#include "storage/engine/forgetting.h"
 
 namespace halite::storage::engine {
 
 class Expiry {
  public:
-  Expiry(std::shared_ptr<Core> core, prometheus::Registry& registry);
+  // `forgetting`, which outlives it, is told of every slot before it goes.
+  Expiry(std::shared_ptr<Core> core, Forgetting& forgetting, prometheus::Registry& registry);
 
   // Looks through all slots, at most every expiry_interval_ms.
   [[nodiscard]] Result<void> run_due();
@@ -30,6 +32,7 @@ class Expiry {
   [[nodiscard]] bool expired(std::uint32_t shard, std::uint32_t slot, TimestampMs now) const;
 
   const std::shared_ptr<Core> core_;
+  Forgetting& forgetting_;
   TimestampMs last_run_ms_ = INT64_MIN;  // of this process
   bool warned_ = false;                  // of the clock, since it was last right
   prometheus::Counter& slots_;

@@ -224,6 +224,7 @@ asio::awaitable<Response> handle_query_last(Call& call) {
   if (!wanted) co_return error_response(call, wanted.error());
   const auto watch =
       std::make_shared<query::Watch>(call.services.engine.limits(), call.services.clock, call.stop);
+  const std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
   std::string json = "[";
   for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
     const Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, watch);

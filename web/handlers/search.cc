@@ -106,9 +106,14 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
 
 class LookupSource final : public BodySource {
  public:
-  LookupSource(const storage::PointStore& store, LookupQuery query,
-               std::vector<storage::SeriesId> ids, std::int64_t time_ms)
-      : store_(store), query_(std::move(query)), ids_(std::move(ids)), time_ms_(time_ms) {}
+  // `hold`: from before the ids were found.
+  LookupSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesHold> hold,
+               LookupQuery query, std::vector<storage::SeriesId> ids, std::int64_t time_ms)
+      : store_(store),
+        hold_(std::move(hold)),
+        query_(std::move(query)),
+        ids_(std::move(ids)),
+        time_ms_(time_ms) {}
 
   bool next(std::string& to) override {
     if (finished_) return false;
@@ -168,6 +173,7 @@ class LookupSource final : public BodySource {
   }
 
   const storage::PointStore& store_;
+  const std::shared_ptr<const storage::SeriesHold> hold_;
   LookupQuery query_;
   std::vector<storage::SeriesId> ids_;
   std::int64_t time_ms_;
@@ -193,6 +199,7 @@ asio::awaitable<Response> lookup(Call& call) {
   query::QueryLimits limits = call.services.engine.limits();
   limits.series_max = std::numeric_limits<std::uint64_t>::max();
   auto watch = std::make_shared<query::Watch>(limits, call.services.clock, call.stop);
+  std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
   Result<std::vector<storage::SeriesId>> found =
       co_await find_series(call.services.store, *query, *range, limit, std::move(watch));
   if (!found && found.error().code == Errc::kNotFound) {
@@ -202,8 +209,8 @@ asio::awaitable<Response> lookup(Call& call) {
   if (!found) co_return error_response(call, found.error());
   const TimestampMs took_ms = call.services.clock.now_ms() - begin;
   Response response;
-  response.source = std::make_unique<LookupSource>(call.services.store, std::move(*query),
-                                                   std::move(*found), took_ms);
+  response.source = std::make_unique<LookupSource>(call.services.store, std::move(hold),
+                                                   std::move(*query), std::move(*found), took_ms);
   co_return response;
 }
 
