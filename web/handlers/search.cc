@@ -27,11 +27,10 @@
 
 #include "common/json_string.h"
 #include "query/engine.h"
-#include "query/question_parse.h"
 #include "query/watch.h"
 #include "storage/point_store.h"
 #include "web/api_method.h"
-#include "web/handlers/annotation_request.h"
+#include "web/handlers/alive_names.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/lookup_query.h"
 #include "web/handlers/meta_answers.h"
@@ -42,22 +41,6 @@ namespace halite::web {
 namespace asio = boost::asio;
 
 namespace {
-
-// When the series asked for have points; nothing: it does not matter.
-Result<std::optional<TimeRange>> range_of(const Call& call, const LookupQuery& query) {
-  if (query.start.empty() && query.end.empty()) return std::nullopt;
-  if (query.start.empty()) return fail(Errc::kInvalidArgument, "Missing start time");
-  const query::ParseContext context = time_context(call);
-  TimeRange range;
-  TRY(range.begin, query::parse_time(query.start, context));
-  range.end = context.now;
-  if (!query.end.empty()) {
-    TRY(range.end, query::parse_time(query.end, context));
-  }
-  ++range.end;  // included
-  if (range.begin < range.end) return range;
-  return fail(Errc::kInvalidArgument, "End time must be greater than the start time");
-}
 
 // The series of a selection, those with points in the range if there is one; by tsuid.
 Task<std::vector<storage::SeriesId>> list_series(
@@ -189,7 +172,7 @@ asio::awaitable<Response> lookup(Call& call) {
   if (!query)
     co_return error_response(call, in_body ? 500 : 400, query.error().message,
                              in_body ? "" : query.error().details);
-  const Result<std::optional<TimeRange>> range = range_of(call, *query);
+  const Result<std::optional<TimeRange>> range = parse_range(call, query->start, query->end);
   if (!range) co_return error_response(call, range.error());
   const std::size_t most = call.options.lookup_series_max;
   const std::size_t limit =
