@@ -102,16 +102,19 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
   CO_TRY_VOID(co_await resolve_kind(NameKind::kTagKey, create.tag_keys, work));
   CO_TRY_VOID(co_await resolve_kind(NameKind::kTagValue, create.tag_values, work));
 
+  std::vector<Bytes> tsuids(work.size());
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (!work.refused(i)) tsuids[i] = work.tsuid_of(i, layout_.widths());
+  }
+  const std::vector<SeriesTable::Known> known = table_.use(tsuids);
   std::vector<Interning::Fresh> fresh;
   for (std::size_t i = 0; i < work.size(); ++i) {
     if (work.refused(i)) continue;
-    Bytes tsuid = work.tsuid_of(i, layout_.widths());
-    if (const auto id = table_.use(tsuid)) {
-      work.accept(i, *id);
+    if (known[i].id) {
+      work.accept(i, *known[i].id);
       continue;
     }
-    const bool with_tags = !table_.knows_tags(tsuid);
-    fresh.push_back(work.fresh(i, std::move(tsuid), with_tags));
+    fresh.push_back(work.fresh(i, std::move(tsuids[i]), !known[i].tags));
     NewSeries& series = fresh.back().series;
     series.shard = shard_of(series.metric_uid, series.metric, series.tsuid);
   }
@@ -172,6 +175,11 @@ Task<void> SeriesRegistry::store_new(const std::vector<Interning::Fresh>& fresh)
 // Into memory; what becomes of it is told to `work`, too.
 Result<SeriesId> SeriesRegistry::take_in(Interning& work, const Interning::Fresh& fresh) {
   Result<SeriesId> id = table_.add(fresh.series);
+  if (!id && id.error().code == Errc::kConflict) {
+    Interning::Fresh complete = work.fresh(fresh.index, fresh.series.tsuid, true);
+    complete.series.shard = fresh.series.shard;
+    id = table_.add(complete.series);
+  }
   if (id) {
     work.accept(fresh.index, *id);
   } else {

@@ -89,12 +89,23 @@ std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
   return found ? std::optional(found->id) : std::nullopt;
 }
 
-std::optional<SeriesId> SeriesTable::use(BytesView tsuid) {
+std::vector<SeriesTable::Known> SeriesTable::use(std::span<const Bytes> tsuids) {
+  std::vector<Known> known(tsuids.size());
   const std::shared_lock shape(shape_mutex_);
-  const std::optional<Member> found = member(tsuid);
-  if (!found) return std::nullopt;
-  spare(found->id);
-  return found->id;
+  for (std::size_t i = 0; i < tsuids.size(); ++i) {
+    const BytesView tsuid = tsuids[i];
+    if (tsuid.size() < widths_.metric) continue;
+    const TagSet* const tags = tags_.find(tsuid.substr(widths_.metric));
+    if (tags == nullptr) continue;
+    known[i].tags = true;
+    const Metric* const metric = find_metric(load_be_width(tsuid.substr(0, widths_.metric)));
+    if (metric == nullptr) continue;
+    if (const auto found = find_in(*metric, tags->id())) {
+      spare(found->id);
+      known[i].id = found->id;
+    }
+  }
+  return known;
 }
 
 bool SeriesTable::knows_tags(BytesView tsuid) const {
@@ -116,18 +127,26 @@ Result<SeriesId> SeriesTable::add_read(const NewSeries& series, std::uint64_t re
 
 Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
   const BytesView tag_bytes = BytesView(series.tsuid).substr(widths_.metric);
-  const TagSet* tags = tags_.find(tag_bytes);
   Metric& metric = metric_of(series);
-  if (tags != nullptr) {
+  const std::size_t set_bytes = tag_set_bytes(series.tags.size(), series.tsuid.size());
+  const TagSet* tags = nullptr;
+  bool made = false;
+  if (series.tags.empty() || !check_room(1, kOwnBytes + set_bytes)) tags = tags_.find(tag_bytes);
+  if (tags == nullptr) {
+    if (series.tags.empty() && !tag_bytes.empty()) {
+      return fail(Errc::kConflict, "the series' tags were forgotten a moment ago");
+    }
+    TRY_VOID(check_room(1, kOwnBytes + set_bytes));
+    const TagIndex::Added added = tags_.add(tag_bytes, series.tags);
+    tags = added.set;
+    made = added.made;
+    if (made) bytes_ += set_bytes;
+  }
+  if (!made) {
     if (const auto known = find_in(metric, tags->id())) {
       spare(known->id);
       return known->id;
     }
-  } else {
-    TRY_VOID(check_room(1, series_bytes(series.tags.size(), series.tsuid.size())));
-    const TagIndex::Added added = tags_.add(tag_bytes, series.tags);
-    tags = added.set;
-    if (added.made) bytes_ += tag_set_bytes(series.tags.size(), series.tsuid.size());
   }
   const std::lock_guard lock(metric.mutex);
   const auto known = metric.places.find(tags->id());

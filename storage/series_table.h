@@ -47,7 +47,7 @@ struct NewSeries {
   std::string_view metric;
   Bytes tsuid;
   std::uint32_t shard = 0;
-  std::vector<SeriesTag> tags;  // in tagk uid order; not needed where knows_tags(tsuid)
+  std::vector<SeriesTag> tags;  // in tagk uid order; not needed where knows_tags(tsuid), mostly
 };
 
 class SeriesTable {
@@ -64,14 +64,18 @@ class SeriesTable {
   [[nodiscard]] const Series& at(SeriesId id) const;
 
   [[nodiscard]] std::optional<SeriesId> find(BytesView tsuid) const;
-  // For who will write points under the id: spares it.
-  [[nodiscard]] std::optional<SeriesId> use(BytesView tsuid);
+  // For who will write points under the ids: spares them. An empty tsuid is none's.
+  struct Known {
+    std::optional<SeriesId> id;
+    bool tags = false;  // knows_tags()
+  };
+  [[nodiscard]] std::vector<Known> use(std::span<const Bytes> tsuids);
 
   // Whether a series with the same tags, of whatever metric, is here.
   [[nodiscard]] bool knows_tags(BytesView tsuid) const;
 
   // Takes a series in and gives it its id; one that is there already keeps its own. kTooLarge once
-  // the table is full, naming the limit.
+  // the table is full, naming the limit; kConflict where its tags are needed after all.
   Result<SeriesId> add(const NewSeries& series);
   // The same for one that was read somewhere when removals() was so many: kConflict once there were
   // more, for it may have been among them.

@@ -95,7 +95,10 @@ Result<bool> Forgetting::step() {
       return look();
     case Phase::kDoomed:
       if (!holds.gone_before(epoch_)) return false;
-      TRY_VOID(remove());
+      if (const Result<void> removed = remove(); !removed) {
+        begun_ = false;  // those that it spared are looked at again, with all
+        return std::unexpected(removed.error());
+      }
       phase_ = Phase::kRemoved;
       epoch_ = holds.advance();
       return true;

@@ -123,7 +123,13 @@ TEST_F(RemovalTest, WhatIsUsedIsSpared) {
   const SeriesId d = table_->add(make(1, 4, 1)).value();
   const std::vector<SeriesId> all = {a, b, c, d};
   table_->doom(all);
-  EXPECT_EQ(table_->use(make(1, 2, 1).tsuid), b);
+  const std::vector<Bytes> wanted = {make(1, 2, 1).tsuid, make(2, 2, 1).tsuid, "", "x"};
+  const std::vector<SeriesTable::Known> known = table_->use(wanted);
+  EXPECT_EQ(known[0].id, b);
+  EXPECT_EQ(known[1].id, std::nullopt);
+  EXPECT_TRUE(known[1].tags);
+  EXPECT_EQ(known[2].id, std::nullopt);
+  EXPECT_EQ(known[3].id, std::nullopt);
   EXPECT_EQ(table_->add(make(1, 3, 1)).value(), c);
   EXPECT_EQ(table_->find(make(1, 4, 1).tsuid), d);  // looking is no use
   SeriesTable::Removed removed;
@@ -134,6 +140,19 @@ TEST_F(RemovalTest, WhatIsUsedIsSpared) {
   EXPECT_EQ(table_->at(a).tsuid.bytes(), make(1, 1, 1).tsuid);
   EXPECT_EQ(table_->add(make(1, 1, 1)).value(), 4U);
   EXPECT_EQ(table_->at(a).tags[0].value_uid, 1U);
+}
+
+TEST_F(RemovalTest, TagsThatWereForgottenMeanwhileAreAskedFor) {
+  const SeriesId a = table_->add(make(1, 1, 1)).value();
+  NewSeries other = make(2, 1, 1);
+  ASSERT_TRUE(table_->knows_tags(other.tsuid));
+  other.tags.clear();
+  remove({a});
+  const auto added = table_->add(other);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, Errc::kConflict);
+  const SeriesId b = table_->add(make(2, 1, 1)).value();
+  EXPECT_EQ(table_->at(b).tags.size(), 2U);
 }
 
 TEST_F(RemovalTest, WhatWasReadBeforeARemovalIsNotTakenIn) {
