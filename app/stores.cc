@@ -42,6 +42,7 @@ class OpenedPoints {
   [[nodiscard]] virtual storage::UidTable& uids() = 0;
   [[nodiscard]] virtual storage::SeriesRegistry& series() = 0;
   [[nodiscard]] virtual Result<void> health() const = 0;
+  virtual void forget_series(storage::Metadata& except) = 0;
   virtual Task<void> close() = 0;
 };
 
@@ -55,6 +56,13 @@ class Opened final : public OpenedPoints {
   [[nodiscard]] Result<void> health() const override {
     if constexpr (requires { store_->health(); }) return store_->health();
     return {};  // cells have no health but that of the store they are in
+  }
+  // Series without points, but for those that metadata knows.
+  void forget_series(storage::Metadata& except) override {
+    if constexpr (requires { store_->forget_series({}); }) {
+      store_->forget_series(
+          [&except](std::vector<Bytes> tsuids) { return except.has_any(std::move(tsuids)); });
+    }
   }
   Task<void> close() override { return store_->close(); }
 
@@ -89,7 +97,13 @@ class OpenedStores final : public Stores {
     meta.annotations.exclusive = true;  // the store is this process's alone
     meta.track.series_max = cells.series_max;
     TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(meta_parts), meta)));
-    return open_sides(options, clock, registry);
+    TRY_VOID(open_sides(options, clock, registry));
+    // Where series have more than points and metadata that is asked for, none is forgotten.
+    const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
+    if (rollups_ == nullptr && histograms_ == nullptr && !tracked) {
+      points_->forget_series(*metadata_);
+    }
+    return {};
   }
 
   storage::PointStore& points() override { return metadata_->points(); }

@@ -212,6 +212,14 @@ void SeriesCache::clear() {
   turns_.fetch_add(1, std::memory_order_release);
 }
 
+void SeriesCache::clear_before(std::uint64_t store_epoch) {
+  if (store_epoch_.load(std::memory_order_acquire) >= store_epoch) return;
+  const std::scoped_lock lock(clearing_);
+  if (store_epoch_.load(std::memory_order_relaxed) >= store_epoch) return;
+  clear();
+  store_epoch_.store(store_epoch, std::memory_order_release);
+}
+
 void SeriesCache::insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id,
                          std::uint64_t epoch) {
   // A fresh generation has room for any key it takes at all; a few turns of other threads may come

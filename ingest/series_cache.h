@@ -89,6 +89,9 @@ class SeriesCache {
   // Forgets everything: names have changed their meaning.
   void clear();
   [[nodiscard]] std::uint64_t epoch() const;  // changes with every clear()
+  // clear(), once for all who call it with the same epoch of the store's holds or an earlier one:
+  // what was known of ids before may mean others now.
+  void clear_before(std::uint64_t store_epoch);
 
   [[nodiscard]] std::size_t bytes() const;  // of both generations
   [[nodiscard]] std::size_t keys() const;   // a key in both generations counts twice
@@ -107,7 +110,9 @@ class SeriesCache {
 
   const std::size_t generation_bytes_max_;
   const std::uint64_t seed_;
-  std::atomic<std::uint64_t> turns_{0};  // changes with view_
+  std::atomic<std::uint64_t> turns_{0};        // changes with view_
+  std::atomic<std::uint64_t> store_epoch_{0};  // since when nothing is from before it
+  std::mutex clearing_;                        // held by clear_before()
   mutable std::mutex mutex_;
   View view_;  // guarded by mutex_
 };

@@ -42,6 +42,7 @@ class Intake final : public JsonSink {
 Task<std::uint64_t> SideWriter::store(SideRound* round, Protocol protocol) {
   if (round->names.empty()) co_return 0;
   std::vector<SeriesName> names = std::move(round->names);
+  const std::shared_ptr<const storage::SeriesHold> hold = core_.store.hold_series();
   auto interning = core_.store.intern(std::move(names), core_.options.create);
   CO_TRY(const auto answers, co_await std::move(interning));
   std::vector<std::optional<storage::SeriesId>> ids;

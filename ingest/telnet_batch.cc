@@ -68,7 +68,10 @@ struct LineGroup {
 class Round {
  public:
   Round(WriterCore& core, std::size_t points_expected)
-      : core_(core), draft_(points_expected), reader_(core.cache.reader()) {}
+      : core_(core),
+        hold_(core.hold_series()),
+        draft_(points_expected),
+        reader_(core.cache.reader()) {}
 
   void add(std::string_view line, std::string& replies);
   TelnetBatch::Usual add_usual(std::string_view text, std::size_t line_bytes_max,
@@ -79,6 +82,7 @@ class Round {
   [[nodiscard]] std::size_t waiting_bytes() const { return draft_.waiting_bytes(); }
   // After settle(), once.
   [[nodiscard]] Draft take_draft() { return std::move(draft_); }
+  [[nodiscard]] std::shared_ptr<const storage::SeriesHold> hold() const { return hold_; }
   [[nodiscard]] std::vector<HeldAnswer> take_answers() { return std::move(answers_); }
   void count_lookups() const { core_.stats.looked_up(hits_, misses_); }
 
@@ -90,6 +94,7 @@ class Round {
               std::string& replies);
 
   WriterCore& core_;
+  const std::shared_ptr<const storage::SeriesHold> hold_;  // of the ids in draft_
   Draft draft_;
   SeriesCache::Reader reader_;
   std::uint32_t lines_ = 0;
@@ -249,6 +254,7 @@ Task<Completion> TelnetBatch::flush(std::string& replies) {
   const std::size_t points = impl_->round->points();
   const std::vector<HeldAnswer> held = impl_->round->take_answers();
   Draft draft = impl_->round->take_draft();
+  const std::shared_ptr<const storage::SeriesHold> hold = impl_->round->hold();
   impl_->points_before = points;
   impl_->round.reset();  // its hold on the cache ends before the store is waited for
   auto committed = co_await core.commit(std::move(draft), Protocol::kTelnet);

@@ -65,6 +65,7 @@ Writer::~Writer() = default;
 
 Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
   WriterCore& core = impl_->core;
+  const std::shared_ptr<const storage::SeriesHold> hold = core.hold_series();
   auto parsers = impl_->borrow_parsers();
   JsonIntake intake(core, *parsers);
   const bool usual = intake.take_usual(body);
@@ -99,6 +100,7 @@ Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
 
 Task<Completion> Writer::put_own(std::vector<OwnPoint> points) {
   WriterCore& core = impl_->core;
+  const std::shared_ptr<const storage::SeriesHold> hold = core.hold_series();
   Draft draft;
   {
     SeriesCache::Reader reader = core.cache.reader();

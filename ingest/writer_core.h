@@ -35,6 +35,13 @@ class WriterCore {
   WriterCore(storage::PointStore& store_in, const Clock& clock, IngestOptions options_in,
              prometheus::Registry& registry);
 
+  // To be taken before the cache is looked at, and kept until commit() is over.
+  [[nodiscard]] std::shared_ptr<const storage::SeriesHold> hold_series() {
+    auto hold = store.hold_series();
+    cache.clear_before(hold->epoch);
+    return hold;
+  }
+
   // Makes ids for waiting series, remembers them, and hands all points to the store. An error: the
   // store took none of them. Counts what was taken and what was refused.
   Task<Committed> commit(Draft draft, Protocol protocol);

@@ -4,7 +4,9 @@
 // engine. Blocks cross this seam, never single points.
 //
 //   Threads  every call may run at the same time as every other.
-//   Ids      a SeriesId is dense, belongs to one PointStore object and dies with it.
+//   Ids      a SeriesId is dense, belongs to one PointStore object and dies with it, or earlier: a
+//            series without points may be forgotten, and its id given to another. Who keeps ids
+//            keeps a hold, too, from before he asked for them; a Selection is one.
 //   Order    equal times of one series: the point appended last wins.
 #pragma once
 
@@ -183,6 +185,13 @@ class PointStore : public BlockSource {
   // kNotFound: "No such name for 'metrics': 'x'".
   virtual Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                                      CreateNames create) = 0;
+
+  // For who has ids of series: hold_series() before they are asked for or looked up, kept as long
+  // as they are in use. Ids that were kept from an earlier epoch than the hold's may mean others.
+  [[nodiscard]] virtual std::shared_ptr<const SeriesHold> hold_series() {
+    static const auto kForEver = std::make_shared<const SeriesHold>();
+    return kForEver;
+  }
 
   // Takes points in; waits here while the store has too much under way.
   virtual Task<Accepted> append(PointBatch batch) = 0;

@@ -106,23 +106,33 @@ std::span<const SeriesId> RowSelection::Matching::of_shard(std::uint32_t shard) 
 
 // Those named by tsuid among the metric's series from the examined_-th to before the end-th.
 std::vector<SeriesId> RowSelection::named_members(std::size_t end) const {
-  const SeriesTable& table = registry_.table();
-  const auto id_of = [&](std::size_t member) {
-    return table.of_metric(metric_uid_, member, 1).front().id;
-  };
-  const SeriesId first = id_of(examined_);
-  const SeriesId last = id_of(end - 1);
   std::vector<SeriesId> found;
   for (const Bytes& tsuid : tsuids_) {
-    const std::optional<SeriesId> id = table.find(tsuid);
-    if (id && *id >= first && *id <= last) found.push_back(*id);
+    const auto member = registry_.table().member(tsuid);
+    if (member && member->place >= examined_ && member->place < end) found.push_back(member->id);
   }
   std::ranges::sort(found);
   return found;
 }
 
-// With mutex_ held. Series are only ever added: looks at what came since the last time.
+// With mutex_ held. Where series were removed meanwhile others may stand in their places: then all
+// are looked at anew.
 Result<void> RowSelection::examine(const WorkWatch* watch) const {
+  const SeriesTable& table = registry_.table();
+  for (;;) {
+    const std::uint64_t removals = table.removals();
+    if (removals != removals_) {
+      matching_.clear();
+      examined_ = 0;
+      removals_ = removals;
+    }
+    TRY_VOID(examine_new(watch));
+    if (table.removals() == removals) return {};
+  }
+}
+
+// Looks at what came since the last time.
+Result<void> RowSelection::examine_new(const WorkWatch* watch) const {
   const SeriesTable& table = registry_.table();
   const std::size_t end = table.count_of_metric(metric_uid_);
   if (end <= examined_) return {};
@@ -138,11 +148,12 @@ Result<void> RowSelection::examine(const WorkWatch* watch) const {
   return {};
 }
 
-// With mutex_ held. A counting sort by shard; ids stay in their order.
+// With mutex_ held. A counting sort by shard, of ids that nearly always stand in their order.
 RowSelection::Known RowSelection::sorted() const {
   const SeriesTable& table = registry_.table();
   auto made = std::make_shared<Matching>();
   made->metric_size_ = examined_;
+  made->removals_ = removals_;
   made->begin_.assign(std::size_t{shards_} + 1, 0);
   for (const SeriesId id : matching_) ++made->begin_[table.at(id).shard + 1];
   for (std::size_t shard = 0; shard < shards_; ++shard) {
@@ -150,6 +161,7 @@ RowSelection::Known RowSelection::sorted() const {
   }
   std::vector<std::size_t> next(made->begin_.begin(), made->begin_.end() - 1);
   made->ids_.resize(matching_.size());
+  if (!std::ranges::is_sorted(matching_)) std::ranges::sort(matching_);  // ids were used again
   for (const SeriesId id : matching_) made->ids_[next[table.at(id).shard]++] = id;
   return made;
 }
@@ -159,15 +171,22 @@ RowSelection::Known RowSelection::published() const {
   return known_;
 }
 
-RowSelection::Known RowSelection::known() const {
+bool RowSelection::is_current(const Known& known) const {
   const SeriesTable& table = registry_.table();
+  return known != nullptr && known->removals_ == table.removals() &&
+         known->metric_size() == table.count_of_metric(metric_uid_);
+}
+
+RowSelection::Known RowSelection::known() const {
   Known now = published();
-  if (now != nullptr && now->metric_size() == table.count_of_metric(metric_uid_)) return now;
+  if (is_current(now)) return now;
   const std::lock_guard lock(mutex_);
   const Result<void> looked = examine(nullptr);
   static_cast<void>(looked);  // fails only by a watch
   now = published();
-  if (now != nullptr && now->metric_size() == examined_) return now;  // another was first
+  if (now != nullptr && now->removals_ == removals_ && now->metric_size() == examined_) {
+    return now;  // another was first
+  }
   now = sorted();
   const std::lock_guard publishing(known_mutex_);
   known_ = now;

@@ -1,7 +1,7 @@
 // A SeriesQuery with its names resolved to ids: which series of one metric are wanted.
 //
 //   Threads   any call from any thread.
-//   Lifetime  no longer than the registry it was made with.
+//   Lifetime  no longer than the registry it was made with. It holds the ids of its series.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,7 @@ class RowSelection final : public Selection {
     std::vector<SeriesId> ids_;       // by shard, then id
     std::vector<std::size_t> begin_;  // in ids_, of each shard and of the end
     std::size_t metric_size_ = 0;
+    std::uint64_t removals_ = 0;  // of the table, when they were looked at
   };
   using Known = std::shared_ptr<const Matching>;
 
@@ -61,7 +62,7 @@ class RowSelection final : public Selection {
 
  private:
   RowSelection(SeriesRegistry& registry, std::uint32_t shards)
-      : registry_(registry), shards_(shards) {}
+      : registry_(registry), hold_(registry.table().hold()), shards_(shards) {}
   Task<void> resolve_tsuids(const UidWidths& widths, std::vector<Bytes> tsuids);
   Task<void> resolve_filters(std::vector<TagFilter> filters, std::size_t regexp_bytes_max,
                              bool skip_unknown_values);
@@ -69,6 +70,7 @@ class RowSelection final : public Selection {
   [[nodiscard]] TagsWanted wanted() const { return {conditions_, tags_exactly_}; }
 
   SeriesRegistry& registry_;
+  const std::shared_ptr<const SeriesHold> hold_;
   const std::uint32_t shards_;
   std::shared_ptr<WorkWatch> watch_;
   std::uint64_t metric_uid_ = 0;
@@ -78,12 +80,15 @@ class RowSelection final : public Selection {
   std::optional<std::size_t> tags_exactly_;
 
   Result<void> examine(const WorkWatch* watch) const;
+  Result<void> examine_new(const WorkWatch* watch) const;
   [[nodiscard]] std::vector<SeriesId> named_members(std::size_t end) const;
+  [[nodiscard]] bool is_current(const Known& known) const;
   [[nodiscard]] Known sorted() const;
   [[nodiscard]] Known published() const;
 
   mutable std::mutex mutex_;                // held by whoever looks at series
   mutable std::size_t examined_ = 0;        // of the metric's series; guarded by mutex_
+  mutable std::uint64_t removals_ = 0;      // of the table, before that; guarded by mutex_
   mutable std::vector<SeriesId> matching_;  // among those, as they came; guarded by mutex_
   mutable std::mutex known_mutex_;
   mutable Known known_;  // null until series were looked at; guarded by known_mutex_

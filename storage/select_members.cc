@@ -139,19 +139,15 @@ class Selecting {
                                                                     : Result<void>();
   }
 
-  [[nodiscard]] SeriesId id_of(std::size_t member) const {
-    return table_.of_metric(members_.metric_uid, member, 1).front().id;
-  }
-
   Result<void> find_each() {
     if (candidates_.sets.isEmpty()) return {};
     std::vector<TagSetId> sets(candidates_.sets.cardinality());
     candidates_.sets.toUint32Array(sets.data());
     std::vector<Member> there = table_.of_metric(members_.metric_uid, sets);
-    const SeriesId first = id_of(members_.begin);
-    const SeriesId last = id_of(members_.end - 1);
-    std::erase_if(there, [=](const Member& one) { return one.id < first || one.id > last; });
-    std::ranges::sort(there, {}, &Member::id);
+    std::erase_if(there, [this](const Member& one) {
+      return one.place < members_.begin || one.place >= members_.end;
+    });
+    std::ranges::sort(there, {}, &Member::place);
     for (const Member& member : there) {
       TRY_VOID(check());
       if (matches(member)) found_.push_back(member.id);

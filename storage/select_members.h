@@ -22,14 +22,14 @@ struct TagsWanted {
   [[nodiscard]] bool matches(const Series& series) const;
 };
 
-// Of a metric's series, those from the begin-th to before the end-th, as they came.
+// Of a metric's series, those from the begin-th to before the end-th.
 struct MembersOf {
   std::uint64_t metric_uid = 0;
   std::size_t begin = 0;
   std::size_t end = 0;  // no more than there are
 };
 
-// Their ids, ascending. The watch's errors; it may be null.
+// Their ids, as they stand in the metric. The watch's errors; it may be null.
 [[nodiscard]] Result<std::vector<SeriesId>> select_members(const SeriesTable& table,
                                                            const MembersOf& members,
                                                            const TagsWanted& wanted,

@@ -4,7 +4,9 @@
 // ten metrics of one host share. A series itself takes 40 bytes.
 //
 //   Threads   reading from any thread. A name that changes shows in every series at once.
-//   Lifetime  nothing goes before the table that made it (series_table.h).
+//   Lifetime  as long as the table that made it (series_table.h); where that forgets series, as
+//   long
+//             as whoever looks at one keeps a SeriesHold from before he was told of it.
 #pragma once
 
 #include <atomic>
@@ -20,6 +22,12 @@ namespace halite::storage {
 
 using SeriesId = std::uint32_t;
 using TagSetId = std::uint32_t;  // dense, of one table
+
+// While it is kept, ids that its holder was given mean what they meant, even if what they mean is
+// not found any more.
+struct SeriesHold {
+  std::uint64_t epoch = 0;  // what was known of ids in an earlier one is to be looked up again
+};
 
 enum class NameKind : std::uint8_t { kMetric, kTagKey, kTagValue };
 
@@ -62,8 +70,9 @@ class TagSet {
   friend class TagIndex;
   TagSetId id_ = 0;
   std::uint32_t hash_ = 0;
-  std::uint32_t size_ = 0;
-  std::uint32_t bytes_ = 0;
+  std::uint16_t size_ = 0;
+  std::uint16_t bytes_ = 0;
+  mutable std::atomic<std::uint32_t> series_ = 0;  // that have it
 };
 
 inline constexpr TagSet kNoTags;
@@ -167,7 +176,7 @@ class Tsuid {
   const TagSet* tags_ = &kNoTags;
 };
 
-// Made once, never changed, alive as long as the store.
+// Made once, never changed while anybody holds it.
 struct Series {
   SeriesId id = 0;
   std::uint32_t shard = 0;  // its salt; one series always lives in one shard

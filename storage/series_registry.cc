@@ -95,22 +95,26 @@ Result<NewSeries> SeriesRegistry::make_series(const SeriesUids& uids, Bytes tsui
 
 Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesName> names,
                                                            CreateNames create) {
+  const std::shared_ptr<const SeriesHold> hold = table_.hold();
   Interning work(uids_, std::move(names));
   // Kind after kind, so that a series that is refused makes as few names as possible.
   CO_TRY_VOID(co_await resolve_kind(NameKind::kMetric, create.metrics, work));
   CO_TRY_VOID(co_await resolve_kind(NameKind::kTagKey, create.tag_keys, work));
   CO_TRY_VOID(co_await resolve_kind(NameKind::kTagValue, create.tag_values, work));
 
+  std::vector<Bytes> tsuids(work.size());
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (!work.refused(i)) tsuids[i] = work.tsuid_of(i, layout_.widths());
+  }
+  const std::vector<SeriesTable::Known> known = table_.use(tsuids);
   std::vector<Interning::Fresh> fresh;
   for (std::size_t i = 0; i < work.size(); ++i) {
     if (work.refused(i)) continue;
-    Bytes tsuid = work.tsuid_of(i, layout_.widths());
-    if (const auto id = table_.find(tsuid)) {
-      work.accept(i, *id);
+    if (known[i].id) {
+      work.accept(i, *known[i].id);
       continue;
     }
-    const bool with_tags = !table_.knows_tags(tsuid);
-    fresh.push_back(work.fresh(i, std::move(tsuid), with_tags));
+    fresh.push_back(work.fresh(i, std::move(tsuids[i]), !known[i].tags));
     NewSeries& series = fresh.back().series;
     series.shard = shard_of(series.metric_uid, series.metric, series.tsuid);
   }
@@ -171,6 +175,11 @@ Task<void> SeriesRegistry::store_new(const std::vector<Interning::Fresh>& fresh)
 // Into memory; what becomes of it is told to `work`, too.
 Result<SeriesId> SeriesRegistry::take_in(Interning& work, const Interning::Fresh& fresh) {
   Result<SeriesId> id = table_.add(fresh.series);
+  if (!id && id.error().code == Errc::kConflict) {
+    Interning::Fresh complete = work.fresh(fresh.index, fresh.series.tsuid, true);
+    complete.series.shard = fresh.series.shard;
+    id = table_.add(complete.series);
+  }
   if (id) {
     work.accept(fresh.index, *id);
   } else {
@@ -195,6 +204,45 @@ Task<void> SeriesRegistry::settle() {
   co_return co_await uids_.settle();  // names without series
 }
 
+// Rows first: a load that reads them later does not bring a series back; one that read them before
+// sees that there was a removal.
+Task<void> SeriesRegistry::forget(std::vector<SeriesId> series, SeriesTable::Removed& removed) {
+  std::vector<RowWrite> rows;
+  rows.reserve(series.size());
+  for (const SeriesId id : series) {
+    RowWrite& row = rows.emplace_back();
+    row.row = table_.at(id).tsuid;
+    row.deletes.push_back(Column{kSeriesFamily, {}});
+  }
+  Task<void> writing = registry_->write(std::move(rows));
+  const Result<void> written = co_await std::move(writing);
+  if (!written) {
+    for (const SeriesId id : series) table_.spare(id);
+  }
+  CO_TRY_VOID(unstored_.add([this, &series, &removed](std::vector<SeriesId>& waiting) {
+    const std::vector<SeriesId> spared = table_.remove(series, removed);
+    waiting.insert(waiting.end(), spared.begin(), spared.end());
+    return Result<void>();
+  }));
+  co_return written;
+}
+
+std::unique_ptr<Scanner> SeriesRegistry::scan_series() const {
+  ScanSpec spec;
+  spec.family = kSeriesFamily;
+  spec.keys_only = true;
+  return registry_->scan(std::move(spec));
+}
+
+Task<std::optional<std::uint32_t>> SeriesRegistry::shard_of_stored(Bytes tsuid) {
+  const Result<SeriesUids> uids = parse_tsuid(layout_.widths(), tsuid);
+  if (!uids) co_return std::nullopt;
+  const Result<UidTable::Entry> metric = co_await uids_.name_of(NameKind::kMetric, uids->metric);
+  if (!metric && metric.error().code != Errc::kNotFound) co_return std::unexpected(metric.error());
+  if (!metric) co_return std::nullopt;
+  co_return shard_of(uids->metric, metric->name, tsuid);
+}
+
 Task<std::vector<bool>> SeriesRegistry::registered(std::vector<Bytes> tsuids) {
   std::vector<RowRead> reads;
   reads.reserve(tsuids.size());
@@ -207,6 +255,11 @@ Task<std::vector<bool>> SeriesRegistry::registered(std::vector<Bytes> tsuids) {
 }
 
 Task<std::vector<Result<SeriesId>>> SeriesRegistry::adopt(std::vector<Bytes> tsuids) {
+  return adopt_read(std::move(tsuids), std::nullopt);
+}
+
+Task<std::vector<Result<SeriesId>>> SeriesRegistry::adopt_read(
+    std::vector<Bytes> tsuids, std::optional<std::uint64_t> removals) {
   std::vector<Result<SeriesUids>> parsed;
   std::vector<UidTable::UidRequest> unknown;
   std::vector<std::size_t> owners;
@@ -238,7 +291,7 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::adopt(std::vector<Bytes> tsu
     }
     Result<NewSeries> series = make_series(*parsed[i], std::move(tsuids[i]));
     if (series) {
-      ids.push_back(table_.add(*series));
+      ids.push_back(removals ? table_.add_read(*series, *removals) : table_.add(*series));
     } else {
       ids.emplace_back(std::unexpected(series.error()));
     }
@@ -322,6 +375,7 @@ Task<void> SeriesRegistry::read_metric(std::uint64_t metric_uid, const Loader& l
   spec.ranges.push_back(KeyRange{prefix, prefix_end(prefix)});
   spec.keys_only = true;
   spec.watch = loader.watch;
+  const std::uint64_t removals = table_.removals();
   const std::unique_ptr<Scanner> scanner = registry_->scan(std::move(spec));
   ScanLimit limit;
   limit.rows_max = kLoadRows;
@@ -332,12 +386,16 @@ Task<void> SeriesRegistry::read_metric(std::uint64_t metric_uid, const Loader& l
     for (Row& row : rows) {
       if (!table_.find(row.key)) tsuids.push_back(std::move(row.key));
     }
-    CO_TRY_VOID(co_await adopt_all(std::move(tsuids), loader));
+    CO_TRY(const bool adopted, co_await adopt_all(tsuids, removals, loader));
+    if (!adopted) CO_TRY_VOID(co_await load_some(std::move(tsuids), loader));
     load.finished_batch();
   }
 }
 
-Task<void> SeriesRegistry::adopt_all(std::vector<Bytes> tsuids, const Loader& loader) {
+// False: series were removed since, perhaps some of these.
+Task<bool> SeriesRegistry::adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals,
+                                     const Loader& loader) {
+  if (table_.removals() != removals) co_return false;
   if (loader.watch != nullptr) {
     CO_TRY_VOID(loader.watch->check());
     std::size_t bytes = 0;
@@ -348,13 +406,28 @@ Task<void> SeriesRegistry::adopt_all(std::vector<Bytes> tsuids, const Loader& lo
     CO_TRY_VOID(loader.watch->add_bytes(static_cast<std::int64_t>(bytes)));
   }
   if (!tsuids.empty()) {
-    CO_TRY(const auto ids, co_await adopt(std::move(tsuids)));
+    CO_TRY(const auto ids, co_await adopt_read(std::move(tsuids), removals));
     for (const Result<SeriesId>& id : ids) {
+      if (!id && id.error().code == Errc::kConflict) co_return false;
       if (!id) co_return std::unexpected(id.error());
     }
   }
   if (loader.progress) CO_TRY_VOID(loader.progress());
-  co_return Result<void>();
+  co_return true;
+}
+
+// Until they were read without a removal meanwhile.
+Task<void> SeriesRegistry::load_some(std::vector<Bytes> tsuids, const Loader& loader) {
+  for (;;) {
+    const std::uint64_t removals = table_.removals();
+    CO_TRY(const std::vector<bool> known, co_await registered(tsuids));
+    std::vector<Bytes> there;
+    for (std::size_t i = 0; i < tsuids.size(); ++i) {
+      if (known[i]) there.push_back(tsuids[i]);
+    }
+    CO_TRY(const bool adopted, co_await adopt_all(std::move(there), removals, loader));
+    if (adopted) co_return Result<void>();
+  }
 }
 
 Task<void> SeriesRegistry::load_series(std::vector<Bytes> tsuids, Loader loader) {
@@ -363,12 +436,7 @@ Task<void> SeriesRegistry::load_series(std::vector<Bytes> tsuids, Loader loader)
     const std::size_t end = std::min<std::size_t>(begin + kLoadRows, tsuids.size());
     std::vector<Bytes> some(std::make_move_iterator(tsuids.begin() + std::ptrdiff_t(begin)),
                             std::make_move_iterator(tsuids.begin() + std::ptrdiff_t(end)));
-    CO_TRY(const std::vector<bool> known, co_await registered(some));
-    std::vector<Bytes> there;
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      if (known[i]) there.push_back(std::move(some[i]));
-    }
-    CO_TRY_VOID(co_await adopt_all(std::move(there), loader));
+    CO_TRY_VOID(co_await load_some(std::move(some), loader));
   }
   co_return Result<void>();
 }

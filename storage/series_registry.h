@@ -7,7 +7,8 @@
 // million series as with ten, and long dead ones cost memory only when somebody asks for their
 // metric.
 //
-//   Threads  any call from any thread; defer() before any other.
+//   Threads  any call from any thread; defer() before any other. What takes or gives ids wants its
+//            caller to hold those of table().
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -62,8 +65,27 @@ class SeriesRegistry {
   // As PointStore::intern().
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names, CreateNames create);
 
+  // With defer(): removes those of these series that are doomed, first their rows, durably, then
+  // from memory. Those that were spared get their rows again. No settle() may run meanwhile but by
+  // who calls this. An error: none is doomed any more.
+  Task<void> forget(std::vector<SeriesId> series, SeriesTable::Removed& removed);
+  // These will go, see SeriesTable.
+  void doom(std::span<const SeriesId> series) { table_.doom(series); }
+  void spare(SeriesId series) { table_.spare(series); }
+  void reclaim(const SeriesTable::Removed& removed) { table_.reclaim(removed); }
+  [[nodiscard]] Holds& holds() { return table_.holds(); }
+
+  // The rows of all series, keys only.
+  [[nodiscard]] std::unique_ptr<Scanner> scan_series() const;
+  // The shard of a series that has a row; nothing where its metric has no name.
+  Task<std::optional<std::uint32_t>> shard_of_stored(Bytes tsuid);
+
   // Series met in stored rows, by tsuid; all unknown names are read at once.
   Task<std::vector<Result<SeriesId>>> adopt(std::vector<Bytes> tsuids);
+  // The same for rows read when table().removals() was so many: kConflict for a series that may
+  // have gone since.
+  Task<std::vector<Result<SeriesId>>> adopt_read(std::vector<Bytes> tsuids,
+                                                 std::optional<std::uint64_t> removals);
 
   // Who loads series into memory, and within which limits.
   struct Loader {
@@ -96,7 +118,8 @@ class SeriesRegistry {
   Task<void> store_series(const std::vector<SeriesId>& ids);
   // Which of these tsuids have a row in the series table.
   Task<std::vector<bool>> registered(std::vector<Bytes> tsuids);
-  Task<void> adopt_all(std::vector<Bytes> tsuids, const Loader& loader);
+  Task<bool> adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals, const Loader& loader);
+  Task<void> load_some(std::vector<Bytes> tsuids, const Loader& loader);
   Task<void> read_metric(std::uint64_t metric_uid, const Loader& loader, Load& load);
   [[nodiscard]] Result<NewSeries> make_series(const SeriesUids& uids, Bytes tsuid);
 

@@ -13,7 +13,8 @@ namespace {
 // What a series takes besides its tag set: itself, its entry in its metric's map, which is between
 // half and 7/8 full, and its place in the metric's list, which grows by half.
 constexpr std::size_t kIdEntry = 14;
-constexpr std::size_t kOwnBytes = sizeof(Series) + kIdEntry + (sizeof(SeriesTable::Member) * 3 / 2);
+constexpr std::size_t kMemberEntry = 12;
+constexpr std::size_t kOwnBytes = sizeof(Series) + kIdEntry + kMemberEntry;
 
 // The set, its entries in the map of sets and by id, and its id in the postings of each tag.
 std::size_t tag_set_bytes(std::size_t tags, std::size_t bytes) {
@@ -57,7 +58,7 @@ SeriesTable::~SeriesTable() {
 }
 
 const Series& SeriesTable::at(SeriesId id) const {
-  HALITE_CHECK(id < size(), "a series id of another store");
+  HALITE_CHECK(id < made_, "a series id of another store");
   const Chunk* chunk = chunks_[id / kChunkSeries].load(std::memory_order_acquire);
   return (*chunk)[id % kChunkSeries];
 }
@@ -68,14 +69,14 @@ const SeriesTable::Metric* SeriesTable::find_metric(std::uint64_t uid) const {
   return found == metrics_.end() ? nullptr : found->second.get();
 }
 
-std::optional<SeriesId> SeriesTable::find_in(const Metric& metric, TagSetId tags) {
+std::optional<SeriesTable::Member> SeriesTable::find_in(const Metric& metric, TagSetId tags) {
   const std::shared_lock lock(metric.mutex);
-  const auto found = metric.ids.find(tags);
-  if (found == metric.ids.end()) return std::nullopt;
-  return found->second;
+  const auto found = metric.places.find(tags);
+  if (found == metric.places.end()) return std::nullopt;
+  return Member{.id = metric.members[found->second].id, .tags = tags, .place = found->second};
 }
 
-std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
+std::optional<SeriesTable::Member> SeriesTable::member(BytesView tsuid) const {
   if (tsuid.size() < widths_.metric) return std::nullopt;
   const Metric* const metric = find_metric(load_be_width(tsuid.substr(0, widths_.metric)));
   if (metric == nullptr) return std::nullopt;
@@ -83,28 +84,76 @@ std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
   return tags == nullptr ? std::nullopt : find_in(*metric, tags->id());
 }
 
+std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
+  const std::optional<Member> found = member(tsuid);
+  return found ? std::optional(found->id) : std::nullopt;
+}
+
+std::vector<SeriesTable::Known> SeriesTable::use(std::span<const Bytes> tsuids) {
+  std::vector<Known> known(tsuids.size());
+  const std::shared_lock shape(shape_mutex_);
+  for (std::size_t i = 0; i < tsuids.size(); ++i) {
+    const BytesView tsuid = tsuids[i];
+    if (tsuid.size() < widths_.metric) continue;
+    const TagSet* const tags = tags_.find(tsuid.substr(widths_.metric));
+    if (tags == nullptr) continue;
+    known[i].tags = true;
+    const Metric* const metric = find_metric(load_be_width(tsuid.substr(0, widths_.metric)));
+    if (metric == nullptr) continue;
+    if (const auto found = find_in(*metric, tags->id())) {
+      spare(found->id);
+      known[i].id = found->id;
+    }
+  }
+  return known;
+}
+
 bool SeriesTable::knows_tags(BytesView tsuid) const {
   return tsuid.size() >= widths_.metric && tags_.find(tsuid.substr(widths_.metric)) != nullptr;
 }
 
 Result<SeriesId> SeriesTable::add(const NewSeries& series) {
+  const std::shared_lock shape(shape_mutex_);
+  return add_locked(series);
+}
+
+Result<SeriesId> SeriesTable::add_read(const NewSeries& series, std::uint64_t removals) {
+  const std::shared_lock shape(shape_mutex_);
+  if (removals_ != removals) {
+    return fail(Errc::kConflict, "series were forgotten while this one was read");
+  }
+  return add_locked(series);
+}
+
+Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
   const BytesView tag_bytes = BytesView(series.tsuid).substr(widths_.metric);
-  const TagSet* tags = tags_.find(tag_bytes);
   Metric& metric = metric_of(series);
-  if (tags != nullptr) {
-    if (const auto known = find_in(metric, tags->id())) return *known;
-  } else {
-    TRY_VOID(check_room(1, series_bytes(series.tags.size(), series.tsuid.size())));
+  const std::size_t set_bytes = tag_set_bytes(series.tags.size(), series.tsuid.size());
+  const TagSet* tags = nullptr;
+  bool made = false;
+  if (series.tags.empty() || !check_room(1, kOwnBytes + set_bytes)) tags = tags_.find(tag_bytes);
+  if (tags == nullptr) {
+    if (series.tags.empty() && !tag_bytes.empty()) {
+      return fail(Errc::kConflict, "the series' tags were forgotten a moment ago");
+    }
+    TRY_VOID(check_room(1, kOwnBytes + set_bytes));
     const TagIndex::Added added = tags_.add(tag_bytes, series.tags);
     tags = added.set;
-    if (added.made) bytes_ += tag_set_bytes(series.tags.size(), series.tsuid.size());
+    made = added.made;
+    if (made) bytes_ += set_bytes;
+  }
+  if (!made) {
+    if (const auto known = find_in(metric, tags->id())) {
+      spare(known->id);
+      return known->id;
+    }
   }
   const std::lock_guard lock(metric.mutex);
-  const auto known = metric.ids.find(tags->id());
-  if (known != metric.ids.end()) return known->second;
+  const auto known = metric.places.find(tags->id());
+  if (known != metric.places.end()) return metric.members[known->second].id;
   TRY(const SeriesId id, append(metric, *tags, series.shard));
+  metric.places.emplace(tags->id(), static_cast<std::uint32_t>(metric.members.size()));
   metric.members.push_back({.id = id, .tags = tags->id()});
-  metric.ids.emplace(tags->id(), id);
   return id;
 }
 
@@ -112,7 +161,11 @@ Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
                                      std::uint32_t shard) {
   const std::lock_guard grow(grow_mutex_);
   TRY_VOID(check_room(1, kOwnBytes));
-  const SeriesId id = size_.load();
+  SeriesId id = made_.load();
+  if (!unused_ids_.empty()) {
+    id = unused_ids_.back();
+    unused_ids_.pop_back();
+  }
   std::atomic<Chunk*>& chunk = chunks_[id / kChunkSeries];
   if (chunk.load() == nullptr) {
     chunk.store(std::make_unique<Chunk>().release(), std::memory_order_release);
@@ -123,9 +176,82 @@ Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
   place.metric = MetricName(metric.shared);
   place.tags = SeriesTags(tags);
   place.tsuid = Tsuid(metric.shared, tags);
+  TagIndex::count_series(tags);
   bytes_ += kOwnBytes;
-  size_.store(id + 1);
+  if (id == made_) made_.store(id + 1);
+  size_.fetch_add(1);
   return id;
+}
+
+void SeriesTable::doom(std::span<const SeriesId> series) {
+  const std::lock_guard lock(doomed_mutex_);
+  doomed_.insert(series.begin(), series.end());
+  any_doomed_ = !doomed_.empty();
+}
+
+void SeriesTable::spare_doomed(SeriesId id) {
+  const std::lock_guard lock(doomed_mutex_);
+  doomed_.erase(id);
+  if (doomed_.empty()) any_doomed_ = false;
+}
+
+std::vector<SeriesId> SeriesTable::doomed() const {
+  const std::lock_guard lock(doomed_mutex_);
+  return {doomed_.begin(), doomed_.end()};
+}
+
+std::vector<SeriesId> SeriesTable::remove(std::span<const SeriesId> series, Removed& removed) {
+  std::vector<SeriesId> spared;
+  const std::lock_guard shape(shape_mutex_);
+  const std::lock_guard lock(doomed_mutex_);
+  for (const SeriesId id : series) {
+    if (doomed_.erase(id) == 0) {
+      spared.push_back(id);
+    } else {
+      remove_locked(id, removed);
+    }
+  }
+  if (doomed_.empty()) any_doomed_ = false;
+  removals_.fetch_add(1);
+  return spared;
+}
+
+void SeriesTable::remove_locked(SeriesId id, Removed& removed) {
+  const TagSet& tags = at(id).tags.set();
+  const std::uint64_t metric_uid = load_be_width(at(id).tsuid.metric());
+  const std::lock_guard metrics(metrics_mutex_);
+  const auto found = metrics_.find(metric_uid);
+  Metric& metric = *found->second;
+  bool empty = false;
+  {
+    const std::lock_guard lock(metric.mutex);
+    const auto at_place = metric.places.find(tags.id());
+    const std::uint32_t place = at_place->second;
+    metric.places.erase(at_place);
+    if (place + 1 < metric.members.size()) {
+      metric.members[place] = metric.members.back();
+      metric.places[metric.members[place].tags] = place;
+    }
+    metric.members.pop_back();
+    empty = metric.members.empty();
+  }
+  if (empty) {
+    removed.metrics.push_back(found->second);
+    metrics_.erase(found);
+  }
+  bytes_ -= kOwnBytes;
+  if (TagIndex::uncount_series(tags)) {
+    bytes_ -= tag_set_bytes(tags.size(), at(id).tsuid.size());
+    tags_.remove(tags, removed.tags);
+  }
+  size_.fetch_sub(1);
+  removed.series.push_back(id);
+}
+
+void SeriesTable::reclaim(const Removed& removed) {
+  tags_.reclaim(removed.tags);
+  const std::lock_guard grow(grow_mutex_);
+  unused_ids_.insert(unused_ids_.end(), removed.series.begin(), removed.series.end());
 }
 
 SeriesTable::Metric& SeriesTable::metric_of(const NewSeries& series) {
@@ -135,18 +261,15 @@ SeriesTable::Metric& SeriesTable::metric_of(const NewSeries& series) {
     if (found != metrics_.end()) return *found->second;
   }
   const std::lock_guard lock(metrics_mutex_);
-  std::unique_ptr<Metric>& metric = metrics_[series.metric_uid];
+  std::shared_ptr<Metric>& metric = metrics_[series.metric_uid];
   if (metric == nullptr) {
-    metric = std::make_unique<Metric>();
+    metric = std::make_shared<Metric>();
     metric->shared.uid = series.tsuid.substr(0, widths_.metric);
     const auto renamed = renamed_.find(series.metric_uid);  // its maker may not know yet
-    show(*metric, renamed == renamed_.end() ? series.metric : renamed->second, metric_names_);
+    metric->first_name = renamed == renamed_.end() ? series.metric : renamed->second;
+    metric->shared.name.store(&metric->first_name, std::memory_order_release);
   }
   return *metric;
-}
-
-void SeriesTable::show(Metric& metric, std::string_view name, std::deque<std::string_view>& names) {
-  metric.shared.name.store(&names.emplace_back(name), std::memory_order_release);
 }
 
 void SeriesTable::rename(const Renamed& renamed) {
@@ -157,7 +280,9 @@ void SeriesTable::rename(const Renamed& renamed) {
   const std::lock_guard lock(metrics_mutex_);
   renamed_[renamed.uid] = renamed.name;
   const auto found = metrics_.find(renamed.uid);
-  if (found != metrics_.end()) show(*found->second, renamed.name, metric_names_);
+  if (found == metrics_.end()) return;
+  found->second->shared.name.store(&new_names_.emplace_back(renamed.name),
+                                   std::memory_order_release);
 }
 
 std::size_t SeriesTable::count_of_metric(std::uint64_t metric_uid) const {
@@ -172,10 +297,16 @@ std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid
   const Metric* const metric = find_metric(metric_uid);
   if (metric == nullptr) return {};
   const std::shared_lock lock(metric->mutex);
-  const std::span<const Member> members = metric->members;
-  if (members.size() <= from) return {};
-  const auto part = members.subspan(from, std::min(max, members.size() - from));
-  return {part.begin(), part.end()};
+  if (metric->members.size() <= from) return {};
+  const std::size_t end = from + std::min(max, metric->members.size() - from);
+  std::vector<Member> members;
+  members.reserve(end - from);
+  for (std::size_t place = from; place < end; ++place) {
+    const Kept& kept = metric->members[place];
+    members.push_back(
+        {.id = kept.id, .tags = kept.tags, .place = static_cast<std::uint32_t>(place)});
+  }
+  return members;
 }
 
 std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid,
@@ -185,8 +316,9 @@ std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid
   std::vector<Member> found;
   const std::shared_lock lock(metric->mutex);
   for (const TagSetId set : tags) {
-    const auto at = metric->ids.find(set);
-    if (at != metric->ids.end()) found.push_back({.id = at->second, .tags = set});
+    const auto at = metric->places.find(set);
+    if (at == metric->places.end()) continue;
+    found.push_back({.id = metric->members[at->second].id, .tags = set, .place = at->second});
   }
   return found;
 }

@@ -158,6 +158,14 @@ Task<Accepted> EngineStore::append(PointBatch batch) {
 
 void EngineStore::hurry() { core_->log->hurry(); }
 
+std::shared_ptr<const SeriesHold> EngineStore::hold_series() {
+  return core_->registry.table().hold();
+}
+
+void EngineStore::forget_series(SeriesKeeper keeps) {
+  maintenance_->forgetting().allow(std::move(keeps));
+}
+
 Task<std::shared_ptr<const Selection>> EngineStore::select(SeriesQuery query) {
   return select_series(core_->registry, core_->retention->base(), std::move(query),
                        core_->clock.now_ms(), false);
@@ -220,13 +228,16 @@ Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> s
                                               TimeRange range) {
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   auto points = std::make_shared<std::uint64_t>(0);
-  auto job = [core = core_, rows, range, points]() -> Result<void> {
+  auto job = [core = core_, &forgetting = maintenance_->forgetting(), rows, range,
+              points]() -> Result<void> {
     // Above every flush, below the generation that takes points now.
     engine::FlushMark mark = core->chunks->mark();
     mark.flush_number = core->generations.active_number() - 1;
     TRY(engine::Deletion deletion, engine::delete_stored(*core, *rows, range, mark.flush_number));
     *points = deletion.points;
     if (deletion.points == 0) return {};
+    const RowSelection::Known deleted = rows->known();
+    TRY_VOID(forgetting.note_deleted(deleted->by_shard()));
     Result<void> taken = core->chunks->ingest(std::move(deletion.files), mark, deletion.changes);
     const RowSelection::Known known = rows->known();
     for (std::uint32_t shard = 0; shard < core->retention->shard_count(); ++shard) {

@@ -64,6 +64,7 @@ class EngineStore final : public PointStore {
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
   void hurry() override;
+  std::shared_ptr<const SeriesHold> hold_series() override;
   Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;
   [[nodiscard]] std::uint32_t shard_count() const override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
@@ -83,6 +84,10 @@ class EngineStore final : public PointStore {
                                          std::size_t max) override;
   Task<void> flush() override;
   Task<void> seal() override;
+
+  // From now on series without points are forgotten (docs/decisions/0012), but for those that
+  // `keeps` names; it may be empty. For who writes nothing but points under the store's ids.
+  void forget_series(SeriesKeeper keeps);
 
   // The names table, for those who manage names.
   [[nodiscard]] UidTable& uids();

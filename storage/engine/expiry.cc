@@ -15,8 +15,9 @@ constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
 }  // namespace
 
-Expiry::Expiry(std::shared_ptr<Core> core, prometheus::Registry& registry)
+Expiry::Expiry(std::shared_ptr<Core> core, Forgetting& forgetting, prometheus::Registry& registry)
     : core_(std::move(core)),
+      forgetting_(forgetting),
       slots_(prometheus::BuildCounter()
                  .Name("halite_engine_expired_slots_total")
                  .Help("Slots of a shard that were removed because they were older than the TTL.")
@@ -110,6 +111,7 @@ Result<void> Expiry::run(TimestampMs now) {
       const Bytes begin = place_prefix({.shard = shard, .slot = slot.number});
       Bytes end = prefix_end(begin);
       if (end.empty()) end = Bytes(begin.size() + 64, '\xFF');
+      TRY_VOID(forgetting_.note_slot(shard, slot.number));
       TRY_VOID(core_->chunks->drop(begin, end));
       core_->alive.forget({.generation = slot.generation, .shard = shard});
       slots_.Increment();

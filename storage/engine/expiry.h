@@ -16,13 +16,15 @@
 #include <prometheus/registry.h>
 
 #include "storage/engine/core.h"
+#include "storage/engine/forgetting.h"
 #include "storage/engine/slot_reader.h"
 
 namespace halite::storage::engine {
 
 class Expiry {
  public:
-  Expiry(std::shared_ptr<Core> core, prometheus::Registry& registry);
+  // `forgetting`, which outlives it, is told of every slot before it goes.
+  Expiry(std::shared_ptr<Core> core, Forgetting& forgetting, prometheus::Registry& registry);
 
   // Looks through all slots, at most every expiry_interval_ms.
   [[nodiscard]] Result<void> run_due();
@@ -35,6 +37,7 @@ class Expiry {
                              TimestampMs now) const;
 
   const std::shared_ptr<Core> core_;
+  Forgetting& forgetting_;
   TimestampMs last_run_ms_ = INT64_MIN;  // of this process
   bool warned_ = false;                  // of the clock, since it was last right
   prometheus::Counter& slots_;

@@ -162,6 +162,7 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
                                  {.id = known.id, .shard = shard_index, .tsuid = tsuid});
       place = shard.add_series(series[i]);
       head.set_place(series[i], *place);
+      core_->registry.spare(series[i]);  // now whoever looks for its points finds them
       sorted.defined.push_back(series[i]);
     }
     sorted.places[i] = *place;

@@ -58,7 +58,8 @@ Maintenance::Metrics::Metrics(prometheus::Registry& registry)
 Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
       sealing_(core_, registry),
-      expiry_(core_, registry),
+      forgetting_(core_, registry),
+      expiry_(core_, forgetting_, registry),
       metrics_(registry),
       head_since_ms_(core_->clock.now_ms()) {}
 
@@ -100,7 +101,9 @@ Completion Maintenance::seal() {
   auto job = [this]() -> Result<void> {
     TRY_VOID(expiry_.run_due());
     CpuShare all(CpuShare::kAll);
-    return sealing_.seal_everything([this, &all] { return breathe(all); });
+    TRY_VOID(sealing_.seal_everything([this, &all] { return breathe(all); }));
+    forgetting_.note_sealed();
+    return forget();
   };
   return enqueue({.job = std::move(job), .seals = true, .done = {}});
 }
@@ -200,8 +203,20 @@ void Maintenance::look_around() {
   if (const auto expired = expiry_.run_due(); !expired) {
     log::error("removing expired slots failed: {}", expired.error().message);
   }
+  if (const auto forgotten = forgetting_.step(); !forgotten) {
+    log::error("forgetting series failed: {}", forgotten.error().message);
+  }
   set_gauges();
   metrics_.rounds.Increment();
+}
+
+// As far as nobody has to be waited for.
+Result<void> Maintenance::forget() {
+  for (;;) {
+    TRY_VOID(core_->check_open());
+    TRY(const bool more, forgetting_.step());
+    if (!more) return {};
+  }
 }
 
 bool Maintenance::wants_freeze() const {

@@ -18,6 +18,7 @@
 #include "storage/engine/core.h"
 #include "storage/engine/cpu_share.h"
 #include "storage/engine/expiry.h"
+#include "storage/engine/forgetting.h"
 #include "storage/engine/sealing.h"
 
 namespace halite::storage::engine {
@@ -37,6 +38,8 @@ class Maintenance {
   [[nodiscard]] Completion seal();
   // Runs on the thread, after everything appended so far is in chunks.
   [[nodiscard]] Completion run_flushed(std::function<Result<void>()> job);
+
+  [[nodiscard]] Forgetting& forgetting() { return forgetting_; }
 
   // Looks at once whether there is something to do.
   void wake();
@@ -72,6 +75,7 @@ class Maintenance {
   [[nodiscard]] bool serve_urgent();
   [[nodiscard]] Result<bool> breathe(CpuShare& share);
   void look_around();
+  [[nodiscard]] Result<void> forget();
   [[nodiscard]] bool wants_freeze() const;
   [[nodiscard]] Result<void> flush_all();
   Result<void> flushed(Result<void> outcome);
@@ -80,6 +84,7 @@ class Maintenance {
 
   const std::shared_ptr<Core> core_;
   Sealing sealing_;
+  Forgetting forgetting_;
   Expiry expiry_;
   Metrics metrics_;
   TimestampMs head_since_ms_;  // only the thread uses it

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct RetentionRule {
   std::string prefix;
   std::int64_t ttl_ms = 0;  // 0 = for ever
 };
+
+// Which of these series must not be forgotten, though they have no points: by tsuid.
+using SeriesKeeper = std::function<Task<std::vector<bool>>(std::vector<Bytes> tsuids)>;
 
 struct EngineOptions {
   std::string dir;  // made if it is not there; one process at a time

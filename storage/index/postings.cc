@@ -59,6 +59,32 @@ void Postings::add_to_array(TagSetId id) {
   ++size_;
 }
 
+void Postings::remove(TagSetId id) {
+  if (size_ == 1) {
+    if (one == id) size_ = 0;
+  } else if (size_ > kArrayMax) {
+    if (!bitmap->removeChecked(id) || --size_ > kArrayMax) return;
+    auto* const few = new TagSetId[kArrayMax];
+    bitmap->toUint32Array(few);
+    delete bitmap;
+    array = few;
+    capacity = kArrayMax;
+  } else if (size_ > 1) {
+    remove_from_array(id);
+  }
+}
+
+void Postings::remove_from_array(TagSetId id) {
+  TagSetId* const end = array + size_;
+  TagSetId* const place = std::lower_bound(array, end, id);
+  if (place == end || *place != id) return;
+  std::copy(place + 1, end, place);
+  if (--size_ > 1) return;
+  const TagSetId left = array[0];
+  delete[] array;
+  one = left;
+}
+
 void Postings::add_to(IdSet& all) const {
   if (size_ == 1) {
     all.add(one);

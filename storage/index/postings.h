@@ -30,6 +30,8 @@ class Postings {
   // Quickest when it is greater than all before.
   void add(TagSetId id);
 
+  void remove(TagSetId id);  // if it is here
+
   [[nodiscard]] std::uint32_t size() const { return size_; }
 
   void add_to(IdSet& all) const;
@@ -40,6 +42,7 @@ class Postings {
 
  private:
   void add_to_array(TagSetId id);
+  void remove_from_array(TagSetId id);
 
   std::uint32_t size_ = 0;
   union {

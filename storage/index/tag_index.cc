@@ -29,6 +29,11 @@ std::size_t TagIndex::TagHash::operator()(const IndexedTag* tag) const {
 
 // Slabs of a shard double, so that few sets take little.
 char* TagIndex::SetShard::allocate(std::size_t bytes) {
+  if (const auto left = unused.find(bytes); left != unused.end() && !left->second.empty()) {
+    char* const place = left->second.back();
+    left->second.pop_back();
+    return place;
+  }
   if (slab_used + bytes > slab_bytes) {
     const std::size_t wanted = slabs.empty() ? kSlabBytesMin : slab_bytes * 2;
     slab_bytes = std::max(bytes, std::min(wanted, kSlabBytesMax));
@@ -38,6 +43,13 @@ char* TagIndex::SetShard::allocate(std::size_t bytes) {
   char* const place = slabs.back().get() + slab_used;
   slab_used += bytes;
   return place;
+}
+
+TagIndex::IndexedTag& TagIndex::TagShard::make() {
+  if (unused.empty()) return made.emplace_back();
+  IndexedTag& left = *unused.back();
+  unused.pop_back();
+  return left;
 }
 
 TagIndex::TagIndex(std::size_t sets_max) : pages_((sets_max + kPageSets - 1) / kPageSets) {}
@@ -71,13 +83,13 @@ TagIndex::Added TagIndex::add(BytesView bytes, std::span<const SeriesTag> tags) 
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.sets.find(key);
   if (found != shard.sets.end()) return {.set = *found, .made = false};
+  HALITE_CHECK(bytes.size() <= UINT16_MAX, "a tsuid is no longer than a row's key");
   const std::size_t pointers = tags.size() * sizeof(SharedTag*);
-  const std::size_t size = sizeof(TagSet) + pointers + bytes.size();
-  char* const place_of_set = shard.allocate((size + alignof(TagSet*) - 1) / 8 * 8);
+  char* const place_of_set = shard.allocate(memory_of(tags.size(), bytes.size()));
   auto* const set = new (place_of_set) TagSet;
   set->hash_ = key.hash;
-  set->size_ = static_cast<std::uint32_t>(tags.size());
-  set->bytes_ = static_cast<std::uint32_t>(bytes.size());
+  set->size_ = static_cast<std::uint16_t>(tags.size());
+  set->bytes_ = static_cast<std::uint16_t>(bytes.size());
   auto* const shared = reinterpret_cast<SharedTag**>(place_of_set + sizeof(TagSet));
   std::memcpy(place_of_set + sizeof(TagSet) + pointers, bytes.data(), bytes.size());
   std::vector<IndexedTag*> indexed;
@@ -93,9 +105,20 @@ TagIndex::Added TagIndex::add(BytesView bytes, std::span<const SeriesTag> tags) 
   return {.set = set, .made = true};
 }
 
+std::size_t TagIndex::memory_of(std::size_t tags, std::size_t bytes) {
+  const std::size_t size = sizeof(TagSet) + tags * sizeof(SharedTag*) + bytes;
+  return (size + sizeof(SharedTag*) - 1) / sizeof(SharedTag*) * sizeof(SharedTag*);
+}
+
 TagSetId TagIndex::place(const TagSet& set) {
   const std::lock_guard lock(place_mutex_);
-  const TagSetId id = placed_++;
+  TagSetId id = 0;
+  if (unused_ids_.empty()) {
+    id = placed_++;
+  } else {
+    id = unused_ids_.back();
+    unused_ids_.pop_back();
+  }
   HALITE_CHECK(id / kPageSets < pages_.size(), "no more tag sets than series");
   std::atomic<Page*>& page = pages_[id / kPageSets];
   if (page.load() == nullptr) {
@@ -103,6 +126,63 @@ TagSetId TagIndex::place(const TagSet& set) {
   }
   (*page.load())[id % kPageSets].store(&set, std::memory_order_release);
   return id;
+}
+
+void TagIndex::remove(const TagSet& set, Removed& removed) {
+  SetShard& shard = sets_[set.hash_ % kSetShards];
+  {
+    const std::lock_guard lock(shard.mutex);
+    shard.sets.erase(&set);
+  }
+  for (const SharedTag* const shared : std::span(set.tags(), set.size())) {
+    // Nobody else can have made it: a set has tags of this index.
+    auto* const tag = const_cast<IndexedTag*>(static_cast<const IndexedTag*>(shared));
+    bool last = false;
+    {
+      const std::lock_guard posting(lock_of(tag));
+      tag->sets.remove(set.id());
+      last = tag->sets.size() == 0;
+    }
+    if (!last) continue;
+    remove(*tag);
+    removed.tags.push_back(tag);
+  }
+  removed.sets.push_back(&set);
+}
+
+void TagIndex::remove(IndexedTag& tag) {
+  TagShard& shard = tags_[TagHash()(&tag) % kTagShards];
+  const std::lock_guard lock(shard.mutex);
+  shard.tags.erase(&tag);
+  const std::lock_guard keys(keys_mutex_);
+  const auto key = keys_.find(tag.first.key_uid);
+  std::vector<IndexedTag*>& of_key = key->second.tags;
+  of_key.back()->place = tag.place;
+  of_key[tag.place] = of_key.back();
+  of_key.pop_back();
+  if (of_key.empty()) keys_.erase(key);
+}
+
+void TagIndex::reclaim(const Removed& removed) {
+  for (const TagSet* const set : removed.sets) {
+    SetShard& shard = sets_[set->hash_ % kSetShards];
+    const TagSetId id = set->id();
+    {
+      const std::lock_guard lock(shard.mutex);
+      shard.unused[memory_of(set->size_, set->bytes_)].push_back(
+          const_cast<char*>(reinterpret_cast<const char*>(set)));
+    }
+    const std::lock_guard lock(place_mutex_);
+    unused_ids_.push_back(id);
+  }
+  for (SharedTag* const shared : removed.tags) {
+    auto* const tag = static_cast<IndexedTag*>(shared);
+    TagShard& shard = tags_[TagHash()(tag) % kTagShards];
+    const std::lock_guard lock(shard.mutex);
+    tag->tag.store(nullptr, std::memory_order_release);
+    tag->first = {};  // no rename is about it
+    shard.unused.push_back(tag);
+  }
 }
 
 const TagIndex::IndexedTag* TagIndex::find_tag(const TagUids& uids) const {
@@ -123,14 +203,16 @@ TagIndex::IndexedTag* TagIndex::tag_of(const SeriesTag& tag) {
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.tags.find(uids);
   if (found != shard.tags.end()) return *found;
-  IndexedTag& made = shard.made.emplace_back();
+  IndexedTag& made = shard.make();
   made.first = tag;
   made.first.key = newest_name(NameKind::kTagKey, tag.key_uid, tag.key);
   made.first.value = newest_name(NameKind::kTagValue, tag.value_uid, tag.value);
   made.tag.store(&made.first, std::memory_order_release);
   shard.tags.insert(&made);
   const std::lock_guard keys(keys_mutex_);
-  keys_[tag.key_uid].tags.push_back(&made);
+  std::vector<IndexedTag*>& of_key = keys_[tag.key_uid].tags;
+  made.place = static_cast<std::uint32_t>(of_key.size());
+  of_key.push_back(&made);
   return &made;
 }
 

@@ -5,7 +5,7 @@
 //
 //   Threads   any call from any thread.
 //   Order     what add() has returned is in every answer given later.
-//   Lifetime  nothing is ever removed; addresses hold.
+//   Lifetime  addresses hold; what remove() took out stays as it was until reclaim().
 #pragma once
 
 #include <array>
@@ -51,6 +51,22 @@ class TagIndex {
 
   [[nodiscard]] const TagSet& at(TagSetId id) const;
 
+  // How many series have the set, which is counted by who makes and forgets them.
+  static void count_series(const TagSet& set) { set.series_.fetch_add(1); }
+  [[nodiscard]] static bool uncount_series(const TagSet& set) {  // true: it was the last
+    return set.series_.fetch_sub(1) == 1;
+  }
+
+  // What nobody finds any more, and some may still look at.
+  struct Removed {
+    std::vector<const TagSet*> sets;
+    std::vector<SharedTag*> tags;
+  };
+  // Takes a set out, and its tags as far as no other set has them. No add() may run meanwhile.
+  void remove(const TagSet& set, Removed& removed);
+  // Nobody looks at these any more: their memory and ids are used again.
+  void reclaim(const Removed& removed);
+
   // Tags show the new name from now on, also those that are made by who has not heard of it.
   void rename(NameKind kind, std::uint64_t uid, std::string_view name);
 
@@ -66,8 +82,9 @@ class TagIndex {
 
  private:
   struct IndexedTag : SharedTag {
-    SeriesTag first;  // as it was made
-    Postings sets;    // guarded by its lock_of()
+    SeriesTag first;          // as it was made
+    Postings sets;            // guarded by its lock_of()
+    std::uint32_t place = 0;  // in its key's list; guarded by keys_mutex_
   };
   struct TagUids {
     std::uint64_t key = 0;
@@ -92,7 +109,9 @@ class TagIndex {
     mutable std::shared_mutex mutex;
     boost::unordered_flat_set<IndexedTag*, TagHash, TagEqual> tags;  // guarded by mutex
     std::deque<IndexedTag> made;                                     // guarded by mutex
+    std::vector<IndexedTag*> unused;                                 // of made; guarded by mutex
     std::deque<SeriesTag> renamed;                                   // guarded by mutex
+    IndexedTag& make();
   };
 
   struct SetKey {
@@ -116,6 +135,7 @@ class TagIndex {
     std::vector<std::unique_ptr<char[]>> slabs;                        // guarded by mutex
     std::size_t slab_bytes = 0;                                        // of the newest
     std::size_t slab_used = 0;
+    boost::unordered_flat_map<std::size_t, std::vector<char*>> unused;  // by size; likewise
     char* allocate(std::size_t bytes);
   };
   struct Key {
@@ -128,6 +148,8 @@ class TagIndex {
   using Page = std::array<std::atomic<const TagSet*>, kPageSets>;
 
   [[nodiscard]] static SetKey key_of(BytesView bytes);
+  [[nodiscard]] static std::size_t memory_of(std::size_t tags, std::size_t bytes);
+  void remove(IndexedTag& tag);
   [[nodiscard]] const IndexedTag* find_tag(const TagUids& uids) const;
   IndexedTag* tag_of(const SeriesTag& tag);
   [[nodiscard]] std::shared_mutex& lock_of(const IndexedTag* tag) const;
@@ -150,6 +172,7 @@ class TagIndex {
 
   std::mutex place_mutex_;
   TagSetId placed_ = 0;                    // guarded by place_mutex_
+  std::vector<TagSetId> unused_ids_;       // below placed_; guarded by place_mutex_
   std::vector<std::atomic<Page*>> pages_;  // the vector never grows
 };
 

@@ -1,5 +1,7 @@
 #include "storage/meta/metadata.h"
 
+#include <map>
+#include <set>
 #include <utility>
 
 namespace halite::storage {
@@ -48,6 +50,27 @@ void Metadata::track(const Parts& parts, const TrackOptions& options) {
        .renamed = {}});
   tracked_.emplace(points_, *tracker_);
   tracker_->start(parts.executor);
+}
+
+Task<std::vector<bool>> Metadata::has_any(std::vector<Bytes> tsuids) {
+  CO_TRY(std::vector<bool> has, co_await ts_metas_.has_any(tsuids));
+  std::map<Bytes, std::vector<std::size_t>> by_metric;
+  for (std::size_t i = 0; i < tsuids.size(); ++i) {
+    by_metric[tsuids[i].substr(0, widths_.metric)].push_back(i);
+  }
+  constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
+  for (const auto& [metric, series] : by_metric) {
+    const Result<std::vector<SeriesNotes>> notes = co_await annotations_.of_metric(metric, kAlways);
+    if (!notes && notes.error().code != Errc::kTooLarge) co_return std::unexpected(notes.error());
+    std::set<Bytes> noted;
+    if (notes) {
+      for (const SeriesNotes& one : *notes) noted.insert(one.tsuid);
+    }
+    for (const std::size_t i : series) {
+      if (!notes || noted.contains(tsuids[i])) has[i] = true;
+    }
+  }
+  co_return has;
 }
 
 Task<void> Metadata::series_created(Bytes tsuid) {

@@ -70,6 +70,10 @@ class Metadata {
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const UidWidths& widths() const { return widths_; }
 
+  // Which of these series have something here: a TSMeta object or counter, annotations. They are
+  // not to be forgotten though they have no points.
+  Task<std::vector<bool>> has_any(std::vector<Bytes> tsuids);
+
   // A series got its TSMeta object: into the trees with it, where they are built.
   Task<void> series_created(Bytes tsuid);
 

@@ -21,6 +21,7 @@ class TrackedPointStore final : public PointStore {
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
   void hurry() override { inner_.hurry(); }
+  std::shared_ptr<const SeriesHold> hold_series() override { return inner_.hold_series(); }
   Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;
   [[nodiscard]] std::uint32_t shard_count() const override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,

@@ -154,6 +154,17 @@ Task<bool> TsMetaStore::exists(Bytes tsuid) {
   co_return !rows.front().cells.empty();
 }
 
+Task<std::vector<bool>> TsMetaStore::has_any(std::vector<Bytes> tsuids) {
+  std::vector<RowRead> reads;
+  reads.reserve(tsuids.size());
+  for (Bytes& tsuid : tsuids) reads.push_back(RowRead{std::move(tsuid), kFamily, {}});
+  CO_TRY(const std::vector<Row> rows, co_await table_->read(std::move(reads)));
+  std::vector<bool> has;
+  has.reserve(rows.size());
+  for (const Row& row : rows) has.push_back(!row.cells.empty());
+  co_return has;
+}
+
 Task<bool> TsMetaStore::create(Bytes tsuid, TsMeta meta, std::int64_t counter) {
   bool fresh = false;
   const auto merge_counter =

@@ -43,6 +43,8 @@ class TsMetaStore {
   Task<TsMeta> put(Bytes tsuid, TsMetaEdit edit, bool replace);
 
   Task<bool> exists(Bytes tsuid);
+  // Which of these have an object or a counter.
+  Task<std::vector<bool>> has_any(std::vector<Bytes> tsuids);
   // Makes one of `meta`'s fields, unless there is one, and a counter, unless there is one. True:
   // there was none.
   Task<bool> create(Bytes tsuid, TsMeta meta, std::int64_t counter);

@@ -236,8 +236,9 @@ void append_point(std::string& json, const storage::PointStore& store,
 // The answer piece by piece: that of many series takes megabytes.
 class LastSource final : public BodySource {
  public:
-  LastSource(const storage::PointStore& store, std::vector<storage::LastPoint> points, bool resolve)
-      : store_(store), points_(std::move(points)), resolve_(resolve) {}
+  LastSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesHold> hold,
+             std::vector<storage::LastPoint> points, bool resolve)
+      : store_(store), hold_(std::move(hold)), points_(std::move(points)), resolve_(resolve) {}
 
   bool next(std::string& to) override {
     if (finished_) return false;
@@ -256,6 +257,7 @@ class LastSource final : public BodySource {
   static constexpr std::size_t kPieceBytes = 64 << 10;
 
   const storage::PointStore& store_;
+  const std::shared_ptr<const storage::SeriesHold> hold_;  // so that points_ name series
   const std::vector<storage::LastPoint> points_;
   const bool resolve_;
   std::size_t at_ = 0;  // the next of points_
@@ -269,6 +271,7 @@ asio::awaitable<Response> handle_query_last(Call& call) {
   if (!wanted) co_return error_response(call, wanted.error());
   const auto watch =
       std::make_shared<query::Watch>(call.services.engine.limits(), call.services.clock, call.stop);
+  std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
   std::vector<storage::LastPoint> all;
   for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
     Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, watch);
@@ -280,8 +283,8 @@ asio::awaitable<Response> handle_query_last(Call& call) {
     }
   }
   Response response;
-  response.source =
-      std::make_unique<LastSource>(call.services.store, std::move(all), wanted->resolve);
+  response.source = std::make_unique<LastSource>(call.services.store, std::move(hold),
+                                                 std::move(all), wanted->resolve);
   co_return response;
 }
 

@@ -27,11 +27,10 @@
 
 #include "common/json_string.h"
 #include "query/engine.h"
-#include "query/question_parse.h"
 #include "query/watch.h"
 #include "storage/point_store.h"
 #include "web/api_method.h"
-#include "web/handlers/annotation_request.h"
+#include "web/handlers/alive_names.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/lookup_query.h"
 #include "web/handlers/meta_answers.h"
@@ -42,22 +41,6 @@ namespace halite::web {
 namespace asio = boost::asio;
 
 namespace {
-
-// When the series asked for have points; nothing: it does not matter.
-Result<std::optional<TimeRange>> range_of(const Call& call, const LookupQuery& query) {
-  if (query.start.empty() && query.end.empty()) return std::nullopt;
-  if (query.start.empty()) return fail(Errc::kInvalidArgument, "Missing start time");
-  const query::ParseContext context = time_context(call);
-  TimeRange range;
-  TRY(range.begin, query::parse_time(query.start, context));
-  range.end = context.now;
-  if (!query.end.empty()) {
-    TRY(range.end, query::parse_time(query.end, context));
-  }
-  ++range.end;  // included
-  if (range.begin < range.end) return range;
-  return fail(Errc::kInvalidArgument, "End time must be greater than the start time");
-}
 
 // The series of a selection, those with points in the range if there is one; by tsuid.
 Task<std::vector<storage::SeriesId>> list_series(
@@ -106,9 +89,14 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
 
 class LookupSource final : public BodySource {
  public:
-  LookupSource(const storage::PointStore& store, LookupQuery query,
-               std::vector<storage::SeriesId> ids, std::int64_t time_ms)
-      : store_(store), query_(std::move(query)), ids_(std::move(ids)), time_ms_(time_ms) {}
+  // `hold`: from before the ids were found.
+  LookupSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesHold> hold,
+               LookupQuery query, std::vector<storage::SeriesId> ids, std::int64_t time_ms)
+      : store_(store),
+        hold_(std::move(hold)),
+        query_(std::move(query)),
+        ids_(std::move(ids)),
+        time_ms_(time_ms) {}
 
   bool next(std::string& to) override {
     if (finished_) return false;
@@ -168,6 +156,7 @@ class LookupSource final : public BodySource {
   }
 
   const storage::PointStore& store_;
+  const std::shared_ptr<const storage::SeriesHold> hold_;
   LookupQuery query_;
   std::vector<storage::SeriesId> ids_;
   std::int64_t time_ms_;
@@ -183,7 +172,7 @@ asio::awaitable<Response> lookup(Call& call) {
   if (!query)
     co_return error_response(call, in_body ? 500 : 400, query.error().message,
                              in_body ? "" : query.error().details);
-  const Result<std::optional<TimeRange>> range = range_of(call, *query);
+  const Result<std::optional<TimeRange>> range = parse_range(call, query->start, query->end);
   if (!range) co_return error_response(call, range.error());
   const std::size_t most = call.options.lookup_series_max;
   const std::size_t limit =
@@ -193,6 +182,7 @@ asio::awaitable<Response> lookup(Call& call) {
   query::QueryLimits limits = call.services.engine.limits();
   limits.series_max = std::numeric_limits<std::uint64_t>::max();
   auto watch = std::make_shared<query::Watch>(limits, call.services.clock, call.stop);
+  std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
   Result<std::vector<storage::SeriesId>> found =
       co_await find_series(call.services.store, *query, *range, limit, std::move(watch));
   if (!found && found.error().code == Errc::kNotFound) {
@@ -202,8 +192,8 @@ asio::awaitable<Response> lookup(Call& call) {
   if (!found) co_return error_response(call, found.error());
   const TimestampMs took_ms = call.services.clock.now_ms() - begin;
   Response response;
-  response.source = std::make_unique<LookupSource>(call.services.store, std::move(*query),
-                                                   std::move(*found), took_ms);
+  response.source = std::make_unique<LookupSource>(call.services.store, std::move(hold),
+                                                   std::move(*query), std::move(*found), took_ms);
   co_return response;
 }
 

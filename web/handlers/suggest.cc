@@ -1,16 +1,25 @@
 // GET, POST /api/suggest and GET /suggest: names that begin with something.
 //
 // Parameters  type = metrics | tagk | tagv; q = prefix, case-sensitive (default ""); max = how many
-//             (default 25, at most web.suggest_names_max). POST: the same as a JSON object
+//             (default 25, at most web.suggest_names_max); start, end: only names of series with
+//             points from start to end (as in queries; no end: now). POST: the same as a JSON
+//             object of texts
 // Answer      200 ["name",..] in byte order
-// Errors      400 for a missing or unknown type, or a max that is no number
+// Errors      400 for a missing or unknown type, a max that is no number, an end without a start
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "common/json_string.h"
+#include "query/engine.h"
+#include "query/watch.h"
 #include "storage/point_store.h"
+#include "web/handlers/alive_names.h"
 #include "web/handlers/handlers.h"
 #include "web/json_in.h"
 
@@ -26,6 +35,7 @@ struct Wanted {
   storage::NameKind kind = storage::NameKind::kMetric;
   std::string prefix;
   std::size_t max = kNamesDefault;
+  std::optional<TimeRange> range;  // of points; none: it does not matter
 };
 
 Result<storage::NameKind> kind_of(std::string_view type) {
@@ -64,7 +74,24 @@ Result<Wanted> parse(const Call& call) {
   if (!fields["max"].empty()) {
     TRY(wanted.max, max_of(fields["max"], call.options.suggest_names_max));
   }
+  TRY(wanted.range, parse_range(call, fields["start"], fields["end"]));
   return wanted;
+}
+
+Task<std::vector<std::string>> find(const Call& call, Wanted wanted) {
+  storage::PointStore& store = call.services.store;
+  if (!wanted.range) {
+    co_return co_await store.suggest(wanted.kind, std::move(wanted.prefix), wanted.max);
+  }
+  // How many series are gone through has only the limits of time and memory.
+  query::QueryLimits limits = call.services.engine.limits();
+  limits.series_max = std::numeric_limits<std::uint64_t>::max();
+  auto watch = std::make_shared<query::Watch>(limits, call.services.clock, call.stop);
+  AliveNames alive{.kind = wanted.kind,
+                   .prefix = std::move(wanted.prefix),
+                   .max = wanted.max,
+                   .range = *wanted.range};
+  co_return co_await find_alive_names(store, std::move(alive), std::move(watch));
 }
 
 }  // namespace
@@ -72,8 +99,7 @@ Result<Wanted> parse(const Call& call) {
 asio::awaitable<Response> handle_suggest(Call& call) {
   Result<Wanted> wanted = parse(call);
   if (!wanted) co_return error_response(call, wanted.error());
-  const Result<std::vector<std::string>> names =
-      co_await call.services.store.suggest(wanted->kind, std::move(wanted->prefix), wanted->max);
+  const Result<std::vector<std::string>> names = co_await find(call, std::move(*wanted));
   if (!names) co_return error_response(call, names.error());
   std::string json = "[";
   for (const std::string& name : *names) {

@@ -91,6 +91,7 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
     for (std::uint32_t i = 0, count = 1 + below(6); i < count; ++i) {
       hosts.push_back(fmt::format("h{}", below(kSeries)));
     }
+    const auto hold = world_.points->hold_series();
     const auto ids = world_.intern(hosts);
     if (!ids) return false;
     PointBatch batch;
@@ -215,6 +216,7 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
     world_.options.chunks.late_files_max = below(2) == 0 ? 2 : 16;
     const Result<void> opened = world_.open();
     ASSERT_TRUE(opened) << opened.error().message;
+    if (below(4) > 0) world_.points->forget_series({});
   }
 
   // With power cuts while it starts.

@@ -1,0 +1,45 @@
+// Whether a series has cells in any slot of a shard: points, tombstones, of whatever lap.
+//
+//   Threads  for one at a time; it holds the view of the chunks that it was made with, and blocks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "storage/engine/chunk_db.h"
+
+namespace halite::storage::engine {
+
+class StoredCells {
+ public:
+  // Without the cells of slot `except`, if one is named.
+  static Result<StoredCells> open(const ChunkDb& chunks, const UidWidths& widths,
+                                  std::uint32_t shard, std::optional<std::uint32_t> except = {});
+
+  // Of a series (chunk_key.h: series_key()). The slots with the newest data are looked into first:
+  // most series are there. In no more than so many slots.
+  [[nodiscard]] Result<bool> any(BytesView series_key, std::size_t slots_max = SIZE_MAX);
+  // Whether a tombstone is among them.
+  [[nodiscard]] Result<bool> any_tombstone(BytesView series_key);
+
+  // Calls visit(series key) for each series with cells in a slot.
+  [[nodiscard]] Result<void> each_series(std::uint32_t slot,
+                                         const std::function<Result<void>(BytesView)>& visit);
+
+  [[nodiscard]] std::uint64_t looks() const { return looks_; }  // what any() did so far, in seeks
+
+ private:
+  StoredCells(std::unique_ptr<ShardView> view, const UidWidths& widths, std::uint32_t shard)
+      : view_(std::move(view)), widths_(widths), shard_(shard) {}
+
+  std::unique_ptr<ShardView> view_;
+  UidWidths widths_;
+  std::uint32_t shard_;
+  std::vector<std::uint32_t> slots_;  // newest first
+  std::uint64_t looks_ = 0;
+};
+
+}  // namespace halite::storage::engine
