@@ -39,6 +39,8 @@ double aggregate(std::span<const double> numbers) {
 template <AggregatorKind kKind>
 std::size_t add_whole_buckets(PointSpan points, std::int64_t interval, PointColumns& out) {
   const std::span<const TimestampMs> times = points.times;
+  const auto buckets = static_cast<std::size_t>((times.back() - times.front()) / interval + 2);
+  out.reserve(out.size() + std::min(buckets, times.size()));
   std::size_t begin = 0;
   TimestampMs bucket = 0;
   TimestampMs end = 0;  // of it

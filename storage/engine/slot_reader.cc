@@ -160,7 +160,8 @@ Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
   if (cursor.value().empty()) {
     summary.must_decode = true;
   } else {
-    TRY(summary.summaries, summaries_.decode(cursor.value()));
+    if (!summaries_) summaries_.emplace();
+    TRY(summary.summaries, summaries_->decode(cursor.value()));
   }
   return summary;
 }

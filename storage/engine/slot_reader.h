@@ -95,7 +95,7 @@ class SlotReader {
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
   const std::unique_ptr<ShardView> view_;
-  chunk::SummaryDecoder summaries_;
+  std::optional<chunk::SummaryDecoder> summaries_;  // once one is asked for
   // Room for keys.
   Bytes prefix_;
   Bytes key_;

@@ -91,6 +91,7 @@ void Head::clear_place(SeriesId id) {
 std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const SeriesId> wanted,
                                    TimeRange range) {
   std::vector<HeadPoints> copies;
+  if (points() == 0) return copies;
   HeadShard& shard = shards_[shard_index];
   for (std::size_t begin = 0; begin < wanted.size(); begin += kSeriesPerLock) {
     const auto part = wanted.subspan(begin, std::min(kSeriesPerLock, wanted.size() - begin));
