@@ -1,8 +1,64 @@
 #include "query/downsample.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace halite::query {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// One bucket's aggregate, as DoubleAccumulator has it.
+template <AggregatorKind kKind>
+double aggregate(std::span<const double> numbers) {
+  if constexpr (kKind == AggregatorKind::kMax) {
+    double most = -kInfinity;
+    for (const double number : numbers) most = number > most ? number : most;
+    return most == -kInfinity ? kNan : most;
+  } else if constexpr (kKind == AggregatorKind::kMin) {
+    double least = kInfinity;
+    for (const double number : numbers) least = number < least ? number : least;
+    return least == kInfinity ? kNan : least;
+  } else {
+    double sum = 0;
+    std::uint64_t count = 0;
+    for (const double number : numbers) {
+      const bool counts = !std::isnan(number);
+      sum += counts ? number : 0.0;
+      count += counts ? 1 : 0;
+    }
+    if (count == 0) return kNan;
+    return kKind == AggregatorKind::kAvg ? sum / static_cast<double>(count) : sum;
+  }
+}
+
+// Appends the buckets of fixed length that end among these points, and returns how many points
+// those have: what most questions do most of the time, without a call a bucket.
+template <AggregatorKind kKind>
+std::size_t add_whole_buckets(PointSpan points, std::int64_t interval, PointColumns& out) {
+  const std::span<const TimestampMs> times = points.times;
+  const auto buckets = static_cast<std::size_t>((times.back() - times.front()) / interval + 2);
+  out.reserve(out.size() + std::min(buckets, times.size()));
+  std::size_t begin = 0;
+  TimestampMs bucket = 0;
+  TimestampMs end = 0;  // of it
+  while (begin < times.size()) {
+    const TimestampMs time = times[begin];
+    // Mostly it is the next one.
+    bucket = begin > 0 && time < end + interval ? end : time - time % interval;
+    end = bucket + interval;
+    std::size_t behind = begin + 1;
+    while (behind < times.size() && times[behind] < end) ++behind;
+    if (behind == times.size()) break;  // more may come
+    out.push(bucket, aggregate<kKind>(points.numbers.subspan(begin, behind - begin)));
+    begin = behind;
+  }
+  return begin;
+}
+
+}  // namespace
 
 void BucketWindow::open(TimestampMs time) {
   switch (plan_->kind) {
@@ -52,7 +108,12 @@ void Downsampler::add(PointSpan points, PointColumns& out) {
   const std::size_t last = index_of(plan_->points.end, i);
   while (i < last) {
     if (window_.is_open() && times[i] >= window_.end()) close(out);
-    if (!window_.is_open()) open(times[i]);
+    if (!window_.is_open()) {
+      i += add_whole(
+          {.times = times.subspan(i, last - i), .numbers = points.numbers.subspan(i, last - i)},
+          out);
+      open(times[i]);
+    }
     std::size_t run = i;
     while (run < last && times[run] < window_.end()) ++run;
     if (plan_->average_of_sums) {
@@ -64,6 +125,29 @@ void Downsampler::add(PointSpan points, PointColumns& out) {
       bucket_.add(points.numbers.subspan(i, run - i));
     }
     i = run;
+  }
+}
+
+// Whole buckets, without the last one, where that is simple.
+std::size_t Downsampler::add_whole(PointSpan points, PointColumns& out) const {
+  // Ends of buckets must not overflow.
+  constexpr std::int64_t kIntervalMax = std::int64_t{1} << 50;
+  const std::int64_t interval = plan_->interval_ms;
+  if (plan_->kind != BucketKind::kFixed || plan_->average_of_sums || interval > kIntervalMax ||
+      points.times.front() < 0) {
+    return 0;
+  }
+  switch (plan_->function->kind) {
+    case AggregatorKind::kMax:
+      return add_whole_buckets<AggregatorKind::kMax>(points, interval, out);
+    case AggregatorKind::kMin:
+      return add_whole_buckets<AggregatorKind::kMin>(points, interval, out);
+    case AggregatorKind::kSum:
+      return add_whole_buckets<AggregatorKind::kSum>(points, interval, out);
+    case AggregatorKind::kAvg:
+      return add_whole_buckets<AggregatorKind::kAvg>(points, interval, out);
+    default:
+      return 0;
   }
 }
 

@@ -74,6 +74,7 @@ class Downsampler {
  private:
   void open(TimestampMs time);
   void close(PointColumns& out);
+  std::size_t add_whole(PointSpan points, PointColumns& out) const;
 
   const DownsamplePlan* plan_;
   BucketWindow window_;

@@ -1,7 +1,6 @@
 #include "query/fetch.h"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <unordered_set>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/container/deque.hpp>
 
 #include "common/gather.h"
 
@@ -75,7 +75,8 @@ static_assert(sizeof(Pipeline) < 500, "SeriesState::kBytes counts two of them an
 
 struct Fetch::Shard {
   std::uint32_t index = 0;
-  std::deque<SeriesState> all;  // in the order in which they were seen
+  // In the order in which they were seen; boost's deque takes no memory while it is empty.
+  boost::container::deque<SeriesState> all;
   std::unordered_map<storage::SeriesId, SeriesState*> states;
   std::vector<SeriesState*> fresh;              // not yet handed out
   std::unordered_set<storage::SeriesId> empty;  // seen without a point, at least once

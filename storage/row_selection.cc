@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace halite::storage {
+namespace {
+
+// Series lie apart: memory is asked for one while those before it are read.
+constexpr std::size_t kAhead = 16;
+
+}  // namespace
+
 Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& registry,
                                                                 const RowLayout& layout,
                                                                 SeriesQuery query,
@@ -155,14 +162,20 @@ RowSelection::Known RowSelection::sorted() const {
   made->metric_size_ = examined_;
   made->removals_ = removals_;
   made->begin_.assign(std::size_t{shards_} + 1, 0);
-  for (const SeriesId id : matching_) ++made->begin_[table.at(id).shard + 1];
+  if (!std::ranges::is_sorted(matching_)) std::ranges::sort(matching_);  // ids were used again
+  std::vector<std::uint32_t> shards;
+  shards.reserve(matching_.size());
+  for (std::size_t i = 0; i < matching_.size(); ++i) {
+    if (i + kAhead < matching_.size()) __builtin_prefetch(&table.at(matching_[i + kAhead]).shard);
+    shards.push_back(table.at(matching_[i]).shard);
+    ++made->begin_[shards.back() + 1];
+  }
   for (std::size_t shard = 0; shard < shards_; ++shard) {
     made->begin_[shard + 1] += made->begin_[shard];
   }
   std::vector<std::size_t> next(made->begin_.begin(), made->begin_.end() - 1);
   made->ids_.resize(matching_.size());
-  if (!std::ranges::is_sorted(matching_)) std::ranges::sort(matching_);  // ids were used again
-  for (const SeriesId id : matching_) made->ids_[next[table.at(id).shard]++] = id;
+  for (std::size_t i = 0; i < matching_.size(); ++i) made->ids_[next[shards[i]]++] = matching_[i];
   return made;
 }
 

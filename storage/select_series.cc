@@ -1,6 +1,8 @@
 #include "storage/select_series.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "common/check.h"
@@ -48,14 +50,44 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
   co_return ids;
 }
 
+// Runs, merged two by two.
+void sort_by_series(std::vector<LastPoint>& points) {
+  constexpr auto kSeries = &LastPoint::series;
+  std::vector<std::ptrdiff_t> ends = {0};  // behind each run
+  const auto size = std::ssize(points);
+  while (ends.back() < size) {
+    const auto run = points.begin() + ends.back();
+    ends.push_back(std::ranges::is_sorted_until(run, points.end(), {}, kSeries) - points.begin());
+  }
+  std::vector<LastPoint> merged;
+  while (ends.size() > 2) {
+    merged.resize(points.size());
+    std::vector<std::ptrdiff_t> merged_ends = {0};
+    const auto begin = points.begin();
+    for (std::size_t run = 0; run + 1 < ends.size(); run += 2) {
+      const std::size_t last = std::min(run + 2, ends.size() - 1);
+      std::merge(begin + ends[run], begin + ends[run + 1], begin + ends[run + 1],
+                 begin + ends[last], merged.begin() + ends[run],
+                 [](const LastPoint& a, const LastPoint& b) { return a.series < b.series; });
+      merged_ends.push_back(ends[last]);
+    }
+    points.swap(merged);
+    ends = std::move(merged_ends);
+  }
+}
+
 Task<std::vector<LastPoint>> join_last_points(std::vector<Task<std::vector<LastPoint>>> shards) {
   auto parts = co_await gather(std::move(shards), kShardsAtOnce);
   std::vector<LastPoint> points;
   for (auto& part : parts) {
     if (!part) co_return std::unexpected(part.error());
-    points.insert(points.end(), part->begin(), part->end());
+    if (points.empty()) {
+      points = *std::move(part);
+    } else {
+      points.insert(points.end(), part->begin(), part->end());
+    }
   }
-  std::ranges::sort(points, {}, &LastPoint::series);
+  sort_by_series(points);
   co_return points;
 }
 

@@ -25,6 +25,9 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
                                         std::shared_ptr<const RowSelection> selection,
                                         std::size_t limit, bool shared);
 
+// What the shards found, each by series id, one after the other.
+void sort_by_series(std::vector<LastPoint>& points);
+
 // What the shards found, by series id: the end of PointStore::last().
 Task<std::vector<LastPoint>> join_last_points(std::vector<Task<std::vector<LastPoint>>> shards);
 

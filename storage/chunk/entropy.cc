@@ -306,19 +306,25 @@ class EntropyDecoder {
     for (std::uint64_t& base : alphabet_.bases) base = undo(base, is_zigzag(), centre_);
   }
 
-  void read(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers) const {
-    scratch.symbols.assign(numbers.size(), 0);
-    if (symbols_) symbols_->read(from, scratch.symbols);
+  // The first `wanted` of a run of `numbers`; takes all that `from` has left if these are not all.
+  void read(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
+            std::size_t wanted) const {
+    scratch.symbols.assign(wanted, 0);
+    if (symbols_) symbols_->read(from, scratch.symbols, numbers.size());
     if (!from.ok()) return;
+    const bool all = wanted == numbers.size();
+    numbers = numbers.first(wanted);
     if (alphabet_.bits_most == 0) {
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         numbers[i] = alphabet_.bases[scratch.symbols[i]];
       }
+      if (!all) from.take(from.left().size());
       return;
     }
     std::size_t low_bits = 0;
     for (const std::uint8_t symbol : scratch.symbols) low_bits += alphabet_.bits[symbol];
     const BytesView low = from.take((low_bits + 7) / 8);
+    if (!all) from.take(from.left().size());
     if (!from.ok()) return;
     if (alphabet_.bits_most > 56) {
       add_low_bits<true>(low, alphabet_, scratch.symbols, is_zigzag(), centre_, numbers);
@@ -344,9 +350,10 @@ void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
   append_coded(numbers, coding, scratch, out);
 }
 
-void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers) {
+void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
+                  std::size_t wanted) {
   const EntropyDecoder decoder(from);
-  if (from.ok()) decoder.read(from, scratch, numbers);
+  if (from.ok()) decoder.read(from, scratch, numbers, wanted);
 }
 
 void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShape shape,
@@ -365,6 +372,7 @@ void read_entropy_segments(Reader& from, std::size_t segment, std::size_t begin,
                            EntropyScratch& scratch, std::span<std::uint64_t> numbers) {
   const EntropyDecoder decoder(from);
   const std::size_t segments = (numbers.size() + segment - 1) / segment;
+  const std::size_t segments_end = (end + segment - 1) / segment;
   std::size_t all = 0;     // bytes
   std::size_t before = 0;  // of the segments not to be read
   std::vector<std::size_t> sizes;
@@ -373,15 +381,16 @@ void read_entropy_segments(Reader& from, std::size_t segment, std::size_t begin,
     if (size > from.left().size()) from.set_bad();
     all += size;
     if (i < begin) before += size;
-    if (i >= begin && i < end) sizes.push_back(size);
+    if (i >= begin && i < segments_end) sizes.push_back(size);
   }
   const BytesView bytes = from.take(all);
   if (!from.ok()) return;
   Reader coded(bytes.substr(before));
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = begin; i < segments_end; ++i) {
     Reader one(coded.take(sizes[i - begin]));
     const std::size_t at = i * segment;
-    decoder.read(one, scratch, numbers.subspan(at, std::min(segment, numbers.size() - at)));
+    const auto of_segment = numbers.subspan(at, std::min(segment, numbers.size() - at));
+    decoder.read(one, scratch, of_segment, std::min(of_segment.size(), end - at));
     if (!one.ok() || !one.left().empty()) return from.set_bad();
   }
 }

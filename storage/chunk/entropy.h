@@ -39,16 +39,19 @@ struct EntropyScratch {
 void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
                     EntropyScratch& scratch, Bytes& out);
 
-// Fills `numbers`; makes the reader bad if its bytes are not of that many numbers.
-void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers);
+// Fills the first `wanted` (at least one) of `numbers`; makes the reader bad if its bytes are not
+// of as many numbers. Where not all are wanted, it takes all that the reader has.
+void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
+                  std::size_t wanted);
 
 // The same in segments of so many numbers each (the last may have fewer), any of which can be read
 // alone.
 void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShape shape,
                              std::size_t segment, EntropyScratch& scratch, Bytes& out);
 
-// Fills the segments from `begin` to before `end`, counted in segments, and leaves other numbers as
-// they are; makes the reader bad if its bytes are not of that many numbers.
+// Fills `numbers` from the segment `begin`, counted in segments, to before the number `end`, which
+// lies in it or behind; leaves others as they are. Makes the reader bad if its bytes are not of
+// that many numbers.
 void read_entropy_segments(Reader& from, std::size_t segment, std::size_t begin, std::size_t end,
                            EntropyScratch& scratch, std::span<std::uint64_t> numbers);
 

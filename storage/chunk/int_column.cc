@@ -110,6 +110,13 @@ struct SegmentsRead {
   Carry before;  // of a first segment nothing
 };
 
+// Up to the last that a part needs, at least one.
+std::size_t residuals_wanted(Part part, std::size_t order,
+                             std::span<const std::uint64_t> residuals) {
+  const std::size_t end = std::min(part.end, residuals.size() + order);
+  return end <= order ? 1 : end - order;
+}
+
 SegmentsRead read_segments(Reader& from, std::size_t order, Part part, EntropyScratch& scratch,
                            std::span<std::uint64_t> residuals) {
   const std::uint64_t segment = from.varint();
@@ -117,18 +124,16 @@ SegmentsRead read_segments(Reader& from, std::size_t order, Part part, EntropySc
   if (!from.ok()) return {};
   const std::size_t segments = (residuals.size() + segment - 1) / segment;
   const std::size_t first = part.begin < order ? 0 : (part.begin - order) / segment;
-  const std::size_t wanted_end = std::min(part.end, residuals.size() + order);
-  const std::size_t last =
-      std::min(segments, wanted_end <= order ? 1 : (wanted_end - order - 1) / segment + 1);
   SegmentsRead read{
-      .begin = first * segment, .end = std::min(last * segment, residuals.size()), .before = {}};
+      .begin = first * segment, .end = residuals_wanted(part, order, residuals), .before = {}};
+  read.end = std::max(read.end, read.begin + 1);
   std::uint64_t number = 0;
   for (std::size_t i = 1; i < segments && order > 0; ++i) {
     number += from.signed_varint();
     const std::uint64_t difference = order == 2 ? from.signed_varint() : 0;
     if (i == first) read.before = {.number = number, .difference = difference};
   }
-  read_entropy_segments(from, segment, first, last, scratch, residuals);
+  read_entropy_segments(from, segment, first, read.end, scratch, residuals);
   return read;
 }
 
@@ -182,13 +187,11 @@ void read_residuals(Coder coder, Reader& from, IntScratch& scratch,
     case Coder::kFlat:
       read_flat(from, residuals);
       break;
-    case Coder::kEntropy:
-      read_entropy(from, scratch.entropy, residuals);
-      break;
     case Coder::kZstd:
       read_zstd(from, scratch, residuals);
       break;
-    case Coder::kSegments:  // its transform is undone by segments
+    case Coder::kEntropy:  // of these a part is read
+    case Coder::kSegments:
       from.set_bad();
       break;
   }
@@ -301,8 +304,16 @@ void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbe
   }
   if (!from.ok()) return;
   if (coder == Coder::kSegments) return read_segmented(from, head, part, scratch, numbers);
-  const auto residuals = numbers.subspan(head.order);
-  if (!residuals.empty()) read_residuals(coder, from, scratch, residuals);
+  auto residuals = numbers.subspan(head.order);
+  if (coder == Coder::kEntropy && !residuals.empty()) {
+    // What follows is not needed.
+    const std::size_t wanted = residuals_wanted(part, head.order, residuals);
+    read_entropy(from, scratch.entropy, residuals, wanted);
+    residuals = residuals.first(wanted);
+    numbers = numbers.first(head.order + wanted);
+  } else if (!residuals.empty()) {
+    read_residuals(coder, from, scratch, residuals);
+  }
   if (!from.ok()) return;
   // Last transform first; what the first number of each is was written by itself.
   if (head.order == 2) {

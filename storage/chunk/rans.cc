@@ -127,9 +127,9 @@ RansDecoder::RansDecoder(const RansShares& shares) : log2_total_(shares.log2_tot
   }
 }
 
-void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols) const {
+void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const {
   const std::uint64_t words = from.varint();
-  if (words < 2 * kStates || words > symbols.size() + 2 * kStates) from.set_bad();
+  if (words < 2 * kStates || words > total + 2 * kStates) from.set_bad();
   const BytesView bytes = from.take(words * 2);
   if (!from.ok()) return;
   const char* at = bytes.data();
@@ -167,6 +167,7 @@ void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols) const {
       at += 2;
     }
   }
+  if (symbols.size() < total) return;
   // The encoder began with these: whatever is damaged hardly ever ends on them.
   const bool all_back = std::ranges::all_of(states, [](auto state) { return state == kStateMin; });
   if (at != end || !all_back) from.set_bad();

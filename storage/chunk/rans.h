@@ -38,9 +38,9 @@ class RansDecoder {
  public:
   explicit RansDecoder(const RansShares& shares);
 
-  // Fills `symbols` with indexes into the shares; makes the reader bad if its bytes are not of that
-  // many.
-  void read(Reader& from, std::span<std::uint8_t> symbols) const;
+  // Fills `symbols` with indexes into the shares: the first of a run of `total`, all bytes of which
+  // it takes. Makes the reader bad if they are not of that many, as far as it looks.
+  void read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const;
 
  private:
   // What one of the 2^log2_total places in a state's low bits says: symbol (8 bits), its share less

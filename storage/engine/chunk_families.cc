@@ -13,6 +13,8 @@ namespace halite::storage::engine {
 namespace {
 
 constexpr std::size_t kBlockBytes = 16 << 10;
+// Keys are short beside their chunks, and a series is looked for key by key behind a restart.
+constexpr int kKeysBetweenRestarts = 4;
 constexpr std::size_t kPlaceBytes = 1 + 4;  // shard, slot: what all keys of a place begin with
 constexpr int kFilesUnlimited = 1 << 30;    // they come from outside, however many there are
 
@@ -42,6 +44,7 @@ rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cach
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = std::move(cache);
   table.block_size = kBlockBytes;
+  table.block_restart_interval = kKeysBetweenRestarts;
   table.checksum = rocksdb::kXXH3;
   table.format_version = 5;
   table.cache_index_and_filter_blocks = true;

@@ -7,12 +7,15 @@
 
 #include "storage/engine/alive_filter.h"
 #include "storage/engine/span_totals.h"
+#include "storage/held_bytes.h"
 #include "storage/memory_only.h"
 
 namespace halite::storage::engine {
 namespace {
 
 constexpr std::size_t kSeriesPerGroup = 64;
+// Points of heads that a group of more than one series may have.
+constexpr std::size_t kGroupHeadPoints = 256 << 10;
 constexpr std::size_t kBlocksPerBatch = 256;
 
 chunk::PointsView part_of(const chunk::Points& points, TimeRange range) {
@@ -20,6 +23,15 @@ chunk::PointsView part_of(const chunk::Points& points, TimeRange range) {
   const auto end = std::lower_bound(begin, points.times.end(), range.end);
   return points.view().slice(static_cast<std::size_t>(begin - points.times.begin()),
                              static_cast<std::size_t>(end - begin));
+}
+
+void set_floats(chunk::PointsView points, Block& block) {
+  const std::size_t floats = points.float_count();
+  if (floats == points.size()) {
+    block.floats = ~block.floats >> (kBlockPointsMax - floats);
+  } else if (floats > 0) {
+    for (std::size_t i = 0; i < points.size(); ++i) block.floats[i] = points.is_float(i);
+  }
 }
 
 }  // namespace
@@ -33,22 +45,23 @@ class EngineScan::Reader {
         layout_(core_->retention->layout_of(shard)),
         range_(layout_.alive(range, selection_->now())),
         shard_(shard),
-        wish_(wish) {}
+        wish_(wish),
+        heads_held_(selection_->watch()),
+        blocks_held_(selection_->watch()) {}
 
   // Blocks; none when the shard is finished.
   Result<std::vector<Block>> next() {
     if (!started_) TRY_VOID(start());
-    if (taken_ == blocks_.size()) {
-      blocks_.clear();
-      taken_ = 0;
-      while (blocks_.empty() && next_series_ < wanted_.size()) TRY_VOID(read_group());
+    blocks_held_.give_back();
+    while (blocks_.empty()) {
+      if (slot_ == slots_.size()) {
+        if (next_series_ == wanted_.size()) break;
+        TRY_VOID(begin_group());
+      } else {
+        TRY_VOID(read_some());
+      }
     }
-    if (blocks_.size() <= kBlocksPerBatch) return std::exchange(blocks_, {});
-    const std::size_t count = std::min(kBlocksPerBatch, blocks_.size() - taken_);
-    const auto begin = blocks_.begin() + static_cast<std::ptrdiff_t>(taken_);
-    taken_ += count;
-    return std::vector<Block>(std::make_move_iterator(begin),
-                              std::make_move_iterator(begin + static_cast<std::ptrdiff_t>(count)));
+    return std::exchange(blocks_, {});
   }
 
  private:
@@ -59,15 +72,19 @@ class EngineScan::Reader {
   using HeadRuns = std::map<SeriesId, std::vector<chunk::FlushedRun>>;
 
   Result<void> start();
-  Result<void> read_group();
-  [[nodiscard]] std::vector<std::int64_t> generations_with(const HeadRuns& heads) const;
-  [[nodiscard]] HeadRuns head_runs(std::span<const Wanted> group) const;
-  Result<void> read_slot(std::int64_t generation, const Wanted& series, const HeadRuns& heads);
-  Result<bool> read_totals(std::int64_t generation, const Wanted& series, const HeadRuns& heads,
-                           TimeRange range);
-  Result<void> add_pieces(std::int64_t generation, const Wanted& series, const HeadRuns& heads);
-  Result<chunk::Points> points_of(std::int64_t generation, const Wanted& series,
-                                  const HeadRuns& heads, TimeRange range);
+  Result<void> begin_group();
+  Result<void> read_some();
+  [[nodiscard]] std::vector<std::int64_t> slots_of_group() const;
+  Result<void> take_heads();
+  struct HeadCopies {
+    std::uint64_t flush_number = 0;
+    std::vector<HeadPoints> series;
+  };
+  [[nodiscard]] std::vector<HeadCopies> copy_heads() const;
+  Result<void> read_slot(std::int64_t generation, const Wanted& series);
+  Result<bool> read_totals(std::int64_t generation, const Wanted& series, TimeRange range);
+  Result<void> add_pieces(std::int64_t generation, const Wanted& series);
+  Result<chunk::Points> points_of(std::int64_t generation, const Wanted& series, TimeRange range);
   void add_blocks(SeriesId id, chunk::PointsView points);
 
   const std::shared_ptr<Core> core_;
@@ -83,11 +100,20 @@ class EngineScan::Reader {
   std::vector<std::int64_t> generations_;
   std::optional<AliveFilter> alive_;
   std::vector<Wanted> wanted_;  // in the order of their keys
-  std::size_t next_series_ = 0;
   bool totals_wished_ = false;
   SpanChoice choice_;
+
+  // A group of series is read slot by slot, as the cells lie; blocks are given out on the way.
+  std::size_t group_series_ = kSeriesPerGroup;  // at most; fewer where heads have much of each
+  std::span<const Wanted> group_;               // of wanted_
+  std::size_t next_series_ = 0;                 // in wanted_, behind the group
+  HeadRuns head_runs_;                          // of the group
+  HeldBytes heads_held_;                        // by those
+  std::vector<std::int64_t> slots_;             // their generations
+  std::size_t slot_ = 0;                        // of slots_, to be read now
+  std::size_t slot_series_ = 0;                 // of group_, read of that
   std::vector<Block> blocks_;
-  std::size_t taken_ = 0;  // of blocks_
+  HeldBytes blocks_held_;  // by those and by what was given out last
 };
 
 Result<void> EngineScan::Reader::start() {
@@ -113,28 +139,67 @@ Result<void> EngineScan::Reader::start() {
   return {};
 }
 
-EngineScan::Reader::HeadRuns EngineScan::Reader::head_runs(std::span<const Wanted> group) const {
-  if (heads_.empty()) return {};
+// The next series, fewer of them where the heads have much of each.
+Result<void> EngineScan::Reader::begin_group() {
+  if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
+  const std::size_t count = std::min(group_series_, wanted_.size() - next_series_);
+  group_ = std::span<const Wanted>(wanted_).subspan(next_series_, count);
+  TRY_VOID(take_heads());
+  next_series_ += group_.size();
+  slots_ = slots_of_group();
+  slot_ = 0;
+  slot_series_ = 0;
+  return {};
+}
+
+std::vector<EngineScan::Reader::HeadCopies> EngineScan::Reader::copy_heads() const {
   std::vector<SeriesId> ids;
-  ids.reserve(group.size());
-  for (const Wanted& series : group) ids.push_back(series.id);
-  HeadRuns runs;
+  ids.reserve(group_.size());
+  for (const Wanted& series : group_) ids.push_back(series.id);
+  std::vector<HeadCopies> copies;
   for (const std::shared_ptr<Head>& head : heads_) {
-    for (const HeadPoints& copy : head->copy(shard_, ids, range_)) {
+    copies.push_back({.flush_number = head->number(), .series = head->copy(shard_, ids, range_)});
+  }
+  return copies;
+}
+
+// Sets head_runs_; cuts the group where they would be too many at once.
+Result<void> EngineScan::Reader::take_heads() {
+  head_runs_.clear();
+  heads_held_.give_back();
+  if (heads_.empty()) return {};
+  std::vector<HeadCopies> copies;
+  std::size_t points = 0;
+  for (;;) {
+    copies = copy_heads();
+    points = 0;
+    for (const HeadCopies& head : copies) {
+      for (const HeadPoints& copy : head.series) points += copy.points;
+    }
+    if (points <= kGroupHeadPoints || group_.size() == 1) break;
+    group_series_ = std::max<std::size_t>(1, group_.size() / 2);
+    group_ = group_.first(group_series_);
+  }
+  if (points <= kGroupHeadPoints / 4) {
+    group_series_ = std::min(kSeriesPerGroup, 2 * group_series_);
+  }
+  TRY_VOID(heads_held_.add(points * kPointBytes));
+  for (const HeadCopies& head : copies) {
+    for (const HeadPoints& copy : head.series) {
       chunk::FlushedRun run;
-      run.flush_number = head->number();
+      run.flush_number = head.flush_number;
       read_points(copy, range_, run.points);
-      if (!run.points.empty()) runs[copy.id].push_back(std::move(run));
+      if (!run.points.empty()) head_runs_[copy.id].push_back(std::move(run));
     }
   }
-  return runs;
+  return {};
 }
 
 // Those of the slots and those that the points of heads are in, ascending.
-std::vector<std::int64_t> EngineScan::Reader::generations_with(const HeadRuns& heads) const {
+std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
   std::vector<std::int64_t> generations = generations_;
   const std::int64_t span = layout_.options().span_ms;
-  for (const auto& [id, runs] : heads) {
+  for (const auto& [id, runs] : head_runs_) {
     for (const chunk::FlushedRun& run : runs) {
       for (const TimestampMs time : run.points.times) {
         const std::int64_t generation = time / span;
@@ -148,43 +213,49 @@ std::vector<std::int64_t> EngineScan::Reader::generations_with(const HeadRuns& h
   return generations;
 }
 
-Result<void> EngineScan::Reader::read_group() {
+// Of a slot, until it is read or there are blocks enough to give out.
+Result<void> EngineScan::Reader::read_some() {
   if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
-  const std::size_t count = std::min(kSeriesPerGroup, wanted_.size() - next_series_);
-  const auto group = std::span<const Wanted>(wanted_).subspan(next_series_, count);
-  next_series_ += count;
-  const HeadRuns heads = head_runs(group);
-  for (const std::int64_t generation : generations_with(heads)) {
-    if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
-    for (const Wanted& series : group) TRY_VOID(read_slot(generation, series, heads));
+  while (slot_series_ < group_.size() && blocks_.size() < kBlocksPerBatch) {
+    TRY_VOID(read_slot(slots_[slot_], group_[slot_series_++]));
   }
+  if (slot_series_ < group_.size()) return {};
+  slot_series_ = 0;
+  ++slot_;
   return {};
 }
 
-Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted& series,
-                                           const HeadRuns& heads) {
-  if (!heads.contains(series.id) && !alive_->may_be_stored(generation, series.id)) return {};
+Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted& series) {
+  if (!head_runs_.contains(series.id) && !alive_->may_be_stored(generation, series.id)) return {};
   const std::int64_t span = layout_.options().span_ms;
   const TimeRange range = {.begin = std::max(range_.begin, generation * span),
                            .end = std::min(range_.end, (generation + 1) * span)};
   if (totals_wished_) {
-    TRY(const bool answered, read_totals(generation, series, heads, range));
+    TRY(const bool answered, read_totals(generation, series, range));
     if (answered) return {};
   }
-  TRY(const chunk::Points points, points_of(generation, series, heads, range));
-  add_blocks(series.id, points.view());
+  TRY(chunk::Points points, points_of(generation, series, range));
+  if (points.size() > kBlockPointsMax) {
+    add_blocks(series.id, points.view());
+  } else if (!points.empty()) {
+    Block& block = blocks_.emplace_back();
+    block.series = series.id;
+    set_floats(points.view(), block);
+    block.times = std::move(points.times);
+    block.values = std::move(points.values);
+  }
   return {};
 }
 
 // False where nothing but decoding all will do.
 Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Wanted& series,
-                                             const HeadRuns& heads, TimeRange range) {
+                                             TimeRange range) {
   const TimestampMs slot_begin = generation * layout_.options().span_ms;
   choice_.begin(range);
   TRY(const Unsealed unsealed, stored_->unsealed(generation, series.key));
   if (unsealed.without_summary) return false;
   choice_.decode({.begin = slot_begin + unsealed.begin_ms, .end = slot_begin + unsealed.end_ms});
-  if (const auto recent = heads.find(series.id); recent != heads.end()) {
+  if (const auto recent = head_runs_.find(series.id); recent != head_runs_.end()) {
     for (const chunk::FlushedRun& run : recent->second) {
       choice_.decode({.begin = run.points.times.front(), .end = run.points.times.back() + 1});
     }
@@ -193,12 +264,11 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Want
   TRY(const SlotReader::Summary summary, stored_->read_summary(generation, series.key));
   if (summary.must_decode) return false;
   if (summary.summaries != nullptr) choice_.take(*summary.summaries, wish_);
-  TRY_VOID(add_pieces(generation, series, heads));
+  TRY_VOID(add_pieces(generation, series));
   return true;
 }
 
-Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wanted& series,
-                                            const HeadRuns& heads) {
+Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wanted& series) {
   const std::span<SpanChoice::Piece> pieces = choice_.pieces();
   TimeRange decoded;  // from the first to the last piece to decode, at once
   for (const SpanChoice::Piece& piece : pieces) {
@@ -208,7 +278,7 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wante
   }
   chunk::Points points;
   if (decoded.end > 0) {
-    TRY(points, points_of(generation, series, heads, decoded));
+    TRY(points, points_of(generation, series, decoded));
   }
   for (SpanChoice::Piece& piece : pieces) {
     if (piece.decode) {
@@ -223,13 +293,14 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wante
 }
 
 Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t generation, const Wanted& series,
-                                                    const HeadRuns& heads, TimeRange range) {
-  TRY(StoredSeries stored, stored_->read(generation, series.key, range));
-  const auto recent = heads.find(series.id);
-  if (recent != heads.end()) {
+                                                    TimeRange range) {
+  TRY(StoredSeries stored, stored_->read(generation, series.key, range, &blocks_held_));
+  const auto recent = head_runs_.find(series.id);
+  if (recent != head_runs_.end()) {
     for (const chunk::FlushedRun& run : recent->second) {
       const chunk::PointsView part = part_of(run.points, range);
       if (part.size() == 0) continue;
+      TRY_VOID(blocks_held_.add(part.size() * kPointBytes));
       stored.runs.push_back({.flush_number = run.flush_number, .points = {}});
       stored.runs.back().points.append(part);
     }
@@ -245,12 +316,7 @@ void EngineScan::Reader::add_blocks(SeriesId id, chunk::PointsView points) {
     const chunk::PointsView part = points.slice(begin, count);
     block.times.assign(part.times.begin(), part.times.end());
     block.values.assign(part.values.begin(), part.values.end());
-    const std::size_t floats = part.float_count();
-    if (floats == count) {
-      block.floats = ~block.floats >> (kBlockPointsMax - count);
-    } else if (floats > 0) {
-      for (std::size_t i = 0; i < count; ++i) block.floats[i] = part.is_float(i);
-    }
+    set_floats(part, block);
   }
 }
 

@@ -19,8 +19,10 @@ constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 // Looks for the newest points of one shard's series, for as long as it lives.
 class Finder {
  public:
-  Finder(Core& core, const RowSelection& selection, TimeRange asked, std::uint32_t shard)
+  Finder(Core& core, const RowSelection& selection, TimeRange asked, std::uint32_t shard,
+         ReadFrom from)
       : core_(core),
+        from_(from),
         selection_(selection),
         shard_(shard),
         layout_(core.retention->layout_of(shard)),
@@ -36,12 +38,16 @@ class Finder {
     heads_ = core_.generations.view();
     NewestPoints::Found stored = core_.newest.find(shard_, wanted);
     TRY_VOID(fill_unknown(wanted, stored));
+    TRY_VOID(clip(wanted, stored.entries));
+    for (const std::shared_ptr<Head>& head : heads_) {
+      if (const auto& watch = selection_.watch()) TRY_VOID(watch->check());
+      const auto recent = head->last(shard_, wanted, range_, decoded_max());
+      if (!recent) return not_in_memory();
+      add_recent(wanted, *recent, stored.entries);
+    }
     found.reserve(wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (const auto& watch = selection_.watch(); watch && i % kSeriesPerCheck == 0) {
-        TRY_VOID(watch->check());
-      }
-      TRY(const Entry newest, newest_in_range(wanted[i], stored.entries[i]));
+      const Entry& newest = stored.entries[i];
       if (newest.state != State::kPoint) continue;
       found.push_back({.series = wanted[i],
                        .time = newest.time,
@@ -52,7 +58,14 @@ class Finder {
   }
 
  private:
-  static constexpr std::size_t kSeriesPerCheck = 1024;
+  static constexpr std::uint64_t kQuickPoints = 16 << 10;
+
+  [[nodiscard]] std::uint64_t decoded_max() const {
+    return from_ == ReadFrom::kMemory ? kQuickPoints : UINT64_MAX;
+  }
+  static std::unexpected<Error> not_in_memory() {
+    return fail(Errc::kUnavailable, "newest points that are to be looked for");
+  }
 
   // Reads what the table does not know, and tells it.
   Result<void> fill_unknown(std::span<const SeriesId> wanted, NewestPoints::Found& stored) {
@@ -68,27 +81,34 @@ class Finder {
     return {};
   }
 
-  // The stored one, or one of the heads, which came later.
-  Result<Entry> newest_in_range(SeriesId id, Entry newest) {
-    if (newest.state == State::kPoint && newest.time >= range_.end) {
-      TRY(newest, newest_stored(id, range_));
+  // The newest stored ones in the range, of the newest ever.
+  Result<void> clip(std::span<const SeriesId> wanted, std::vector<Entry>& newest) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      Entry& one = newest[i];
+      if (one.state == State::kPoint && one.time >= range_.end) {
+        TRY(one, newest_stored(wanted[i], range_));
+      }
+      if (one.state == State::kPoint && one.time < range_.begin) one = {.state = State::kNone};
     }
-    if (newest.state == State::kPoint && newest.time < range_.begin)
-      newest = {.state = State::kNone};
-    const std::span<const SeriesId> one(&id, 1);
-    for (const std::shared_ptr<Head>& head : heads_) {
-      const std::optional<LastPoint> last = head->last(shard_, id, range_);
-      if (!last) continue;
-      if (newest.state == State::kPoint && newest.time > last->time) continue;
-      newest = {.time = last->time,
-                .value = last->value,
-                .is_float = last->is_float,
-                .state = State::kPoint};
+    return {};
+  }
+
+  // Those of a head, which came later. Both in the order of `wanted`.
+  static void add_recent(std::span<const SeriesId> wanted, std::span<const LastPoint> recent,
+                         std::vector<Entry>& newest) {
+    std::size_t i = 0;
+    for (const LastPoint& point : recent) {
+      while (wanted[i] != point.series) ++i;
+      if (newest[i].state == State::kPoint && newest[i].time > point.time) continue;
+      newest[i] = {.time = point.time,
+                   .value = point.value,
+                   .is_float = point.is_float,
+                   .state = State::kPoint};
     }
-    return newest;
   }
 
   Result<Entry> newest_stored(SeriesId id, TimeRange range) {
+    if (from_ == ReadFrom::kMemory) return not_in_memory();
     if (const auto& watch = selection_.watch()) TRY_VOID(watch->check());
     if (reader_ == nullptr) {
       TRY(reader_, SlotReader::open(*core_.chunks, layout_, shard_));
@@ -112,6 +132,7 @@ class Finder {
   }
 
   Core& core_;
+  const ReadFrom from_;
   const RowSelection& selection_;
   const std::uint32_t shard_;
   const CyclicLayout& layout_;
@@ -124,8 +145,9 @@ class Finder {
 }  // namespace
 
 Result<std::vector<LastPoint>> find_last_points(Core& core, const RowSelection& selection,
-                                                TimeRange asked, std::uint32_t shard) {
-  return Finder(core, selection, asked, shard).find();
+                                                TimeRange asked, std::uint32_t shard,
+                                                ReadFrom from) {
+  return Finder(core, selection, asked, shard, from).find();
 }
 
 }  // namespace halite::storage::engine

@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "storage/engine/core.h"
+#include "storage/engine/cursor.h"
 #include "storage/row_selection.h"
 
 namespace halite::storage::engine {
 
-// Blocks.
+// From memory alone (cursor.h) it takes little time, and what it cannot tell so is kUnavailable.
 [[nodiscard]] Result<std::vector<LastPoint>> find_last_points(Core& core,
                                                               const RowSelection& selection,
-                                                              TimeRange range, std::uint32_t shard);
+                                                              TimeRange range, std::uint32_t shard,
+                                                              ReadFrom from);
 
 }  // namespace halite::storage::engine

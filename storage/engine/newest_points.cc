@@ -3,6 +3,12 @@
 #include <memory>
 
 namespace halite::storage::engine {
+namespace {
+
+// Entries lie apart: memory is asked for one while those before it are read.
+constexpr std::size_t kAhead = 16;
+
+}  // namespace
 
 NewestPoints::~NewestPoints() {
   for (const std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
@@ -32,8 +38,9 @@ NewestPoints::Found NewestPoints::find(std::uint32_t shard_index,
   Shard& shard = shards_[shard_index];
   const std::lock_guard lock(shard.mutex);
   found.version = shard.version;
-  for (const SeriesId id : series) {
-    const Entry* const entry = at(id);
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    if (i + kAhead < series.size()) __builtin_prefetch(at(series[i + kAhead]));
+    const Entry* const entry = at(series[i]);
     found.entries.push_back(entry == nullptr ? Entry{} : *entry);
   }
   return found;

@@ -110,11 +110,11 @@ Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesVie
 }
 
 Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_key,
-                                      TimeRange range) {
+                                      TimeRange range, HeldBytes* held) {
   StoredSeries out;
   const TimestampMs slot_begin = generation * layout_.options().span_ms;
   TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) {
-    return take_cell(cell, value, slot_begin, range, view_->decoder(), out);
+    return take_cell(cell, value, slot_begin, range, view_->decoder(), out, held);
   }));
   return out;
 }
@@ -160,7 +160,8 @@ Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
   if (cursor.value().empty()) {
     summary.must_decode = true;
   } else {
-    TRY(summary.summaries, summaries_.decode(cursor.value()));
+    if (!summaries_) summaries_.emplace();
+    TRY(summary.summaries, summaries_->decode(cursor.value()));
   }
   return summary;
 }
@@ -215,7 +216,8 @@ Result<SlotReader::Extent> SlotReader::measure(std::int64_t generation, BytesVie
 }
 
 Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,
-                       TimeRange range, chunk::Decoder& decoder, StoredSeries& out) {
+                       TimeRange range, chunk::Decoder& decoder, StoredSeries& out,
+                       HeldBytes* held) {
   const TimestampMs begin = slot_begin + cell.offset_ms;
   if (cell.kind == CellKind::kTombstone) {
     if (value.size() != 4) return fail(Errc::kCorruption, "a tombstone without an end");
@@ -228,7 +230,12 @@ Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_be
   if (header.last_time < range.begin) return {};
   chunk::FlushedRun run;
   run.flush_number = cell.flush_number;
+  // It takes room for all that the chunk has, and keeps that for what is wanted.
+  if (held != nullptr) TRY_VOID(held->add(header.count * kPointBytes));
   TRY_VOID(decoder.decode(value, range, run.points));
+  if (held != nullptr) {
+    held->give_back((header.count - run.points.size()) * kPointBytes);
+  }
   if (run.points.empty()) return {};
   // Parts of one flush follow each other in time: one run.
   const auto same = std::ranges::find(out.runs, run.flush_number, &chunk::FlushedRun::flush_number);

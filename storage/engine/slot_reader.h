@@ -13,9 +13,13 @@
 #include "storage/chunk/merge.h"
 #include "storage/chunk/summary.h"
 #include "storage/engine/chunk_db.h"
+#include "storage/held_bytes.h"
 #include "storage/schema/cyclic_layout.h"
 
 namespace halite::storage::engine {
+
+// What a decoded point takes: its time and value, and at most a byte beside them.
+inline constexpr std::size_t kPointBytes = sizeof(TimestampMs) + sizeof(ValueBits) + 1;
 
 struct Tombstone {
   std::uint64_t flush_number = 0;
@@ -49,9 +53,9 @@ class SlotReader {
   [[nodiscard]] Result<std::vector<Slot>> slots();
 
   // What touches the range, of a series (chunk_key.h: series_key()). Quick when series are asked
-  // for in ascending order within a generation. Chunks come whole.
+  // for in ascending order within a generation. Decoding and its points count as held.
   [[nodiscard]] Result<StoredSeries> read(std::int64_t generation, BytesView series_key,
-                                          TimeRange range);
+                                          TimeRange range, HeldBytes* held = nullptr);
 
   // The times of a slot in which a series' summary says nothing: [0, 0) if there are none.
   [[nodiscard]] Result<Unsealed> unsealed(std::int64_t generation, BytesView series_key);
@@ -91,7 +95,7 @@ class SlotReader {
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
   const std::unique_ptr<ShardView> view_;
-  chunk::SummaryDecoder summaries_;
+  std::optional<chunk::SummaryDecoder> summaries_;  // once one is asked for
   // Room for keys.
   Bytes prefix_;
   Bytes key_;
@@ -100,7 +104,8 @@ class SlotReader {
 // Adds a cell's points or tombstone to `out` if it touches the range. slot_begin: the time at which
 // the cell's generation begins.
 [[nodiscard]] Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,
-                                     TimeRange range, chunk::Decoder& decoder, StoredSeries& out);
+                                     TimeRange range, chunk::Decoder& decoder, StoredSeries& out,
+                                     HeldBytes* held = nullptr);
 
 // All runs as one, what tombstones hide left out, within the range.
 [[nodiscard]] chunk::Points merge_runs(std::vector<chunk::FlushedRun> runs,

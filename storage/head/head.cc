@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -24,6 +25,39 @@ void sort_points(chunk::Points& points) {
     sorted.push_back(time, points.values[from], points.floats[from]);
   }
   points = std::move(sorted);
+}
+
+// A series whose last point to come is not told to be the newest in the range.
+struct Undecided {
+  std::size_t index = 0;  // of its place among what is found
+  HeadPoints copy;
+};
+
+// Decodes those, and takes out what has no point in the range.
+void decide(const std::vector<Undecided>& undecided, TimeRange range,
+            std::vector<LastPoint>& found) {
+  chunk::Points points;
+  std::vector<std::size_t> without;  // ascending
+  for (const Undecided& one : undecided) {
+    read_points(one.copy, range, points);
+    if (points.empty()) {
+      without.push_back(one.index);
+      continue;
+    }
+    found[one.index] = {.series = one.copy.id,
+                        .time = points.times.back(),
+                        .value = points.values.back(),
+                        .is_float = points.floats[points.size() - 1]};
+  }
+  if (without.empty()) return;
+  auto next = without.begin();
+  std::size_t index = 0;
+  std::erase_if(found, [&](const LastPoint&) {
+    const bool out = next != without.end() && *next == index;
+    if (out) ++next;
+    ++index;
+    return out;
+  });
 }
 
 }  // namespace
@@ -57,6 +91,7 @@ void Head::clear_place(SeriesId id) {
 std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const SeriesId> wanted,
                                    TimeRange range) {
   std::vector<HeadPoints> copies;
+  if (points() == 0) return copies;
   HeadShard& shard = shards_[shard_index];
   for (std::size_t begin = 0; begin < wanted.size(); begin += kSeriesPerLock) {
     const auto part = wanted.subspan(begin, std::min(kSeriesPerLock, wanted.size() - begin));
@@ -70,27 +105,53 @@ std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const Se
   return copies;
 }
 
-std::optional<LastPoint> Head::last(std::uint32_t shard_index, SeriesId id, TimeRange range) {
-  if (points() == 0) return std::nullopt;
-  HeadShard& shard = shards_[shard_index];
-  const std::lock_guard lock(shard.mutex());
-  const auto place = place_of(id);
-  if (!place) return std::nullopt;
-  const HeadSeries& series = shard.at(*place);
-  if (!series.touches(range)) return std::nullopt;
-  if (series.ordered && series.time < range.end) {
-    return LastPoint{
-        .series = id, .time = series.time, .value = series.value, .is_float = series.last_is_float};
+std::optional<std::vector<LastPoint>> Head::last(std::uint32_t shard_index,
+                                                 std::span<const SeriesId> wanted, TimeRange range,
+                                                 std::uint64_t decoded_max) {
+  std::vector<LastPoint> found;
+  if (points() == 0) return found;
+  found.reserve(wanted.size());
+  std::vector<Undecided> undecided;
+  for (std::size_t begin = 0; begin < wanted.size(); begin += kSeriesPerLock) {
+    const auto part = wanted.subspan(begin, std::min(kSeriesPerLock, wanted.size() - begin));
+    undecided.clear();
+    HeadShard& shard = shards_[shard_index];
+    std::unique_lock lock(shard.mutex());
+    for (const std::uint32_t place : places_of(shard, part)) {
+      const HeadSeries& series = shard.at(place);
+      if (!series.touches(range)) continue;
+      if (!series.ordered || series.time >= range.end) {
+        if (series.points > decoded_max) return std::nullopt;
+        decoded_max -= series.points;
+        Undecided& one = undecided.emplace_back();
+        one.index = found.size();
+        shard.copy(place, one.copy);
+      }
+      found.push_back({.series = series.id,
+                       .time = series.time,
+                       .value = series.value,
+                       .is_float = series.last_is_float});
+    }
+    lock.unlock();
+    decide(undecided, range, found);
   }
-  HeadPoints copy;
-  shard.copy(*place, copy);
-  chunk::Points points;
-  read_points(copy, range, points);
-  if (points.empty()) return std::nullopt;
-  return LastPoint{.series = id,
-                   .time = points.times.back(),
-                   .value = points.values.back(),
-                   .is_float = points.floats[points.size() - 1]};
+  return found;
+}
+
+// Under the shard's lock. Series lie apart from each other: memory is asked for all of them before
+// the first is looked at.
+std::vector<std::uint32_t> Head::places_of(const HeadShard& shard,
+                                           std::span<const SeriesId> wanted) const {
+  std::vector<std::uint32_t> places;
+  places.reserve(wanted.size());
+  for (const SeriesId id : wanted) prefetch_place(id);
+  for (const SeriesId id : wanted) {
+    const auto place = place_of(id);
+    if (!place) continue;
+    places.push_back(*place);
+    __builtin_prefetch(&shard.at(*place));
+  }
+  return places;
 }
 
 void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out) {

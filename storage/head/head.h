@@ -54,8 +54,13 @@ class Head {
   [[nodiscard]] std::vector<HeadPoints> copy(std::uint32_t shard, std::span<const SeriesId> wanted,
                                              TimeRange range);
 
-  // The newest point of a series in the range.
-  [[nodiscard]] std::optional<LastPoint> last(std::uint32_t shard, SeriesId id, TimeRange range);
+  // The newest point in the range of each wanted series, in their order; series without are left
+  // out. Takes the shard's lock as copy() does. Nothing at all where more than decoded_max points
+  // would have to be decoded: those of series with late ones, or with some behind the range.
+  [[nodiscard]] std::optional<std::vector<LastPoint>> last(std::uint32_t shard,
+                                                           std::span<const SeriesId> wanted,
+                                                           TimeRange range,
+                                                           std::uint64_t decoded_max);
 
   // About, of all shards; kept by account() so that reading it takes no lock.
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -70,6 +75,9 @@ class Head {
  private:
   static constexpr std::size_t kPageSeries = 4096;
   using Page = std::array<std::uint32_t, kPageSeries>;  // place + 1; 0 = none
+
+  [[nodiscard]] std::vector<std::uint32_t> places_of(const HeadShard& shard,
+                                                     std::span<const SeriesId> wanted) const;
 
   const std::uint64_t number_;
   std::vector<HeadShard> shards_;

@@ -1,4 +1,5 @@
 // The parts that chunks are made of, at their edges.
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <vector>
@@ -155,9 +156,17 @@ TEST(Entropy, AnyNumbersComeBack) {
           append_entropy(numbers, shape, scratch, bytes);
           Reader from(bytes);
           Numbers back(count);
-          read_entropy(from, scratch, back);
+          read_entropy(from, scratch, back, count);
           ASSERT_TRUE(from.ok() && from.left().empty()) << width << " bits, " << count;
           ASSERT_EQ(back, numbers) << width << " bits, " << count;
+          const std::size_t wanted = 1 + random() % count;
+          Reader again(bytes);
+          Numbers some(count);
+          read_entropy(again, scratch, some, wanted);
+          ASSERT_TRUE(again.ok() && again.left().empty()) << wanted << " of " << count;
+          ASSERT_TRUE(std::equal(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(wanted),
+                                 numbers.begin()))
+              << width << " bits, " << wanted << " of " << count;
         }
       }
     }

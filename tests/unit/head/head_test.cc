@@ -2,6 +2,7 @@
 
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -103,9 +104,40 @@ TEST(Head, LatePointsAreFoundInAnyRange) {
   EXPECT_THAT(read(head.copy(0, wanted, early).at(0), early).times, ElementsAre(100));
   const TimeRange late = {.begin = 800, .end = 1000};
   EXPECT_THAT(read(head.copy(0, wanted, late).at(0), late).times, ElementsAre(900));
-  EXPECT_EQ(head.last(0, 1, kAlways).value().time, 900);
-  EXPECT_EQ(head.last(0, 1, {.begin = 0, .end = 900}).value().time, 500);
-  EXPECT_FALSE(head.last(0, 1, {.begin = 901, .end = 5000}).has_value());
+  EXPECT_EQ(head.last(0, wanted, kAlways, 3)->at(0).time, 900);
+  EXPECT_EQ(head.last(0, wanted, {.begin = 0, .end = 900}, 3)->at(0).time, 500);
+  EXPECT_THAT(*head.last(0, wanted, {.begin = 901, .end = 5000}, 3), IsEmpty());
+  EXPECT_FALSE(head.last(0, wanted, kAlways, 2).has_value());
+}
+
+TEST(Head, NewestPointsOfManyComeInTheOrderAsked) {
+  constexpr SeriesId kSeries = 1000;  // more than are looked at under one lock
+  Head head(1, 1, kSeries);
+  std::vector<SeriesId> wanted;
+  for (SeriesId id = 0; id < kSeries; ++id) {
+    wanted.push_back(id);
+    if (id % 7 == 3) continue;  // has none
+    append(head, 0, id, 500, std::int64_t{id});
+    if (id % 5 == 0) append(head, 0, id, 300, std::int64_t{id} + 10'000);  // late
+    if (id % 3 == 0) append(head, 0, id, 800, std::int64_t{id} + 20'000);
+  }
+  const auto found = [&](TimeRange range) {
+    std::vector<std::pair<SeriesId, std::int64_t>> points;
+    const auto newest_points = head.last(0, wanted, range, UINT64_MAX);
+    for (const LastPoint& point : newest_points.value()) {
+      points.emplace_back(point.series, as_integer(point.value));
+    }
+    return points;
+  };
+  std::vector<std::pair<SeriesId, std::int64_t>> newest;
+  std::vector<std::pair<SeriesId, std::int64_t>> early;  // before 400
+  for (const SeriesId id : wanted) {
+    if (id % 7 == 3) continue;
+    newest.emplace_back(id, std::int64_t{id} + (id % 3 == 0 ? 20'000 : 0));
+    if (id % 5 == 0) early.emplace_back(id, std::int64_t{id} + 10'000);
+  }
+  EXPECT_EQ(found(kAlways), newest);
+  EXPECT_EQ(found({.begin = 0, .end = 400}), early);
 }
 
 TEST(Head, StreamsGrowPastEverySizeOfBlocks) {
