@@ -1,0 +1,241 @@
+#include "storage/hbase/batch.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/gather.h"
+#include "storage/hbase/batch_request.h"
+#include "storage/hbase/mutation_message.h"
+#include "storage/hbase/rpc/transport.h"
+
+namespace halite::storage::hbase {
+
+namespace {
+
+constexpr std::size_t kRequestsAtOnce = 64;  // of one call, over all servers
+
+class WriteJob final : public BatchJob {
+ public:
+  WriteJob(std::vector<RowMutation> rows, Durability durability)
+      : rows_(std::move(rows)), durability_(durability) {}
+
+  [[nodiscard]] std::size_t size() const override { return rows_.size(); }
+  [[nodiscard]] const Bytes& row(std::size_t at) const override { return rows_[at].row; }
+  [[nodiscard]] std::size_t bytes(std::size_t at) const override {
+    return mutation_bytes(rows_[at]);
+  }
+  [[nodiscard]] bool atomic(std::size_t at) const override {
+    return !rows_[at].puts.empty() && !rows_[at].deletes.empty();
+  }
+  void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const override {
+    const RowMutation& row = rows_[at];
+    if (!row.deletes.empty()) {
+      write_deletes(row, durability_, *to.add_action()->mutable_mutation(), cells);
+    }
+    if (!row.puts.empty()) {
+      write_puts(row, durability_, *to.add_action()->mutable_mutation(), cells);
+    }
+  }
+  Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) override {
+    static_cast<void>(at);
+    for (int i = 0; i < result.associated_cell_count(); ++i) TRY_VOID(cells.next());
+    return {};
+  }
+
+ private:
+  const std::vector<RowMutation> rows_;
+  const Durability durability_;
+};
+
+class ReadJob final : public BatchJob {
+ public:
+  explicit ReadJob(std::vector<RowGet> reads) : reads_(std::move(reads)), rows_(reads_.size()) {
+    for (std::size_t i = 0; i < reads_.size(); ++i) rows_[i].key = reads_[i].row;
+  }
+
+  std::vector<Row> take_rows() { return std::move(rows_); }
+
+  [[nodiscard]] std::size_t size() const override { return reads_.size(); }
+  [[nodiscard]] const Bytes& row(std::size_t at) const override { return reads_[at].row; }
+  [[nodiscard]] std::size_t bytes(std::size_t at) const override {
+    constexpr std::size_t kMessageBytes = 16;
+    std::size_t bytes = kMessageBytes + reads_[at].row.size();
+    for (const FamilyColumns& columns : reads_[at].columns) {
+      bytes += kMessageBytes + columns.family.size();
+      for (const Bytes& qualifier : columns.qualifiers) bytes += 2 + qualifier.size();
+    }
+    return bytes;
+  }
+  [[nodiscard]] bool atomic(std::size_t) const override { return false; }
+  void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const override {
+    static_cast<void>(cells);
+    write_get(reads_[at], *to.add_action()->mutable_get());
+  }
+  Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) override {
+    Row& row = rows_[at];
+    row.cells.clear();
+    for (const pb::Cell& cell : result.cell()) row.cells.push_back(cell_from(cell));
+    for (int i = 0; i < result.associated_cell_count(); ++i) {
+      TRY(const CellView cell, cells.next());
+      row.cells.push_back(cell_from(cell));
+    }
+    return {};
+  }
+
+ private:
+  const std::vector<RowGet> reads_;
+  std::vector<Row> rows_;
+};
+
+using Failures = std::vector<BatchFailure>;
+
+// Sends a part of the job to one server. Always good: what failed is in the list.
+Task<Failures> send(CorePtr core, std::shared_ptr<BatchJob> job, Endpoint server,
+                    std::vector<BatchItem> items, std::uint32_t timeout_ms) {
+  BatchRequest request(*job, std::move(items));
+  Task<Gate::Pass> entering = core->servers.batch_pass(server);
+  const auto pass = co_await std::move(entering);
+  if (!pass) {
+    co_return request.all_failed(
+        Fault{.remedy = Remedy::kGiveUp, .error = pass.error(), .moved = {}});
+  }
+  RemoteTask<Reply> calling = core->servers.call(server, kClientService, request.call(timeout_ms));
+  const Outcome<Reply> reply = co_await std::move(calling);
+  if (!reply) co_return request.all_failed(reply.error());
+  co_return request.read(*reply, to_text(server), *job);
+}
+
+// One attempt of what is still to be done.
+class Round {
+ public:
+  Round(CorePtr core, std::string table, std::shared_ptr<BatchJob> job)
+      : core_(std::move(core)), table_(std::move(table)), job_(std::move(job)) {}
+
+  // Returns the items that failed, those without a region that nobody could locate.
+  Task<Failures> run(std::vector<std::size_t> pending, std::uint32_t timeout_ms) {
+    Failures failures;
+    std::optional<Fault> lookup_fault;  // one is enough: meta answers all or none
+    std::map<Endpoint, std::vector<BatchItem>> by_server;
+    for (const std::size_t at : pending) {
+      RegionPtr region = core_->locator.known(table_, job_->row(at));
+      if (region == nullptr && !lookup_fault) {
+        RemoteTask<RegionPtr> locating = core_->locator.locate(table_, job_->row(at));
+        Outcome<RegionPtr> located = co_await std::move(locating);
+        if (located) {
+          region = *std::move(located);
+        } else {
+          lookup_fault = std::move(located).error();
+        }
+      }
+      if (region == nullptr) {
+        failures.push_back({{.at = at, .region = nullptr}, *lookup_fault});
+      } else {
+        by_server[region->server].push_back({.at = at, .region = std::move(region)});
+      }
+    }
+    std::vector<Task<Failures>> parts;
+    for (auto& [server, items] : by_server) {
+      std::ranges::sort(
+          items, {}, [](const BatchItem& item) { return std::pair(item.region.get(), item.at); });
+      cut(server, items, timeout_ms, parts);
+    }
+    auto gathering = gather(std::move(parts), kRequestsAtOnce);
+    std::vector<Result<Failures>> outcomes = co_await std::move(gathering);
+    for (Result<Failures>& outcome : outcomes) {
+      if (!outcome) co_return std::unexpected(std::move(outcome).error());
+      std::ranges::move(*outcome, std::back_inserter(failures));
+    }
+    co_return failures;
+  }
+
+ private:
+  void cut(const Endpoint& server, std::vector<BatchItem>& items, std::uint32_t timeout_ms,
+           std::vector<Task<Failures>>& parts) const {
+    std::vector<BatchItem> part;
+    std::size_t bytes = 0;
+    for (BatchItem& item : items) {
+      const std::size_t more = job_->bytes(item.at);
+      if (!part.empty() && (part.size() == core_->options.batch_actions_max ||
+                            bytes + more > core_->options.request_bytes_max)) {
+        parts.push_back(send(core_, job_, server, std::exchange(part, {}), timeout_ms));
+        bytes = 0;
+      }
+      bytes += more;
+      part.push_back(std::move(item));
+    }
+    parts.push_back(send(core_, job_, server, std::move(part), timeout_ms));
+  }
+
+  const CorePtr core_;
+  const std::string table_;
+  const std::shared_ptr<BatchJob> job_;
+};
+
+// Which fault decides on the pause.
+int weight(const Fault& fault) {
+  switch (fault.remedy) {
+    case Remedy::kGiveUp:
+      return 4;
+    case Remedy::kOverloaded:
+      return 3;
+    case Remedy::kAtOnce:
+    case Remedy::kMoved:
+      return 0;
+    case Remedy::kWait:
+    case Remedy::kRelocate:
+    case Remedy::kReopen:
+    case Remedy::kReconnect:
+      break;
+  }
+  return 1;
+}
+
+Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
+  std::vector<std::size_t> pending(job->size());
+  std::iota(pending.begin(), pending.end(), std::size_t{0});
+  std::size_t bytes = 0;
+  for (const std::size_t at : pending) bytes += job->bytes(at);
+  Task<Gate::Pass> entering = core->operations->enter({.items = 0, .bytes = bytes});
+  CO_TRY(const Gate::Pass pass, co_await std::move(entering));
+
+  Retry retry(core, core->options.operation_ms_max);
+  Round round(core, table, job);
+  while (!pending.empty()) {
+    Task<Failures> attempt = round.run(std::move(pending), retry.call_ms());
+    CO_TRY(Failures failures, co_await std::move(attempt));
+    if (failures.empty()) break;
+    pending.clear();
+    const Fault* worst = nullptr;
+    for (const BatchFailure& failure : failures) {
+      if (failure.item.region != nullptr) core->locator.learn(failure.item.region, failure.fault);
+      pending.push_back(failure.item.at);
+      if (worst == nullptr || weight(failure.fault) > weight(*worst)) worst = &failure.fault;
+    }
+    std::ranges::sort(pending);
+    Task<void> pausing = retry.after(*worst);
+    CO_TRY_VOID(co_await std::move(pausing));
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+Task<void> write_rows(CorePtr core, std::string table, std::vector<RowMutation> rows) {
+  const Durability durability = core->options.durability;
+  auto job = std::make_shared<WriteJob>(std::move(rows), durability);
+  Task<void> running = run(std::move(core), std::move(table), std::move(job));
+  co_return co_await std::move(running);
+}
+
+Task<std::vector<Row>> read_rows(CorePtr core, std::string table, std::vector<RowGet> reads) {
+  const auto job = std::make_shared<ReadJob>(std::move(reads));
+  Task<void> running = run(std::move(core), std::move(table), job);
+  CO_TRY_VOID(co_await std::move(running));
+  co_return job->take_rows();
+}
+
+}  // namespace halite::storage::hbase

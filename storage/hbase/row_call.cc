@@ -1,0 +1,185 @@
+#include "storage/hbase/row_call.h"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "storage/hbase/batch.h"
+#include "storage/hbase/mutation_message.h"
+#include "storage/hbase/proto/client.pb.h"
+
+namespace halite::storage::hbase {
+
+namespace {
+
+constexpr const char* kComparators = "org.apache.hadoop.hbase.filter.";
+
+struct RowAnswer {
+  std::vector<Cell> cells;
+  bool processed = false;
+};
+
+Outcome<RowAnswer> read_answer(const Reply& reply) {
+  pb::MutateResponse response;
+  if (!response.ParseFromArray(reply.message.data(), static_cast<int>(reply.message.size()))) {
+    return give_up(Errc::kInternal, "HBase answered a write with something that is no answer");
+  }
+  RowAnswer answer;
+  answer.processed = response.processed();
+  for (const pb::Cell& cell : response.result().cell()) answer.cells.push_back(cell_from(cell));
+  CellReader reader(reply.cellblock);
+  while (!reader.at_end()) {
+    const Result<CellView> cell = reader.next();
+    if (!cell) return std::unexpected(Fault{.error = cell.error(), .moved = {}});
+    answer.cells.push_back(cell_from(*cell));
+  }
+  return answer;
+}
+
+// One attempt. What it learns of the region is remembered.
+RemoteTask<RowAnswer> attempt(CorePtr core, std::string table, pb::MutateRequest request,
+                              Bytes cellblock, std::uint32_t timeout_ms) {
+  RemoteTask<RegionPtr> locating = core->locator.locate(table, request.mutation().row());
+  Outcome<RegionPtr> region = co_await std::move(locating);
+  if (!region) co_return std::unexpected(std::move(region).error());
+  set_region(*request.mutable_region(), (*region)->name);
+  Call call{.method = "Mutate",
+            .message = request.SerializeAsString(),
+            .cellblock = std::move(cellblock),
+            .timeout_ms = timeout_ms,
+            .priority = {}};
+  RemoteTask<Reply> calling =
+      core->servers.call((*region)->server, kClientService, std::move(call));
+  Outcome<Reply> reply = co_await std::move(calling);
+  if (!reply) {
+    core->locator.learn(*region, reply.error());
+    co_return std::unexpected(std::move(reply).error());
+  }
+  co_return read_answer(*reply);
+}
+
+Bytes one_cell(const CellAddress& cell, BytesView value, TimestampMs time) {
+  Bytes block;
+  append_cell(block, {.row = cell.row,
+                      .family = cell.family,
+                      .qualifier = cell.qualifier,
+                      .time = wire_time(time),
+                      .kind = CellKind::kPut,
+                      .value = value});
+  return block;
+}
+
+void set_mutation(pb::MutationProto& mutation, pb::MutationProto::MutationType type,
+                  const Bytes& row, Durability durability) {
+  mutation.set_row(row);
+  mutation.set_mutate_type(type);
+  mutation.set_associated_cell_count(1);
+  if (durability != Durability::kTableDefault) {
+    mutation.set_durability(static_cast<std::uint32_t>(durability));
+  }
+}
+
+void set_condition(pb::Condition& condition, const CheckAndPut& change) {
+  condition.set_row(change.cell.row);
+  condition.set_family(change.cell.family);
+  condition.set_qualifier(change.cell.qualifier);
+  condition.set_compare_type(pb::EQUAL);
+  pb::Comparator& comparator = *condition.mutable_comparator();
+  if (!change.expected) {
+    comparator.set_name(std::string(kComparators) + "NullComparator");
+    comparator.set_serialized_comparator("");
+    return;
+  }
+  pb::BinaryComparator binary;
+  binary.mutable_comparable()->set_value(*change.expected);
+  comparator.set_name(std::string(kComparators) + "BinaryComparator");
+  comparator.set_serialized_comparator(binary.SerializeAsString());
+}
+
+bool says_wrong_length(const Fault& fault) {
+  return fault.error.message.contains("isn't 64 bits wide") ||
+         fault.error.message.contains("is not 64 bits wide") ||
+         fault.error.message.contains("not a long");
+}
+
+enum class Found : std::uint8_t { kOurs, kOther, kUnreadable };
+
+// After a lost answer: is what the cell holds what this write would have left there?
+boost::asio::awaitable<Found> read_back(CorePtr core, std::string table,
+                                        const CheckAndPut& change) {
+  std::vector<RowGet> reads(1);
+  reads.front().row = change.cell.row;
+  reads.front().columns.push_back(
+      {.family = change.cell.family, .qualifiers = {change.cell.qualifier}});
+  Task<std::vector<Row>> reading = read_rows(std::move(core), std::move(table), std::move(reads));
+  const Result<std::vector<Row>> rows = co_await std::move(reading);
+  if (!rows) co_return Found::kUnreadable;
+  const std::vector<Cell>& cells = rows->front().cells;
+  const bool ours = !cells.empty() && cells.front().value == change.value &&
+                    (change.time == 0 || cells.front().time == change.time);
+  co_return ours ? Found::kOurs : Found::kOther;
+}
+
+}  // namespace
+
+Task<std::int64_t> increment_cell(CorePtr core, std::string table, CellAddress cell,
+                                  std::int64_t delta) {
+  Bytes amount;
+  append_be(amount, static_cast<std::uint64_t>(delta));
+  const Bytes cellblock = one_cell(cell, amount, 0);
+  pb::MutateRequest request;
+  set_mutation(*request.mutable_mutation(), pb::MutationProto::INCREMENT, cell.row,
+               core->options.durability);
+  // The same for every attempt: so HBase knows one that it has counted already.
+  request.mutable_mutation()->set_nonce(core->nonce());
+  request.set_nonce_group(core->nonce_group);
+
+  Retry retry(core, core->options.operation_ms_max);
+  for (;;) {
+    RemoteTask<RowAnswer> trying = attempt(core, table, request, cellblock, retry.call_ms());
+    const Outcome<RowAnswer> answer = co_await std::move(trying);
+    if (answer) {
+      if (answer->cells.size() != 1 || answer->cells.front().value.size() != sizeof delta) {
+        co_return fail(Errc::kInternal, "HBase did not say what a counter holds now");
+      }
+      const Bytes& sum = answer->cells.front().value;
+      co_return static_cast<std::int64_t>(load_be<std::uint64_t>(sum.data()));
+    }
+    if (says_wrong_length(answer.error())) {
+      co_return fail(Errc::kInvalidArgument, answer.error().error.message);
+    }
+    Task<void> pausing = retry.after(answer.error());
+    CO_TRY_VOID(co_await std::move(pausing));
+  }
+}
+
+Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table, CheckAndPut change) {
+  const Bytes cellblock = one_cell(change.cell, change.value, change.time);
+  pb::MutateRequest request;
+  set_mutation(*request.mutable_mutation(), pb::MutationProto::PUT, change.cell.row,
+               core->options.durability);
+  set_condition(*request.mutable_condition(), change);
+
+  bool doubt = false;  // an attempt may have been applied unseen
+  Retry retry(core, core->options.operation_ms_max);
+  for (;;) {
+    RemoteTask<RowAnswer> trying = attempt(core, table, request, cellblock, retry.call_ms());
+    const Outcome<RowAnswer> answer = co_await std::move(trying);
+    if (answer && answer->processed) co_return CasOutcome::kApplied;
+    if (answer && !doubt) co_return CasOutcome::kRefused;
+    if (answer) {
+      // Refused by what an attempt of ours wrote, or by somebody else, perhaps over ours.
+      auto reading = read_back(core, table, change);
+      const Found found = co_await std::move(reading);
+      co_return found == Found::kOurs ? CasOutcome::kApplied : CasOutcome::kUnknown;
+    }
+    doubt = doubt || answer.error().maybe_done;
+    Task<void> pausing = retry.after(answer.error());
+    const Result<void> paused = co_await std::move(pausing);
+    if (!paused && doubt) co_return CasOutcome::kUnknown;
+    if (!paused) co_return std::unexpected(paused.error());
+  }
+}
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,20 @@
+// Requests for one row whose answer matters: counters, and writes under a condition.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/task.h"
+#include "storage/hbase/core.h"
+#include "storage/hbase/data.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage::hbase {
+
+// Every argument has been checked.
+[[nodiscard]] Task<std::int64_t> increment_cell(CorePtr core, std::string table, CellAddress cell,
+                                                std::int64_t delta);
+[[nodiscard]] Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table,
+                                                  CheckAndPut change);
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,124 @@
+// One connection to one service of one server: many calls at once, answered in any order.
+//
+//   Threads  call(), close() and the questions from any thread; the socket lives on a strand.
+//   Life     made connected-to-be; once broken it stays so, and a new one is made. What it has
+//   under
+//            way keeps it alive.
+//   Limits   server_calls_max and server_bytes_max at a time, the rest waits in line; every call
+//   has
+//            its time; a server that owes answers and is silent is given up.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/completion.h"
+#include "common/gate.h"
+#include "storage/hbase/options.h"
+#include "storage/hbase/rpc/fault.h"
+#include "storage/hbase/rpc/stats.h"
+#include "storage/hbase/rpc/transport.h"
+
+namespace halite::storage::hbase {
+
+struct Call {
+  const char* method = "";  // lives for ever
+  Bytes message;
+  Bytes cellblock;
+  std::uint32_t timeout_ms = 0;           // at least 1
+  std::optional<std::uint32_t> priority;  // nothing = the server's choice
+};
+
+struct Reply {
+  std::shared_ptr<const Bytes> frame;  // what the views point into
+  BytesView message;
+  BytesView cellblock;
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+  struct Private {};
+
+ public:
+  struct Setup {
+    Endpoint server;
+    std::string service;
+    boost::asio::any_io_executor executor;
+    MakeTransport transport;
+  };
+  // Begins to connect; calls may come at once. Options and stats outlive it.
+  static std::shared_ptr<Connection> open(Setup setup, const ClientOptions& options, Stats& stats);
+  Connection(Private, Setup setup, const ClientOptions& options, Stats& stats);
+
+  RemoteTask<Reply> call(Call call);
+
+  // Why no call can succeed any more; nothing while one can.
+  [[nodiscard]] std::optional<Error> broken() const;
+  // It has answered something once.
+  [[nodiscard]] bool answered() const;
+
+  // Calls under way end with this error.
+  void close(Error why);
+  // Finished once it holds no socket and runs nothing any more.
+  [[nodiscard]] Completion ended() const { return ended_; }
+
+ private:
+  using Moment = std::chrono::steady_clock::time_point;
+  struct Pending;
+  class Running;
+
+  // The connection goes before what tells that it has.
+  static boost::asio::awaitable<void> run(std::shared_ptr<Running> running,
+                                          std::shared_ptr<Connection> self);
+  static boost::asio::awaitable<void> watch(std::shared_ptr<Running> running,
+                                            std::shared_ptr<Connection> self);
+  static boost::asio::awaitable<void> write_queued(std::shared_ptr<Running> running,
+                                                   std::shared_ptr<Connection> self);
+  Task<void> greet();
+  Task<void> read_answers();
+  Task<void> read_long(Bytes& frame, std::size_t have);
+  Result<void> deliver(Bytes frame);
+  std::vector<std::shared_ptr<Pending>> next_to_write();
+  void wake_writer();
+  void start_writer();
+  void expire(Moment now);
+  [[nodiscard]] std::optional<std::string> reason_to_end(Moment now) const;
+  void break_off(Error why);
+  [[nodiscard]] std::string name() const;
+
+  const Setup setup_;
+  const ClientOptions& options_;
+  Stats& stats_;
+  const boost::asio::any_io_executor strand_;
+  const std::shared_ptr<Gate> gate_;
+  const Completion ended_;
+
+  // Only on the strand.
+  std::unique_ptr<Transport> transport_;
+  boost::asio::steady_timer tick_;
+  bool connected_ = false;
+  Moment heard_;  // the last byte, or when there was nothing to hear
+  Moment used_;   // the last call
+  Moment opened_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::uint32_t last_id_ = 0;
+  std::unordered_map<std::uint32_t, std::shared_ptr<Pending>> pending_;
+  std::deque<std::shared_ptr<Pending>> queue_;  // not yet written; some may have expired
+  bool writing_ = true;  // a writer is there, or one comes after the greeting
+  bool answered_ = false;
+  std::optional<Error> broken_;
+  std::weak_ptr<Running> running_;
+};
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,24 @@
+// What the client of HBase counts.
+#pragma once
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+namespace halite::storage::hbase {
+
+struct Stats {
+  explicit Stats(prometheus::Registry& registry);  // outlives it
+
+  prometheus::Counter& requests;
+  prometheus::Counter& timeouts;
+  prometheus::Counter& retries;  // of rows, of lookups and of scanners
+  prometheus::Counter& lookups;  // questions to hbase:meta
+  prometheus::Counter& sent_bytes;
+  prometheus::Counter& received_bytes;
+  prometheus::Counter& connections;  // opened so far
+  prometheus::Counter& broken;       // that ended with an error
+  prometheus::Counter& late;         // answers nobody waited for any more
+};
+
+}  // namespace halite::storage::hbase
