@@ -100,6 +100,12 @@ class FakeHBase::World : public std::enable_shared_from_this<World> {
     thread_ = std::thread([this] { context_.run(); });
   }
 
+  // Runs it on the server's thread and waits.
+  template <class Work>
+  auto on_thread(Work work) {
+    return asio::post(context_, asio::use_future(std::move(work))).get();
+  }
+
   // The thread ends when nothing is open any more.
   void stop() {
     on_thread([this] {
@@ -108,12 +114,6 @@ class FakeHBase::World : public std::enable_shared_from_this<World> {
       for (const SessionPtr& session : sessions_) session->close();
     });
     thread_.join();
-  }
-
-  // Runs it on the server's thread and waits.
-  template <class Work>
-  auto on_thread(Work work) {
-    return asio::post(context_, asio::use_future(std::move(work))).get();
   }
 
   FakeHBaseData& data() { return calls_->data(); }
