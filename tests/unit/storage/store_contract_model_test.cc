@@ -21,7 +21,7 @@ using CellName = std::tuple<Family, Bytes, Bytes>;
 // What the promises say, as simply as possible.
 class Model {
  public:
-  explicit Model(const FakeClock& clock) : clock_(clock) {}
+  Model(const FakeClock& clock, bool cluster) : clock_(clock), cluster_(cluster) {}
 
   void clear() { cells_.clear(); }  // a new table; the store's times go on
 
@@ -32,12 +32,19 @@ class Model {
     for (const Column& column : write.deletes) {
       cells_.erase({column.family, write.row, column.qualifier});
     }
+    const TimestampMs before_deletes = std::max(seen_, clock_.now_ms());
+    if (cluster_ && !write.deletes.empty()) seen_ = before_deletes + 1;
     for (const CellWrite& put : write.puts) {
       const TimestampMs time = put.time != 0 ? put.time : std::max(seen_, clock_.now_ms());
       seen_ = std::max(seen_, time);
       ModelCell& cell = cells_[{put.column.family, write.row, put.column.qualifier}];
       if (time >= cell.time) cell = {put.value, time};
     }
+  }
+
+  // A cluster's own counters move times on.
+  void counted() {
+    if (cluster_) seen_ = std::max(seen_, clock_.now_ms()) + 1;
   }
 
   [[nodiscard]] const ModelCell* find(Family family, const Bytes& row,
@@ -78,6 +85,7 @@ class Model {
   }
 
   const FakeClock& clock_;
+  const bool cluster_;
   TimestampMs seen_ = 0;
   TimestampMs floor_ = 0;  // of stamps since it was opened
   std::map<CellName, ModelCell> cells_;
@@ -108,7 +116,9 @@ class StoreModel : public StoreContract {
     RowWrite write;
     write.row = row_key();
     for (std::uint32_t i = below(5); i > 0; --i) {
-      const TimestampMs time = below(2) == 0 ? 0 : clock_.now_ms() - 1500 + below(2000);
+      const bool stamped = below(2) == 0;
+      const TimestampMs random = clock_.now_ms() - 1500 + below(2000);
+      const TimestampMs time = stamped || GetParam().cluster ? 0 : random;
       write.puts.push_back({{family(), name(2)}, numbered("v", below(1'000'000)), time});
     }
     for (std::uint32_t i = below(3); i > 0; --i) write.deletes.push_back({family(), name(2)});
@@ -128,7 +138,7 @@ class StoreModel : public StoreContract {
     if (!spec.ranges.empty() && below(4) == 0) spec.ranges.back().end.clear();
     if (below(3) == 0) spec.qualifier_begin = name(2);
     if (below(3) == 0) spec.qualifier_end = name(2);
-    if (below(4) == 0) spec.time_begin = clock_.now_ms() - below(1500);
+    if (below(4) == 0 && !GetParam().cluster) spec.time_begin = clock_.now_ms() - below(1500);
     if (below(4) == 0) spec.rows = std::make_shared<EvenLength>();
     spec.keys_only = below(4) == 0;
     spec.reverse = below(2) == 0;
@@ -154,6 +164,7 @@ class StoreModel : public StoreContract {
     Bytes after;
     append_be(after, static_cast<std::uint64_t>(before + delta));
     model_.write({row, {{column, after, 0}}, {}});
+    if (column.family == 0) model_.counted();
   }
 
   void compare_and_put_some() {
@@ -191,11 +202,12 @@ class StoreModel : public StoreContract {
   }
 
   static std::vector<std::string> with_times(const std::vector<Row>& rows) {
+    const bool times = !GetParam().cluster;
     std::vector<std::string> texts;
     for (const Row& row : rows) {
       std::string text = to_hex(row.key) + ":";
       for (const Cell& cell : row.cells) {
-        text += fmt::format(" {}={}@{}", to_hex(cell.qualifier), cell.value, cell.time);
+        text += fmt::format(" {}={}@{}", to_hex(cell.qualifier), cell.value, times ? cell.time : 0);
       }
       texts.push_back(std::move(text));
     }
@@ -236,7 +248,7 @@ class StoreModel : public StoreContract {
   }
 
   std::mt19937 random_;
-  Model model_{clock_};
+  Model model_{clock_, GetParam().cluster};
 };
 INSTANTIATE_TEST_SUITE_P(Store, StoreModel, testing::ValuesIn(store_kinds()), kind_name);
 
