@@ -52,7 +52,7 @@ hbase::TableDescriptor description_of(const std::string& name, const TableSpec& 
                                       const HBaseTableOptions& options) {
   hbase::TableDescriptor table;
   table.name = name;
-  table.configuration[kFamiliesKey] = family_names(spec);
+  table.attributes[kFamiliesKey] = family_names(spec);
   for (const FamilySpec& family : spec.families) {
     hbase::FamilyDescriptor& made = table.families.emplace_back();
     made.name = family.name;
@@ -68,8 +68,8 @@ hbase::TableDescriptor description_of(const std::string& name, const TableSpec& 
 // In our order where we made the table, else in that of `spec` if they are the same.
 std::vector<FamilySpec> families_of(const hbase::TableDescriptor& table, const TableSpec& spec) {
   std::vector<FamilySpec> families;
-  const auto ours = table.configuration.find(kFamiliesKey);
-  if (ours != table.configuration.end()) {
+  const auto ours = table.attributes.find(kFamiliesKey);
+  if (ours != table.attributes.end()) {
     std::string_view rest = ours->second;
     while (!rest.empty()) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
@@ -150,7 +150,7 @@ Task<void> HBaseStore::await_enabled(std::string name) {
 
 // A table of ours follows the setting; in others we only see to it that it can be kept.
 Task<void> HBaseStore::settle_expiry(hbase::TableDescriptor found, TableSpec spec) {
-  const bool ours = found.configuration.contains(kFamiliesKey);
+  const bool ours = found.attributes.contains(kFamiliesKey);
   bool changed = false;
   for (const FamilySpec& family : spec.families) {
     const auto at = std::ranges::find(found.families, family.name, &hbase::FamilyDescriptor::name);

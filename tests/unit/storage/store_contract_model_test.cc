@@ -1,6 +1,7 @@
 // Random calls against a store and against a plain map that follows the words of wide_column.h.
 #include <map>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -27,18 +28,16 @@ class Model {
 
   void reopen() { floor_ = seen_ + 1; }
 
-  void write(const RowWrite& write) {
+  void write(const std::vector<RowWrite>& rows) {
+    if (cluster_) return write_on_cluster(rows);
     seen_ = std::max(seen_, floor_);
-    for (const Column& column : write.deletes) {
-      cells_.erase({column.family, write.row, column.qualifier});
-    }
-    const TimestampMs before_deletes = std::max(seen_, clock_.now_ms());
-    if (cluster_ && !write.deletes.empty()) seen_ = before_deletes + 1;
-    for (const CellWrite& put : write.puts) {
-      const TimestampMs time = put.time != 0 ? put.time : std::max(seen_, clock_.now_ms());
-      seen_ = std::max(seen_, time);
-      ModelCell& cell = cells_[{put.column.family, write.row, put.column.qualifier}];
-      if (time >= cell.time) cell = {put.value, time};
+    for (const RowWrite& row : rows) {
+      erase(row);
+      for (const CellWrite& put : row.puts) {
+        const TimestampMs time = put.time != 0 ? put.time : std::max(seen_, clock_.now_ms());
+        seen_ = std::max(seen_, time);
+        set(row.row, put, time);
+      }
     }
   }
 
@@ -74,6 +73,45 @@ class Model {
   }
 
  private:
+  void erase(const RowWrite& row) {
+    for (const Column& column : row.deletes) {
+      cells_.erase({column.family, row.row, column.qualifier});
+    }
+  }
+  void set(const Bytes& row, const CellWrite& put, TimestampMs time) {
+    ModelCell& cell = cells_[{put.column.family, row, put.column.qualifier}];
+    if (time >= cell.time) cell = {put.value, time};
+  }
+
+  // All is stamped at once; then each row's deletes reach up to the time they happen at, and what
+  // the same call puts there comes a millisecond later.
+  void write_on_cluster(const std::vector<RowWrite>& rows) {
+    const TimestampMs stamp = std::max(seen_, clock_.now_ms());
+    seen_ = stamp;
+    std::map<Bytes, TimestampMs> deleted_until;  // by row
+    std::set<CellName> deleted;
+    std::vector<Bytes> order;
+    for (const RowWrite& row : rows) {
+      if (row.puts.empty() && row.deletes.empty()) continue;
+      if (std::ranges::find(order, row.row) == order.end()) order.push_back(row.row);
+      for (const Column& column : row.deletes) {
+        deleted.insert({column.family, row.row, column.qualifier});
+        deleted_until[row.row] = 0;
+      }
+    }
+    for (const Bytes& row : order) {
+      const auto found = deleted_until.find(row);
+      if (found != deleted_until.end()) found->second = seen_++;
+    }
+    for (const RowWrite& row : rows) {
+      erase(row);
+      for (const CellWrite& put : row.puts) {
+        const bool after = deleted.contains({put.column.family, row.row, put.column.qualifier});
+        set(row.row, put, after ? deleted_until[row.row] + 1 : stamp);
+      }
+    }
+  }
+
   [[nodiscard]] bool is_there(Family family, const ModelCell& cell) const {
     return family == 0 || cell.time > clock_.now_ms() - kShortTtlMs;
   }
@@ -148,7 +186,7 @@ class StoreModel : public StoreContract {
   void write_some() {
     std::vector<RowWrite> rows;
     for (std::uint32_t i = 1 + below(4); i > 0; --i) rows.push_back(row_write());
-    for (const RowWrite& row : rows) model_.write(row);
+    model_.write(rows);
     const auto written = run_task(table_->write(std::move(rows)));
     ASSERT_TRUE(written) << written.error().message;
   }
@@ -163,7 +201,7 @@ class StoreModel : public StoreContract {
     EXPECT_EQ(run_task(table_->increment(row, column, delta)).value(), before + delta);
     Bytes after;
     append_be(after, static_cast<std::uint64_t>(before + delta));
-    model_.write({row, {{column, after, 0}}, {}});
+    model_.write({{row, {{column, after, 0}}, {}}});
     if (column.family == 0) model_.counted();
   }
 
@@ -177,7 +215,7 @@ class StoreModel : public StoreContract {
     const Bytes value = numbered("cas", below(1'000'000));
     EXPECT_EQ(run_task(table_->compare_and_put(row, column, expected, value)).value(),
               fits ? CasOutcome::kApplied : CasOutcome::kRefused);
-    if (fits) model_.write({row, {{column, value, 0}}, {}});
+    if (fits) model_.write({{row, {{column, value, 0}}, {}}});
   }
 
   void compare_reads() {
