@@ -24,7 +24,7 @@ Result<void> reach_store(const Options& options, const Clock& clock,
   storage::HBaseStore store(attempt, clock, registry);
   const auto asked = wait_for(
       executor, store.client().describe_table(attempt.table_prefix + options.cells.data_table));
-  const Result<void> closed = wait_for(executor, store.close());
+  Result<void> closed = wait_for(executor, store.close());
   if (!asked) return std::unexpected(asked.error());
   return closed;
 }
