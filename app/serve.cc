@@ -73,7 +73,7 @@ Result<void> serve(const Options& options, const Config& config) {
   }
   Server server(options, config);
   int signal = 0;
-  const Result<void> started = server.start([&signals, &signal](std::chrono::milliseconds pause) {
+  Result<void> started = server.start([&signals, &signal](std::chrono::milliseconds pause) {
     const auto s = std::chrono::duration_cast<std::chrono::seconds>(pause);
     const timespec time{s.count(), std::chrono::nanoseconds(pause - s).count()};
     const int taken = ::sigtimedwait(&signals, nullptr, &time);

@@ -105,7 +105,6 @@ TEST_F(HBaseStoreTest, NobodyThereIsUnavailable) {
   ASSERT_FALSE(refused);
   EXPECT_TRUE(refused.error().code == Errc::kUnavailable || refused.error().code == Errc::kTimeout)
       << refused.error().message;
-  EXPECT_FALSE(store->health());
   EXPECT_TRUE(run_task(store->close()));
 }
 
