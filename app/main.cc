@@ -30,6 +30,8 @@ struct ServeFlags {
   std::string data_dir;
   std::string listen;
   std::string store;
+  std::string hbase_quorum;
+  std::string hbase_root;
   std::vector<std::string> set;  // NAME=VALUE
   bool print_config = false;
 };
@@ -40,7 +42,10 @@ void declare_serve(CLI::App& serve, ServeFlags& flags) {
                    "opentsdb.conf: answer as OpenTSDB does with these properties");
   serve.add_option("--data-dir", flags.data_dir, "Where points live (./halite-data)");
   serve.add_option("--listen", flags.listen, "ADDR:PORT for HTTP and telnet (127.0.0.1:4242)");
-  serve.add_option("--store", flags.store, "engine, rocksdb or memory (engine)");
+  serve.add_option("--store", flags.store, "engine, rocksdb, memory or hbase (engine)");
+  serve.add_option("--hbase-quorum", flags.hbase_quorum,
+                   "HOST:PORT[,...] of HBase's ZooKeeper (localhost:2181)");
+  serve.add_option("--hbase-root", flags.hbase_root, "ZooKeeper's node of the cluster (/hbase)");
   serve.add_option("--set", flags.set, "NAME=VALUE, any setting; may be repeated");
   serve.add_flag("--print-config", flags.print_config,
                  "Print every setting with its unit, default and source, and exit");
@@ -66,11 +71,19 @@ Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Confi
     TRY_VOID(
         config.apply_flag("--set", assignment.substr(0, equals), assignment.substr(equals + 1)));
   }
-  if (serve.count("--data-dir") > 0) {
-    TRY_VOID(config.apply_flag("--data-dir", "data_dir", flags.data_dir));
+  struct Flag {
+    const char* name;
+    const char* setting;
+    const std::string& value;
+  };
+  for (const Flag& flag :
+       {Flag{"--data-dir", "data_dir", flags.data_dir}, Flag{"--listen", "listen", flags.listen},
+        Flag{"--store", "store", flags.store},
+        Flag{"--hbase-quorum", "hbase.quorum", flags.hbase_quorum},
+        Flag{"--hbase-root", "hbase.root", flags.hbase_root}}) {
+    if (serve.count(flag.name) == 0) continue;
+    TRY_VOID(config.apply_flag(flag.name, flag.setting, flag.value));
   }
-  if (serve.count("--listen") > 0) TRY_VOID(config.apply_flag("--listen", "listen", flags.listen));
-  if (serve.count("--store") > 0) TRY_VOID(config.apply_flag("--store", "store", flags.store));
   return {};
 }
 

@@ -28,7 +28,6 @@ constexpr std::string_view kAlways = "always so";
 constexpr std::string_view kNoPlugins = "Java plugins cannot be loaded";
 constexpr std::string_view kCompaction = "points are merged as they are read and written";
 constexpr std::string_view kHbaseScan = "reads are planned by what they cost";
-constexpr std::string_view kNoZookeeper = "the store is on this machine";
 constexpr std::string_view kIdCache = "the caches of names and ids have a size of their own";
 // One that opentsdb_conf.cc reads itself.
 constexpr OpentsdbKey by_hand(std::string_view name, std::string_view standard = "") {
@@ -139,13 +138,13 @@ constexpr std::array kKeys = {
     no_meaning("tsd.storage.compaction.flush_speed", "2", kCompaction),
     no_meaning("tsd.storage.fix_duplicates", "false", "the point written last always wins"),
     no_meaning("tsd.storage.flush_interval", "1000", "OpenTSDB itself never reads it"),
-    no_meaning("tsd.storage.hbase.data_table", "tsdb", kNoZookeeper),
-    no_meaning("tsd.storage.hbase.uid_table", "tsdb-uid", kNoZookeeper),
-    no_meaning("tsd.storage.hbase.tree_table", "tsdb-tree", kNoZookeeper),
-    no_meaning("tsd.storage.hbase.meta_table", "tsdb-meta", kNoZookeeper),
-    no_meaning("tsd.storage.hbase.zk_quorum", "localhost", kNoZookeeper),
-    no_meaning("tsd.storage.hbase.zk_basedir", "/hbase", kNoZookeeper),
-    no_meaning("tsd.storage.hbase.prefetch_meta", "false", kNoZookeeper),
+    becomes("tsd.storage.hbase.data_table", "tsdb", "storage.data_table"),
+    becomes("tsd.storage.hbase.uid_table", "tsdb-uid", "storage.uid_table"),
+    becomes("tsd.storage.hbase.tree_table", "tsdb-tree", "storage.tree_table"),
+    becomes("tsd.storage.hbase.meta_table", "tsdb-meta", "storage.meta_table"),
+    becomes("tsd.storage.hbase.zk_quorum", "localhost", "hbase.quorum"),
+    becomes("tsd.storage.hbase.zk_basedir", "/hbase", "hbase.root"),
+    no_meaning("tsd.storage.hbase.prefetch_meta", "false", kAlways),
     becomes("tsd.storage.hbase.scanner.maxNumRows", "128", "query.fetch_free_rows", kCount),
     hidden(becomes("tsd.storage.max_tags", "8", "ingest.tags_max", kCount)),
     becomes("tsd.storage.salt.width", "0", "storage.salt_width", kCount),

@@ -56,6 +56,10 @@ Result<void> settle(Options& options) {
   if (!options.engine.retention.empty() && options.store != "engine") {
     return fail(Errc::kInvalidArgument, "storage.retention wants the store engine");
   }
+  if (options.row_layout == "auto") {
+    options.row_layout = options.store == "hbase" ? "opentsdb" : "cyclic";
+  }
+  if (options.store == "hbase") TRY_VOID(settle_hbase(options.hbase));
   using storage::Compression;
   if (options.rocks_compression == "none") options.rocks.compression = Compression::kNone;
   if (options.rocks_compression == "fast") options.rocks.compression = Compression::kFast;

@@ -14,6 +14,7 @@
 #include "storage/cell_point_store.h"
 #include "storage/engine/options.h"
 #include "storage/files/files.h"
+#include "storage/hbase_store.h"
 #include "storage/meta/metadata.h"
 #include "storage/rocks/options.h"
 #include "storage/schema/cyclic_layout.h"
@@ -44,6 +45,13 @@ struct RollupSettings {
   ingest::RollupOptions rules;  // rollups.aggregate_tag ..; the aggregators' names are filled in
 };
 
+struct HBaseSettings {
+  std::string quorum = "localhost";  // hbase.quorum: HOST[:PORT],.. of ZooKeeper
+  std::string registry;              // hbase.registry: HOST:PORT,.. instead of it; empty = not used
+  std::string durability = "disk";   // hbase.durability
+  storage::HBaseStoreOptions store;  // what these become, and the rest
+};
+
 // What a server stands on. No settings: tests put a disk and a clock of their own underneath.
 struct Ground {
   std::shared_ptr<storage::FileSystem> files;  // null = the operating system's
@@ -60,16 +68,17 @@ struct Options {
   ingest::IngestOptions ingest;
   query::QueryLimits query;
   web::WebOptions web;
-  std::string row_layout = "cyclic";  // storage.layout
-  storage::CyclicOptions layout;      // widths, salt and TTL count in either layout
-  std::string retention;              // storage.retention
-  std::uint32_t salt_width = 0;       // storage.salt_width: bytes, of the opentsdb layout
+  std::string row_layout = "auto";  // storage.layout; settle() makes it one of the two
+  storage::CyclicOptions layout;    // widths, salt and TTL count in either layout
+  std::string retention;            // storage.retention
+  std::uint32_t salt_width = 0;     // storage.salt_width: bytes, of the opentsdb layout
   storage::CellPointStoreOptions cells;
   storage::EngineOptions engine;
   RollupSettings rollups;
   std::string histograms;  // histograms.config: JSON, or a file *.json; empty = off
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;
+  HBaseSettings hbase;
   std::string rocks_compression = "dense";  // rocksdb.compression
   std::string web_mode = "rw";              // web.mode
   bool skip_unknown_values = false;         // query.skip_unknown_values
@@ -79,6 +88,10 @@ struct Options {
 
 // Declares every setting with its unit and meaning. The options outlive the config.
 void declare_settings(Config& config, Options& options);
+
+// Those of --store hbase: their declaration, and their settling.
+void declare_hbase(Config& config, HBaseSettings& hbase);
+[[nodiscard]] Result<void> settle_hbase(HBaseSettings& hbase);
 
 // What one setting becomes in several fields, once all are known: `listen` ("ADDR:PORT", with
 // "[ADDR]:PORT" for IPv6), `web.mode`, this machine's name and processors where they are asked for.

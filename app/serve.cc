@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstring>
 
@@ -71,11 +72,19 @@ Result<void> serve(const Options& options, const Config& config) {
               fmt::format("{}", fmt::join(options.opentsdb.meaningless, ", ")));
   }
   Server server(options, config);
-  TRY_VOID(server.start());
-  tell_service_manager("READY=1");
-
   int signal = 0;
-  ::sigwait(&signals, &signal);
+  Result<void> started = server.start([&signals, &signal](std::chrono::milliseconds pause) {
+    const auto s = std::chrono::duration_cast<std::chrono::seconds>(pause);
+    const timespec time{s.count(), std::chrono::nanoseconds(pause - s).count()};
+    const int taken = ::sigtimedwait(&signals, nullptr, &time);
+    if (taken > 0) signal = taken;
+    return taken <= 0;
+  });
+  if (!started && started.error().code != Errc::kCancelled) return started;
+  if (started) {
+    tell_service_manager("READY=1");
+    ::sigwait(&signals, &signal);
+  }
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // the next one is final
   log::info("stopping: {}", ::strsignal(signal));     // NOLINT(concurrency-mt-unsafe)
   tell_service_manager("STOPPING=1");

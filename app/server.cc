@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -24,9 +26,14 @@
 #include "ingest/writer.h"
 #include "query/engine.h"
 #include "web/server.h"
+#include "web/waiting_room.h"
 
 namespace halite::app {
 namespace {
+
+// Between two looks for a store that is away.
+constexpr std::chrono::milliseconds kWaitMin(500);
+constexpr std::chrono::milliseconds kWaitMax(5'000);
 
 std::map<std::string, std::string> setting_texts(const Options& options, const Config& config) {
   if (options.opentsdb.given) return options.opentsdb.properties;
@@ -68,13 +75,16 @@ struct Server::Parts {
   std::unique_ptr<query::QueryEngine> engine;
   std::unique_ptr<web::WebServer> web;
   std::unique_ptr<OwnMetrics> own_metrics;
+  std::unique_ptr<web::WaitingRoom> waiting_room;  // null: nobody has to wait
 
+  Result<void> open_store(const Pause& pause);
+  Result<void> wait_at_door(const Error& reason);
   Result<void> open_data();
   Result<void> listen();
 };
 
 Result<void> Server::Parts::open_data() {
-  if (options.store != "memory") {
+  if (options.store != "memory" && options.store != "hbase") {
     // A server that cannot start leaves no new directory behind.
     std::error_code unknown;
     if (!std::filesystem::exists(options.data_dir, unknown)) {
@@ -100,6 +110,30 @@ Result<void> Server::Parts::open_data() {
   return {};
 }
 
+// Listens already, so that who comes is told why nothing is to be had.
+Result<void> Server::Parts::wait_at_door(const Error& reason) {
+  const std::string text = fmt::format("the store is not there: {}", reason.message);
+  log::warn("waiting: {}", text);
+  if (waiting_room) {
+    waiting_room->set_reason(text);
+    return {};
+  }
+  TRY(waiting_room, web::WaitingRoom::open(options.web, text));
+  options.web.port = waiting_room->port();
+  log::info("listening on {}, answering 503", endpoint_text(options.web.address, options.web.port));
+  return {};
+}
+
+Result<void> Server::Parts::open_store(const Pause& pause) {
+  for (std::chrono::milliseconds wait = kWaitMin;; wait = std::min(2 * wait, kWaitMax)) {
+    Result<void> opened = reach_store(options, clock, web_threads.executors().front());
+    if (opened) opened = open_data();
+    if (opened || options.store != "hbase" || !may_pass(opened.error())) return opened;
+    TRY_VOID(wait_at_door(opened.error()));
+    if (!pause(wait)) return fail(Errc::kCancelled, "told to end while the store was away");
+  }
+}
+
 Result<void> Server::Parts::listen() {
   const web::WebServices services = {.writer = *writer,
                                      .rollups = *rollups,
@@ -118,6 +152,7 @@ Result<void> Server::Parts::listen() {
                                        const Result<void> health = parts.health();
                                        return health ? std::string() : health.error().message;
                                      }};
+  waiting_room.reset();
   web = std::make_unique<web::WebServer>(options.web, services, web_threads.executors().front(),
                                          web_threads.executors());
   TRY_VOID(web->start());
@@ -135,8 +170,8 @@ Server::~Server() {
   if (!stopped) log::error("while stopping: {}", stopped.error().message);
 }
 
-Result<void> Server::start() {
-  TRY_VOID(parts_->open_data());
+Result<void> Server::start(const Pause& pause) {
+  TRY_VOID(parts_->open_store(pause));
   TRY_VOID(parts_->listen());
   parts_->own_metrics =
       std::make_unique<OwnMetrics>(parts_->options.own_metrics, *parts_->writer, parts_->registry,
@@ -147,6 +182,7 @@ Result<void> Server::start() {
 
 Result<void> Server::stop() {
   Parts& parts = *parts_;
+  parts.waiting_room.reset();
   if (parts.own_metrics) parts.own_metrics->stop();
   if (parts.web) parts.web->stop();
   parts.query_threads.join();  // no session is left to ask

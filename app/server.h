@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "app/await_store.h"
 #include "app/options.h"
 
 namespace halite::app {
@@ -18,8 +19,10 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // When it fails nothing is left running. kConflict: another server has the data directory.
-  Result<void> start();
+  // While its store is elsewhere and away, it listens, refuses all with the reason, and tries again
+  // after `pause`. When it fails nothing is left running. kConflict: another server has the data
+  // directory. kCancelled: `pause` said so.
+  Result<void> start(const Pause& pause);
 
   // No new connections, the running requests finish, everything becomes durable, files close.
   // The first error is returned, but all is stopped nevertheless.

@@ -17,9 +17,9 @@ void declare_process(Config& config, Options& options) {
   config.text("listen", options.listen, "Address and port for HTTP and telnet, both on one.");
   config.text("data_dir", options.data_dir, "Where points live; made when it is not there.");
   config.choice(
-      "store", options.store, {"engine", "rocksdb", "memory"},
-      "What keeps the points: log, head and chunks (engine), or a cell each in RocksDB or in "
-      "memory, which forgets them when the process ends. Fixed when the data directory is "
+      "store", options.store, {"engine", "rocksdb", "memory", "hbase"},
+      "What keeps the points: log, head and chunks (engine), or a cell each in RocksDB, in HBase, "
+      "or in memory, which forgets them when the process ends. Fixed when the data directory is "
       "made.");
   config.choice("log.level", options.log.level, {"debug", "info", "warning", "error"},
                 "The least important messages still logged.");
@@ -201,9 +201,10 @@ void declare_web_manners(Config& config, Options& options) {
 void declare_layout(Config& config, Options& options) {
   storage::CyclicOptions& layout = options.layout;
   config.choice(
-      "storage.layout", options.row_layout, {"cyclic", "opentsdb"},
-      "How rows of cells (store rocksdb, memory) are laid out: for retention, or byte for "
-      "byte as OpenTSDB does. Fixed when the data directory is made.");
+      "storage.layout", options.row_layout, {"auto", "cyclic", "opentsdb"},
+      "How rows of cells (store rocksdb, memory, hbase) are laid out: for retention (cyclic), or "
+      "byte for byte as OpenTSDB does, which is what hbase does by itself. Fixed when the data "
+      "directory is made.");
   config.count("storage.salt_width", options.salt_width, {0, 8}, "bytes",
                "Of the salt in the opentsdb layout; 0 = not salted. Fixed when the directory is "
                "made.");
@@ -231,6 +232,8 @@ void declare_layout(Config& config, Options& options) {
 }
 
 void declare_cells(Config& config, storage::CellPointStoreOptions& cells) {
+  config.text("storage.data_table", cells.data_table, "Name of the table of points.");
+  config.text("storage.uid_table", cells.uid_table, "Of names and their ids.");
   config.count("storage.series_max", cells.series_max, {1, 4'000'000'000}, "series",
                "Series that may be known at a time.");
   config.bytes("storage.series_bytes_max", cells.series_bytes_max, {kMiB, 1024 * kGiB},
@@ -268,6 +271,8 @@ void declare_sides(Config& config, Options& options) {
 }
 
 void declare_meta(Config& config, storage::MetadataOptions& meta) {
+  config.text("storage.meta_table", meta.meta_table, "Of TSMeta objects and counters of series.");
+  config.text("storage.tree_table", meta.tree_table, "Of trees and their branches.");
   config.count("meta.annotations_max", meta.annotations.answer_max, kAtLeastOne, "annotations",
                "Annotations that one question may find.");
   config.count("meta.tree_answer_max", meta.trees.answer_max, kAtLeastOne, "entries",
@@ -367,6 +372,7 @@ void declare_settings(Config& config, Options& options) {
   declare_sides(config, options);
   declare_meta(config, options.metadata);
   declare_rocksdb(config, options);
+  declare_hbase(config, options.hbase);
   declare_engine(config, options.engine);
 }
 

@@ -11,6 +11,7 @@
 #include "storage/cell_point_store.h"
 #include "storage/engine/engine_store.h"
 #include "storage/files/posix_files.h"
+#include "storage/hbase_store.h"
 #include "storage/memory_store.h"
 #include "storage/rocks_store.h"
 #include "storage/schema/cyclic_layout.h"
@@ -79,6 +80,9 @@ class OpenedStores final : public Stores {
   Result<void> open(const Options& options, const Clock& clock, prometheus::Registry& registry) {
     storage::CellPointStoreOptions cells = options.cells;
     cells.cell_ttl_ms = cell_ttl_ms(options.layout);
+    // Other daemons, and OpenTSDB, may write the same tables.
+    const bool shared = options.store == "hbase";
+    cells.scan.shared_tables = shared;
     UidWidths widths;
     if (options.store == "engine") {
       TRY(widths, open_engine(options, cells, clock, registry));
@@ -94,7 +98,7 @@ class OpenedStores final : public Stores {
                                            .registry = registry};
     storage::MetadataOptions meta = options.metadata;
     meta.uid_table = cells.uid_table;
-    meta.annotations.exclusive = true;  // the store is this process's alone
+    meta.annotations.exclusive = !shared;
     meta.track.series_max = cells.series_max;
     TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(meta_parts), meta)));
     TRY_VOID(open_sides(options, clock, registry));
@@ -157,7 +161,9 @@ class OpenedStores final : public Stores {
 
   Result<UidWidths> open_cells(const Options& options, const storage::CellPointStoreOptions& cells,
                                const Clock& clock, prometheus::Registry& registry) {
-    TRY_VOID(refuse_points_of(std::string(storage::kEngineParameters), "engine", options, cells));
+    if (options.store != "hbase") {
+      TRY_VOID(refuse_points_of(std::string(storage::kEngineParameters), "engine", options, cells));
+    }
     TRY(const ChosenLayout chosen,
         options.row_layout == "opentsdb"
             ? opentsdb_layout(options)
@@ -279,6 +285,8 @@ Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock&
   std::unique_ptr<storage::WideColumnStore> wide;
   if (options.store == "memory") {
     wide = std::make_unique<storage::MemoryStore>(clock);
+  } else if (options.store == "hbase") {
+    wide = std::make_unique<storage::HBaseStore>(options.hbase.store, clock, registry);
   } else {
     storage::RocksOptions rocks = options.rocks;
     rocks.dir = (std::filesystem::path(options.data_dir) / "rocksdb").string();

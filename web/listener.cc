@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "web/http_session.h"
 #include "web/link.h"
+#include "web/listen_address.h"
 #include "web/sniff.h"
 #include "web/telnet_session.h"
 
@@ -64,37 +65,6 @@ std::chrono::milliseconds sweep_period(const WebOptions& options) {
     if (timeout > 0) shortest = std::min(shortest, timeout);
   }
   return std::chrono::milliseconds(std::max<std::int64_t>(shortest / 4, 10));
-}
-
-// A name is asked for at the system; where it has addresses of both kinds, IPv4 comes first.
-Result<tcp::endpoint> endpoint_of(const WebOptions& options,
-                                  const asio::any_io_executor& executor) {
-  boost::system::error_code error;
-  const asio::ip::address address = asio::ip::make_address(options.address, error);
-  if (!error) return tcp::endpoint(address, options.port);
-  tcp::resolver resolver(executor);
-  const auto found = resolver.resolve(options.address, "", tcp::resolver::passive, error);
-  if (error || found.empty()) {
-    return fail(Errc::kInvalidArgument,
-                fmt::format("cannot listen on \"{}\": it is neither an address nor the name of a "
-                            "host ({})",
-                            options.address, error ? error.message() : "it has no address"));
-  }
-  const auto chosen = std::ranges::find_if(
-      found, [](const auto& entry) { return entry.endpoint().address().is_v4(); });
-  const auto& entry = chosen == found.end() ? *found.begin() : *chosen;
-  return tcp::endpoint(entry.endpoint().address(), options.port);
-}
-
-Result<void> bind(const WebOptions& options, tcp::acceptor& acceptor) {
-  TRY(const tcp::endpoint endpoint, endpoint_of(options, acceptor.get_executor()));
-  boost::system::error_code error;
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) return {};
-  return fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
-                                              options.port, error.message()));
 }
 
 }  // namespace
@@ -233,7 +203,7 @@ bool Listener::State::gone_within(std::chrono::milliseconds time) {
 
 Result<void> check_listen(const WebOptions& options, const asio::any_io_executor& executor) {
   tcp::acceptor acceptor(executor);
-  return bind(options, acceptor);
+  return bind_acceptor(options, acceptor);
 }
 
 Listener::Listener(WebContext& context, asio::any_io_executor executor,
@@ -245,7 +215,7 @@ Listener::~Listener() { stop(); }
 Result<void> Listener::start() {
   const WebOptions& options = state_->context.options;
   tcp::acceptor& acceptor = state_->acceptor;
-  Result<void> bound = bind(options, acceptor);
+  Result<void> bound = bind_acceptor(options, acceptor);
   boost::system::error_code error;
   if (bound) acceptor.listen(options.backlog, error);
   if (error) {

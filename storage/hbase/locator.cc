@@ -224,10 +224,19 @@ RemoteTask<Endpoint> Locator::meta_server() {
   }
   RemoteTask<Endpoint> asking = registry_.meta_server();
   auto server = co_await std::move(asking);
-  if (server) {
-    const std::lock_guard lock(mutex_);
-    meta_ = *server;
+  if (!server) {
+    servers_.note_trouble(server.error().error);
+    co_return server;
   }
+  const std::lock_guard lock(mutex_);
+  meta_ = *server;
+  co_return server;
+}
+
+RemoteTask<Endpoint> Locator::master() {
+  RemoteTask<Endpoint> asking = registry_.master();
+  auto server = co_await std::move(asking);
+  if (!server) servers_.note_trouble(server.error().error);
   co_return server;
 }
 

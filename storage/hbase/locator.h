@@ -42,7 +42,7 @@ class Locator {
   // All regions in order, asked anew; also those that nobody serves just now.
   RemoteTask<std::vector<RegionPtr>> all(std::string table);
 
-  RemoteTask<Endpoint> master() { return registry_.master(); }
+  RemoteTask<Endpoint> master();
 
   // Learns from a fault that a call to this region met.
   void learn(const RegionPtr& region, const Fault& fault);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays the recorded conversations to the real binary and compares the failures with the list of those expected.
 
-    run.py --halite build/dev/halite [--store memory|rocksdb|engine] [--unrest] [--only AREA_OR_SCENARIO[,..]] [-v]
+    run.py --halite build/dev/halite [--store memory|rocksdb|engine|hbase] [--unrest] [--only AREA_OR_SCENARIO[,..]] [-v]
 
 A server for each profile, with an opentsdb.conf made of profiles.json. Scenarios expected to fail get little time to
 settle, all others ten seconds."""
@@ -88,8 +88,14 @@ def write_conf(profile):
 def play_profile(options, profile, scenarios, expected):
     """([(scenario, step number, difference, whether it counts)], the server's exit code)"""
     conf = write_conf(profile)
-    settings = [word for setting in Unrest.SETTINGS for word in ("--set", setting)] if options.unrest else []
-    server = HaliteServer("--opentsdb-conf", conf, *settings, store=options.store)
+    settings = list(Unrest.SETTINGS) if options.unrest else []
+    arguments = []
+    if options.store == "hbase":
+        # Each server has tables of its own on the cluster that ./dev test-hbase has started.
+        arguments = ["--hbase-quorum", os.environ["HALITE_TEST_HBASE"]]
+        settings += [f"hbase.table_prefix=c{os.getpid()}-{profile}-", "hbase.compression=NONE", "hbase.encoding=NONE"]
+    server = HaliteServer("--opentsdb-conf", conf, *arguments,
+                          *[word for setting in settings for word in ("--set", setting)], store=options.store)
     unrest = Unrest(server) if options.unrest else None
     differences = []
     try:
@@ -125,7 +131,7 @@ def load_scenarios(only):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halite", required=True)
-    parser.add_argument("--store", default="memory", choices=["memory", "rocksdb", "engine"])
+    parser.add_argument("--store", default="memory", choices=["memory", "rocksdb", "engine", "hbase"])
     parser.add_argument("--unrest", action="store_true", help="flush and seal all the while (engine)")
     parser.add_argument("--only", default="")
     parser.add_argument("-v", action="store_true", help="show expected differences and quirks as well")

@@ -90,6 +90,11 @@ Task<Gate::Pass> Servers::batch_pass(Endpoint server) {
   co_return co_await std::move(entering);
 }
 
+void Servers::note_trouble(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  trouble_ = error;
+}
+
 std::optional<Error> Servers::trouble() const {
   const std::lock_guard lock(mutex_);
   return trouble_;

@@ -41,7 +41,8 @@ class Servers {
   // Room for one more batch at this server: server_batches_max. An error only after close().
   Task<Gate::Pass> batch_pass(Endpoint server);
 
-  // The last trouble, until some server answers again.
+  // The last trouble, also of finding the servers, until some server answers again.
+  void note_trouble(const Error& error);
   [[nodiscard]] std::optional<Error> trouble() const;
 
   // Calls under way and later ones end with kUnavailable. Finished once no socket is left.

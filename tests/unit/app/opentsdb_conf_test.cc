@@ -141,9 +141,28 @@ TEST_F(OpentsdbConfTest, what_is_shown) {
   EXPECT_EQ(conf_.properties.at("tsd.storage.hbase.zk_quorum"), "zk1");
   EXPECT_EQ(conf_.properties.at("my.own"), "1");
   EXPECT_FALSE(conf_.properties.contains("tsd.storage.max_tags"));
-  EXPECT_EQ(conf_.meaningless, (std::vector<std::string>{
-                                   "tsd.no_diediedie (diediedie is always refused)",
-                                   "tsd.storage.hbase.zk_quorum (the store is on this machine)"}));
+  EXPECT_EQ(conf_.meaningless,
+            (std::vector<std::string>{"tsd.no_diediedie (diediedie is always refused)"}));
+}
+
+TEST_F(OpentsdbConfTest, where_hbase_is_and_what_its_tables_are_called) {
+  apply("");
+  EXPECT_EQ(options_.hbase.quorum, "localhost");
+  EXPECT_EQ(options_.hbase.store.client.root, "/hbase");
+  apply(
+      "tsd.storage.hbase.zk_quorum=zk1:2182, zk2\ntsd.storage.hbase.zk_basedir=/hb\n"
+      "tsd.storage.hbase.data_table=d\ntsd.storage.hbase.uid_table=u\n"
+      "tsd.storage.hbase.tree_table=t\ntsd.storage.hbase.meta_table=m\n");
+  options_.store = "hbase";
+  ASSERT_TRUE(settle(options_));
+  const storage::hbase::ClientOptions& client = options_.hbase.store.client;
+  EXPECT_EQ(client.quorum, (std::vector<storage::hbase::Endpoint>{{"zk1", 2182}, {"zk2", 2181}}));
+  EXPECT_EQ(client.root, "/hb");
+  EXPECT_EQ(options_.cells.data_table, "d");
+  EXPECT_EQ(options_.cells.uid_table, "u");
+  EXPECT_EQ(options_.metadata.tree_table, "t");
+  EXPECT_EQ(options_.metadata.meta_table, "m");
+  EXPECT_EQ(options_.row_layout, "opentsdb");
 }
 
 TEST_F(OpentsdbConfTest, wrong_values_are_named) {

@@ -1,6 +1,7 @@
 // The promises of storage/wide_column.h as tests over every store: store_contract_*_test.cc.
 //
-// To add a store: write a StoreHarness for it and add a line to store_kinds().
+// To add a store: write a StoreHarness for it and add a line to store_kinds(). That is defined once
+// a program: for stores of this machine in local_store_kinds.cc, for HBase in hbase_store_kinds.cc.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@
 
 namespace halite::storage {
 
-inline constexpr TimestampMs kTestNow = 1'700'000'000'000;
+extern const TimestampMs kTestNow;  // where each test's clock begins
 
 // One store under test and where it keeps its data.
 class StoreHarness {
@@ -34,7 +35,9 @@ class StoreHarness {
 
 struct StoreKind {
   std::string name;
-  bool lasts = false;  // keeps its data when it is closed
+  bool lasts = false;    // keeps its data when it is closed, and knows then how far its times went
+  bool cluster = false;  // differs as hbase_store.h says: no explicit times behind a delete's,
+                         // times of counters, no estimates
   std::function<std::unique_ptr<StoreHarness>(const Clock&)> make;
 };
 

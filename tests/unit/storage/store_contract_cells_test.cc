@@ -326,6 +326,7 @@ TEST_P(StoreCells, CompareAndPutWritesOnlyOverWhatWasExpected) {
 
 // Only stores that keep their data.
 class StoreReopened : public StoreContract {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreReopened);
 INSTANTIATE_TEST_SUITE_P(Store, StoreReopened, testing::ValuesIn(lasting_store_kinds()), kind_name);
 
 // Or a cell of this life could not be told from one of the life before by its time.

@@ -1,6 +1,7 @@
 // Random calls against a store and against a plain map that follows the words of wide_column.h.
 #include <map>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -21,23 +22,28 @@ using CellName = std::tuple<Family, Bytes, Bytes>;
 // What the promises say, as simply as possible.
 class Model {
  public:
-  explicit Model(const FakeClock& clock) : clock_(clock) {}
+  Model(const FakeClock& clock, bool cluster) : clock_(clock), cluster_(cluster) {}
 
   void clear() { cells_.clear(); }  // a new table; the store's times go on
 
   void reopen() { floor_ = seen_ + 1; }
 
-  void write(const RowWrite& write) {
+  void write(const std::vector<RowWrite>& rows) {
+    if (cluster_) return write_on_cluster(rows);
     seen_ = std::max(seen_, floor_);
-    for (const Column& column : write.deletes) {
-      cells_.erase({column.family, write.row, column.qualifier});
+    for (const RowWrite& row : rows) {
+      erase(row);
+      for (const CellWrite& put : row.puts) {
+        const TimestampMs time = put.time != 0 ? put.time : std::max(seen_, clock_.now_ms());
+        seen_ = std::max(seen_, time);
+        set(row.row, put, time);
+      }
     }
-    for (const CellWrite& put : write.puts) {
-      const TimestampMs time = put.time != 0 ? put.time : std::max(seen_, clock_.now_ms());
-      seen_ = std::max(seen_, time);
-      ModelCell& cell = cells_[{put.column.family, write.row, put.column.qualifier}];
-      if (time >= cell.time) cell = {put.value, time};
-    }
+  }
+
+  // A cluster's own counters move times on.
+  void counted() {
+    if (cluster_) seen_ = std::max(seen_, clock_.now_ms()) + 1;
   }
 
   [[nodiscard]] const ModelCell* find(Family family, const Bytes& row,
@@ -67,6 +73,45 @@ class Model {
   }
 
  private:
+  void erase(const RowWrite& row) {
+    for (const Column& column : row.deletes) {
+      cells_.erase({column.family, row.row, column.qualifier});
+    }
+  }
+  void set(const Bytes& row, const CellWrite& put, TimestampMs time) {
+    ModelCell& cell = cells_[{put.column.family, row, put.column.qualifier}];
+    if (time >= cell.time) cell = {put.value, time};
+  }
+
+  // All is stamped at once; then each row's deletes reach up to the time they happen at, and what
+  // the same call puts there comes a millisecond later.
+  void write_on_cluster(const std::vector<RowWrite>& rows) {
+    const TimestampMs stamp = std::max(seen_, clock_.now_ms());
+    seen_ = stamp;
+    std::map<Bytes, TimestampMs> deleted_until;  // by row
+    std::set<CellName> deleted;
+    std::vector<Bytes> order;
+    for (const RowWrite& row : rows) {
+      if (row.puts.empty() && row.deletes.empty()) continue;
+      if (std::ranges::find(order, row.row) == order.end()) order.push_back(row.row);
+      for (const Column& column : row.deletes) {
+        deleted.insert({column.family, row.row, column.qualifier});
+        deleted_until[row.row] = 0;
+      }
+    }
+    for (const Bytes& row : order) {
+      const auto found = deleted_until.find(row);
+      if (found != deleted_until.end()) found->second = seen_++;
+    }
+    for (const RowWrite& row : rows) {
+      erase(row);
+      for (const CellWrite& put : row.puts) {
+        const bool after = deleted.contains({put.column.family, row.row, put.column.qualifier});
+        set(row.row, put, after ? deleted_until[row.row] + 1 : stamp);
+      }
+    }
+  }
+
   [[nodiscard]] bool is_there(Family family, const ModelCell& cell) const {
     return family == 0 || cell.time > clock_.now_ms() - kShortTtlMs;
   }
@@ -78,6 +123,7 @@ class Model {
   }
 
   const FakeClock& clock_;
+  const bool cluster_;
   TimestampMs seen_ = 0;
   TimestampMs floor_ = 0;  // of stamps since it was opened
   std::map<CellName, ModelCell> cells_;
@@ -108,7 +154,9 @@ class StoreModel : public StoreContract {
     RowWrite write;
     write.row = row_key();
     for (std::uint32_t i = below(5); i > 0; --i) {
-      const TimestampMs time = below(2) == 0 ? 0 : clock_.now_ms() - 1500 + below(2000);
+      const bool stamped = below(2) == 0;
+      const TimestampMs random = clock_.now_ms() - 1500 + below(2000);
+      const TimestampMs time = stamped || GetParam().cluster ? 0 : random;
       write.puts.push_back({{family(), name(2)}, numbered("v", below(1'000'000)), time});
     }
     for (std::uint32_t i = below(3); i > 0; --i) write.deletes.push_back({family(), name(2)});
@@ -128,7 +176,7 @@ class StoreModel : public StoreContract {
     if (!spec.ranges.empty() && below(4) == 0) spec.ranges.back().end.clear();
     if (below(3) == 0) spec.qualifier_begin = name(2);
     if (below(3) == 0) spec.qualifier_end = name(2);
-    if (below(4) == 0) spec.time_begin = clock_.now_ms() - below(1500);
+    if (below(4) == 0 && !GetParam().cluster) spec.time_begin = clock_.now_ms() - below(1500);
     if (below(4) == 0) spec.rows = std::make_shared<EvenLength>();
     spec.keys_only = below(4) == 0;
     spec.reverse = below(2) == 0;
@@ -138,7 +186,7 @@ class StoreModel : public StoreContract {
   void write_some() {
     std::vector<RowWrite> rows;
     for (std::uint32_t i = 1 + below(4); i > 0; --i) rows.push_back(row_write());
-    for (const RowWrite& row : rows) model_.write(row);
+    model_.write(rows);
     const auto written = run_task(table_->write(std::move(rows)));
     ASSERT_TRUE(written) << written.error().message;
   }
@@ -153,7 +201,8 @@ class StoreModel : public StoreContract {
     EXPECT_EQ(run_task(table_->increment(row, column, delta)).value(), before + delta);
     Bytes after;
     append_be(after, static_cast<std::uint64_t>(before + delta));
-    model_.write({row, {{column, after, 0}}, {}});
+    model_.write({{row, {{column, after, 0}}, {}}});
+    if (column.family == 0) model_.counted();
   }
 
   void compare_and_put_some() {
@@ -166,7 +215,7 @@ class StoreModel : public StoreContract {
     const Bytes value = numbered("cas", below(1'000'000));
     EXPECT_EQ(run_task(table_->compare_and_put(row, column, expected, value)).value(),
               fits ? CasOutcome::kApplied : CasOutcome::kRefused);
-    if (fits) model_.write({row, {{column, value, 0}}, {}});
+    if (fits) model_.write({{row, {{column, value, 0}}, {}}});
   }
 
   void compare_reads() {
@@ -191,11 +240,12 @@ class StoreModel : public StoreContract {
   }
 
   static std::vector<std::string> with_times(const std::vector<Row>& rows) {
+    const bool times = !GetParam().cluster;
     std::vector<std::string> texts;
     for (const Row& row : rows) {
       std::string text = to_hex(row.key) + ":";
       for (const Cell& cell : row.cells) {
-        text += fmt::format(" {}={}@{}", to_hex(cell.qualifier), cell.value, cell.time);
+        text += fmt::format(" {}={}@{}", to_hex(cell.qualifier), cell.value, times ? cell.time : 0);
       }
       texts.push_back(std::move(text));
     }
@@ -236,7 +286,7 @@ class StoreModel : public StoreContract {
   }
 
   std::mt19937 random_;
-  Model model_{clock_};
+  Model model_{clock_, GetParam().cluster};
 };
 INSTANTIATE_TEST_SUITE_P(Store, StoreModel, testing::ValuesIn(store_kinds()), kind_name);
 

@@ -1,0 +1,25 @@
+// What a batch of row writes comes to, as HBase's mutations: a row once, a cell once.
+//
+// HBase writes the rows of a batch in no order, and of two cells with one time it keeps either, so
+// repeated ones are settled here by the seam's rule: the greatest time wins, then the last written.
+#pragma once
+
+#include <vector>
+
+#include "storage/hbase/data.h"
+#include "storage/hybrid_clock.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage {
+
+// Cells without a time get the clock's. Deletes come out with time 0: settle_deletes() gives them
+// theirs. `families`: their names. The rows have passed check_writes().
+[[nodiscard]] std::vector<hbase::RowMutation> mutations_of(std::vector<RowWrite> rows,
+                                                           const std::vector<Bytes>& families,
+                                                           HybridClock& clock);
+
+// Deletes hide what is as old as `newest` or as the clock, whichever is later; cells that the same
+// mutation puts into the same columns come after that, and so do all later stamps of the clock.
+void settle_deletes(hbase::RowMutation& row, TimestampMs newest, HybridClock& clock);
+
+}  // namespace halite::storage

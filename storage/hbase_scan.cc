@@ -1,0 +1,171 @@
+#include "storage/hbase_scan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "storage/hbase_table.h"
+#include "storage/wide_column_rules.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr std::uint32_t kRowsPerCheck = 1024;
+
+std::vector<hbase::Filter> cell_filters(const ScanSpec& spec) {
+  std::vector<hbase::Filter> filters;
+  const bool all_cells = spec.qualifier_begin.empty() && spec.qualifier_end.empty();
+  if (!all_cells) {
+    filters.push_back(hbase::qualifier_span(spec.qualifier_begin, spec.qualifier_end));
+  }
+  if (spec.keys_only) {
+    // Asked about cells that the filter before it refuses, too, it would take one of them for the
+    // row's first: there, we drop the rest of the row ourselves.
+    if (all_cells) filters.push_back(hbase::first_cell_only());
+    filters.push_back(hbase::keys_only());
+  }
+  return filters;
+}
+
+hbase::Filter joined(std::vector<hbase::Filter> filters) {
+  if (filters.empty()) return {};
+  return filters.size() == 1 ? std::move(filters.front()) : hbase::all_of(filters);
+}
+
+// One request for some ranges that follow each other.
+hbase::ScanRequest request_for(const ScanSpec& spec, std::span<const KeyRange> ranges,
+                               const Bytes& family, TimestampMs expired_until) {
+  hbase::ScanRequest request;
+  request.begin = ranges.front().begin;
+  request.end = ranges.back().end;
+  request.reverse = spec.reverse;
+  request.columns.push_back({.family = family, .qualifiers = {}});
+  std::vector<hbase::Filter> filters;
+  if (ranges.size() > 1) {
+    std::vector<hbase::RowSpan> spans;
+    for (const KeyRange& range : ranges) spans.push_back({range.begin, range.end});
+    filters.push_back(hbase::row_spans(spans));
+  }
+  std::ranges::move(cell_filters(spec), std::back_inserter(filters));
+  request.filter = joined(std::move(filters));
+  const TimestampMs since = std::max(spec.time_begin, expired_until + 1);
+  if (since > 0) request.times = {since, std::numeric_limits<TimestampMs>::max()};
+  request.cache_blocks = true;
+  return request;
+}
+
+// The last first.
+std::vector<hbase::ScanRequest> requests_for(const ScanSpec& spec, const HBaseTable& table) {
+  std::vector<KeyRange> ranges;
+  for (const KeyRange& range : spec.ranges) {
+    if (!is_empty(range)) ranges.push_back(range);
+  }
+  if (spec.ranges.empty()) ranges.emplace_back();
+  // Backwards, one at a time: servers do not jump from range to range then.
+  const std::size_t at_once = spec.reverse ? 1 : table.parts().range_filter_max;
+  std::vector<hbase::ScanRequest> requests;
+  for (std::size_t i = 0; i < ranges.size(); i += at_once) {
+    const auto some = std::span(ranges).subspan(i, std::min(at_once, ranges.size() - i));
+    requests.push_back(
+        request_for(spec, some, table.family_name(spec.family), table.expired_until(spec.family)));
+  }
+  if (!spec.reverse) std::ranges::reverse(requests);
+  return requests;
+}
+
+}  // namespace
+
+HBaseScanner::HBaseScanner(std::shared_ptr<const HBaseTable> table, ScanSpec spec)
+    : table_(std::move(table)),
+      spec_(std::move(spec)),
+      checked_(check_scan(spec_, table_->family_count())) {
+  if (checked_) requests_ = requests_for(spec_, *table_);
+}
+
+HBaseScanner::~HBaseScanner() = default;
+
+Task<std::vector<Row>> HBaseScanner::next(ScanLimit limit) {
+  if (!checked_) co_return std::unexpected(checked_.error());
+  CO_TRY_VOID(check_scan_limit(limit));
+  if (spec_.watch != nullptr) CO_TRY_VOID(spec_.watch->check());
+  CO_TRY_VOID(co_await fill(limit));
+  std::vector<Row> batch;
+  std::size_t cells_left = limit.cells_max;
+  while (!rows_.empty() && batch.size() < limit.rows_max && cells_left > 0) {
+    Row& row = rows_.front();
+    if (row.cells.size() <= cells_left) {
+      cells_left -= row.cells.size();
+      cells_ -= row.cells.size();
+      batch.push_back(std::move(row));
+      rows_.pop_front();
+      continue;
+    }
+    const auto cut = row.cells.begin() + static_cast<std::ptrdiff_t>(cells_left);
+    batch.push_back({row.key, {std::move_iterator(row.cells.begin()), std::move_iterator(cut)}});
+    row.cells.erase(row.cells.begin(), cut);
+    cells_ -= cells_left;
+    cells_left = 0;
+  }
+  co_return batch;
+}
+
+// The last row counts only when another one has begun after it, or all cells of it fit.
+bool HBaseScanner::enough(ScanLimit limit) const {
+  const bool finished = scanner_ == nullptr && requests_.empty();
+  return finished || rows_.size() > limit.rows_max || cells_ > limit.cells_max;
+}
+
+Task<void> HBaseScanner::fill(ScanLimit limit) {
+  while (!enough(limit)) {
+    if (scanner_ == nullptr) start_next();
+    CO_TRY(std::vector<hbase::Row> rows, co_await scanner_->next());
+    if (rows.empty()) {
+      scanner_.reset();
+      continue;
+    }
+    CO_TRY_VOID(take(std::move(rows)));
+  }
+  co_return Result<void>();
+}
+
+void HBaseScanner::start_next() {
+  const HBaseTable::Parts& parts = table_->parts();
+  scanner_ = parts.client.scan(parts.name, std::move(requests_.back()));
+  requests_.pop_back();
+}
+
+Result<void> HBaseScanner::take(std::vector<hbase::Row> rows) {
+  for (hbase::Row& row : rows) {
+    if (!in_row_ || row.key != row_) TRY_VOID(begin_row(row.key));
+    if (wanted_) take_cells(std::move(row.cells));
+  }
+  return {};
+}
+
+Result<void> HBaseScanner::begin_row(const Bytes& key) {
+  row_ = key;
+  in_row_ = true;
+  row_began_ = false;
+  wanted_ = spec_.rows == nullptr || spec_.rows->matches(key);
+  if (++asked_ < kRowsPerCheck) return {};
+  asked_ = 0;
+  return spec_.watch == nullptr ? Result<void>() : spec_.watch->check();
+}
+
+void HBaseScanner::take_cells(std::vector<hbase::Cell> cells) {
+  // Of keys only, the first cell was looked for when the scan began; none expires since.
+  const TimestampMs expired = spec_.keys_only ? -1 : table_->expired_until(spec_.family);
+  for (hbase::Cell& cell : cells) {
+    if (cell.time <= expired || (spec_.keys_only && row_began_)) continue;
+    // Of a row that was handed out in part, what comes now begins the next batch.
+    if (!row_began_ || rows_.empty()) rows_.push_back({row_, {}});
+    row_began_ = true;
+    Bytes value = spec_.keys_only ? Bytes() : std::move(cell.value);
+    rows_.back().cells.push_back({std::move(cell.qualifier), std::move(value), cell.time});
+    ++cells_;
+  }
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,51 @@
+// Scans of an HBaseTable: the seam's ranges, limits and filters over the client's scanner.
+//
+// What a region server can decide it is told: ranges, qualifiers, times, keys only. A RowFilter is
+// asked here, as rows come.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "storage/hbase/scan.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage {
+
+class HBaseTable;
+
+class HBaseScanner final : public Scanner {
+ public:
+  HBaseScanner(std::shared_ptr<const HBaseTable> table, ScanSpec spec);
+  ~HBaseScanner() override;
+
+  Task<std::vector<Row>> next(ScanLimit limit) override;
+
+ private:
+  // Until a batch can be made that is cut only where the limit says, or nothing more comes.
+  Task<void> fill(ScanLimit limit);
+  [[nodiscard]] bool enough(ScanLimit limit) const;
+  void start_next();
+  Result<void> take(std::vector<hbase::Row> rows);
+  Result<void> begin_row(const Bytes& key);
+  void take_cells(std::vector<hbase::Cell> cells);
+
+  const std::shared_ptr<const HBaseTable> table_;
+  const ScanSpec spec_;
+  const Result<void> checked_;
+  std::vector<hbase::ScanRequest> requests_;  // still to be done, last first
+  std::unique_ptr<hbase::Scanner> scanner_;   // null: between two requests, or finished
+
+  // What has come and was not handed out; the last row may still grow.
+  std::deque<Row> rows_;
+  std::size_t cells_ = 0;  // in them
+  Bytes row_;              // the one under way
+  bool in_row_ = false;
+  bool wanted_ = false;      // its filter's word
+  bool row_began_ = false;   // a cell of it is in rows_, or was handed out
+  std::uint32_t asked_ = 0;  // rows since the watch was asked
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,83 @@
+// Tables in HBase: HBase's tables are ours, its families ours, and other programs may use them,
+// too.
+//
+// What differs from a store on this machine: docs/hbase.md. In short:
+//
+//   Times    cells carry this process's clock, never below a time it has written. Clocks of
+//   machines
+//            that write the same cells have to agree; of two writes, the later stamp wins.
+//   Deletes  hide what is there and whatever is written later with a time at or before theirs.
+//            Stamped writes of this process always come after; so does what the same call puts.
+//   TTL      ours hides cells exactly; HBase's own, a little longer, removes them.
+//   Empty    to compare-and-put, a cell with an empty value that appears at the same moment looks
+//            like none.
+//
+//   Threads  its own for sockets; any call from any thread.
+//   Life     close() before it is destroyed; tables and scanners end before it does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <prometheus/registry.h>
+
+#include "common/clock.h"
+#include "common/io_threads.h"
+#include "storage/hbase/client.h"
+#include "storage/hybrid_clock.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage {
+
+class HBaseTable;
+
+// What a new table gets; one that is there keeps what it has.
+struct HBaseTableOptions {
+  bool create = true;                     // false: a table that is not there is kNotFound
+  std::string compression = "GZ";         // COMPRESSION of its families
+  std::string encoding = "DIFF";          // DATA_BLOCK_ENCODING
+  bool expire = true;                     // gives them a TTL, too: HBase's servers keep real time
+  std::int64_t expire_slack_ms = 60'000;  // so much later, as clocks differ
+};
+
+struct HBaseStoreOptions {
+  hbase::ClientOptions client;
+  std::uint32_t threads = 2;  // for sockets
+  std::string table_prefix;   // before the name of every table
+  HBaseTableOptions tables;
+  std::uint32_t enabled_ms_max = 60'000;  // how long to wait for a table that somebody else makes
+  std::size_t range_filter_max = 1'000;   // ranges of one scan that a server is told at a time
+};
+
+class HBaseStore final : public WideColumnStore {
+ public:
+  // Connects to nothing yet. Clock and registry outlive the store.
+  HBaseStore(HBaseStoreOptions options, const Clock& clock, prometheus::Registry& registry);
+  ~HBaseStore() override;
+
+  Task<std::shared_ptr<Table>> open_table(TableSpec spec) override;
+  [[nodiscard]] Result<void> health() const override;
+  Task<void> close() override;
+
+  // For what the seam does not have: regions, compactions.
+  [[nodiscard]] hbase::Client& client() { return client_; }
+
+ private:
+  Task<hbase::TableDescriptor> find_or_create(std::string name, TableSpec spec);
+  Task<void> await_enabled(std::string name);
+  Task<void> settle_expiry(hbase::TableDescriptor found, TableSpec spec);
+  std::shared_ptr<HBaseTable> table_of(const std::string& name, const TableSpec& spec);
+
+  const HBaseStoreOptions options_;
+  HybridClock clock_;
+  IoThreads threads_;
+  hbase::Client client_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<HBaseTable>> tables_;  // guarded by mutex_
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,58 @@
+// One table of HBaseStore: calls of the seam as calls of the client.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/hbase/client.h"
+#include "storage/hybrid_clock.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage {
+
+class HBaseTable final : public Table, public std::enable_shared_from_this<HBaseTable> {
+ public:
+  // References outlive the table.
+  struct Parts {
+    hbase::Client& client;
+    HybridClock& clock;
+    std::string name;
+    std::size_t range_filter_max;
+  };
+  HBaseTable(Parts parts, const std::vector<FamilySpec>& families);
+
+  Task<void> write(std::vector<RowWrite> rows) override;
+  Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
+  [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec) override;
+  Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
+  [[nodiscard]] TimestampMs newest_stamp() const override { return parts_.clock.seen(); }
+  Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
+                                   Bytes value) override;
+
+  void set_ttls(const TableSpec& spec);
+
+  // For its scanners.
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  [[nodiscard]] const Bytes& family_name(Family family) const { return names_[family]; }
+  [[nodiscard]] std::size_t family_count() const { return names_.size(); }
+  // Cells of this time or older have expired; -1 = none.
+  [[nodiscard]] TimestampMs expired_until(Family family) const;
+
+ private:
+  // A cell as the region server has it, also one that has expired for us.
+  Task<std::optional<Cell>> read_cell(Bytes row, Column column);
+  Task<void> hide(std::vector<hbase::RowMutation>& rows);
+  Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
+  // Puts `value` where the server has `found`.
+  Task<CasOutcome> replace(hbase::CellAddress at, std::optional<Cell> found, Bytes value);
+
+  const Parts parts_;
+  std::vector<Bytes> names_;
+  std::vector<std::atomic<std::int64_t>> ttls_ms_;
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,125 @@
+"""Halite and a real OpenTSDB on one HBase: the same input leaves the same bytes, and each reads what the other wrote."""
+
+import argparse
+import json
+import os
+import socket
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+from cluster import OpenTsdb, Tables, Trouble  # noqa: E402
+from halite_server import HaliteServer  # noqa: E402
+
+PATIENCE_SECONDS = 60
+HOUR = 1356998400
+TABLES = {"data": "tsdb", "uid": "tsdb-uid", "tree": "tsdb-tree", "meta": "tsdb-meta"}
+
+
+def lines():
+    """Every width of an integer and a float, seconds and milliseconds, both edges of an hour, tags in any order."""
+    values = [0, 1, -1, 127, 128, 255, 256, -128, -129, 32767, 32768, -32769, 2147483647, 2147483648,
+              9223372036854775807, -9223372036854775808, "4.5", "4.2", "-0.0", "1e3", "0.1", "16777217.0", "1e300"]
+    made = [f"put m {HOUR + i} {value} host=a" for i, value in enumerate(values)]
+    made += [f"put m {HOUR * 1000 + 500 * i + 1} {value} host=b dc=x" for i, value in enumerate(values)]
+    for edge in (HOUR - 1, HOUR + 3599, HOUR + 3600):
+        made.append(f"put m {edge} 7 dc=x host=b")
+    made += [f"put m.{i % 3} {HOUR + 60 * i} {i} host=h{i % 7} dc=d{i % 4}" for i in range(60)]
+    return made
+
+
+QUERIES = [f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:m{{host=*}}", f"start={HOUR - 10}&end={HOUR + 7200}&m=none:m.1",
+           f"start={HOUR - 10}&end={HOUR + 7200}&ms=true&m=max:1m-avg:m{{host=a|b}}",
+           f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:rate:m.2{{dc=*}}"]
+
+
+def send(port, all_lines):
+    """Errors come back as text."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
+        connection.sendall(("\n".join(all_lines) + "\nexit\n").encode())
+        told = b""
+        while piece := connection.recv(65536):
+            told += piece
+        return told.decode(errors="replace")
+
+
+def ask(url, query):
+    target = url + "/api/query?" + urllib.parse.quote(query, safe="=&")
+    with urllib.request.urlopen(target, timeout=PATIENCE_SECONDS) as answer:
+        series = json.loads(answer.read())
+    return sorted(series, key=lambda one: (one["metric"], sorted(one["tags"].items())))
+
+
+def settings(prefix, more):
+    names = {f"tsd.storage.hbase.{kind}_table": prefix + name for kind, name in TABLES.items()}
+    return {"tsd.core.auto_create_metrics": "true", "tsd.storage.enable_compaction": "false", **names, **more}
+
+
+class BytesTest(unittest.TestCase):
+    halite = None
+
+    def halite_on(self, tables, prefix, more):
+        keys = {**settings(prefix, more), "tsd.storage.hbase.zk_quorum": tables.quorum}
+        with tempfile.NamedTemporaryFile("w", suffix=".conf", delete=False, encoding="utf-8") as conf:
+            conf.writelines(f"{key} = {value}\n" for key, value in keys.items())
+        self.addCleanup(os.unlink, conf.name)
+        server = HaliteServer("--opentsdb-conf", conf.name, store="hbase")
+        self.addCleanup(server.stop)
+        return server
+
+    def dump(self, tables, prefix):
+        """What both write, without the times of writing."""
+        return {(name, *cell): value for name in ("tsdb", "tsdb-uid")
+                for cell, (_, value) in tables.dump(prefix + name).items()}
+
+    def same_in_the_end(self, url, others):
+        """OpenTSDB writes a while after it has taken a point."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            wrong = [query for query, answer in others.items() if ask(url, query) != answer]
+            if not wrong:
+                return
+            if time.monotonic() > end:
+                self.assertEqual(ask(url, wrong[0]), others[wrong[0]], wrong[0])
+            time.sleep(0.5)
+
+    def both_ways(self, name, more):
+        tables = Tables.of_environment()
+        ours, theirs = f"{name}-ours-", f"{name}-theirs-"
+        tables.tool("tsdb-tables", theirs, "NONE", "NONE")
+        tables.tool("tsdb-tables", ours, "NONE", "NONE")
+        halite = self.halite_on(tables, ours, more)
+        self.assertEqual(send(halite.port, lines()), "")
+        with OpenTsdb(tables, settings(theirs, more)) as opentsdb:
+            self.assertEqual(send(opentsdb.port, lines()), "")
+            reading = self.halite_on(tables, theirs, more)
+            expected = {query: ask(halite.url, query) for query in QUERIES}
+            self.assertTrue(all(expected.values()))
+            self.same_in_the_end(opentsdb.url, expected)
+            self.same_in_the_end(reading.url, expected)
+            self.assertEqual(self.dump(tables, ours), self.dump(tables, theirs))
+        with OpenTsdb(tables, settings(ours, more)) as opentsdb:
+            self.same_in_the_end(opentsdb.url, expected)
+
+    def test_plain_rows(self):
+        self.both_ways("plain", {})
+
+    def test_salted_rows_and_other_widths(self):
+        self.both_ways("salted", {"tsd.storage.salt.width": 1, "tsd.storage.salt.buckets": 4,
+                                  "tsd.storage.uid.width.metric": 4, "tsd.storage.uid.width.tagv": 5})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--halite", required=True)
+    options, rest = parser.parse_known_args()
+    os.environ["HALITE_BIN"] = os.path.abspath(options.halite)
+    try:
+        sys.exit(unittest.main(argv=sys.argv[:1] + rest))
+    except Trouble as trouble:
+        sys.exit(str(trouble))

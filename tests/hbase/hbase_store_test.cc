@@ -1,0 +1,112 @@
+// What HBaseStore does beside the contract of all stores.
+#include "storage/hbase_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/hbase/test_cluster.h"
+#include "tests/support/run_task.h"
+
+namespace halite::storage {
+namespace {
+
+using test::run_task;
+using testing::HasSubstr;
+
+class HBaseStoreTest : public testing::Test {
+ protected:
+  std::unique_ptr<HBaseStore> open(const HBaseStoreOptions& options) {
+    return std::make_unique<HBaseStore>(options, clock_, registry_);
+  }
+  static TableSpec points(std::int64_t ttl_ms) {
+    return {.name = "points", .families = {{.name = "t", .ttl_ms = ttl_ms}}, .split_keys = {}};
+  }
+
+  SystemClock clock_;
+  prometheus::Registry registry_;
+  HBaseStoreOptions options_ = test::store_on_cluster();
+};
+
+Task<void> put_and_read(std::shared_ptr<Table> table) {
+  std::vector<RowWrite> writes = {{"row", {{{0, "q"}, "v", 0}}, {}}};
+  CO_TRY_VOID(co_await table->write(std::move(writes)));
+  std::vector<RowRead> reads = {{"row", 0, {}}};
+  CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
+  EXPECT_EQ(rows.at(0).cells.at(0).value, "v");
+  co_return Result<void>();
+}
+
+TEST_F(HBaseStoreTest, TablesGetATtlAndFollowTheSetting) {
+  const auto store = open(options_);
+  const std::string name = options_.table_prefix + "points";
+  ASSERT_TRUE(run_task(store->open_table(points(86'400'000))));
+  auto made = run_task(store->client().describe_table(name)).value();
+  EXPECT_EQ(made->families.at(0).attributes.at("TTL"), "86460");  // a minute more than ours
+  const auto table = run_task(store->open_table(points(0)));
+  ASSERT_TRUE(table) << table.error().message;
+  made = run_task(store->client().describe_table(name)).value();
+  EXPECT_EQ(made->families.at(0).attributes.at("TTL"), "2147483647");
+  EXPECT_TRUE(run_task(put_and_read(*table)));
+  EXPECT_TRUE(run_task(store->close()));
+}
+
+TEST_F(HBaseStoreTest, WhatIsThereIsThereForTheNextOne) {
+  const auto first = open(options_);
+  const auto table = run_task(first->open_table(points(0)));
+  ASSERT_TRUE(table) << table.error().message;
+  ASSERT_TRUE(run_task(put_and_read(*table)));
+  ASSERT_TRUE(run_task(first->close()));
+  options_.tables.create = false;
+  const auto second = open(options_);
+  const auto again = run_task(second->open_table(points(0)));
+  ASSERT_TRUE(again) << again.error().message;
+  std::vector<RowRead> reads = {{"row", 0, {"q"}}};
+  EXPECT_EQ(run_task((*again)->read(reads)).value().at(0).cells.at(0).value, "v");
+  EXPECT_TRUE(run_task(second->close()));
+}
+
+TEST_F(HBaseStoreTest, TablesAreNotMadeWhereThatIsOff) {
+  options_.tables.create = false;
+  const auto store = open(options_);
+  const auto refused = run_task(store->open_table(points(0)));
+  EXPECT_EQ(refused.error().code, Errc::kNotFound);
+  EXPECT_THAT(refused.error().message, HasSubstr(options_.table_prefix + "points"));
+  EXPECT_TRUE(run_task(store->close()));
+}
+
+TEST_F(HBaseStoreTest, ATableIsCutWhereItIsAsked) {
+  const auto store = open(options_);
+  TableSpec spec = points(0);
+  spec.split_keys = {"g", "p"};
+  const auto table = run_task(store->open_table(spec));
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(run_task(store->client().regions(options_.table_prefix + "points")).value().size(), 3U);
+  std::vector<RowWrite> writes;
+  for (const char* row : {"a", "g", "m", "p", "z"})
+    writes.push_back({row, {{{0, "q"}, row, 0}}, {}});
+  ASSERT_TRUE(run_task((*table)->write(writes)));
+  for (const bool reverse : {false, true}) {
+    ScanSpec scan;
+    scan.ranges = {{"", "b"}, {"f", "n"}, {"p", ""}};
+    scan.reverse = reverse;
+    const std::vector<Row> rows = run_task((*table)->scan(scan)->next({})).value();
+    std::string keys;
+    for (const Row& row : rows) keys += row.key;
+    EXPECT_EQ(keys, reverse ? "zpmga" : "agmpz");
+  }
+  EXPECT_TRUE(run_task(store->close()));
+}
+
+TEST_F(HBaseStoreTest, NobodyThereIsUnavailable) {
+  options_.client.quorum = {{"127.0.0.1", 1}};
+  options_.client.operation_ms_max = 500;
+  const auto store = open(options_);
+  const auto refused = run_task(store->open_table(points(0)));
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().code == Errc::kUnavailable || refused.error().code == Errc::kTimeout)
+      << refused.error().message;
+  EXPECT_TRUE(run_task(store->close()));
+}
+
+}  // namespace
+}  // namespace halite::storage

@@ -1,0 +1,94 @@
+// Region servers that do as they are told: a small HBase in this process, over real sockets.
+//
+//   FakeHBase hbase(2);                            // two servers; the first is also the registry
+//   hbase.add_table("t", {"m"});
+//   hbase.script([](const FakeCall& call) -> FakeReaction {
+//     if (call.method == "Mutate" && call.number == 1) return {.what = FakeReaction::kSwallow};
+//     return {};
+//   });
+//   options.registry = {hbase.endpoint(0)};
+//
+// They speak the protocol's frames, serve hbase:meta from the list of regions, and do Get, Mutate,
+// Multi and Scan (without filters) on rows in memory. Every call is first shown to the script.
+//
+//   Threads  one of its own; any call from any thread. The script runs on that thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/hbase/options.h"
+#include "tests/support/fake_hbase_data.h"
+
+namespace halite::test {
+
+struct FakeCall {
+  std::size_t server = 0;
+  std::string method;       // "Get", "Multi", "GetMetaRegionLocations", ...
+  std::string table;        // of its (first) region; "hbase:meta" for look-ups
+  Bytes row;                // the first one it names
+  std::size_t actions = 1;  // of a Multi
+  std::size_t number = 0;   // of calls of this method so far, this one too
+  std::uint32_t timeout_ms = 0;
+};
+
+struct FakeReaction {
+  enum What : std::uint8_t {
+    kAnswer,         // as a healthy server does
+    kThrow,          // the exception below, nothing done
+    kThrowInside,    // of a Multi: for its first region; the others are done
+    kThrowOnAction,  // of a Multi: for its first action
+    kSwallow,        // done, but never answered
+    kIgnore,         // neither done nor answered
+    kCloseBefore,    // the connection, nothing done
+    kCloseAfter,     // done, then the connection
+  };
+  What what = kAnswer;
+  std::string exception = {};  // without org.apache.hadoop.hbase.
+  std::string text = "told to";
+  bool do_not_retry = false;
+  std::uint32_t delay_ms = 0;  // before the answer; the work is done at once
+};
+
+class FakeHBase {
+ public:
+  using Script = std::function<FakeReaction(const FakeCall&)>;
+
+  explicit FakeHBase(std::size_t servers = 1);
+  ~FakeHBase();
+  FakeHBase(const FakeHBase&) = delete;
+  FakeHBase& operator=(const FakeHBase&) = delete;
+
+  [[nodiscard]] storage::hbase::Endpoint endpoint(std::size_t server) const;
+
+  void add_table(const std::string& table, const std::vector<Bytes>& split_keys = {});
+  // The region of that row; `told`: hbase:meta says so at once.
+  void move_region(const std::string& table, const Bytes& row, std::size_t server,
+                   bool told = true);
+  // hbase:meta catches up with all moves.
+  void tell_moves();
+  void split_region(const std::string& table, const Bytes& key);
+
+  void script(Script script);
+  // No byte is read any more from connections of this server, or again.
+  void set_deaf(std::size_t server, bool deaf);
+  // Closes every connection of this server; with `refuse`, new ones too, until it is false again.
+  void cut(std::size_t server, bool refuse = false);
+  void set_rows_per_answer(std::size_t rows);  // of a scan
+
+  [[nodiscard]] std::size_t calls(const std::string& method) const;  // seen so far, by all servers
+  [[nodiscard]] std::size_t connections() const;                     // ever made
+  [[nodiscard]] std::size_t bytes_read(std::size_t server) const;    // of requests
+  // "family:qualifier=value", by commas.
+  [[nodiscard]] std::string row_text(const std::string& table, const Bytes& row) const;
+  [[nodiscard]] std::size_t row_count(const std::string& table) const;
+
+ private:
+  class World;
+  const std::shared_ptr<World> world_;
+};
+
+}  // namespace halite::test

@@ -1,0 +1,47 @@
+#include "web/listen_address.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+// A name is asked for at the system; where it has addresses of both kinds, IPv4 comes first.
+Result<tcp::endpoint> endpoint_of(const WebOptions& options,
+                                  const asio::any_io_executor& executor) {
+  boost::system::error_code error;
+  const asio::ip::address address = asio::ip::make_address(options.address, error);
+  if (!error) return tcp::endpoint(address, options.port);
+  tcp::resolver resolver(executor);
+  const auto found = resolver.resolve(options.address, "", tcp::resolver::passive, error);
+  if (error || found.empty()) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("cannot listen on \"{}\": it is neither an address nor the name of a "
+                            "host ({})",
+                            options.address, error ? error.message() : "it has no address"));
+  }
+  const auto chosen = std::ranges::find_if(
+      found, [](const auto& entry) { return entry.endpoint().address().is_v4(); });
+  const auto& entry = chosen == found.end() ? *found.begin() : *chosen;
+  return tcp::endpoint(entry.endpoint().address(), options.port);
+}
+
+}  // namespace
+
+Result<void> bind_acceptor(const WebOptions& options, tcp::acceptor& acceptor) {
+  TRY(const tcp::endpoint endpoint, endpoint_of(options, acceptor.get_executor()));
+  boost::system::error_code error;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) return {};
+  return fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
+                                              options.port, error.message()));
+}
+
+}  // namespace halite::web

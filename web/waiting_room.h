@@ -1,0 +1,44 @@
+// Answers at the door while there is nothing to serve from: the store is not there yet.
+//
+//   HTTP    503 with the reason and Retry-After, whatever is asked; /-/healthy is 200, as the
+//           process lives.
+//   Telnet  one line with the reason, and the end, so that agents keep their points and come again.
+//
+//   Threads  one of its own; set_reason() from any thread.
+//   Limits   what a connection may send, and how long it may take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/result.h"
+#include "web/options.h"
+
+namespace halite::web {
+
+struct WaitingRoomLimits {
+  std::size_t request_bytes_max = 64 << 10;  // read of a request; more of a body is left unread
+  std::int64_t request_ms_max = 5'000;       // for all of a connection
+  std::size_t connections_max = 1'000;       // at a time; more are closed at once
+};
+
+class WaitingRoom {
+ public:
+  // Listens until it is destroyed; then its connections end.
+  static Result<std::unique_ptr<WaitingRoom>> open(const WebOptions& options, std::string reason,
+                                                   WaitingRoomLimits limits = {});
+  ~WaitingRoom();
+
+  void set_reason(std::string reason);
+  [[nodiscard]] std::uint16_t port() const;
+
+ private:
+  struct State;
+  explicit WaitingRoom(std::unique_ptr<State> state);
+
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace halite::web
