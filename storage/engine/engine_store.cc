@@ -170,8 +170,8 @@ std::shared_ptr<const SeriesHold> EngineStore::hold_series() {
   return core_->registry.table().hold();
 }
 
-void EngineStore::forget_series(SeriesKeeper keeps) {
-  maintenance_->forgetting().allow(std::move(keeps));
+void EngineStore::forget_series(ForgetRules rules) {
+  maintenance_->forgetting().allow(std::move(rules));
 }
 
 Task<std::shared_ptr<const Selection>> EngineStore::select(SeriesQuery query) {
