@@ -126,7 +126,6 @@ Result<void> NameSweep::begin() {
   named_ = kept_ = used_ = {};
   TRY(ends_, run_here(names_.ids().stop_reuse()));
   TRY_VOID(run_here(core_->registry.settle()));
-  log_position_ = core_->log->last();
   scanner_ = names_.scan();
   phase_ = Phase::kNames;
   return {};
@@ -146,6 +145,7 @@ Result<void> NameSweep::read_names() {
     }
   }
   if (!rows.empty()) return {};
+  log_position_ = core_->log->last();  // names that came meanwhile may have been seen
   scanner_ = core_->registry.scan_series();
   phase_ = Phase::kSeries;
   return {};
