@@ -69,6 +69,7 @@ Result<void> settle(Options& options) {
   if (options.own_metrics.host.empty()) options.own_metrics.host = host_tag();
   options.web.metric_width = options.layout.widths.metric;
   options.web.telnet_storage_errors = options.ingest.telnet_storage_errors;
+  options.web.opentsdb_words = options.ingest.opentsdb_words = options.opentsdb.given;
   options.web.host_name = options.own_metrics.host;
   options.rollups.rules.aggregators = query::aggregator_names();
   return {};

@@ -326,6 +326,9 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
                "Memory of recent points at which they are written into chunks.");
   config.bytes("engine.head_bytes_max", engine.head_bytes_max, {kMiB, 1024 * kGiB},
                "Memory of recent points, those being written too; senders wait above it.");
+  config.count("engine.head_freeze_points", engine.head_freeze_points, kAtLeastOne, "points",
+               "And the points at which they are, where series have long runs of them: more make a "
+               "start after a crash longer.");
   config.duration_ms("engine.head_age_max_ms", engine.head_age_max_ms, {1000, kDayMs},
                      "Recent points are written into chunks at least so often.");
   config.duration_ms("engine.seal_quiet_ms", engine.seal_quiet_ms, {0, kDayMs},

@@ -1,7 +1,10 @@
 #include "app/stores.h"
 
+#include <system_error>
+
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,7 +46,7 @@ class OpenedPoints {
   [[nodiscard]] virtual storage::UidTable& uids() = 0;
   [[nodiscard]] virtual storage::SeriesRegistry& series() = 0;
   [[nodiscard]] virtual Result<void> health() const = 0;
-  virtual void forget_series(storage::Metadata& except) = 0;
+  virtual void forget_series(storage::Metadata& except, bool names) = 0;
   virtual Task<void> close() = 0;
 };
 
@@ -58,11 +61,18 @@ class Opened final : public OpenedPoints {
     if constexpr (requires { store_->health(); }) return store_->health();
     return {};  // cells have no health but that of the store they are in
   }
-  // Series without points, but for those that metadata knows.
-  void forget_series(storage::Metadata& except) override {
+  // Series without points, and their names, but for those that metadata knows.
+  void forget_series(storage::Metadata& except, bool names) override {
     if constexpr (requires { store_->forget_series({}); }) {
-      store_->forget_series(
-          [&except](std::vector<Bytes> tsuids) { return except.has_any(std::move(tsuids)); });
+      storage::ForgetRules rules;
+      rules.keeps = [&except](std::vector<Bytes> tsuids) {
+        return except.has_any(std::move(tsuids));
+      };
+      rules.others = [&except](storage::ForgetRules::SeenSeries seen) {
+        return except.each_series(std::move(seen));
+      };
+      rules.names = names;
+      store_->forget_series(std::move(rules));
     }
   }
   Task<void> close() override { return store_->close(); }
@@ -104,8 +114,10 @@ class OpenedStores final : public Stores {
     TRY_VOID(open_sides(options, clock, registry));
     // Where series have more than points and metadata that is asked for, none is forgotten.
     const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
-    if (rollups_ == nullptr && histograms_ == nullptr && !tracked) {
-      points_->forget_series(*metadata_);
+    const bool sides = rollups_ != nullptr || histograms_ != nullptr;
+    TRY(const bool names_stay, keep_names(cells.settings_table, sides));
+    if (!sides && !tracked) {
+      points_->forget_series(*metadata_, !names_stay && !meta.track.name_objects);
     }
     return {};
   }
@@ -142,6 +154,26 @@ class OpenedStores final : public Stores {
   // future_max before its time.
   static std::int64_t cell_ttl_ms(const CyclicOptions& layout) {
     return layout.ttl_ms == 0 ? 0 : layout.ttl_ms + layout.future_max_ms;
+  }
+
+  // Rollups and histograms know series by the ids of their names: where there ever were some, no id
+  // may come to mean another name, also while they are off. `from_now`: there are some now.
+  Result<bool> keep_names(const std::string& settings_table, bool from_now) {
+    auto spec = storage::settings_table_spec(settings_table);
+    TRY(const std::shared_ptr<storage::Table> settings,
+        wait_for(executor_, wide_->open_table(std::move(spec))));
+    const storage::Column column{0, "kept"};
+    std::vector<storage::RowRead> reads;
+    reads.push_back({"names", column.family, {column.qualifier}});
+    TRY(const std::vector<storage::Row> rows,
+        wait_for(executor_, settings->read(std::move(reads))));
+    if (!rows.front().cells.empty()) return true;
+    if (!from_now) return false;
+    std::vector<storage::RowWrite> writes(1);
+    writes[0].row = "names";
+    writes[0].puts.push_back({column, {}, 0});
+    TRY_VOID(wait_for(executor_, settings->write(std::move(writes))));
+    return true;
   }
 
   // Names would be shared, but the points of another kind of store would seem to be gone.
@@ -277,6 +309,19 @@ class OpenedStores final : public Stores {
   std::unique_ptr<storage::HistogramCells> histograms_;  // null: off
 };
 
+// A store in memory would neither show what is there nor keep what comes.
+Result<void> refuse_stored_points(const std::string& data_dir) {
+  for (const std::string_view kept : {"engine", "rocksdb"}) {
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::path(data_dir) / kept, error)) continue;
+    return fail(Errc::kConflict,
+                fmt::format("data directory {} has points, which --store memory cannot see: start "
+                            "it as before, or with another --data-dir",
+                            data_dir));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock& clock,
@@ -284,6 +329,7 @@ Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock&
                                             prometheus::Registry& registry) {
   std::unique_ptr<storage::WideColumnStore> wide;
   if (options.store == "memory") {
+    TRY_VOID(refuse_stored_points(options.data_dir));
     wide = std::make_unique<storage::MemoryStore>(clock);
   } else if (options.store == "hbase") {
     wide = std::make_unique<storage::HBaseStore>(options.hbase.store, clock, registry);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,15 +20,37 @@ constexpr std::string_view kEnvironmentPrefix = "HALITE_";
 constexpr std::string_view kFileVariable = "HALITE_CONFIG";
 constexpr std::size_t kCommentColumnMax = 44;  // printed; one long value must not push all others
 
-std::string sorted_words(std::string_view name) {
+std::vector<std::string_view> words_of(std::string_view name) {
   std::vector<std::string_view> words;
   while (!name.empty()) {
     const std::size_t end = std::min(name.find_first_of("._"), name.size());
-    words.push_back(name.substr(0, end));
+    if (end > 0) words.push_back(name.substr(0, end));
     name.remove_prefix(std::min(end + 1, name.size()));
   }
-  std::ranges::sort(words);
-  return fmt::format("{}", fmt::join(words, " "));
+  return words;
+}
+
+// How far a setting is from what was asked for: the letters in which each word differs from the
+// setting's word that is most like it, and one for each word of the setting that nobody asked for.
+std::size_t word_distance(std::span<const std::string_view> asked,
+                          std::vector<std::string_view> words) {
+  std::size_t distance = 0;
+  for (const std::string_view word : asked) {
+    const auto best = std::ranges::min_element(
+        words, {}, [word](std::string_view other) { return edit_distance(word, other); });
+    const std::size_t letters =
+        best == words.end() ? word.size() : std::min(word.size(), edit_distance(word, *best));
+    distance += letters;
+    if (letters < word.size()) words.erase(best);
+  }
+  return distance + words.size();
+}
+
+// "data_dir" as a flag of its own.
+std::string flag_name(std::string_view setting) {
+  std::string name = "--";
+  for (const char c : setting) name.push_back(c == '_' ? '-' : c);
+  return name;
 }
 
 std::string quoted(std::string_view text) {
@@ -153,15 +177,10 @@ Setting* Config::find(std::string_view name) {
 }
 
 std::string Config::nearest(std::string_view name) const {
-  const auto distance = [name](const Setting& setting) {
-    // The right word in the wrong section is nearer than its letters say.
-    const std::string_view whole = setting.name;
-    const std::string_view word = whole.substr(whole.rfind('.') + 1);
-    const std::string_view asked = name.substr(name.rfind('.') + 1);
-    const std::size_t by_letters =
-        std::min(edit_distance(name, whole), edit_distance(asked, word) + 1);
-    // And so are the right words in another order.
-    return std::min(by_letters, edit_distance(sorted_words(name), sorted_words(whole)) + 1);
+  const std::vector<std::string_view> asked = words_of(name);
+  const auto distance = [name, &asked](const Setting& setting) {
+    return std::pair(word_distance(asked, words_of(setting.name)),
+                     edit_distance(name, setting.name));
   };
   const auto best = std::ranges::min_element(settings_, {}, distance);
   return best == settings_.end() ? "" : best->name;
@@ -247,7 +266,8 @@ Result<void> Config::apply_flag(const std::string& shown, std::string_view name,
   const Result<void> assigned =
       assign(*setting, value, SettingSource::kFlag, fmt::format("flag {}", shown));
   if (!assigned) {
-    return fail(assigned.error().code, fmt::format("{} {}", shown, assigned.error().message));
+    const std::string what = shown == flag_name(name) ? shown : fmt::format("{} {}", shown, name);
+    return fail(assigned.error().code, fmt::format("{} {}", what, assigned.error().message));
   }
   return {};
 }

@@ -26,6 +26,7 @@ struct IngestOptions {
   storage::CreateNames create;        // OpenTSDB's defaults differ: metrics = false
   std::string special_characters;     // UTF-8; allowed in names besides OpenTSDB's own
   bool telnet_storage_errors = true;  // tell telnet senders what the store could not do
+  bool opentsdb_words = false;        // which are then called HBase's, whatever the store is
 };
 
 }  // namespace halite::ingest

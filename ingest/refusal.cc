@@ -53,7 +53,7 @@ bool is_storage_error(RefusalReason reason) {
          reason == RefusalReason::kTimeout;
 }
 
-std::string telnet_refusal(const Refused& refused, std::string_view command) {
+std::string telnet_refusal(const Refused& refused, TelnetWords words) {
   std::string_view kind;
   switch (refused.reason) {
     case RefusalReason::kIllegalArgument:
@@ -75,12 +75,12 @@ std::string telnet_refusal(const Refused& refused, std::string_view command) {
       kind = "No such rollup";
       break;
     case RefusalReason::kStorage:
-      kind = "HBase error";  // whatever the store: clients know these words
+      kind = words.opentsdb ? "HBase error" : "storage error";
       break;
   }
   // Half of a surrogate pair may be named in it, which has no UTF-8.
   const std::string text = is_utf8(refused.text) ? refused.text : repair_utf8(refused.text);
-  return fmt::format("{}: {}: {}\n", command, kind, text);
+  return fmt::format("{}: {}: {}\n", words.command, kind, text);
 }
 
 std::string http_refusal(const Refused& refused) {

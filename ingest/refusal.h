@@ -36,8 +36,14 @@ struct Refused {
 // What a store says about a point or its names.
 [[nodiscard]] Refused refused_by_store(const Error& error);
 
+// How answers of telnet commands begin.
+struct TelnetWords {
+  std::string_view command = "put";
+  bool opentsdb = false;  // what the store could not do is an "HBase error", as clients know it
+};
+
 // The answer line of a telnet command, with its end: "put: illegal argument: ...\n".
-[[nodiscard]] std::string telnet_refusal(const Refused& refused, std::string_view command = "put");
+[[nodiscard]] std::string telnet_refusal(const Refused& refused, TelnetWords words = {});
 
 // Whether it is the store that refuses: telnet senders may not want to hear of it.
 [[nodiscard]] bool is_storage_error(RefusalReason reason);

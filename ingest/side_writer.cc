@@ -107,17 +107,18 @@ Task<void> SideWriter::put_lines(std::unique_ptr<SideRound> round, std::vector<s
   const Result<std::uint64_t> taken = co_await std::move(storing);
   std::ranges::sort(round->refused, {}, &DraftRefusal::origin);
   const bool storage_errors = core_.options.telnet_storage_errors;
+  const TelnetWords words{.command = command, .opentsdb = core_.options.opentsdb_words};
   for (const DraftRefusal& refusal : round->refused) {
     core_.stats.refused(Protocol::kTelnet, refusal.why, lines[refusal.origin]);
     const bool tell = storage_errors || !is_storage_error(refusal.why.reason);
-    if (tell && !refusal.why.text.empty()) *replies += telnet_refusal(refusal.why, command);
+    if (tell && !refusal.why.text.empty()) *replies += telnet_refusal(refusal.why, words);
   }
   if (taken) co_return Result<void>{};
   Refused why = refused_by_store(taken.error());
   core_.stats.refused(Protocol::kTelnet, why.reason, points);
   if (storage_errors) {
     why.text = fmt::format("{} points not stored: {}", points, why.text);
-    *replies += telnet_refusal(why, command);
+    *replies += telnet_refusal(why, words);
   }
   co_return std::unexpected(taken.error());
 }

@@ -24,12 +24,13 @@ struct HeldAnswer {
 
 // Both lists are in the order of lines; so is what comes of them.
 void append_answers(const std::vector<HeldAnswer>& held, const std::vector<DraftRefusal>& refused,
-                    bool storage_errors, std::string& replies) {
+                    const IngestOptions& options, std::string& replies) {
+  const TelnetWords words{.opentsdb = options.opentsdb_words};
   auto next = held.begin();
   for (const DraftRefusal& refusal : refused) {
     for (; next != held.end() && next->origin < refusal.origin; ++next) replies += next->text;
-    if (storage_errors || !is_storage_error(refusal.why.reason)) {
-      replies += telnet_refusal(refusal.why);
+    if (options.telnet_storage_errors || !is_storage_error(refusal.why.reason)) {
+      replies += telnet_refusal(refusal.why, words);
     }
   }
   for (; next != held.end(); ++next) replies += next->text;
@@ -248,7 +249,6 @@ void TelnetBatch::hurry() { impl_->core.store.hurry(); }
 Task<Completion> TelnetBatch::flush(std::string& replies) {
   if (!impl_->round) co_return Completion::done();
   WriterCore& core = impl_->core;
-  const bool storage_errors = core.options.telnet_storage_errors;
   impl_->round->settle(replies);
   impl_->round->count_lookups();
   const std::size_t points = impl_->round->points();
@@ -259,15 +259,15 @@ Task<Completion> TelnetBatch::flush(std::string& replies) {
   impl_->round.reset();  // its hold on the cache ends before the store is waited for
   auto committed = co_await core.commit(std::move(draft), Protocol::kTelnet);
   if (committed) {
-    append_answers(held, committed->refused, storage_errors, replies);
+    append_answers(held, committed->refused, core.options, replies);
     co_return std::move(committed->durable);
   }
-  append_answers(held, {}, storage_errors, replies);
+  append_answers(held, {}, core.options, replies);
   Refused why = refused_by_store(committed.error());
   core.stats.refused(Protocol::kTelnet, why.reason, points);
-  if (storage_errors) {
+  if (core.options.telnet_storage_errors) {
     why.text = fmt::format("{} points not stored: {}", points, why.text);
-    replies += telnet_refusal(why);
+    replies += telnet_refusal(why, {.opentsdb = core.options.opentsdb_words});
   }
   Completion failed;
   failed.finish(std::unexpected(std::move(committed).error()));

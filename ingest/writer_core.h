@@ -38,7 +38,7 @@ class WriterCore {
   // To be taken before the cache is looked at, and kept until commit() is over.
   [[nodiscard]] std::shared_ptr<const storage::SeriesHold> hold_series() {
     auto hold = store.hold_series();
-    cache.clear_before(hold->epoch);
+    cache.clear_before(hold->series_epoch);
     return hold;
   }
 

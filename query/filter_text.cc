@@ -43,45 +43,69 @@ Result<KeyValue> parse_pair(std::string_view text) {
   return KeyValue{.key = parts[0], .value = parts[1]};
 }
 
-Result<Filter> parse_tag(std::string_view text, bool group_by, std::size_t regexp_bytes_max) {
-  TRY(const KeyValue pair, parse_pair(text));
-  return filter_from_value(pair.key, pair.value, group_by, regexp_bytes_max);
-}
-
-std::unexpected<Error> refuse_part(std::string_view what, std::string_view text, Error error) {
-  error.message = fmt::format("When parsing {} '{}': {}", what, text, error.message);
-  return std::unexpected(std::move(error));
-}
-
-}  // namespace
-
-Result<Filter> make_filter(std::string_view type, std::string_view key, std::string_view pattern,
-                           bool group_by, std::size_t regexp_bytes_max) {
+// As it is written; whether its pattern is one is not looked at.
+Result<Filter> read_filter(std::string_view type, std::string_view key, std::string_view pattern,
+                           bool group_by) {
   if (type.empty()) return refuse("The filter type cannot be null or empty");
   if (key.empty()) return refuse("The tagk cannot be null or empty");
   const auto found = std::ranges::find(kTypes, type, storage::filter_type_name);
   if (found == kTypes.end()) {
     return refuse(fmt::format("Could not find a tag value filter of the type: {}", type));
   }
-  return checked(
-      {.filter = {.type = *found, .key = std::string(key), .pattern = std::string(pattern)},
-       .group_by = group_by},
-      regexp_bytes_max);
+  return Filter{
+      .filter = {.type = *found, .key = std::string(key), .pattern = std::string(pattern)},
+      .group_by = group_by};
+}
+
+// Likewise.
+Result<Filter> read_value(std::string_view key, std::string_view value, bool group_by) {
+  if (key.empty()) return refuse("Tagk cannot be null or empty");
+  if (value.empty()) return refuse("Filter cannot be null or empty");
+  if (value == "*") return read_filter("wildcard", key, value, group_by);
+  if (const std::size_t paren = value.find('('); paren != std::string_view::npos) {
+    if (value.back() != ')') return refuse(fmt::format("Filter must end with a ')': {}", value));
+    return read_filter(to_lower(value.substr(0, paren)), key,
+                       value.substr(paren + 1, value.size() - paren - 2), group_by);
+  }
+  const std::string_view type = value.contains('*') ? "iwildcard" : "literal_or";
+  return read_filter(type, key, value, group_by);
+}
+
+// A part of the braces; `what` it is called. A regular expression that is none is the asker's
+// fault, all else what OpenTSDB calls its own.
+Result<Filter> read_part(std::string_view what, std::string_view text, bool group_by,
+                         std::size_t regexp_bytes_max) {
+  bool own_fault = false;
+  const auto read = [&]() -> Result<Filter> {
+    TRY(const KeyValue pair, parse_pair(text));
+    TRY(Filter filter, read_value(pair.key, pair.value, group_by));
+    own_fault = filter.filter.type == FilterType::kRegexp && !filter.filter.pattern.empty();
+    return checked(std::move(filter), regexp_bytes_max);
+  };
+  Result<Filter> filter = read();
+  if (filter) return filter;
+  Error error = std::move(filter).error();
+  if (!own_fault) error.code = Errc::kInternal;
+  error.message = fmt::format("When parsing {} '{}': {}", what, text, error.message);
+  return std::unexpected(std::move(error));
+}
+
+std::unexpected<Error> refuse_metric(std::string message) {
+  return fail(Errc::kInternal, std::move(message));
+}
+
+}  // namespace
+
+Result<Filter> make_filter(std::string_view type, std::string_view key, std::string_view pattern,
+                           bool group_by, std::size_t regexp_bytes_max) {
+  TRY(Filter filter, read_filter(type, key, pattern, group_by));
+  return checked(std::move(filter), regexp_bytes_max);
 }
 
 Result<Filter> filter_from_value(std::string_view key, std::string_view value, bool group_by,
                                  std::size_t regexp_bytes_max) {
-  if (key.empty()) return refuse("Tagk cannot be null or empty");
-  if (value.empty()) return refuse("Filter cannot be null or empty");
-  if (value == "*") return make_filter("wildcard", key, value, group_by, regexp_bytes_max);
-  if (const std::size_t paren = value.find('('); paren != std::string_view::npos) {
-    if (value.back() != ')') return refuse(fmt::format("Filter must end with a ')': {}", value));
-    return make_filter(to_lower(value.substr(0, paren)), key,
-                       value.substr(paren + 1, value.size() - paren - 2), group_by,
-                       regexp_bytes_max);
-  }
-  const std::string_view type = value.contains('*') ? "iwildcard" : "literal_or";
-  return make_filter(type, key, value, group_by, regexp_bytes_max);
+  TRY(Filter filter, read_value(key, value, group_by));
+  return checked(std::move(filter), regexp_bytes_max);
 }
 
 void add_group_by(Filter filter, std::vector<Filter>& filters) {
@@ -95,11 +119,11 @@ void add_group_by(Filter filter, std::vector<Filter>& filters) {
 }
 
 Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_bytes_max) {
-  if (text.empty()) return refuse("Metric cannot be null or empty");
+  if (text.empty()) return refuse_metric("Metric cannot be null or empty");
   const std::size_t open = text.find('{');
   MetricAndFilters parsed{.metric = std::string(text.substr(0, open)), .filters = {}};
   if (open == std::string_view::npos) return parsed;
-  if (text.back() != '}') return refuse(fmt::format("Missing '}}' at the end of: {}", text));
+  if (text.back() != '}') return refuse_metric(fmt::format("Missing '}}' at the end of: {}", text));
   if (open == text.size() - 2) return parsed;
 
   const std::size_t close = text.find('}');
@@ -109,9 +133,8 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
     const std::string_view inside = text.substr(second + 1, text.size() - second - 2);
     for (const std::string_view part : split_all(inside, ',')) {
       if (part.empty()) break;
-      auto filter = parse_tag(part, false, regexp_bytes_max);
-      if (!filter) return refuse_part("filter", part, std::move(filter).error());
-      parsed.filters.push_back(*std::move(filter));
+      TRY(Filter filter, read_part("filter", part, false, regexp_bytes_max));
+      parsed.filters.push_back(std::move(filter));
     }
   }
   // A brace that closes before it opens leaves nothing between.
@@ -119,9 +142,8 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
       close > open ? text.substr(open + 1, close - open - 1) : std::string_view();
   for (const std::string_view part : split_all(inside, ',')) {
     if (part.empty() && two_braces) break;
-    auto filter = parse_tag(part, true, regexp_bytes_max);
-    if (!filter) return refuse_part("tag", part, std::move(filter).error());
-    add_group_by(*std::move(filter), parsed.filters);
+    TRY(Filter filter, read_part("tag", part, true, regexp_bytes_max));
+    add_group_by(std::move(filter), parsed.filters);
   }
   return parsed;
 }

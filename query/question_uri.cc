@@ -138,14 +138,9 @@ Result<DraftSubQuestion> read_sub_question(std::string_view text, bool by_tsuid,
   if (by_tsuid) {
     for (const auto tsuid : split_trimmed(parts.back(), ',')) sub.tsuids.emplace_back(tsuid);
   } else {
-    auto parsed = parse_metric(parts.back(), context.regexp_bytes_max);
-    if (!parsed) {
-      Error error = std::move(parsed).error();
-      error.code = Errc::kInternal;
-      return std::unexpected(std::move(error));
-    }
-    sub.question.metric = std::move(parsed->metric);
-    sub.question.filters = std::move(parsed->filters);
+    TRY(MetricAndFilters parsed, parse_metric(parts.back(), context.regexp_bytes_max));
+    sub.question.metric = std::move(parsed.metric);
+    sub.question.filters = std::move(parsed.filters);
   }
   for (std::size_t i = 1; i + 1 < parts.size(); ++i) TRY_VOID(read_part(parts[i], sub));
   return sub;

@@ -26,7 +26,9 @@ using TagSetId = std::uint32_t;  // dense, of one table
 // While it is kept, ids that its holder was given mean what they meant, even if what they mean is
 // not found any more.
 struct SeriesHold {
-  std::uint64_t epoch = 0;  // what was known of ids in an earlier one is to be looked up again
+  std::uint64_t epoch = 0;
+  std::uint64_t series_epoch =
+      0;  // what was known of ids in an earlier one is to be looked up again
 };
 
 enum class NameKind : std::uint8_t { kMetric, kTagKey, kTagValue };

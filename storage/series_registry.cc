@@ -50,6 +50,7 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
       uids_(std::move(names), layout.widths()),
       registry_(std::move(series)),
       table_(limits, layout.widths()) {
+  uids_.hold_with([this] { return table_.hold(); });
   uids_.watch({.assigned = {}, .renamed = [this](NameKind kind, const UidTable::Entry& entry) {
                  table_.rename({kind, entry.uid, entry.name});
                }});
@@ -64,11 +65,18 @@ std::uint32_t SeriesRegistry::shard_count() const {
   return sharding_ ? sharding_->shard_count() : layout_.salt_buckets();
 }
 
-// Gives ids to all names of one kind that have none.
+// Gives ids to all names of one kind that have none. Where no series has room none is made: each
+// would be of a series that is refused.
 Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& work) {
-  std::vector<UidTable::NameRequest> unknown = work.unknown(kind, create);
+  const Result<void> room = table_.check_room(1, 0);
+  std::vector<UidTable::NameRequest> unknown = work.unknown(kind, create && room);
   if (unknown.empty()) co_return Result<void>();
-  CO_TRY(const auto entries, co_await uids_.resolve_logged(std::move(unknown)));
+  CO_TRY(auto entries, co_await uids_.resolve_logged(std::move(unknown)));
+  if (create && !room) {
+    for (Result<UidTable::Entry>& entry : entries) {
+      if (!entry && entry.error().code == Errc::kNotFound) entry = std::unexpected(room.error());
+    }
+  }
   work.resolved(entries);
   co_return Result<void>();
 }
@@ -122,28 +130,37 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
   co_return work.take_outcomes();
 }
 
-// A series that stands among them twice needs room once, which is looked at only where it matters.
-Result<void> SeriesRegistry::check_room(const Interning& work,
-                                        const std::vector<Interning::Fresh>& fresh) const {
+// Refuses those that there is no room for, and returns the others. One that stands among them twice
+// needs room once.
+std::vector<Interning::Fresh> SeriesRegistry::with_room(Interning& work,
+                                                        std::vector<Interning::Fresh> fresh) const {
+  const auto bytes_of = [&work](const Interning::Fresh& one) {
+    return series_bytes(work.tags_of(one.index), one.series.tsuid.size());
+  };
   std::size_t bytes = 0;
-  for (const Interning::Fresh& one : fresh) {
-    bytes += series_bytes(work.tags_of(one.index), one.series.tsuid.size());
-  }
-  if (table_.check_room(fresh.size(), bytes)) return {};
-  boost::unordered_flat_set<BytesView> tsuids;
+  for (const Interning::Fresh& one : fresh) bytes += bytes_of(one);
+  if (table_.check_room(fresh.size(), bytes)) return fresh;
+  boost::unordered_flat_set<Bytes> taken;
   bytes = 0;
-  for (const Interning::Fresh& one : fresh) {
-    if (!tsuids.insert(one.series.tsuid).second) continue;
-    bytes += series_bytes(work.tags_of(one.index), one.series.tsuid.size());
+  std::vector<Interning::Fresh> fit;
+  for (Interning::Fresh& one : fresh) {
+    if (!taken.contains(one.series.tsuid)) {
+      const Result<void> room = table_.check_room(taken.size() + 1, bytes + bytes_of(one));
+      if (!room) {
+        work.refuse(one.index, room.error());
+        continue;
+      }
+      bytes += bytes_of(one);
+      taken.insert(one.series.tsuid);
+    }
+    fit.push_back(std::move(one));
   }
-  return table_.check_room(tsuids.size(), bytes);
+  return fit;
 }
 
 Task<void> SeriesRegistry::register_new(Interning& work, std::vector<Interning::Fresh> fresh) {
-  if (const Result<void> room = check_room(work, fresh); !room) {
-    for (const Interning::Fresh& one : fresh) work.refuse(one.index, room.error());
-    co_return Result<void>();
-  }
+  fresh = with_room(work, std::move(fresh));
+  if (fresh.empty()) co_return Result<void>();
   if (!deferred_) {
     CO_TRY_VOID(co_await store_new(fresh));
     for (const Interning::Fresh& one : fresh) std::ignore = take_in(work, one);

@@ -73,6 +73,8 @@ class SeriesRegistry {
   void doom(std::span<const SeriesId> series) { table_.doom(series); }
   void spare(SeriesId series) { table_.spare(series); }
   void reclaim(const SeriesTable::Removed& removed) { table_.reclaim(removed); }
+  // No series has this name any more, and nobody will find it: its id may get another.
+  void forget_name(NameKind kind, std::uint64_t uid) { table_.forget_name(kind, uid); }
   [[nodiscard]] Holds& holds() { return table_.holds(); }
 
   // The rows of all series, keys only.
@@ -109,8 +111,8 @@ class SeriesRegistry {
 
   Task<void> resolve_kind(NameKind kind, bool create, Interning& work);
   Task<void> register_new(Interning& work, std::vector<Interning::Fresh> fresh);
-  [[nodiscard]] Result<void> check_room(const Interning& work,
-                                        const std::vector<Interning::Fresh>& fresh) const;
+  [[nodiscard]] std::vector<Interning::Fresh> with_room(Interning& work,
+                                                        std::vector<Interning::Fresh> fresh) const;
   Task<void> store_new(const std::vector<Interning::Fresh>& fresh);
   Result<SeriesId> take_in(Interning& work, const Interning::Fresh& fresh);
   [[nodiscard]] std::uint32_t shard_of(std::uint64_t metric_uid, std::string_view metric,

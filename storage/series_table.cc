@@ -285,6 +285,26 @@ void SeriesTable::rename(const Renamed& renamed) {
                                    std::memory_order_release);
 }
 
+void SeriesTable::add_uids(NameUids& uids) const {
+  {
+    const std::shared_lock lock(metrics_mutex_);
+    for (const auto& [uid, metric] : metrics_) {
+      add_uid(uid, uids[static_cast<std::size_t>(NameKind::kMetric)]);
+    }
+  }
+  tags_.add_uids(uids[static_cast<std::size_t>(NameKind::kTagKey)],
+                 uids[static_cast<std::size_t>(NameKind::kTagValue)]);
+}
+
+void SeriesTable::forget_name(NameKind kind, std::uint64_t uid) {
+  if (kind != NameKind::kMetric) {
+    tags_.forget_name(kind, uid);
+    return;
+  }
+  const std::lock_guard lock(metrics_mutex_);
+  renamed_.erase(uid);
+}
+
 std::size_t SeriesTable::count_of_metric(std::uint64_t metric_uid) const {
   const Metric* const metric = find_metric(metric_uid);
   if (metric == nullptr) return 0;

@@ -118,6 +118,12 @@ class SeriesTable {
   // Series with this id show the new name from now on.
   void rename(const Renamed& renamed);
 
+  // The ids of names that series here have, by kind, added.
+  using NameUids = std::array<IdSet, 3>;
+  void add_uids(NameUids& uids) const;
+  // Such a name has gone, and no series has it: its id may get another.
+  void forget_name(NameKind kind, std::uint64_t uid);
+
   [[nodiscard]] const TagIndex& tags() const { return tags_; }
 
   // A series of a metric, and the how manieth it is.

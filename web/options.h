@@ -78,6 +78,8 @@ struct WebOptions {
   std::string host_name = "localhost";  // the "host" tag of /api/stats
   bool stats_canonical = false;         // web.stats_canonical: that tag is called "fqdn"
   bool stats_with_port = false;         // web.stats_with_port: and there is a tag "port"
+  bool opentsdb_words = false;  // with --opentsdb-conf: texts are OpenTSDB's to the letter also
+                                // where ours would say more
 };
 
 }  // namespace halite::web

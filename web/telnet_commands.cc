@@ -23,9 +23,10 @@ void run_stats(WebContext& context, std::string_view, std::string& reply) {
 }
 
 void run_help(WebContext& context, std::string_view, std::string& reply) {
-  // Exactly OpenTSDB's list: scripts compare it. `sync` is ours and stands in the docs.
+  const bool writes = context.options.mode != Mode::kReadOnly;
   reply += "available commands: stats dropcaches version exit help ";
-  if (context.options.mode != Mode::kReadOnly) reply += "put rollup histogram ";
+  if (writes) reply += "put rollup histogram ";
+  if (writes && !context.options.opentsdb_words) reply += "sync ";
   reply += "diediedie \n";
 }
 

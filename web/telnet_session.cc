@@ -209,7 +209,8 @@ void TelnetSession::note_failure(const Error& error, bool tell) {
   context_.metrics.telnet_flushes_failed.Increment();
   failed_ = error.message;
   if (tell && context_.options.telnet_storage_errors) {
-    reply_ += fmt::format("put: HBase error: {}\n", failed_);
+    const std::string_view whose = context_.options.opentsdb_words ? "HBase" : "storage";
+    reply_ += fmt::format("put: {} error: {}\n", whose, failed_);
   }
 }
 

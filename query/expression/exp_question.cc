@@ -163,7 +163,8 @@ Result<Filter> read_tag(element value, const ParseContext& context) {
     }
   }
   auto filter = make_filter(type, key, pattern, group_by, context.regexp_bytes_max);
-  if (!filter) return refuse(std::move(filter).error().message);
+  // A regular expression that is none is the asker's fault, all else what OpenTSDB calls its own.
+  if (!filter && (type != "regexp" || pattern.empty())) return refuse(filter.error().message);
   return filter;
 }
 

@@ -54,12 +54,10 @@ Task<std::vector<LastPoint>> last_in_shards(std::shared_ptr<engine::Core> core,
   co_return co_await offload(core->pool, std::move(job));
 }
 
-Task<void> keep_metric_class(std::shared_ptr<Table> settings,
-                             std::shared_ptr<engine::Retention> retention, NameKind kind,
+Task<void> keep_metric_class(std::shared_ptr<engine::PinWriter> pins, NameKind kind,
                              UidTable::Entry entry, std::string new_name) {
   if (kind != NameKind::kMetric) co_return Result<void>();
-  co_return co_await engine::keep_class(std::move(settings), std::move(retention), entry.uid,
-                                        std::string(entry.name), std::move(new_name));
+  co_return co_await pins->keep_class(entry.uid, std::string(entry.name), std::move(new_name));
 }
 
 }  // namespace
@@ -99,9 +97,9 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
   store->core_->registry.uids().watch(
       {.assigned = {},
        .renamed = {},
-       .renaming = [settings, retention = store->core_->retention](
+       .renaming = [pins = std::make_shared<engine::PinWriter>(settings, store->core_->retention)](
                        NameKind kind, const UidTable::Entry& entry, std::string new_name) {
-         return keep_metric_class(settings, retention, kind, entry, std::move(new_name));
+         return keep_metric_class(pins, kind, entry, std::move(new_name));
        }});
   store->maintenance_->start();
   co_return store;
@@ -172,8 +170,8 @@ std::shared_ptr<const SeriesHold> EngineStore::hold_series() {
   return core_->registry.table().hold();
 }
 
-void EngineStore::forget_series(SeriesKeeper keeps) {
-  maintenance_->forgetting().allow(std::move(keeps));
+void EngineStore::forget_series(ForgetRules rules) {
+  maintenance_->forgetting().allow(std::move(rules));
 }
 
 Task<std::shared_ptr<const Selection>> EngineStore::select(SeriesQuery query) {

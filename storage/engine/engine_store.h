@@ -85,9 +85,9 @@ class EngineStore final : public PointStore {
   Task<void> flush() override;
   Task<void> seal() override;
 
-  // From now on series without points are forgotten (docs/decisions/0012), but for those that
-  // `keeps` names; it may be empty. For who writes nothing but points under the store's ids.
-  void forget_series(SeriesKeeper keeps);
+  // From now on series without points are forgotten (docs/decisions/0012), and names without
+  // series, but for what the rules say. For who writes nothing but points under the store's ids.
+  void forget_series(ForgetRules rules);
 
   // The names table, for those who manage names.
   [[nodiscard]] UidTable& uids();

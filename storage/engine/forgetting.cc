@@ -23,6 +23,7 @@ constexpr std::size_t kSlotsLookedAtFirst = 2;    // nearly all that live are th
 
 Forgetting::Forgetting(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
+      names_(core_, registry),
       forgotten_(prometheus::BuildCounter()
                      .Name("halite_engine_forgotten_series_total")
                      .Help("Series that went because they had no points any more.")
@@ -39,10 +40,11 @@ Forgetting::Forgetting(std::shared_ptr<Core> core, prometheus::Registry& registr
                        .Register(registry)
                        .Add({})) {}
 
-void Forgetting::allow(SeriesKeeper keeps) {
+void Forgetting::allow(ForgetRules rules) {
+  names_.allow(rules);
   {
     const std::lock_guard lock(mutex_);
-    keeps_ = std::move(keeps);
+    rules_ = std::move(rules);
   }
   allowed_ = true;
 }
@@ -82,6 +84,7 @@ void Forgetting::note_sealed() {
   }
   deleted_.clear();
   deleted_looked_at_ms_ = core_->clock.now_ms();
+  names_.hurry();
 }
 
 Result<bool> Forgetting::step() {
@@ -91,8 +94,11 @@ Result<bool> Forgetting::step() {
   if (!begun_) TRY_VOID(begin());
   Holds& holds = core_->registry.holds();
   switch (phase_) {
-    case Phase::kLooking:
-      return look();
+    case Phase::kLooking: {
+      TRY(const bool more, look());
+      if (more) return true;
+      return names_.step();
+    }
     case Phase::kDoomed:
       if (!holds.gone_before(epoch_)) return false;
       if (const Result<void> removed = remove(); !removed) {
@@ -117,6 +123,7 @@ Result<void> Forgetting::begin() {
   if (since.value_or(0) != 0) {
     unfinished_ = true;
     all_ = core_->registry.scan_series();
+    names_.ask();
   }
   begun_ = true;
   return {};
@@ -229,7 +236,7 @@ Result<bool> Forgetting::finish() {
     phase_ = Phase::kDoomed;
     return true;
   }
-  if (unfinished_ && deleted_.empty()) {
+  if (unfinished_ && deleted_.empty() && !names_.pending()) {
     TRY_VOID(core_->chunks->note_time(kUnfinished, 0));
     unfinished_ = false;
   }
@@ -245,14 +252,15 @@ Result<void> Forgetting::remove() {
     TRY_VOID(run_here(core_->registry.forget({some.begin(), some.end()}, removed_)));
   }
   forgotten_.Increment(static_cast<double>(removed_.series.size()));
+  if (!removed_.series.empty()) names_.ask();
   return {};
 }
 
 Result<std::vector<SeriesId>> Forgetting::not_kept(std::vector<SeriesId> series) {
-  SeriesKeeper keeps;
+  decltype(ForgetRules::keeps) keeps;
   {
     const std::lock_guard lock(mutex_);
-    keeps = keeps_;
+    keeps = rules_.keeps;
   }
   if (!keeps || series.empty()) return series;
   std::vector<Bytes> tsuids;

@@ -5,7 +5,8 @@
 // deleted. Such a series is doomed first; whoever interns it or puts a point spares it. Then it is
 // looked for in the head and in every slot. What is left when all holds from before are gone is
 // removed, its row first, and what was removed is reclaimed when all holds from before that are
-// gone. What a crash interrupts begins again with a look at all series.
+// gone. What a crash interrupts begins again with a look at all series. Names follow their last
+// series (name_sweep.h).
 //
 //   Threads  for the maintenance thread, but allow().
 //   Cost     a step looks at some thousands of series at most.
@@ -24,6 +25,7 @@
 #include <prometheus/registry.h>
 
 #include "storage/engine/core.h"
+#include "storage/engine/name_sweep.h"
 
 namespace halite::storage::engine {
 
@@ -31,8 +33,8 @@ class Forgetting {
  public:
   Forgetting(std::shared_ptr<Core> core, prometheus::Registry& registry);
 
-  // From now on, except what `keeps` says; it may be empty. Nothing is forgotten before.
-  void allow(SeriesKeeper keeps);
+  // From now on, except what the rules say. Nothing is forgotten before.
+  void allow(ForgetRules rules);
 
   // The cells of a slot are about to be dropped.
   [[nodiscard]] Result<void> note_slot(std::uint32_t shard, std::uint32_t slot);
@@ -70,7 +72,7 @@ class Forgetting {
   const std::shared_ptr<Core> core_;
   std::atomic<bool> allowed_ = false;
   std::mutex mutex_;
-  SeriesKeeper keeps_;  // guarded by mutex_; the rest is the thread's own
+  ForgetRules rules_;  // guarded by mutex_; the rest is the thread's own
 
   bool begun_ = false;
   bool unfinished_ = false;  // as noted in the chunks' database
@@ -81,6 +83,7 @@ class Forgetting {
   boost::unordered_flat_map<Bytes, std::uint32_t> deleted_;  // and shards: once they are sealed
   TimestampMs deleted_looked_at_ms_ = 0;
   SeriesTable::Removed removed_;
+  NameSweep names_;
   prometheus::Counter& forgotten_;
   prometheus::Gauge& known_;
   prometheus::Gauge& known_bytes_;

@@ -20,8 +20,15 @@ struct RetentionRule {
   std::int64_t ttl_ms = 0;  // 0 = for ever
 };
 
-// Which of these series must not be forgotten, though they have no points: by tsuid.
-using SeriesKeeper = std::function<Task<std::vector<bool>>(std::vector<Bytes> tsuids)>;
+// What besides points keeps series and names from being forgotten. All may be empty.
+struct ForgetRules {
+  // Which of these series must not go, though they have no points: by tsuid.
+  std::function<Task<std::vector<bool>>(std::vector<Bytes> tsuids)> keeps;
+  // Tells all tsuids, of known series and of others, whose names must not go.
+  using SeenSeries = std::function<void(BytesView tsuid)>;
+  std::function<Task<void>(SeenSeries)> others;
+  bool names = true;  // names without series go, and their ids are used again
+};
 
 struct EngineOptions {
   std::string dir;  // made if it is not there; one process at a time

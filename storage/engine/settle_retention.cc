@@ -91,12 +91,14 @@ Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRul
   co_return next;
 }
 
-Task<void> keep_class(std::shared_ptr<Table> settings, std::shared_ptr<Retention> retention,
-                      std::uint64_t metric_uid, std::string old_name, std::string new_name) {
-  const std::uint32_t before = retention->class_of(metric_uid, old_name);
-  if (retention->class_of(metric_uid, new_name) == before) co_return Result<void>();
-  retention->pin(metric_uid, before);
-  co_return co_await write_retention(std::move(settings), retention->state());
+Task<void> PinWriter::keep_class(std::uint64_t metric_uid, std::string old_name,
+                                 std::string new_name) {
+  // A state that was read earlier must not be written later.
+  CO_TRY(const Gate::Pass pass, co_await turn_->enter(GateLoad{1, 0}));
+  const std::uint32_t before = retention_->class_of(metric_uid, old_name);
+  if (retention_->class_of(metric_uid, new_name) == before) co_return Result<void>();
+  retention_->pin(metric_uid, before);
+  co_return co_await write_retention(settings_, retention_->state());
 }
 
 }  // namespace halite::storage::engine

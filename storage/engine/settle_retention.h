@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/gate.h"
 #include "common/task.h"
 #include "storage/engine/options.h"
 #include "storage/engine/retention.h"
@@ -25,8 +27,19 @@ Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state
 Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRule> rules,
                                  const CyclicLayout& base, UidTable& uids);
 
-// Before a metric gets a new name: it stays in its class.
-Task<void> keep_class(std::shared_ptr<Table> settings, std::shared_ptr<Retention> retention,
-                      std::uint64_t metric_uid, std::string old_name, std::string new_name);
+// Keeps metrics in their classes when their names change, one after the other. Outlives its tasks.
+class PinWriter {
+ public:
+  PinWriter(std::shared_ptr<Table> settings, std::shared_ptr<Retention> retention)
+      : settings_(std::move(settings)), retention_(std::move(retention)) {}
+
+  // Before a metric gets a new name; durable.
+  Task<void> keep_class(std::uint64_t metric_uid, std::string old_name, std::string new_name);
+
+ private:
+  const std::shared_ptr<Table> settings_;
+  const std::shared_ptr<Retention> retention_;
+  const std::shared_ptr<Gate> turn_ = std::make_shared<Gate>(GateLoad{1, 1});
+};
 
 }  // namespace halite::storage::engine

@@ -4,17 +4,18 @@
 
 namespace halite::storage {
 
-Holds::Holds() : shared_(std::make_shared<Shared>()), current_(make(1)) {}
+Holds::Holds()
+    : shared_(std::make_shared<Shared>()), current_(make({.epoch = 1, .series_epoch = 1})) {}
 
-std::shared_ptr<const SeriesHold> Holds::make(std::uint64_t epoch) const {
+std::shared_ptr<const SeriesHold> Holds::make(SeriesHold hold) const {
   {
     const std::lock_guard lock(shared_->mutex);
-    shared_->held.insert(epoch);
+    shared_->held.insert(hold.epoch);
   }
-  return {new SeriesHold{.epoch = epoch}, [shared = shared_](const SeriesHold* hold) {
+  return {new SeriesHold(hold), [shared = shared_](const SeriesHold* gone) {
             const std::lock_guard lock(shared->mutex);
-            shared->held.erase(hold->epoch);
-            delete hold;
+            shared->held.erase(gone->epoch);
+            delete gone;
           }};
 }
 
@@ -23,10 +24,12 @@ std::shared_ptr<const SeriesHold> Holds::take() const {
   return current_;
 }
 
-std::uint64_t Holds::advance() {
+std::uint64_t Holds::advance(bool series_go) {
   std::shared_ptr<const SeriesHold> last;  // let go of after the lock
   const std::lock_guard lock(mutex_);
-  last = std::exchange(current_, make(current_->epoch + 1));
+  SeriesHold next{.epoch = current_->epoch + 1, .series_epoch = current_->series_epoch};
+  if (series_go) next.series_epoch = next.epoch;
+  last = std::exchange(current_, make(next));
   return current_->epoch;
 }
 

@@ -20,8 +20,9 @@ class Holds {
   // Of the epoch that there is now.
   [[nodiscard]] std::shared_ptr<const SeriesHold> take() const;
 
-  // Begins an epoch. Holds of it see what was done before this call.
-  std::uint64_t advance();
+  // Begins an epoch. Holds of it see what was done before this call. Whether series go in it: else
+  // what is known of their ids stays good.
+  std::uint64_t advance(bool series_go = true);
 
   // Whether all holds of earlier epochs are gone; then what their holders did is seen.
   [[nodiscard]] bool gone_before(std::uint64_t epoch) const;
@@ -32,7 +33,7 @@ class Holds {
     std::mutex mutex;
     std::set<std::uint64_t> held;  // epochs; guarded by mutex
   };
-  [[nodiscard]] std::shared_ptr<const SeriesHold> make(std::uint64_t epoch) const;
+  [[nodiscard]] std::shared_ptr<const SeriesHold> make(SeriesHold hold) const;
 
   const std::shared_ptr<Shared> shared_;
   mutable std::mutex mutex_;

@@ -18,6 +18,11 @@ namespace halite::storage {
 // A compressed set of ids, safe to read from several threads.
 using IdSet = ::Roaring;
 
+// A name's id; one that has no place in a set is left out.
+inline void add_uid(std::uint64_t uid, IdSet& to) {
+  if (uid <= UINT32_MAX) to.add(static_cast<std::uint32_t>(uid));
+}
+
 class Postings {
  public:
   static constexpr std::uint32_t kArrayMax = 64;

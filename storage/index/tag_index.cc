@@ -248,6 +248,21 @@ void TagIndex::rename(NameKind kind, std::uint64_t uid, std::string_view name) {
   }
 }
 
+void TagIndex::add_uids(IdSet& keys, IdSet& values) const {
+  for (const TagShard& shard : tags_) {
+    const std::shared_lock lock(shard.mutex);
+    for (const IndexedTag* const tag : shard.tags) {
+      add_uid(tag->first.key_uid, keys);
+      add_uid(tag->first.value_uid, values);
+    }
+  }
+}
+
+void TagIndex::forget_name(NameKind kind, std::uint64_t uid) {
+  const std::lock_guard lock(renamed_mutex_);
+  renamed_.erase({kind, uid});
+}
+
 std::uint32_t TagIndex::count(std::uint64_t key_uid, std::uint64_t value_uid) const {
   const IndexedTag* const tag = find_tag({key_uid, value_uid});
   if (tag == nullptr) return 0;

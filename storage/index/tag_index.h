@@ -70,6 +70,11 @@ class TagIndex {
   // Tags show the new name from now on, also those that are made by who has not heard of it.
   void rename(NameKind kind, std::uint64_t uid, std::string_view name);
 
+  // The keys and the values that tags have, added.
+  void add_uids(IdSet& keys, IdSet& values) const;
+  // Such names have gone, and no tag has them: their ids may get others.
+  void forget_name(NameKind kind, std::uint64_t uid);
+
   // How many sets have a tag, and which.
   [[nodiscard]] std::uint32_t count(std::uint64_t key_uid, std::uint64_t value_uid) const;
   void add_sets(std::uint64_t key_uid, std::uint64_t value_uid, IdSet& to) const;

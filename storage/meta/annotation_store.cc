@@ -224,4 +224,23 @@ Task<std::vector<SeriesNotes>> AnnotationStore::of_metric(Bytes metric_uid, Time
   co_return std::move(list);
 }
 
+Task<void> AnnotationStore::each_series(std::function<void(BytesView)> seen) {
+  CO_TRY(const bool empty, co_await known_empty());
+  if (empty) co_return Result<void>();
+  ScanSpec spec;
+  spec.family = kFamily;
+  spec.qualifier_begin = Bytes(1, '\x01');
+  spec.qualifier_end = Bytes(1, '\x02');
+  spec.keys_only = true;
+  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+  for (;;) {
+    CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{}));
+    if (rows.empty()) co_return Result<void>();
+    for (const Row& row : rows) {
+      const Result<RowId> id = layout_->parse_row(row.key);
+      if (id) seen(id->tsuid);  // else a global one
+    }
+  }
+}
+
 }  // namespace halite::storage

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -65,6 +66,9 @@ class AnnotationStore {
   Task<std::vector<Annotation>> globals(std::int64_t begin, std::int64_t last);
 
   // All in the hours that `range` touches, by tsuid. Only series of that metric.
+  // Tells the tsuid of every series that has some, perhaps several times.
+  Task<void> each_series(std::function<void(BytesView)> seen);
+
   Task<std::vector<SeriesNotes>> of_metric(Bytes metric_uid, TimeRange range);
 
   [[nodiscard]] const OpentsdbLayout& layout() const { return *layout_; }

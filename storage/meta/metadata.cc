@@ -73,6 +73,11 @@ Task<std::vector<bool>> Metadata::has_any(std::vector<Bytes> tsuids) {
   co_return has;
 }
 
+Task<void> Metadata::each_series(SeenSeries seen) {
+  CO_TRY_VOID(co_await ts_metas_.each_series(seen));
+  co_return co_await annotations_.each_series(std::move(seen));
+}
+
 Task<void> Metadata::series_created(Bytes tsuid) {
   if (!sort_into_trees_) co_return Result<void>();
   co_return co_await sorter_.add(std::move(tsuid));

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,6 +74,10 @@ class Metadata {
   // Which of these series have something here: a TSMeta object or counter, annotations. They are
   // not to be forgotten though they have no points.
   Task<std::vector<bool>> has_any(std::vector<Bytes> tsuids);
+
+  // Tells the tsuid of every series that has something here, some perhaps several times.
+  using SeenSeries = std::function<void(BytesView tsuid)>;
+  Task<void> each_series(SeenSeries seen);
 
   // A series got its TSMeta object: into the trees with it, where they are built.
   Task<void> series_created(Bytes tsuid);

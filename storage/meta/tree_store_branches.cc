@@ -72,6 +72,7 @@ Task<std::vector<Bytes>> TreeStore::child_keys(Bytes id) {
 }
 
 Task<void> TreeStore::name_leaves(TreeBranch& branch) {
+  const std::shared_ptr<const SeriesHold> hold = uids_.hold();
   std::vector<TreeLeaf> named;
   for (TreeLeaf& leaf : branch.leaves) {
     const Result<Bytes> tsuid = from_hex(leaf.tsuid);

@@ -165,6 +165,20 @@ Task<std::vector<bool>> TsMetaStore::has_any(std::vector<Bytes> tsuids) {
   co_return has;
 }
 
+Task<void> TsMetaStore::each_series(std::function<void(BytesView)> seen) {
+  ScanSpec spec;
+  spec.family = kFamily;
+  spec.keys_only = true;
+  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+  ScanLimit batch;
+  batch.rows_max = kScanRows;
+  for (;;) {
+    CO_TRY(const std::vector<Row> rows, co_await scanner->next(batch));
+    if (rows.empty()) co_return Result<void>();
+    for (const Row& row : rows) seen(row.key);
+  }
+}
+
 Task<bool> TsMetaStore::create(Bytes tsuid, TsMeta meta, std::int64_t counter) {
   bool fresh = false;
   const auto merge_counter =

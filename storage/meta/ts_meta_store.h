@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ class TsMetaStore {
   Task<bool> exists(Bytes tsuid);
   // Which of these have an object or a counter.
   Task<std::vector<bool>> has_any(std::vector<Bytes> tsuids);
+  // Tells the tsuid of each that has one.
+  Task<void> each_series(std::function<void(BytesView)> seen);
   // Makes one of `meta`'s fields, unless there is one, and a counter, unless there is one. True:
   // there was none.
   Task<bool> create(Bytes tsuid, TsMeta meta, std::int64_t counter);

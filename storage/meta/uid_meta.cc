@@ -166,6 +166,7 @@ Task<UidMeta> UidMetaStore::get(Key key) {
 }
 
 Task<std::vector<UidMeta>> UidMetaStore::get_all(std::vector<Key> keys) {
+  const std::shared_ptr<const SeriesHold> hold = uids_.hold();
   std::vector<UidTable::UidRequest> requests;
   std::vector<RowRead> reads;
   for (const Key& key : keys) {
@@ -190,6 +191,7 @@ Task<std::vector<UidMeta>> UidMetaStore::get_all(std::vector<Key> keys) {
 }
 
 Task<UidMeta> UidMetaStore::put(Key key, UidMetaEdit edit, bool replace) {
+  const std::shared_ptr<const SeriesHold> hold = uids_.hold();
   CO_TRY(const std::uint64_t uid, number_of(key));
   CO_TRY(const UidTable::Entry entry, co_await uids_.name_of(key.kind, uid));
   edit.meta = named(key, std::move(edit.meta), entry.name);

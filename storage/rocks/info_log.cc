@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 
 #include "common/log.h"
 
@@ -10,6 +11,9 @@ namespace halite::storage::rocks {
 namespace {
 
 constexpr std::size_t kMessageBytesMax = 2048;
+
+// Files that are written outside of a database and then taken in have no such id: all of chunks.
+constexpr std::string_view kNoUniqueId = "SST file opened without unique ID";
 
 class InfoLog final : public rocksdb::Logger {
  public:
@@ -22,6 +26,7 @@ class InfoLog final : public rocksdb::Logger {
     if (level < GetInfoLogLevel() || level == rocksdb::InfoLogLevel::HEADER_LEVEL) return;
     std::array<char, kMessageBytesMax> message{};
     std::vsnprintf(message.data(), message.size(), format, arguments);
+    if (std::string_view(message.data()).contains(kNoUniqueId)) return;
     if (level == rocksdb::InfoLogLevel::WARN_LEVEL) {
       log::warn("rocksdb: {}", message.data());
     } else {

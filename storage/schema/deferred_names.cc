@@ -1,6 +1,7 @@
 #include "storage/schema/deferred_names.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -117,7 +118,8 @@ Result<DeferredNames::Obstacle> DeferredNames::try_assign(std::span<const Key> n
     unknown[static_cast<std::size_t>(key.first)].push_back(&key);
   }
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
-    const std::size_t wanted = unknown[static_cast<std::size_t>(kind)].size();
+    std::size_t wanted = unknown[static_cast<std::size_t>(kind)].size();
+    wanted -= std::min(wanted, unused(kind).size());
     const Block& ids = block(kind);
     if (wanted <= ids.end - ids.begin || (ids.end != 0 && !ids_.check(kind, ids.end))) continue;
     obstacle.kind = kind;
@@ -141,7 +143,7 @@ Result<void> DeferredNames::give_ids(std::span<const Key* const> names) {
   };
   for (const Key* const key : names) {
     const auto& [kind, name] = *key;
-    const std::uint64_t uid = block(kind).begin + group.size();
+    const std::uint64_t uid = next_uid(kind, group.size());
     if (Result<void> exists = ids_.check(kind, uid); !exists) {
       TRY_VOID(give());
       return exists;
@@ -149,7 +151,7 @@ Result<void> DeferredNames::give_ids(std::span<const Key* const> names) {
     const std::size_t more = name.size() + 16;
     if (bytes + more > kNameLogBytesMax) TRY_VOID(give());
     bytes += more;
-    group.push_back({.kind = kind, .uid = block(kind).begin + group.size(), .name = name});
+    group.push_back({.kind = kind, .uid = next_uid(kind, group.size()), .name = name});
   }
   return give();
 }
@@ -166,9 +168,43 @@ Result<void> DeferredNames::give_group(NameKind kind, std::span<const NewName> g
     }
     return {};
   }));
-  block(kind).begin += group.size();
+  take_uids(kind, group.size());
   for (const UidTable::Entry* const entry : entries) told_(kind, *entry);
   return {};
+}
+
+// The id that comes after `ahead` others.
+std::uint64_t DeferredNames::next_uid(NameKind kind, std::size_t ahead) {
+  const std::vector<std::uint64_t>& again = unused(kind);
+  if (ahead < again.size()) return again[again.size() - 1 - ahead];
+  return block(kind).begin + (ahead - again.size());
+}
+
+void DeferredNames::take_uids(NameKind kind, std::size_t count) {
+  std::vector<std::uint64_t>& again = unused(kind);
+  const std::size_t of_those = std::min(count, again.size());
+  again.resize(again.size() - of_those);
+  block(kind).begin += count - of_those;
+}
+
+void DeferredNames::reuse(NameKind kind, std::vector<std::uint64_t> uids) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t>& again = unused(kind);
+  again.insert(again.end(), uids.begin(), uids.end());
+  std::ranges::sort(again, std::greater());
+}
+
+Task<std::array<std::uint64_t, 3>> DeferredNames::stop_reuse() {
+  std::array<std::uint64_t, 3> ends = {};
+  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
+    // The counter before the block: what is reserved in between is above it.
+    CO_TRY(const std::uint64_t last, co_await ids_.last_reserved(kind));
+    const std::lock_guard lock(mutex_);
+    unused(kind).clear();
+    const Block& ids = block(kind);
+    ends[static_cast<std::size_t>(kind)] = ids.end != 0 ? ids.begin : last + 1;
+  }
+  co_return ends;
 }
 
 Task<void> DeferredNames::refill(NameKind kind, std::uint64_t ids) {

@@ -1,7 +1,8 @@
 // New names of a table that this process owns alone: ids from blocks, a log first, rows later.
 //
 // Ids come from blocks that one increment of the table's counter reserves, so what a crash leaves
-// of a block is skipped and no id is given twice. A name is in the log before anybody sees its id;
+// of a block is skipped and no id is given twice; ids that nothing uses any more come first, see
+// reuse(). A name is in the log before anybody sees its id;
 // its rows, both directions, wait for settle().
 //
 //   Threads  any call from any thread.
@@ -89,6 +90,13 @@ class DeferredNames {
   // What is left of the blocks goes back to the counter. No assign() may follow.
   Task<void> give_back();
 
+  // Ids of the kind that no name, no series and nobody else has: given to new names before others,
+  // the smallest first.
+  void reuse(NameKind kind, std::vector<std::uint64_t> uids);
+  // From now on none of those is given. Returns for each kind the id from which on none is known to
+  // have been given before this call.
+  Task<std::array<std::uint64_t, 3>> stop_reuse();
+
  private:
   // Ids that were reserved and not given: [begin, end).
   struct Block {
@@ -108,7 +116,12 @@ class DeferredNames {
   Result<void> give_ids(std::span<const Key* const> names);
   Result<void> give_group(NameKind kind, std::span<const NewName> group);
   Task<void> refill(NameKind kind, std::uint64_t ids);
+  [[nodiscard]] std::uint64_t next_uid(NameKind kind, std::size_t ahead);
+  void take_uids(NameKind kind, std::size_t count);
   [[nodiscard]] Block& block(NameKind kind) { return blocks_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] std::vector<std::uint64_t>& unused(NameKind kind) {
+    return unused_[static_cast<std::size_t>(kind)];
+  }
   [[nodiscard]] UidCache& cache(NameKind kind) { return caches_[static_cast<std::size_t>(kind)]; }
 
   const std::shared_ptr<Table> table_;
@@ -122,8 +135,9 @@ class DeferredNames {
   std::array<std::atomic<bool>, 3> all_cached_ = {};
 
   std::mutex mutex_;
-  std::array<Block, 3> blocks_;     // guarded by mutex_
-  std::map<Key, Completion> held_;  // guarded by mutex_
+  std::array<Block, 3> blocks_;                       // guarded by mutex_
+  std::array<std::vector<std::uint64_t>, 3> unused_;  // the greatest first; guarded by mutex_
+  std::map<Key, Completion> held_;                    // guarded by mutex_
 };
 
 }  // namespace halite::storage

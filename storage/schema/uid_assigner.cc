@@ -18,6 +18,11 @@ const Bytes& counter_row() {
   return kRow;
 }
 
+// As qualifiers of other cells than names begin.
+std::string_view kind_word(NameKind kind) {
+  return kind == NameKind::kMetric ? "metric" : name_kind_text(kind);
+}
+
 // The counter is signed, which is what bounds ids of 8 bytes.
 std::uint64_t largest_uid(unsigned width) {
   if (width >= 8) return std::numeric_limits<std::int64_t>::max();
@@ -25,6 +30,17 @@ std::uint64_t largest_uid(unsigned width) {
 }
 
 }  // namespace
+
+std::optional<NameCell> name_cell(BytesView qualifier) {
+  const BytesView word = qualifier.substr(0, qualifier.find('_'));
+  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
+    if (qualifier == name_kind_text(kind)) return NameCell{.kind = kind, .is_name = true};
+    if (word.size() < qualifier.size() && word == kind_word(kind)) return NameCell{.kind = kind};
+  }
+  return std::nullopt;
+}
+
+Bytes assigned_qualifier(NameKind kind) { return Bytes(kind_word(kind)) + "_assigned"; }
 
 UidAssigner::UidAssigner(std::shared_ptr<Table> table, UidWidths widths)
     : table_(std::move(table)), widths_(widths) {}
@@ -68,6 +84,16 @@ Task<std::uint64_t> UidAssigner::reserve(NameKind kind, std::uint64_t count) {
   CO_TRY(const std::int64_t last,
          co_await table_->increment(counter_row(), column, static_cast<std::int64_t>(count)));
   co_return static_cast<std::uint64_t>(last) - count + 1;
+}
+
+Task<std::uint64_t> UidAssigner::last_reserved(NameKind kind) {
+  CO_TRY(const std::optional<Bytes> counter, co_await read(kind, kIdFamily, counter_row()));
+  if (!counter) co_return 0;
+  if (counter->size() != sizeof(std::uint64_t)) {
+    co_return fail(Errc::kCorruption, fmt::format("the counter of {} has {} bytes",
+                                                  name_kind_text(kind), counter->size()));
+  }
+  co_return load_be_width(*counter);
 }
 
 Task<void> UidAssigner::give_back(NameKind kind, std::uint64_t end, std::uint64_t count) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "storage/schema/uid_table.h"
@@ -14,6 +15,16 @@ namespace halite::storage {
 
 inline constexpr Family kIdFamily = 0;    // row = name, value = id
 inline constexpr Family kNameFamily = 1;  // row = id, value = name
+
+// What a cell of the name family says of the id that is its row: its name of a kind, or that the id
+// is to stay though no series uses it, because it has a UIDMeta object (OpenTSDB's "metric_meta")
+// or was assigned by hand (our "metric_assigned").
+struct NameCell {
+  NameKind kind = NameKind::kMetric;
+  bool is_name = false;
+};
+[[nodiscard]] std::optional<NameCell> name_cell(BytesView qualifier);
+[[nodiscard]] Bytes assigned_qualifier(NameKind kind);
 
 class UidAssigner {
  public:
@@ -29,6 +40,9 @@ class UidAssigner {
 
   // Takes count new ids off the counter; the first of them. May pass the largest id: check() tells.
   Task<std::uint64_t> reserve(NameKind kind, std::uint64_t count);
+
+  // The greatest id ever taken off the counter; 0 = none.
+  Task<std::uint64_t> last_reserved(NameKind kind);
 
   // Sets the counter back by `count` unless others have moved it: `end` is the first id that was
   // not reserved.

@@ -40,9 +40,17 @@ const UidCache::Entry* UidCache::remember(std::string_view name, std::uint64_t u
     const std::lock_guard lock(home.mutex);
     const auto found = home.map.find(name);
     if (found != home.map.end() && found->second->uid == uid) return found->second;
-    Node& node = home.nodes.emplace_back(Node{std::string(name), {}});
-    node.entry = Entry{uid, node.name};
-    entry = &node.entry;
+    Node* node = nullptr;
+    if (home.unused.empty()) {
+      node = &home.nodes.emplace_back();
+    } else {
+      node = home.unused.back();
+      home.unused.pop_back();
+    }
+    node->text = name;
+    node->name = node->text;
+    node->uid = uid;
+    entry = node;
     home.map.emplace(entry->name, entry);  // stays with its first id if renamed elsewhere
   }
   UidShard& home = uids_[uid % kShards];
@@ -61,6 +69,41 @@ void UidCache::rename(std::string_view old_name, std::string_view new_name, std:
   UidShard& home = uids_[uid % kShards];
   const std::lock_guard lock(home.mutex);
   home.map.insert_or_assign(uid, entry);
+}
+
+const UidCache::Entry* UidCache::remove(std::string_view name, std::uint64_t uid) {
+  const Entry* entry = nullptr;
+  {
+    NameShard& home = shard(name);
+    const std::lock_guard lock(home.mutex);
+    const auto found = home.map.find(name);
+    if (found != home.map.end() && found->second->uid == uid) {
+      entry = found->second;
+      home.map.erase(found);
+    }
+  }
+  UidShard& home = uids_[uid % kShards];
+  const std::lock_guard lock(home.mutex);
+  home.map.erase(uid);
+  return entry;
+}
+
+void UidCache::reclaim(const Entry* removed) {
+  NameShard& home = shard(removed->name);
+  const std::lock_guard lock(home.mutex);
+  // Every entry is a node of ours.
+  auto* const node = const_cast<Node*>(static_cast<const Node*>(removed));
+  *node = {};
+  home.unused.push_back(node);
+}
+
+std::size_t UidCache::size() const {
+  std::size_t names = 0;
+  for (const NameShard& home : names_) {
+    const std::shared_lock lock(home.mutex);
+    names += home.map.size();
+  }
+  return names;
 }
 
 }  // namespace halite::storage

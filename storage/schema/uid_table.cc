@@ -13,6 +13,7 @@
 
 #include "common/gather.h"
 #include "storage/schema/deferred_names.h"
+#include "storage/schema/forgotten_names.h"
 #include "storage/schema/uid_assigner.h"
 #include "storage/schema/uid_cache.h"
 
@@ -81,6 +82,12 @@ struct UidTable::Impl {
 
   [[nodiscard]] UidCache& cache(NameKind kind) { return caches[static_cast<std::size_t>(kind)]; }
 
+  // Takes pairs that were read into the cache; false: they are to be read again.
+  bool remember(const std::vector<ForgottenNames::Pair>& read, std::uint64_t removals);
+  [[nodiscard]] std::uint64_t removals() const { return forgotten ? forgotten->removals() : 0; }
+  Task<void> read_uids(const std::vector<UidRequest>& unknown);
+  Task<void> resolve_once(const std::vector<NameRequest>& requests, Result<void>& assigned);
+
   // The names of `requests` that the cache does not know, each once.
   std::vector<NameRequest> unknown_names(const std::vector<NameRequest>& requests);
   Task<void> read_names(const std::vector<NameRequest>& unknown);
@@ -94,8 +101,11 @@ struct UidTable::Impl {
   const std::shared_ptr<Table> table;
   UidAssigner assigner;
   std::array<UidCache, 3> caches;
-  std::optional<DeferredNames> deferred;  // set before anything else
-  std::vector<Watcher> watchers;          // set before anything else
+  std::optional<DeferredNames> deferred;    // set before anything else
+  std::optional<ForgottenNames> forgotten;  // together with deferred
+  std::function<std::shared_ptr<const SeriesHold>()>
+      hold;                       // set before anything else; may be empty
+  std::vector<Watcher> watchers;  // set before anything else
   std::mutex mutex;
   std::map<Key, std::shared_ptr<Flight>> flights;  // guarded by mutex
 };
@@ -154,25 +164,59 @@ std::vector<UidTable::NameRequest> UidTable::Impl::unknown_names(
   return unknown;
 }
 
+bool UidTable::Impl::remember(const std::vector<ForgottenNames::Pair>& read,
+                              std::uint64_t removals) {
+  if (forgotten) return forgotten->remember(read, removals);
+  for (const ForgottenNames::Pair& pair : read) cache(pair.kind).remember(pair.name, pair.uid);
+  return true;
+}
+
 Task<void> UidTable::Impl::read_names(const std::vector<NameRequest>& unknown) {
-  std::vector<RowRead> reads;
   std::vector<const NameRequest*> asked;
-  reads.reserve(unknown.size());
   asked.reserve(unknown.size());
   for (const NameRequest& request : unknown) {
     if (deferred && deferred->all_cached(request.kind)) continue;  // then it is not there
-    reads.push_back(RowRead{request.name, kIdFamily, {Bytes(name_kind_text(request.kind))}});
     asked.push_back(&request);
   }
-  if (reads.empty()) co_return Result<void>();
-  CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].cells.empty()) continue;
-    const auto& [kind, name, create] = *asked[i];
-    CO_TRY(const std::uint64_t uid, assigner.decode(kind, rows[i].cells.front().value));
-    cache(kind).remember(name, uid);
+  if (asked.empty()) co_return Result<void>();
+  for (;;) {
+    const std::uint64_t before = removals();
+    std::vector<RowRead> reads;
+    reads.reserve(asked.size());
+    for (const NameRequest* const request : asked) {
+      reads.push_back(RowRead{request->name, kIdFamily, {Bytes(name_kind_text(request->kind))}});
+    }
+    CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
+    std::vector<ForgottenNames::Pair> found;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].cells.empty()) continue;
+      const auto& [kind, name, create] = *asked[i];
+      CO_TRY(const std::uint64_t uid, assigner.decode(kind, rows[i].cells.front().value));
+      found.push_back({.kind = kind, .uid = uid, .name = name});
+    }
+    if (remember(found, before)) co_return Result<void>();
   }
-  co_return Result<void>();
+}
+
+Task<void> UidTable::Impl::read_uids(const std::vector<UidRequest>& unknown) {
+  for (;;) {
+    const std::uint64_t before = removals();
+    std::vector<RowRead> reads;
+    reads.reserve(unknown.size());
+    for (const UidRequest& request : unknown) {
+      reads.push_back(RowRead{assigner.encode(request.kind, request.uid),
+                              kNameFamily,
+                              {Bytes(name_kind_text(request.kind))}});
+    }
+    CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
+    std::vector<ForgottenNames::Pair> found;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].cells.empty()) continue;
+      found.push_back(
+          {.kind = unknown[i].kind, .uid = unknown[i].uid, .name = rows[i].cells.front().value});
+    }
+    if (remember(found, before)) co_return Result<void>();
+  }
 }
 
 // What one name's assignment yields goes into its flight, good or bad.
@@ -262,6 +306,17 @@ void UidTable::defer(NameLog& log) {
     impl_->tell(&Watcher::assigned, kind, entry);
   };
   impl_->deferred.emplace(impl_->table, impl_->assigner, impl_->caches, log, std::move(told));
+  impl_->forgotten.emplace(impl_->table, impl_->assigner, impl_->caches, *impl_->deferred);
+}
+
+ForgottenNames* UidTable::forgotten() { return impl_->forgotten ? &*impl_->forgotten : nullptr; }
+
+void UidTable::hold_with(std::function<std::shared_ptr<const SeriesHold>()> hold) {
+  impl_->hold = std::move(hold);
+}
+
+std::shared_ptr<const SeriesHold> UidTable::hold() const {
+  return impl_->hold ? impl_->hold() : nullptr;
 }
 
 Task<void> UidTable::settle() {
@@ -282,38 +337,47 @@ Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve(std::vector<NameReq
   co_return std::move(entries);
 }
 
+// Reads and assigns what is not in the cache.
+Task<void> UidTable::Impl::resolve_once(const std::vector<NameRequest>& requests,
+                                        Result<void>& assigned) {
+  const std::vector<NameRequest> unknown = unknown_names(requests);
+  if (unknown.empty()) co_return Result<void>();
+  CO_TRY_VOID(co_await read_names(unknown));
+  std::vector<Key> fresh;
+  for (const NameRequest& request : unknown) {
+    if (!request.create || cache(request.kind).find(request.name) != nullptr) continue;
+    fresh.emplace_back(request.kind, request.name);
+  }
+  if (fresh.empty()) co_return Result<void>();
+  Task<void> assigning =
+      deferred ? deferred->assign(std::move(fresh)) : assign_names(std::move(fresh));
+  assigned = co_await std::move(assigning);
+  co_return Result<void>();
+}
+
 Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve_logged(
     std::vector<NameRequest> requests) {
-  const std::vector<NameRequest> unknown = impl_->unknown_names(requests);
-  Result<void> assigned;
-  if (!unknown.empty()) {
-    CO_TRY_VOID(co_await impl_->read_names(unknown));
-    std::vector<Key> fresh;
-    for (const NameRequest& request : unknown) {
-      if (!request.create || cached(request.kind, request.name) != nullptr) continue;
-      fresh.emplace_back(request.kind, request.name);
+  for (;;) {
+    Result<void> assigned;
+    CO_TRY_VOID(co_await impl_->resolve_once(requests, assigned));
+    bool went = false;
+    std::vector<Result<Entry>> entries;
+    entries.reserve(requests.size());
+    for (const NameRequest& request : requests) {
+      const Entry* entry = cached(request.kind, request.name);
+      if (entry != nullptr) {
+        entries.emplace_back(*entry);
+      } else if (Result<void> legal = check_name(request.kind, request.name); !legal) {
+        entries.emplace_back(std::unexpected(legal.error()));
+      } else if (request.create && !assigned) {
+        entries.emplace_back(std::unexpected(assigned.error()));
+      } else {
+        went = went || request.create;  // it was forgotten just now
+        entries.emplace_back(std::unexpected(no_such_name(request.kind, request.name)));
+      }
     }
-    if (!fresh.empty()) {
-      Task<void> assigning = impl_->deferred ? impl_->deferred->assign(std::move(fresh))
-                                             : impl_->assign_names(std::move(fresh));
-      assigned = co_await std::move(assigning);
-    }
+    if (!went) co_return entries;
   }
-  std::vector<Result<Entry>> entries;
-  entries.reserve(requests.size());
-  for (const NameRequest& request : requests) {
-    const Entry* entry = cached(request.kind, request.name);
-    if (entry != nullptr) {
-      entries.emplace_back(*entry);
-    } else if (Result<void> legal = check_name(request.kind, request.name); !legal) {
-      entries.emplace_back(std::unexpected(legal.error()));
-    } else if (request.create && !assigned) {
-      entries.emplace_back(std::unexpected(assigned.error()));
-    } else {
-      entries.emplace_back(std::unexpected(no_such_name(request.kind, request.name)));
-    }
-  }
-  co_return entries;
 }
 
 Task<UidTable::Entry> UidTable::find(NameKind kind, std::string name) {
@@ -340,21 +404,11 @@ Task<UidTable::Entry> UidTable::name_of(NameKind kind, std::uint64_t uid) {
 }
 
 Task<std::vector<Result<UidTable::Entry>>> UidTable::names_of(std::vector<UidRequest> requests) {
-  std::vector<RowRead> reads;
   std::vector<UidRequest> unknown;
   for (const UidRequest& request : requests) {
-    if (cached(request.kind, request.uid) != nullptr) continue;
-    unknown.push_back(request);
-    reads.push_back(RowRead{
-        uid_bytes(request.kind, request.uid), kNameFamily, {Bytes(name_kind_text(request.kind))}});
+    if (cached(request.kind, request.uid) == nullptr) unknown.push_back(request);
   }
-  if (!reads.empty()) {
-    CO_TRY(const std::vector<Row> rows, co_await impl_->table->read(std::move(reads)));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].cells.empty()) continue;
-      impl_->cache(unknown[i].kind).remember(rows[i].cells.front().value, unknown[i].uid);
-    }
-  }
+  if (!unknown.empty()) CO_TRY_VOID(co_await impl_->read_uids(unknown));
   std::vector<Result<Entry>> entries;
   entries.reserve(requests.size());
   for (const UidRequest& request : requests) {
@@ -379,7 +433,19 @@ Task<UidTable::Entry> UidTable::assign(NameKind kind, std::string name) {
   co_return co_await find_or_assign(kind, std::move(name));
 }
 
+Task<void> UidTable::keep(std::vector<UidRequest> names) {
+  if (!impl_->forgotten || names.empty()) co_return Result<void>();
+  std::vector<RowWrite> rows;
+  for (const UidRequest& name : names) {
+    RowWrite& row = rows.emplace_back();
+    row.row = uid_bytes(name.kind, name.uid);
+    row.puts.push_back(CellWrite{Column{kNameFamily, assigned_qualifier(name.kind)}, {}, 0});
+  }
+  co_return co_await impl_->table->write(std::move(rows));
+}
+
 Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new_name) {
+  const std::shared_ptr<const SeriesHold> hold = this->hold();
   CO_TRY_VOID(check_name(kind, new_name));
   CO_TRY(const Entry old_entry, co_await find(kind, old_name));
   for (const Watcher& watcher : impl_->watchers) {
@@ -421,11 +487,11 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
 }
 
 const UidTable::Entry* UidTable::cached(NameKind kind, std::string_view name) const {
-  return impl_->cache(kind).find(name);
+  return impl_->forgotten ? impl_->forgotten->find(kind, name) : impl_->cache(kind).find(name);
 }
 
 const UidTable::Entry* UidTable::cached(NameKind kind, std::uint64_t uid) const {
-  return impl_->cache(kind).find(uid);
+  return impl_->forgotten ? impl_->forgotten->find(kind, uid) : impl_->cache(kind).find(uid);
 }
 
 Bytes UidTable::uid_bytes(NameKind kind, std::uint64_t uid) const {

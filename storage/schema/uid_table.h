@@ -5,6 +5,9 @@
 // winner's id and leaks his own. Found pairs are cached for ever; name views stay valid as long as
 // the table object. What is not found is asked again each time.
 //
+//   Lifetime a table that forgets names (forgotten()) keeps those that somebody was told of while
+//   he
+//            keeps a hold() from before.
 //   Names    are stored in ISO-8859-1 or UTF-8 bytes as given; length 1 to 32 767 bytes. The one
 //            byte 0 is no name: its row holds the counters.
 //   Threads  any call from any thread.
@@ -26,6 +29,7 @@
 
 namespace halite::storage {
 
+class ForgottenNames;
 class NameLog;
 
 [[nodiscard]] std::string_view name_kind_text(NameKind kind);  // "metrics", "tagk", "tagv"
@@ -60,6 +64,13 @@ class UidTable {
   // For who owns the table alone: new names go into this log first, which outlives this object, and
   // their rows wait for settle(). Before any other call.
   void defer(NameLog& log);
+  // What forgets names that nothing uses; nullptr without defer().
+  [[nodiscard]] ForgottenNames* forgotten();
+  // Where holds come from. Before any other call.
+  void hold_with(std::function<std::shared_ptr<const SeriesHold>()> hold);
+  // To be taken before names or ids are asked for, and kept as long as the answers are used. Null
+  // where names are not forgotten.
+  [[nodiscard]] std::shared_ptr<const SeriesHold> hold() const;
   // Afterwards every name that has an id has its rows: for those who read or write the table
   // itself. Costs nothing where none waits, and without defer().
   Task<void> settle();
@@ -88,6 +99,10 @@ class UidTable {
     std::uint64_t uid = 0;
   };
   Task<std::vector<Result<Entry>>> names_of(std::vector<UidRequest> requests);
+
+  // These stay though no series uses them. Durable when it returns; nothing to do where names are
+  // not forgotten.
+  Task<void> keep(std::vector<UidRequest> names);
 
   // Gives a new name its id. kConflict "Name already exists with UID: 000001".
   Task<Entry> assign(NameKind kind, std::string name);

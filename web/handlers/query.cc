@@ -12,7 +12,10 @@
 // /exp, /gexp, /explain, /last  have files of their own; other segments behind mean nothing
 // Errors      400 the question is wrong, or names what does not exist; 500 some faults in the URI's
 //             syntax (OpenTSDB's way); 408 too slow; 413 over a limit; 424 the store failed
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "query/engine.h"
 #include "query/question_parse.h"
@@ -51,8 +54,10 @@ Result<query::Question> parse_question(const Call& call) {
 namespace {
 
 Response delete_refused(const Call& call) {
+  const std::string_view setting =
+      call.options.opentsdb_words ? "tsd.http.query.allow_delete" : "web.allow_delete";
   return error_response(call, 400, "Bad request",
-                        "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
+                        fmt::format("Deleting data is not enabled ({}=false)", setting));
 }
 
 }  // namespace

@@ -92,17 +92,24 @@ Task<Outcome> assign(const Call& call, std::string type, std::vector<std::string
     for (const std::string& name : legal) list.push_back({kind, name, create});
     return list;
   };
+  const std::shared_ptr<const storage::SeriesHold> hold = uids.hold();
   CO_TRY(const auto before, co_await uids.resolve(requests(false)));
   CO_TRY(const auto after, co_await uids.resolve(requests(true)));
+  std::vector<storage::UidTable::UidRequest> by_hand;
   for (std::size_t i = 0; i < legal.size(); ++i) {
     if (!after[i]) co_return std::unexpected(after[i].error());
     const std::string id = to_hex(uids.uid_bytes(kind, after[i]->uid));
     const bool fresh = !before[i];
-    if (fresh) outcome.ids[legal[i]] = id;
+    if (fresh) {
+      outcome.ids[legal[i]] = id;
+      by_hand.push_back({kind, after[i]->uid});
+    }
     // A name that was there, or that was asked for again.
     const bool again = std::ranges::count(names, legal[i]) > 1;
     if (!fresh || again) outcome.errors[legal[i]] = taken(id);
   }
+  // What somebody asked for stays, also without a series.
+  CO_TRY_VOID(co_await uids.keep(std::move(by_hand)));
   co_return std::move(outcome);
 }
 

@@ -73,6 +73,7 @@ Task<void> rename(const Call& call, Rename wanted) {
   const std::optional<storage::NameKind> kind = uid_kind(*wanted.type);
   if (!kind) co_return fail(Errc::kInvalidArgument, "Unknown type name");
   storage::UidTable& uids = call.services.metadata.uids();
+  const std::shared_ptr<const storage::SeriesHold> hold = uids.hold();
   const auto old_entry = co_await uids.find(*kind, *wanted.old_name);
   if (!old_entry && old_entry.error().code == Errc::kNotFound) {
     co_return fail(Errc::kInvalidArgument,

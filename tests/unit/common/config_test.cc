@@ -97,9 +97,22 @@ TEST_F(ConfigTest, UnknownNamesNameTheNearest) {
             "HALITE_INGEST_TAGS_MAX?");
   EXPECT_EQ(config_.apply_flag("--set", "stor", "memory").error().message,
             "--set: there is no setting stor; did you mean store?");
+  // Words left out, and words in another order.
+  for (const auto& [asked, meant] :
+       std::vector<std::pair<std::string, std::string>>{{"web.body_max", "web.body_bytes_max"},
+                                                        {"timeout", "query.timeout_ms"},
+                                                        {"max_tags", "ingest.tags_max"},
+                                                        {"body_size_max", "web.body_bytes_max"}}) {
+    EXPECT_EQ(config_.apply_flag("--set", asked, "1").error().message,
+              "--set: there is no setting " + asked + "; did you mean " + meant + "?");
+  }
 }
 
 TEST_F(ConfigTest, WrongValuesSayWhereAndWhat) {
+  EXPECT_EQ(config_.apply_flag("--set", "web.body_bytes_max", "1x").error().message,
+            "--set web.body_bytes_max wants a size such as \"32 MiB\", not \"1x\"");
+  EXPECT_EQ(config_.apply_flag("--store", "store", "hbase").error().message,
+            "--store wants one of rocksdb, memory, not \"hbase\"");
   EXPECT_EQ(file_error("store = \"hbase\""),
             "h.toml:1: store wants one of rocksdb, memory, not \"hbase\"");
   EXPECT_EQ(file_error("web.body_bytes_max = true"),

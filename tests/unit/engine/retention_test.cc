@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
@@ -16,6 +18,7 @@
 #include "storage/memory_store.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
+#include "tests/support/unruly_store.h"
 
 namespace halite::storage {
 namespace {
@@ -48,7 +51,7 @@ class RetentionTest : public testing::Test {
     options.expiry_interval_ms = 1;
     options.maintenance_ms = kHour;  // only when asked
     options.retention = std::move(rules);
-    EngineStore::Parts parts{.store = names_,
+    EngineStore::Parts parts{.store = unruly_names_,
                              .layout = CyclicLayout::make(cyclic).value(),
                              .clock = clock_,
                              .files = files_,
@@ -105,6 +108,8 @@ class RetentionTest : public testing::Test {
   prometheus::Registry metrics_;
   const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
   MemoryStore names_{clock_};
+  test::Unruly unruly_;
+  test::UnrulyStore unruly_names_{names_, "halite-settings", unruly_};
   std::unique_ptr<EngineStore> store_;
 };
 
@@ -176,6 +181,41 @@ TEST_F(RetentionTest, AMetricStaysWhereItIsWhenItIsRenamed) {
   clock_.set(kStart + 25 * kHour);
   EXPECT_THAT(times("fine"), IsEmpty());
   EXPECT_THAT(times("tmp.kept"), ElementsAre(kStart));
+}
+
+// The write of the first is held back until the second has done all that it can do before.
+TEST_F(RetentionTest, TwoMetricsRenamedAtOnceBothStay) {
+  open({{.prefix = "tmp.", .ttl_ms = 20 * kHour}});
+  put("tmp.a", kStart);
+  put("tmp.b", kStart);
+  flush();
+  boost::asio::io_context context;
+  std::vector<Result<void>> outcomes;
+  const auto start = [&](Task<void> task) {
+    boost::asio::co_spawn(context, std::move(task),
+                          [&outcomes](const std::exception_ptr&, Result<void> outcome) {
+                            outcomes.push_back(std::move(outcome));
+                          });
+    context.restart();
+    context.poll();
+  };
+  unruly_.hold();
+  const Completion first = unruly_.current();
+  start(store_->uids().rename(NameKind::kMetric, "tmp.a", "fine.a"));
+  ASSERT_THAT(outcomes, IsEmpty());
+  unruly_.hold();
+  unruly_.release();
+  start(store_->uids().rename(NameKind::kMetric, "tmp.b", "fine.b"));
+  first.finish({});
+  context.restart();
+  context.run();
+  ASSERT_EQ(outcomes.size(), 2u);
+  for (const Result<void>& outcome : outcomes) EXPECT_TRUE(outcome) << outcome.error().message;
+  close();
+
+  open({{.prefix = "tmp.", .ttl_ms = 20 * kHour}});
+  EXPECT_THAT(times("fine.a"), ElementsAre(kStart));
+  EXPECT_THAT(times("fine.b"), ElementsAre(kStart));
 }
 
 TEST_F(RetentionTest, ATtlMayChangeButARingStaysOne) {

@@ -16,7 +16,7 @@ class HistogramTest : public testing::Test {
   [[nodiscard]] std::string reply(std::string_view line) const {
     const auto named = parse_histogram_line(line, rules_);
     if (named) return "";
-    return named.error().text.empty() ? "silence" : telnet_refusal(named.error(), "histogram");
+    return named.error().text.empty() ? "silence" : telnet_refusal(named.error(), {.command = "histogram"});
   }
   [[nodiscard]] NamedHistogram taken(std::string_view line) const {
     const auto named = parse_histogram_line(line, rules_);
@@ -71,7 +71,7 @@ TEST_F(HistogramTest, LinesAreRefusedInOpentsdbsWords) {
 }
 
 TEST_F(HistogramTest, WhatOpentsdbFindsOutLateItCallsAnErrorOfStorage) {
-  const std::string late = "histogram: HBase error: ";
+  const std::string late = "histogram: storage error: ";
   EXPECT_EQ(reply("histogram h 1 1 host=a"), late + "No codec found mapped to ID 1\n");
   EXPECT_EQ(reply("histogram h 1 42 AAAA a=b"),
             late + "Byte array shorter than 6 bytes detected: [0, 0, 0]\n");
@@ -137,7 +137,7 @@ TEST_F(HistogramTest, WithoutACodecThereAreNoSimpleHistograms) {
   const HistogramRules none(points_, {});
   const auto named = parse_histogram_line("histogram h 1 0,1=1 a=b", none);
   ASSERT_FALSE(named);
-  EXPECT_EQ(telnet_refusal(named.error(), "histogram"),
+  EXPECT_EQ(telnet_refusal(named.error(), {.command = "histogram"}),
             "histogram: illegal argument: No codec ID assigned to class class "
             "net.opentsdb.core.SimpleHistogramDecoder\n");
 }

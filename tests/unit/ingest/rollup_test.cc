@@ -35,7 +35,7 @@ class RollupTest : public testing::Test {
   [[nodiscard]] std::string reply(std::string_view line) const { return reply(line, rules_); }
   [[nodiscard]] static std::string reply(std::string_view line, const RollupRules& rules) {
     const auto named = parse_rollup_line(line, rules);
-    return named ? "" : telnet_refusal(named.error(), "rollup");
+    return named ? "" : telnet_refusal(named.error(), {.command = "rollup"});
   }
   [[nodiscard]] NamedRollup taken(std::string_view line) const {
     const auto named = parse_rollup_line(line, rules_);
@@ -117,7 +117,7 @@ TEST_F(RollupTest, LinesAreRefusedInOpentsdbsWords) {
                 "Given tag value for _aggregate of SUM did not match the group by aggregator "
                 "of null for m {_aggregate=SUM}\n");
   EXPECT_EQ(reply("rollup -sum m 1 1 a=b"),
-            "rollup: HBase error: Interval cannot be null for a non-group by point\n");
+            "rollup: storage error: Interval cannot be null for a non-group by point\n");
   EXPECT_EQ(reply("rollup 1h-sum m{ 1 1 a=b"),
             illegal + "Invalid metric name (\"m{\"): illegal character: {\n");
 }

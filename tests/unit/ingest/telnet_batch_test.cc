@@ -155,7 +155,7 @@ TEST(TelnetBatch, StoreMayRefuseSinglePoints) {
                                           "put m 5 1 host=a", "put m 6 1 host=a"};
   EXPECT_EQ(session.put(lines),
             "put: illegal argument: too old\n"
-            "put: HBase error: gone\n"
+            "put: storage error: gone\n"
             "put: Please throttle writes: full\n"
             "put: Request timed out: late\n");
   EXPECT_THAT(session.stored(), ElementsAre("m 1000 1 host=a", "m 6000 1 host=a"));
@@ -191,7 +191,7 @@ TEST(TelnetBatch, StoreThatTakesNothingIsSaidOnceAndTold) {
     ASSERT_TRUE(flushed);
     EXPECT_EQ(session.replies,
               "put: invalid value: Invalid character 'x' in x\n"
-              "put: HBase error: 2 points not stored: no region server\n");
+              "put: storage error: 2 points not stored: no region server\n");
     const auto outcome = run_task(flushed->wait());
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, Errc::kUnavailable);

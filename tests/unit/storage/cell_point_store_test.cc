@@ -128,11 +128,18 @@ TEST_F(CellPointStoreTest, SeriesHaveAMaximum) {
   options.series_max = 3;
   open(options);
   intern("a");
-  const auto ids =
-      run_task(points_->intern({host("b"), host("c"), host("b")}, CreateNames())).value();
-  EXPECT_TRUE(ids[0] && ids[1] && ids[2]);
-  const auto more = run_task(points_->intern({host("a"), host("d")}, CreateNames())).value();
+  // One too many: those before it are taken.
+  const auto ids = run_task(points_->intern({host("b"), host("c"), host("b"), host("d"), host("a")},
+                                            CreateNames()))
+                       .value();
+  EXPECT_TRUE(ids[0] && ids[1] && ids[2] && ids[4]);
+  ASSERT_FALSE(ids[3]);
+  EXPECT_EQ(ids[3].error().code, Errc::kTooLarge);
+  const auto more = run_task(points_->intern({host("a"), host("e")}, CreateNames())).value();
   EXPECT_TRUE(more[0]);
+  // What is refused leaves no name behind.
+  const auto names = run_task(points_->suggest(NameKind::kTagValue, "", 10)).value();
+  EXPECT_EQ(std::ranges::count(names, "e"), 0);
   ASSERT_FALSE(more[1]);
   EXPECT_EQ(more[1].error().code, Errc::kTooLarge);
   EXPECT_THAT(more[1].error().message, testing::HasSubstr("storage.series_max"));

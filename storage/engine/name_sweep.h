@@ -1,0 +1,89 @@
+// Names that no series has any more go: out of the names table, out of memory, and their ids are
+// given to new names (docs/decisions/0012).
+//
+// One look through the names table and one through the series table tell which ids have names and
+// which are used. What is used by none is doomed and removed in the steps of forgotten_names.h; ids
+// that have neither a name nor a series, because of that or because a crash skipped them, are used
+// again. Nothing of it is kept anywhere else: what a crash cuts short is found by the next look.
+//
+//   Threads  for the maintenance thread, but allow().
+//   Cost     a step looks at some thousands of rows.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+#include "storage/engine/core.h"
+#include "storage/schema/forgotten_names.h"
+
+namespace halite::storage::engine {
+
+class NameSweep {
+ public:
+  NameSweep(std::shared_ptr<Core> core, prometheus::Registry& registry);
+
+  // From now on, if the rules say so.
+  void allow(ForgetRules rules);
+
+  // Series went, or may have: there is to be a look.
+  void ask() { wanted_ = true; }
+  // It need not wait until the last one is long enough ago.
+  void hurry() { hurried_ = true; }
+  // Somebody asked and it is not over.
+  [[nodiscard]] bool pending() const { return allowed_ && (wanted_ || phase_ != Phase::kIdle); }
+
+  // One step. False: there is nothing to do but wait.
+  [[nodiscard]] Result<bool> step();
+
+ private:
+  enum class Phase : std::uint8_t { kIdle, kNames, kSeries, kUnused, kDoomed, kRemoving, kRemoved };
+  using Uids = SeriesTable::NameUids;  // by kind
+
+  [[nodiscard]] Result<void> begin_process();
+  [[nodiscard]] Result<bool> run();
+  [[nodiscard]] bool due() const;
+  [[nodiscard]] Result<void> begin();
+  [[nodiscard]] Result<void> read_names();
+  [[nodiscard]] Result<void> read_series();
+  void note_series(BytesView tsuid);
+  [[nodiscard]] Result<void> note_others();
+  [[nodiscard]] Result<void> compare();
+  void doom();
+  [[nodiscard]] Result<void> look_again();
+  [[nodiscard]] Result<bool> remove_some();
+  [[nodiscard]] Result<void> reclaim();
+
+  const std::shared_ptr<Core> core_;
+  ForgottenNames& names_;
+  std::atomic<bool> allowed_ = false;
+  std::mutex mutex_;
+  ForgetRules rules_;  // guarded by mutex_; the rest is the thread's own
+
+  bool begun_ = false;
+  bool noted_ = false;  // in the chunks' database: names went
+  bool wanted_ = false;
+  bool hurried_ = true;  // the first need not wait
+  TimestampMs begun_at_ms_ = 0;
+  Phase phase_ = Phase::kIdle;
+  std::uint64_t epoch_ = 0;                           // holds from before it are waited for
+  Sequence log_position_ = 0;                         // what is looked at was named before it
+  std::array<std::uint64_t, 3> ends_;                 // ids that are looked at are below; by kind
+  std::unique_ptr<Scanner> scanner_;                  // of the table that is looked at
+  Uids named_;                                        // have names
+  Uids kept_;                                         // and are to stay
+  Uids used_;                                         // by series
+  std::array<std::vector<std::uint64_t>, 3> unused_;  // named, and neither kept nor used
+  ForgottenNames::Removed removed_;
+  prometheus::Counter& forgotten_;
+  prometheus::Gauge& known_;
+};
+
+}  // namespace halite::storage::engine
