@@ -85,4 +85,22 @@ Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
 
 DataDir::~DataDir() { ::close(lock_); }
 
+Error explain_full_disk(Error error, const std::string& path, std::uint64_t available_bytes) {
+  constexpr std::uint64_t kRoomMin = 64 << 20;  // a start writes less
+  const bool may_be = error.code == Errc::kUnavailable || error.code == Errc::kOverloaded ||
+                      error.code == Errc::kInternal;
+  if (!may_be || available_bytes >= kRoomMin) return error;
+  error.message += fmt::format(
+      ". The disk of {} is full ({} MiB left): make room outside the data directory, or give it a "
+      "larger disk, and start again. Nothing is lost, and nothing in it may be removed by hand",
+      path, available_bytes >> 20);
+  return error;
+}
+
+Error explain_full_disk(Error error, const std::string& path) {
+  std::error_code unknown;
+  const fs::space_info space = fs::space(path, unknown);
+  return unknown ? error : explain_full_disk(std::move(error), path, space.available);
+}
+
 }  // namespace halite::app

@@ -1,6 +1,7 @@
 // The directory that holds everything one server keeps, and the lock that makes it one server's.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -27,5 +28,12 @@ class DataDir {
   std::filesystem::path path_;
   int lock_;  // the descriptor of <path>/halite.lock
 };
+
+// What to do where too little room is left on the disk of `path` to start: added to an error that
+// may come from that.
+[[nodiscard]] Error explain_full_disk(Error error, const std::string& path,
+                                      std::uint64_t available_bytes);
+// As above, of the disk as it is.
+[[nodiscard]] Error explain_full_disk(Error error, const std::string& path);
 
 }  // namespace halite::app

@@ -92,7 +92,12 @@ Result<void> Server::Parts::open_data() {
     }
     TRY(data_dir, DataDir::open(options.data_dir));
   }
-  TRY(stores, open_stores(options, clock, web_threads.executors().front(), registry));
+  auto opened = open_stores(options, clock, web_threads.executors().front(), registry);
+  if (!opened) {
+    if (options.store == "memory") return std::unexpected(opened.error());
+    return std::unexpected(explain_full_disk(opened.error(), options.data_dir));
+  }
+  stores = *std::move(opened);
   writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
   rollups =

@@ -80,7 +80,8 @@ Result<AliveFilter> AliveFilter::make(Core& core, const RowSelection& selection,
       if (found) {
         core.alive.learn(place, selection.metric_uid(), *found);
         stored = core.alive.in(place, selection.metric_uid());
-      } else if (found.error().code != Errc::kNotFound) {
+      } else if (found.error().code != Errc::kNotFound &&
+                 found.error().code != Errc::kCorruption) {  // then nobody knows
         return std::unexpected(found.error());
       }
     }

@@ -5,7 +5,7 @@
 //   late       the same of what came for slots that were sealed, until sealing takes it over
 //   summaries  of sealed chunks, a cell a series and lap of a slot
 //   default    "state": flush number(8) · log position(8), both of the last flush; times by name;
-//              which slots are not sealed
+//              which slots are not sealed. Where it was damaged, "state-<number>" stands for it
 //
 //   Threads  reads from any thread; ingest(), rewrite() and drop() by one at a time. All block.
 //   Errors   kUnavailable with RocksDB's text; kCorruption for a mark that is none.
@@ -17,6 +17,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,7 +80,8 @@ class ChunkDb {
 
   // The sealed places whose files should be merged.
   [[nodiscard]] std::set<Place> places_to_merge(const MergeRule& rule) const;
-  // Merges the files of a place, or of late cells, what was removed left out.
+  // Merges the files of a place, or of late cells, what was removed left out. Those that cannot be
+  // read stay as they are.
   Result<void> merge_place(const Place& place);
   Result<void> merge_late();
   // Merges under way, and those to come, end early with kUnavailable. From any thread.
@@ -87,8 +90,11 @@ class ChunkDb {
   // Removes every key in [begin, end), which are whole slots, and what is said of those slots.
   Result<void> drop(BytesView begin, BytesView end);
 
-  [[nodiscard]] std::uint64_t files() const;  // of chunks
-  [[nodiscard]] std::uint64_t bytes() const;  // of the files of chunks and summaries
+  [[nodiscard]] Damage& damage() const { return *options_.damage; }
+
+  [[nodiscard]] std::set<std::string> file_names() const;  // of all families, without the path
+  [[nodiscard]] std::uint64_t files() const;               // of chunks
+  [[nodiscard]] std::uint64_t bytes() const;               // of the files of chunks and summaries
   [[nodiscard]] FileBytes written() const;
 
   Result<void> close();  // once; no cursor is left
@@ -96,6 +102,16 @@ class ChunkDb {
  private:
   explicit ChunkDb(const ChunkDbOptions& options);
   Result<void> open_db();
+  void note_damaged_files() const;
+  struct State {
+    FlushMark mark;
+    UnsealedSlots unsealed;
+  };
+  Result<void> read_state();
+  Result<void> choose_state();
+  Result<void> drop_state(std::size_t index);
+  Result<void> rebuild_state();
+  [[nodiscard]] Result<State> state_of_cells() const;
   Result<FlushMark> read_mark() const;
   Result<UnsealedSlots> read_unsealed() const;
   Result<void> require_summaries(UnsealedSlots& unsealed);
@@ -104,13 +120,22 @@ class ChunkDb {
   bool is_late(BytesView key);
   bool is_late(const SlotLap& lap);
   UnsealedSlots lines_after(const Changes& changes);
-  Result<std::string> write_state(const FlushMark& mark, const Changes& changes,
-                                  const UnsealedSlots& lines);
+  Result<std::unique_ptr<SstFile>> write_state(const FlushMark& mark, const Changes& changes,
+                                               const UnsealedSlots& lines);
+  [[nodiscard]] rocksdb::ColumnFamilyHandle* family_of(FileFor purpose) const;
+  Result<void> take_files(std::span<const std::unique_ptr<SstFile>> files);
+  Result<void> take_files_on_top(std::vector<std::unique_ptr<SstFile>> files);
   Result<void> add_late_file(std::vector<std::unique_ptr<ChunkFile>>& files);
-  Result<void> compact(BytesView begin, BytesView end);
+  Result<bool> compact(BytesView begin, BytesView end);  // false: something is damaged
+  Result<void> compact_undamaged(rocksdb::ColumnFamilyHandle* family, BytesView begin,
+                                 BytesView end, bool& damaged);
   Result<void> drop_late(BytesView begin, BytesView end);
   Result<void> compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin, BytesView end);
   Result<void> renew_snapshot();
+  [[nodiscard]] Cursor::Over over(rocksdb::ColumnFamilyHandle* family,
+                                  rocksdb::ColumnFamilyHandle* late) const {
+    return {.family = family, .late = late, .damage = options_.damage.get()};
+  }
   [[nodiscard]] std::uint64_t count_files(rocksdb::ColumnFamilyHandle* family) const;
 
   const ChunkDbOptions options_;
@@ -121,10 +146,13 @@ class ChunkDb {
   rocksdb::ColumnFamilyHandle* chunks_ = nullptr;
   rocksdb::ColumnFamilyHandle* late_ = nullptr;
   rocksdb::ColumnFamilyHandle* summaries_ = nullptr;
+  // The default family, and those that took its place when it was damaged; the last one counts.
+  std::vector<rocksdb::ColumnFamilyHandle*> states_;
   rocksdb::ColumnFamilyHandle* state_ = nullptr;
   rocksdb::Options file_options_;
   std::atomic<std::uint64_t> next_file_ = 0;
   std::atomic<bool> stop_merging_ = false;
+  std::set<Place> unmergeable_;  // because of damage; for the one at a time
   std::mutex late_mutex_;
   std::map<SlotLap, bool> late_laps_;  // what is_late() found since the last ingest(); late_mutex_
   mutable std::mutex mutex_;

@@ -7,6 +7,7 @@
 
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/chunk_state.h"
+#include "storage/files/files.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -31,29 +32,47 @@ Result<void> ChunkDb::compact_family(rocksdb::ColumnFamilyHandle* family, BytesV
   if (stop_merging_ && status.IsIncomplete()) {
     return fail(Errc::kUnavailable, "the store is closed");
   }
-  return checked(status, "cannot merge files of " + options_.dir);
+  const Result<void> merged = checked(status, "cannot merge files of " + options_.dir);
+  if (!merged) options_.damage->note(merged.error());
+  return merged;
 }
 
-Result<void> ChunkDb::compact(BytesView begin, BytesView end) {
-  TRY_VOID(compact_family(chunks_, begin, end));
-  TRY_VOID(compact_family(summaries_, begin, end));
-  return renew_snapshot();  // so that the files merged can go
+// As far as that can be read.
+Result<void> ChunkDb::compact_undamaged(rocksdb::ColumnFamilyHandle* family, BytesView begin,
+                                        BytesView end, bool& damaged) {
+  Result<void> merged = compact_family(family, begin, end);
+  if (merged || merged.error().code != Errc::kCorruption) return merged;
+  damaged = true;
+  return {};
+}
+
+Result<bool> ChunkDb::compact(BytesView begin, BytesView end) {
+  bool damaged = false;
+  TRY_VOID(compact_undamaged(chunks_, begin, end, damaged));
+  TRY_VOID(compact_undamaged(summaries_, begin, end, damaged));
+  TRY_VOID(renew_snapshot());  // so that the files merged can go
+  return !damaged;
 }
 
 Result<void> ChunkDb::merge_late() {
   if (count_files(late_) == 0) return {};
-  TRY_VOID(compact_family(late_, BytesView("\0", 1), Bytes(64, '\xFF')));
+  bool damaged = false;
+  TRY_VOID(compact_undamaged(late_, BytesView("\0", 1), Bytes(64, '\xFF'), damaged));
   return renew_snapshot();
 }
 
 std::set<Place> ChunkDb::places_to_merge(const MergeRule& rule) const {
-  return engine::places_to_merge(*db_, chunks_, *unsealed(), rule);
+  std::set<Place> wanted = engine::places_to_merge(*db_, chunks_, *unsealed(), rule);
+  for (const Place& place : unmergeable_) wanted.erase(place);
+  return wanted;
 }
 
 Result<void> ChunkDb::merge_place(const Place& place) {
   const Bytes begin = place_prefix(place);
   const Bytes end = prefix_end(begin);
-  return compact(begin, end.empty() ? Bytes(64, '\xFF') : end);
+  TRY(const bool merged, compact(begin, end.empty() ? Bytes(64, '\xFF') : end));
+  if (!merged) unmergeable_.insert(place);
+  return {};
 }
 
 // By a file, as all that comes into that family: RocksDB merges its files by age, which those of
@@ -97,7 +116,9 @@ Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
     unsealed_ = std::move(unsealed);
   }
   TRY_VOID(renew_snapshot());  // what the old one sees would be kept
-  return compact(begin, end);
+  // What is damaged stays on the disk, and is not seen any more.
+  TRY([[maybe_unused]] const bool merged, compact(begin, end));
+  return {};
 }
 
 std::uint64_t ChunkDb::count_files(rocksdb::ColumnFamilyHandle* family) const {
@@ -108,6 +129,14 @@ std::uint64_t ChunkDb::count_files(rocksdb::ColumnFamilyHandle* family) const {
     count += std::stoull(files);
   }
   return count;
+}
+
+std::set<std::string> ChunkDb::file_names() const {
+  std::vector<rocksdb::LiveFileMetaData> live;
+  db_->GetLiveFilesMetaData(&live);
+  std::set<std::string> names;
+  for (const rocksdb::LiveFileMetaData& file : live) names.insert(name_of(file.name));
+  return names;
 }
 
 std::uint64_t ChunkDb::files() const { return count_files(chunks_) + count_files(late_); }

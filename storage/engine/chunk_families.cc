@@ -8,6 +8,7 @@
 #include <rocksdb/table.h>
 
 #include "storage/rocks/info_log.h"
+#include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -18,19 +19,30 @@ constexpr int kKeysBetweenRestarts = 4;
 constexpr std::size_t kPlaceBytes = 1 + 4;  // shard, slot: what all keys of a place begin with
 constexpr int kFilesUnlimited = 1 << 30;    // they come from outside, however many there are
 
-// Counts what RocksDB writes by itself.
-class WriteCounter final : public rocksdb::EventListener {
+// Counts what RocksDB writes by itself, and tells of damage that it meets meanwhile.
+class Listener final : public rocksdb::EventListener {
  public:
-  explicit WriteCounter(std::shared_ptr<FileBytesCounted> counted) : counted_(std::move(counted)) {}
+  Listener(std::shared_ptr<FileBytesCounted> counted, std::shared_ptr<Damage> damage)
+      : counted_(std::move(counted)), damage_(std::move(damage)) {}
   void OnCompactionCompleted(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& info) override {
     counted_->merged += info.stats.total_output_bytes;
   }
   void OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& info) override {
     counted_->marks += info.table_properties.data_size + info.table_properties.index_size;
   }
+  // A merge that cannot read leaves its files as they are: no reason to write nothing any more.
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
+    const Error ours = rocks::error_of(*error, "cannot merge files");
+    if (reason != rocksdb::BackgroundErrorReason::kCompaction || ours.code != Errc::kCorruption) {
+      return;
+    }
+    damage_->note(ours);
+    *error = rocksdb::Status::OK();
+  }
 
  private:
   const std::shared_ptr<FileBytesCounted> counted_;
+  const std::shared_ptr<Damage> damage_;
 };
 
 }  // namespace
@@ -106,7 +118,7 @@ rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env*
   db.max_open_files = options.open_files_max;
   db.info_log = rocks::make_info_log();
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  db.listeners.push_back(std::make_shared<WriteCounter>(std::move(counted)));
+  db.listeners.push_back(std::make_shared<Listener>(std::move(counted), options.damage));
   return db;
 }
 

@@ -11,6 +11,8 @@
 #include <rocksdb/db.h>
 #include <rocksdb/file_system.h>
 
+#include "storage/engine/damage.h"
+
 namespace halite::storage::engine {
 
 struct ChunkDbOptions {
@@ -20,6 +22,9 @@ struct ChunkDbOptions {
   unsigned background_threads = 2;
   int late_files_max = 32;  // so many files of late cells, and those of about one size are merged
   std::shared_ptr<rocksdb::FileSystem> file_system;  // null = the operating system
+  // Fails where any file is missing or cannot be opened; else what is damaged is told and left out.
+  bool strict = false;
+  std::shared_ptr<Damage> damage;  // told of what is; null = nobody
 };
 
 // Bytes of files that were written since the database was opened.
@@ -48,6 +53,13 @@ struct FileBytesCounted {
 [[nodiscard]] rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
                                                         std::shared_ptr<rocksdb::Cache> cache);
 [[nodiscard]] rocksdb::ColumnFamilyOptions state_options();
+// For every iterator. RocksDB 7.8 passes over a file whose first block cannot be read, without a
+// word, where it looks after removed ranges. Only slots that are over for good are removed so, and
+// merged at once; until then they are seen, which does no harm.
+inline void ignore_removed_ranges(rocksdb::ReadOptions& options) {
+  options.ignore_range_deletions = true;
+}
+// What merges meet of damage does not stop writing.
 [[nodiscard]] rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env* env,
                                                   std::shared_ptr<FileBytesCounted> counted);
 

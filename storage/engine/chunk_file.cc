@@ -1,5 +1,7 @@
 #include "storage/engine/chunk_file.h"
 
+#include <tuple>
+
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -12,6 +14,11 @@ rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
 
 }  // namespace
 
+// What cannot be removed now is removed by the next start.
+SstFile::~SstFile() {
+  if (!taken_) std::ignore = env_.DeleteFile(path_);
+}
+
 Result<void> SstFile::open() { return checked(writer_.Open(path_), "cannot make " + path_); }
 
 Result<void> SstFile::put(BytesView key, BytesView value) {
@@ -19,12 +26,12 @@ Result<void> SstFile::put(BytesView key, BytesView value) {
     late_.push_back({.key = Bytes(key), .value = Bytes(value)});
     return {};
   }
-  ++entries_;
+  if (entries_++ == 0) first_key_ = key;
   return checked(writer_.Put(slice(key), slice(value)), "cannot write " + path_);
 }
 
 Result<void> SstFile::remove(BytesView key) {
-  ++entries_;
+  if (entries_++ == 0) first_key_ = key;
   return checked(writer_.Delete(slice(key)), "cannot write " + path_);
 }
 

@@ -1,4 +1,5 @@
-// Sorted files of chunks and of their summaries, on their way into the database.
+// Sorted files of chunks and of their summaries, on their way into the database. A file that does
+// not get there goes with its object.
 //
 //   Threads  a file is for one thread at a time. All block.
 //   Errors   kUnavailable with RocksDB's text.
@@ -23,6 +24,7 @@ enum class FileFor : std::uint8_t {
   kSealed,     // what sealing makes of them, and removals of what it was made of
   kLate,       // removals of late ones
   kSummaries,  // of sealed chunks
+  kState,      // what the database says of itself
 };
 
 // Writes one sorted file.
@@ -50,7 +52,11 @@ class SstFile final : public ChunkFile {
       : writer_(rocksdb::EnvOptions(), options),
         path_(std::move(path)),
         purpose_(purpose),
-        is_late_(std::move(is_late)) {}
+        is_late_(std::move(is_late)),
+        env_(*options.env) {}
+  ~SstFile() override;
+  SstFile(const SstFile&) = delete;
+  SstFile& operator=(const SstFile&) = delete;
 
   [[nodiscard]] FileFor purpose() const { return purpose_; }
   [[nodiscard]] std::vector<LateCell>& late() { return late_; }
@@ -64,6 +70,8 @@ class SstFile final : public ChunkFile {
   // Writes the rest and syncs.
   Result<void> finish();
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const Bytes& first_key() const { return first_key_; }  // of the file
+  void taken() { taken_ = true; }                                      // it is the database's now
 
  private:
   rocksdb::SstFileWriter writer_;
@@ -71,7 +79,10 @@ class SstFile final : public ChunkFile {
   const FileFor purpose_;
   const IsLate is_late_;  // empty: nothing is
   std::vector<LateCell> late_;
+  rocksdb::Env& env_;
+  Bytes first_key_;
   std::uint64_t entries_ = 0;  // in the file
+  bool taken_ = false;
 };
 
 }  // namespace halite::storage::engine

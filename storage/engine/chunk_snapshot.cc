@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/engine/chunk_key.h"
+
 namespace halite::storage::engine {
 namespace {
 
@@ -57,21 +59,45 @@ void Snapshot::give_back(Place place, Cursors cursors) {
   if (unused.size() < kIdleMax) unused.push_back(std::move(cursors));
 }
 
+std::map<std::uint32_t, std::int64_t> Snapshot::slots_told(std::uint32_t shard) const {
+  std::map<std::uint32_t, std::int64_t> told;
+  for (auto line = unsealed->lower_bound({.shard = shard}); line != unsealed->end(); ++line) {
+    if (line->first.shard != shard) break;
+    told.emplace(line->first.slot, line->first.generation);
+  }
+  const auto add = [&told, shard](const std::string& key) {
+    if (key.size() < 5 + kCellKeyBytes || load_be<std::uint8_t>(key.data()) != shard) return;
+    told.emplace(load_be<std::uint32_t>(key.data() + 1),
+                 load_be<std::uint32_t>(key.data() + key.size() - kCellKeyBytes));
+  };
+  for (rocksdb::ColumnFamilyHandle* const family : {families_.chunks, families_.late}) {
+    rocksdb::ColumnFamilyMetaData meta;
+    db_.GetColumnFamilyMetaData(family, &meta);
+    for (const rocksdb::LevelMetaData& level : meta.levels) {
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        add(file.smallestkey);
+        add(file.largestkey);
+      }
+    }
+  }
+  return told;
+}
+
 std::unique_ptr<Cursor> Snapshot::cursor(Cursor::Over over, Place place) const {
   return std::make_unique<Cursor>(db_, over, snapshot_, shard_begin(place.shard),
                                   shard_end(place.shard), place.from);
 }
 
 std::unique_ptr<Cursor> Snapshot::chunk_cursor(Place place) const {
-  return cursor({families_.chunks, families_.late}, place);
+  return cursor({families_.chunks, families_.late, families_.damage}, place);
 }
 
 std::unique_ptr<Cursor> Snapshot::late_cursor(Place place) const {
-  return cursor({families_.late}, place);
+  return cursor({families_.late, nullptr, families_.damage}, place);
 }
 
 std::unique_ptr<Cursor> Snapshot::summary_cursor(Place place) const {
-  return cursor({families_.summaries}, place);
+  return cursor({families_.summaries, nullptr, families_.damage}, place);
 }
 
 ShardView::ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadFrom from)

@@ -19,6 +19,9 @@
 
 namespace halite::storage::engine {
 
+// Where nobody knows how far the log is in chunks.
+inline constexpr std::uint64_t kUnknownPosition = UINT64_MAX;
+
 // What of the log is in chunks.
 struct FlushMark {
   std::uint64_t flush_number = 0;  // the greatest used
@@ -56,6 +59,7 @@ class Snapshot {
     rocksdb::ColumnFamilyHandle* chunks = nullptr;
     rocksdb::ColumnFamilyHandle* late = nullptr;
     rocksdb::ColumnFamilyHandle* summaries = nullptr;
+    Damage* damage = nullptr;  // told of what cannot be read
   };
   // Of the database as it is now; it outlives the snapshot.
   Snapshot(rocksdb::DB& db, Families families);
@@ -85,6 +89,12 @@ class Snapshot {
   [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(Place place) const;
   [[nodiscard]] std::unique_ptr<Cursor> late_cursor(Place place) const;
   [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(Place place) const;
+  // Slots of a shard, and a generation of each: those that are not sealed, and those that files
+  // are of. Reads no file.
+  [[nodiscard]] std::map<std::uint32_t, std::int64_t> slots_told(std::uint32_t shard) const;
+  void note_damage(const Error& error) const {
+    if (families_.damage != nullptr) families_.damage->note(error);
+  }
 
  private:
   [[nodiscard]] std::unique_ptr<Cursor> cursor(Cursor::Over over, Place place) const;
@@ -120,6 +130,11 @@ class ShardView {
   [[nodiscard]] Cursor& late();    // those alone
   [[nodiscard]] Cursor& summaries();
   [[nodiscard]] chunk::Decoder& decoder();
+  // A cursor's status() does it by itself.
+  void note_damage(const Error& error) const { snapshot_->note_damage(error); }
+  [[nodiscard]] std::map<std::uint32_t, std::int64_t> slots_told() const {
+    return snapshot_->slots_told(place_.shard);
+  }
 
  private:
   const std::shared_ptr<Snapshot> snapshot_;

@@ -12,10 +12,18 @@ namespace {
 constexpr std::size_t kUnsealedKeyBytes = kUnsealedPrefix.size() + 1 + 4 + 4;
 constexpr std::size_t kUnsealedBytes = 4 + 4 + 1;
 constexpr std::size_t kMarkBytes = 16;
+constexpr std::size_t kPlaceBytes = 1 + 4;
 constexpr std::uint8_t kWithoutSummary = 1;
 constexpr std::uint8_t kLate = 2;
 
 }  // namespace
+
+std::optional<SlotLap> lap_of(BytesView key) {
+  if (key.size() < kPlaceBytes + kCellKeyBytes) return std::nullopt;
+  return SlotLap{.shard = load_be<std::uint8_t>(key.data()),
+                 .slot = load_be<std::uint32_t>(key.data() + 1),
+                 .generation = load_be<std::uint32_t>(key.data() + key.size() - kCellKeyBytes)};
+}
 
 Bytes unsealed_key(const SlotLap& lap) {
   Bytes key(kUnsealedPrefix);

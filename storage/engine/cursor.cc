@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "storage/engine/chunk_families.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -9,6 +10,27 @@ namespace {
 
 // A key that is wanted is often close behind: so many steps before a seek.
 constexpr int kStepsBeforeSeek = 8;
+
+// Keys of series with so many tags that they are longer are told apart by so much of them.
+constexpr std::size_t kSearchedBytes = 64;
+
+// (a + b) / 2 of two numbers of kSearchedBytes.
+Bytes between(const Bytes& a, const Bytes& b) {
+  Bytes middle(kSearchedBytes, '\0');
+  unsigned carry = 0;
+  for (std::size_t i = kSearchedBytes; i-- > 0;) {
+    carry += static_cast<unsigned char>(a[i]);
+    carry += static_cast<unsigned char>(b[i]);
+    middle[i] = static_cast<char>(carry);
+    carry >>= 8;
+  }
+  for (std::size_t i = 0; i < kSearchedBytes; ++i) {
+    const unsigned both = carry << 8 | static_cast<unsigned char>(middle[i]);
+    middle[i] = static_cast<char>(both >> 1);
+    carry = both & 1;
+  }
+  return middle;
+}
 
 }  // namespace
 
@@ -33,9 +55,14 @@ rocksdb::Status Cursor::Source::status() const {
 
 Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin,
                Bytes end, ReadFrom from)
-    : begin_(std::move(begin)), end_(std::move(end)), lower_(begin_), upper_(end_) {
+    : damage_(over.damage),
+      begin_(std::move(begin)),
+      end_(std::move(end)),
+      lower_(begin_),
+      upper_(end_) {
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
+  ignore_removed_ranges(options);
   if (from == ReadFrom::kMemory) options.read_tier = rocksdb::kBlockCacheTier;
   options.iterate_lower_bound = &lower_;
   options.iterate_upper_bound = &upper_;
@@ -44,7 +71,10 @@ Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, By
   main_.open(db.NewIterator(options, over.family));
 }
 
-void Cursor::choose() { at_late_ = late_.valid() && (!main_.valid() || late_.key() < main_.key()); }
+void Cursor::choose() {
+  at_late_ = late_.valid() && (!main_.valid() || late_.key() < main_.key());
+  failed_ = main_.failed() || late_.failed();
+}
 
 void Cursor::seek(BytesView key) {
   sought_.clear();
@@ -69,9 +99,36 @@ void Cursor::advance(BytesView key) {
   sought_ = key;
 }
 
-Result<void> Cursor::status() const {
+// A seek to any key up to the damaged ones' end meets them, to any behind does not: by halves.
+Result<bool> Cursor::seek_behind_damage(BytesView from) {
+  const auto sized = [](BytesView key) {
+    Bytes bytes(key.substr(0, kSearchedBytes));
+    bytes.resize(kSearchedBytes, '\0');
+    return bytes;
+  };
+  Bytes damaged = sized(from);
+  Bytes behind = end_.empty() ? Bytes(kSearchedBytes, '\xFF') : sized(end_);
+  for (;;) {
+    Bytes middle = between(damaged, behind);
+    if (middle <= damaged || middle >= behind) break;
+    seek(middle);
+    const Result<void> found = outcome();
+    if (!found && found.error().code != Errc::kCorruption) return std::unexpected(found.error());
+    (found ? behind : damaged) = std::move(middle);
+  }
+  seek(behind);
+  return valid();
+}
+
+Result<void> Cursor::outcome() const {
   TRY_VOID(rocks::checked(main_.status(), "cannot read chunks"));
   return rocks::checked(late_.status(), "cannot read late chunks");
+}
+
+Result<void> Cursor::status() const {
+  Result<void> found = outcome();
+  if (!found && damage_ != nullptr) damage_->note(found.error());
+  return found;
 }
 
 }  // namespace halite::storage::engine

@@ -1,7 +1,7 @@
 // Walks cells by key, those of two families as if they were one.
 //
 //   Threads  for one at a time.
-//   Errors   kUnavailable with RocksDB's text.
+//   Errors   kUnavailable with RocksDB's text; kCorruption where what comes next cannot be read.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "common/bytes.h"
 #include "common/result.h"
+#include "storage/engine/damage.h"
 
 namespace halite::storage::engine {
 
@@ -22,6 +23,7 @@ class Cursor {
   struct Over {
     rocksdb::ColumnFamilyHandle* family = nullptr;
     rocksdb::ColumnFamilyHandle* late = nullptr;  // null: the one family alone
+    Damage* damage = nullptr;                     // told what status() tells; null = nobody
   };
   // The keys of [begin, end); no key is in both families.
   Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin, Bytes end,
@@ -34,9 +36,13 @@ class Cursor {
   void next();
   // As seek(), quicker where the key is often close behind the one that it was sent to before.
   void advance(BytesView key);
+  // After status() said kCorruption: at the first cell above `from` in front of which nothing is
+  // damaged any more. False where there is none: then status() may still tell of damage.
+  Result<bool> seek_behind_damage(BytesView from);
   // What comes has nothing to do with what came.
   void forget() { sought_.clear(); }
-  [[nodiscard]] bool valid() const { return current().valid(); }
+  // Also false where either of the families cannot be read here: see status().
+  [[nodiscard]] bool valid() const { return !failed_ && current().valid(); }
   [[nodiscard]] BytesView key() const { return current().key(); }
   [[nodiscard]] BytesView value() const { return current().value(); }  // alive until it moves
   [[nodiscard]] bool at_late() const { return at_late_; }  // the cell is of the family `late`
@@ -54,6 +60,7 @@ class Cursor {
     void seek(BytesView key);
     void next();
     [[nodiscard]] rocksdb::Status status() const;
+    [[nodiscard]] bool failed() const { return !valid() && !status().ok(); }
 
    private:
     void moved() { known_ = iterator_->Valid() || iterator_->status().ok(); }
@@ -64,7 +71,9 @@ class Cursor {
 
   [[nodiscard]] const Source& current() const { return at_late_ ? late_ : main_; }
   void choose();
+  [[nodiscard]] Result<void> outcome() const;
 
+  Damage* const damage_;
   const Bytes begin_;
   const Bytes end_;
   const rocksdb::Slice lower_;
@@ -73,6 +82,7 @@ class Cursor {
   Source main_;
   Source late_;
   bool at_late_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace halite::storage::engine

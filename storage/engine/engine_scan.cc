@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "storage/engine/alive_filter.h"
 #include "storage/engine/span_totals.h"
 #include "storage/held_bytes.h"
@@ -85,6 +87,7 @@ class EngineScan::Reader {
   Result<bool> read_totals(std::int64_t generation, const Wanted& series, TimeRange range);
   Result<void> add_pieces(std::int64_t generation, const Wanted& series);
   Result<chunk::Points> points_of(std::int64_t generation, const Wanted& series, TimeRange range);
+  [[nodiscard]] Error of_series(Error error, SeriesId id) const;
   void add_blocks(SeriesId id, chunk::PointsView points);
 
   const std::shared_ptr<Core> core_;
@@ -217,12 +220,27 @@ std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
 Result<void> EngineScan::Reader::read_some() {
   if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
   while (slot_series_ < group_.size() && blocks_.size() < kBlocksPerBatch) {
-    TRY_VOID(read_slot(slots_[slot_], group_[slot_series_++]));
+    const Wanted& series = group_[slot_series_++];
+    const Result<void> read = read_slot(slots_[slot_], series);
+    if (!read) return std::unexpected(of_series(read.error(), series.id));
   }
   if (slot_series_ < group_.size()) return {};
   slot_series_ = 0;
   ++slot_;
   return {};
+}
+
+// Who asked is told whose points are damaged: without that series there may be an answer.
+Error EngineScan::Reader::of_series(Error error, SeriesId id) const {
+  if (error.code != Errc::kCorruption) return error;
+  const Series& series = core_->registry.table().at(id);
+  std::string tags;
+  for (const auto& tag : series.tags) {
+    tags += fmt::format("{}{}={}", tags.empty() ? "" : ",", tag.key, tag.value);
+  }
+  error.message =
+      fmt::format("points of {}{{{}}} are damaged: {}", series.metric, tags, error.message);
+  return error;
 }
 
 Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted& series) {

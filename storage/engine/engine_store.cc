@@ -1,6 +1,7 @@
 #include "storage/engine/engine_store.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/log.h"
@@ -11,6 +12,7 @@
 #include "storage/engine/intake.h"
 #include "storage/engine/last_points.h"
 #include "storage/engine/maintenance.h"
+#include "storage/engine/parts.h"
 #include "storage/engine/recovery.h"
 #include "storage/engine/settle_retention.h"
 #include "storage/rocks/file_system.h"
@@ -45,6 +47,26 @@ Result<std::vector<LastPoint>> find_in_shards(engine::Core& core, const RowSelec
   return found;
 }
 
+// Where the end of the manifest had to be cut off: if that says all that the log relies on, else
+// nothing is changed.
+Result<std::unique_ptr<engine::ChunkDb>> open_chunks(FileSystem& files,
+                                                     engine::ChunkDbOptions options,
+                                                     const engine::EngineDirs& dirs) {
+  TRY(const rocks::ManifestCut cut, rocks::cut_torn_manifest(files, options.dir));
+  options.strict = cut.made();
+  Result<std::unique_ptr<engine::ChunkDb>> opened = engine::ChunkDb::open(options);
+  if (!opened) {
+    if (cut.made()) TRY_VOID(rocks::undo_cut(files, cut));
+    return opened;
+  }
+  if (cut.made()) {
+    const std::set<std::string> live = (*opened)->file_names();
+    TRY([[maybe_unused]] const std::size_t orphans, rocks::keep_orphans(files, cut, live));
+  }
+  TRY_VOID(engine::check_cut(files, dirs, (*opened)->mark().log_position));
+  return opened;
+}
+
 Task<std::vector<LastPoint>> last_in_shards(std::shared_ptr<engine::Core> core,
                                             std::shared_ptr<const RowSelection> selection,
                                             TimeRange range, ShardSpan shards) {
@@ -64,8 +86,14 @@ Task<void> keep_metric_class(std::shared_ptr<engine::PinWriter> pins, NameKind k
 
 Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions options) {
   options = complete(std::move(options), parts.files);
+  options.chunks.damage = std::make_shared<engine::Damage>(parts.registry);
   CO_TRY(const std::shared_ptr<Table> settings,
          co_await parts.store.open_table(settings_table_spec(options.settings_table)));
+  const engine::EngineDirs dirs{.files = parts.files,
+                                .engine = options.dir,
+                                .chunks = options.chunks.dir,
+                                .log = options.log.dir};
+  CO_TRY_VOID(co_await engine::check_parts(settings, dirs));
   CO_TRY_VOID(
       co_await settle_parameters(settings, Bytes(kEngineParameters), parts.layout->parameters()));
   CO_TRY(std::shared_ptr<Table> names,
@@ -73,8 +101,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
   CO_TRY(std::shared_ptr<Table> series,
          co_await parts.store.open_table(series_table_spec(options.series_table)));
   CO_TRY_VOID(make_dirs(*parts.files, options.chunks.dir));
-  CO_TRY_VOID(rocks::cut_torn_manifest(*parts.files, options.chunks.dir));
-  CO_TRY(auto chunks, engine::ChunkDb::open(options.chunks));
+  CO_TRY(auto chunks, open_chunks(*parts.files, options.chunks, dirs));
   // The log is of the classes that there were; then come those that are wanted.
   CO_TRY(engine::RetentionState stored, co_await engine::read_retention(settings));
   CO_TRY(const auto before, engine::Retention::make(parts.layout, stored));
@@ -85,6 +112,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
                                  .files = parts.files,
                                  .registry = parts.registry};
   CO_TRY(auto log, engine::recover(options, std::move(recovery)));
+  CO_TRY_VOID(co_await engine::note_parts(settings));
   UidTable uids(names, parts.layout->widths());
   CO_TRY(engine::RetentionState wanted,
          co_await engine::apply_rules(stored, options.retention, *parts.layout, uids));

@@ -62,11 +62,13 @@ Result<void> Forgetting::note_slot(std::uint32_t shard, std::uint32_t slot) {
   const UidWidths& widths = core_->retention->base().widths();
   TRY(StoredCells slot_cells, StoredCells::open(*core_->chunks, widths, shard));
   TRY(StoredCells others, StoredCells::open(*core_->chunks, widths, shard, slot));
-  return slot_cells.each_series(slot, [&](BytesView series) -> Result<void> {
+  TRY(const bool all, slot_cells.each_series(slot, [&](BytesView series) -> Result<void> {
     TRY(const bool lives, others.any(series, kSlotsLookedAtFirst));
     if (!lives) suspects_.push_back({.tsuid = tsuid_of(widths, series), .shard = shard});
     return {};
-  });
+  }));
+  if (!all) begun_ = false;  // nobody can say which they were: all are looked at
+  return {};
 }
 
 Result<void> Forgetting::note_deleted(std::span<const SeriesId> series) {

@@ -10,6 +10,7 @@ namespace halite::storage::engine {
 namespace {
 
 constexpr std::size_t kRecordPointsMax = 1 << 16;  // some 1.5 MB in a record at the worst
+constexpr std::size_t kDefinedBytesMax = 4 << 20;  // of what ids stand for; then a record ends
 constexpr std::size_t kAhead = 8;                  // so many points ahead memory is asked for
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
@@ -109,10 +110,11 @@ Result<Sequence> Intake::take_shards(Head& head, std::uint32_t shards, Sorted& s
   for (std::uint32_t i = 0; i < shards && last; ++i) {
     const std::uint32_t shard = (first + i) % shards;
     for (std::size_t begin = sorted.begins[shard]; begin < sorted.begins[shard + 1] && last;) {
-      const std::size_t count =
-          std::min<std::size_t>(kRecordPointsMax, sorted.begins[shard + 1] - begin);
-      last = take_shard(head, shard, {.begin = begin, .count = count}, sorted);
-      begin += count;
+      Part part = {
+          .begin = begin,
+          .count = std::min<std::size_t>(kRecordPointsMax, sorted.begins[shard + 1] - begin)};
+      last = take_shard(head, shard, part, sorted);
+      begin += part.count;
     }
   }
   head.account(sorted.bytes, sorted.points, sorted.new_series);
@@ -137,10 +139,13 @@ Result<Accepted> Intake::take(const PointBatch& batch) {
   return accepted;
 }
 
-Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part part,
+Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part& part,
                                     Sorted& sorted) {
-  const auto [begin, count] = part;
-  const auto series = std::span<const SeriesId>(sorted.series).subspan(begin, count);
+  const std::size_t begin = part.begin;
+  std::size_t count = part.count;
+  auto series = std::span<const SeriesId>(sorted.series).subspan(begin, count);
+  const std::size_t defined_bytes_max =
+      std::min(kDefinedBytesMax, core_->options.log.record_bytes_max / 2);
   sorted.record.clear();
   sorted.defined.clear();
   sorted.places.resize(count);
@@ -167,7 +172,9 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
     }
     sorted.places[i] = *place;
     shard.prefetch(*place);
+    if (sorted.record.size() >= defined_bytes_max) part.count = count = i + 1;
   }
+  series = series.first(count);
   log_records::append_points(
       sorted.record, {.shard = shard_index,
                       .series = series,
@@ -178,6 +185,7 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part 
   if (!sequence) {
     // What these ids stand for is not in the log: their next points must say it again.
     for (const SeriesId id : sorted.defined) head.clear_place(id);
+    sorted.bytes += static_cast<std::int64_t>(shard.bytes() - bytes_before);
     return sequence;
   }
   for (std::size_t i = 0; i < std::min(kAhead, count); ++i) shard.prefetch_end(sorted.places[i]);

@@ -29,7 +29,8 @@ class Intake {
     std::size_t count = 0;
   };
   [[nodiscard]] Result<Sequence> take_shards(Head& head, std::uint32_t shards, Sorted& sorted);
-  [[nodiscard]] Result<Sequence> take_shard(Head& head, std::uint32_t shard, Part part,
+  // Takes the part's first points, as many as fit in a record; the part is those then.
+  [[nodiscard]] Result<Sequence> take_shard(Head& head, std::uint32_t shard, Part& part,
                                             Sorted& sorted);
 
   const std::shared_ptr<Core> core_;

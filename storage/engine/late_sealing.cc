@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/engine/stored_slots.h"
+
 namespace halite::storage::engine {
 namespace {
 
@@ -74,11 +76,12 @@ Result<bool> LateSealing::any_pays(const SlotLap& lap, const Breathe& breathe, O
     outcome.ended = !go_on;
     return go_on;
   };
-  TRY_VOID(visit(lap, look));
+  TRY([[maybe_unused]] const bool all, visit(lap, look));
   return found;
 }
 
-Result<void> LateSealing::visit(const SlotLap& lap, const Visit& take) {
+Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take) {
+  bool damaged = false;
   const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
   const std::int64_t oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
   const Bytes begin = place_prefix({.shard = lap.shard, .slot = lap.slot});
@@ -87,22 +90,48 @@ Result<void> LateSealing::visit(const SlotLap& lap, const Visit& take) {
   const std::unique_ptr<Cursor> late = core_->chunks->late_cells(begin, end);
   TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
   SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms);
-  for (late->seek(begin); late->valid();) {
+  Bytes from = begin;
+  late->seek(begin);
+  for (;;) {
+    if (!late->valid()) {
+      const Result<void> status = late->status();
+      if (status) return !damaged;
+      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+      damaged = true;
+      TRY(const bool more, seek_undamaged_series(*late, layout.widths(), from));
+      if (!more) return false;
+      continue;
+    }
     TRY(const ParsedKey found, parse_key(layout.widths(), late->key()));
     Bytes prefix = begin;
     prefix.append(found.series);
     rewrite.begin(found.series);
-    Cursor& cursor = *view.cursor;
-    for (cursor.seek(prefix); cursor.valid() && cursor.key().starts_with(prefix); cursor.next()) {
-      TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
-      rewrite.add(key, cursor);
+    TRY(const bool whole, add_cells(*view.cursor, prefix, rewrite));
+    if (whole) {
+      const Result<bool> go_on = take(rewrite);
+      if (go_on && !*go_on) return !damaged;
+      if (!go_on && go_on.error().code != Errc::kCorruption) return go_on;
+      if (!go_on) core_->chunks->damage().note(go_on.error());
+      damaged |= !go_on;
+    } else {
+      damaged = true;
     }
-    TRY_VOID(cursor.status());
-    TRY(const bool go_on, take(rewrite));
-    if (!go_on) return {};
-    late->seek(prefix_end(prefix));  // the next series
+    from = prefix_end(prefix);  // the next series
+    late->seek(from);
   }
-  return late->status();
+}
+
+// All of a series' cells. False: some cannot be read.
+Result<bool> LateSealing::add_cells(Cursor& cursor, const Bytes& prefix, SeriesRewrite& rewrite) {
+  const UidWidths& widths = core_->retention->base().widths();
+  for (cursor.seek(prefix); cursor.valid() && cursor.key().starts_with(prefix); cursor.next()) {
+    TRY(const ParsedKey key, parse_key(widths, cursor.key()));
+    rewrite.add(key, cursor);
+  }
+  const Result<void> status = cursor.status();
+  if (status) return true;
+  if (status.error().code == Errc::kCorruption) return false;
+  return std::unexpected(status.error());
 }
 
 Result<LateSealing::Outcome> LateSealing::seal(const SlotLap& lap, SealBatch& batch,
@@ -127,7 +156,8 @@ Result<LateSealing::Outcome> LateSealing::seal(const SlotLap& lap, SealBatch& ba
     outcome.ended = !go_on;
     return go_on;
   };
-  TRY_VOID(visit(lap, rewrite_one));
+  TRY(const bool all_read, visit(lap, rewrite_one));
+  if (!all_read) outcome.complete = false;
   return outcome;
 }
 

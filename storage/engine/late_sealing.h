@@ -33,9 +33,11 @@ class LateSealing {
   [[nodiscard]] Result<Outcome> seal(const SlotLap& lap, SealBatch& batch, const Breathe& breathe,
                                      bool all);
   [[nodiscard]] bool is_expired(const SlotLap& lap) const;
-  // Takes the series of a lap that have late cells, with all their cells, until it says false.
+  // Takes the series of a lap that have late cells, with all their cells, until it says false. What
+  // is damaged is passed over, and then the answer is false.
   using Visit = std::function<Result<bool>(SeriesRewrite&)>;
-  [[nodiscard]] Result<void> visit(const SlotLap& lap, const Visit& take);
+  [[nodiscard]] Result<bool> visit(const SlotLap& lap, const Visit& take);
+  [[nodiscard]] Result<bool> add_cells(Cursor& cursor, const Bytes& prefix, SeriesRewrite& rewrite);
   [[nodiscard]] Result<bool> any_pays(const SlotLap& lap, const Breathe& breathe, Outcome& outcome);
   [[nodiscard]] bool pays(const SeriesRewrite& rewrite, std::uint32_t percent) const;
 

@@ -128,7 +128,8 @@ Completion Maintenance::next_flush() const {
 
 Result<void> Maintenance::health() const {
   const std::lock_guard lock(mutex_);
-  return health_;
+  TRY_VOID(health_);
+  return log_dropped_;
 }
 
 void Maintenance::run() {
@@ -154,7 +155,7 @@ void Maintenance::run() {
 }
 
 void Maintenance::serve(Request request) {
-  Result<void> outcome = flush_all();
+  Result<void> outcome = flush_all(FlushOf::kEverything);
   if (outcome && request.job) outcome = request.job();
   set_gauges();
   request.done.finish(std::move(outcome));
@@ -171,7 +172,7 @@ bool Maintenance::serve_urgent() {
     serve(std::move(request));
   }
   // Its outcome is in health(), and it is tried again.
-  if (wants_freeze()) std::ignore = flush_all();
+  if (wants_freeze()) std::ignore = flush_all(FlushOf::kEverything);
   return true;
 }
 
@@ -194,7 +195,12 @@ Result<bool> Maintenance::breathe(CpuShare& share) {
 void Maintenance::look_around() {
   const bool pending = !core_->generations.frozen().empty();  // a flush failed
   // Its outcome is in health(), and it is tried again.
-  if (pending || wants_freeze()) std::ignore = flush_all();
+  if (wants_freeze()) {
+    std::ignore = flush_all(FlushOf::kEverything);
+  } else if (pending) {
+    std::ignore = flush_all(FlushOf::kFrozen);
+  }
+  if (drop_log_upto_ > 0) drop_log();
   CpuShare share(core_->options.seal_cpu_percent);
   const auto sealed = sealing_.run_due([this, &share] { return breathe(share); });
   if (!sealed && !core_->closing) {
@@ -229,35 +235,57 @@ bool Maintenance::wants_freeze() const {
          core_->clock.now_ms() - head_since_ms_ >= core_->options.head_age_max_ms;
 }
 
-Result<void> Maintenance::flush_all() {
+Result<void> Maintenance::flush_all(FlushOf what) {
+  // First what an earlier try left: while that fails another generation would be one more to fail.
+  if (!core_->generations.frozen().empty()) {
+    const Result<void> left = flush_frozen();
+    if (!left || what == FlushOf::kFrozen) return flushed(left);
+  }
   core_->generations.freeze(*core_->log, core_->chunks->mark().flush_number);
   head_since_ms_ = core_->clock.now_ms();
+  return flushed(flush_frozen());
+}
+
+Result<void> Maintenance::flush_frozen() {
   const SeriesTable& table = core_->registry.table();
   const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
   // What the log says besides points must not need it any more when its segments go.
   Result<void> outcome = run_here(core_->registry.settle());
   give_back_memory();
-  if (!outcome) return flushed(outcome);
+  if (!outcome) return outcome;
   for (const Frozen& frozen : core_->generations.frozen()) {
     const auto stats = flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position,
                                   *core_->chunks, &core_->alive);
-    if (stats) {
-      for (std::uint32_t shard = 0; shard < stats->newest.size(); ++shard) {
-        core_->newest.flushed(shard, stats->newest[shard]);
-      }
-      core_->generations.drop_oldest();
-      metrics_.flushes.Increment();
-      metrics_.flushed_points.Increment(static_cast<double>(stats->points));
-      metrics_.flushed_bytes.Increment(static_cast<double>(stats->bytes));
-      sealing_.note_flush(stats->generations);
-      outcome = core_->log->drop_upto(frozen.log_position);
-    } else {
+    if (!stats) {
       outcome = std::unexpected(stats.error());
+      break;
     }
-    if (!outcome) break;
+    for (std::uint32_t shard = 0; shard < stats->newest.size(); ++shard) {
+      core_->newest.flushed(shard, stats->newest[shard]);
+    }
+    core_->generations.drop_oldest();
+    metrics_.flushes.Increment();
+    metrics_.flushed_points.Increment(static_cast<double>(stats->points));
+    metrics_.flushed_bytes.Increment(static_cast<double>(stats->bytes));
+    sealing_.note_flush(stats->generations);
+    drop_log_upto_ = frozen.log_position;
+    drop_log();
   }
   give_back_memory();
-  return flushed(outcome);
+  return outcome;
+}
+
+// What fails is tried again when it is looked around.
+void Maintenance::drop_log() {
+  Result<void> dropped = core_->log->drop_upto(drop_log_upto_);
+  if (dropped) {
+    drop_log_upto_ = 0;
+  } else {
+    dropped.error().message = "the log keeps what is in chunks: " + dropped.error().message;
+  }
+  const std::lock_guard lock(mutex_);
+  if (!dropped && log_dropped_) log::error("{}", dropped.error().message);
+  log_dropped_ = std::move(dropped);
 }
 
 // Tells the outcome of a flush to those who want to know.

@@ -2,10 +2,12 @@
 // thing at a time.
 //
 //   Threads  any call from any thread.
-//   Errors   a flush that fails is tried again; until one succeeds health() says why.
+//   Errors   a flush that fails is tried again; until one succeeds health() says why. The same for
+//            the log's segments that are not needed any more after one.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -77,7 +79,11 @@ class Maintenance {
   void look_around();
   [[nodiscard]] Result<void> forget();
   [[nodiscard]] bool wants_freeze() const;
-  [[nodiscard]] Result<void> flush_all();
+  // Everything, or what earlier tries left.
+  enum class FlushOf : std::uint8_t { kEverything, kFrozen };
+  [[nodiscard]] Result<void> flush_all(FlushOf what);
+  [[nodiscard]] Result<void> flush_frozen();
+  void drop_log();
   Result<void> flushed(Result<void> outcome);
   Completion enqueue(Request request);
   void set_gauges();
@@ -87,13 +93,15 @@ class Maintenance {
   Forgetting forgetting_;
   Expiry expiry_;
   Metrics metrics_;
-  TimestampMs head_since_ms_;  // only the thread uses it
+  TimestampMs head_since_ms_;   // only the thread uses it
+  Sequence drop_log_upto_ = 0;  // what failed so far; 0 = nothing did. Only the thread uses it
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Request> requests_;  // the rest is guarded by mutex_
   Completion flushed_;            // of the next flush
   Result<void> health_;
+  Result<void> log_dropped_;
   bool woken_ = false;
   bool stopping_ = false;
   std::thread thread_;

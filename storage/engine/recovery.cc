@@ -26,7 +26,8 @@ class Replay final : public log_records::SectionVisitor {
         retention_(parts.retention),
         chunks_(parts.chunks),
         names_table_(parts.names),
-        series_(parts.series) {
+        series_(parts.series),
+        series_room_(options.series_max) {
     begin_head(chunks_.mark().flush_number);
     begin_ = chunks_.mark().log_position;
   }
@@ -78,6 +79,11 @@ class Replay final : public log_records::SectionVisitor {
     if (is_new) {
       tsuids_.push_back(known->first);
       met_.push_back(known->first);
+      // There may be more than the limit of series is now: the log is of before.
+      if (tsuids_.size() > series_room_) {
+        series_room_ = 2 * tsuids_.size();
+        TRY_VOID(flush(begin_));
+      }
     }
     meaning_[series.id] = known->second;
     return {};
@@ -118,7 +124,8 @@ class Replay final : public log_records::SectionVisitor {
   }
 
   void begin_head(std::uint64_t last_number) {
-    head_ = std::make_unique<Head>(last_number + 2, retention_.shard_count(), options_.series_max);
+    head_ = std::make_unique<Head>(last_number + 2, retention_.shard_count(),
+                                   static_cast<SeriesId>(series_room_));
   }
   static std::unexpected<Error> damaged(const char* what) {
     return fail(Errc::kCorruption, std::string("the log holds ") + what);
@@ -130,6 +137,7 @@ class Replay final : public log_records::SectionVisitor {
   const std::shared_ptr<Table> names_table_;
   Table& series_;
   log_records::SectionReader reader_;
+  std::size_t series_room_;  // of the head
   std::unique_ptr<Head> head_;
   Sequence begin_ = 0;             // before the first record to read
   Sequence last_ = 0;              // 0 = there was none
@@ -163,7 +171,9 @@ Result<std::unique_ptr<Log>> recover(const EngineOptions& options, RecoveryParts
               progress.bytes_total >> 20);
   };
   LogOptions log_options = options.log;
-  log_options.flushed_upto = parts.chunks.mark().log_position;
+  const std::uint64_t position = parts.chunks.mark().log_position;
+  log_options.flushed_unknown = position == kUnknownPosition;
+  if (!log_options.flushed_unknown) log_options.flushed_upto = position;
   TRY(std::unique_ptr<Log> log,
       Log::open(std::move(parts.files), log_options, callbacks, parts.registry));
   report(log->replayed());

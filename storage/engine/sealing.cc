@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/engine/stored_slots.h"
+
 namespace halite::storage::engine {
 namespace {
 
@@ -71,15 +73,19 @@ Result<void> Sealing::run_due(const Breathe& breathe) {
   const TimestampMs now = core_->clock.now_ms();
   std::set<std::int64_t> due;
   for (const auto& [generation, dirty] : dirty_) {
+    if (now < dirty.not_before_ms) continue;
     const bool quiet = dirty.since_ms + core_->options.seal_quiet_ms <= now;
     if ((is_over(generation) && quiet) || dirty.flushes >= dirty.flushes_max) {
       due.insert(generation);
     }
   }
-  if (!due.empty()) TRY_VOID(seal(due, breathe));
+  Result<void> outcome;
+  if (!due.empty()) outcome = seal(due, breathe);
+  if (!outcome && !core_->closing) outcome = seal_apart(due, breathe);
   SealBatch batch(*core_);
   TRY(const std::uint64_t points, late_.run_due(batch, breathe));
   note_sealed(points, batch);
+  TRY_VOID(outcome);
   return std::exchange(merge_due_, false) ? merge({}, breathe) : Result<void>();
 }
 
@@ -87,11 +93,13 @@ Result<void> Sealing::seal_everything(const Breathe& breathe) {
   find_slots();
   std::set<std::int64_t> all;
   for (const auto& [generation, dirty] : dirty_) all.insert(generation);
-  TRY_VOID(seal(all, breathe));
+  Result<void> outcome = seal(all, breathe);
+  if (!outcome && !core_->closing) outcome = seal_apart(all, breathe);
   SealBatch batch(*core_);
   TRY(const std::uint64_t points, late_.run_all(batch, breathe));
   note_sealed(points, batch);
   TRY_VOID(core_->check_open());
+  TRY_VOID(outcome);
   TRY_VOID(merge({.fresh_percent = 0, .fresh_files = 0}, breathe));
   TRY_VOID(core_->chunks->merge_late());
   return core_->log->shrink();
@@ -119,6 +127,19 @@ Result<void> Sealing::merge(const MergeRule& rule, const Breathe& breathe) {
   return {};
 }
 
+Result<void> Sealing::seal_apart(const std::set<std::int64_t>& generations,
+                                 const Breathe& breathe) {
+  Result<void> outcome;
+  for (const std::int64_t generation : generations) {
+    TRY_VOID(core_->check_open());
+    const Result<void> sealed = seal({generation}, breathe);
+    if (sealed) continue;
+    dirty_[generation].not_before_ms = core_->clock.now_ms() + core_->options.seal_quiet_ms;
+    outcome = sealed;
+  }
+  return outcome;
+}
+
 // All slots of a shard before the next shard: their files are merged at once.
 Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Breathe& breathe) {
   std::map<std::int64_t, std::uint32_t> flushes;
@@ -133,6 +154,10 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
     if (line.late || !generations.contains(lap.generation)) continue;
     if (is_sealed(line)) {
       if (is_over(lap.generation)) batch.seals(lap, false);
+      continue;
+    }
+    if (const auto known = damaged_.find(lap);
+        known != damaged_.end() && known->second == line.touches) {
       continue;
     }
     TRY(const bool complete, seal_lap(lap, batch, breathe));
@@ -158,49 +183,78 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
 
 Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breathe& breathe) {
   const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
-  const Bytes begin = place_prefix({.shard = lap.shard, .slot = lap.slot});
-  Bytes end = prefix_end(begin);
-  if (end.empty()) end = Bytes(64, '\xFF');
-  const std::shared_ptr<const UnsealedSlots> before = core_->chunks->unsealed();
-  const Unsealed line = before->at(lap);
-  TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
   const TimestampMs oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
-  const std::int64_t oldest_alive = oldest / layout.options().span_ms;
-  SeriesRewrite rewrite(layout, lap, oldest_alive);
-  TRY(SeriesRewrite::Files* const files, batch.files_for(lap));
-  std::uint64_t points = 0;
-  const auto write = [&]() -> Result<void> {
-    if (rewrite.empty() || (rewrite.is_sealed() && !line.without_summary)) return {};
-    TRY(const std::uint64_t written, rewrite.write(*core_->chunks, *files));
-    points += written;
-    return {};
-  };
-  Cursor& cursor = *view.cursor;
-  for (cursor.seek(begin); cursor.valid(); cursor.next()) {
-    TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
-    if (key.series != rewrite.series()) {
-      TRY_VOID(write());
-      TRY(const bool go_on, breathe());
-      if (!go_on) return false;
-      rewrite.begin(key.series);
-    }
-    rewrite.add(key, cursor);
-  }
-  TRY_VOID(cursor.status());
-  TRY_VOID(write());
-  sealed_points_.Increment(static_cast<double>(points));
+  Lap under_way = {.lap = lap,
+                   .line = core_->chunks->unsealed()->at(lap),
+                   .oldest_alive = oldest / layout.options().span_ms};
+  TRY(const bool complete, rewrite(under_way, batch, breathe));
+  if (!complete) return false;
   const std::shared_ptr<const UnsealedSlots> now = core_->chunks->unsealed();
   for (const auto& [known, what] : *now) {
-    const bool expired = known.generation < oldest_alive;
+    const bool expired = known.generation < under_way.oldest_alive;
     const bool same_place = known.shard == lap.shard && known.slot == lap.slot;
     if (same_place && expired && known != lap) batch.seals(known, false);
   }
+  if (under_way.damaged) {
+    damaged_[lap] = under_way.line.touches;
+    return true;
+  }
   const auto same = now->find(lap);
   // Else something came meanwhile.
-  if (same != now->end() && same->second.touches == line.touches) {
+  if (same != now->end() && same->second.touches == under_way.line.touches) {
     batch.seals(lap, !is_over(lap.generation));
   }
   return true;
+}
+
+Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe) {
+  const CyclicLayout& layout = core_->retention->layout_of(lap.lap.shard);
+  const Bytes begin = place_prefix({.shard = lap.lap.shard, .slot = lap.lap.slot});
+  Bytes end = prefix_end(begin);
+  if (end.empty()) end = Bytes(64, '\xFF');
+  TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
+  TRY(SeriesRewrite::Files* const files, batch.files_for(lap.lap));
+  SeriesRewrite series(layout, lap.lap, lap.oldest_alive);
+  Cursor& cursor = *view.cursor;
+  Bytes from = begin;
+  cursor.seek(begin);
+  for (;;) {
+    if (!cursor.valid()) {
+      const Result<void> status = cursor.status();
+      if (status) break;
+      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+      lap.damaged = true;
+      series.begin({});  // there may be more of it
+      TRY(const bool more, seek_undamaged_series(cursor, layout.widths(), from));
+      if (!more) break;
+      continue;
+    }
+    TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
+    if (key.series != series.series()) {
+      TRY_VOID(write(series, lap, *files));
+      TRY(const bool go_on, breathe());
+      if (!go_on) return false;
+      series.begin(key.series);
+    }
+    series.add(key, cursor);
+    from = cursor.key();
+    cursor.next();
+  }
+  TRY_VOID(write(series, lap, *files));
+  return true;
+}
+
+Result<void> Sealing::write(SeriesRewrite& series, Lap& lap, SeriesRewrite::Files& files) {
+  if (series.empty() || (series.is_sealed() && !lap.line.without_summary)) return {};
+  const Result<std::uint64_t> points = series.write(*core_->chunks, files);
+  if (points) {
+    sealed_points_.Increment(static_cast<double>(*points));
+    return {};
+  }
+  if (points.error().code != Errc::kCorruption) return std::unexpected(points.error());
+  core_->chunks->damage().note(points.error());
+  lap.damaged = true;
+  return {};
 }
 
 }  // namespace halite::storage::engine

@@ -2,6 +2,8 @@
 // coded; what tombstones and later points hide is gone for good. What comes for a slot after that
 // is late_sealing.h's.
 //
+// Series of which something is damaged stay as they are, and so does the line of their slot.
+//
 // A series at a time, and between two of them whatever is more urgent: flushes go on meanwhile, and
 // a close ends it with nothing lost, for what was sealed until then is taken in or made anew.
 //
@@ -39,6 +41,7 @@ class Sealing {
     TimestampMs since_ms = 0;              // the last flush
     std::uint32_t flushes = 0;             // since it was sealed
     std::uint32_t flushes_max = kFlushes;  // then it is sealed although it is not over
+    TimestampMs not_before_ms = 0;         // sealing it failed
   };
   // A slot that is flushed into so often is sealed early: a series' chunks stay few, and so do the
   // files that a question must look into. Then after twice as many: what was sealed is sealed
@@ -49,8 +52,20 @@ class Sealing {
   [[nodiscard]] bool is_over(std::int64_t generation) const;
   [[nodiscard]] Result<void> seal(const std::set<std::int64_t>& generations,
                                   const Breathe& breathe);
+  // As seal(), for each by itself; those that fail wait for the next time.
+  [[nodiscard]] Result<void> seal_apart(const std::set<std::int64_t>& generations,
+                                        const Breathe& breathe);
   // False: breathe() ended it.
   [[nodiscard]] Result<bool> seal_lap(const SlotLap& lap, SealBatch& batch, const Breathe& breathe);
+  struct Lap {
+    SlotLap lap;
+    Unsealed line;
+    std::int64_t oldest_alive = 0;  // generation
+    bool damaged = false;           // some of its series are
+  };
+  [[nodiscard]] Result<bool> rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe);
+  // Damage is no error, but noted.
+  [[nodiscard]] Result<void> write(SeriesRewrite& series, Lap& lap, SeriesRewrite::Files& files);
   [[nodiscard]] Result<void> merge(const MergeRule& rule, const Breathe& breathe);
   void note_sealed(std::uint64_t points, const SealBatch& batch);
 
@@ -58,7 +73,8 @@ class Sealing {
   LateSealing late_;
   std::map<std::int64_t, Dirty> dirty_;  // by generation
   std::shared_ptr<const UnsealedSlots> looked_at_;
-  bool merge_due_ = true;  // what a crash left unmerged, too
+  std::map<SlotLap, std::uint32_t> damaged_;  // Unsealed::touches when they were found so
+  bool merge_due_ = true;                     // what a crash left unmerged, too
   prometheus::Counter& sealed_points_;
   prometheus::Counter& sealed_bytes_;
 };

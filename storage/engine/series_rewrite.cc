@@ -53,13 +53,13 @@ void SeriesRewrite::add(const ParsedKey& key, const Cursor& cursor) {
 
 Result<std::uint64_t> SeriesRewrite::write(ChunkDb& chunks, Files& files) {
   if (cells_.empty()) return 0;
+  TRY(const chunk::Points points, merged());  // before anything is written
   TRY_VOID(make_missing(chunks, files.sealed, FileFor::kSealed));
   TRY_VOID(make_missing(chunks, files.summaries, FileFor::kSummaries));
   if (late_cells_ > 0) {
     TRY_VOID(make_missing(chunks, files.late, FileFor::kLate));
     TRY_VOID(remove_late(*files.late));
   }
-  TRY(const chunk::Points points, merged());
   std::uint64_t flush_number = 0;
   for (const Cell& cell : cells_) {
     if (cell.cell.generation == generation_) {

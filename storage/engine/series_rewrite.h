@@ -41,7 +41,7 @@ class SeriesRewrite {
   [[nodiscard]] std::uint64_t sealed_bytes() const { return sealed_bytes_; }  // keys, too
 
   // Puts what to write and what to remove into the files; files that are missing are made. The
-  // points written.
+  // points written. kCorruption: a chunk is none; nothing was put.
   [[nodiscard]] Result<std::uint64_t> write(ChunkDb& chunks, Files& files);
 
  private:

@@ -10,8 +10,6 @@ namespace {
 // that exist.
 constexpr std::int64_t kGenerationsListed = 8;
 
-Bytes shard_begin(std::uint32_t shard) { return Bytes(1, static_cast<char>(shard)); }
-
 void remove_hidden(chunk::FlushedRun& run, const std::vector<Tombstone>& tombstones,
                    TimeRange range) {
   const auto hidden = [&](TimestampMs time) {
@@ -72,16 +70,7 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
 }
 
 Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
-  Cursor& cursor = view_->chunks();
-  std::vector<Slot> found;
-  for (cursor.seek(shard_begin(shard_)); cursor.valid();) {
-    TRY(const ParsedKey key, parse_key(layout_.widths(), cursor.key()));
-    found.push_back({.number = key.place.slot, .generation = key.cell.generation});
-    if (key.place.slot == UINT32_MAX) break;
-    cursor.seek(place_prefix({.shard = shard_, .slot = key.place.slot + 1}));
-  }
-  TRY_VOID(cursor.status());
-  return found;
+  return stored_slots(*view_, layout_.widths(), shard_);
 }
 
 Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, const Take& take) {
@@ -104,7 +93,10 @@ Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesVie
     if (!key.starts_with(prefix_)) break;
     TRY(const ParsedKey parsed, parse_key(layout_.widths(), key));
     if (parsed.cell.generation != generation) break;
-    TRY_VOID(take(parsed.cell, cursor.value()));
+    const Result<void> taken = take(parsed.cell, cursor.value());
+    if (taken) continue;
+    view_->note_damage(taken.error());
+    return taken;
   }
   return cursor.status();
 }

@@ -13,6 +13,7 @@
 #include "storage/chunk/merge.h"
 #include "storage/chunk/summary.h"
 #include "storage/engine/chunk_db.h"
+#include "storage/engine/stored_slots.h"
 #include "storage/held_bytes.h"
 #include "storage/schema/cyclic_layout.h"
 
@@ -45,11 +46,7 @@ class SlotReader {
   // The generations, ascending, of which there may be chunks in the range.
   [[nodiscard]] Result<std::vector<std::int64_t>> generations(TimeRange range);
 
-  // The slots that have cells, ascending, each with the generation of its first one.
-  struct Slot {
-    std::uint32_t number = 0;
-    std::int64_t generation = 0;
-  };
+  using Slot = StoredSlot;
   [[nodiscard]] Result<std::vector<Slot>> slots();
 
   // What touches the range, of a series (chunk_key.h: series_key()). Quick when series are asked

@@ -12,16 +12,11 @@ namespace halite::storage::engine {
 Result<StoredCells> StoredCells::open(const ChunkDb& chunks, const UidWidths& widths,
                                       std::uint32_t shard, std::optional<std::uint32_t> except) {
   StoredCells cells(chunks.shard_view(shard), widths, shard);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> found;  // generation, slot
-  Cursor& cursor = cells.view_->chunks();
-  for (cursor.seek(place_prefix({.shard = shard, .slot = 0})); cursor.valid();) {
-    TRY(const ParsedKey key, parse_key(widths, cursor.key()));
-    if (key.place.shard != shard) break;
-    if (key.place.slot != except) found.emplace_back(key.cell.generation, key.place.slot);
-    if (key.place.slot == UINT32_MAX) break;
-    cursor.seek(place_prefix({.shard = shard, .slot = key.place.slot + 1}));
+  std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // generation, slot
+  TRY(const std::vector<StoredSlot> slots, stored_slots(*cells.view_, widths, shard));
+  for (const StoredSlot& slot : slots) {
+    if (slot.number != except) found.emplace_back(slot.generation, slot.number);
   }
-  TRY_VOID(cursor.status());
   std::ranges::sort(found, std::greater());
   for (const auto& [generation, slot] : found) cells.slots_.push_back(slot);
   return cells;
@@ -35,7 +30,10 @@ Result<bool> StoredCells::any(BytesView series_key, std::size_t slots_max) {
     prefix.append(series_key);
     cursor.seek(prefix);
     if (cursor.valid() && cursor.key().starts_with(prefix)) return true;
-    TRY_VOID(cursor.status());
+    const Result<void> status = cursor.status();
+    if (status) continue;
+    if (status.error().code == Errc::kCorruption) return true;  // it may be there
+    return std::unexpected(status.error());
   }
   return false;
 }
@@ -49,23 +47,40 @@ Result<bool> StoredCells::any_tombstone(BytesView series_key) {
       TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
       if (key.cell.kind == CellKind::kTombstone) return true;
     }
-    TRY_VOID(cursor.status());
+    const Result<void> status = cursor.status();
+    if (!status && status.error().code != Errc::kCorruption) return std::unexpected(status.error());
   }
   return false;
 }
 
-Result<void> StoredCells::each_series(std::uint32_t slot,
+Result<bool> StoredCells::each_series(std::uint32_t slot,
                                       const std::function<Result<void>(BytesView)>& visit) {
   const Bytes place = place_prefix({.shard = shard_, .slot = slot});
   Bytes series;
+  Bytes from = place;
+  bool damaged = false;
   Cursor& cursor = view_->chunks();
-  for (cursor.seek(place); cursor.valid() && cursor.key().starts_with(place); cursor.next()) {
+  cursor.seek(place);
+  for (;;) {
+    if (!cursor.valid()) {
+      const Result<void> status = cursor.status();
+      if (status) break;
+      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+      damaged = true;
+      TRY(const bool more, seek_undamaged_series(cursor, widths_, from));
+      if (!more) break;
+      continue;
+    }
+    if (!cursor.key().starts_with(place)) break;
     TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
-    if (key.series == series) continue;
-    series = Bytes(key.series);
-    TRY_VOID(visit(series));
+    from = cursor.key();
+    if (key.series != series) {
+      series = Bytes(key.series);
+      TRY_VOID(visit(series));
+    }
+    cursor.next();
   }
-  return cursor.status();
+  return !damaged;
 }
 
 }  // namespace halite::storage::engine

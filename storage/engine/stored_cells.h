@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "storage/engine/chunk_db.h"
+#include "storage/engine/stored_slots.h"
 
 namespace halite::storage::engine {
 
@@ -19,14 +20,15 @@ class StoredCells {
   static Result<StoredCells> open(const ChunkDb& chunks, const UidWidths& widths,
                                   std::uint32_t shard, std::optional<std::uint32_t> except = {});
 
-  // Of a series (chunk_key.h: series_key()). The slots with the newest data are looked into first:
-  // most series are there. In no more than so many slots.
+  // Of a series (chunk_key.h: series_key()). True, too, where that cannot be read any more. The
+  // slots with the newest data are looked into first: most series are there. In no more than so
+  // many slots.
   [[nodiscard]] Result<bool> any(BytesView series_key, std::size_t slots_max = SIZE_MAX);
   // Whether a tombstone is among them.
   [[nodiscard]] Result<bool> any_tombstone(BytesView series_key);
 
-  // Calls visit(series key) for each series with cells in a slot.
-  [[nodiscard]] Result<void> each_series(std::uint32_t slot,
+  // Calls visit(series key) for each series with cells in a slot. False: some cannot be read.
+  [[nodiscard]] Result<bool> each_series(std::uint32_t slot,
                                          const std::function<Result<void>(BytesView)>& visit);
 
   [[nodiscard]] std::uint64_t looks() const { return looks_; }  // what any() did so far, in seeks

@@ -50,7 +50,8 @@ struct LogOptions {
   std::int64_t idle_mark_ms =
       1000;  // so long after the last commit "all synced" is noted; 0 = never
 
-  Sequence flushed_upto = 0;  // what is safe elsewhere: not replayed, not missed
+  Sequence flushed_upto = 0;     // what is safe elsewhere: not replayed, not missed
+  bool flushed_unknown = false;  // all is replayed, and what was dropped is not missed
 };
 
 struct ReplayProgress {

@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/thread_name.h"
 #include "storage/log/format.h"
+#include "storage/log/newest_segment.h"
 #include "storage/log/replay.h"
 
 namespace halite::storage {
@@ -57,6 +58,7 @@ Result<void> Log::Core::open(const ReplayCallbacks& replay) {
   TRY_VOID(check_options(options_));
   TRY_VOID(make_dirs(*files_, options_.dir));
   TRY(lock_, files_->lock(options_.dir + "/lock"));
+  TRY(const auto newest, log_format::read_newest(*files_, options_.dir));
   TRY(log_format::ReplayedLog replayed, log_format::replay_log(*files_, options_, replay));
   report_ = replayed.report;
   for (const LogDamage& damage : report_.damages) {
@@ -64,6 +66,22 @@ Result<void> Log::Core::open(const ReplayCallbacks& replay) {
   }
   // What was flushed may never have become durable here. Numbers go on above both.
   last_ = std::max(report_.last, options_.flushed_upto);
+  if (report_.torn) stats_.torn_ends.Increment();
+  const std::string missing = log_format::missing_end(newest, replayed, options_.flushed_upto);
+  if (newest) {
+    last_ = std::max(last_, newest->after);
+    replayed.number_max = std::max(replayed.number_max, newest->number);
+  }
+  if (!missing.empty()) {
+    stats_.lost_ends.Increment();
+    log::error(
+        "the end of the log in {} is missing: {}. Points that were acknowledged and not yet "
+        "in chunks are lost; nobody knows how many. To have them back, stop the server and "
+        "restore the data directory from a copy",
+        options_.dir, missing);
+    // Nobody knows which numbers it used. Without any segment the log begins with a new salt.
+    if (!replayed.segments.empty()) last_ += log_format::kSequencesSkipped;
+  }
   synced_ = synced_upto_ = marked_upto_ = cut_at_ = last_;
   segments_.emplace(*files_, options_, std::move(replayed));
   // Never on in the old segment: behind a cut-off place there may be whole records.

@@ -25,6 +25,12 @@ LogStats::LogStats(prometheus::Registry& registry)
       bytes(counter(registry, "halite_log_bytes_total", "Bytes written to the log")),
       damaged_records(counter(registry, "halite_log_damaged_records_total",
                               "Acknowledged records that could not be read when the log opened")),
+      lost_ends(counter(registry, "halite_log_lost_ends_total",
+                        "Times that the log opened without its end: acknowledged records, nobody "
+                        "knows how many, are gone")),
+      torn_ends(counter(registry, "halite_log_torn_ends_total",
+                        "Times that the log opened with an unfinished write at its end, which was "
+                        "cut off: the mark of a power cut or, if there was none, of damage")),
       seconds(prometheus::BuildHistogram()
                   .Name("halite_log_commit_seconds")
                   .Help("Time of one synced write to the point log")

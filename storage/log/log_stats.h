@@ -16,6 +16,8 @@ struct LogStats {
   prometheus::Counter& records;          // halite_log_records_total
   prometheus::Counter& bytes;            // halite_log_bytes_total
   prometheus::Counter& damaged_records;  // halite_log_damaged_records_total
+  prometheus::Counter& lost_ends;        // halite_log_lost_ends_total
+  prometheus::Counter& torn_ends;        // halite_log_torn_ends_total
   prometheus::Histogram& seconds;        // halite_log_commit_seconds
   prometheus::Gauge& unsynced_bytes;     // halite_log_unsynced_bytes
   prometheus::Gauge& disk_bytes;         // halite_log_disk_bytes

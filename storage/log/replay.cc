@@ -124,7 +124,7 @@ Result<void> Replay::replay_segment(std::size_t index) {
   const bool known_begin = found.head.has_value();
   if (known_begin && index == 0) {
     // What came before was dropped, so it was flushed, unless a segment is missing.
-    if (found.head->after > options_.flushed_upto) {
+    if (found.head->after > options_.flushed_upto && !options_.flushed_unknown) {
       last_ = std::min(found.head->after, options_.flushed_upto);
       TRY_VOID(damaged(found.file, {}, 0, 0, found.head->after + 1));
     }
@@ -183,6 +183,8 @@ Result<void> Replay::damaged(const SegmentFile& file, BytesView bytes, std::size
   damage.end = next;
   last_ = next - 1;
   if (damage.begin >= damage.end) return {};  // they are safe elsewhere
+  // Left out when an end was missing, which was told then.
+  if (damage.end - damage.begin >= kSequencesSkipped) return {};
   if (begin < end && begin < bytes.size()) {
     damage.bytes = std::min(end, bytes.size()) - begin;
     TRY_VOID(set_aside(damage, bytes.substr(begin, damage.bytes)));

@@ -31,6 +31,9 @@ struct ReplayedLog {
   std::uint64_t number_max = 0;       // the greatest in use
 };
 
+// Numbers left out behind an end that is missing: those that it used are never used again.
+inline constexpr Sequence kSequencesSkipped = Sequence{1} << 32;
+
 Result<ReplayedLog> replay_log(FileSystem& files, const LogOptions& options,
                                const ReplayCallbacks& callbacks);
 

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "common/log.h"
+#include "storage/log/newest_segment.h"
+
 namespace halite::storage::log_format {
 
 namespace {
@@ -75,6 +78,14 @@ Result<void> Segments::begin_next(Sequence after) {
   active_ = std::move(file);
   active_key_ = SegmentKey(salt_, number);
   active_offset_ = kPageBytes;
+  const NewestSegment newest = {
+      .number = number,
+      .after = after,
+      .bytes_min = std::min<std::uint64_t>(segments_.back().bytes, options_.segment_bytes_min)};
+  // The segment is good without it; only that it is gone would not be seen.
+  if (const auto noted = write_newest(files_, options_.dir, newest); !noted) {
+    log::warn("{}", noted.error().message);
+  }
   return {};
 }
 

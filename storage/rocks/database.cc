@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 
+#include "common/log.h"
 #include "storage/files/posix_files.h"
 #include "storage/rocks/contents.h"
 #include "storage/rocks/file_system.h"
@@ -68,7 +70,7 @@ Result<std::unique_ptr<Database>> Database::open(const RocksOptions& options, co
   std::unique_ptr<Database> database(new Database(options, clock));
   TRY_VOID(make_dirs(*database->files_, database->options_.dir));
   TRY_VOID(database->lock_dir());
-  TRY_VOID(database->open_db());
+  TRY_VOID(database->open_whole());
   TRY_VOID(database->check_format());
   TRY_VOID(database->load_contents());
   return database;
@@ -99,8 +101,30 @@ Result<std::vector<std::string>> Database::list_column_families() const {
   return names;
 }
 
+// With the rest of a manifest whose end was cut off it is opened, or all stays as it was.
+Result<void> Database::open_whole() {
+  TRY(const ManifestCut cut, cut_torn_manifest(*files_, options_.dir));
+  Result<void> opened = open_db();
+  if (!cut.made()) return opened;
+  if (!opened) {
+    TRY_VOID(undo_cut(*files_, cut));
+    return opened;
+  }
+  std::vector<rocksdb::LiveFileMetaData> live;
+  db_->GetLiveFilesMetaData(&live);
+  std::set<std::string> names;
+  for (const rocksdb::LiveFileMetaData& file : live) names.insert(name_of(file.name));
+  TRY(const std::size_t orphans, keep_orphans(*files_, cut, names));
+  if (orphans > 0) {
+    log::warn(
+        "{} has {} tables that only the end of the manifest may have named, most likely of a "
+        "write that was under way: remove it when nothing is missing",
+        cut.aside, orphans);
+  }
+  return {};
+}
+
 Result<void> Database::open_db() {
-  TRY_VOID(cut_torn_manifest(*files_, options_.dir));
   TRY(const std::vector<std::string> names, list_column_families());
   const auto floor = [this, &names] { return log_floor(env_.get(), options_.dir, names); };
   if (!options_.accept_damaged_log) TRY_VOID(check_logs(*files_, options_.dir, floor));

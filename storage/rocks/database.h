@@ -65,6 +65,7 @@ class Database {
   Database(const RocksOptions& options, const Clock& clock);
 
   Result<void> lock_dir();
+  Result<void> open_whole();
   Result<void> open_db();
   Result<std::vector<std::string>> list_column_families() const;
   Result<void> check_format();

@@ -5,17 +5,48 @@
 // when a whole one stands behind it, and is damage then, left for RocksDB to refuse. But one change
 // of two column families is two records, so one whole last part of such a pair may follow.
 //
-//   Threads  before the database is opened. Blocks.
+// The last record may have been synced all the same, and rotted since. So what is cut off, and all
+// tables that RocksDB may take for forgotten ones then, stay in a directory of their own,
+// "aside-<manifest>", until somebody knows that nothing relied on it.
+//
+//   Threads  before the database is opened, or beside it. Blocks.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "common/bytes.h"
 #include "common/result.h"
 #include "storage/files/files.h"
 
 namespace halite::storage::rocks {
 
+struct ManifestCut {
+  std::string manifest;      // path; empty = nothing was cut off
+  std::uint64_t offset = 0;  // where
+  Bytes tail;                // what
+  std::string aside;         // where all is, as it was
+
+  [[nodiscard]] bool made() const { return !manifest.empty(); }
+};
+
 // No error where there is no manifest, or nothing to cut.
-[[nodiscard]] Result<void> cut_torn_manifest(FileSystem& files, const std::string& dir);
+[[nodiscard]] Result<ManifestCut> cut_torn_manifest(FileSystem& files, const std::string& dir);
+
+// The database could not be opened with the rest: the end is put back, where RocksDB still uses
+// that manifest.
+[[nodiscard]] Result<void> undo_cut(FileSystem& files, const ManifestCut& cut);
+
+// It was opened, and has these files (names, without the path): they need not be aside. The number
+// of tables that are left there.
+[[nodiscard]] Result<std::size_t> keep_orphans(FileSystem& files, const ManifestCut& cut,
+                                               const std::set<std::string>& live);
+
+// Directories of the kind, of which some may be of earlier starts. Paths.
+[[nodiscard]] Result<std::vector<std::string>> list_aside(FileSystem& files,
+                                                          const std::string& dir);
+[[nodiscard]] Result<void> remove_aside(FileSystem& files, const std::string& aside);
 
 }  // namespace halite::storage::rocks

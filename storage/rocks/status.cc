@@ -13,6 +13,9 @@ Errc code_of(const rocksdb::Status& status) {
     case rocksdb::Status::kCorruption:
       return Errc::kCorruption;
     case rocksdb::Status::kIOError:  // also NoSpace
+      // A file that the database is sure to have.
+      if (status.IsPathNotFound()) return Errc::kCorruption;
+      return Errc::kUnavailable;
     case rocksdb::Status::kBusy:
     case rocksdb::Status::kTryAgain:
     case rocksdb::Status::kTimedOut:

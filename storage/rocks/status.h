@@ -1,5 +1,5 @@
 // RocksDB's Status as our errors; the message keeps RocksDB's text.
-//   Corruption -> kCorruption; disk full, I/O and other trouble that may pass -> kUnavailable;
+//   Corruption, a missing file -> kCorruption; disk full, I/O and other trouble that may pass -> kUnavailable;
 //   what only a fault of ours explains -> kInternal.
 #pragma once
 

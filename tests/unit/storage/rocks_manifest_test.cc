@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -84,6 +85,34 @@ TEST_F(RocksManifest, DamageStays) {
         bad(record(kFirstOfTwo)) + record(kSecondOfTwo) + record(kPlain)}) {
     EXPECT_EQ(after_cutting(record(kPlain) + damaged), record(kPlain) + damaged);
   }
+}
+
+// Whether something relied on it is not known yet.
+TEST_F(RocksManifest, WhatIsCutOffStaysAsideWithAllTables) {
+  const Bytes torn = record(kPlain) + bad(record(kPlain));
+  EXPECT_TRUE(write_whole(files_, "/db/MANIFEST-000007", torn));
+  EXPECT_TRUE(write_whole(files_, "/db/000003.sst", "three"));
+  EXPECT_TRUE(write_whole(files_, "/db/000008.sst", "eight"));
+  const ManifestCut cut = cut_torn_manifest(files_, "/db").value();
+  ASSERT_TRUE(cut.made());
+  EXPECT_EQ(read_whole(files_, "/db/MANIFEST-000007", 1 << 20).value(), record(kPlain));
+  EXPECT_EQ(list_aside(files_, "/db").value(), std::vector<std::string>{cut.aside});
+  ASSERT_TRUE(files_.remove("/db/000008.sst"));  // as RocksDB does with what nothing names
+  EXPECT_EQ(keep_orphans(files_, cut, {"000003.sst"}).value(), 1u);
+  EXPECT_EQ(files_.list(cut.aside).value(),
+            (std::vector<std::string>{"000008.sst", "MANIFEST-000007"}));
+  EXPECT_EQ(read_whole(files_, cut.aside + "/000008.sst", 1 << 20).value(), "eight");
+  EXPECT_EQ(read_whole(files_, cut.aside + "/MANIFEST-000007", 1 << 20).value(), torn);
+  EXPECT_TRUE(remove_aside(files_, cut.aside));
+  EXPECT_TRUE(list_aside(files_, "/db").value().empty());
+}
+
+TEST_F(RocksManifest, ItIsPutBackWhereTheRestCannotBeOpened) {
+  const Bytes torn = record(kPlain) + bad(record(kPlain));
+  EXPECT_TRUE(write_whole(files_, "/db/MANIFEST-000007", torn));
+  const ManifestCut cut = cut_torn_manifest(files_, "/db").value();
+  EXPECT_TRUE(undo_cut(files_, cut));
+  EXPECT_EQ(read_whole(files_, "/db/MANIFEST-000007", 1 << 20).value(), torn);
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+// How ChunkDb opens its database.
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/log.h"
+#include "storage/engine/chunk_db.h"
+#include "storage/engine/chunk_state.h"
+#include "storage/rocks/status.h"
+
+namespace halite::storage::engine {
+
+namespace {
+
+constexpr std::string_view kChunksFamily = "chunks";
+constexpr std::string_view kLateFamily = "late";
+constexpr std::string_view kSummariesFamily = "summaries";
+
+}  // namespace
+
+Result<void> ChunkDb::open_db() {
+  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options_.block_cache_bytes);
+  std::vector<rocksdb::ColumnFamilyDescriptor> families = {
+      {std::string(kChunksFamily), chunks_options(cache)},
+      {std::string(kSummariesFamily), summaries_options(cache)},
+      {std::string(kLateFamily), late_options(options_, cache)},
+      {rocksdb::kDefaultColumnFamilyName, state_options()}};
+  rocksdb::DBOptions how = chunk_db_options(options_, env_.get(), written_);
+  std::vector<std::string> names;
+  // Where that fails there is no database yet, or opening it says why.
+  std::ignore = rocksdb::DB::ListColumnFamilies(how, options_.dir, &names);
+  std::ranges::sort(names);
+  for (const std::string& name : names) {
+    if (name.starts_with(kStatePrefix)) families.emplace_back(name, state_options());
+  }
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  rocksdb::Status status = rocksdb::DB::Open(how, options_.dir, families, &handles, &db);
+  const bool damaged =
+      !status.ok() && rocks::error_of(status, "").code == Errc::kCorruption && !options_.strict;
+  if (damaged) {
+    // Files that are missing, or cannot be opened: those that can be are worth having.
+    const std::string first = status.ToString();
+    how.paranoid_checks = false;
+    status = rocksdb::DB::Open(how, options_.dir, families, &handles, &db);
+    if (status.ok()) {
+      log::error("{} was opened although files in it are damaged ({})", options_.dir, first);
+    }
+  }
+  if (!status.ok()) {
+    Error error = rocks::error_of(status, "cannot open " + options_.dir);
+    if (error.code == Errc::kCorruption) {
+      error.message +=
+          ". Nothing was changed: restore that directory from a copy, or move the data directory "
+          "away to begin with an empty one";
+    }
+    return std::unexpected(std::move(error));
+  }
+  db_.reset(db);
+  chunks_ = handles[0];
+  summaries_ = handles[1];
+  late_ = handles[2];
+  states_.assign(handles.begin() + 3, handles.end());
+  state_ = states_.back();
+  if (damaged) note_damaged_files();
+  return {};
+}
+
+// Those that are not as they were written, told by their sizes.
+void ChunkDb::note_damaged_files() const {
+  std::vector<rocksdb::LiveFileMetaData> live;
+  db_->GetLiveFilesMetaData(&live);
+  for (const rocksdb::LiveFileMetaData& file : live) {
+    const std::string path = file.db_path + file.name;
+    std::uint64_t bytes = 0;
+    const rocksdb::Status status = env_->GetFileSize(path, &bytes);
+    if (status.ok() && bytes == file.size) continue;
+    const std::string found =
+        status.ok() ? fmt::format("{} bytes", bytes) : "not there or not readable";
+    options_.damage->note(
+        {Errc::kCorruption,
+         fmt::format("{} should have {} bytes, and is {}", path, file.size, found),
+         {}});
+  }
+}
+
+}  // namespace halite::storage::engine

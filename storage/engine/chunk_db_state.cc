@@ -1,0 +1,201 @@
+// What ChunkDb says of itself: read, and told anew where it cannot be read.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <rocksdb/write_batch.h>
+
+#include "common/log.h"
+#include "storage/engine/chunk_db.h"
+#include "storage/engine/chunk_state.h"
+#include "storage/rocks/status.h"
+
+namespace halite::storage::engine {
+
+using rocks::checked;
+
+namespace {
+
+// There once all that is sealed has summaries, or is marked as without.
+constexpr std::string_view kSummariesKey = "summaries";
+constexpr std::uint64_t kFlushesSkipped = std::uint64_t{1} << 32;
+constexpr std::size_t kKeyEndBytes = 64;
+
+rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
+
+}  // namespace
+
+Result<FlushMark> ChunkDb::read_mark() const {
+  std::string bytes;
+  const rocksdb::Status status = db_->Get({}, state_, std::string(kStateKey), &bytes);
+  if (status.IsNotFound()) return FlushMark{};
+  TRY_VOID(checked(status, "cannot read " + options_.dir));
+  const auto mark = parse_mark(bytes);
+  if (!mark) {
+    return fail(Errc::kCorruption, fmt::format("{}: {}", options_.dir, mark.error().message));
+  }
+  return *mark;
+}
+
+Result<UnsealedSlots> ChunkDb::read_unsealed() const {
+  UnsealedSlots found;
+  rocksdb::ReadOptions options;
+  ignore_removed_ranges(options);
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options, state_));
+  for (at->Seek(slice(kUnsealedPrefix)); at->Valid(); at->Next()) {
+    const BytesView key = at->key().ToStringView();
+    const BytesView value = at->value().ToStringView();
+    if (!key.starts_with(kUnsealedPrefix)) break;
+    const auto line = parse_unsealed(key, value);
+    if (!line) {
+      return fail(Errc::kCorruption, fmt::format("{}: {}", options_.dir, line.error().message));
+    }
+    found.insert(*line);
+  }
+  TRY_VOID(checked(at->status(), "cannot read " + options_.dir));
+  return found;
+}
+
+Result<void> ChunkDb::read_state() {
+  TRY_VOID(choose_state());
+  TRY(mark_, read_mark());
+  TRY(UnsealedSlots unsealed, read_unsealed());
+  TRY_VOID(require_summaries(unsealed));
+  unsealed_ = std::make_shared<const UnsealedSlots>(std::move(unsealed));
+  return {};
+}
+
+// The last one that was finished; those that were begun later are removed.
+Result<void> ChunkDb::choose_state() {
+  while (states_.size() > 1) {
+    std::string mark;
+    const rocksdb::Status status = db_->Get({}, states_.back(), std::string(kStateKey), &mark);
+    if (!status.IsNotFound()) break;
+    TRY_VOID(drop_state(states_.size() - 1));
+  }
+  state_ = states_.back();
+  if (states_.size() == 1) return {};
+  // The first one stays, for RocksDB wants it; it may be damaged, and is not needed.
+  return checked(db_->SetOptions(states_.front(), {{"disable_auto_compactions", "true"}}),
+                 "cannot open " + options_.dir);
+}
+
+Result<void> ChunkDb::drop_state(std::size_t index) {
+  const auto family = states_.begin() + static_cast<std::ptrdiff_t>(index);
+  TRY_VOID(checked(db_->DropColumnFamily(*family), "cannot write " + options_.dir));
+  db_->DestroyColumnFamilyHandle(*family);
+  states_.erase(family);
+  return {};
+}
+
+// A new family in the place of one that cannot be read: the cells tell it again. All slots count as
+// not sealed, and how far the log is in the chunks is not known: all that it has is taken once
+// more.
+Result<void> ChunkDb::rebuild_state() {
+  log::error("what {} says of itself is damaged: it is told by its keys again, which are all read",
+             options_.dir);
+  TRY(State told, state_of_cells());
+  rocksdb::ColumnFamilyHandle* fresh = nullptr;
+  // Names sort as numbers of one length do.
+  std::uint64_t number = 1;
+  if (states_.size() > 1) {
+    number = 1 + std::stoull(states_.back()->GetName().substr(kStatePrefix.size()));
+  }
+  TRY_VOID(checked(db_->CreateColumnFamily(state_options(),
+                                           fmt::format("{}{:08}", kStatePrefix, number), &fresh),
+                   "cannot write " + options_.dir));
+  states_.push_back(fresh);
+  state_ = fresh;
+  rocksdb::WriteBatch batch;
+  for (const auto& [lap, line] : told.unsealed) {
+    TRY_VOID(checked(batch.Put(state_, slice(unsealed_key(lap)), slice(unsealed_bytes(line))),
+                     "cannot write " + options_.dir));
+  }
+  TRY_VOID(checked(batch.Put(state_, slice(kSummariesKey), slice("1")), "cannot write"));
+  TRY_VOID(checked(batch.Put(state_, slice(kStateKey), slice(mark_bytes(told.mark))),
+                   "cannot write " + options_.dir));
+  rocksdb::WriteOptions lasting;
+  lasting.sync = true;
+  TRY_VOID(checked(db_->Write(lasting, &batch), "cannot write " + options_.dir));
+  while (states_.size() > 2) TRY_VOID(drop_state(1));
+  TRY_VOID(choose_state());
+  mark_ = told.mark;
+  unsealed_ = std::make_shared<const UnsealedSlots>(std::move(told.unsealed));
+  return {};
+}
+
+Result<ChunkDb::State> ChunkDb::state_of_cells() const {
+  State told;
+  const auto add = [&told](BytesView key) {
+    if (const auto lap = lap_of(key)) {
+      told.unsealed[*lap] = {.begin_ms = 0, .end_ms = UINT32_MAX, .without_summary = true};
+      const auto flush = load_be<std::uint64_t>(key.data() + key.size() - sizeof(std::uint64_t));
+      told.mark.flush_number = std::max(told.mark.flush_number, flush);
+    }
+  };
+  for (rocksdb::ColumnFamilyHandle* const family : {chunks_, late_}) {
+    Cursor cursor(*db_, over(family, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'));
+    Bytes from;
+    cursor.seek(from);
+    for (;;) {
+      if (cursor.valid()) {
+        add(cursor.key());
+        from = cursor.key();
+        cursor.next();
+        continue;
+      }
+      const Result<void> status = cursor.status();
+      if (status) break;
+      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+      TRY(const bool more, cursor.seek_behind_damage(from));
+      if (!more) break;
+    }
+    rocksdb::ColumnFamilyMetaData meta;
+    db_->GetColumnFamilyMetaData(family, &meta);
+    for (const rocksdb::LevelMetaData& level : meta.levels) {
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        add(file.smallestkey);
+        add(file.largestkey);
+      }
+    }
+  }
+  // What cannot be read may have greater ones, but there are not that many flushes.
+  told.mark.flush_number += kFlushesSkipped;
+  told.mark.log_position = kUnknownPosition;
+  return told;
+}
+
+// Data of a version that wrote no summaries: all its slots are to be sealed again. Looks at every
+// key, once in the life of such data.
+Result<void> ChunkDb::require_summaries(UnsealedSlots& unsealed) {
+  std::string said;
+  const rocksdb::Status status = db_->Get({}, state_, slice(kSummariesKey), &said);
+  if (status.ok()) return {};
+  if (!status.IsNotFound()) return checked(status, "cannot read " + options_.dir);
+  rocksdb::ReadOptions options;
+  ignore_removed_ranges(options);
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options, chunks_));
+  for (at->SeekToFirst(); at->Valid(); at->Next()) {
+    const BytesView key = at->key().ToStringView();
+    if (key.size() < kCellKeyBytes + 5) continue;
+    const char* const cell = key.data() + key.size() - kCellKeyBytes;
+    unsealed[{.shard = load_be<std::uint8_t>(key.data()),
+              .slot = load_be<std::uint32_t>(key.data() + 1),
+              .generation = load_be<std::uint32_t>(cell)}]
+        .add({.begin_ms = 0, .end_ms = UINT32_MAX, .without_summary = true});
+  }
+  TRY_VOID(checked(at->status(), "cannot read " + options_.dir));
+  rocksdb::WriteBatch batch;
+  for (const auto& [lap, what] : unsealed) {
+    TRY_VOID(checked(batch.Put(state_, slice(unsealed_key(lap)), slice(unsealed_bytes(what))),
+                     "cannot write " + options_.dir));
+  }
+  TRY_VOID(
+      checked(batch.Put(state_, slice(kSummariesKey), slice("1")), "cannot write " + options_.dir));
+  rocksdb::WriteOptions lasting;
+  lasting.sync = true;
+  return checked(db_->Write(lasting, &batch), "cannot write " + options_.dir);
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,47 @@
+#include "storage/engine/damage.h"
+
+#include "common/log.h"
+
+namespace halite::storage::engine {
+namespace {
+
+// RocksDB says " in <file> offset <n> size <n>"; where it does not, the whole text is the place.
+std::string place_of(const std::string& message) {
+  const std::size_t in = message.rfind(" in ");
+  return in == std::string::npos ? message : message.substr(in + 4);
+}
+
+}  // namespace
+
+Damage::Damage(prometheus::Registry& registry)
+    : reads_(prometheus::BuildCounter()
+                 .Name("halite_engine_damaged_reads_total")
+                 .Help("Times that something stored was wanted and could not be read because its "
+                       "file is damaged or gone.")
+                 .Register(registry)
+                 .Add({})),
+      found_(prometheus::BuildGauge()
+                 .Name("halite_engine_damaged_places")
+                 .Help("Damaged places of files of chunks that were met since the start; the log "
+                       "names them.")
+                 .Register(registry)
+                 .Add({})) {}
+
+void Damage::note(const Error& error) {
+  if (error.code != Errc::kCorruption) return;
+  reads_.Increment();
+  const std::lock_guard lock(mutex_);
+  if (places_.size() >= kPlacesMax) return;
+  if (!places_.insert(place_of(error.message)).second) return;
+  found_.Set(static_cast<double>(places_.size()));
+  log::error(
+      "stored points are damaged: {}. Questions that need them fail; all others, new points "
+      "and sealing go on without them. Stop the server and restore the file from a copy to "
+      "have them back",
+      error.message);
+  if (places_.size() == kPlacesMax) {
+    log::error("{} damaged places are named above; more are only counted", kPlacesMax);
+  }
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,92 @@
+#include "storage/engine/parts.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/log.h"
+#include "storage/log/log_begin.h"
+#include "storage/rocks/manifest_tail.h"
+#include "storage/schema/table_parameters.h"
+#include "storage/table_settings.h"
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr Family kSettingsFamily = 0;
+constexpr BytesView kRow = "engine";
+constexpr BytesView kQualifier = "parts";
+constexpr BytesView kMade = "chunks,log";
+
+Task<bool> noted(std::shared_ptr<Table> settings) {
+  std::vector<RowRead> reads;
+  reads.push_back(RowRead{Bytes(kRow), kSettingsFamily, {Bytes(kQualifier)}});
+  CO_TRY(const std::vector<Row> rows, co_await settings->read(std::move(reads)));
+  co_return !rows.empty() && !rows[0].cells.empty();
+}
+
+Result<bool> has_segments(const EngineDirs& dirs) {
+  TRY(const FileKind kind, dirs.files->kind(dirs.log));
+  if (kind != FileKind::kDirectory) return false;
+  TRY(const std::vector<std::string> names, dirs.files->list(dirs.log));
+  return std::ranges::any_of(names, [](const auto& name) { return name.ends_with(".log"); });
+}
+
+}  // namespace
+
+Task<void> check_parts(std::shared_ptr<Table> settings, EngineDirs dirs) {
+  CO_TRY(const auto parameters, co_await read_parameters(settings, std::string(kRow)));
+  CO_TRY(const bool made, co_await noted(settings));
+  CO_TRY(const FileKind chunks, dirs.files->kind(dirs.chunks + "/CURRENT"));
+  CO_TRY(const bool segments, has_segments(dirs));
+  const bool stored = chunks == FileKind::kFile || segments;
+  if (!parameters && stored) {
+    co_return fail(Errc::kConflict,
+                   fmt::format("{} holds points, but the names of their series are missing: the "
+                               "directory rocksdb beside it is gone or is another's. Restore both "
+                               "from one copy, or move the whole data directory away to begin anew",
+                               dirs.engine));
+  }
+  if (made && chunks != FileKind::kFile) {
+    co_return fail(Errc::kConflict,
+                   fmt::format("{} is missing or has no file CURRENT, and points were there: "
+                               "restore it from a copy of the data directory, or move the whole "
+                               "data directory away to begin anew",
+                               dirs.chunks));
+  }
+  co_return Result<void>();
+}
+
+Task<void> note_parts(std::shared_ptr<Table> settings) {
+  CO_TRY(const bool made, co_await noted(settings));
+  if (made) co_return Result<void>();
+  std::vector<RowWrite> rows(1);
+  rows[0].row = kRow;
+  rows[0].puts.push_back(CellWrite{Column{kSettingsFamily, Bytes(kQualifier)}, Bytes(kMade), 0});
+  co_return co_await settings->write(std::move(rows));
+}
+
+Result<void> check_cut(FileSystem& files, const EngineDirs& dirs, Sequence position) {
+  TRY(const std::vector<std::string> kept, rocks::list_aside(files, dirs.chunks));
+  if (kept.empty()) return {};
+  TRY(const std::optional<Sequence> begin, log_format::log_begin(files, dirs.log));
+  if (begin && *begin > position) {
+    return fail(
+        Errc::kCorruption,
+        fmt::format("the end of the manifest of {} is damaged: it named files that hold records {} "
+                    "to {} of the log, which the log has not any more. Those files and the "
+                    "manifest as it was are in {}. Restore the data directory from a copy; or, to "
+                    "go on without those points, move that directory away",
+                    dirs.chunks, position + 1, *begin, fmt::join(kept, ", ")));
+  }
+  for (const std::string& aside : kept) {
+    log::info("nothing relied on what was cut off: {} is removed", aside);
+    TRY_VOID(rocks::remove_aside(files, aside));
+  }
+  return {};
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,59 @@
+#include "storage/engine/stored_slots.h"
+
+#include <algorithm>
+#include <map>
+
+namespace halite::storage::engine {
+
+Result<std::vector<StoredSlot>> stored_slots(ShardView& view, const UidWidths& widths,
+                                             std::uint32_t shard) {
+  std::map<std::uint32_t, std::int64_t> found;
+  bool damaged = false;
+  Cursor& cursor = view.chunks();
+  Bytes from = place_prefix({.shard = shard, .slot = 0});
+  for (cursor.seek(from);;) {
+    if (!cursor.valid()) {
+      const Result<void> status = cursor.status();
+      if (status) break;
+      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+      damaged = true;
+      TRY(const bool more, cursor.seek_behind_damage(from));
+      if (!more) break;
+    }
+    TRY(const ParsedKey key, parse_key(widths, cursor.key()));
+    found.emplace(key.place.slot, key.cell.generation);
+    if (key.place.slot == UINT32_MAX) break;
+    from = place_prefix({.shard = shard, .slot = key.place.slot + 1});
+    cursor.seek(from);
+  }
+  if (damaged) {
+    for (const auto& [slot, generation] : view.slots_told()) found.emplace(slot, generation);
+  }
+  std::vector<StoredSlot> slots;
+  slots.reserve(found.size());
+  for (const auto& [number, generation] : found) slots.push_back({number, generation});
+  return slots;
+}
+
+Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths, BytesView from) {
+  for (Bytes at(from);;) {
+    TRY(const bool more, cursor.seek_behind_damage(at));
+    if (!more) return false;
+    TRY(const ParsedKey key, parse_key(widths, cursor.key()));
+    Bytes series = place_prefix(key.place);
+    series.append(key.series);
+    // One that began before has lost cells; of any other the first ones may be lost.
+    if (series > at) {
+      cursor.seek(series);
+      if (cursor.valid()) return true;
+    }
+    at = prefix_end(series);
+    cursor.seek(at);
+    if (cursor.valid()) return true;
+    const Result<void> status = cursor.status();
+    if (status) return false;
+    if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+  }
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,31 @@
+// Which slots of a shard have cells, and how to go on behind some that cannot be read.
+//
+//   Threads  for the one who has the cursor.
+//   Errors   kCorruption only for keys that are none.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/engine/chunk_key.h"
+#include "storage/engine/chunk_snapshot.h"
+#include "storage/engine/cursor.h"
+
+namespace halite::storage::engine {
+
+struct StoredSlot {
+  std::uint32_t number = 0;
+  std::int64_t generation = 0;  // of its first cell
+};
+
+// Ascending, each once. Those whose first cells cannot be read, too, as far as files and what is
+// not sealed tell of them.
+[[nodiscard]] Result<std::vector<StoredSlot>> stored_slots(ShardView& view, const UidWidths& widths,
+                                                           std::uint32_t shard);
+
+// The cursor's status is kCorruption, met on the way from `from`: goes to the first cell of the
+// first series behind it of which nothing is damaged there. False where there is none.
+[[nodiscard]] Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths,
+                                                 BytesView from);
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,19 @@
+// Where a log begins, told without opening it.
+//
+//   Threads  nobody writes it meanwhile. Blocks.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/result.h"
+#include "storage/files/files.h"
+#include "storage/log/log.h"
+
+namespace halite::storage::log_format {
+
+// The last sequence before the oldest segment whose header can be read; nothing where there is
+// none.
+[[nodiscard]] Result<std::optional<Sequence>> log_begin(FileSystem& files, const std::string& dir);
+
+}  // namespace halite::storage::log_format
