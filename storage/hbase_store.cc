@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -182,7 +184,25 @@ std::shared_ptr<HBaseTable> HBaseStore::table_of(const std::string& name, const 
   return table;
 }
 
-Result<void> HBaseStore::health() const { return client_.health(); }
+Result<void> HBaseStore::health() const {
+  Result<void> health = client_.health();
+  if (!health && !looking_.exchange(true)) {
+    asio::co_spawn(threads_.executors().front(), look_again(*this), asio::detached);
+  }
+  return health;
+}
+
+// Every table has its state in hbase:meta; any answer will do.
+asio::awaitable<void> HBaseStore::look_again(const HBaseStore& store) {
+  std::string name;
+  {
+    const std::lock_guard lock(store.mutex_);
+    if (!store.tables_.empty()) name = store.tables_.begin()->first;
+  }
+  const auto seen = co_await store.client_.table_state(std::move(name));
+  if (!seen) log::debug("HBase is still away: {}", seen.error().message);
+  store.looking_ = false;
+}
 
 Task<void> HBaseStore::close() {
   const Result<void> closed = co_await client_.close();

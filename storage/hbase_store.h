@@ -60,6 +60,8 @@ class HBaseStore final : public WideColumnStore {
   ~HBaseStore() override;
 
   Task<std::shared_ptr<Table>> open_table(TableSpec spec) override;
+  // Where it is not well it looks again, in the background: nobody else may do so, as who sees that
+  // it is not ready sends nothing.
   [[nodiscard]] Result<void> health() const override;
   Task<void> close() override;
 
@@ -73,10 +75,13 @@ class HBaseStore final : public WideColumnStore {
   std::shared_ptr<HBaseTable> table_of(const std::string& name, const TableSpec& spec);
 
   const HBaseStoreOptions options_;
+  static boost::asio::awaitable<void> look_again(const HBaseStore& store);
+
   HybridClock clock_;
-  IoThreads threads_;
-  hbase::Client client_;
-  std::mutex mutex_;
+  mutable IoThreads threads_;
+  mutable hbase::Client client_;
+  mutable std::atomic<bool> looking_ = false;
+  mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<HBaseTable>> tables_;  // guarded by mutex_
 };
 

@@ -1,6 +1,6 @@
 // A client of HBase 2.5 and 2.6: rows, scans and tables, over HBase's own protocol.
 //
-// Formats: docs/formats/hbase.md. Reasons: docs/decisions/0017-hbase-client.md.
+// Formats: docs/formats/hbase.md. Reasons: docs/decisions/0015-hbase-client.md.
 //
 //   Threads  any call from any thread; sockets live on the executors handed in, each on a strand.
 //   Retries  what a region server, the master or the network may recover from is tried again with

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -11,26 +9,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/gather.h"
 #include "storage/schema/deferred_names.h"
 #include "storage/schema/forgotten_names.h"
+#include "storage/schema/shared_assignment.h"
 #include "storage/schema/uid_assigner.h"
 #include "storage/schema/uid_cache.h"
 
 namespace halite::storage {
 namespace {
 
-// Compare-and-puts under way at once for one caller.
-constexpr std::size_t kAssignsInFlight = 64;
-
 using Key = std::pair<NameKind, std::string>;
-
-// One name being given its id; those who ask meanwhile wait for the same outcome.
-struct Flight {
-  Completion done;
-  Result<UidTable::Entry> outcome =  // written before done, read after
-      fail(Errc::kCancelled, "the assignment was stopped");
-};
 
 Result<void> check_name(NameKind kind, std::string_view name) {
   if (name.empty() || name.size() > kRowKeyBytesMax || name == std::string_view("\0", 1)) {
@@ -78,7 +66,12 @@ TableSpec uid_table_spec(std::string name) {
 }
 
 struct UidTable::Impl {
-  Impl(std::shared_ptr<Table> names, UidWidths widths) : table(names), assigner(names, widths) {}
+  Impl(std::shared_ptr<Table> names, UidWidths widths)
+      : table(names),
+        assigner(names, widths),
+        assignment(assigner, caches, [this](NameKind kind, const Entry& entry) {
+          tell(&Watcher::assigned, kind, entry);
+        }) {}
 
   [[nodiscard]] UidCache& cache(NameKind kind) { return caches[static_cast<std::size_t>(kind)]; }
 
@@ -91,10 +84,6 @@ struct UidTable::Impl {
   // The names of `requests` that the cache does not know, each once.
   std::vector<NameRequest> unknown_names(const std::vector<NameRequest>& requests);
   Task<void> read_names(const std::vector<NameRequest>& unknown);
-  Task<void> assign_names(std::vector<Key> names);
-  Task<Entry> join(Key key, std::shared_ptr<Flight> flight);
-  Task<Entry> assign_reserved(Key key, std::shared_ptr<Flight> flight, std::uint64_t reserved);
-  void land(const Key& key, Flight& flight);
   void tell(std::function<void(NameKind, const Entry&)> Watcher::* what, NameKind kind,
             const Entry& entry) const;
 
@@ -106,44 +95,14 @@ struct UidTable::Impl {
   std::function<std::shared_ptr<const SeriesHold>()>
       hold;                       // set before anything else; may be empty
   std::vector<Watcher> watchers;  // set before anything else
-  std::mutex mutex;
-  std::map<Key, std::shared_ptr<Flight>> flights;  // guarded by mutex
+  SharedAssignment assignment;    // where nothing is deferred
 };
-
-namespace {
-
-// Lands what its owner did not, so that nobody waits for a coroutine that was thrown away.
-template <class Impl>
-class LandingGuard {
- public:
-  explicit LandingGuard(Impl& impl) : impl_(impl) {}
-  LandingGuard(const LandingGuard&) = delete;
-  LandingGuard& operator=(const LandingGuard&) = delete;
-  ~LandingGuard() {
-    for (auto& [key, flight] : led) impl_.land(key, *flight);
-  }
-  std::vector<std::pair<Key, std::shared_ptr<Flight>>> led;
-
- private:
-  Impl& impl_;
-};
-
-}  // namespace
 
 void UidTable::Impl::tell(std::function<void(NameKind, const Entry&)> Watcher::* what,
                           NameKind kind, const Entry& entry) const {
   for (const Watcher& watcher : watchers) {
     if (watcher.*what) (watcher.*what)(kind, entry);
   }
-}
-
-void UidTable::Impl::land(const Key& key, Flight& flight) {
-  {
-    const std::lock_guard lock(mutex);
-    const auto found = flights.find(key);
-    if (found != flights.end() && found->second.get() == &flight) flights.erase(found);
-  }
-  flight.done.finish({});
 }
 
 std::vector<UidTable::NameRequest> UidTable::Impl::unknown_names(
@@ -219,82 +178,6 @@ Task<void> UidTable::Impl::read_uids(const std::vector<UidRequest>& unknown) {
   }
 }
 
-// What one name's assignment yields goes into its flight, good or bad.
-Task<UidTable::Entry> UidTable::Impl::assign_reserved(Key key, std::shared_ptr<Flight> flight,
-                                                      std::uint64_t reserved) {
-  const Result<std::uint64_t> uid = co_await assigner.assign(key.first, key.second, reserved);
-  if (uid) {
-    flight->outcome = *cache(key.first).remember(key.second, *uid);
-    if (*uid == reserved) tell(&Watcher::assigned, key.first, *flight->outcome);
-  } else {
-    flight->outcome = std::unexpected(uid.error());
-  }
-  co_return flight->outcome;
-}
-
-Task<UidTable::Entry> UidTable::Impl::join(Key key, std::shared_ptr<Flight> flight) {
-  const Result<void> landed = co_await flight->done.wait();
-  static_cast<void>(landed);  // always good: the outcome tells
-  if (!flight->outcome && flight->outcome.error().code == Errc::kCancelled) {
-    // Whoever led was stopped; that is no reason for us to stop.
-    std::vector<Key> again{key};
-    CO_TRY_VOID(co_await assign_names(std::move(again)));
-    const Entry* entry = cache(key.first).find(key.second);
-    if (entry != nullptr) co_return *entry;
-  }
-  co_return flight->outcome;
-}
-
-// Leads the assignment of the names that nobody leads yet, then waits for the others. Afterwards
-// every name is in the cache, or the first error is returned.
-Task<void> UidTable::Impl::assign_names(std::vector<Key> names) {
-  LandingGuard<Impl> guard(*this);
-  std::vector<Task<Entry>> joined;
-  {
-    const std::lock_guard lock(mutex);
-    for (const Key& key : names) {
-      if (cache(key.first).find(key.second) != nullptr) continue;  // landed a moment ago
-      const auto [at, fresh] = flights.try_emplace(key);
-      if (fresh) {
-        at->second = std::make_shared<Flight>();
-        guard.led.emplace_back(key, at->second);
-      } else {
-        joined.push_back(join(key, at->second));
-      }
-    }
-  }
-  Result<void> outcome;
-  std::vector<Task<Entry>> led;
-  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
-    std::vector<std::pair<Key, std::shared_ptr<Flight>>> mine;
-    for (const auto& one : guard.led) {
-      if (one.first.first == kind) mine.push_back(one);
-    }
-    if (mine.empty()) continue;
-    Result<std::uint64_t> first = co_await assigner.reserve(kind, mine.size());
-    if (!first) {
-      outcome = std::unexpected(first.error());
-      for (const auto& [key, flight] : mine) flight->outcome = std::unexpected(first.error());
-      continue;
-    }
-    std::uint64_t uid = *first;
-    for (auto& [key, flight] : mine) {
-      led.push_back(assign_reserved(std::move(key), std::move(flight), uid++));
-    }
-  }
-  const std::vector<Result<Entry>> own = co_await gather(std::move(led), kAssignsInFlight);
-  for (auto& [key, flight] : guard.led) land(key, *flight);
-  guard.led.clear();
-  // Only now: two callers may each wait for a name that the other leads.
-  const std::vector<Result<Entry>> others = co_await gather(std::move(joined), kAssignsInFlight);
-  for (const auto* entries : {&own, &others}) {
-    for (const Result<Entry>& entry : *entries) {
-      if (!entry && outcome) outcome = std::unexpected(entry.error());
-    }
-  }
-  co_return outcome;
-}
-
 UidTable::UidTable(std::shared_ptr<Table> table, UidWidths widths)
     : impl_(std::make_unique<Impl>(std::move(table), widths)) {}
 UidTable::~UidTable() = default;
@@ -350,7 +233,7 @@ Task<void> UidTable::Impl::resolve_once(const std::vector<NameRequest>& requests
   }
   if (fresh.empty()) co_return Result<void>();
   Task<void> assigning =
-      deferred ? deferred->assign(std::move(fresh)) : assign_names(std::move(fresh));
+      deferred ? deferred->assign(std::move(fresh)) : assignment.assign(std::move(fresh));
   assigned = co_await std::move(assigning);
   co_return Result<void>();
 }

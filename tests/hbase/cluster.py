@@ -197,13 +197,17 @@ class Cluster(Tables):
             return ["standalone"]
         return ["zookeeper", "master", *[f"rs{i}" for i in range(self.region_servers)]]
 
-    def _write_configuration(self):
+    def choose_ports(self):
+        """start() does, too; for who wants to know the quorum before."""
         wanted = ["zookeeper", "master", "master_web"]
         for i in range(max(1, self.region_servers)):
             wanted += [f"rs{i}", f"rs{i}_web"]
         if not self.port:
             self.port = dict(zip(wanted, free_ports(len(wanted))))
         self.quorum = f"127.0.0.1:{self.port['zookeeper']}"
+
+    def _write_configuration(self):
+        self.choose_ports()
         for name in ("conf", "data", "logs", "tmp", "zk"):
             os.makedirs(os.path.join(self.folder, name), exist_ok=True)
         values = {"DIR": self.folder, "ZKPORT": self.port["zookeeper"],

@@ -19,9 +19,7 @@ namespace halite::storage {
 namespace {
 
 using test::run_task;
-using test::WorldKey;
 using test::WorldPoints;
-using test::WorldValue;
 
 TEST_F(ForgettingTest, SeriesThatComeAndGoTakeNoMoreRoomInLaterLaps) {
   SeriesId most = 0;

@@ -34,6 +34,11 @@ class NameSweepTest : public ForgettingTest {
     return entry ? entry->uid : 0;
   }
 
+  static Task<void> tell(Bytes tsuid, ForgetRules::SeenSeries seen) {
+    seen(tsuid);
+    co_return Result<void>();
+  }
+
   // Until all points that are there now have expired, those of "stays" being new.
   void let_all_expire() {
     for (int hour = 0; hour < 6; ++hour) {
@@ -119,12 +124,9 @@ TEST_F(NameSweepTest, WhatIsWantedStays) {
 TEST_F(NameSweepTest, NamesOfSeriesThatOthersKnowStay) {
   put({"stays", "known"});
   const Bytes tsuid = table().at(world_.intern({"known"}).value()[0]).tsuid;
-  world_.points->forget_series({.keeps = {},
-                                .others = [tsuid](ForgetRules::SeenSeries seen) -> Task<void> {
-                                  seen(tsuid);
-                                  co_return Result<void>();
-                                },
-                                .names = true});
+  ForgetRules rules;
+  rules.others = [tsuid](ForgetRules::SeenSeries seen) { return tell(tsuid, std::move(seen)); };
+  world_.points->forget_series(std::move(rules));
   let_all_expire();
   EXPECT_THAT(hosts(), Not(Contains("known")));
   EXPECT_THAT(values(), Contains("known"));

@@ -25,6 +25,12 @@ using test::run_tasks;
 constexpr char kTable[] = "t";
 
 class HBaseClient : public testing::Test {
+ public:
+  ~HBaseClient() override {
+    if (client_) EXPECT_TRUE(run_task(client_->close()));
+    threads_.join();
+  }
+
  protected:
   HBaseClient() {
     options_.registry = {hbase_.endpoint(0)};
@@ -33,10 +39,6 @@ class HBaseClient : public testing::Test {
     options_.overloaded_ms_min = 1;
     options_.seed = 1;
     hbase_.add_table(kTable, {"m"});
-  }
-  ~HBaseClient() override {
-    if (client_) EXPECT_TRUE(run_task(client_->close()));
-    threads_.join();
   }
 
   Client& client() {

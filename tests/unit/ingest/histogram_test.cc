@@ -16,7 +16,8 @@ class HistogramTest : public testing::Test {
   [[nodiscard]] std::string reply(std::string_view line) const {
     const auto named = parse_histogram_line(line, rules_);
     if (named) return "";
-    return named.error().text.empty() ? "silence" : telnet_refusal(named.error(), {.command = "histogram"});
+    return named.error().text.empty() ? "silence"
+                                      : telnet_refusal(named.error(), {.command = "histogram"});
   }
   [[nodiscard]] NamedHistogram taken(std::string_view line) const {
     const auto named = parse_histogram_line(line, rules_);

@@ -1,0 +1,80 @@
+"""Halite while HBase is not there: before, and when it goes. It says so with 503, and goes on by itself."""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+from cluster import Cluster  # noqa: E402
+from halite_server import HaliteServer  # noqa: E402
+
+PATIENCE_SECONDS = 120
+START = 1356998400
+
+
+def points(count, offset):
+    return [{"metric": "away", "timestamp": START + offset + i, "value": i, "tags": {"host": "a"}} for i in range(count)]
+
+
+class AwayTest(unittest.TestCase):
+    def await_status(self, path, wanted):
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            status, body = self.halite.request("GET", path)
+            if status == wanted:
+                return body.decode()
+            self.assertLess(time.monotonic(), end, f"{path} answers {status}, not {wanted}: {body[:300]}")
+            time.sleep(0.2)
+
+    def await_door(self):
+        """Between the door's end and the server's beginning nobody listens for a moment."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return self.await_status("/-/ready", 200)
+            except OSError:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.2)
+
+    def stored(self):
+        answer = self.halite.get_json(f"/api/query?start={START}&end={START + 3600}&m=sum:away")
+        return len(answer[0]["dps"])
+
+    def test_before_and_in_between(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="halite-hbase-"))
+        cluster = Cluster(folder=os.path.realpath(folder))
+        cluster.choose_ports()
+        self.addCleanup(cluster.stop)
+        self.halite = HaliteServer("--hbase-quorum", cluster.quorum, "--set", "hbase.timeout_ms=3s",
+                                   "--set", "self_metrics.enabled=false", store="hbase")
+        self.addCleanup(self.halite.stop)
+        self.assertIn("the store is not there", self.await_status("/-/ready", 503))
+        self.assertEqual(self.halite.request("GET", "/-/healthy")[0], 200)
+        self.assertEqual(self.halite.post("/api/put", points(1, 0))[0], 503)
+
+        cluster.start()
+        self.await_door()
+        self.halite.put(points(50, 0))
+        self.assertEqual(self.stored(), 50)
+
+        cluster.stop()
+        status, body = self.halite.post("/api/put?details", points(50, 50))
+        self.assertNotEqual(status, 200, body)
+        self.await_status("/-/ready", 503)
+
+        cluster.start()
+        self.await_status("/-/ready", 200)
+        self.halite.put(points(50, 100))
+        self.assertGreaterEqual(self.stored(), 100)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--halite", required=True)
+    options, rest = parser.parse_known_args()
+    os.environ["HALITE_BIN"] = os.path.abspath(options.halite)
+    sys.exit(unittest.main(argv=sys.argv[:1] + rest))

@@ -1,0 +1,40 @@
+#include "app/stores.h"
+
+#include <filesystem>
+
+#include <boost/asio/thread_pool.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <prometheus/registry.h>
+
+#include "tests/support/temp_dir.h"
+
+namespace halite::app {
+namespace {
+
+// What is there would seem to be gone, and what comes would be.
+TEST(OpenStores, AStoreInMemoryRefusesADirectoryWithPoints) {
+  const test::TempDir dir;
+  const FakeClock clock(1'700'000'000'000);
+  prometheus::Registry registry;
+  boost::asio::thread_pool pool(1);
+  Options options;
+  options.store = "memory";
+  options.data_dir = dir.path();
+  auto opened = open_stores(options, clock, pool.get_executor(), registry);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_TRUE((*opened)->close());
+  opened->reset();
+  for (const char* const kept : {"engine", "rocksdb"}) {
+    const std::filesystem::path there = std::filesystem::path(dir.path()) / kept;
+    std::filesystem::create_directory(there);
+    const auto refused = open_stores(options, clock, pool.get_executor(), registry);
+    ASSERT_FALSE(refused) << kept;
+    EXPECT_EQ(refused.error().code, Errc::kConflict);
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("has points, which --store memory"));
+    std::filesystem::remove(there);
+  }
+}
+
+}  // namespace
+}  // namespace halite::app

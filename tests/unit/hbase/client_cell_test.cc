@@ -1,0 +1,86 @@
+// Counters and writes under a condition when answers get lost.
+#include <gmock/gmock.h>
+
+#include "tests/unit/hbase/client_world.h"
+
+namespace halite::storage::hbase {
+namespace {
+
+using test::FakeCall;
+using test::FakeReaction;
+using test::run_task;
+
+const CellAddress kCell = {.row = "r", .family = "f", .qualifier = "q"};
+
+class ClientCellTest : public ClientTest {
+ protected:
+  ClientCellTest() { options_.call_ms_max = 300; }  // so long waits who gets no answer
+  void SetUp() override { hbase_.add_table("t"); }
+
+  Result<CasOutcome> check_and_put(std::optional<Bytes> expected, Bytes value) {
+    return run_task(client().check_and_put("t", {.cell = kCell,
+                                                 .expected = std::move(expected),
+                                                 .value = std::move(value),
+                                                 .time = ++time_}));
+  }
+
+  TimestampMs time_ = kTime;
+};
+
+TEST_F(ClientCellTest, CountersCountOnceWhateverGetsLost) {
+  std::int64_t sum = 0;
+  for (const FakeReaction::What what :
+       {FakeReaction::kAnswer, FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
+        FakeReaction::kSwallow, FakeReaction::kIgnore}) {
+    react_once("Mutate", {.what = what});
+    const Result<std::int64_t> counted = run_task(client().increment("t", kCell, 5));
+    ASSERT_TRUE(counted) << counted.error().message;
+    EXPECT_EQ(*counted, sum += 5) << what;
+  }
+  EXPECT_EQ(run_task(client().increment("t", kCell, -7)).value(), sum - 7);
+}
+
+TEST_F(ClientCellTest, ACellThatIsNoCounterIsRefused) {
+  ASSERT_TRUE(run_task(client().mutate("t", {put("r", "no counter")})));
+  const Result<std::int64_t> refused = run_task(client().increment("t", kCell, 1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
+}
+
+TEST_F(ClientCellTest, AConditionHoldsOrNot) {
+  EXPECT_EQ(check_and_put("absent", "v").value(), CasOutcome::kRefused);
+  EXPECT_EQ(check_and_put({}, "one").value(), CasOutcome::kApplied);
+  EXPECT_EQ(check_and_put({}, "two").value(), CasOutcome::kRefused);
+  EXPECT_EQ(check_and_put("one", "two").value(), CasOutcome::kApplied);
+  EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=two");
+}
+
+TEST_F(ClientCellTest, AWriteWhoseAnswerWasLostIsFoundAgain) {
+  Bytes last;
+  for (const FakeReaction::What what : {FakeReaction::kCloseAfter, FakeReaction::kSwallow,
+                                        FakeReaction::kCloseBefore, FakeReaction::kIgnore}) {
+    react_once("Mutate", {.what = what});
+    const Bytes next = "v" + std::to_string(what);
+    const std::optional<Bytes> expected = last.empty() ? std::nullopt : std::optional(last);
+    EXPECT_EQ(check_and_put(expected, next).value(), CasOutcome::kApplied) << what;
+    EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=" + next);
+    last = next;
+  }
+}
+
+TEST_F(ClientCellTest, AnAnswerLostToAnotherWriterIsUnknown) {
+  ASSERT_TRUE(run_task(client().mutate("t", {put("r", "others")})));
+  react_once("Mutate", {.what = FakeReaction::kCloseAfter});
+  EXPECT_EQ(check_and_put({}, "ours").value(), CasOutcome::kUnknown);
+}
+
+TEST_F(ClientCellTest, AnswersThatAreAllLostAreUnknown) {
+  options_.operation_ms_max = 200;
+  hbase_.script([](const FakeCall& call) -> FakeReaction {
+    return {.what = call.method == "Mutate" ? FakeReaction::kCloseAfter : FakeReaction::kAnswer};
+  });
+  EXPECT_EQ(check_and_put({}, "ours").value(), CasOutcome::kUnknown);
+}
+
+}  // namespace
+}  // namespace halite::storage::hbase
