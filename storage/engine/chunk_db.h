@@ -129,7 +129,7 @@ class ChunkDb {
   Result<bool> compact(BytesView begin, BytesView end);  // false: something is damaged
   Result<void> compact_undamaged(rocksdb::ColumnFamilyHandle* family, BytesView begin,
                                  BytesView end, bool& damaged);
-  Result<void> drop_late(BytesView begin, BytesView end);
+  Result<std::unique_ptr<ChunkFile>> removals(FileFor purpose, BytesView begin, BytesView end);
   Result<void> compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin, BytesView end);
   Result<void> renew_snapshot();
   [[nodiscard]] Cursor::Over over(rocksdb::ColumnFamilyHandle* family,

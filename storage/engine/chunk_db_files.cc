@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/write_batch.h>
 
 #include "storage/engine/chunk_db.h"
-#include "storage/engine/chunk_state.h"
 #include "storage/files/files.h"
 #include "storage/rocks/status.h"
 
@@ -75,47 +73,48 @@ Result<void> ChunkDb::merge_place(const Place& place) {
   return {};
 }
 
-// By a file, as all that comes into that family: RocksDB merges its files by age, which those of
-// what is written otherwise would not have in the order in which they came.
-Result<void> ChunkDb::drop_late(BytesView begin, BytesView end) {
-  TRY(std::unique_ptr<ChunkFile> file, new_file(FileFor::kLate));
-  const std::unique_ptr<Cursor> late = late_cells(begin, end);
-  for (late->seek(begin); late->valid(); late->next()) TRY_VOID(file->remove(late->key()));
-  TRY_VOID(late->status());
-  if (file->entries() == 0) return {};
-  std::vector<std::unique_ptr<ChunkFile>> files;
-  files.push_back(std::move(file));
-  return ingest(std::move(files), mark(), {});
+// A file that removes what can be read of [begin, end) in the family.
+Result<std::unique_ptr<ChunkFile>> ChunkDb::removals(FileFor purpose, BytesView begin,
+                                                     BytesView end) {
+  TRY(std::unique_ptr<ChunkFile> file, new_file(purpose));
+  Cursor cursor(*db_, over(family_of(purpose), nullptr), nullptr, Bytes(begin), Bytes(end));
+  Bytes from(begin);
+  for (cursor.seek(from);;) {
+    if (cursor.valid()) {
+      TRY_VOID(file->remove(cursor.key()));
+      from = cursor.key();
+      cursor.next();
+      continue;
+    }
+    const Result<void> status = cursor.status();
+    if (status) return file;
+    if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+    TRY(const bool more, cursor.seek_behind_damage(from));
+    if (!more) return file;
+  }
 }
 
+// Whole files go at once; what is left at their borders is removed key by key, and goes with a
+// merge. Not by a range: where RocksDB 7.8 merges nothing but removed ranges and the disk fails
+// meanwhile, it aborts.
 Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
-  TRY_VOID(drop_late(begin, end));
   const rocksdb::Slice from = slice(begin);
   const rocksdb::Slice to = slice(end);
-  rocksdb::WriteBatch batch;
   for (rocksdb::ColumnFamilyHandle* const family : {chunks_, summaries_}) {
-    // Whole files go at once; what is left at their borders is marked, and goes with a compaction.
     TRY_VOID(checked(rocksdb::DeleteFilesInRange(db_.get(), family, &from, &to, false),
                      "cannot remove files of " + options_.dir));
-    TRY_VOID(checked(batch.DeleteRange(family, from, to), "cannot remove chunks"));
   }
-  auto unsealed = std::make_shared<UnsealedSlots>();
-  for (const auto& [lap, what] : *this->unsealed()) {
+  std::vector<std::unique_ptr<ChunkFile>> files;
+  for (const FileFor purpose : {FileFor::kSealed, FileFor::kLate, FileFor::kSummaries}) {
+    TRY(std::unique_ptr<ChunkFile> file, removals(purpose, begin, end));
+    files.push_back(std::move(file));
+  }
+  Changes changes;
+  for (const auto& [lap, what] : *unsealed()) {
     const Bytes place = place_prefix({.shard = lap.shard, .slot = lap.slot});
-    if (place < begin || place >= end) {
-      unsealed->emplace(lap, what);
-    } else {
-      TRY_VOID(checked(batch.Delete(state_, slice(unsealed_key(lap))), "cannot remove chunks"));
-    }
+    if (place >= begin && place < end) changes.sealed.push_back(lap);
   }
-  rocksdb::WriteOptions lasting;
-  lasting.sync = true;
-  TRY_VOID(checked(db_->Write(lasting, &batch), "cannot remove chunks of " + options_.dir));
-  {
-    const std::lock_guard lock(mutex_);
-    unsealed_ = std::move(unsealed);
-  }
-  TRY_VOID(renew_snapshot());  // what the old one sees would be kept
+  TRY_VOID(ingest(std::move(files), mark(), changes));
   // What is damaged stays on the disk, and is not seen any more.
   TRY([[maybe_unused]] const bool merged, compact(begin, end));
   return {};

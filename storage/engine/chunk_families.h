@@ -54,8 +54,8 @@ struct FileBytesCounted {
                                                         std::shared_ptr<rocksdb::Cache> cache);
 [[nodiscard]] rocksdb::ColumnFamilyOptions state_options();
 // For every iterator. RocksDB 7.8 passes over a file whose first block cannot be read, without a
-// word, where it looks after removed ranges. Only slots that are over for good are removed so, and
-// merged at once; until then they are seen, which does no harm.
+// word, where it looks after removed ranges. Those are of earlier versions only, of slots that were
+// over for good: what is seen of these does no harm.
 inline void ignore_removed_ranges(rocksdb::ReadOptions& options) {
   options.ignore_range_deletions = true;
 }

@@ -108,7 +108,7 @@ Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take) {
     rewrite.begin(found.series);
     TRY(const bool whole, add_cells(*view.cursor, prefix, rewrite));
     if (whole) {
-      const Result<bool> go_on = take(rewrite);
+      Result<bool> go_on = take(rewrite);
       if (go_on && !*go_on) return !damaged;
       if (!go_on && go_on.error().code != Errc::kCorruption) return go_on;
       if (!go_on) core_->chunks->damage().note(go_on.error());

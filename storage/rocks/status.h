@@ -1,6 +1,6 @@
 // RocksDB's Status as our errors; the message keeps RocksDB's text.
-//   Corruption, a missing file -> kCorruption; disk full, I/O and other trouble that may pass -> kUnavailable;
-//   what only a fault of ours explains -> kInternal.
+//   Corruption, a missing file -> kCorruption; disk full, I/O and other trouble that may pass ->
+//   kUnavailable; what only a fault of ours explains -> kInternal.
 #pragma once
 
 #include <string_view>
