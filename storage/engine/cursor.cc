@@ -1,5 +1,6 @@
 #include "storage/engine/cursor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "storage/engine/chunk_families.h"
@@ -11,20 +12,20 @@ namespace {
 // A key that is wanted is often close behind: so many steps before a seek.
 constexpr int kStepsBeforeSeek = 8;
 
-// Keys of series with so many tags that they are longer are told apart by so much of them.
-constexpr std::size_t kSearchedBytes = 64;
+// So much of keys is looked for, or more where the one that it begins at is longer.
+constexpr std::size_t kSearchedBytesMin = 64;
 
-// (a + b) / 2 of two numbers of kSearchedBytes.
+// (a + b) / 2 of two numbers of one length.
 Bytes between(const Bytes& a, const Bytes& b) {
-  Bytes middle(kSearchedBytes, '\0');
+  Bytes middle(a.size(), '\0');
   unsigned carry = 0;
-  for (std::size_t i = kSearchedBytes; i-- > 0;) {
+  for (std::size_t i = a.size(); i-- > 0;) {
     carry += static_cast<unsigned char>(a[i]);
     carry += static_cast<unsigned char>(b[i]);
     middle[i] = static_cast<char>(carry);
     carry >>= 8;
   }
-  for (std::size_t i = 0; i < kSearchedBytes; ++i) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
     const unsigned both = carry << 8 | static_cast<unsigned char>(middle[i]);
     middle[i] = static_cast<char>(both >> 1);
     carry = both & 1;
@@ -34,8 +35,16 @@ Bytes between(const Bytes& a, const Bytes& b) {
 
 }  // namespace
 
+void Cursor::Source::open(rocksdb::DB& db, const rocksdb::ReadOptions& options,
+                          rocksdb::ColumnFamilyHandle* family) {
+  open_ = [&db, &options, family] { return db.NewIterator(options, family); };
+  iterator_.reset(open_());
+}
+
 void Cursor::Source::seek(BytesView key) {
   if (iterator_ == nullptr) return;
+  // One that has failed goes on failing in RocksDB 7.8, also where nothing is damaged.
+  if (failed()) iterator_.reset(open_());
   if (known_ && from_ <= key && (!valid() || this->key() >= key)) return;
   iterator_->Seek({key.data(), key.size()});
   from_.assign(key);
@@ -60,15 +69,14 @@ Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, By
       end_(std::move(end)),
       lower_(begin_),
       upper_(end_) {
-  rocksdb::ReadOptions options;
-  options.snapshot = snapshot;
-  ignore_removed_ranges(options);
-  if (from == ReadFrom::kMemory) options.read_tier = rocksdb::kBlockCacheTier;
-  options.iterate_lower_bound = &lower_;
-  options.iterate_upper_bound = &upper_;
+  options_.snapshot = snapshot;
+  ignore_removed_ranges(options_);
+  if (from == ReadFrom::kMemory) options_.read_tier = rocksdb::kBlockCacheTier;
+  options_.iterate_lower_bound = &lower_;
+  options_.iterate_upper_bound = &upper_;
   // Late ones first: what sealing takes from them is in the others before it is gone from them.
-  if (over.late != nullptr) late_.open(db.NewIterator(options, over.late));
-  main_.open(db.NewIterator(options, over.family));
+  if (over.late != nullptr) late_.open(db, options_, over.late);
+  main_.open(db, options_, over.family);
 }
 
 void Cursor::choose() {
@@ -101,13 +109,15 @@ void Cursor::advance(BytesView key) {
 
 // A seek to any key up to the damaged ones' end meets them, to any behind does not: by halves.
 Result<bool> Cursor::seek_behind_damage(BytesView from) {
-  const auto sized = [](BytesView key) {
-    Bytes bytes(key.substr(0, kSearchedBytes));
-    bytes.resize(kSearchedBytes, '\0');
+  // Longer than `from`, so that what is found lies behind it.
+  const std::size_t size = std::max(kSearchedBytesMin, from.size() + 1);
+  const auto sized = [size](BytesView key) {
+    Bytes bytes(key.substr(0, size));
+    bytes.resize(size, '\0');
     return bytes;
   };
   Bytes damaged = sized(from);
-  Bytes behind = end_.empty() ? Bytes(kSearchedBytes, '\xFF') : sized(end_);
+  Bytes behind = end_.empty() ? Bytes(size, '\xFF') : sized(end_);
   for (;;) {
     Bytes middle = between(damaged, behind);
     if (middle <= damaged || middle >= behind) break;

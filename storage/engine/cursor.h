@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include <rocksdb/db.h>
@@ -53,7 +54,9 @@ class Cursor {
   // most seeks leave it where it is.
   class Source {
    public:
-    void open(rocksdb::Iterator* iterator) { iterator_.reset(iterator); }
+    // `db` and `options` outlive it.
+    void open(rocksdb::DB& db, const rocksdb::ReadOptions& options,
+              rocksdb::ColumnFamilyHandle* family);
     [[nodiscard]] bool valid() const { return iterator_ != nullptr && iterator_->Valid(); }
     [[nodiscard]] BytesView key() const { return iterator_->key().ToStringView(); }
     [[nodiscard]] BytesView value() const { return iterator_->value().ToStringView(); }
@@ -64,6 +67,7 @@ class Cursor {
 
    private:
     void moved() { known_ = iterator_->Valid() || iterator_->status().ok(); }
+    std::function<rocksdb::Iterator*()> open_;
     std::unique_ptr<rocksdb::Iterator> iterator_;  // null: a family that is not asked for
     Bytes from_;                                   // it is at the first key not below this
     bool known_ = false;                           // that is so
@@ -78,6 +82,7 @@ class Cursor {
   const Bytes end_;
   const rocksdb::Slice lower_;
   const rocksdb::Slice upper_;
+  rocksdb::ReadOptions options_;
   Bytes sought_;  // what advance() went to last; empty = nowhere
   Source main_;
   Source late_;

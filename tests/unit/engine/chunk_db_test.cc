@@ -29,11 +29,11 @@ class ChunkDbTest : public testing::Test {
   }
   void TearDown() override { EXPECT_TRUE(chunks_->close()); }
 
-  // Keys <shard>0000 to <shard>0999, in a file of their own.
-  void flush(char shard) {
+  // Keys <begin>0000 to <begin>0999, in a file of their own.
+  void flush(const std::string& begin) {
     auto file = chunks_->new_file().value();
     for (int i = 0; i < 1000; ++i) {
-      EXPECT_TRUE(file->put(fmt::format("{}{:04}", shard, i), Bytes(100, 'v')));
+      EXPECT_TRUE(file->put(fmt::format("{}{:04}", begin, i), Bytes(100, 'v')));
     }
     std::vector<std::unique_ptr<ChunkFile>> files;
     files.push_back(std::move(file));
@@ -55,7 +55,7 @@ class ChunkDbTest : public testing::Test {
 
 // A view reads most of its files long after it was made.
 TEST_F(ChunkDbTest, ViewsSeeWhatIsDroppedLaterAndNotWhatWasDroppedBefore) {
-  for (const char shard : {'a', 'b', 'c'}) flush(shard);
+  for (const char* shard : {"a", "b", "c"}) flush(shard);
   ChunkDb::View before = chunks_->view("a", "z").value();
   for (const char shard : {'a', 'b', 'c'}) {
     ASSERT_TRUE(chunks_->drop(fmt::format("{}0100", shard), fmt::format("{}0900", shard)));
@@ -63,6 +63,37 @@ TEST_F(ChunkDbTest, ViewsSeeWhatIsDroppedLaterAndNotWhatWasDroppedBefore) {
   ChunkDb::View after = chunks_->view("a", "z").value();
   EXPECT_EQ(count(after), 600);
   EXPECT_EQ(count(before), 3000);
+}
+
+// Keys of series with many tags and wide uids, which are alike for long.
+TEST_F(ChunkDbTest, WhatLiesBehindDamageIsFoundByKeysOfAnyLength) {
+  const std::string begin(200, 'k');
+  flush(begin);
+  for (const std::string& name : files_->list("/data/chunks").value()) {
+    const std::string path = "/data/chunks/" + name;
+    const std::uint64_t bytes = files_->size(path).value();
+    if (name.ends_with(".sst") && bytes > 100'000) files_->flip_bit(path, bytes / 2, 1);
+  }
+  const ChunkDb::View view = chunks_->view("a", "z").value();
+  Cursor& cursor = *view.cursor;
+  int keys = 0;
+  int holes = 0;
+  Bytes at = "a";
+  cursor.seek(at);
+  while (keys < 1000) {
+    if (!cursor.valid()) {
+      if (cursor.status()) break;
+      ++holes;
+      ASSERT_TRUE(cursor.seek_behind_damage(at).value());
+    }
+    ASSERT_GT(cursor.key(), at);
+    at = cursor.key();
+    ++keys;
+    cursor.next();
+  }
+  EXPECT_EQ(holes, 1);
+  EXPECT_GT(keys, 800);
+  EXPECT_LT(keys, 1000);
 }
 
 TEST_F(ChunkDbTest, MarksDoNotPileUpAsFiles) {
