@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/compare/compare.h"
 #include "app/options.h"
 #include "app/serve.h"
 #include "app/version.h"
@@ -109,6 +110,31 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   return EXIT_SUCCESS;
 }
 
+void declare_compare(CLI::App& compare, halite::app::CompareOptions& options) {
+  compare.add_option("--opentsdb", options.opentsdb, "http://HOST:PORT of the one")->required();
+  compare.add_option("--halite", options.halite, "http://HOST:PORT of the other")->required();
+  compare
+      .add_option("--queries", options.queries,
+                  "A file, - is standard input: a query a line, as a URI or a JSON body, or an "
+                  "access log")
+      ->required();
+  compare.add_option("--tolerance", options.rules.tolerance,
+                     "Doubles are the same within this part of them (1e-9)");
+  compare.add_option("--show", options.rules.shown_max,
+                     "Series of a query and points of a series to show, 0 = all (10)");
+  compare.add_option("--max", options.queries_max, "Ask no more queries than this, 0 = all (0)");
+  compare.add_option("--lag-ms", options.lag_ms,
+                     "\"now\" is so long ago, as points still arrive (60000)");
+  compare.add_option("--timeout-ms", options.http.timeout_ms, "Of one answer (60000)");
+  compare.footer("Exit status: 0 all answers are the same, 1 some differ, 2 nothing was asked.");
+}
+
+int run_compare(const halite::app::CompareOptions& options) {
+  const auto out = [](std::string_view line) { fmt::print("{}\n", line); };
+  const auto err = [](std::string_view line) { fmt::print(stderr, "halite: {}\n", line); };
+  return static_cast<int>(halite::app::compare(options, halite::SystemClock(), out, err));
+}
+
 // A word in the place of a subcommand that is none, or a reason to leave it to CLI11: empty.
 std::string unknown_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return {};
@@ -130,6 +156,10 @@ int run(int argc, char** argv) {
   ServeFlags flags;
   CLI::App* const serve = app.add_subcommand("serve", "Take points in and answer questions");
   declare_serve(*serve, flags);
+  halite::app::CompareOptions comparing;
+  CLI::App* const compare =
+      app.add_subcommand("compare", "Ask OpenTSDB and Halite the same and tell what differs");
+  declare_compare(*compare, comparing);
   if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {
     fmt::print(stderr, "halite: {}\n", unknown);
     return kUsage;
@@ -139,6 +169,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
+  if (compare->parsed()) return run_compare(comparing);
   return run_serve(*serve, flags);
 }
 

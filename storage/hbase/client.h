@@ -6,7 +6,8 @@
 //   Retries  what a region server, the master or the network may recover from is tried again with
 //            growing pauses until operation_ms_max; what comes back then is the last reason.
 //   Order    one call's rows are written in no order; calls side by side neither.
-//   Errors   kUnavailable, kTimeout, kOverloaded: try later; a write may have happened.
+//   Errors   kUnavailable, kOverloaded: try later; a write may have happened. kTimeout: so does
+//            work of the master that takes longer than procedure_ms_max, and goes on.
 //            kInvalidArgument, kTooLarge, kNotFound (no such table, family), kConflict: it has not.
 //   Life     the executors outlive close(); the client may be destroyed only after it.
 #pragma once

@@ -114,6 +114,8 @@ Task<void> Retry::after(const Fault& fault) {
   if (std::chrono::steady_clock::now() + std::chrono::milliseconds(pause) >= deadline_) {
     Error error = fault.error;
     error.message = fmt::format("not done within {} ms: {}", limit_ms_, error.message);
+    // A server that is silent is one that is not there; kTimeout would blame what was asked.
+    if (error.code == Errc::kTimeout) error.code = Errc::kUnavailable;
     co_return std::unexpected(std::move(error));
   }
   Task<void> pausing = core_->pauses->pause(static_cast<std::uint32_t>(pause));

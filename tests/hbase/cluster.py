@@ -3,7 +3,7 @@
     with Cluster() as cluster:              # one JVM; Cluster(region_servers=2): each server its own
         cluster.quorum                      # "127.0.0.1:PORT"; the znode parent is /hbase
         cluster.tool("list")                # HbaseTool: tables, dump, regions, move, split
-        cluster.kill_region_server(0)       # kill -9; its regions open elsewhere some 13 s later
+        cluster.kill("rs0")                 # kill -9; its regions open elsewhere some 13 s later
 
 Everything listens on 127.0.0.1. The servers end with the process that started them, however that ends. Edits survive
 kill -9 of a server, not a crash of the operating system. ZooKeeper's sessions last 10 s: that long, a killed region
@@ -258,17 +258,28 @@ class Cluster(Tables):
 
     # ---- while it runs ----------------------------------------------------------------------
 
-    def kill_region_server(self, index):
-        self.servers[f"rs{index}"].kill()
+    def kill(self, name):
+        """kill -9 of "master", "zookeeper", "rs0", ..."""
+        self.servers[name].kill()
 
-    def pause_region_server(self, index):
-        self.servers[f"rs{index}"].signal(signal.SIGSTOP)
+    def kill_all(self):
+        for server in self.servers.values():
+            server.kill()
 
-    def continue_region_server(self, index):
-        self.servers[f"rs{index}"].signal(signal.SIGCONT)
+    def launch(self, name):
+        """Starts again what was killed; it may take a while until it serves."""
+        self._launch(name)
 
-    def start_region_server(self, index):
-        self._launch(f"rs{index}")
+    def pause(self, name):
+        self.servers[name].signal(signal.SIGSTOP)
+
+    def resume(self, name):
+        self.servers[name].signal(signal.SIGCONT)
+
+    def region_server_of(self, server_name):
+        """"rs0" for "127.0.0.1,PORT,..." as HbaseTool prints it."""
+        port = int(server_name.split(",")[1])
+        return next(name for name in self.servers if self.port[name] == port)
 
 
 class OpenTsdb:

@@ -49,7 +49,7 @@ public final class HbaseTool {
       regions TABLE             server, encoded region name, start key in hex
       move REGION [SERVER]      as printed by regions; without SERVER: to some other one
       split TABLE HEX-KEY
-      balance
+      spread TABLE              its regions over all servers in turn
       flush TABLE
       major TABLE               flush + major compaction, waits until one file per store is left
       size TABLE                bytes and number of the store files on disk
@@ -122,7 +122,7 @@ public final class HbaseTool {
         }
       }
       case "split" -> split(TableName.valueOf(a[1]), HEX.parseHex(a[2]));
-      case "balance" -> System.out.println(admin.balance() ? "balanced" : "nothing to do");
+      case "spread" -> spread(TableName.valueOf(a[1]));
       case "flush" -> admin.flush(TableName.valueOf(a[1]));
       case "major" -> majorCompact(TableName.valueOf(a[1]));
       case "size" -> size(TableName.valueOf(a[1]));
@@ -271,6 +271,14 @@ public final class HbaseTool {
         System.out.println(l.getServerName() + "\t" + l.getRegion().getEncodedName() + "\t"
             + HEX.formatHex(l.getRegion().getStartKey()));
       }
+    }
+  }
+
+  private void spread(TableName table) throws IOException {
+    List<ServerName> servers = List.copyOf(admin.getRegionServers());
+    int next = 0;
+    for (RegionInfo region : admin.getRegions(table)) {
+      admin.move(region.getEncodedNameAsBytes(), servers.get(next++ % servers.size()));
     }
   }
 

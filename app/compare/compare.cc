@@ -1,0 +1,187 @@
+#include "app/compare/compare.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include "common/gather.h"
+#include "common/run_here.h"
+
+namespace halite::app {
+
+namespace {
+
+constexpr std::size_t kBodyShown = 300;  // bytes of an answer that is no points
+constexpr std::size_t kBadLinesShown = 10;
+
+Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path, std::ios::binary);
+    if (!file) return fail(Errc::kNotFound, fmt::format("cannot read {}", path));
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text;
+  std::vector<char> piece(1 << 16);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > bytes_max) {
+      return fail(Errc::kTooLarge, fmt::format("{} has more than {} bytes", path, bytes_max));
+    }
+  }
+  if (in.bad()) return fail(Errc::kUnavailable, fmt::format("cannot read {}", path));
+  return text;
+}
+
+struct Times {
+  std::vector<std::uint32_t> took_ms;
+
+  [[nodiscard]] std::string text() {
+    if (took_ms.empty()) return "none";
+    std::ranges::sort(took_ms);
+    return fmt::format("{} ms (slowest {} ms)", took_ms[took_ms.size() / 2], took_ms.back());
+  }
+};
+
+class Run {
+ public:
+  Run(const CompareOptions& options, ServerUrl opentsdb, ServerUrl halite, TimestampMs now,
+      const Print& out)
+      : options_(options),
+        opentsdb_(std::move(opentsdb)),
+        halite_(std::move(halite)),
+        now_(now),
+        out_(out) {}
+
+  void ask(const Asked& asked) {
+    const Asked question = pinned(asked, now_);
+    const auto replies = run_here(ask_both(question));
+    if (!replies) return tell(asked, {replies.error().message}, failed_);
+    const Result<HttpReply>& theirs = replies->at(0);
+    const Result<HttpReply>& ours = replies->at(1);
+    if (!theirs || !ours) {
+      std::vector<std::string> lines;
+      if (!theirs) lines.push_back("opentsdb: " + theirs.error().message);
+      if (!ours) lines.push_back("halite: " + ours.error().message);
+      return tell(asked, lines, failed_);
+    }
+    opentsdb_times_.took_ms.push_back(theirs->took_ms);
+    halite_times_.took_ms.push_back(ours->took_ms);
+    judge(asked, *theirs, *ours);
+  }
+
+  CompareVerdict finish(const AskedFile& file) {
+    const std::size_t asked = same_ + refused_ + different_ + failed_;
+    out_(fmt::format("{} queries: {} the same, {} refused by both, {} different, {} not answered",
+                     asked, same_, refused_, different_, failed_));
+    if (file.posts + file.other > 0) {
+      out_(fmt::format("of the access log not asked: {} POST without their bodies, {} other lines",
+                       file.posts, file.other));
+    }
+    if (!file.bad.empty()) out_(fmt::format("{} lines not understood", file.bad.size()));
+    out_(fmt::format("half of the answers within: opentsdb {}, halite {}", opentsdb_times_.text(),
+                     halite_times_.text()));
+    if (asked == failed_) return CompareVerdict::kNotAsked;
+    return different_ + failed_ == 0 ? CompareVerdict::kSame : CompareVerdict::kDifferent;
+  }
+
+ private:
+  // Side by side, so that both see the same points.
+  Task<std::vector<Result<HttpReply>>> ask_both(Asked question) {
+    std::vector<Task<HttpReply>> both;
+    both.push_back(ask_http(opentsdb_, question, options_.http));
+    both.push_back(ask_http(halite_, std::move(question), options_.http));
+    auto asking = gather(std::move(both), 2);
+    co_return co_await std::move(asking);
+  }
+
+  void judge(const Asked& asked, const HttpReply& theirs, const HttpReply& ours) {
+    constexpr unsigned kOk = 200;
+    if (theirs.status != kOk && theirs.status == ours.status) {
+      ++refused_;
+      return;
+    }
+    if (theirs.status != ours.status) {
+      const auto said = [](const HttpReply& reply) {
+        return reply.status == kOk ? std::string("its answer") : reply.body.substr(0, kBodyShown);
+      };
+      return tell(asked,
+                  {fmt::format("opentsdb: {} {}", theirs.status, said(theirs)),
+                   fmt::format("halite: {} {}", ours.status, said(ours))},
+                  different_);
+    }
+    const auto lines = differences(theirs.body, ours.body, options_.rules);
+    if (!lines) return tell(asked, {lines.error().message}, failed_);
+    if (!lines->empty()) return tell(asked, *lines, different_);
+    ++same_;
+  }
+
+  void tell(const Asked& asked, const std::vector<std::string>& lines, std::size_t& count) {
+    ++count;
+    const std::string often = asked.times == 1 ? "" : fmt::format(" ({} times)", asked.times);
+    out_(fmt::format("line {}{}: {}{}{}", asked.line, often, asked.target,
+                     asked.body.empty() ? "" : " ", asked.body));
+    for (const std::string& line : lines) out_("  " + line);
+  }
+
+  const CompareOptions& options_;
+  const ServerUrl opentsdb_;
+  const ServerUrl halite_;
+  const TimestampMs now_;
+  const Print& out_;
+  Times opentsdb_times_;
+  Times halite_times_;
+  std::size_t same_ = 0;
+  std::size_t refused_ = 0;
+  std::size_t different_ = 0;
+  std::size_t failed_ = 0;
+};
+
+// The lines of the file that are no query, and what cannot be gone on with.
+Result<AskedFile> read_queries(const CompareOptions& options, const Print& err) {
+  TRY(const std::string text, read_file(options.queries, options.file_bytes_max));
+  AskedFile file = read_asked(text);
+  for (std::size_t i = 0; i < file.bad.size(); ++i) {
+    if (i == kBadLinesShown) {
+      err(fmt::format("and {} more lines", file.bad.size() - i));
+      break;
+    }
+    err(fmt::format("{}:{}: {}", options.queries, file.bad[i].line, file.bad[i].why));
+  }
+  if (file.queries.empty()) {
+    return fail(Errc::kNotFound, fmt::format("there is no query in {}", options.queries));
+  }
+  return file;
+}
+
+}  // namespace
+
+CompareVerdict compare(const CompareOptions& options, const Clock& clock, const Print& out,
+                       const Print& err) {
+  const auto opentsdb = parse_server_url(options.opentsdb);
+  const auto halite = parse_server_url(options.halite);
+  for (const auto* url : {&opentsdb, &halite}) {
+    if (*url) continue;
+    err(url->error().message);
+    return CompareVerdict::kNotAsked;
+  }
+  const auto file = read_queries(options, err);
+  if (!file) {
+    err(file.error().message);
+    return CompareVerdict::kNotAsked;
+  }
+  Run run(options, *opentsdb, *halite, clock.now_ms() - options.lag_ms, out);
+  std::size_t asked = 0;
+  for (const Asked& query : file->queries) {
+    if (options.queries_max != 0 && asked++ == options.queries_max) break;
+    run.ask(query);
+  }
+  return run.finish(*file);
+}
+
+}  // namespace halite::app

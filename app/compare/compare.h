@@ -1,0 +1,41 @@
+// halite compare: asks two servers the same questions and tells where their answers differ.
+//
+// For whoever is about to move from OpenTSDB to Halite on the same tables, or with the same agents.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "app/compare/answers.h"
+#include "app/compare/http_ask.h"
+#include "common/clock.h"
+
+namespace halite::app {
+
+struct CompareOptions {
+  std::string opentsdb;          // URL
+  std::string halite;            // URL
+  std::string queries;           // a file; "-" = standard input
+  std::size_t queries_max = 0;   // 0 = all
+  std::int64_t lag_ms = 60'000;  // "now" is so long ago: what still arrives is not asked for
+  std::size_t file_bytes_max = 1U << 30;
+  CompareRules rules;
+  HttpLimits http;
+};
+
+// How it ended, as the process's exit status.
+enum class CompareVerdict : std::uint8_t {
+  kSame = 0,
+  kDifferent = 1,  // or one of them failed where the other answered
+  kNotAsked = 2,   // bad URLs, an unreadable file, no query in it, no server
+};
+
+// Reports to `out` line by line, troubles of the run itself to `err`.
+using Print = std::function<void(std::string_view line)>;
+[[nodiscard]] CompareVerdict compare(const CompareOptions& options, const Clock& clock,
+                                     const Print& out, const Print& err);
+
+}  // namespace halite::app

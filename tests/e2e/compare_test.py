@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""`halite compare` with two servers: the same answers, other answers, and servers and files that are not there."""
+
+import re
+import time
+import unittest
+
+import support
+
+T = 1356998400
+QUERY = f"start={T}&end={T + 100}&m=sum:sys.cpu.user"
+LOG = '10.0.0.1 - - [22/Nov/2026:10:00:00 +0000] "{} HTTP/1.1" 200 99 "-" "agent"'
+
+
+def points(values, **tags):
+    return [{"metric": "sys.cpu.user", "timestamp": T + i, "value": value, "tags": tags}
+            for i, value in enumerate(values) if value is not None]
+
+
+class Compare(support.HaliteTest):
+    def setUp(self):
+        super().setUp()
+        self.theirs = self.server("--store", "memory", data_dir=self.scratch / "theirs").start()
+        self.ours = self.server("--store", "memory", data_dir=self.scratch / "ours").start()
+        for server in (self.theirs, self.ours):
+            self.assertEqual(server.put(points([1, 2.5, 3], host="a"))[0], 204)
+
+    def compare(self, *lines, more=(), halite=None):
+        (self.scratch / "queries").write_text("\n".join(lines))
+        return self.run_halite("compare", "--opentsdb", f"http://127.0.0.1:{self.theirs.port}",
+                               "--halite", halite or f"http://127.0.0.1:{self.ours.port}/",
+                               "--queries", "queries", *more)
+
+    def test_the_same_data_gives_the_same_answers(self):
+        code, out, err = self.compare(
+            "# every form", f"/api/query?{QUERY}", QUERY, f"http://tsd:4242/api/query?{QUERY}%7Bhost=*%7D",
+            f'{{"start":{T},"queries":[{{"metric":"sys.cpu.user","aggregator":"max"}}]}}',
+            LOG.format(f"GET /api/query?{QUERY}&arrays=true"), LOG.format("POST /api/query"),
+            LOG.format("GET /api/version"), QUERY.replace("sys.cpu.user", "no.such.metric"))
+        self.assertEqual((code, err), (0, ""), out)
+        lines = out.splitlines()
+        self.assertEqual(lines[:2], [
+            "5 queries: 4 the same, 1 refused by both, 0 different, 0 not answered",
+            "of the access log not asked: 1 POST without their bodies, 1 other lines"])
+        self.assertRegex(lines[2], r"^half of the answers within: opentsdb \d+ ms \(slowest \d+ ms\), halite \d+ ms")
+        self.assertEqual(len(lines), 3)
+
+    def test_other_data_is_shown(self):
+        self.ours.put(points([None, 2.75, None, 4], host="a"))
+        self.ours.put(points([7], host="b"))
+        self.theirs.put([{"metric": "theirs", "timestamp": T, "value": 1, "tags": {"host": "a"}}])
+        code, out, err = self.compare(
+            f"/api/query?start={T}&end={T + 100}&m=none:sys.cpu.user", f"start={T}&end={T + 9}&m=sum:theirs",
+            f"start={T - 1}&end={T}&m=sum:sys.cpu.user%7Bhost=a%7D", "nonsense")
+        self.assertEqual((code, err), (1, "halite: queries:4: neither a query nor a line of an access log\n"))
+        shown, rest = out.split("line 2: ")
+        self.assertEqual(shown.splitlines(), [
+            f"line 1: /api/query?start={T}&end={T + 100}&m=none:sys.cpu.user",
+            "  sys.cpu.user {host=a}: 2 points differ (opentsdb has 3, halite 4)",
+            f"    {T + 1}: opentsdb 2.5, halite 2.75",
+            f"    {T + 3}: opentsdb nothing, halite 4",
+            "  only halite has sys.cpu.user {host=b}: 1 points"])
+        self.assertIn("opentsdb: 200 its answer", rest)
+        self.assertRegex(rest, r"halite: 400 .*theirs")
+        self.assertIn("3 queries: 1 the same, 0 refused by both, 2 different, 0 not answered", rest)
+        self.assertIn("1 lines not understood", rest)
+
+    def test_times_that_move_are_the_same_for_both(self):
+        now = int(time.time())
+        for server in (self.theirs, self.ours):
+            server.put([{"metric": "young", "timestamp": now - i, "value": i, "tags": {"host": "a"}} for i in range(300)])
+        self.ours.put([{"metric": "young", "timestamp": now + 1, "value": 9, "tags": {"host": "a"}}])
+        code, out, err = self.compare("start=10m-ago&m=sum:10s-sum:young")
+        self.assertEqual((code, err), (0, ""), out)  # the newest minute is not asked for
+        code, out, err = self.compare("start=10m-ago&m=sum:young", more=("--lag-ms", "-10000"))
+        self.assertEqual((code, err), (1, ""), out)
+
+    def test_a_server_that_is_not_there(self):
+        self.ours.kill()
+        code, out, _ = self.compare(QUERY)
+        self.assertEqual(code, 2)
+        self.assertRegex(out, rf"halite: 127.0.0.1:{self.ours.port}: Connection refused")
+        self.assertIn("1 not answered", out)
+        self.theirs.kill()
+        code, out, _ = self.compare(QUERY)
+        self.assertEqual(code, 2)
+        self.assertEqual(len(re.findall("Connection refused", out)), 2)
+
+    def test_wrong_urls_files_and_flags(self):
+        code, out, err = self.compare(QUERY, halite="127.0.0.1:4242")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn('bad URL "127.0.0.1:4242": no http://', err)
+        code, out, err = self.compare("# nothing")
+        self.assertEqual((code, out, err), (2, "", "halite: there is no query in queries\n"))
+        both = ("--opentsdb", self.theirs_url(), "--halite", self.theirs_url())
+        code, out, err = self.run_halite("compare", *both, "--queries", "nowhere")
+        self.assertEqual((code, out, err), (2, "", "halite: cannot read nowhere\n"))
+        code, _, err = self.run_halite("compare", *both)
+        self.assertEqual(code, 2)
+        self.assertIn("--queries is required", err)
+
+    def theirs_url(self):
+        return f"http://127.0.0.1:{self.theirs.port}"
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,97 @@
+"""What may happen to a cluster: each a function that makes it happen and returns when it is over, though perhaps not yet
+recovered from."""
+
+import time
+
+from traffic import Flood, START_MS
+
+STOPPED_SECONDS = 30
+REST_SECONDS = 3
+
+
+def _regions(cluster, table):
+    """[(server's name, encoded name, first key)]"""
+    lines = cluster.tool("regions", table, check=False).stdout.splitlines()
+    return [tuple(line.split("\t")) for line in lines]
+
+
+def _region_server(cluster, choose, with_meta):
+    meta = cluster.region_server_of(_regions(cluster, "hbase:meta")[0][0])
+    others = [name for name in cluster.servers if name.startswith("rs") and name != meta]
+    return meta if with_meta else choose.choice(others)
+
+
+def spread(cluster):
+    """So that every region server has something to lose: one that comes back gets nothing by itself for long."""
+    for table in ("tsdb", "tsdb-uid"):
+        cluster.tool("spread", table)
+
+
+def moves(cluster, _daemons, choose, _seconds):
+    """Regions go to other servers while they are written and read."""
+    for table in ("tsdb", "tsdb", "tsdb-uid"):
+        regions = _regions(cluster, table)
+        if regions:
+            cluster.tool("move", choose.choice(regions)[1], check=False)
+
+
+def splits(cluster, _daemons, choose, _seconds):
+    """In the middle of a metric's hours."""
+    for _ in range(2):
+        salt, metric = choose.randrange(8), choose.randrange(1, 6)
+        hour = START_MS // 1000 + 3600 * choose.randrange(1, 6)
+        cluster.tool("split", "tsdb", f"{salt:02x}{metric:06x}{hour:08x}", check=False)
+
+
+def kill_meta_server(cluster, _daemons, choose, _seconds):
+    """The region server with hbase:meta, by kill -9; another one comes after a while."""
+    name = _region_server(cluster, choose, with_meta=True)
+    cluster.kill(name)
+    time.sleep(REST_SECONDS)
+    cluster.launch(name)
+
+
+def kill_region_server(cluster, _daemons, choose, _seconds):
+    name = _region_server(cluster, choose, with_meta=False)
+    cluster.kill(name)
+    time.sleep(REST_SECONDS)
+    cluster.launch(name)
+
+
+def stop_region_server(cluster, _daemons, choose, _seconds):
+    """SIGSTOP: its connections stay, it says nothing. When it goes on it is told that it is dead, and ends."""
+    name = _region_server(cluster, choose, with_meta=choose.random() < 0.5)
+    cluster.pause(name)
+    time.sleep(STOPPED_SECONDS)
+    cluster.resume(name)
+    if cluster.servers[name].await_end(time.monotonic() + 60):
+        cluster.launch(name)
+
+
+def kill_master(cluster, _daemons, _choose, _seconds):
+    cluster.kill("master")
+    time.sleep(REST_SECONDS)
+    cluster.launch("master")
+
+
+def kill_zookeeper(cluster, _daemons, _choose, _seconds):
+    """For less than the servers' sessions last."""
+    cluster.kill("zookeeper")
+    time.sleep(REST_SECONDS)
+    cluster.launch("zookeeper")
+
+
+def all_away(cluster, daemons, _choose, seconds):
+    """No server at all for a while, by kill -9, under a flood of points."""
+    floods = [Flood(daemon) for daemon in daemons]
+    for flood in floods:
+        flood.start()
+    cluster.kill_all()
+    time.sleep(seconds)
+    for flood in floods:
+        flood.stop()
+    cluster.start()
+
+
+ALL = {weather.__name__: weather for weather in (
+    moves, splits, kill_meta_server, kill_region_server, stop_region_server, kill_master, kill_zookeeper, all_away)}
