@@ -8,6 +8,7 @@
 #include "storage/delete_points.h"
 #include "storage/estimate_reading.h"
 #include "storage/last_points.h"
+#include "storage/salt_sharding.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
 
@@ -43,8 +44,9 @@ CellPointStore::CellPointStore(Parts parts, CellPointStoreOptions options, Table
     : layout_(parts.layout),
       clock_(parts.clock),
       options_(std::move(options)),
-      registry_(tables.names, tables.series, *layout_,
-                SeriesLimits{options_.series_max, options_.series_bytes_max}),
+      registry_(tables.names, tables.series, layout_->widths(),
+                SeriesLimits{options_.series_max, options_.series_bytes_max},
+                std::make_shared<SaltSharding>(layout_)),
       source_{tables.data, kDataFamily, *layout_, registry_, options_.scan},
       appender_(std::make_shared<PointAppender>(
           PointAppender::Parts{tables.data, kDataFamily, layout_, registry_.table(), clock_,

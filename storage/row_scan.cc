@@ -290,7 +290,7 @@ Task<void> RowScan::learn(const std::vector<Row>& rows) {
   if (unknown.empty()) co_return Result<void>();
   std::ranges::sort(unknown);
   unknown.erase(std::ranges::unique(unknown).begin(), unknown.end());
-  CO_TRY(const auto ids, co_await source_.registry.adopt(std::move(unknown)));
+  CO_TRY(const auto ids, co_await source_.registry.loader().adopt(std::move(unknown)));
   for (const Result<SeriesId>& id : ids) {
     if (!id) co_return std::unexpected(id.error());
   }

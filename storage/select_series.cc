@@ -21,12 +21,13 @@ Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
   CO_TRY(std::shared_ptr<const RowSelection> selection,
          co_await RowSelection::resolve(registry, layout, std::move(query), now));
   if (selection->by_tsuid()) {
-    SeriesRegistry::Loader loader{selection->watch(), {}};
-    CO_TRY_VOID(co_await registry.load_series(selection->tsuids(), std::move(loader)));
+    SeriesLoader::Bounds bounds{selection->watch(), {}};
+    CO_TRY_VOID(co_await registry.loader().load_series(selection->tsuids(), std::move(bounds)));
   } else if (!shared) {
     auto count = [selection] { return selection->count(); };
-    SeriesRegistry::Loader loader{selection->watch(), std::move(count)};
-    CO_TRY_VOID(co_await registry.load_metric(selection->metric_uid(), false, std::move(loader)));
+    SeriesLoader::Bounds bounds{selection->watch(), std::move(count)};
+    CO_TRY_VOID(
+        co_await registry.loader().load_metric(selection->metric_uid(), false, std::move(bounds)));
     CO_TRY_VOID(selection->count());
   }
   co_return std::shared_ptr<const Selection>(std::move(selection));
@@ -36,8 +37,9 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
                                         std::shared_ptr<const RowSelection> selection,
                                         std::size_t limit, bool shared) {
   auto count = [selection] { return selection->count(); };
-  SeriesRegistry::Loader loader{selection->watch(), std::move(count)};
-  CO_TRY_VOID(co_await registry.load_metric(selection->metric_uid(), shared, std::move(loader)));
+  SeriesLoader::Bounds bounds{selection->watch(), std::move(count)};
+  CO_TRY_VOID(
+      co_await registry.loader().load_metric(selection->metric_uid(), shared, std::move(bounds)));
   CO_TRY_VOID(selection->count());
   const RowSelection::Known known = selection->known();
   std::vector<SeriesId> ids = known->by_shard();

@@ -29,7 +29,7 @@ struct Core {
         chunks(std::move(opened_chunks)),
         log(std::move(opened_log)),
         name_log(*log),
-        registry(std::move(names), std::move(series), retention->base(),
+        registry(std::move(names), std::move(series), retention->base().widths(),
                  SeriesLimits{options.series_max, options.series_bytes_max}, retention),
         generations(chunks->mark().flush_number, retention->shard_count(), options.series_max,
                     log->last()),

@@ -220,12 +220,12 @@ Result<void> Forgetting::doom(std::uint32_t shard, std::vector<Bytes> tsuids) {
 
 // Into memory, as far as they can be: one whose names are lost stays where it is.
 Result<void> Forgetting::load(std::vector<Bytes> tsuids) {
-  const Result<void> loaded = run_here(core_->registry.load_series(tsuids, {}));
+  const Result<void> loaded = run_here(core_->registry.loader().load_series(tsuids, {}));
   if (loaded) return {};
   for (Bytes& tsuid : tsuids) {
     std::vector<Bytes> one;
     one.push_back(std::move(tsuid));
-    const Result<void> alone = run_here(core_->registry.load_series(std::move(one), {}));
+    const Result<void> alone = run_here(core_->registry.loader().load_series(std::move(one), {}));
     if (!alone && alone.error().code != Errc::kNotFound) return alone;
   }
   return {};

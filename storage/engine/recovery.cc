@@ -11,7 +11,7 @@
 #include "storage/head/head.h"
 #include "storage/log/records.h"
 #include "storage/schema/deferred_names.h"
-#include "storage/series_registry.h"
+#include "storage/series_rows.h"
 
 namespace halite::storage::engine {
 namespace {

@@ -165,7 +165,7 @@ void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out) {
   std::size_t run = 0;  // points from here on are of one type
   bool floats = false;
   while (from != end) {
-    const StreamPoint point = decode_point(from, state);
+    const StreamPoint point = point_stream::decode_point(from, state);
     if (point.time < range.begin || point.time >= range.end) continue;
     if (point.is_float != floats) {
       out.floats.append(count - run, floats);

@@ -40,12 +40,14 @@ void HeadShard::append(std::uint32_t place, const StreamPoint& point) {
   std::size_t room = end_of_room(series.blocks) - series.used;
   if (room >= kStreamPointBytesMax) {
     std::uint8_t* const begin = end_of(series);
-    series.used += static_cast<std::uint16_t>(encode_point(begin, series, point) - begin);
+    series.used +=
+        static_cast<std::uint16_t>(point_stream::encode_point(begin, series, point) - begin);
     return;
   }
   std::array<std::uint8_t, kStreamPointBytesMax> bytes;
   const std::uint8_t* from = bytes.data();
-  auto left = static_cast<std::size_t>(encode_point(bytes.data(), series, point) - from);
+  auto left =
+      static_cast<std::size_t>(point_stream::encode_point(bytes.data(), series, point) - from);
   while (true) {
     const std::size_t part = std::min(left, room);
     std::memcpy(end_of(series), from, part);

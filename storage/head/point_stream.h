@@ -38,8 +38,9 @@ struct StreamPoint {
   bool is_float = false;
 };
 
-// The bits of a control byte, and the small numbers around them.
 namespace point_stream {
+
+// The bits of a control byte, and the small numbers around them.
 
 inline constexpr std::uint8_t kLengthMask = 0x0F;
 inline constexpr std::uint8_t kFloatBit = 0x10;
@@ -95,13 +96,10 @@ inline std::int32_t kept_step(std::uint64_t step) {
   return static_cast<std::uint64_t>(std::int64_t{kept}) == step ? kept : 0;
 }
 
-}  // namespace point_stream
-
 // Writes a point at `to`, where kStreamPointBytesMax bytes are free; returns the end of it. State
 // is anything with the members of StreamState.
 template <class State>
 [[nodiscard]] std::uint8_t* encode_point(std::uint8_t* to, State& state, const StreamPoint& point) {
-  using namespace point_stream;  // NOLINT(google-build-using-namespace)
   const auto step = static_cast<std::uint64_t>(point.time) - static_cast<std::uint64_t>(state.time);
   const auto step_before = static_cast<std::uint64_t>(std::int64_t{state.step});
   if (!point.is_float && step == step_before) {
@@ -146,7 +144,6 @@ template <class State>
 
 // Reads a point that encode_point() wrote; moves `from` behind it.
 [[nodiscard]] inline StreamPoint decode_point(const std::uint8_t*& from, StreamState& state) {
-  using namespace point_stream;  // NOLINT(google-build-using-namespace)
   const std::uint8_t control = *from++;
   auto step = static_cast<std::uint64_t>(std::int64_t{state.step});
   if ((control & kShortBit) != 0) {
@@ -170,4 +167,5 @@ template <class State>
   return {.time = state.time, .value = state.value, .is_float = is_float};
 }
 
+}  // namespace point_stream
 }  // namespace halite::storage

@@ -8,6 +8,7 @@
 
 #include "common/json_string.h"
 #include "storage/meta/merge_put.h"
+#include "storage/schema/name_kind.h"
 
 namespace halite::storage {
 

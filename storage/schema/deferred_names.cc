@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "storage/schema/name_kind.h"
+
 namespace halite::storage {
 namespace {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "storage/schema/name_kind.h"
+
 namespace halite::storage {
 namespace {
 

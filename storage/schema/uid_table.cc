@@ -7,10 +7,10 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "storage/schema/deferred_names.h"
 #include "storage/schema/forgotten_names.h"
+#include "storage/schema/name_kind.h"
 #include "storage/schema/shared_assignment.h"
 #include "storage/schema/uid_assigner.h"
 #include "storage/schema/uid_cache.h"
@@ -20,43 +20,7 @@ namespace {
 
 using Key = std::pair<NameKind, std::string>;
 
-Result<void> check_name(NameKind kind, std::string_view name) {
-  if (name.empty() || name.size() > kRowKeyBytesMax || name == std::string_view("\0", 1)) {
-    return fail(Errc::kInvalidArgument,
-                fmt::format("a name for '{}' takes 1 to {} bytes and is not a single zero byte; "
-                            "this one has {} bytes",
-                            name_kind_text(kind), kRowKeyBytesMax, name.size()));
-  }
-  return {};
-}
-
 }  // namespace
-
-std::string_view name_kind_text(NameKind kind) {
-  switch (kind) {
-    case NameKind::kMetric:
-      return "metrics";
-    case NameKind::kTagKey:
-      return "tagk";
-    case NameKind::kTagValue:
-      return "tagv";
-  }
-  std::unreachable();
-}
-
-Error no_such_name(NameKind kind, std::string_view name) {
-  return Error{
-      Errc::kNotFound, fmt::format("No such name for '{}': '{}'", name_kind_text(kind), name), {}};
-}
-
-Error no_such_uid(NameKind kind, BytesView uid) {
-  std::vector<int> bytes;
-  for (const char byte : uid) bytes.push_back(static_cast<signed char>(byte));
-  return Error{
-      Errc::kNotFound,
-      fmt::format("No such unique ID for '{}': [{}]", name_kind_text(kind), fmt::join(bytes, ", ")),
-      {}};
-}
 
 TableSpec uid_table_spec(std::string name) {
   TableSpec spec;
@@ -92,8 +56,8 @@ struct UidTable::Impl {
   std::array<UidCache, 3> caches;
   std::optional<DeferredNames> deferred;    // set before anything else
   std::optional<ForgottenNames> forgotten;  // together with deferred
-  std::function<std::shared_ptr<const SeriesHold>()>
-      hold;                       // set before anything else; may be empty
+  // Set before anything else; may be empty.
+  std::function<std::shared_ptr<const SeriesHold>()> hold;
   std::vector<Watcher> watchers;  // set before anything else
   SharedAssignment assignment;    // where nothing is deferred
 };

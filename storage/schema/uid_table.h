@@ -5,15 +5,13 @@
 // winner's id and leaks his own. Found pairs are cached for ever; name views stay valid as long as
 // the table object. What is not found is asked again each time.
 //
-//   Lifetime a table that forgets names (forgotten()) keeps those that somebody was told of while
-//   he
-//            keeps a hold() from before.
-//   Names    are stored in ISO-8859-1 or UTF-8 bytes as given; length 1 to 32 767 bytes. The one
-//            byte 0 is no name: its row holds the counters.
-//   Threads  any call from any thread.
-//   Errors   kNotFound "No such name for 'metrics': 'x'", "No such unique ID for 'metrics': [0, 0,
-//            1]";
-//            kTooLarge "All Unique IDs for metrics on 3 bytes are already assigned!".
+//   Names     are stored in ISO-8859-1 or UTF-8 bytes as given; see check_name() (name_kind.h).
+//   Lifetime  a table that forgets names (forgotten()) keeps those that somebody was told of while
+//             he keeps a hold() from before.
+//   Threads   any call from any thread.
+//   Errors    kNotFound "No such name for 'metrics': 'x'", "No such unique ID for 'metrics': [0, 0,
+//             1]";
+//             kTooLarge "All Unique IDs for metrics on 3 bytes are already assigned!".
 #pragma once
 
 #include <cstdint>
@@ -31,12 +29,6 @@ namespace halite::storage {
 
 class ForgottenNames;
 class NameLog;
-
-[[nodiscard]] std::string_view name_kind_text(NameKind kind);  // "metrics", "tagk", "tagv"
-
-// "No such name for 'metrics': 'x'" and "No such unique ID for 'metrics': [0, 0, 1]", kNotFound.
-[[nodiscard]] Error no_such_name(NameKind kind, std::string_view name);
-[[nodiscard]] Error no_such_uid(NameKind kind, BytesView uid);
 
 class UidTable {
  public:

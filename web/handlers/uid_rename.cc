@@ -14,6 +14,7 @@
 #include "ingest/writer.h"
 #include "storage/meta/java_map.h"
 #include "storage/meta/metadata.h"
+#include "storage/schema/name_kind.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"

@@ -18,7 +18,7 @@ std::vector<std::uint8_t> encode(const std::vector<StreamPoint>& points) {
   for (const StreamPoint& point : points) {
     std::array<std::uint8_t, kStreamPointBytesMax> room{};
     const std::uint8_t* begin = room.data();
-    const std::uint8_t* end = encode_point(room.data(), state, point);
+    const std::uint8_t* end = point_stream::encode_point(room.data(), state, point);
     bytes.insert(bytes.end(), begin, end);
   }
   return bytes;
@@ -29,7 +29,7 @@ void expect_round_trip(const std::vector<StreamPoint>& points) {
   StreamState state;
   const std::uint8_t* from = bytes.data();
   for (const StreamPoint& want : points) {
-    const StreamPoint got = decode_point(from, state);
+    const StreamPoint got = point_stream::decode_point(from, state);
     ASSERT_EQ(got.time, want.time);
     ASSERT_EQ(got.value, want.value);
     ASSERT_EQ(got.is_float, want.is_float);

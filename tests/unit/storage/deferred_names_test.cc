@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/memory_store.h"
+#include "storage/schema/name_kind.h"
 #include "storage/schema/uid_table.h"
 #include "tests/support/run_task.h"
 

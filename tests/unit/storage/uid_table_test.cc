@@ -11,6 +11,7 @@
 
 #include "common/gather.h"
 #include "storage/memory_store.h"
+#include "storage/schema/name_kind.h"
 
 namespace halite::storage {
 namespace {
