@@ -34,7 +34,8 @@ struct PointColumns {
     floats.reserve(size);
   }
   void clear() { truncate(0); }
-  void truncate(std::size_t size) {
+  void truncate(std::size_t size) { resize(size); }
+  void resize(std::size_t size) {
     times.resize(size);
     values.resize(size);
     floats.resize(size);

@@ -34,27 +34,42 @@ double aggregate(std::span<const double> numbers) {
   }
 }
 
+// How many of the points are before `end`, the first of which is. Mostly as many as `guess`, which
+// had the bucket before.
+std::size_t points_before(std::span<const TimestampMs> times, TimestampMs end, std::size_t guess) {
+  if (guess < times.size() && times[guess - 1] < end && times[guess] >= end) return guess;
+  std::size_t count = 1;
+  while (count < times.size() && times[count] < end) ++count;
+  return count;
+}
+
 // Appends the buckets of fixed length that end among these points, and returns how many points
 // those have: what most questions do most of the time, without a call a bucket.
 template <AggregatorKind kKind>
 std::size_t add_whole_buckets(PointSpan points, std::int64_t interval, PointColumns& out) {
   const std::span<const TimestampMs> times = points.times;
   const auto buckets = static_cast<std::size_t>((times.back() - times.front()) / interval + 2);
-  out.reserve(out.size() + std::min(buckets, times.size()));
+  const std::size_t before = out.size();
+  out.resize(before + std::min(buckets, times.size()));
+  TimestampMs* time_out = out.times.data() + before;
+  ValueBits* value_out = out.values.data() + before;
   std::size_t begin = 0;
-  TimestampMs bucket = 0;
-  TimestampMs end = 0;  // of it
+  std::size_t length = 1;
+  TimestampMs end = times[0] - times[0] % interval;  // of the bucket before
   while (begin < times.size()) {
     const TimestampMs time = times[begin];
     // Mostly it is the next one.
-    bucket = begin > 0 && time < end + interval ? end : time - time % interval;
+    const TimestampMs bucket = time < end + interval ? end : time - time % interval;
     end = bucket + interval;
-    std::size_t behind = begin + 1;
-    while (behind < times.size() && times[behind] < end) ++behind;
-    if (behind == times.size()) break;  // more may come
-    out.push(bucket, aggregate<kKind>(points.numbers.subspan(begin, behind - begin)));
-    begin = behind;
+    length = points_before(times.subspan(begin), end, length);
+    if (begin + length == times.size()) break;  // more may come
+    *time_out++ = bucket;
+    *value_out++ = double_bits(aggregate<kKind>(points.numbers.subspan(begin, length)));
+    begin += length;
   }
+  const auto after = static_cast<std::size_t>(time_out - out.times.data());
+  std::fill(out.floats.begin() + static_cast<std::ptrdiff_t>(before), out.floats.end(), 1);
+  out.truncate(after);
   return begin;
 }
 

@@ -1,6 +1,8 @@
 #include "query/pipeline.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace halite::query {
 namespace {
@@ -27,8 +29,8 @@ void append_block(const storage::Block& block, PointColumns& to) {
   for (std::size_t i = 0; i < block.size(); ++i) to.floats[before + i] = block.floats[i] ? 1 : 0;
 }
 
-PointSpan as_numbers(const storage::Block& block, std::vector<double>& numbers) {
-  numbers.resize(block.size());
+PointSpan as_numbers(const storage::Block& block, std::span<double> room) {
+  const std::span<double> numbers = room.first(block.size());
   const std::size_t floats = block.floats.count();
   if (floats == block.size()) {
     std::ranges::transform(block.values, numbers.begin(), as_double);
@@ -88,7 +90,8 @@ void Pipeline::add(const storage::Block& block, PipelineScratch& scratch, PointC
   }
   scratch.buckets.clear();
   if (block.totals.empty()) {
-    downsampler_->add(as_numbers(block, scratch.numbers), scratch.buckets);
+    std::array<double, storage::kBlockPointsMax> numbers;  // nothing is in it yet
+    downsampler_->add(as_numbers(block, numbers), scratch.buckets);
   } else {
     downsampler_->add(block.totals, scratch.buckets);
   }

@@ -17,7 +17,6 @@ namespace halite::query {
 
 // Room that the series of one shard use in turn.
 struct PipelineScratch {
-  std::vector<double> numbers;
   PointColumns raw;
   PointColumns buckets;
   PointColumns filled;

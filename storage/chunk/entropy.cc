@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -123,8 +124,10 @@ constexpr std::uint8_t kZigzag = 0x08;
 
 // How a symbol of rANS becomes a number again.
 struct Alphabet {
-  std::array<std::uint64_t, kRansSymbolsMax> bases{};
-  std::array<std::uint8_t, kRansSymbolsMax> bits{};
+  // Of the first `size` symbols; others never come.
+  std::array<std::uint64_t, kRansSymbolsMax> bases;
+  std::array<std::uint8_t, kRansSymbolsMax> bits;
+  std::size_t size = 0;
   unsigned bits_most = 0;
 };
 
@@ -187,6 +190,7 @@ void add_low_bits(BytesView low, const Alphabet& alphabet, std::span<const std::
 bool read_alphabet(Reader& from, unsigned mantissa, Alphabet& alphabet, RansShares& shares) {
   BitReader bits(from.left());
   const auto symbols = static_cast<std::size_t>(bits.get(8)) + 1;
+  alphabet.size = symbols;
   std::uint64_t bucket = get_gamma(bits);
   for (std::size_t i = 0; i < symbols; ++i) {
     if (i > 0) bucket += get_gamma(bits) + 1;
@@ -303,38 +307,57 @@ class EntropyDecoder {
     }
     if (!shares.shares.empty()) symbols_.emplace(shares);
     if (alphabet_.bits_most > 0) return;
-    for (std::uint64_t& base : alphabet_.bases) base = undo(base, is_zigzag(), centre_);
+    for (std::size_t i = 0; i < alphabet_.size; ++i) {
+      alphabet_.bases[i] = undo(alphabet_.bases[i], is_zigzag(), centre_);
+    }
   }
 
   // The first `wanted` of a run of `numbers`; takes all that `from` has left if these are not all.
+  // Of the first `summed` only the sum, in place of the last of them.
   void read(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
-            std::size_t wanted) const {
-    scratch.symbols.assign(wanted, 0);
-    if (symbols_) symbols_->read(from, scratch.symbols, numbers.size());
+            std::size_t wanted, std::size_t summed) const {
+    if (symbols_) {
+      scratch.symbols.resize(std::max(scratch.symbols.size(), wanted));
+      symbols_->read(from, std::span(scratch.symbols).first(wanted), numbers.size());
+    } else {
+      scratch.symbols.assign(std::max(scratch.symbols.size(), wanted), 0);
+    }
     if (!from.ok()) return;
+    const std::span<const std::uint8_t> symbols = std::span(scratch.symbols).first(wanted);
     const bool all = wanted == numbers.size();
     numbers = numbers.first(wanted);
     if (alphabet_.bits_most == 0) {
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = alphabet_.bases[scratch.symbols[i]];
-      }
+      take_bases(symbols, numbers, summed);
       if (!all) from.take(from.left().size());
       return;
     }
     std::size_t low_bits = 0;
-    for (const std::uint8_t symbol : scratch.symbols) low_bits += alphabet_.bits[symbol];
+    for (const std::uint8_t symbol : symbols) low_bits += alphabet_.bits[symbol];
     const BytesView low = from.take((low_bits + 7) / 8);
     if (!all) from.take(from.left().size());
     if (!from.ok()) return;
     if (alphabet_.bits_most > 56) {
-      add_low_bits<true>(low, alphabet_, scratch.symbols, is_zigzag(), centre_, numbers);
+      add_low_bits<true>(low, alphabet_, symbols, is_zigzag(), centre_, numbers);
     } else {
-      add_low_bits<false>(low, alphabet_, scratch.symbols, is_zigzag(), centre_, numbers);
+      add_low_bits<false>(low, alphabet_, symbols, is_zigzag(), centre_, numbers);
     }
+    if (summed == 0) return;
+    numbers[summed - 1] = std::reduce(numbers.begin(), numbers.begin() + summed, std::uint64_t{0});
   }
 
  private:
   [[nodiscard]] bool is_zigzag() const { return (head_ & kZigzag) != 0; }
+
+  // Where the bases are the numbers.
+  void take_bases(std::span<const std::uint8_t> symbols, std::span<std::uint64_t> numbers,
+                  std::size_t summed) const {
+    if (summed > 0) {
+      std::uint64_t sum = 0;
+      for (const std::uint8_t symbol : symbols.first(summed)) sum += alphabet_.bases[symbol];
+      numbers[summed - 1] = sum;
+    }
+    for (std::size_t i = summed; i < numbers.size(); ++i) numbers[i] = alphabet_.bases[symbols[i]];
+  }
 
   const std::uint8_t head_;
   const std::uint64_t centre_;
@@ -351,9 +374,9 @@ void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
 }
 
 void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
-                  std::size_t wanted) {
+                  std::size_t wanted, std::size_t summed) {
   const EntropyDecoder decoder(from);
-  if (from.ok()) decoder.read(from, scratch, numbers, wanted);
+  if (from.ok()) decoder.read(from, scratch, numbers, wanted, summed);
 }
 
 void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShape shape,
@@ -368,9 +391,10 @@ void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShap
   out.append(coded);
 }
 
-void read_entropy_segments(Reader& from, std::size_t segment, std::size_t begin, std::size_t end,
-                           EntropyScratch& scratch, std::span<std::uint64_t> numbers) {
+void read_entropy_segments(Reader& from, SegmentsWanted wanted, EntropyScratch& scratch,
+                           std::span<std::uint64_t> numbers) {
   const EntropyDecoder decoder(from);
+  const auto [segment, begin, end, summed] = wanted;
   const std::size_t segments = (numbers.size() + segment - 1) / segment;
   const std::size_t segments_end = (end + segment - 1) / segment;
   std::size_t all = 0;     // bytes
@@ -390,7 +414,8 @@ void read_entropy_segments(Reader& from, std::size_t segment, std::size_t begin,
     Reader one(coded.take(sizes[i - begin]));
     const std::size_t at = i * segment;
     const auto of_segment = numbers.subspan(at, std::min(segment, numbers.size() - at));
-    decoder.read(one, scratch, of_segment, std::min(of_segment.size(), end - at));
+    decoder.read(one, scratch, of_segment, std::min(of_segment.size(), end - at),
+                 i == begin ? summed : 0);
     if (!one.ok() || !one.left().empty()) return from.set_bad();
   }
 }

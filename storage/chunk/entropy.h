@@ -40,9 +40,10 @@ void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
                     EntropyScratch& scratch, Bytes& out);
 
 // Fills the first `wanted` (at least one) of `numbers`; makes the reader bad if its bytes are not
-// of as many numbers. Where not all are wanted, it takes all that the reader has.
+// of as many numbers. Where not all are wanted, it takes all that the reader has. Of the first
+// `summed` (at most `wanted`) only the sum is wanted, in place of the last of them.
 void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
-                  std::size_t wanted);
+                  std::size_t wanted, std::size_t summed = 0);
 
 // The same in segments of so many numbers each (the last may have fewer), any of which can be read
 // alone.
@@ -51,8 +52,14 @@ void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShap
 
 // Fills `numbers` from the segment `begin`, counted in segments, to before the number `end`, which
 // lies in it or behind; leaves others as they are. Makes the reader bad if its bytes are not of
-// that many numbers.
-void read_entropy_segments(Reader& from, std::size_t segment, std::size_t begin, std::size_t end,
-                           EntropyScratch& scratch, std::span<std::uint64_t> numbers);
+// that many numbers. `summed` as above, of the first segment read.
+struct SegmentsWanted {
+  std::size_t segment = 0;  // numbers in each
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t summed = 0;
+};
+void read_entropy_segments(Reader& from, SegmentsWanted wanted, EntropyScratch& scratch,
+                           std::span<std::uint64_t> numbers);
 
 }  // namespace halite::storage::chunk

@@ -105,7 +105,7 @@ void append_segments(const Plan& plan, std::span<const std::uint64_t> residuals,
 
 // The residuals of the segments that a part needs, and what stands before them.
 struct SegmentsRead {
-  std::size_t begin = 0;  // of the residuals
+  std::size_t begin = 0;  // of the residuals; what stands there may be the sum of those up to it
   std::size_t end = 0;
   Carry before;  // of a first segment nothing
 };
@@ -115,6 +115,12 @@ std::size_t residuals_wanted(Part part, std::size_t order,
                              std::span<const std::uint64_t> residuals) {
   const std::size_t end = std::min(part.end, residuals.size() + order);
   return end <= order ? 1 : end - order;
+}
+
+// How many of the residuals from `begin` on are wanted as their sum only: those that lead up to the
+// part where each number is the one before and a residual.
+std::size_t residuals_summed(Part part, std::size_t order, std::size_t begin, std::size_t end) {
+  return order == 1 && part.begin > begin ? std::min(part.begin, end) - begin : 0;
 }
 
 SegmentsRead read_segments(Reader& from, std::size_t order, Part part, EntropyScratch& scratch,
@@ -133,7 +139,11 @@ SegmentsRead read_segments(Reader& from, std::size_t order, Part part, EntropySc
     const std::uint64_t difference = order == 2 ? from.signed_varint() : 0;
     if (i == first) read.before = {.number = number, .difference = difference};
   }
-  read_entropy_segments(from, segment, first, read.end, scratch, residuals);
+  const std::size_t summed = residuals_summed(part, order, read.begin, read.end);
+  read_entropy_segments(from,
+                        {.segment = segment, .begin = first, .end = read.end, .summed = summed},
+                        scratch, residuals);
+  if (summed > 0) read.begin += summed - 1;
   return read;
 }
 
@@ -308,9 +318,12 @@ void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbe
   if (coder == Coder::kEntropy && !residuals.empty()) {
     // What follows is not needed.
     const std::size_t wanted = residuals_wanted(part, head.order, residuals);
-    read_entropy(from, scratch.entropy, residuals, wanted);
-    residuals = residuals.first(wanted);
-    numbers = numbers.first(head.order + wanted);
+    const std::size_t summed = residuals_summed(part, head.order, 0, wanted);
+    read_entropy(from, scratch.entropy, residuals, wanted, summed);
+    // What leads up to the part is one step.
+    const std::size_t skipped = summed > 0 ? summed - 1 : 0;
+    residuals = residuals.subspan(skipped, wanted - skipped);
+    numbers = numbers.subspan(skipped, head.order + wanted - skipped);
   } else if (!residuals.empty()) {
     read_residuals(coder, from, scratch, residuals);
   }

@@ -73,6 +73,7 @@ bool get_rans_shares(BitReader& from, std::size_t symbols, RansShares& shares) {
   if (shares.log2_total > kLog2Most) return false;
   std::uint32_t left = 1u << shares.log2_total;
   shares.shares.clear();
+  shares.shares.reserve(symbols);
   for (std::size_t i = 0; i + 1 < symbols; ++i) {
     const auto followers = static_cast<std::uint32_t>(symbols - i - 1);
     const auto width = static_cast<unsigned>(std::bit_width(left - followers - 1));
@@ -119,15 +120,29 @@ void append_rans(std::span<const std::uint8_t> symbols, const RansShares& shares
 }
 
 RansDecoder::RansDecoder(const RansShares& shares) : log2_total_(shares.log2_total) {
-  std::uint32_t* place = table_.data();
-  for (std::size_t symbol = 0; symbol < shares.shares.size(); ++symbol) {
-    const std::uint32_t share = shares.shares[symbol];
-    const auto head = static_cast<std::uint32_t>(symbol << 24 | (share - 1) << 12);
-    for (std::uint32_t i = 0; i < share; ++i) *place++ = head | i;
+  std::uint32_t* place = places_.data();
+  std::uint8_t* symbol = symbols_.data();
+  for (std::size_t i = 0; i < shares.shares.size(); ++i) {
+    const std::uint32_t share = shares.shares[i];
+    for (std::uint32_t within = 0; within < share; ++within) *place++ = share << 16 | within;
+    symbol = std::fill_n(symbol, share, static_cast<std::uint8_t>(i));
   }
 }
 
 void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const {
+  switch (log2_total_) {  // known to the compiler, shifts and masks cost half
+    case kLog2Least:
+      return read<kLog2Least>(from, symbols, total);
+    case kLog2Least + 1:
+      return read<kLog2Least + 1>(from, symbols, total);
+    default:
+      return read<kLog2Most>(from, symbols, total);
+  }
+}
+
+template <unsigned kLog2Total>
+void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const {
+  static_assert(kLog2Least + 2 == kLog2Most);
   const std::uint64_t words = from.varint();
   if (words < 2 * kStates || words > total + 2 * kStates) from.set_bad();
   const BytesView bytes = from.take(words * 2);
@@ -140,17 +155,18 @@ void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_
     if (state < kStateMin) return from.set_bad();
     at += 4;
   }
-  const std::uint32_t mask = (1u << log2_total_) - 1;
-  const unsigned shift = log2_total_;
+  const auto step = [this](std::uint32_t state, std::uint8_t& symbol) {
+    const std::uint32_t low = state & ((1U << kLog2Total) - 1);
+    const std::uint32_t place = places_[low];
+    symbol = symbols_[low];
+    return (place >> 16) * (state >> kLog2Total) + (place & 0xFFFF);
+  };
   std::size_t i = 0;
   // Four symbols take at most four words: no bounds to check among them.
   for (; i + kStates <= symbols.size() && end - at >= 8; i += kStates) {
 #pragma clang loop unroll(full)
     for (std::size_t k = 0; k < kStates; ++k) {
-      const std::uint32_t entry = table_[states[k] & mask];
-      symbols[i + k] = static_cast<std::uint8_t>(entry >> 24);
-      const std::uint32_t state =
-          ((entry >> 12 & 0xFFF) + 1) * (states[k] >> shift) + (entry & 0xFFF);
+      const std::uint32_t state = step(states[k], symbols[i + k]);
       const std::uint32_t refilled = state << 16 | load_u16(at);
       at += state < kStateMin ? 2 : 0;
       states[k] = state < kStateMin ? refilled : state;
@@ -158,9 +174,7 @@ void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_
   }
   for (; i < symbols.size(); ++i) {
     std::uint32_t& state = states[i % kStates];
-    const std::uint32_t entry = table_[state & mask];
-    symbols[i] = static_cast<std::uint8_t>(entry >> 24);
-    state = ((entry >> 12 & 0xFFF) + 1) * (state >> shift) + (entry & 0xFFF);
+    state = step(state, symbols[i]);
     if (state < kStateMin) {
       if (at == end) return from.set_bad();
       state = state << 16 | load_u16(at);

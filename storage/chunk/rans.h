@@ -43,9 +43,15 @@ class RansDecoder {
   void read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const;
 
  private:
-  // What one of the 2^log2_total places in a state's low bits says: symbol (8 bits), its share less
-  // one (12), the place within the share (12).
-  std::array<std::uint32_t, std::size_t{1} << 12> table_;
+  static constexpr std::size_t kPlacesMax = std::size_t{1} << 12;
+
+  template <unsigned kLog2Total>
+  void read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const;
+
+  // What one of the 2^log2_total places in a state's low bits says: the share of its symbol (upper
+  // 16 bits), the place within that (lower 16), and the symbol.
+  std::array<std::uint32_t, kPlacesMax> places_;
+  std::array<std::uint8_t, kPlacesMax> symbols_;
   const unsigned log2_total_;
 };
 

@@ -66,8 +66,9 @@ void read_constant_step(Reader& from, TimestampMs first, TimestampMs last, Part 
                         std::span<TimestampMs> times) {
   const std::uint64_t step = constant_step(from, first, last, times.size());
   if (!from.ok()) return;
-  for (std::size_t i = part.begin; i < part.end; ++i) {
-    times[i] = static_cast<TimestampMs>(static_cast<std::uint64_t>(first) + i * step);
+  std::uint64_t time = static_cast<std::uint64_t>(first) + part.begin * step;
+  for (std::size_t i = part.begin; i < part.end; ++i, time += step) {
+    times[i] = static_cast<TimestampMs>(time);
   }
 }
 

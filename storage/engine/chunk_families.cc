@@ -7,6 +7,7 @@
 #include <rocksdb/sst_partitioner.h>
 #include <rocksdb/table.h>
 
+#include "storage/engine/file_shards.h"
 #include "storage/rocks/info_log.h"
 #include "storage/rocks/status.h"
 
@@ -66,6 +67,7 @@ rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cach
   rocksdb::ColumnFamilyOptions family;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   family.compression = rocksdb::kNoCompression;  // chunks are dense already
+  family.table_properties_collector_factories = {note_file_shards()};
   family.disable_auto_compactions = true;
   family.level0_slowdown_writes_trigger = kFilesUnlimited;
   family.level0_stop_writes_trigger = kFilesUnlimited;

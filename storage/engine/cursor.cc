@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "storage/engine/chunk_families.h"
+#include "storage/engine/file_shards.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -74,6 +75,7 @@ Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, By
   if (from == ReadFrom::kMemory) options_.read_tier = rocksdb::kBlockCacheTier;
   options_.iterate_lower_bound = &lower_;
   options_.iterate_upper_bound = &upper_;
+  options_.table_filter = files_of_shards(begin_, end_);
   // Late ones first: what sealing takes from them is in the others before it is gone from them.
   if (over.late != nullptr) late_.open(db, options_, over.late);
   main_.open(db, options_, over.family);

@@ -64,12 +64,14 @@ TEST(Chunk, APartIsWhatTheWholeHasThere) {
   Decoder decoder;
   for (const Shape& shape : all_shapes()) {
     for (const Beat beat : kBeats) {
-      for (const std::size_t count : {1, 5, 130, 2049, 2050, 2051, 4097, 9000}) {
+      for (const std::size_t count : {1, 5, 130, 2049, 2050, 2051, 2880, 2881, 2882, 4097, 9000}) {
         const Points points = make_points(shape, beat, count, random);
         const Bytes bytes = encoded(points, Level::kSealed);
         ASSERT_EQ(decoded(bytes), points);
-        for (int i = 0; i < 6; ++i) {
-          const std::size_t a = random() % count;
+        for (int i = 0; i < 8; ++i) {
+          // Also where a segment ends.
+          const std::size_t a =
+              i >= 6 && count > 2880 ? std::min(count - 1, 2876 + random() % 8) : random() % count;
           const std::size_t b =
               std::min<std::size_t>(count - 1, a + random() % (i < 3 ? 50 : count));
           const TimeRange range = {
