@@ -112,6 +112,7 @@ class ChunkDb {
   Result<void> drop_state(std::size_t index);
   Result<void> rebuild_state();
   [[nodiscard]] Result<State> state_of_cells() const;
+  [[nodiscard]] Result<std::map<Bytes, Bytes>> readable_times() const;
   Result<FlushMark> read_mark() const;
   Result<UnsealedSlots> read_unsealed() const;
   Result<void> require_summaries(UnsealedSlots& unsealed);
@@ -123,6 +124,7 @@ class ChunkDb {
   Result<std::unique_ptr<SstFile>> write_state(const FlushMark& mark, const Changes& changes,
                                                const UnsealedSlots& lines);
   [[nodiscard]] rocksdb::ColumnFamilyHandle* family_of(FileFor purpose) const;
+  Result<void> stop_merging_by_itself();
   Result<void> take_files(std::span<const std::unique_ptr<SstFile>> files);
   Result<void> take_files_on_top(std::vector<std::unique_ptr<SstFile>> files);
   Result<void> add_late_file(std::vector<std::unique_ptr<ChunkFile>>& files);

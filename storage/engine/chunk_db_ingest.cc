@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "common/log.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/chunk_state.h"
 #include "storage/rocks/status.h"
@@ -162,8 +163,20 @@ Result<void> ChunkDb::take_files_on_top(std::vector<std::unique_ptr<SstFile>> fi
   return take_files(all);
 }
 
+// A merge that fails because of damage fails again, and RocksDB tries for ever.
+Result<void> ChunkDb::stop_merging_by_itself() {
+  for (rocksdb::ColumnFamilyHandle* const family : {late_, state_}) {
+    TRY_VOID(checked(db_->SetOptions(family, {{"disable_auto_compactions", "true"}}),
+                     "cannot stop merging files of " + options_.dir));
+  }
+  log::error("files of {} are not merged by themselves any more until the next start",
+             options_.dir);
+  return {};
+}
+
 Result<void> ChunkDb::ingest(std::vector<std::unique_ptr<ChunkFile>> files, const FlushMark& mark,
                              const Changes& changes) {
+  if (options_.damage->take_failed_merge()) TRY_VOID(stop_merging_by_itself());
   TRY_VOID(add_late_file(files));
   UnsealedSlots lines = lines_after(changes);
   std::vector<std::unique_ptr<SstFile>> wanted;

@@ -96,6 +96,7 @@ Result<void> ChunkDb::rebuild_state() {
   log::error("what {} says of itself is damaged: it is told by its keys again, which are all read",
              options_.dir);
   TRY(State told, state_of_cells());
+  TRY(const auto times, readable_times());
   rocksdb::ColumnFamilyHandle* fresh = nullptr;
   // Names sort as numbers of one length do.
   std::uint64_t number = 1;
@@ -112,7 +113,11 @@ Result<void> ChunkDb::rebuild_state() {
     TRY_VOID(checked(batch.Put(state_, slice(unsealed_key(lap)), slice(unsealed_bytes(line))),
                      "cannot write " + options_.dir));
   }
-  TRY_VOID(checked(batch.Put(state_, slice(kSummariesKey), slice("1")), "cannot write"));
+  for (const auto& [name, time] : times) {
+    TRY_VOID(checked(batch.Put(state_, slice(name), slice(time)), "cannot write " + options_.dir));
+  }
+  TRY_VOID(
+      checked(batch.Put(state_, slice(kSummariesKey), slice("1")), "cannot write " + options_.dir));
   TRY_VOID(checked(batch.Put(state_, slice(kStateKey), slice(mark_bytes(told.mark))),
                    "cannot write " + options_.dir));
   rocksdb::WriteOptions lasting;
@@ -123,6 +128,31 @@ Result<void> ChunkDb::rebuild_state() {
   mark_ = told.mark;
   unsealed_ = std::make_shared<const UnsealedSlots>(std::move(told.unsealed));
   return {};
+}
+
+// By name. Where the last expiry is not known any more it was long ago: so expiry looks at the data
+// before it believes the clock.
+Result<std::map<Bytes, Bytes>> ChunkDb::readable_times() const {
+  std::map<Bytes, Bytes> times;
+  Bytes long_ago;
+  append_be<std::uint64_t>(long_ago, 1);
+  times.emplace(kLastExpiryKey, long_ago);
+  Cursor cursor(*db_, over(state_, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'));
+  Bytes from;
+  for (cursor.seek(from);;) {
+    if (!cursor.valid()) {
+      const Result<void> status = cursor.status();
+      if (status) return times;
+      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+      TRY(const bool more, cursor.seek_behind_damage(from));
+      if (!more) return times;
+    }
+    from = cursor.key();
+    const bool is_time =
+        from != kStateKey && from != kSummariesKey && !BytesView(from).starts_with(kUnsealedPrefix);
+    if (is_time) times[from] = Bytes(cursor.value());
+    cursor.next();
+  }
 }
 
 Result<ChunkDb::State> ChunkDb::state_of_cells() const {

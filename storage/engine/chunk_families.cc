@@ -37,7 +37,7 @@ class Listener final : public rocksdb::EventListener {
     if (reason != rocksdb::BackgroundErrorReason::kCompaction || ours.code != Errc::kCorruption) {
       return;
     }
-    damage_->note(ours);
+    damage_->note_failed_merge(ours);
     *error = rocksdb::Status::OK();
   }
 

@@ -18,6 +18,8 @@ inline constexpr std::string_view kStateKey = "state";
 inline constexpr std::string_view kStatePrefix = "state-";
 // Files that no ingest() has taken yet end so.
 inline constexpr std::string_view kUnfinished = ".new";
+// When expired slots were removed last.
+inline constexpr std::string_view kLastExpiryKey = "expiry";
 // Before the place and the generation of a slot that is not sealed.
 inline constexpr std::string_view kUnsealedPrefix = "unsealed";
 

@@ -34,6 +34,19 @@ Bytes between(const Bytes& a, const Bytes& b) {
   return middle;
 }
 
+// a + 2^bit, less where that is no number of so many bytes any more.
+Bytes raised(const Bytes& a, std::size_t bit) {
+  Bytes sum = a;
+  if (bit / 8 >= sum.size()) return Bytes(a.size(), '\0');
+  unsigned carry = 1U << (bit % 8);
+  for (std::size_t i = sum.size() - bit / 8; carry > 0 && i-- > 0;) {
+    carry += static_cast<unsigned char>(sum[i]);
+    sum[i] = static_cast<char>(carry);
+    carry >>= 8;
+  }
+  return sum;
+}
+
 }  // namespace
 
 void Cursor::Source::open(rocksdb::DB& db, const rocksdb::ReadOptions& options,
@@ -109,7 +122,8 @@ void Cursor::advance(BytesView key) {
   sought_ = key;
 }
 
-// A seek to any key up to the damaged ones' end meets them, to any behind does not: by halves.
+// A seek to any key up to the damaged ones' end meets them, to any behind does not. Ever further
+// away first, so as not to pass over what lies before the next damage; then by halves.
 Result<bool> Cursor::seek_behind_damage(BytesView from) {
   // Longer than `from`, so that what is found lies behind it.
   const std::size_t size = std::max(kSearchedBytesMin, from.size() + 1);
@@ -120,16 +134,29 @@ Result<bool> Cursor::seek_behind_damage(BytesView from) {
   };
   Bytes damaged = sized(from);
   Bytes behind = end_.empty() ? Bytes(size, '\xFF') : sized(end_);
+  const Bytes begin = damaged;
+  for (std::size_t bit = 0;; ++bit) {
+    Bytes further = raised(begin, bit);
+    if (further <= begin || further >= behind) break;
+    TRY(const bool read, can_read(further));
+    (read ? behind : damaged) = std::move(further);
+    if (read) break;
+  }
   for (;;) {
     Bytes middle = between(damaged, behind);
     if (middle <= damaged || middle >= behind) break;
-    seek(middle);
-    const Result<void> found = outcome();
-    if (!found && found.error().code != Errc::kCorruption) return std::unexpected(found.error());
-    (found ? behind : damaged) = std::move(middle);
+    TRY(const bool read, can_read(middle));
+    (read ? behind : damaged) = std::move(middle);
   }
   seek(behind);
   return valid();
+}
+
+Result<bool> Cursor::can_read(BytesView key) {
+  seek(key);
+  const Result<void> found = outcome();
+  if (!found && found.error().code != Errc::kCorruption) return std::unexpected(found.error());
+  return found.has_value();
 }
 
 Result<void> Cursor::outcome() const {

@@ -75,6 +75,7 @@ class Cursor {
 
   [[nodiscard]] const Source& current() const { return at_late_ ? late_ : main_; }
   void choose();
+  [[nodiscard]] Result<bool> can_read(BytesView key);
   [[nodiscard]] Result<void> outcome() const;
 
   Damage* const damage_;

@@ -36,12 +36,17 @@ void Damage::note(const Error& error) {
   found_.Set(static_cast<double>(places_.size()));
   log::error(
       "stored points are damaged: {}. Questions that need them fail; all others, new points "
-      "and sealing go on without them. Stop the server and restore the file from a copy to "
-      "have them back",
+      "and sealing go on without them. Stop the server and restore the data directory from a copy "
+      "to have them back",
       error.message);
   if (places_.size() == kPlacesMax) {
     log::error("{} damaged places are named above; more are only counted", kPlacesMax);
   }
+}
+
+void Damage::note_failed_merge(const Error& error) {
+  note(error);
+  failed_merge_ = true;
 }
 
 }  // namespace halite::storage::engine

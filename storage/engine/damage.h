@@ -6,6 +6,7 @@
 //   Threads  any call from any thread.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <string>
@@ -25,9 +26,15 @@ class Damage {
   // An error of reading chunks or of merging their files. Counts where it is kCorruption.
   void note(const Error& error);
 
+  // RocksDB merged by itself, and met damage.
+  void note_failed_merge(const Error& error);
+  // Whether it did since this was asked last.
+  [[nodiscard]] bool take_failed_merge() { return failed_merge_.exchange(false); }
+
  private:
   static constexpr std::size_t kPlacesMax = 1000;  // more are counted, but not said
 
+  std::atomic<bool> failed_merge_ = false;
   std::mutex mutex_;
   std::set<std::string> places_;  // guarded by mutex_
   prometheus::Counter& reads_;

@@ -280,8 +280,9 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Want
   }
   if (!choice_.any()) return false;
   TRY(const SlotReader::Summary summary, stored_->read_summary(generation, series.key));
-  if (summary.must_decode) return false;
-  if (summary.summaries != nullptr) choice_.take(*summary.summaries, wish_);
+  // Without one there is nothing, or nobody knows what there is.
+  if (summary.must_decode || summary.summaries == nullptr) return false;
+  choice_.take(*summary.summaries, wish_);
   TRY_VOID(add_pieces(generation, series));
   return true;
 }

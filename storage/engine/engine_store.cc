@@ -61,7 +61,7 @@ Result<std::unique_ptr<engine::ChunkDb>> open_chunks(FileSystem& files,
   }
   if (cut.made()) {
     const std::set<std::string> live = (*opened)->file_names();
-    TRY([[maybe_unused]] const std::size_t orphans, rocks::keep_orphans(files, cut, live));
+    TRY([[maybe_unused]] const std::size_t orphans, rocks::keep_orphans(files, cut.aside, live));
   }
   TRY_VOID(engine::check_cut(files, dirs, (*opened)->mark().log_position));
   return opened;

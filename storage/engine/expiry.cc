@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "common/log.h"
+#include "storage/engine/chunk_state.h"
 #include "storage/engine/slot_reader.h"
 
 namespace halite::storage::engine {
 namespace {
 
-constexpr BytesView kLastRun = "expiry";
 constexpr BytesView kStopped = "expiry stopped";  // when the jump was seen; 0 once that is over
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
@@ -55,7 +55,7 @@ Result<void> Expiry::run_due() {
   }
   warned_ = false;
   TRY_VOID(run(now));
-  return core_->chunks->note_time(kLastRun, now);
+  return core_->chunks->note_time(kLastExpiryKey, now);
 }
 
 Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
@@ -64,7 +64,7 @@ Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
   bool stopped = false;
   if (!core_->options.expire_after_clock_jump) {
     const std::int64_t span = core_->retention->base().options().span_ms;
-    TRY(const auto last_run, core_->chunks->read_time(kLastRun));
+    TRY(const auto last_run, core_->chunks->read_time(kLastExpiryKey));
     const bool ahead = last_run && now - *last_run > 2 * span;
     // Data that came after the jump says nothing: it may have its time from the same clock.
     stopped = ahead && was_stopped;

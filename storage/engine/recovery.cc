@@ -178,6 +178,8 @@ Result<std::unique_ptr<Log>> recover(const EngineOptions& options, RecoveryParts
       Log::open(std::move(parts.files), log_options, callbacks, parts.registry));
   report(log->replayed());
   TRY_VOID(replay.finish(!log->replayed().damages.empty()));
+  // Where numbers were left out, or it was not known which were used, chunks say so from now on.
+  if (parts.chunks.mark().log_position != log->last()) TRY_VOID(replay.flush(log->last()));
   TRY_VOID(log->drop_upto(parts.chunks.mark().log_position));
   return log;
 }

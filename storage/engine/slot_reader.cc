@@ -55,9 +55,18 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
     }
     return found;
   }
-  TRY(const std::vector<Slot> stored, slots());
+  TRY(const StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_));
   const std::int64_t ring = layout_.ring_slots();
-  for (const Slot& slot : stored) {
+  if (stored.damaged) {
+    // Any may have been there; without a ring, none outside those that are told of.
+    const bool bounded = ring == 0 && !stored.slots.empty();
+    const std::int64_t least = bounded ? stored.slots.front().number : first;
+    const std::int64_t greatest = bounded ? stored.slots.back().number : last;
+    std::int64_t generation = std::max(first, least);
+    for (; generation <= std::min(last, greatest); ++generation) found.push_back(generation);
+    return found;
+  }
+  for (const Slot& slot : stored.slots) {
     // Of a ring, any lap that touches the range may be in a slot.
     std::int64_t generation = layout_.newest_generation(slot.number, last);
     for (; generation >= first; generation -= ring) {
@@ -70,7 +79,8 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
 }
 
 Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
-  return stored_slots(*view_, layout_.widths(), shard_);
+  TRY(StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_));
+  return std::move(stored.slots);
 }
 
 Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, const Take& take) {

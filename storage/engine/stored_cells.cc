@@ -13,8 +13,9 @@ Result<StoredCells> StoredCells::open(const ChunkDb& chunks, const UidWidths& wi
                                       std::uint32_t shard, std::optional<std::uint32_t> except) {
   StoredCells cells(chunks.shard_view(shard), widths, shard);
   std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // generation, slot
-  TRY(const std::vector<StoredSlot> slots, stored_slots(*cells.view_, widths, shard));
-  for (const StoredSlot& slot : slots) {
+  TRY(const StoredSlots stored, stored_slots(*cells.view_, widths, shard));
+  cells.damaged_ = stored.damaged;
+  for (const StoredSlot& slot : stored.slots) {
     if (slot.number != except) found.emplace_back(slot.generation, slot.number);
   }
   std::ranges::sort(found, std::greater());
@@ -35,7 +36,7 @@ Result<bool> StoredCells::any(BytesView series_key, std::size_t slots_max) {
     if (status.error().code == Errc::kCorruption) return true;  // it may be there
     return std::unexpected(status.error());
   }
-  return false;
+  return damaged_;  // it may be in a slot that nobody knows of
 }
 
 Result<bool> StoredCells::any_tombstone(BytesView series_key) {

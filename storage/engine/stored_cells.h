@@ -41,6 +41,7 @@ class StoredCells {
   UidWidths widths_;
   std::uint32_t shard_;
   std::vector<std::uint32_t> slots_;  // newest first
+  bool damaged_ = false;              // there may be more
   std::uint64_t looks_ = 0;
 };
 

@@ -5,10 +5,9 @@
 
 namespace halite::storage::engine {
 
-Result<std::vector<StoredSlot>> stored_slots(ShardView& view, const UidWidths& widths,
-                                             std::uint32_t shard) {
+Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::uint32_t shard) {
   std::map<std::uint32_t, std::int64_t> found;
-  bool damaged = false;
+  StoredSlots stored;
   Cursor& cursor = view.chunks();
   Bytes from = place_prefix({.shard = shard, .slot = 0});
   for (cursor.seek(from);;) {
@@ -16,7 +15,7 @@ Result<std::vector<StoredSlot>> stored_slots(ShardView& view, const UidWidths& w
       const Result<void> status = cursor.status();
       if (status) break;
       if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
-      damaged = true;
+      stored.damaged = true;
       TRY(const bool more, cursor.seek_behind_damage(from));
       if (!more) break;
     }
@@ -26,13 +25,12 @@ Result<std::vector<StoredSlot>> stored_slots(ShardView& view, const UidWidths& w
     from = place_prefix({.shard = shard, .slot = key.place.slot + 1});
     cursor.seek(from);
   }
-  if (damaged) {
+  if (stored.damaged) {
     for (const auto& [slot, generation] : view.slots_told()) found.emplace(slot, generation);
   }
-  std::vector<StoredSlot> slots;
-  slots.reserve(found.size());
-  for (const auto& [number, generation] : found) slots.push_back({number, generation});
-  return slots;
+  stored.slots.reserve(found.size());
+  for (const auto& [number, generation] : found) stored.slots.push_back({number, generation});
+  return stored;
 }
 
 Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths, BytesView from) {

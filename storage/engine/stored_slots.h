@@ -18,10 +18,14 @@ struct StoredSlot {
   std::int64_t generation = 0;  // of its first cell
 };
 
-// Ascending, each once. Those whose first cells cannot be read, too, as far as files and what is
-// not sealed tell of them.
-[[nodiscard]] Result<std::vector<StoredSlot>> stored_slots(ShardView& view, const UidWidths& widths,
-                                                           std::uint32_t shard);
+struct StoredSlots {
+  std::vector<StoredSlot> slots;  // ascending, each once
+  // Some cannot be read. Those are here, too, as far as files and what is not sealed tell of them;
+  // there may be more between the least and the greatest one.
+  bool damaged = false;
+};
+[[nodiscard]] Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths,
+                                               std::uint32_t shard);
 
 // The cursor's status is kCorruption, met on the way from `from`: goes to the first cell of the
 // first series behind it of which nothing is damaged there. False where there is none.

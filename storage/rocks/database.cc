@@ -105,21 +105,23 @@ Result<std::vector<std::string>> Database::list_column_families() const {
 Result<void> Database::open_whole() {
   TRY(const ManifestCut cut, cut_torn_manifest(*files_, options_.dir));
   Result<void> opened = open_db();
-  if (!cut.made()) return opened;
   if (!opened) {
-    TRY_VOID(undo_cut(*files_, cut));
+    if (cut.made()) TRY_VOID(undo_cut(*files_, cut));
     return opened;
   }
+  TRY(const std::vector<std::string> asides, list_aside(*files_, options_.dir));
+  if (asides.empty()) return {};
   std::vector<rocksdb::LiveFileMetaData> live;
   db_->GetLiveFilesMetaData(&live);
   std::set<std::string> names;
   for (const rocksdb::LiveFileMetaData& file : live) names.insert(name_of(file.name));
-  TRY(const std::size_t orphans, keep_orphans(*files_, cut, names));
-  if (orphans > 0) {
+  for (const std::string& aside : asides) {
+    TRY(const std::size_t orphans, keep_orphans(*files_, aside, names));
+    if (orphans == 0) continue;
     log::warn(
         "{} has {} tables that only the end of the manifest may have named, most likely of a "
         "write that was under way: remove it when nothing is missing",
-        cut.aside, orphans);
+        aside, orphans);
   }
   return {};
 }

@@ -101,20 +101,20 @@ Result<void> undo_cut(FileSystem& files, const ManifestCut& cut) {
   return file->sync();
 }
 
-Result<std::size_t> keep_orphans(FileSystem& files, const ManifestCut& cut,
+Result<std::size_t> keep_orphans(FileSystem& files, const std::string& aside,
                                  const std::set<std::string>& live) {
-  TRY(const std::vector<std::string> names, files.list(cut.aside));
+  TRY(const std::vector<std::string> names, files.list(aside));
   std::size_t orphans = 0;
   for (const std::string& name : names) {
     if (!name.ends_with(kTable)) continue;
     if (live.contains(name)) {
-      TRY_VOID(files.remove(cut.aside + "/" + name));
+      TRY_VOID(files.remove(aside + "/" + name));
     } else {
       ++orphans;
     }
   }
-  TRY_VOID(files.sync_dir(cut.aside));
-  if (orphans == 0) TRY_VOID(remove_aside(files, cut.aside));
+  TRY_VOID(files.sync_dir(aside));
+  if (orphans == 0) TRY_VOID(remove_aside(files, aside));
   return orphans;
 }
 

@@ -39,12 +39,12 @@ struct ManifestCut {
 // that manifest.
 [[nodiscard]] Result<void> undo_cut(FileSystem& files, const ManifestCut& cut);
 
-// It was opened, and has these files (names, without the path): they need not be aside. The number
-// of tables that are left there.
-[[nodiscard]] Result<std::size_t> keep_orphans(FileSystem& files, const ManifestCut& cut,
+// It was opened, and has these files (names, without the path): they need not be in `aside`. The
+// number of tables that are left there.
+[[nodiscard]] Result<std::size_t> keep_orphans(FileSystem& files, const std::string& aside,
                                                const std::set<std::string>& live);
 
-// Directories of the kind, of which some may be of earlier starts. Paths.
+// Directories "aside-<manifest>", of which some may be of earlier starts. Paths.
 [[nodiscard]] Result<std::vector<std::string>> list_aside(FileSystem& files,
                                                           const std::string& dir);
 [[nodiscard]] Result<void> remove_aside(FileSystem& files, const std::string& aside);

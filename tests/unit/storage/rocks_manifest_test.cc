@@ -98,7 +98,7 @@ TEST_F(RocksManifest, WhatIsCutOffStaysAsideWithAllTables) {
   EXPECT_EQ(read_whole(files_, "/db/MANIFEST-000007", 1 << 20).value(), record(kPlain));
   EXPECT_EQ(list_aside(files_, "/db").value(), std::vector<std::string>{cut.aside});
   ASSERT_TRUE(files_.remove("/db/000008.sst"));  // as RocksDB does with what nothing names
-  EXPECT_EQ(keep_orphans(files_, cut, {"000003.sst"}).value(), 1u);
+  EXPECT_EQ(keep_orphans(files_, cut.aside, {"000003.sst"}).value(), 1u);
   EXPECT_EQ(files_.list(cut.aside).value(),
             (std::vector<std::string>{"000008.sst", "MANIFEST-000007"}));
   EXPECT_EQ(read_whole(files_, cut.aside + "/000008.sst", 1 << 20).value(), "eight");
