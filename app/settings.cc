@@ -322,6 +322,9 @@ void declare_rocksdb(Config& config, Options& options) {
 }
 
 void declare_engine(Config& config, storage::EngineOptions& engine) {
+  config.flag("engine.accept_lost_names", engine.accept_lost_names,
+              "Opens although the names of series that have points are lost, and goes on without "
+              "those series.");
   config.bytes("engine.head_freeze_bytes", engine.head_freeze_bytes, {kMiB, 1024 * kGiB},
                "Memory of recent points at which they are written into chunks.");
   config.bytes("engine.head_bytes_max", engine.head_bytes_max, {kMiB, 1024 * kGiB},

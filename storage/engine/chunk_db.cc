@@ -118,21 +118,21 @@ std::unique_ptr<Cursor> ChunkDb::late_cells(BytesView begin, BytesView end) cons
   return std::make_unique<Cursor>(*db_, over(late_, nullptr), nullptr, Bytes(begin), Bytes(end));
 }
 
-Result<std::optional<TimestampMs>> ChunkDb::read_time(BytesView name) const {
+Result<std::optional<std::int64_t>> ChunkDb::read_number(BytesView name) const {
   std::string bytes;
   const rocksdb::Status status = db_->Get({}, state_, slice(name), &bytes);
-  if (status.IsNotFound()) return std::optional<TimestampMs>();
+  if (status.IsNotFound()) return std::optional<std::int64_t>();
   TRY_VOID(checked(status, "cannot read " + options_.dir));
   if (bytes.size() != sizeof(std::uint64_t)) {
-    return fail(Errc::kCorruption, fmt::format("{}: the time \"{}\" is {} bytes, not 8",
+    return fail(Errc::kCorruption, fmt::format("{}: the number \"{}\" is {} bytes, not 8",
                                                options_.dir, name, bytes.size()));
   }
-  return std::optional(static_cast<TimestampMs>(load_be<std::uint64_t>(bytes.data())));
+  return std::optional(static_cast<std::int64_t>(load_be<std::uint64_t>(bytes.data())));
 }
 
-Result<void> ChunkDb::note_time(BytesView name, TimestampMs time) {
+Result<void> ChunkDb::note_number(BytesView name, std::int64_t number) {
   Bytes bytes;
-  append_be(bytes, static_cast<std::uint64_t>(time));
+  append_be(bytes, static_cast<std::uint64_t>(number));
   rocksdb::WriteOptions lasting;
   lasting.sync = true;
   return checked(db_->Put(lasting, state_, slice(name), bytes), "cannot write " + options_.dir);

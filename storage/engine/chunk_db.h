@@ -4,7 +4,7 @@
 //   chunks     keys of chunk_key.h; no automatic compaction: sealing is what rewrites
 //   late       the same of what came for slots that were sealed, until sealing takes it over
 //   summaries  of sealed chunks, a cell a series and lap of a slot
-//   default    "state": flush number(8) · log position(8), both of the last flush; times by name;
+//   default    "state": flush number(8) · log position(8), both of the last flush; numbers by name;
 //              which slots are not sealed. Where it was damaged, "state-<number>" stands for it
 //
 //   Threads  reads from any thread; ingest(), rewrite() and drop() by one at a time. All block.
@@ -74,9 +74,9 @@ class ChunkDb {
   [[nodiscard]] std::unique_ptr<ShardView> shard_view(std::uint32_t shard,
                                                       ReadFrom from = ReadFrom::kDisk) const;
 
-  // A time that outlives the process; nothing where none was noted.
-  Result<std::optional<TimestampMs>> read_time(BytesView name) const;
-  Result<void> note_time(BytesView name, TimestampMs time);
+  // A time or another number that outlives the process; nothing where none was noted.
+  Result<std::optional<std::int64_t>> read_number(BytesView name) const;
+  Result<void> note_number(BytesView name, std::int64_t number);
 
   // The sealed places whose files should be merged.
   [[nodiscard]] std::set<Place> places_to_merge(const MergeRule& rule) const;
@@ -112,7 +112,7 @@ class ChunkDb {
   Result<void> drop_state(std::size_t index);
   Result<void> rebuild_state();
   [[nodiscard]] Result<State> state_of_cells() const;
-  [[nodiscard]] Result<std::map<Bytes, Bytes>> readable_times() const;
+  [[nodiscard]] Result<std::map<Bytes, Bytes>> readable_numbers() const;
   Result<FlushMark> read_mark() const;
   Result<UnsealedSlots> read_unsealed() const;
   Result<void> require_summaries(UnsealedSlots& unsealed);

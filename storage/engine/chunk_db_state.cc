@@ -96,7 +96,7 @@ Result<void> ChunkDb::rebuild_state() {
   log::error("what {} says of itself is damaged: it is told by its keys again, which are all read",
              options_.dir);
   TRY(State told, state_of_cells());
-  TRY(const auto times, readable_times());
+  TRY(const auto numbers, readable_numbers());
   rocksdb::ColumnFamilyHandle* fresh = nullptr;
   // Names sort as numbers of one length do.
   std::uint64_t number = 1;
@@ -113,8 +113,9 @@ Result<void> ChunkDb::rebuild_state() {
     TRY_VOID(checked(batch.Put(state_, slice(unsealed_key(lap)), slice(unsealed_bytes(line))),
                      "cannot write " + options_.dir));
   }
-  for (const auto& [name, time] : times) {
-    TRY_VOID(checked(batch.Put(state_, slice(name), slice(time)), "cannot write " + options_.dir));
+  for (const auto& [name, noted] : numbers) {
+    TRY_VOID(
+        checked(batch.Put(state_, slice(name), slice(noted)), "cannot write " + options_.dir));
   }
   TRY_VOID(
       checked(batch.Put(state_, slice(kSummariesKey), slice("1")), "cannot write " + options_.dir));
@@ -132,25 +133,25 @@ Result<void> ChunkDb::rebuild_state() {
 
 // By name. Where the last expiry is not known any more it was long ago: so expiry looks at the data
 // before it believes the clock.
-Result<std::map<Bytes, Bytes>> ChunkDb::readable_times() const {
-  std::map<Bytes, Bytes> times;
+Result<std::map<Bytes, Bytes>> ChunkDb::readable_numbers() const {
+  std::map<Bytes, Bytes> numbers;
   Bytes long_ago;
   append_be<std::uint64_t>(long_ago, 1);
-  times.emplace(kLastExpiryKey, long_ago);
+  numbers.emplace(kLastExpiryKey, long_ago);
   Cursor cursor(*db_, over(state_, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'));
   Bytes from;
   for (cursor.seek(from);;) {
     if (!cursor.valid()) {
       const Result<void> status = cursor.status();
-      if (status) return times;
+      if (status) return numbers;
       if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
       TRY(const bool more, cursor.seek_behind_damage(from));
-      if (!more) return times;
+      if (!more) return numbers;
     }
     from = cursor.key();
-    const bool is_time =
+    const bool is_number =
         from != kStateKey && from != kSummariesKey && !BytesView(from).starts_with(kUnsealedPrefix);
-    if (is_time) times[from] = Bytes(cursor.value());
+    if (is_number) numbers[from] = Bytes(cursor.value());
     cursor.next();
   }
 }

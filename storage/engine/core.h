@@ -13,6 +13,7 @@
 #include "storage/engine/newest_points.h"
 #include "storage/engine/options.h"
 #include "storage/engine/retention.h"
+#include "storage/engine/settled_names.h"
 #include "storage/index/alive_series.h"
 #include "storage/log/log.h"
 #include "storage/series_registry.h"
@@ -22,13 +23,15 @@ namespace halite::storage::engine {
 struct Core {
   Core(EngineOptions options_to_use, std::shared_ptr<Retention> retention_to_use,
        const Clock& clock_to_use, std::unique_ptr<ChunkDb> opened_chunks,
-       std::unique_ptr<Log> opened_log, std::shared_ptr<Table> names, std::shared_ptr<Table> series)
+       std::unique_ptr<Log> opened_log, std::shared_ptr<Table> settings,
+       std::shared_ptr<Table> names, std::shared_ptr<Table> series)
       : options(std::move(options_to_use)),
         retention(std::move(retention_to_use)),
         clock(clock_to_use),
         chunks(std::move(opened_chunks)),
         log(std::move(opened_log)),
         name_log(*log),
+        settled_names(std::move(settings)),
         registry(std::move(names), std::move(series), retention->base().widths(),
                  SeriesLimits{options.series_max, options.series_bytes_max}, retention),
         generations(chunks->mark().flush_number, retention->shard_count(), options.series_max,
@@ -50,6 +53,7 @@ struct Core {
   const std::unique_ptr<ChunkDb> chunks;
   const std::unique_ptr<Log> log;
   EngineNameLog name_log;
+  SettledNames settled_names;
   SeriesRegistry registry;
   Generations generations;
   NewestPoints newest;

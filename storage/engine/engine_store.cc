@@ -102,6 +102,9 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
          co_await parts.store.open_table(series_table_spec(options.series_table)));
   CO_TRY_VOID(make_dirs(*parts.files, options.chunks.dir));
   CO_TRY(auto chunks, open_chunks(*parts.files, options.chunks, dirs));
+  CO_TRY_VOID(co_await engine::SettledNames::check(
+      settings, names, parts.layout->widths(), *chunks,
+      {.dir = options.dir, .accept = options.accept_lost_names}));
   // The log is of the classes that there were; then come those that are wanted.
   CO_TRY(engine::RetentionState stored, co_await engine::read_retention(settings));
   CO_TRY(const auto before, engine::Retention::make(parts.layout, stored));
@@ -112,6 +115,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
                                  .files = parts.files,
                                  .registry = parts.registry};
   CO_TRY(auto log, engine::recover(options, std::move(recovery)));
+  CO_TRY_VOID(engine::SettledNames(settings).note(*chunks));
   CO_TRY_VOID(co_await engine::note_parts(settings));
   UidTable uids(names, parts.layout->widths());
   CO_TRY(engine::RetentionState wanted,
@@ -119,8 +123,8 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
   CO_TRY(auto retention, engine::Retention::make(parts.layout, wanted));
   if (wanted != stored) CO_TRY_VOID(co_await engine::write_retention(settings, wanted));
   auto core = std::make_shared<engine::Core>(std::move(options), std::move(retention), parts.clock,
-                                             std::move(chunks), std::move(log), std::move(names),
-                                             std::move(series));
+                                             std::move(chunks), std::move(log), settings,
+                                             std::move(names), std::move(series));
   std::unique_ptr<EngineStore> store(new EngineStore(std::move(core), parts.registry));
   store->core_->registry.uids().watch(
       {.assigned = {},

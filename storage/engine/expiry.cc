@@ -55,16 +55,16 @@ Result<void> Expiry::run_due() {
   }
   warned_ = false;
   TRY_VOID(run(now));
-  return core_->chunks->note_time(kLastExpiryKey, now);
+  return core_->chunks->note_number(kLastExpiryKey, now);
 }
 
 Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
-  TRY(const auto noted, core_->chunks->read_time(kStopped));
+  TRY(const auto noted, core_->chunks->read_number(kStopped));
   const bool was_stopped = noted && *noted != 0;
   bool stopped = false;
   if (!core_->options.expire_after_clock_jump) {
     const std::int64_t span = core_->retention->base().options().span_ms;
-    TRY(const auto last_run, core_->chunks->read_time(kLastExpiryKey));
+    TRY(const auto last_run, core_->chunks->read_number(kLastExpiryKey));
     const bool ahead = last_run && now - *last_run > 2 * span;
     // Data that came after the jump says nothing: it may have its time from the same clock.
     stopped = ahead && was_stopped;
@@ -73,7 +73,7 @@ Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
       stopped = ahead_too;
     }
   }
-  if (stopped != was_stopped) TRY_VOID(core_->chunks->note_time(kStopped, stopped ? now : 0));
+  if (stopped != was_stopped) TRY_VOID(core_->chunks->note_number(kStopped, stopped ? now : 0));
   return stopped;
 }
 

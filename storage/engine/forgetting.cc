@@ -51,7 +51,8 @@ void Forgetting::allow(ForgetRules rules) {
 
 Result<void> Forgetting::note_unfinished() {
   if (unfinished_) return {};
-  TRY_VOID(core_->chunks->note_time(kUnfinished, std::max<TimestampMs>(1, core_->clock.now_ms())));
+  TRY_VOID(
+      core_->chunks->note_number(kUnfinished, std::max<TimestampMs>(1, core_->clock.now_ms())));
   unfinished_ = true;
   return {};
 }
@@ -121,7 +122,7 @@ Result<bool> Forgetting::step() {
 
 // What was under way when the process ended is known to nobody any more: all are looked at.
 Result<void> Forgetting::begin() {
-  TRY(const auto since, core_->chunks->read_time(kUnfinished));
+  TRY(const auto since, core_->chunks->read_number(kUnfinished));
   if (since.value_or(0) != 0) {
     unfinished_ = true;
     all_ = core_->registry.scan_series();
@@ -239,7 +240,7 @@ Result<bool> Forgetting::finish() {
     return true;
   }
   if (unfinished_ && deleted_.empty() && !names_.pending()) {
-    TRY_VOID(core_->chunks->note_time(kUnfinished, 0));
+    TRY_VOID(core_->chunks->note_number(kUnfinished, 0));
     unfinished_ = false;
   }
   return false;

@@ -251,6 +251,7 @@ Result<void> Maintenance::flush_frozen() {
   const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
   // What the log says besides points must not need it any more when its segments go.
   Result<void> outcome = run_here(core_->registry.settle());
+  if (outcome) outcome = core_->settled_names.note(*core_->chunks);
   give_back_memory();
   if (!outcome) return outcome;
   for (const Frozen& frozen : core_->generations.frozen()) {

@@ -72,7 +72,7 @@ Result<bool> NameSweep::step() {
 
 // Which ids are nobody's is known to nobody any more; where none ever went there are few.
 Result<void> NameSweep::begin_process() {
-  TRY(const auto since, core_->chunks->read_time(kForgotten));
+  TRY(const auto since, core_->chunks->read_number(kForgotten));
   noted_ = since.has_value();
   if (noted_) wanted_ = true;
   begun_ = true;
@@ -237,7 +237,7 @@ Result<bool> NameSweep::remove_some() {
 }
 
 Result<void> NameSweep::reclaim() {
-  if (!noted_) TRY_VOID(core_->chunks->note_time(kForgotten, core_->clock.now_ms()));
+  if (!noted_) TRY_VOID(core_->chunks->note_number(kForgotten, core_->clock.now_ms()));
   noted_ = true;
   for (const NameKind kind : kKinds) {
     std::vector<std::uint64_t>& uids = removed_.uids[index(kind)];

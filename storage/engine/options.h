@@ -66,6 +66,7 @@ struct EngineOptions {
   std::size_t learn_series_min = 32;
   SeriesId series_max = 100'000'000;
   std::size_t series_bytes_max = 8ULL << 30;  // memory of known series
+  bool accept_lost_names = false;             // settled_names.h
   std::string settings_table = "halite-settings";
   std::string uid_table = "tsdb-uid";
   std::string series_table = "halite-series";

@@ -44,6 +44,13 @@ Result<void> check_is_empty(FileSystem& files, const std::string& dir) {
   return {};
 }
 
+std::unexpected<Error> missing_end(const std::string& dir, const std::string& what) {
+  return fail(Errc::kCorruption,
+              fmt::format("the end of the manifest of {} is damaged: it told of {}. Nothing was "
+                          "changed: restore the data directory from a copy",
+                          dir, what));
+}
+
 std::string absolute(const std::string& dir) {
   std::error_code error;
   const fs::path path = fs::absolute(dir, error).lexically_normal();
@@ -104,7 +111,9 @@ Result<std::vector<std::string>> Database::list_column_families() const {
 // With the rest of a manifest whose end was cut off it is opened, or all stays as it was.
 Result<void> Database::open_whole() {
   TRY(const ManifestCut cut, cut_torn_manifest(*files_, options_.dir));
-  Result<void> opened = open_db();
+  Result<void> opened;
+  if (cut.made()) opened = check_rest();
+  if (opened) opened = open_db();
   if (!opened) {
     if (cut.made()) TRY_VOID(undo_cut(*files_, cut));
     return opened;
@@ -124,6 +133,38 @@ Result<void> Database::open_whole() {
         aside, orphans);
   }
   return {};
+}
+
+// What is left of a manifest must know what the contents name. RocksDB goes on without what it does
+// not know, and removes the log that had it.
+Result<void> Database::check_rest() const {
+  TRY(const std::vector<std::string> names, list_column_families());
+  std::vector<rocksdb::ColumnFamilyDescriptor> only = {
+      {rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions()}};
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* opened = nullptr;
+  TRY_VOID(checked(rocksdb::DB::OpenForReadOnly(database_options(options_, env_.get()),
+                                                options_.dir, only, &handles, &opened),
+                   fmt::format("cannot open {}", options_.dir)));
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  const std::unique_ptr<rocksdb::ColumnFamilyHandle> contents(handles[0]);
+  const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator({}, contents.get()));
+  bool any = false;
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    const BytesView key = it->key().ToStringView();
+    any = true;
+    if (!key.starts_with(kTablePrefix)) continue;
+    TRY(const std::vector<FamilySpec> specs, parse_table_text(it->value().ToStringView()));
+    for (const FamilySpec& spec : specs) {
+      const std::string family = fmt::format("{}/{}", key.substr(kTablePrefix.size()), spec.name);
+      if (std::ranges::find(names, family) == names.end()) return missing_end(options_.dir, family);
+    }
+  }
+  TRY_VOID(checked(it->status(), fmt::format("cannot read the contents of {}", options_.dir)));
+  TRY(const std::vector<std::string> files, files_->list(options_.dir));
+  const bool stored =
+      std::ranges::any_of(files, [](const auto& name) { return name.ends_with(".sst"); });
+  return any || !stored ? Result<void>() : missing_end(options_.dir, "its contents");
 }
 
 Result<void> Database::open_db() {
@@ -166,6 +207,12 @@ Result<void> Database::check_format() {
   Bytes format;
   const rocksdb::Status status = db_->Get({}, meta(), kFormatKey, &format);
   if (status.IsNotFound() && column_families_.size() == 1) return put_meta(kFormatKey, kFormat);
+  if (status.IsNotFound()) {
+    return fail(Errc::kCorruption,
+                fmt::format("{} does not say any more what it holds: files of it are missing. "
+                            "Restore the data directory from a copy",
+                            options_.dir));
+  }
   TRY_VOID(checked(status, fmt::format("cannot read the format of {}", options_.dir)));
   if (format == kFormat) return {};
   return fail(Errc::kUnsupported, fmt::format("{} has the format \"{}\", this Halite knows \"{}\"",

@@ -66,6 +66,7 @@ class Database {
 
   Result<void> lock_dir();
   Result<void> open_whole();
+  [[nodiscard]] Result<void> check_rest() const;
   Result<void> open_db();
   Result<std::vector<std::string>> list_column_families() const;
   Result<void> check_format();

@@ -179,6 +179,59 @@ TEST_F(MissingTest, ChunksWithoutNamesAreRefused) {
   }
 }
 
+// RocksDB opens with what is left of its log, and says nothing.
+TEST_F(MissingTest, LostNamesAreMissed) {
+  WorldPoints expected = put(kNow);
+  ASSERT_TRUE(world_.close());
+  ASSERT_TRUE(world_.open());  // by now these names are in a table of RocksDB's
+  for (const auto& [key, value] : put(kNow + 1, 30)) {
+    if (expected.contains({key.first, kNow})) expected[key] = value;  // the others are lost
+  }
+  ASSERT_TRUE(run_task(world_.points->flush()));
+  ASSERT_TRUE(world_.close());
+  remove(paths("/data/rocks", ".log"));
+  for (int start = 0; start < 2; ++start) {
+    const Result<void> opened = world_.open();
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, Errc::kCorruption);
+    EXPECT_THAT(opened.error().message, testing::HasSubstr("names and series"));
+  }
+  world_.options.accept_lost_names = true;
+  ASSERT_TRUE(world_.open());
+  // Nobody's points are answered under another's name.
+  for (const auto& [key, value] : put(kNow + 2, 40)) expected[key] = value;
+  EXPECT_EQ(world_.read().value(), expected);
+  ASSERT_TRUE(run_task(world_.points->flush()));
+  ASSERT_TRUE(world_.close());
+  world_.options.accept_lost_names = false;
+  ASSERT_TRUE(world_.open());
+  EXPECT_EQ(world_.read().value(), expected);
+  ASSERT_TRUE(world_.close());
+}
+
+TEST_F(MissingTest, ARefusedStartLeavesTheNamesAsTheyWere) {
+  const WorldPoints expected = put(kNow);
+  ASSERT_TRUE(run_task(world_.points->flush()));
+  world_.crash();
+  const std::string current = read_whole(*world_.files, "/data/rocks/CURRENT", 100).value();
+  const std::string manifest = "/data/rocks/" + current.substr(0, current.size() - 1);
+  const Bytes whole = read_whole(*world_.files, manifest, 1 << 20).value();
+  int refused = 0;
+  bool opened = false;
+  for (std::size_t size = 60; size + 10 < whole.size() && !opened; size += 30) {
+    ASSERT_TRUE(write_whole(*world_.files, manifest, BytesView(whole).substr(0, size)));
+    opened = world_.open().has_value();
+    if (!opened) ++refused;
+  }
+  EXPECT_GT(refused, 1);
+  if (!opened) {
+    ASSERT_TRUE(write_whole(*world_.files, manifest, whole));
+    ASSERT_TRUE(world_.open());
+  }
+  EXPECT_EQ(world_.read().value(), expected);
+  ASSERT_TRUE(world_.close());
+}
+
 TEST_F(MissingTest, NamesWithoutChunksAreRefused) {
   put(kNow);
   ASSERT_TRUE(world_.close());
