@@ -103,6 +103,8 @@ class OpenedStores final : public Stores {
                                            .points = points_->store(),
                                            .uids = points_->uids(),
                                            .widths = widths,
+                                           .point_table = storage::data_table_spec(cells),
+                                           .point_rows = point_rows_,
                                            .clock = clock,
                                            .executor = executor_,
                                            .registry = registry};
@@ -200,6 +202,7 @@ class OpenedStores final : public Stores {
         options.row_layout == "opentsdb"
             ? opentsdb_layout(options)
             : cyclic_layout(options.layout, cells.data_table, cells.settings_table));
+    point_rows_ = std::dynamic_pointer_cast<const OpentsdbLayout>(chosen.layout);
     const CellPointStore::Parts parts = {.store = *wide_,
                                          .layout = chosen.layout,
                                          .parameters = chosen.parameters,
@@ -304,6 +307,7 @@ class OpenedStores final : public Stores {
   boost::asio::any_io_executor executor_;
   std::unique_ptr<storage::WideColumnStore> wide_;
   std::unique_ptr<OpenedPoints> points_;
+  std::shared_ptr<const OpentsdbLayout> point_rows_;  // null: the points have other rows
   std::unique_ptr<storage::Metadata> metadata_;
   std::unique_ptr<storage::RollupTables> rollups_;       // null: off
   std::unique_ptr<storage::HistogramCells> histograms_;  // null: off

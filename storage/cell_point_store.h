@@ -45,6 +45,9 @@ struct CellPointStoreOptions {
   RowScanOptions scan;
 };
 
+// The data table, for those who keep other things among its points.
+[[nodiscard]] TableSpec data_table_spec(const CellPointStoreOptions& options);
+
 class CellPointStore final : public PointStore {
  public:
   // References outlive the store.
@@ -100,6 +103,7 @@ class CellPointStore final : public PointStore {
   const std::shared_ptr<const RowLayout> layout_;
   const Clock& clock_;
   const CellPointStoreOptions options_;
+  const bool notes_among_points_;  // rows are OpenTSDB's
   SeriesRegistry registry_;
   const RowSource source_;
   const std::shared_ptr<PointAppender> appender_;

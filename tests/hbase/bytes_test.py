@@ -35,7 +35,20 @@ def lines():
 
 QUERIES = [f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:m{{host=*}}", f"start={HOUR - 10}&end={HOUR + 7200}&m=none:m.1",
            f"start={HOUR - 10}&end={HOUR + 7200}&ms=true&m=max:1m-avg:m{{host=a|b}}",
-           f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:rate:m.2{{dc=*}}"]
+           f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:rate:m.2{{dc=*}}",
+           f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:m&global_annotations"]
+
+
+FIRST = f"start={HOUR - 10}&end={HOUR + 60}&m=sum:m{{host=a}}&no_annotations"
+
+
+def notes(tsuid):
+    """Of a series and global, at seconds and milliseconds, at second 3402 of its hour by OpenTSDB's arithmetic."""
+    return [{"startTime": HOUR + 7, "tsuid": tsuid, "description": "a", "notes": "n", "custom": {"b": "2", "a": "1"}},
+            {"startTime": HOUR * 1000 + 500, "tsuid": tsuid, "description": "b"},
+            {"startTime": HOUR + 3600, "tsuid": tsuid, "description": "c", "endTime": HOUR + 3700},
+            {"startTime": HOUR + 9, "description": "everywhere"},
+            {"startTime": HOUR * 1000 + 1500, "description": "everywhere, between two seconds"}]
 
 
 def send(port, all_lines):
@@ -53,6 +66,18 @@ def ask(url, query):
     with urllib.request.urlopen(target, timeout=PATIENCE_SECONDS) as answer:
         series = json.loads(answer.read())
     return sorted(series, key=lambda one: (one["metric"], sorted(one["tags"].items())))
+
+
+def post(url, path, body):
+    request = urllib.request.Request(url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+        return json.loads(answer.read())
+
+
+def annotate(url):
+    [tsuid] = ask(url, FIRST + "&show_tsuids")[0]["tsuids"]
+    for note in notes(tsuid):
+        post(url, "/api/annotation", note)
 
 
 def settings(prefix, more):
@@ -95,16 +120,30 @@ class BytesTest(unittest.TestCase):
         tables.tool("tsdb-tables", ours, "NONE", "NONE")
         halite = self.halite_on(tables, ours, more)
         self.assertEqual(send(halite.port, lines()), "")
+        annotate(halite.url)
         with OpenTsdb(tables, settings(theirs, more)) as opentsdb:
             self.assertEqual(send(opentsdb.port, lines()), "")
             reading = self.halite_on(tables, theirs, more)
             expected = {query: ask(halite.url, query) for query in QUERIES}
             self.assertTrue(all(expected.values()))
+            [told] = expected[QUERIES[-1]]
+            self.assertEqual([len(told["annotations"]), len(told["globalAnnotations"])], [3, 2])
+            self.same_in_the_end(opentsdb.url, {FIRST: ask(halite.url, FIRST)})
+            annotate(opentsdb.url)
             self.same_in_the_end(opentsdb.url, expected)
             self.same_in_the_end(reading.url, expected)
             self.assertEqual(self.dump(tables, ours), self.dump(tables, theirs))
         with OpenTsdb(tables, settings(ours, more)) as opentsdb:
             self.same_in_the_end(opentsdb.url, expected)
+            self.edit_each_others(opentsdb, halite)
+
+    def edit_each_others(self, opentsdb, halite):
+        place = {"startTime": HOUR + 9}
+        post(opentsdb.url, "/api/annotation", {**place, "notes": "by OpenTSDB"})
+        post(halite.url, "/api/annotation", {**place, "description": "by Halite"})
+        told = [ask(server.url, QUERIES[-1])[0]["globalAnnotations"] for server in (opentsdb, halite)]
+        self.assertEqual(told[0], told[1])
+        self.assertIn(("by Halite", "by OpenTSDB"), [(note["description"], note["notes"]) for note in told[0]])
 
     def test_plain_rows(self):
         self.both_ways("plain", {})
