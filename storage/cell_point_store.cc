@@ -24,6 +24,8 @@ TableSpec data_table_spec(const CellPointStoreOptions& options) {
   TableSpec spec;
   spec.name = options.data_table;
   spec.families = {FamilySpec{"t", options.cell_ttl_ms}};
+  spec.split_keys = options.split_keys;
+  spec.fixed_regions = options.fixed_regions;
   return spec;
 }
 
@@ -51,7 +53,7 @@ CellPointStore::CellPointStore(Parts parts, CellPointStoreOptions options, Table
       source_{tables.data, kDataFamily, *layout_, registry_, options_.scan},
       appender_(std::make_shared<PointAppender>(
           PointAppender::Parts{tables.data, kDataFamily, layout_, registry_.table(), clock_,
-                               parts.executor, parts.registry},
+                               parts.executor, parts.registry, options_.columns},
           options_.append)) {}
 
 CellPointStore::~CellPointStore() = default;

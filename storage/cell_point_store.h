@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -42,6 +43,9 @@ struct CellPointStoreOptions {
   SeriesId series_max = 100'000'000;
   std::size_t series_bytes_max = 8ull << 30;  // memory of the series known: see series_bytes()
   AppendLimits append;
+  ColumnOptions columns;          // how points of OpenTSDB's rows are written
+  std::vector<Bytes> split_keys;  // of a new data table
+  bool fixed_regions = false;     // and it is never cut elsewhere
   RowScanOptions scan;
 };
 
