@@ -47,6 +47,46 @@ Result<std::vector<storage::hbase::Endpoint>> parse_endpoints(std::string_view s
   return endpoints;
 }
 
+Result<void> settle_columns(Options& options) {
+  const HBaseSettings& hbase = options.hbase;
+  const bool backfill = hbase.compact_batches == "backfill";
+  if (!hbase.appends && !backfill) return {};
+  if (options.row_layout != "opentsdb") {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("{} wants storage.layout = opentsdb: no other rows have columns of "
+                            "several points",
+                            backfill ? "hbase.compact_batches" : "hbase.appends"));
+  }
+  if (hbase.appends && backfill) {
+    return fail(Errc::kInvalidArgument,
+                "hbase.appends writes all points to one column a row, so hbase.compact_batches "
+                "has to be off");
+  }
+  using storage::ColumnForm;
+  options.cells.columns.form = backfill ? ColumnForm::kBackfill : ColumnForm::kAppend;
+  return {};
+}
+
+void declare_regions(Config& config, HBaseSettings& hbase) {
+  config.count("hbase.regions_max", hbase.regions_max, {1, 10'000}, "regions",
+               "Of the table of points, for each region server, when it is made.");
+  config.count("hbase.region_servers", hbase.region_servers, {0, 100'000}, "servers",
+               "To make it for; 0 = as many as there are then.");
+  config.duration_ms("hbase.major_compaction_ms", hbase.major_compaction_ms, {0, 3650 * kDayMs},
+                     "HBase's own hbase.hregion.majorcompaction: what has expired is gone after "
+                     "it. A ring of slots leaves twice that before it uses keys again.");
+  config.duration_ms("hbase.late_max_ms", hbase.late_max_ms, {0, 36'500 * kDayMs},
+                     "How old a point may be when it comes; 0 = as old as storage.ttl_ms. HBase "
+                     "keeps a cell for a TTL from its writing, so less makes slots free sooner.");
+  config.count("hbase.quiet_hour_begin", hbase.care.hour_begin, {0, 23}, "o'clock, UTC",
+               "From then on, until hbase.quiet_hour_end, HBase is asked to compact regions of a "
+               "ring in which all has expired. Both equal = at any time.");
+  config.count("hbase.quiet_hour_end", hbase.care.hour_end, {0, 23}, "o'clock, UTC",
+               "See hbase.quiet_hour_begin.");
+  config.duration_ms("hbase.region_care_interval_ms", hbase.care.interval_ms, {100, kDayMs},
+                     "How often such regions are looked for.");
+}
+
 }  // namespace
 
 void declare_hbase(Config& config, HBaseSettings& hbase) {
@@ -64,12 +104,23 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
                 "What a write has reached when it is acknowledged: HBase's log on disks (disk), in "
                 "the memory of the machines that keep it (memory), a log that is written soon, or "
                 "none; or as the table says.");
+  config.flag("hbase.appends", hbase.appends,
+              "Points go to the end of one column a row (OpenTSDB's tsd.storage.enable_appends): "
+              "fewer bytes, more work for the servers.");
+  config.choice("hbase.compact_batches", hbase.compact_batches, {"off", "backfill"},
+                "With backfill, points that come together for an hour that is over share a column: "
+                "not while an OpenTSDB with fix_duplicates = false reads the table.");
   config.count("hbase.threads", store.threads, {1, 1024}, "threads", "For connections to HBase.");
   config.flag("hbase.create_tables", store.tables.create, "Makes tables that are not there.");
   config.text("hbase.compression", store.tables.compression,
               "Of new tables, as HBase's COMPRESSION: NONE, GZ, SNAPPY, LZ4, ZSTD.");
   config.text("hbase.encoding", store.tables.encoding,
               "Of new tables, as HBase's DATA_BLOCK_ENCODING: NONE, DIFF, FAST_DIFF.");
+  config.text("hbase.bloom_filter", store.tables.bloom_filter,
+              "Of new tables, as HBase's BLOOMFILTER: NONE, ROW, ROWCOL.");
+  config.flag("hbase.block_cache", store.tables.block_cache,
+              "Of new tables: servers keep blocks that were read in memory.");
+  declare_regions(config, hbase);
   config.flag("hbase.expire", store.tables.expire,
               "HBase removes what is older than storage.ttl_ms from tables made here.");
   config.duration_ms("hbase.call_timeout_ms", store.client.call_ms_max, {100, kDayMs},
@@ -82,8 +133,9 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
                "Of requests under way to one server.");
 }
 
-Result<void> settle_hbase(HBaseSettings& hbase) {
+Result<void> settle_hbase(Options& options) {
   using storage::hbase::Durability;
+  HBaseSettings& hbase = options.hbase;
   storage::hbase::ClientOptions& client = hbase.store.client;
   TRY(client.quorum, parse_endpoints("hbase.quorum", hbase.quorum, kZookeeperPort));
   TRY(client.registry, parse_endpoints("hbase.registry", hbase.registry, kMasterPort));
@@ -95,6 +147,11 @@ Result<void> settle_hbase(HBaseSettings& hbase) {
   if (hbase.durability == "soon") client.durability = Durability::kAsyncLog;
   if (hbase.durability == "memory") client.durability = Durability::kSyncLog;
   if (hbase.durability == "disk") client.durability = Durability::kForceLog;
+  TRY_VOID(settle_columns(options));
+  options.cells.append.late_max_ms = hbase.late_max_ms;
+  // A slot's keys may be used again once HBase has surely compacted away what was in it.
+  const std::int64_t late_ms = hbase.late_max_ms == 0 ? options.layout.ttl_ms : hbase.late_max_ms;
+  options.layout.cleaning_ms = storage::ring_cleaning_ms(hbase.major_compaction_ms, late_ms);
   return {};
 }
 

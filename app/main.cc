@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "app/compare/compare.h"
+#include "app/hbase_tool.h"
 #include "app/options.h"
 #include "app/serve.h"
 #include "app/version.h"
@@ -37,17 +38,22 @@ struct ServeFlags {
   bool print_config = false;
 };
 
+// Where settings come from.
+void declare_settings_flags(CLI::App& app, ServeFlags& flags) {
+  app.add_option("--config", flags.config_file, "TOML file with settings");
+  app.add_option("--opentsdb-conf", flags.opentsdb_conf,
+                 "opentsdb.conf: answer as OpenTSDB does with these properties");
+  app.add_option("--hbase-quorum", flags.hbase_quorum,
+                 "HOST:PORT[,...] of HBase's ZooKeeper (localhost:2181)");
+  app.add_option("--hbase-root", flags.hbase_root, "ZooKeeper's node of the cluster (/hbase)");
+  app.add_option("--set", flags.set, "NAME=VALUE, any setting; may be repeated");
+}
+
 void declare_serve(CLI::App& serve, ServeFlags& flags) {
-  serve.add_option("--config", flags.config_file, "TOML file with settings");
-  serve.add_option("--opentsdb-conf", flags.opentsdb_conf,
-                   "opentsdb.conf: answer as OpenTSDB does with these properties");
+  declare_settings_flags(serve, flags);
   serve.add_option("--data-dir", flags.data_dir, "Where points live (./halite-data)");
   serve.add_option("--listen", flags.listen, "ADDR:PORT for HTTP and telnet (127.0.0.1:4242)");
   serve.add_option("--store", flags.store, "engine, rocksdb, memory or hbase (engine)");
-  serve.add_option("--hbase-quorum", flags.hbase_quorum,
-                   "HOST:PORT[,...] of HBase's ZooKeeper (localhost:2181)");
-  serve.add_option("--hbase-root", flags.hbase_root, "ZooKeeper's node of the cluster (/hbase)");
-  serve.add_option("--set", flags.set, "NAME=VALUE, any setting; may be repeated");
   serve.add_flag("--print-config", flags.print_config,
                  "Print every setting with its unit, default and source, and exit");
 }
@@ -82,10 +88,33 @@ Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Confi
         Flag{"--store", "store", flags.store},
         Flag{"--hbase-quorum", "hbase.quorum", flags.hbase_quorum},
         Flag{"--hbase-root", "hbase.root", flags.hbase_root}}) {
-    if (serve.count(flag.name) == 0) continue;
+    if (serve.get_option_no_throw(flag.name) == nullptr || serve.count(flag.name) == 0) continue;
     TRY_VOID(config.apply_flag(flag.name, flag.setting, flag.value));
   }
   return {};
+}
+
+// A tool that answers with a text.
+using Tool = Result<std::string> (*)(const Options&);
+
+int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
+  Options options;
+  Config config;
+  declare_settings(config, options);
+  Result<void> known = config.apply_flag("halite hbase", "store", "hbase");
+  if (known) known = read_settings(app, flags, config, options);
+  if (known) known = halite::app::settle(options);
+  if (!known) {
+    fmt::print(stderr, "halite: {}\n", known.error().message);
+    return kUsage;
+  }
+  const Result<std::string> told = tool(options);
+  if (!told) {
+    fmt::print(stderr, "halite: {}\n", told.error().message);
+    return EXIT_FAILURE;
+  }
+  fmt::print("{}", *told);
+  return EXIT_SUCCESS;
 }
 
 int run_serve(const CLI::App& serve, const ServeFlags& flags) {
@@ -160,6 +189,13 @@ int run(int argc, char** argv) {
   CLI::App* const compare =
       app.add_subcommand("compare", "Ask OpenTSDB and Halite the same and tell what differs");
   declare_compare(*compare, comparing);
+  CLI::App* const hbase = app.add_subcommand("hbase", "Halite's tables in HBase");
+  hbase->require_subcommand(1);
+  CLI::App* const create =
+      hbase->add_subcommand("create-tables", "Make the tables, cut for the cluster as it is");
+  declare_settings_flags(*create, flags);
+  CLI::App* const regions = hbase->add_subcommand("regions", "Show the regions of the points");
+  declare_settings_flags(*regions, flags);
   if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {
     fmt::print(stderr, "halite: {}\n", unknown);
     return kUsage;
@@ -170,6 +206,12 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
   if (compare->parsed()) return run_compare(comparing);
+  if (create->parsed()) {
+    return run_hbase_tool(*create, flags, halite::app::create_hbase_tables);
+  }
+  if (regions->parsed()) {
+    return run_hbase_tool(*regions, flags, halite::app::show_hbase_regions);
+  }
   return run_serve(*serve, flags);
 }
 

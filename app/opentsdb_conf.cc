@@ -73,6 +73,7 @@ class Applier {
     TRY_VOID(last_points());
     TRY_VOID(query_timeout());
     TRY_VOID(authentication());
+    TRY_VOID(times_of_points());
     return cors();
   }
 
@@ -155,6 +156,19 @@ class Applier {
     return fail(Errc::kInvalidArgument,
                 fmt::format("{}:{}: {}: there is no authentication here, and its plugins are "
                             "Java's; put a proxy in front that asks, and take the key out",
+                            path_, given->line, kKey));
+  }
+
+  // OpenTSDB looks for such cells by their times, and would miss ours.
+  Result<void> times_of_points() {
+    constexpr std::string_view kKey = "tsd.storage.use_otsdb_timestamp";
+    const Given* given = find(kKey);
+    if (given == nullptr || !is_true(given->value)) return {};
+    return fail(Errc::kInvalidArgument,
+                fmt::format("{}:{}: {}: cells get the time of their writing here, which decides "
+                            "which of two values is the newer; an OpenTSDB with this key on would "
+                            "not find all of them. What it has written is read: take the key out "
+                            "here, and turn it off there",
                             path_, given->line, kKey));
   }
 

@@ -59,7 +59,7 @@ Result<void> settle(Options& options) {
   if (options.row_layout == "auto") {
     options.row_layout = options.store == "hbase" ? "opentsdb" : "cyclic";
   }
-  if (options.store == "hbase") TRY_VOID(settle_hbase(options.hbase));
+  if (options.store == "hbase") TRY_VOID(settle_hbase(options));
   using storage::Compression;
   if (options.rocks_compression == "none") options.rocks.compression = Compression::kNone;
   if (options.rocks_compression == "fast") options.rocks.compression = Compression::kFast;

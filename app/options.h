@@ -16,6 +16,7 @@
 #include "storage/files/files.h"
 #include "storage/hbase_store.h"
 #include "storage/meta/metadata.h"
+#include "storage/region_care.h"
 #include "storage/rocks/options.h"
 #include "storage/schema/cyclic_layout.h"
 #include "web/options.h"
@@ -49,7 +50,14 @@ struct HBaseSettings {
   std::string quorum = "localhost";  // hbase.quorum: HOST[:PORT],.. of ZooKeeper
   std::string registry;              // hbase.registry: HOST:PORT,.. instead of it; empty = not used
   std::string durability = "disk";   // hbase.durability
-  storage::HBaseStoreOptions store;  // what these become, and the rest
+  bool appends = false;              // hbase.appends
+  std::string compact_batches = "off";             // hbase.compact_batches
+  std::uint32_t regions_max = 50;                  // hbase.regions_max
+  std::uint32_t region_servers = 0;                // hbase.region_servers: 0 = those that live
+  std::int64_t major_compaction_ms = 604'800'000;  // hbase.major_compaction_ms
+  std::int64_t late_max_ms = 0;                    // hbase.late_max_ms: 0 = as the TTL
+  storage::RegionCareOptions care;                 // hbase.quiet_hour_begin ..
+  storage::HBaseStoreOptions store;                // what these become, and the rest
 };
 
 // What a server stands on. No settings: tests put a disk and a clock of their own underneath.
@@ -91,7 +99,7 @@ void declare_settings(Config& config, Options& options);
 
 // Those of --store hbase: their declaration, and their settling.
 void declare_hbase(Config& config, HBaseSettings& hbase);
-[[nodiscard]] Result<void> settle_hbase(HBaseSettings& hbase);
+[[nodiscard]] Result<void> settle_hbase(Options& options);
 
 // What one setting becomes in several fields, once all are known: `listen` ("ADDR:PORT", with
 // "[ADDR]:PORT" for IPv6), `web.mode`, this machine's name and processors where they are asked for.

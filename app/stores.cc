@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "app/hbase_tables.h"
+#include "app/region_watch.h"
 #include "app/side_settings.h"
 #include "app/wait_for.h"
 #include "storage/cell_point_store.h"
@@ -85,11 +87,13 @@ class OpenedStores final : public Stores {
  public:
   OpenedStores(boost::asio::any_io_executor executor,
                std::unique_ptr<storage::WideColumnStore> wide)
-      : executor_(std::move(executor)), wide_(std::move(wide)) {}
+      : executor_(std::move(executor)),
+        wide_(std::move(wide)),
+        hbase_(dynamic_cast<storage::HBaseStore*>(wide_.get())) {}
 
   Result<void> open(const Options& options, const Clock& clock, prometheus::Registry& registry) {
     storage::CellPointStoreOptions cells = options.cells;
-    cells.cell_ttl_ms = cell_ttl_ms(options.layout);
+    cells.cell_ttl_ms = app::cell_ttl_ms(options.layout);
     // Other daemons, and OpenTSDB, may write the same tables.
     const bool shared = options.store == "hbase";
     cells.scan.shared_tables = shared;
@@ -103,6 +107,8 @@ class OpenedStores final : public Stores {
                                            .points = points_->store(),
                                            .uids = points_->uids(),
                                            .widths = widths,
+                                           .point_table = storage::data_table_spec(cells),
+                                           .point_rows = point_rows_,
                                            .clock = clock,
                                            .executor = executor_,
                                            .registry = registry};
@@ -146,16 +152,11 @@ class OpenedStores final : public Stores {
     metadata_.reset();
     points_.reset();
     Result<void> closed = wait_for(executor_, wide_->close());
+    regions_.reset();
     return flushed ? closed : flushed;
   }
 
  private:
-  // A cell goes when no question can reach its point any more: it may have been written up to
-  // future_max before its time.
-  static std::int64_t cell_ttl_ms(const CyclicOptions& layout) {
-    return layout.ttl_ms == 0 ? 0 : layout.ttl_ms + layout.future_max_ms;
-  }
-
   // Rollups and histograms know series by the ids of their names: where there ever were some, no id
   // may come to mean another name, also while they are off. `from_now`: there are some now.
   Result<bool> keep_names(const std::string& settings_table, bool from_now) {
@@ -191,7 +192,29 @@ class OpenedStores final : public Stores {
                                              options.data_dir, store, options.store));
   }
 
-  Result<UidWidths> open_cells(const Options& options, const storage::CellPointStoreOptions& cells,
+  // Cuts the table of points where it is still to be made.
+  Result<void> plan_regions(const Options& options, const storage::RowLayout& layout,
+                            storage::CellPointStoreOptions& cells) {
+    TRY(const auto table, find_point_table(options, *hbase_, executor_));
+    if (table || !options.hbase.store.tables.create) return {};
+    TRY(const TablePlan plan, plan_table(options, layout, *hbase_, executor_));
+    cells.split_keys = plan.regions.split_keys;
+    cells.fixed_regions = plan.regions.fixed;
+    return {};
+  }
+
+  void watch_regions(const Options& options, std::shared_ptr<const CyclicLayout> layout,
+                     const Clock& clock, prometheus::Registry& registry) {
+    storage::RegionCare::Parts parts{.client = hbase_->client(),
+                                     .table = hbase_->whole_name(options.cells.data_table),
+                                     .layout = std::move(layout),
+                                     .life = cell_life(options),
+                                     .clock = clock,
+                                     .registry = registry};
+    regions_.emplace(storage::RegionCare(std::move(parts), options.hbase.care), executor_);
+  }
+
+  Result<UidWidths> open_cells(const Options& options, storage::CellPointStoreOptions cells,
                                const Clock& clock, prometheus::Registry& registry) {
     if (options.store != "hbase") {
       TRY_VOID(refuse_points_of(std::string(storage::kEngineParameters), "engine", options, cells));
@@ -200,6 +223,8 @@ class OpenedStores final : public Stores {
         options.row_layout == "opentsdb"
             ? opentsdb_layout(options)
             : cyclic_layout(options.layout, cells.data_table, cells.settings_table));
+    point_rows_ = std::dynamic_pointer_cast<const OpentsdbLayout>(chosen.layout);
+    if (hbase_ != nullptr) TRY_VOID(plan_regions(options, *chosen.layout, cells));
     const CellPointStore::Parts parts = {.store = *wide_,
                                          .layout = chosen.layout,
                                          .parameters = chosen.parameters,
@@ -208,6 +233,10 @@ class OpenedStores final : public Stores {
                                          .registry = registry};
     TRY(auto store, wait_for(executor_, CellPointStore::open(parts, cells)));
     points_ = std::make_unique<Opened<CellPointStore>>(std::move(store));
+    auto ring = std::dynamic_pointer_cast<const CyclicLayout>(chosen.layout);
+    if (hbase_ != nullptr && ring != nullptr && ring->ring_slots() != 0) {
+      watch_regions(options, std::move(ring), clock, registry);
+    }
     return chosen.layout->widths();
   }
 
@@ -275,7 +304,7 @@ class OpenedStores final : public Stores {
           .rows = rows,
           .scan = cells.scan,
           .table = opentsdb ? cells.data_table : cells.data_table + "-histogram",
-          .cell_ttl_ms = cell_ttl_ms(options.layout),
+          .cell_ttl_ms = app::cell_ttl_ms(options.layout),
           .settings_table = cells.settings_table,
           .clock = clock,
           .registry = registry};
@@ -303,7 +332,10 @@ class OpenedStores final : public Stores {
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<storage::WideColumnStore> wide_;
+  storage::HBaseStore* const hbase_;    // the same, where it is one
+  std::optional<RegionWatch> regions_;  // of a ring in HBase
   std::unique_ptr<OpenedPoints> points_;
+  std::shared_ptr<const OpentsdbLayout> point_rows_;  // null: the points have other rows
   std::unique_ptr<storage::Metadata> metadata_;
   std::unique_ptr<storage::RollupTables> rollups_;       // null: off
   std::unique_ptr<storage::HistogramCells> histograms_;  // null: off

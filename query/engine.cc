@@ -195,6 +195,8 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.tags));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
+  wanted.notes = metadata != nullptr && !answer->question.no_annotations &&
+                 metadata->annotations().options().among_points;
   wanted.watch = watch;
   if (pace == Pace::kQuick) wanted.watch = watch_memory_only(watch);
   auto selecting = store.select(std::move(wanted));

@@ -1,6 +1,7 @@
 #include "query/fetch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <unordered_set>
 #include <utility>
@@ -83,6 +84,12 @@ struct Fetch::Shard {
   SeriesState* last = nullptr;                  // blocks of one series often follow each other
   PipelineScratch scratch;
   std::uint64_t window_points = 0;  // counted since the window under way began
+  std::vector<Note> notes;          // of all windows
+  std::size_t notes_before = 0;     // of those, when the window under way began
+
+  static std::int64_t bytes_of(const Note& note) {
+    return static_cast<std::int64_t>(sizeof(Note) + note.json.size());
+  }
 };
 
 Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const SubPlan& plan,
@@ -165,6 +172,7 @@ Task<void> Fetch::read_shards(std::vector<Shard*> shards, TimeRange window,
 
 Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
   shard->window_points = 0;
+  shard->notes_before = shard->notes.size();
   std::uint64_t yielded = 0;
   for (SeriesState& state : shard->all) {
     state.pipeline_before = state.pipeline;
@@ -178,6 +186,7 @@ Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t windo
     if (blocks.empty()) break;
     CO_TRY_VOID(watch_.check());
     CO_TRY_VOID(take_blocks(*shard, blocks));
+    CO_TRY_VOID(keep_notes(*shard, blocks));
     if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
     if (too_large_) co_return Result<void>{};
     // A scan that never waits must not keep others' questions waiting.
@@ -240,6 +249,23 @@ Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>&
   return watch_.add_points(points);
 }
 
+// A look ahead leaves them to the window that follows.
+Result<void> Fetch::keep_notes(Shard& shard, const std::vector<storage::Block>& blocks) {
+  for (const storage::Block& block : blocks) {
+    for (const Bytes& json : block.notes) {
+      shard.notes.push_back({.series = &source_.series(block.series), .json = json});
+      TRY_VOID(hold(Shard::bytes_of(shard.notes.back())));
+    }
+  }
+  return {};
+}
+
+std::vector<Fetch::Note> Fetch::take_notes() {
+  std::vector<Note> notes;
+  for (const auto& shard : shards_) std::ranges::move(shard->notes, std::back_inserter(notes));
+  return notes;
+}
+
 Result<void> Fetch::take_totals(Shard& shard, const storage::Block& block) {
   TRY(SeriesState* const state, state_of(shard, block.series));
   const std::int64_t before = state->bytes();
@@ -297,6 +323,10 @@ void Fetch::give_up() {
       points.truncate(state.points_before);
       points.shrink_to_fit();
       bytes += state.bytes();
+    }
+    while (shard->notes.size() > shard->notes_before) {
+      bytes -= Shard::bytes_of(shard->notes.back());
+      shard->notes.pop_back();
     }
   }
   static_cast<void>(hold(bytes));
@@ -398,6 +428,7 @@ void Fetch::recount() {
   for (const auto& shard : shards_) {
     for (const SeriesState& state : shard->all) bytes += state.bytes() + SeriesState::kBytes;
     bytes += static_cast<std::int64_t>(shard->empty.size()) * kEmptySeriesBytes;
+    for (const Note& note : shard->notes) bytes += Shard::bytes_of(note);
   }
   static_cast<void>(hold(bytes - held_bytes_));  // a merge only takes
 }

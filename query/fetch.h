@@ -53,6 +53,13 @@ class Fetch {
   // Series of which only empty blocks were seen: they have rows, but nothing in them counts.
   [[nodiscard]] std::vector<const storage::Series*> empty_series() const;
 
+  // Annotations that the windows' blocks brought. Once, at the end.
+  struct Note {
+    const storage::Series* series = nullptr;
+    Bytes json;
+  };
+  [[nodiscard]] std::vector<Note> take_notes();
+
   // Reads on, from where the last window ended, in the series of these members until each has so
   // many points more, or has ended. Later windows leave out what was read.
   struct Awaited {
@@ -77,6 +84,7 @@ class Fetch {
   Task<void> read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max);
   [[nodiscard]] std::vector<std::vector<Shard*>> share_out(TimeRange window) const;
   Result<void> take_blocks(Shard& shard, const std::vector<storage::Block>& blocks);
+  Result<void> keep_notes(Shard& shard, const std::vector<storage::Block>& blocks);
   Result<void> take_totals(Shard& shard, const storage::Block& block);
   Result<SeriesState*> state_of(Shard& shard, storage::SeriesId id);
   Result<void> close_window(Shard& shard, TimeRange window, std::uint64_t window_bytes_max);

@@ -1,7 +1,10 @@
 #include "query/notes.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace halite::query {
 namespace {
@@ -21,6 +24,26 @@ Task<Bytes> metric_of(storage::Metadata& metadata, const SubQuestion& question) 
 }
 
 }  // namespace
+
+Result<void> share_notes(std::vector<Fetch::Note> found, std::size_t notes_max, Groups& groups) {
+  if (found.size() > notes_max) return std::unexpected(storage::too_many_annotations(notes_max));
+  std::map<const storage::Series*, std::vector<Annotation>> by_series;
+  for (const Fetch::Note& one : found) {
+    Result<Annotation> note = storage::parse_annotation(one.json);
+    if (!note) {
+      return fail(Errc::kCorruption,
+                  fmt::format("an annotation of series {}: {}",
+                              to_hex(Bytes(one.series->tsuid.bytes())), note.error().message));
+    }
+    by_series[one.series].push_back(*std::move(note));
+  }
+  for (auto& [series, notes] : by_series) {
+    NotesBySeries of_one;
+    of_one.emplace(series->tsuid.bytes(), std::move(notes));
+    groups.take_notes(of_one, *series);
+  }
+  return {};
+}
 
 Task<void> find_notes(storage::PointStore& store, storage::Metadata& metadata,
                       std::shared_ptr<const storage::Selection> selection,

@@ -9,6 +9,7 @@
 
 #include "common/task.h"
 #include "query/engine.h"
+#include "query/fetch.h"
 #include "query/group.h"
 #include "query/plan.h"
 #include "query/question.h"
@@ -17,7 +18,12 @@
 
 namespace halite::query {
 
-// Gives each group its series' notes of the hours scanned. All are used until the task is over.
+// Gives each group the notes that came with its series' points. kTooLarge: more than `notes_max`.
+[[nodiscard]] Result<void> share_notes(std::vector<Fetch::Note> found, std::size_t notes_max,
+                                       Groups& groups);
+
+// Gives each group its series' notes of the hours scanned, from where they lie by themselves. All
+// are used until the task is over.
 Task<void> find_notes(storage::PointStore& store, storage::Metadata& metadata,
                       std::shared_ptr<const storage::Selection> selection,
                       const SubQuestion& question, const SubPlan& plan, Groups& groups);

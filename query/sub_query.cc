@@ -165,7 +165,10 @@ Task<std::vector<AnswerSeries>> run_sub_query(
   if (plan.empty_series_count) {
     for (const storage::Series* const series : fetch.empty_series()) groups.add_empty(*series);
   }
-  if (metadata != nullptr) {
+  if (metadata != nullptr && metadata->annotations().options().among_points) {
+    const std::size_t notes_max = metadata->annotations().options().answer_max;
+    CO_TRY_VOID(share_notes(fetch.take_notes(), notes_max, groups));
+  } else if (metadata != nullptr) {
     auto finding = find_notes(store, *metadata, std::move(selection), question, plan, groups);
     CO_TRY_VOID(co_await std::move(finding));
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/schema/annotation_cell.h"
+
 namespace halite::storage {
 
 Task<std::vector<Block>> CellBlockScan::next() {
@@ -19,6 +21,7 @@ Result<void> CellBlockScan::decode(const WantedRow& row, std::vector<Block>& blo
   points_.clear();
   TRY_VOID(layout_.decode(row.id, row.cells, row.times, points_));
   const std::size_t count = points_.times.size();
+  const std::size_t blocks_before = blocks.size();
   for (std::size_t begin = 0; begin < count; begin += kBlockPointsMax) {
     const std::size_t end = std::min(begin + kBlockPointsMax, count);
     const auto first = static_cast<std::ptrdiff_t>(begin);
@@ -36,6 +39,10 @@ Result<void> CellBlockScan::decode(const WantedRow& row, std::vector<Block>& blo
   if (row.last_piece && !row_had_block_) {
     Block& empty = blocks.emplace_back();
     empty.series = row.series;
+  }
+  if (!notes_ || blocks.size() == blocks_before) return {};
+  for (const Cell& cell : row.cells) {
+    if (is_annotation(cell.qualifier)) blocks[blocks_before].notes.push_back(cell.value);
   }
   return {};
 }

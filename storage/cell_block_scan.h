@@ -1,4 +1,4 @@
-// The points of a selection in one shard, as blocks: rows, decoded.
+// The points of a selection in one shard, as blocks: rows, decoded; and the annotations in them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@ namespace halite::storage {
 
 class CellBlockScan final : public BlockScan {
  public:
-  CellBlockScan(const RowLayout& layout, std::unique_ptr<RowScan> rows)
-      : layout_(layout), rows_(std::move(rows)) {}
+  // `notes`: blocks bring the annotations of their rows.
+  CellBlockScan(const RowLayout& layout, std::unique_ptr<RowScan> rows, bool notes = false)
+      : layout_(layout), rows_(std::move(rows)), notes_(notes) {}
 
   Task<std::vector<Block>> next() override;
 
@@ -22,6 +23,7 @@ class CellBlockScan final : public BlockScan {
 
   const RowLayout& layout_;
   const std::unique_ptr<RowScan> rows_;
+  const bool notes_;
   RowPoints points_;            // of the row at hand; kept for its memory
   bool row_had_block_ = false;  // the row whose pieces are coming
 };

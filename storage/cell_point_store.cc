@@ -18,14 +18,16 @@ namespace {
 constexpr Family kDataFamily = 0;
 constexpr std::size_t kShardsAtOnce = 16;
 
+}  // namespace
+
 TableSpec data_table_spec(const CellPointStoreOptions& options) {
   TableSpec spec;
   spec.name = options.data_table;
   spec.families = {FamilySpec{"t", options.cell_ttl_ms}};
+  spec.split_keys = options.split_keys;
+  spec.fixed_regions = options.fixed_regions;
   return spec;
 }
-
-}  // namespace
 
 Task<std::unique_ptr<CellPointStore>> CellPointStore::open(Parts parts,
                                                            CellPointStoreOptions options) {
@@ -44,13 +46,14 @@ CellPointStore::CellPointStore(Parts parts, CellPointStoreOptions options, Table
     : layout_(parts.layout),
       clock_(parts.clock),
       options_(std::move(options)),
+      notes_among_points_(parts.parameters.layout == kOpentsdbLayout),
       registry_(tables.names, tables.series, layout_->widths(),
                 SeriesLimits{options_.series_max, options_.series_bytes_max},
                 std::make_shared<SaltSharding>(layout_)),
       source_{tables.data, kDataFamily, *layout_, registry_, options_.scan},
       appender_(std::make_shared<PointAppender>(
           PointAppender::Parts{tables.data, kDataFamily, layout_, registry_.table(), clock_,
-                               parts.executor, parts.registry},
+                               parts.executor, parts.registry, options_.columns},
           options_.append)) {}
 
 CellPointStore::~CellPointStore() = default;
@@ -77,8 +80,10 @@ std::uint32_t CellPointStore::shard_count() const { return layout_->salt_buckets
 
 std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) {
-  auto rows = std::make_unique<RowScan>(source_, as_rows(selection), range, shard);
-  return std::make_unique<CellBlockScan>(*layout_, std::move(rows));
+  const std::shared_ptr<const RowSelection> wanted = as_rows(selection);
+  auto rows = std::make_unique<RowScan>(source_, wanted, range, shard);
+  const bool notes = wanted->wants_notes() && notes_among_points_;
+  return std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes);
 }
 
 Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,

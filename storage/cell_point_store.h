@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -42,8 +43,14 @@ struct CellPointStoreOptions {
   SeriesId series_max = 100'000'000;
   std::size_t series_bytes_max = 8ull << 30;  // memory of the series known: see series_bytes()
   AppendLimits append;
+  ColumnOptions columns;          // how points of OpenTSDB's rows are written
+  std::vector<Bytes> split_keys;  // of a new data table
+  bool fixed_regions = false;     // and it is never cut elsewhere
   RowScanOptions scan;
 };
+
+// The data table, for those who keep other things among its points.
+[[nodiscard]] TableSpec data_table_spec(const CellPointStoreOptions& options);
 
 class CellPointStore final : public PointStore {
  public:
@@ -100,6 +107,7 @@ class CellPointStore final : public PointStore {
   const std::shared_ptr<const RowLayout> layout_;
   const Clock& clock_;
   const CellPointStoreOptions options_;
+  const bool notes_among_points_;  // rows are OpenTSDB's
   SeriesRegistry registry_;
   const RowSource source_;
   const std::shared_ptr<PointAppender> appender_;

@@ -55,11 +55,17 @@ hbase::TableDescriptor description_of(const std::string& name, const TableSpec& 
   hbase::TableDescriptor table;
   table.name = name;
   table.attributes[kFamiliesKey] = family_names(spec);
+  if (spec.fixed_regions) {
+    table.attributes["SPLIT_ENABLED"] = "false";
+    table.attributes["MERGE_ENABLED"] = "false";
+    table.attributes["NORMALIZATION_ENABLED"] = "false";
+  }
   for (const FamilySpec& family : spec.families) {
     hbase::FamilyDescriptor& made = table.families.emplace_back();
     made.name = family.name;
     made.attributes = {{"VERSIONS", "1"},
-                       {"BLOOMFILTER", "ROW"},
+                       {"BLOOMFILTER", options.bloom_filter},
+                       {"BLOCKCACHE", options.block_cache ? "true" : "false"},
                        {"COMPRESSION", options.compression},
                        {"DATA_BLOCK_ENCODING", options.encoding},
                        {"TTL", std::to_string(server_ttl_s(family.ttl_ms, options))}};

@@ -40,6 +40,8 @@ struct HBaseTableOptions {
   bool create = true;                     // false: a table that is not there is kNotFound
   std::string compression = "GZ";         // COMPRESSION of its families
   std::string encoding = "DIFF";          // DATA_BLOCK_ENCODING
+  std::string bloom_filter = "ROW";       // BLOOMFILTER
+  bool block_cache = true;                // BLOCKCACHE: what is read stays in the servers' memory
   bool expire = true;                     // gives them a TTL, too: HBase's servers keep real time
   std::int64_t expire_slack_ms = 60'000;  // so much later, as clocks differ
 };
@@ -67,6 +69,9 @@ class HBaseStore final : public WideColumnStore {
 
   // For what the seam does not have: regions, compactions.
   [[nodiscard]] hbase::Client& client() { return client_; }
+  [[nodiscard]] std::string whole_name(const std::string& table) const {
+    return options_.table_prefix + table;
+  }
 
  private:
   Task<hbase::TableDescriptor> find_or_create(std::string name, TableSpec spec);

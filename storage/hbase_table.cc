@@ -52,6 +52,24 @@ Task<void> HBaseTable::write(std::vector<RowWrite> rows) {
   co_return co_await parts_.client.mutate(parts_.name, std::move(mutations));
 }
 
+Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
+  std::vector<hbase::CellAppend> changes;
+  changes.reserve(cells.size());
+  // The time is that of a cell that is not there yet: past what was deleted here. Later ones get
+  // the server's, or keep theirs if that is newer.
+  const TimestampMs time = parts_.clock.stamp();
+  for (CellAppend& cell : cells) {
+    CO_TRY_VOID(check_row_key(cell.row));
+    CO_TRY_VOID(check_family(cell.column.family, names_.size()));
+    hbase::CellAppend& change = changes.emplace_back();
+    change.cell = {std::move(cell.row), names_[cell.column.family],
+                   std::move(cell.column.qualifier)};
+    change.value = std::move(cell.value);
+    change.time = time;
+  }
+  co_return co_await parts_.client.append(parts_.name, std::move(changes));
+}
+
 // Another machine, whose clock is ahead, may have written what is to go.
 Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
   std::vector<hbase::RowGet> gets;

@@ -26,6 +26,7 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   HBaseTable(Parts parts, const std::vector<FamilySpec>& families);
 
   Task<void> write(std::vector<RowWrite> rows) override;
+  Task<void> append(std::vector<CellAppend> cells) override;
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
   [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec) override;
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;

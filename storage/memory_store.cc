@@ -48,6 +48,7 @@ class MemoryTable final : public Table, public std::enable_shared_from_this<Memo
   }
 
   Task<void> write(std::vector<RowWrite> rows) override;
+  Task<void> append(std::vector<CellAppend> cells) override;
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
   std::unique_ptr<Scanner> scan(ScanSpec spec) override;
   Task<RangeEstimate> estimate(Family family, std::vector<KeyRange> ranges) override;
@@ -198,6 +199,22 @@ Task<RangeEstimate> MemoryTable::estimate(Family family, std::vector<KeyRange> r
     }
   }
   co_return sum;
+}
+
+Task<void> MemoryTable::append(std::vector<CellAppend> cells) {
+  for (const CellAppend& cell : cells) {
+    CO_TRY_VOID(check_row_key(cell.row));
+    CO_TRY_VOID(check_family(cell.column.family, families_.size()));
+  }
+  const std::lock_guard lock(mutex_);
+  for (CellAppend& cell : cells) {
+    FamilyRows& family = families_[cell.column.family];
+    const Stored* found = find(family, cell.row, cell.column.qualifier);
+    Bytes value = found == nullptr ? Bytes() : found->value;
+    value += cell.value;
+    put(family, cell.row, std::move(cell.column.qualifier), std::move(value), 0);
+  }
+  co_return Result<void>();
 }
 
 Task<std::int64_t> MemoryTable::increment(Bytes row, Column column, std::int64_t delta) {

@@ -11,6 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
@@ -51,10 +52,6 @@ void arrange(const PointBatch& batch, std::vector<std::uint32_t>& order) {
   order.erase(std::ranges::unique(order, same).begin(), order.end());
 }
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) {
-  return a / b - static_cast<std::int64_t>(a % b < 0);
-}
-
 prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
   return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
 }
@@ -78,9 +75,9 @@ PointAppender::Metrics::Metrics(prometheus::Registry& registry)
 // A batch being written. Lands with an error when it is thrown away unfinished.
 class PointAppender::Flight {
  public:
-  Flight(std::shared_ptr<PointAppender> owner, Ticket ticket, std::vector<RowWrite> rows,
+  Flight(std::shared_ptr<PointAppender> owner, Ticket ticket, PointWrites writes,
          std::size_t points, Gate::Pass pass)
-      : rows_(std::move(rows)),
+      : writes_(std::move(writes)),
         points_(points),
         owner_(std::move(owner)),
         ticket_(std::move(ticket)),
@@ -105,12 +102,12 @@ class PointAppender::Flight {
     ticket_.durable.finish(std::move(outcome));
   }
 
-  [[nodiscard]] std::vector<RowWrite>& rows() { return rows_; }
+  [[nodiscard]] PointWrites& writes() { return writes_; }
   [[nodiscard]] const std::vector<Completion>& before() const { return ticket_.before; }
   [[nodiscard]] bool late() const { return ticket_.late; }
 
  private:
-  std::vector<RowWrite> rows_;
+  PointWrites writes_;
   std::size_t points_;
   std::shared_ptr<PointAppender> owner_;  // null once landed
   Ticket ticket_;
@@ -119,9 +116,19 @@ class PointAppender::Flight {
 
 PointAppender::PointAppender(Parts parts, AppendLimits limits)
     : parts_(std::move(parts)),
+      point_rows_(parts_.layout, parts_.series, parts_.family, parts_.columns),
       gate_(std::make_shared<Gate>(
           GateLoad{limits.in_flight_points_max, limits.in_flight_bytes_max})),
+      late_max_ms_(limits.late_max_ms),
       metrics_(parts_.registry) {}
+
+Result<void> PointAppender::admit_time(TimestampMs time, TimestampMs now) const {
+  TRY_VOID(parts_.layout->admit(time, now));
+  if (late_max_ms_ == 0 || time >= now - late_max_ms_) return {};
+  return fail(
+      Errc::kInvalidArgument,
+      fmt::format("timestamp {} is more than {} ms old (hbase.late_max_ms)", time, late_max_ms_));
+}
 
 std::vector<std::uint32_t> PointAppender::admit(const PointBatch& batch,
                                                 std::vector<Refusal>& refused) const {
@@ -131,7 +138,7 @@ std::vector<std::uint32_t> PointAppender::admit(const PointBatch& batch,
   order.reserve(batch.size());
   for (std::uint32_t i = 0; i < batch.size(); ++i) {
     HALITE_CHECK(batch.series[i] < known, "a series id of another store");
-    Result<void> admitted = parts_.layout->admit(batch.times[i], now);
+    Result<void> admitted = admit_time(batch.times[i], now);
     if (admitted) {
       order.push_back(i);
     } else {
@@ -156,7 +163,7 @@ PointAppender::Ticket PointAppender::enlist(const PointBatch& batch,
       wait_for = std::max(wait_for, tail.batch);
     }
     if (batch.times[i] == tail.time) {
-      ticket.replaced.push_back(Replaced{i, tail.value, tail.flags});
+      ticket.replaced.push_back(ReplacedPoint{i, tail.value, tail.flags});
     }
     if (batch.times[i] >= tail.time) {
       tail.time = batch.times[i];
@@ -174,38 +181,6 @@ PointAppender::Ticket PointAppender::enlist(const PointBatch& batch,
   return ticket;
 }
 
-std::vector<RowWrite> PointAppender::make_rows(const PointBatch& batch,
-                                               const std::vector<std::uint32_t>& order,
-                                               const std::vector<Replaced>& replaced) const {
-  const RowLayout& layout = *parts_.layout;
-  const std::int64_t span_ms = layout.bucket_span_ms();
-  std::vector<RowWrite> rows;
-  rows.reserve(order.size());
-  SeriesId series = 0;
-  std::int64_t bucket = 0;
-  auto next_replaced = replaced.begin();  // in the same order
-  for (const std::uint32_t i : order) {
-    const std::int64_t its_bucket = floor_div(batch.times[i], span_ms);
-    if (rows.empty() || batch.series[i] != series || its_bucket != bucket) {
-      series = batch.series[i];
-      bucket = its_bucket;
-      RowWrite& row = rows.emplace_back();
-      row.row = layout.row_key(parts_.series.at(series).tsuid.bytes(), batch.times[i]);
-    }
-    PointCell cell = layout.point_cell(batch.times[i], batch.values[i], batch.flags[i]);
-    if (next_replaced != replaced.end() && next_replaced->index == i) {
-      PointCell old = layout.point_cell(batch.times[i], next_replaced->value, next_replaced->flags);
-      if (old.qualifier != cell.qualifier) {
-        rows.back().deletes.push_back(Column{parts_.family, std::move(old.qualifier)});
-      }
-      ++next_replaced;
-    }
-    rows.back().puts.push_back(
-        CellWrite{Column{parts_.family, std::move(cell.qualifier)}, std::move(cell.value), 0});
-  }
-  return rows;
-}
-
 Task<Accepted> PointAppender::append(PointBatch batch) {
   Accepted accepted;
   std::vector<std::uint32_t> order = admit(batch, accepted.refused);
@@ -221,8 +196,8 @@ Task<Accepted> PointAppender::append(PointBatch batch) {
   Ticket ticket = enlist(batch, order);
   if (ticket.late) metrics_.late_batches.Increment();
   accepted.durable = ticket.durable;
-  std::vector<RowWrite> rows = make_rows(batch, order, ticket.replaced);
-  Flight flight(shared_from_this(), std::move(ticket), std::move(rows), order.size(),
+  PointWrites writes = point_rows_.make(batch, order, ticket.replaced, parts_.clock.now_ms());
+  Flight flight(shared_from_this(), std::move(ticket), std::move(writes), order.size(),
                 std::move(pass));
   asio::co_spawn(parts_.executor, run(shared_from_this(), std::move(flight)), asio::detached);
   co_return accepted;
@@ -238,15 +213,19 @@ Task<void> PointAppender::write(Flight& flight) {
     const Result<void> landed = co_await before.wait();
     static_cast<void>(landed);  // its own business
   }
+  PointWrites& writes = flight.writes();
+  // In a column of its own it comes behind all before it.
+  if (!writes.appends.empty()) {
+    co_return co_await parts_.table->append(std::move(writes.appends));
+  }
   // Also where all before it has landed: that may have been in this millisecond.
-  const bool forms_differ = !parts_.layout->pieces_in_time_order();
-  if (flight.late() && forms_differ) {
+  if (flight.late() && point_rows_.times_decide()) {
     CO_TRY(const TimestampMs time, co_await later_than_all_landed());
-    for (RowWrite& row : flight.rows()) {
+    for (RowWrite& row : writes.rows) {
       for (CellWrite& cell : row.puts) cell.time = time;
     }
   }
-  co_return co_await parts_.table->write(std::move(flight.rows()));
+  co_return co_await parts_.table->write(std::move(writes.rows));
 }
 
 // A cell in another form than the one it replaces wins by its time, in milliseconds. Returns 0 once

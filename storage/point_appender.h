@@ -24,6 +24,7 @@
 
 #include "common/clock.h"
 #include "common/gate.h"
+#include "storage/point_rows.h"
 #include "storage/point_store.h"
 #include "storage/schema/row_layout.h"
 #include "storage/series_table.h"
@@ -40,6 +41,7 @@ namespace halite::storage {
 struct AppendLimits {
   std::size_t in_flight_points_max = 500'000;
   std::size_t in_flight_bytes_max = 128 << 20;  // of memory for them, about
+  std::int64_t late_max_ms = 0;  // older points are refused; 0 = as old as the table takes
 };
 
 class PointAppender : public std::enable_shared_from_this<PointAppender> {
@@ -53,6 +55,7 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
     const Clock& clock;
     boost::asio::any_io_executor executor;  // runs the background writes
     prometheus::Registry& registry;
+    ColumnOptions columns = {};
   };
   PointAppender(Parts parts, AppendLimits limits);
 
@@ -70,18 +73,12 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
     std::uint64_t batch = 0;       // the last that touched the series
     std::uint8_t flags = 0;
   };
-  // Replaces the cell of an equal time in another form.
-  struct Replaced {
-    std::uint32_t index = 0;  // in the batch: the new point
-    ValueBits value = 0;
-    std::uint8_t flags = 0;
-  };
   struct Ticket {
     std::uint64_t number = 0;
     Completion durable;
     bool late = false;               // older or repeated times among its own
     std::vector<Completion> before;  // to be waited for; only of a late batch
-    std::vector<Replaced> replaced;
+    std::vector<ReplacedPoint> replaced;
   };
   struct Metrics {
     explicit Metrics(prometheus::Registry& registry);
@@ -93,19 +90,19 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
   };
   class Flight;
 
+  [[nodiscard]] Result<void> admit_time(TimestampMs time, TimestampMs now) const;
   [[nodiscard]] std::vector<std::uint32_t> admit(const PointBatch& batch,
                                                  std::vector<Refusal>& refused) const;
   [[nodiscard]] Ticket enlist(const PointBatch& batch, const std::vector<std::uint32_t>& order);
-  [[nodiscard]] std::vector<RowWrite> make_rows(const PointBatch& batch,
-                                                const std::vector<std::uint32_t>& order,
-                                                const std::vector<Replaced>& replaced) const;
   static boost::asio::awaitable<void> run(std::shared_ptr<PointAppender> self, Flight flight);
   Task<void> write(Flight& flight);
   Task<TimestampMs> later_than_all_landed();
   void landed(std::uint64_t number);
 
   const Parts parts_;
+  const PointRows point_rows_;
   const std::shared_ptr<Gate> gate_;
+  const std::int64_t late_max_ms_;
   Metrics metrics_;
 
   std::mutex mutex_;

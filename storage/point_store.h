@@ -87,6 +87,9 @@ struct Block {
   // Only where the values are sums to be averaged: how many points each is the sum of.
   std::vector<std::int64_t> counts = {};
   std::vector<SpanTotals> totals = {};  // by begin; not empty: the block has no points
+  // Stored annotations (JSON) of a row that the scan has come to, each once, where the query wants
+  // them and the store keeps them among its points. Their times may lie outside the range.
+  std::vector<Bytes> notes = {};
 
   [[nodiscard]] std::size_t size() const { return times.size(); }
 };
@@ -99,6 +102,7 @@ struct SeriesQuery {
   std::vector<Bytes> tsuids;
   std::size_t regexp_bytes_max = 1 << 20;  // memory for one compiled regular expression
   bool skip_unknown_values = false;  // an unknown literal value matches nothing instead of failing
+  bool notes = false;  // blocks bring the annotations that lie among the points they come from
   // The asker's limits. Selecting counts series and the memory of those it has to load; everything
   // done with the selection later asks whether to go on. Null: no limits, never stopped.
   std::shared_ptr<WorkWatch> watch = nullptr;

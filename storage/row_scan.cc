@@ -8,6 +8,8 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <xxhash.h>
 
+#include "storage/schema/annotation_cell.h"
+
 namespace halite::storage {
 namespace {
 
@@ -279,8 +281,9 @@ Task<std::vector<WantedRow>> RowScan::next() {
   co_return out;
 }
 
-// Looks up, together, the series among these rows that are not in memory.
-Task<void> RowScan::learn(const std::vector<Row>& rows) {
+// Looks up, together, the series among these rows that are not in memory. A row of nothing
+// but annotations is dropped when its series has no names: anybody may annotate what never was.
+Task<void> RowScan::learn(std::vector<Row>& rows) {
   std::vector<Bytes> unknown;
   for (const Row& row : rows) {
     if (open_ && open_->key == row.key) continue;
@@ -290,10 +293,20 @@ Task<void> RowScan::learn(const std::vector<Row>& rows) {
   if (unknown.empty()) co_return Result<void>();
   std::ranges::sort(unknown);
   unknown.erase(std::ranges::unique(unknown).begin(), unknown.end());
-  CO_TRY(const auto ids, co_await source_.registry.loader().adopt(std::move(unknown)));
-  for (const Result<SeriesId>& id : ids) {
-    if (!id) co_return std::unexpected(id.error());
+  CO_TRY(const auto ids, co_await source_.registry.loader().adopt(unknown));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i]) continue;
+    if (ids[i].error().code != Errc::kNotFound) co_return std::unexpected(ids[i].error());
+    for (Row& row : rows) {
+      CO_TRY(const RowId id, source_.layout.parse_row(row.key));
+      if (id.tsuid != unknown[i]) continue;
+      if (!std::ranges::all_of(row.cells, is_annotation, &Cell::qualifier)) {
+        co_return std::unexpected(ids[i].error());
+      }
+      row.cells.clear();
+    }
   }
+  std::erase_if(rows, [](const Row& row) { return row.cells.empty(); });
   co_return Result<void>();
 }
 

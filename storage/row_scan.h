@@ -85,7 +85,7 @@ class RowScan {
   void set_steps(std::vector<BucketScan> buckets);
   Task<bool> next_step();
   Task<void> skip_empty_steps();
-  Task<void> learn(const std::vector<Row>& rows);
+  Task<void> learn(std::vector<Row>& rows);
   Result<void> take(Row row, std::vector<WantedRow>& out);
   void finish_row(std::vector<WantedRow>& out);
 

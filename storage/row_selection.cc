@@ -18,6 +18,7 @@ Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& 
   const std::shared_ptr<RowSelection> selection(new RowSelection(registry, registry.shard_count()));
   selection->watch_ = std::move(query.watch);
   selection->now_ = now;
+  selection->wants_notes_ = query.notes;
   if (!query.tsuids.empty()) {
     CO_TRY_VOID(co_await selection->resolve_tsuids(layout.widths(), std::move(query.tsuids)));
     co_return selection;

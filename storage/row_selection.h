@@ -33,6 +33,8 @@ class RowSelection final : public Selection {
 
   [[nodiscard]] bool matches(const Series& series) const;
 
+  [[nodiscard]] bool wants_notes() const { return wants_notes_; }
+
   // The asker's; may be null.
   [[nodiscard]] const std::shared_ptr<WorkWatch>& watch() const { return watch_; }
 
@@ -75,6 +77,7 @@ class RowSelection final : public Selection {
   std::shared_ptr<WorkWatch> watch_;
   std::uint64_t metric_uid_ = 0;
   TimestampMs now_ = 0;
+  bool wants_notes_ = false;
   std::vector<Bytes> tsuids_;
   std::vector<KeyCondition> conditions_;
   std::optional<std::size_t> tags_exactly_;

@@ -41,6 +41,7 @@ struct TableSpec {
   std::string name;  // letters, digits, '-' and '_'
   std::vector<FamilySpec> families;
   std::vector<Bytes> split_keys;  // where a store made of regions cuts the new table
+  bool fixed_regions = false;     // and never anywhere else
 };
 
 struct Column {
@@ -70,6 +71,13 @@ struct RowWrite {
   Bytes row;
   std::vector<CellWrite> puts;
   std::vector<Column> deletes;  // of what was there before this call
+};
+
+// More bytes for the end of a cell's value.
+struct CellAppend {
+  Bytes row;
+  Column column;
+  Bytes value;
 };
 
 struct RowRead {
@@ -136,6 +144,13 @@ class Table {
 
   // Each row is atomic, the batch as a whole is not; an error may leave some rows written.
   virtual Task<void> write(std::vector<RowWrite> rows) = 0;
+
+  // Adds to the ends of cells, none of them named twice, each once; one that is absent counts as
+  // empty. Each is atomic, the batch is not. Cells get the store's time. kUnsupported: it cannot.
+  virtual Task<void> append(std::vector<CellAppend> cells) {
+    static_cast<void>(cells);
+    co_return fail(Errc::kUnsupported, "this store does not add to the ends of cells");
+  }
 
   // One Row for each read, in the same order; without cells where there is nothing. Cannot be
   // stopped: who may be asks for some thousands at a time.

@@ -187,6 +187,22 @@ Task<void> compact_regions(CorePtr core, std::string table, std::vector<Bytes> n
   co_return co_await std::move(compacting);
 }
 
+Task<std::vector<ServerStatus>> server_statuses(CorePtr core) {
+  constexpr std::uint32_t kLiveServers = 2;
+  pb::GetClusterStatusRequest request;
+  request.add_options(kLiveServers);
+  Task<Reply> calling = call_master(core, "GetClusterStatus", request.SerializeAsString());
+  CO_TRY(const Reply reply, co_await std::move(calling));
+  CO_TRY(const auto response, read_message<pb::GetClusterStatusResponse>(reply));
+  std::vector<ServerStatus> servers;
+  for (const pb::LiveServerInfo& live : response.cluster_status().live_servers()) {
+    const Endpoint server{live.server().host_name(),
+                          static_cast<std::uint16_t>(live.server().port())};
+    servers.push_back({.server = server, .heap_mib_max = live.server_load().max_heap_mb()});
+  }
+  co_return servers;
+}
+
 Task<std::vector<RegionStatus>> region_statuses(CorePtr core, std::string table) {
   Task<std::vector<RegionPtr>> asking = regions_of(core, table);
   CO_TRY(const std::vector<RegionPtr> regions, co_await std::move(asking));

@@ -22,6 +22,7 @@ namespace halite::storage::hbase {
 
 [[nodiscard]] Task<void> flush_table(CorePtr core, std::string table);
 [[nodiscard]] Task<void> compact_regions(CorePtr core, std::string table, std::vector<Bytes> names);
+[[nodiscard]] Task<std::vector<ServerStatus>> server_statuses(CorePtr core);
 [[nodiscard]] Task<std::vector<RegionStatus>> region_statuses(CorePtr core, std::string table);
 
 }  // namespace halite::storage::hbase

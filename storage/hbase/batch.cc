@@ -51,6 +51,38 @@ class WriteJob final : public BatchJob {
   const Durability durability_;
 };
 
+class AppendJob final : public BatchJob {
+ public:
+  AppendJob(std::vector<CellAppend> cells, Core& core)
+      : cells_(std::move(cells)),
+        durability_(core.options.durability),
+        nonce_group_(core.nonce_group) {
+    nonces_.reserve(cells_.size());
+    while (nonces_.size() < cells_.size()) nonces_.push_back(core.nonce());
+  }
+
+  [[nodiscard]] std::size_t size() const override { return cells_.size(); }
+  [[nodiscard]] const Bytes& row(std::size_t at) const override { return cells_[at].cell.row; }
+  [[nodiscard]] std::size_t bytes(std::size_t at) const override {
+    return append_bytes(cells_[at]);
+  }
+  [[nodiscard]] bool atomic(std::size_t) const override { return false; }
+  void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const override {
+    write_append(cells_[at], nonces_[at], durability_, *to.add_action()->mutable_mutation(), cells);
+  }
+  Result<void> take(std::size_t, const pb::Result& result, CellReader& cells) override {
+    for (int i = 0; i < result.associated_cell_count(); ++i) TRY_VOID(cells.next());
+    return {};
+  }
+  [[nodiscard]] std::uint64_t nonce_group() const override { return nonce_group_; }
+
+ private:
+  const std::vector<CellAppend> cells_;
+  const Durability durability_;
+  const std::uint64_t nonce_group_;
+  std::vector<std::uint64_t> nonces_;  // of each, also when it is sent again
+};
+
 class ReadJob final : public BatchJob {
  public:
   explicit ReadJob(std::vector<RowGet> reads) : reads_(std::move(reads)), rows_(reads_.size()) {
@@ -227,6 +259,12 @@ Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
 Task<void> write_rows(CorePtr core, std::string table, std::vector<RowMutation> rows) {
   const Durability durability = core->options.durability;
   auto job = std::make_shared<WriteJob>(std::move(rows), durability);
+  Task<void> running = run(std::move(core), std::move(table), std::move(job));
+  co_return co_await std::move(running);
+}
+
+Task<void> append_cells(CorePtr core, std::string table, std::vector<CellAppend> cells) {
+  auto job = std::make_shared<AppendJob>(std::move(cells), *core);
   Task<void> running = run(std::move(core), std::move(table), std::move(job));
   co_return co_await std::move(running);
 }

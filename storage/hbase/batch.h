@@ -12,6 +12,8 @@ namespace halite::storage::hbase {
 
 // Every argument has been checked.
 [[nodiscard]] Task<void> write_rows(CorePtr core, std::string table, std::vector<RowMutation> rows);
+[[nodiscard]] Task<void> append_cells(CorePtr core, std::string table,
+                                      std::vector<CellAppend> cells);
 [[nodiscard]] Task<std::vector<Row>> read_rows(CorePtr core, std::string table,
                                                std::vector<RowGet> reads);
 

@@ -19,6 +19,7 @@ Fault odd_answer(const std::string& server, std::string_view what) {
 
 BatchRequest::BatchRequest(const BatchJob& job, std::vector<BatchItem> items)
     : items_(std::move(items)) {
+  if (job.nonce_group() != 0) message_.set_nonce_group(job.nonce_group());
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const BatchItem& item = items_[i];
     const bool atomic = job.atomic(item.at);

@@ -26,6 +26,8 @@ class BatchJob {
   virtual void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const = 0;
   // Its result; takes its cells.
   virtual Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) = 0;
+  // Of actions that are to be done once; 0 = there is none.
+  [[nodiscard]] virtual std::uint64_t nonce_group() const { return 0; }
 };
 
 struct BatchItem {

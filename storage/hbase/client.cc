@@ -50,6 +50,12 @@ Task<void> Client::mutate(std::string table, std::vector<RowMutation> rows) {
   co_return co_await std::move(writing);
 }
 
+Task<void> Client::append(std::string table, std::vector<CellAppend> cells) {
+  for (const CellAppend& cell : cells) CO_TRY_VOID(check_append(cell, core_->options));
+  Task<void> appending = append_cells(core_, std::move(table), std::move(cells));
+  co_return co_await std::move(appending);
+}
+
 Task<std::vector<Row>> Client::get(std::string table, std::vector<RowGet> reads) {
   for (const RowGet& read : reads) {
     CO_TRY_VOID(check_row(read.row));
@@ -118,6 +124,8 @@ Task<void> Client::flush_table(std::string table) {
 Task<void> Client::compact_regions(std::string table, std::vector<Bytes> names) {
   return hbase::compact_regions(core_, std::move(table), std::move(names));
 }
+
+Task<std::vector<ServerStatus>> Client::servers() { return server_statuses(core_); }
 
 Task<std::vector<RegionStatus>> Client::regions(std::string table) {
   return region_statuses(core_, std::move(table));

@@ -46,6 +46,9 @@ class Client {
   // a lost answer: harmless for cells that have a time.
   Task<void> mutate(std::string table, std::vector<RowMutation> rows);
 
+  // Each is atomic and done once also where it is sent again; the batch is not. No cell twice.
+  Task<void> append(std::string table, std::vector<CellAppend> cells);
+
   // One Row for each read, in the same order; without cells where there is nothing.
   Task<std::vector<Row>> get(std::string table, std::vector<RowGet> reads);
 
@@ -76,6 +79,8 @@ class Client {
   // Asks for a major compaction of the regions named (whole names), or of all when none is; the
   // servers do it when they can.
   Task<void> compact_regions(std::string table, std::vector<Bytes> names);
+  // The region servers that the master knows to live.
+  Task<std::vector<ServerStatus>> servers();
   // In key order.
   Task<std::vector<RegionStatus>> regions(std::string table);
 

@@ -64,6 +64,13 @@ struct CellAddress {
   Bytes qualifier;
 };
 
+// More bytes for the end of a cell's value; an absent one counts as empty.
+struct CellAppend {
+  CellAddress cell;
+  Bytes value;
+  TimestampMs time = 0;  // of a cell that was absent; another gets the server's or keeps its own
+};
+
 // Writes `put` if the cell holds `expected` now; nothing expected means there is no such cell
 // (HBase holds an empty value for the same).
 struct CheckAndPut {

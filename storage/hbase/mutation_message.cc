@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kRowBytesMax = 32767;
 constexpr std::size_t kFamilyBytesMax = 127;
+constexpr std::size_t kMessageBytes = 32;  // of a mutation, without its cells
 
 CellKind kind_of(const CellDelete& change) {
   switch (change.kind) {
@@ -28,6 +29,15 @@ CellView put_view(BytesView row, const Cell& cell) {
           .time = wire_time(cell.time),
           .kind = CellKind::kPut,
           .value = cell.value};
+}
+
+CellView append_view(const CellAppend& append) {
+  return {.row = append.cell.row,
+          .family = append.cell.family,
+          .qualifier = append.cell.qualifier,
+          .time = wire_time(append.time),
+          .kind = CellKind::kPut,
+          .value = append.value};
 }
 
 CellView delete_view(BytesView row, const CellDelete& change) {
@@ -85,8 +95,20 @@ Result<void> check_mutation(const RowMutation& mutation, const ClientOptions& op
   return {};
 }
 
+Result<void> check_append(const CellAppend& append, const ClientOptions& options) {
+  TRY_VOID(check_row(append.cell.row));
+  TRY_VOID(check_family(append.cell.family));
+  const std::size_t bytes = cell_bytes(append_view(append));
+  if (bytes <= options.value_bytes_max) return {};
+  return fail(Errc::kTooLarge, fmt::format("an addition of {} bytes; {} are allowed", bytes,
+                                           options.value_bytes_max));
+}
+
+std::size_t append_bytes(const CellAppend& append) {
+  return kMessageBytes + append.cell.row.size() + cell_bytes(append_view(append));
+}
+
 std::size_t mutation_bytes(const RowMutation& mutation) {
-  constexpr std::size_t kMessageBytes = 32;
   std::size_t bytes = kMessageBytes + mutation.row.size();
   for (const Cell& cell : mutation.puts) bytes += cell_bytes(put_view(mutation.row, cell));
   for (const CellDelete& change : mutation.deletes) {
@@ -109,6 +131,17 @@ void write_deletes(const RowMutation& mutation, Durability durability, pb::Mutat
   for (const CellDelete& change : mutation.deletes) {
     append_cell(cells, delete_view(mutation.row, change));
   }
+}
+
+void write_append(const CellAppend& append, std::uint64_t nonce, Durability durability,
+                  pb::MutationProto& to, Bytes& cells) {
+  to.set_row(append.cell.row);
+  set_head(to, pb::MutationProto::APPEND, durability, 1);
+  to.set_nonce(nonce);
+  pb::NameBytesPair& results = *to.add_attribute();
+  results.set_name("_rr_");
+  results.set_value(Bytes(1, '\0'));
+  append_cell(cells, append_view(append));
 }
 
 void write_columns(const FamilyColumns& columns, pb::Column& to) {

@@ -13,15 +13,21 @@ namespace halite::storage::hbase {
 [[nodiscard]] Result<void> check_row(BytesView row);
 [[nodiscard]] Result<void> check_mutation(const RowMutation& mutation,
                                           const ClientOptions& options);
+[[nodiscard]] Result<void> check_append(const CellAppend& append, const ClientOptions& options);
 [[nodiscard]] Result<void> check_family(BytesView family);
 
 [[nodiscard]] std::size_t mutation_bytes(const RowMutation& mutation);
+[[nodiscard]] std::size_t append_bytes(const CellAppend& append);
 
 // One Put message whose cells go to the cellblock; the same for its deletes.
 void write_puts(const RowMutation& mutation, Durability durability, pb::MutationProto& to,
                 Bytes& cells);
 void write_deletes(const RowMutation& mutation, Durability durability, pb::MutationProto& to,
                    Bytes& cells);
+
+// Without the cell that it becomes as an answer.
+void write_append(const CellAppend& append, std::uint64_t nonce, Durability durability,
+                  pb::MutationProto& to, Bytes& cells);
 
 void write_get(const RowGet& get, pb::Get& to);
 void write_columns(const FamilyColumns& columns, pb::Column& to);

@@ -32,6 +32,11 @@ struct TableDescriptor {
 
 enum class TableState : std::uint8_t { kEnabled, kDisabled, kDisabling, kEnabling };
 
+struct ServerStatus {
+  Endpoint server;
+  std::uint32_t heap_mib_max = 0;
+};
+
 // One region, where it is, and what its server says of it.
 struct RegionStatus {
   Bytes name;                       // whole, as hbase:meta has it

@@ -55,6 +55,14 @@ TimeRange hours(TimestampMs begin, TimestampMs last) {
 
 }  // namespace
 
+Error too_many_annotations(std::size_t answer_max) {
+  return {.code = Errc::kTooLarge,
+          .message = fmt::format("more than {} annotations in this range; ask for a shorter one or "
+                                 "raise meta.annotations_max",
+                                 answer_max),
+          .details = {}};
+}
+
 TableSpec annotation_table_spec(std::string name) {
   TableSpec spec;
   spec.name = std::move(name);
@@ -120,7 +128,7 @@ Task<void> AnnotationStore::remove(Bytes tsuid, std::int64_t start_time) {
 }
 
 Task<bool> AnnotationStore::known_empty() {
-  if (!options_.exclusive) co_return false;
+  if (!options_.exclusive || options_.among_points) co_return false;
   if (contents_ == Contents::kUnknown) {
     ScanSpec spec;
     spec.family = kFamily;
@@ -152,10 +160,7 @@ Task<std::vector<AnnotationStore::Found>> AnnotationStore::scan(
       for (const Cell& cell : row.cells) {
         if (!is_annotation(cell.qualifier)) continue;
         if (found.size() >= options_.answer_max) {
-          co_return fail(Errc::kTooLarge,
-                         fmt::format("more than {} annotations in this range; ask for a shorter "
-                                     "one or raise meta.annotations_max",
-                                     options_.answer_max));
+          co_return std::unexpected(too_many_annotations(options_.answer_max));
         }
         CO_TRY(Annotation note, parse_stored(row.key, cell));
         found.push_back(Found{row.key, cell.qualifier, std::move(note)});

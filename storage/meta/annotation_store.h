@@ -1,8 +1,9 @@
 // Annotations in rows of OpenTSDB's layout: a cell each, JSON in it
 // (storage/schema/annotation_cell.h says where).
 //
-// On HBase they lie among the points, where OpenTSDB looks for them; embedded stores keep them in a
-// table of their own, so that looking for them costs next to nothing where there are none.
+// Where points lie in such rows, too, annotations lie among them, where OpenTSDB looks for them:
+// who reads the points comes by them (Block::notes). Otherwise they have a table of their own, and
+// looking for them costs next to nothing where there are none.
 //
 //   Threads  any call from any thread; edits of one annotation at the same time all take effect,
 //            one after the other.
@@ -33,6 +34,8 @@ struct AnnotationOptions {
   // Nobody else writes the table while this process has it: where it is found empty, it stays so
   // until an annotation is made here, and no question need look.
   bool exclusive = false;
+  // The table is that of the points: of_metric() and each_series() read all of it.
+  bool among_points = false;
 };
 
 // One series' annotations, in the order of their cells.
@@ -72,6 +75,7 @@ class AnnotationStore {
   Task<std::vector<SeriesNotes>> of_metric(Bytes metric_uid, TimeRange range);
 
   [[nodiscard]] const OpentsdbLayout& layout() const { return *layout_; }
+  [[nodiscard]] const AnnotationOptions& options() const { return options_; }
 
  private:
   struct Found {
@@ -93,6 +97,9 @@ class AnnotationStore {
   enum class Contents : std::uint8_t { kUnknown, kEmpty, kMayHave };
   std::atomic<Contents> contents_ = Contents::kUnknown;
 };
+
+// kTooLarge.
+[[nodiscard]] Error too_many_annotations(std::size_t answer_max);
 
 // The table of their own.
 [[nodiscard]] TableSpec annotation_table_spec(std::string name);

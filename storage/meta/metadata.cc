@@ -7,12 +7,17 @@
 namespace halite::storage {
 
 Task<std::unique_ptr<Metadata>> Metadata::open(Parts parts, MetadataOptions options) {
-  OpentsdbOptions layout_options;
-  layout_options.widths = parts.widths;
-  CO_TRY(std::unique_ptr<OpentsdbLayout> layout, OpentsdbLayout::make(layout_options));
+  options.annotations.among_points = parts.point_rows != nullptr;
+  std::shared_ptr<const OpentsdbLayout> layout = parts.point_rows;
+  TableSpec notes = parts.point_table;
+  if (layout == nullptr) {
+    OpentsdbOptions layout_options;
+    layout_options.widths = parts.widths;
+    CO_TRY(layout, OpentsdbLayout::make(layout_options));
+    notes = annotation_table_spec(options.annotation_table);
+  }
   Tables tables;
-  CO_TRY(tables.annotations,
-         co_await parts.store.open_table(annotation_table_spec(options.annotation_table)));
+  CO_TRY(tables.annotations, co_await parts.store.open_table(std::move(notes)));
   CO_TRY(tables.names, co_await parts.store.open_table(uid_table_spec(options.uid_table)));
   CO_TRY(tables.series, co_await parts.store.open_table(meta_table_spec(options.meta_table)));
   CO_TRY(tables.trees, co_await parts.store.open_table(tree_table_spec(options.tree_table)));

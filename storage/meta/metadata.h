@@ -37,7 +37,7 @@ class Registry;
 namespace halite::storage {
 
 struct MetadataOptions {
-  std::string annotation_table = "halite-annotations";
+  std::string annotation_table = "halite-annotations";  // where they have one of their own
   std::string uid_table = "tsdb-uid";
   std::string meta_table = "tsdb-meta";
   std::string tree_table = "tsdb-tree";
@@ -54,6 +54,10 @@ class Metadata {
     PointStore& points;
     UidTable& uids;  // over options.uid_table; nothing was asked of it yet
     UidWidths widths;
+    // Where the points lie in OpenTSDB's rows: their table, and the rows. Annotations lie there,
+    // too; with no rows they have a table of their own.
+    TableSpec point_table;
+    std::shared_ptr<const OpentsdbLayout> point_rows;
     const Clock& clock;
     boost::asio::any_io_executor executor;  // the tracker writes on it
     prometheus::Registry& registry;

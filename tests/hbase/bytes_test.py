@@ -35,7 +35,20 @@ def lines():
 
 QUERIES = [f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:m{{host=*}}", f"start={HOUR - 10}&end={HOUR + 7200}&m=none:m.1",
            f"start={HOUR - 10}&end={HOUR + 7200}&ms=true&m=max:1m-avg:m{{host=a|b}}",
-           f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:rate:m.2{{dc=*}}"]
+           f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:rate:m.2{{dc=*}}",
+           f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:m&global_annotations"]
+
+
+FIRST = f"start={HOUR - 10}&end={HOUR + 60}&m=sum:m{{host=a}}&no_annotations"
+
+
+def notes(tsuid):
+    """Of a series and global, at seconds and milliseconds, at second 3402 of its hour by OpenTSDB's arithmetic."""
+    return [{"startTime": HOUR + 7, "tsuid": tsuid, "description": "a", "notes": "n", "custom": {"b": "2", "a": "1"}},
+            {"startTime": HOUR * 1000 + 500, "tsuid": tsuid, "description": "b"},
+            {"startTime": HOUR + 3600, "tsuid": tsuid, "description": "c", "endTime": HOUR + 3700},
+            {"startTime": HOUR + 9, "description": "everywhere"},
+            {"startTime": HOUR * 1000 + 1500, "description": "everywhere, between two seconds"}]
 
 
 def send(port, all_lines):
@@ -55,6 +68,18 @@ def ask(url, query):
     return sorted(series, key=lambda one: (one["metric"], sorted(one["tags"].items())))
 
 
+def post(url, path, body):
+    request = urllib.request.Request(url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+        return json.loads(answer.read())
+
+
+def annotate(url):
+    [tsuid] = ask(url, FIRST + "&show_tsuids")[0]["tsuids"]
+    for note in notes(tsuid):
+        post(url, "/api/annotation", note)
+
+
 def settings(prefix, more):
     names = {f"tsd.storage.hbase.{kind}_table": prefix + name for kind, name in TABLES.items()}
     return {"tsd.core.auto_create_metrics": "true", "tsd.storage.enable_compaction": "false", **names, **more}
@@ -63,12 +88,12 @@ def settings(prefix, more):
 class BytesTest(unittest.TestCase):
     halite = None
 
-    def halite_on(self, tables, prefix, more):
+    def halite_on(self, tables, prefix, more, *arguments):
         keys = {**settings(prefix, more), "tsd.storage.hbase.zk_quorum": tables.quorum}
         with tempfile.NamedTemporaryFile("w", suffix=".conf", delete=False, encoding="utf-8") as conf:
             conf.writelines(f"{key} = {value}\n" for key, value in keys.items())
         self.addCleanup(os.unlink, conf.name)
-        server = HaliteServer("--opentsdb-conf", conf.name, store="hbase")
+        server = HaliteServer("--opentsdb-conf", conf.name, *arguments, store="hbase")
         self.addCleanup(server.stop)
         return server
 
@@ -88,30 +113,83 @@ class BytesTest(unittest.TestCase):
                 self.assertEqual(ask(url, wrong[0]), others[wrong[0]], wrong[0])
             time.sleep(0.5)
 
-    def both_ways(self, name, more):
+    def new_tables(self, name):
         tables = Tables.of_environment()
-        ours, theirs = f"{name}-ours-", f"{name}-theirs-"
-        tables.tool("tsdb-tables", theirs, "NONE", "NONE")
-        tables.tool("tsdb-tables", ours, "NONE", "NONE")
+        prefixes = f"{name}-ours-", f"{name}-theirs-"
+        for prefix in prefixes:
+            tables.tool("tsdb-tables", prefix, "NONE", "NONE")
+        return tables, *prefixes
+
+    def both_ways(self, name, more, same):
+        """`same` of a value is what has to be the same in both."""
+        tables, ours, theirs = self.new_tables(name)
         halite = self.halite_on(tables, ours, more)
         self.assertEqual(send(halite.port, lines()), "")
+        annotate(halite.url)
         with OpenTsdb(tables, settings(theirs, more)) as opentsdb:
             self.assertEqual(send(opentsdb.port, lines()), "")
             reading = self.halite_on(tables, theirs, more)
             expected = {query: ask(halite.url, query) for query in QUERIES}
             self.assertTrue(all(expected.values()))
+            [told] = expected[QUERIES[-1]]
+            self.assertEqual([len(told["annotations"]), len(told["globalAnnotations"])], [3, 2])
+            self.same_in_the_end(opentsdb.url, {FIRST: ask(halite.url, FIRST)})
+            annotate(opentsdb.url)
             self.same_in_the_end(opentsdb.url, expected)
             self.same_in_the_end(reading.url, expected)
-            self.assertEqual(self.dump(tables, ours), self.dump(tables, theirs))
+            dumps = [self.dump(tables, prefix) for prefix in (ours, theirs)]
+            self.assertEqual(*[{cell: same(value) for cell, value in dump.items()} for dump in dumps])
         with OpenTsdb(tables, settings(ours, more)) as opentsdb:
             self.same_in_the_end(opentsdb.url, expected)
+            self.edit_each_others(opentsdb, halite)
+
+    def edit_each_others(self, opentsdb, halite):
+        place = {"startTime": HOUR + 9}
+        post(opentsdb.url, "/api/annotation", {**place, "notes": "by OpenTSDB"})
+        post(halite.url, "/api/annotation", {**place, "description": "by Halite"})
+        told = [ask(server.url, QUERIES[-1])[0]["globalAnnotations"] for server in (opentsdb, halite)]
+        self.assertEqual(told[0], told[1])
+        self.assertIn(("by Halite", "by OpenTSDB"), [(note["description"], note["notes"]) for note in told[0]])
 
     def test_plain_rows(self):
-        self.both_ways("plain", {})
+        self.both_ways("plain", {}, str)
 
     def test_salted_rows_and_other_widths(self):
         self.both_ways("salted", {"tsd.storage.salt.width": 1, "tsd.storage.salt.buckets": 4,
-                                  "tsd.storage.uid.width.metric": 4, "tsd.storage.uid.width.tagv": 5})
+                                  "tsd.storage.uid.width.metric": 4, "tsd.storage.uid.width.tagv": 5}, str)
+
+    def test_append_columns(self):
+        # OpenTSDB's appends of one column are under way at the same time, and come in any order.
+        self.both_ways("appends", {"tsd.storage.enable_appends": "true"}, len)
+
+    def compacted_columns(self, tables, prefix):
+        return [cell for cell in self.dump(tables, prefix) if cell[0] == "tsdb" and len(cell[3]) > 8]
+
+    def test_compacted_columns(self):
+        tables, ours, theirs = self.new_tables("compacted")
+        halite = self.halite_on(tables, ours, {}, "--set", "hbase.compact_batches=backfill")
+        self.assertEqual(send(halite.port, lines()), "")
+        expected = {query: ask(halite.url, query) for query in QUERIES}
+        self.assertTrue(all(expected.values()))
+        self.assertTrue(self.compacted_columns(tables, ours))
+        compacting = {"tsd.storage.enable_compaction": "true", "tsd.storage.compaction.flush_interval": 1,
+                      "tsd.storage.compaction.min_flush_threshold": 1}
+        with OpenTsdb(tables, settings(theirs, compacting)) as opentsdb:
+            self.assertEqual(send(opentsdb.port, lines()), "")
+            self.same_in_the_end(opentsdb.url, expected)
+            end = time.monotonic() + PATIENCE_SECONDS
+            while not self.compacted_columns(tables, theirs) and time.monotonic() < end:
+                time.sleep(0.5)
+            self.assertTrue(self.compacted_columns(tables, theirs))
+            reading = self.halite_on(tables, theirs, {})
+            self.same_in_the_end(reading.url, expected)
+        # In the columns they are in, their last values stay; written again, the new ones win.
+        again = [f"put m {HOUR + 5} 999 host=a", f"put m {HOUR + 6} 1.5 host=a", f"put m {HOUR + 7} 3 host=a"]
+        self.assertEqual(send(halite.port, again), "")
+        [told] = ask(halite.url, FIRST)
+        self.assertEqual([told["dps"][str(HOUR + i)] for i in range(4, 9)], [128, 999, 1.5, 3, -129])
+        with OpenTsdb(tables, settings(ours, {})) as opentsdb:
+            self.same_in_the_end(opentsdb.url, {FIRST: [told]})
 
 
 if __name__ == "__main__":

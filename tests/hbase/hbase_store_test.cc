@@ -50,6 +50,29 @@ TEST_F(HBaseStoreTest, TablesGetATtlAndFollowTheSetting) {
   EXPECT_TRUE(run_task(store->close()));
 }
 
+Task<Bytes> append_and_read(std::shared_ptr<Table> table, Bytes more) {
+  std::vector<CellAppend> appends = {{"row", {0, "q"}, std::move(more)}};
+  CO_TRY_VOID(co_await table->append(std::move(appends)));
+  std::vector<RowRead> reads = {{"row", 0, {}}};
+  CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
+  if (rows.at(0).cells.empty()) co_return Bytes("nothing");
+  co_return rows.at(0).cells.at(0).value;
+}
+
+// Also where this machine's clock is ahead of the servers', which stamp what is added.
+TEST_F(HBaseStoreTest, WhatIsAddedToACellIsSeenAfterADelete) {
+  FakeClock ahead(clock_.now_ms() + 3'600'000);
+  HBaseStore store(options_, ahead, registry_);
+  const auto table = run_task(store.open_table(points(0))).value();
+  EXPECT_EQ(run_task(append_and_read(table, "a")).value(), "a");
+  EXPECT_EQ(run_task(append_and_read(table, "bc")).value(), "abc");
+  std::vector<RowWrite> deletes = {{"row", {}, {{0, "q"}}}};
+  ASSERT_TRUE(run_task(table->write(std::move(deletes))));
+  EXPECT_EQ(run_task(append_and_read(table, "d")).value(), "d");
+  EXPECT_EQ(run_task(append_and_read(table, "e")).value(), "de");
+  EXPECT_TRUE(run_task(store.close()));
+}
+
 TEST_F(HBaseStoreTest, WhatIsThereIsThereForTheNextOne) {
   const auto first = open(options_);
   const auto table = run_task(first->open_table(points(0)));

@@ -68,6 +68,15 @@ void FakeHBaseData::remove(const std::string& table, const FakeCell& column, std
                 [until](const auto& version) { return version.first <= until; });
 }
 
+void FakeHBaseData::append(const std::string& table, const FakeCell& cell,
+                           std::uint64_t nonce_group, std::uint64_t nonce) {
+  if (nonce != 0 && !nonces_.emplace(std::pair{nonce_group, nonce}, 0).second) return;
+  Versions& versions = tables_[table][cell.row][{cell.family, cell.qualifier}];
+  Bytes value = versions.empty() ? Bytes() : versions.begin()->second;
+  value += cell.value;
+  versions[versions.empty() ? cell.time : now()] = std::move(value);
+}
+
 std::optional<std::int64_t> FakeHBaseData::increment(const std::string& table, const FakeCell& at,
                                                      std::int64_t delta, std::uint64_t nonce_group,
                                                      std::uint64_t nonce) {

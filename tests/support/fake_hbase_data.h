@@ -55,6 +55,9 @@ class FakeHBaseData {
   void put(const std::string& table, FakeCell cell);
   // Versions up to and including `until`.
   void remove(const std::string& table, const FakeCell& column, std::uint64_t until);
+  // To the end of the cell; a nonce that was seen before changes nothing.
+  void append(const std::string& table, const FakeCell& cell, std::uint64_t nonce_group,
+              std::uint64_t nonce);
   // The sum; a nonce that was seen before changes nothing. Nothing: the cell is no counter.
   std::optional<std::int64_t> increment(const std::string& table, const FakeCell& at,
                                         std::int64_t delta, std::uint64_t nonce_group,

@@ -122,10 +122,12 @@ FakeAnswer FakeRegionCalls::get(const FakeRequest& request) {
 }
 
 void FakeRegionCalls::apply(const std::string& table, const pb::MutationProto& mutation,
-                            BytesView& cellblock) {
+                            BytesView& cellblock, std::uint64_t nonce_group) {
   for (FakeChange& change : changes_of(mutation, cellblock)) {
     if (change.cell.time == kLatestTime) change.cell.time = data_.now();
-    if (change.kind == kPutType) {
+    if (mutation.mutate_type() == pb::MutationProto::APPEND) {
+      data_.append(table, change.cell, nonce_group, mutation.nonce());
+    } else if (change.kind == kPutType) {
       data_.put(table, std::move(change.cell));
     } else {
       data_.remove(table, change.cell, change.cell.time);
@@ -173,7 +175,7 @@ FakeAnswer FakeRegionCalls::mutate(const FakeRequest& request) {
       return answer(response);
     }
   }
-  apply(region->table, mutation, cellblock);
+  apply(region->table, mutation, cellblock, message.nonce_group());
   return answer(response);
 }
 
@@ -208,7 +210,7 @@ FakeAnswer FakeRegionCalls::multi(const FakeRequest& request, const FakeReaction
         const std::uint32_t cells = append_cells(data_, region->table, action.get(), out);
         one.mutable_result()->set_associated_cell_count(static_cast<int>(cells));
       } else {
-        apply(region->table, action.mutation(), cellblock);
+        apply(region->table, action.mutation(), cellblock, message.nonce_group());
         one.mutable_result();
       }
     }

@@ -32,7 +32,7 @@ class FakeRegionCalls {
                                             BytesView row, FakeRegion*& region);
   // What has no result: puts and deletes.
   void apply(const std::string& table, const storage::hbase::pb::MutationProto& mutation,
-             BytesView& cellblock);
+             BytesView& cellblock, std::uint64_t nonce_group);
 
   const std::vector<storage::hbase::Endpoint> servers_;
   FakeHBaseData data_;

@@ -81,6 +81,8 @@ TestServer::Parts::Parts(TestServerOptions options)
                                       .points = *points,
                                       .uids = points->uids(),
                                       .widths = {},
+                                      .point_table = {},
+                                      .point_rows = nullptr,
                                       .clock = clock,
                                       .executor = io.get_executor(),
                                       .registry = registry};

@@ -88,6 +88,9 @@ class UnrulyTable final : public storage::Table {
     if (unruly_.fail) co_return fail(Errc::kUnavailable, "the disk is full");
     co_return co_await inner_->write(std::move(rows));
   }
+  Task<void> append(std::vector<storage::CellAppend> cells) override {
+    return inner_->append(std::move(cells));
+  }
   Task<std::vector<storage::Row>> read(std::vector<storage::RowRead> reads) override {
     return inner_->read(std::move(reads));
   }

@@ -115,6 +115,18 @@ TEST_F(OpentsdbConfTest, a_guarded_server_does_not_become_an_open_one) {
   EXPECT_FALSE(try_apply("tsd.core.authentication.enable=true"));
 }
 
+TEST_F(OpentsdbConfTest, cells_with_the_times_of_their_points_are_refused) {
+  EXPECT_TRUE(try_apply("tsd.storage.use_otsdb_timestamp=false"));
+  EXPECT_FALSE(try_apply("tsd.storage.use_otsdb_timestamp=true"));
+}
+
+TEST_F(OpentsdbConfTest, appends_are_written_where_the_file_says) {
+  apply("tsd.core.auto_create_metrics=true");
+  EXPECT_FALSE(options_.hbase.appends);
+  apply("tsd.storage.enable_appends=true");
+  EXPECT_TRUE(options_.hbase.appends);
+}
+
 TEST_F(OpentsdbConfTest, chunks_only_as_the_file_says) {
   apply("tsd.http.request.enable_chunked=false\ntsd.http.request.max_chunk=99\n");
   EXPECT_FALSE(options_.web.long_bodies);

@@ -40,6 +40,32 @@ TEST_F(ClientCellTest, CountersCountOnceWhateverGetsLost) {
   EXPECT_EQ(run_task(client().increment("t", kCell, -7)).value(), sum - 7);
 }
 
+TEST_F(ClientCellTest, WhatIsAddedToACellIsAddedOnceWhateverGetsLost) {
+  std::string all;
+  for (const FakeReaction::What what :
+       {FakeReaction::kAnswer, FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
+        FakeReaction::kSwallow, FakeReaction::kIgnore}) {
+    react_once("Multi", {.what = what});
+    std::vector<CellAppend> appends(2);
+    appends[0] = {.cell = kCell, .value = "ab", .time = kTime};
+    appends[1] = {
+        .cell = {.row = "s", .family = "f", .qualifier = "q"}, .value = "c", .time = kTime};
+    const Result<void> added = run_task(client().append("t", std::move(appends)));
+    ASSERT_TRUE(added) << added.error().message;
+    all += "ab";
+    EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=" + all) << what;
+    EXPECT_EQ(hbase_.row_text("t", "s"), "f:q=" + std::string(all.size() / 2, 'c')) << what;
+  }
+}
+
+TEST_F(ClientCellTest, WhatIsTooLargeToBeAddedIsRefused) {
+  std::vector<CellAppend> appends(1);
+  appends[0] = {.cell = kCell, .value = Bytes(options_.value_bytes_max + 1, 'x'), .time = kTime};
+  const Result<void> refused = run_task(client().append("t", std::move(appends)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kTooLarge);
+}
+
 TEST_F(ClientCellTest, ACellThatIsNoCounterIsRefused) {
   ASSERT_TRUE(run_task(client().mutate("t", {put("r", "no counter")})));
   const Result<std::int64_t> refused = run_task(client().increment("t", kCell, 1));

@@ -2,6 +2,7 @@
 #include "storage/cell_point_store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include <boost/asio/co_spawn.hpp>
@@ -30,6 +31,48 @@ TEST_F(CellPointStoreTest, OtherParametersAreRefused) {
   EXPECT_EQ(opened.error().message,
             "the table was made with salt width = 0 and cannot be opened with 1");
   EXPECT_TRUE(try_open(unsalted(), {}));
+}
+
+// What came with the points of a question that wants notes.
+std::vector<Bytes> notes_with_points(CellPointStore& points, TimeRange range) {
+  SeriesQuery query;
+  query.metric = "m";
+  query.notes = true;
+  const auto selection = run_task(points.select(query)).value();
+  const auto scan = points.scan(selection, range, 0);
+  std::vector<Bytes> notes;
+  for (;;) {
+    const auto blocks = run_task(scan->next()).value();
+    if (blocks.empty()) return notes;
+    for (const Block& block : blocks) std::ranges::copy(block.notes, std::back_inserter(notes));
+  }
+}
+
+TEST_F(CellPointStoreTest, NotesAmongThePointsComeWithThem) {
+  CellPointStoreOptions options;
+  options.scan.shared_tables = true;  // others write there, too
+  open(options);
+  const SeriesId id = intern("a");
+  PointBatch batch;
+  for (int i = 0; i < 1500; ++i) batch.add(id, kHourBegin + 1000 * i, integer_bits(i), 0);
+  ASSERT_TRUE(run_task(points_->append(std::move(batch))));
+  ASSERT_TRUE(run_task(points_->flush()));
+  const auto layout = OpentsdbLayout::make(unsalted()).value();
+  const Bytes known = points_->series(id).tsuid;
+  Bytes nobodys = known;
+  nobodys.back() = '\x77';
+  const auto note = [&](const Bytes& tsuid, TimestampMs time, const char* json) {
+    std::vector<RowWrite> writes(1);
+    writes[0].row = layout->row_key(tsuid, time);
+    writes[0].puts.push_back({{0, Bytes("\x01\x00\x05", 3)}, json, 0});
+    ASSERT_TRUE(run_task(data_table()->write(std::move(writes))));
+  };
+  note(known, kHourBegin, "beside points");
+  note(known, kHourBegin - 3'600'000, "alone in its hour");
+  note(nobodys, kHourBegin, "of a series that nobody has named");
+  EXPECT_THAT(notes_with_points(*points_, {kHourBegin - 3'600'000, kHourBegin + 3'600'000}),
+              testing::ElementsAre("alone in its hour", "beside points"));
+  EXPECT_EQ(read({kHourBegin - 3'600'000, kHourBegin + 3'600'000}).size(), 1500u);
 }
 
 TEST_F(CellPointStoreTest, AnEarlierLapOfTheRingNeverAnswers) {

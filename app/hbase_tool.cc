@@ -1,0 +1,247 @@
+#include "app/hbase_tool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <prometheus/registry.h>
+
+#include "app/hbase_tables.h"
+#include "app/stores.h"
+#include "app/wait_for.h"
+#include "common/io_threads.h"
+#include "storage/schema/cyclic_options.h"
+#include "storage/schema/opentsdb_layout.h"
+
+namespace halite::app {
+namespace {
+
+using storage::RegionPlan;
+using storage::hbase::RegionStatus;
+using storage::hbase::ServerStatus;
+using storage::hbase::TableDescriptor;
+
+constexpr double kMiB = 1 << 20;
+// HBase's defaults: MEMSTORE_FLUSHSIZE, and hbase.regionserver.global.memstore.size.
+constexpr double kFlushBytes = 128 * kMiB;
+constexpr double kMemoryShare = 0.4;
+// A region is hot with so many times the requests that regions have on average.
+constexpr double kHotTimes = 4;
+constexpr double kHotRequests = 10'000;
+
+// What both tools stand on.
+struct Cluster {
+  explicit Cluster(const Options& options)
+      : threads(1),
+        executor(threads.executors().front()),
+        store(std::make_unique<storage::HBaseStore>(options.hbase.store, clock, registry)) {}
+  ~Cluster() {
+    static_cast<void>(wait_for(executor, store->close()));
+    store.reset();
+    threads.join();
+  }
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  SystemClock clock;
+  prometheus::Registry registry;
+  IoThreads threads;
+  const boost::asio::any_io_executor executor;
+  std::unique_ptr<storage::HBaseStore> store;
+};
+
+Result<std::shared_ptr<const storage::RowLayout>> layout_of(const Options& options) {
+  if (options.row_layout == "opentsdb") {
+    const storage::OpentsdbOptions rows{.widths = options.layout.widths,
+                                        .salt_width = static_cast<std::uint8_t>(options.salt_width),
+                                        .salt_buckets = options.layout.salt_buckets};
+    TRY(auto layout, storage::OpentsdbLayout::make(rows));
+    return std::shared_ptr<const storage::RowLayout>(std::move(layout));
+  }
+  TRY(auto layout, storage::CyclicLayout::make(options.layout));
+  return std::shared_ptr<const storage::RowLayout>(std::move(layout));
+}
+
+std::string attribute(const storage::hbase::Attributes& attributes, const std::string& name,
+                      std::string_view standard) {
+  const auto found = attributes.find(name);
+  return found == attributes.end() ? std::string(standard) : found->second;
+}
+
+std::string size_text(double bytes) {
+  return bytes < 1024 * kMiB ? fmt::format("{:.0f} MiB", bytes / kMiB)
+                             : fmt::format("{:.1f} GiB", bytes / kMiB / 1024);
+}
+
+class Report {
+ public:
+  template <class... Args>
+  void line(std::string_view name, fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), "{:<14}{}\n", name,
+                   fmt::format(format, std::forward<Args>(args)...));
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+void tell_plan(const Options& options, const RegionPlan& plan, Report& report) {
+  if (!plan.fixed) {
+    report.line("regions", "{}, cut at salts; HBase cuts them again as they grow", plan.regions);
+    return;
+  }
+  report.line("regions", "{}: {} salts, {} slots of {} each; never others", plan.regions,
+              options.layout.salt_buckets, plan.slots_per_region,
+              storage::duration_text(options.layout.span_ms));
+  if (plan.dead_ms == 0) {
+    report.line("warning",
+                "each holds something that lives all the time, so what has expired goes only when "
+                "HBase compacts by itself: more slots (storage.slots) or regions "
+                "(hbase.regions_max) would help");
+  } else {
+    report.line("empty", "each for {:.1f} days of a lap; asked for between {} and {} o'clock UTC",
+                static_cast<double>(plan.dead_ms) / storage::kDayMs, options.hbase.care.hour_begin,
+                options.hbase.care.hour_end);
+  }
+}
+
+void tell_table(const TableDescriptor& table, Report& report) {
+  for (const storage::hbase::FamilyDescriptor& family : table.families) {
+    const auto of = [&family](const char* name, std::string_view standard) {
+      return attribute(family.attributes, name, standard);
+    };
+    report.line("family " + family.name,
+                "compression {}, encoding {}, bloom filter {}, block cache {}, TTL {} s",
+                of("COMPRESSION", "NONE"), of("DATA_BLOCK_ENCODING", "NONE"),
+                of("BLOOMFILTER", "ROW"), of("BLOCKCACHE", "true"), of("TTL", "for ever"));
+  }
+  report.line("splitting", "{}; normaliser {}",
+              attribute(table.attributes, "SPLIT_ENABLED", "true"),
+              attribute(table.attributes, "NORMALIZATION_ENABLED", "as HBase's"));
+}
+
+// What is written to needs a memstore each; there has to be room for all of them to fill.
+void tell_memory(const TablePlan& plan, const TableDescriptor& table, Report& report) {
+  const auto servers = static_cast<double>(std::max<std::size_t>(1, plan.servers.size()));
+  const double active = std::ceil(plan.regions.active / servers);
+  report.line("active", "{} regions at a time, {:.0f} a server of {}", plan.regions.active, active,
+              plan.servers.size());
+  double flush = kFlushBytes;
+  const std::string set = attribute(table.attributes, "MEMSTORE_FLUSHSIZE", "");
+  if (!set.empty()) flush = std::strtod(set.c_str(), nullptr);
+  const double needed = active * flush * static_cast<double>(table.families.size());
+  const auto least = std::ranges::min_element(plan.servers, {}, &ServerStatus::heap_mib_max);
+  if (least == plan.servers.end()) return;
+  const double room = kMemoryShare * least->heap_mib_max * kMiB;
+  report.line("memory", "{} for them, {:.0f} x {}, of {} ({:.0f} % of the smallest heap)",
+              size_text(needed), active, size_text(flush), size_text(room), kMemoryShare * 100);
+  if (needed > room) {
+    report.line("warning",
+                "too little: servers will write small files often. Fewer salts "
+                "(storage.salt_buckets), more servers or a smaller MEMSTORE_FLUSHSIZE would help");
+  }
+}
+
+// A region's first key, in words where it is a ring's.
+std::string border_text(const Options& options, BytesView key) {
+  if (key.empty()) return "the first row";
+  if (options.row_layout == "cyclic" && key.size() == 5) {
+    return fmt::format("salt {} slot {}", load_be<std::uint8_t>(key.data()),
+                       load_be<std::uint32_t>(key.data() + 1));
+  }
+  return to_hex(key);
+}
+
+std::uint64_t requests_of(const RegionStatus& region) {
+  return region.read_requests + region.write_requests;
+}
+
+// From how many requests a region is hot.
+double hot_from(const std::vector<RegionStatus>& regions) {
+  double all = 0;
+  double asked = 0;
+  for (const RegionStatus& region : regions) {
+    all += static_cast<double>(requests_of(region));
+    asked += requests_of(region) > 0 ? 1 : 0;
+  }
+  return std::max(kHotRequests, asked == 0 ? 0 : kHotTimes * all / asked);
+}
+
+void tell_servers(const std::vector<RegionStatus>& regions, std::string& text) {
+  struct Sum {
+    std::uint64_t regions = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t files_mib = 0;
+    std::uint64_t memory_mib = 0;
+  };
+  std::map<std::string, Sum> servers;
+  for (const RegionStatus& region : regions) {
+    const bool somewhere = region.server.port != 0;
+    Sum& sum = servers[somewhere ? fmt::format("{}:{}", region.server.host, region.server.port)
+                                 : "nowhere just now"];
+    ++sum.regions;
+    sum.reads += region.read_requests;
+    sum.writes += region.write_requests;
+    sum.files_mib += region.files_mib;
+    sum.memory_mib += region.memory_mib;
+  }
+  text += fmt::format("\n{:<32}{:>9}{:>14}{:>14}{:>11}{:>11}\n", "server", "regions", "reads",
+                      "writes", "files MiB", "memory MiB");
+  for (const auto& [name, sum] : servers) {
+    text += fmt::format("{:<32}{:>9}{:>14}{:>14}{:>11}{:>11}\n", name, sum.regions, sum.reads,
+                        sum.writes, sum.files_mib, sum.memory_mib);
+  }
+}
+
+}  // namespace
+
+Result<std::string> create_hbase_tables(const Options& options) {
+  Options wanted = options;
+  wanted.hbase.store.tables.create = true;
+  Cluster cluster(wanted);
+  TRY(const std::shared_ptr<const storage::RowLayout> layout, layout_of(wanted));
+  TRY(const TablePlan plan, plan_table(wanted, *layout, *cluster.store, cluster.executor));
+  TRY(const auto before, find_point_table(wanted, *cluster.store, cluster.executor));
+  // As a server does at its start.
+  TRY(const std::unique_ptr<Stores> stores,
+      open_stores(wanted, cluster.clock, cluster.executor, cluster.registry));
+  TRY_VOID(stores->close());
+  TRY(const auto table, find_point_table(wanted, *cluster.store, cluster.executor));
+  if (!table) return fail(Errc::kUnavailable, "the table of points came and went");
+  Report report;
+  report.line(table->name, "{}", before ? "was there and stays as it is" : "made");
+  if (!before) tell_plan(wanted, plan.regions, report);
+  tell_table(*table, report);
+  tell_memory(plan, *table, report);
+  return report.take();
+}
+
+Result<std::string> show_hbase_regions(const Options& options) {
+  Cluster cluster(options);
+  const std::string name = cluster.store->whole_name(options.cells.data_table);
+  TRY(const auto regions, wait_for(cluster.executor, cluster.store->client().regions(name)));
+  const double hot = hot_from(regions);
+  std::string text = fmt::format("{:<24}{:<32}{:>14}{:>14}{:>7}{:>11}{:>12}\n", "from", "server",
+                                 "reads", "writes", "files", "files MiB", "memory MiB");
+  for (const RegionStatus& region : regions) {
+    const std::string server = region.server.port == 0
+                                   ? "nowhere just now"
+                                   : fmt::format("{}:{}", region.server.host, region.server.port);
+    text += fmt::format("{:<24}{:<32}{:>14}{:>14}{:>7}{:>11}{:>12}{}\n",
+                        border_text(options, region.begin), server, region.read_requests,
+                        region.write_requests, region.files, region.files_mib, region.memory_mib,
+                        static_cast<double>(requests_of(region)) >= hot ? "  hot" : "");
+  }
+  tell_servers(regions, text);
+  return text;
+}
+
+}  // namespace halite::app

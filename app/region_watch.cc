@@ -1,0 +1,30 @@
+#include "app/region_watch.h"
+
+#include <chrono>
+#include <utility>
+
+#include "app/wait_for.h"
+#include "common/log.h"
+
+namespace halite::app {
+
+RegionWatch::RegionWatch(storage::RegionCare care, boost::asio::any_io_executor executor)
+    : care_(std::move(care)),
+      executor_(std::move(executor)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+void RegionWatch::run(const std::stop_token& stop) {
+  const std::chrono::milliseconds interval(care_.options().interval_ms);
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (care_.quiet()) {
+      const Result<std::uint32_t> asked = wait_for(executor_, care_.look());
+      if (!asked && !stop.stop_requested()) {
+        log::warn("regions of HBase were not looked after: {}", asked.error().message);
+      }
+    }
+    woken_.wait_for(lock, stop, interval, [] { return false; });
+  }
+}
+
+}  // namespace halite::app
