@@ -33,6 +33,10 @@ class RowSelection final : public Selection {
 
   [[nodiscard]] bool matches(const Series& series) const;
 
+  // The filters: a condition a key. With `tags_exactly`, series with so many tags are wanted.
+  [[nodiscard]] std::span<const KeyCondition> conditions() const { return conditions_; }
+  [[nodiscard]] std::optional<std::size_t> tags_exactly() const { return tags_exactly_; }
+
   // The asker's; may be null.
   [[nodiscard]] const std::shared_ptr<WorkWatch>& watch() const { return watch_; }
 
