@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "storage/hbase_table.h"
+#include "storage/scan_hint.h"
 #include "storage/wide_column_rules.h"
 
 namespace halite::storage {
@@ -29,6 +31,18 @@ std::vector<hbase::Filter> cell_filters(const ScanSpec& spec) {
   return filters;
 }
 
+// Backwards, servers do not jump.
+std::optional<hbase::Filter> row_filter(const ScanSpec& spec) {
+  if (spec.hint == nullptr) return std::nullopt;
+  if (!spec.hint->row_masks.empty() && !spec.reverse) {
+    std::vector<hbase::FuzzyKey> keys;
+    for (const KeyMask& mask : spec.hint->row_masks) keys.push_back({mask.key, mask.any});
+    return hbase::fuzzy_rows(keys);
+  }
+  if (spec.hint->row_regex.empty()) return std::nullopt;
+  return hbase::row_regex(spec.hint->row_regex);
+}
+
 hbase::Filter joined(std::vector<hbase::Filter> filters) {
   if (filters.empty()) return {};
   return filters.size() == 1 ? std::move(filters.front()) : hbase::all_of(filters);
@@ -48,6 +62,7 @@ hbase::ScanRequest request_for(const ScanSpec& spec, std::span<const KeyRange> r
     for (const KeyRange& range : ranges) spans.push_back({range.begin, range.end});
     filters.push_back(hbase::row_spans(spans));
   }
+  if (auto rows = row_filter(spec)) filters.push_back(*std::move(rows));
   std::ranges::move(cell_filters(spec), std::back_inserter(filters));
   request.filter = joined(std::move(filters));
   const TimestampMs since = std::max(spec.time_begin, expired_until + 1);

@@ -1,7 +1,7 @@
 // Scans of an HBaseTable: the seam's ranges, limits and filters over the client's scanner.
 //
-// What a region server can decide it is told: ranges, qualifiers, times, keys only. A RowFilter is
-// asked here, as rows come.
+// What a region server can decide it is told: ranges, qualifiers, times, keys only, and what the
+// keys of wanted rows look like. A RowFilter is asked here, as rows come.
 #pragma once
 
 #include <cstdint>

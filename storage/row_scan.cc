@@ -176,7 +176,24 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
   const Bytes metric =
       source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
   set_steps(source_.layout.metric_buckets(metric, range_, shard, selection_->now()));
-  for (RowScanStep& step : steps_) step.spec.rows = verdicts_;
+  const auto hint = hint_for(wanted_total, metric_total);
+  for (RowScanStep& step : steps_) {
+    step.spec.rows = verdicts_;
+    step.spec.hint = hint;
+  }
+}
+
+std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_t of_metric) const {
+  if (!source_.options.shared_tables || selection_->by_tsuid()) return nullptr;
+  const auto conditions = selection_->conditions();
+  const bool named = std::ranges::any_of(
+      conditions, [](const KeyCondition& condition) { return condition.literals().has_value(); });
+  // Keys alone narrow down nothing where all series have them.
+  if (!named && !selection_->tags_exactly() && wanted * 2 > of_metric) return nullptr;
+  auto hint = std::make_shared<ScanHint>();
+  add_row_pattern(source_.layout, conditions, selection_->tags_exactly(), source_.options.patterns,
+                  *hint);
+  return hint;
 }
 
 void RowScan::set_steps(std::vector<BucketScan> buckets) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "storage/key_pattern.h"
 #include "storage/row_selection.h"
 #include "storage/schema/row_layout.h"
 #include "storage/series_registry.h"
@@ -31,6 +32,8 @@ struct RowScanOptions {
   // Other processes write these tables, too, or OpenTSDB did: what the registry knows of a metric
   // is not all there is, so rows are looked for in the table itself.
   bool shared_tables = false;
+  // Then whoever has the rows is told what the keys of wanted ones look like.
+  KeyPatternLimits patterns;
 };
 
 // What every scan of one store has in common. All outlive the scan.
@@ -81,6 +84,9 @@ class RowScan {
   class Verdicts;
 
   void plan(std::uint32_t shard, SeriesChoice choice);
+  // What to tell of the rows of a walk; null: nothing that would save much.
+  [[nodiscard]] std::shared_ptr<const ScanHint> hint_for(std::size_t wanted,
+                                                         std::size_t of_metric) const;
   void next_exact_steps();
   void set_steps(std::vector<BucketScan> buckets);
   Task<bool> next_step();

@@ -34,6 +34,9 @@ class RowSelection final : public Selection {
   [[nodiscard]] bool matches(const Series& series) const;
 
   [[nodiscard]] bool wants_notes() const { return wants_notes_; }
+  // The filters: a condition a key. With `tags_exactly`, series with so many tags are wanted.
+  [[nodiscard]] std::span<const KeyCondition> conditions() const { return conditions_; }
+  [[nodiscard]] std::optional<std::size_t> tags_exactly() const { return tags_exactly_; }
 
   // The asker's; may be null.
   [[nodiscard]] const std::shared_ptr<WorkWatch>& watch() const { return watch_; }

@@ -28,6 +28,8 @@
 
 namespace halite::storage {
 
+struct ScanHint;  // storage/scan_hint.h
+
 inline constexpr std::size_t kRowKeyBytesMax = 32767;
 
 using Family = std::uint8_t;  // position in TableSpec::families
@@ -105,8 +107,10 @@ struct ScanSpec {
   Bytes qualifier_end;                    // excluded; empty = no bound
   TimestampMs time_begin = 0;             // cells older than this are not wanted
   std::shared_ptr<const RowFilter> rows;  // null = every row
-  bool keys_only = false;                 // one cell a row, without its value
-  bool reverse = false;                   // rows from last to first; cells stay in qualifier order
+  // What the keys look like that `rows` wants. Null: nothing is known.
+  std::shared_ptr<const ScanHint> hint = nullptr;
+  bool keys_only = false;  // one cell a row, without its value
+  bool reverse = false;    // rows from last to first; cells stay in qualifier order
   // Asked every few thousand rows; what it says is then the error of next(). Null: never.
   std::shared_ptr<const WorkWatch> watch = nullptr;
 };

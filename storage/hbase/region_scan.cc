@@ -195,6 +195,7 @@ Outcome<std::vector<Row>> RegionScan::take_rows(const pb::ScanResponse& response
       rows.back().cells.push_back(cell_from(*cell));
     }
   }
+  core_->stats.scanned_rows.Increment(static_cast<double>(rows.size()));
   if (!last) return rows;
   from_ = last->row;
   const int results = response.partial_flag_per_result_size();

@@ -73,6 +73,10 @@ std::int64_t CyclicLayout::newest_generation(std::uint32_t slot, std::int64_t la
 
 TimestampMs CyclicLayout::time_end() const { return (std::int64_t{1} << 32) * options_.span_ms; }
 
+std::size_t CyclicLayout::pairs_at() const {
+  return kSaltBytes + kSlotBytes + options_.widths.metric;
+}
+
 Bytes CyclicLayout::key(std::uint32_t salt, std::uint32_t slot, BytesView tsuid) const {
   Bytes key;
   key.reserve(kSaltBytes + kSlotBytes + tsuid.size());

@@ -62,6 +62,7 @@ class CyclicLayout final : public RowLayout {
   [[nodiscard]] std::uint32_t salt_buckets() const override { return options_.salt_buckets; }
   [[nodiscard]] std::uint32_t salt_of(BytesView tsuid) const override;
   [[nodiscard]] const UidWidths& widths() const override { return options_.widths; }
+  [[nodiscard]] std::size_t pairs_at() const override;
   [[nodiscard]] Bytes row_key(BytesView tsuid, TimestampMs time) const override;
   [[nodiscard]] PointCell point_cell(TimestampMs time, ValueBits value,
                                      std::uint8_t flags) const override;

@@ -72,6 +72,10 @@ std::uint32_t OpentsdbLayout::salt_of(BytesView tsuid) const {
   return opentsdb_salt(tsuid, options_.salt_buckets);
 }
 
+std::size_t OpentsdbLayout::pairs_at() const {
+  return std::size_t{options_.salt_width} + options_.widths.metric + kBaseBytes;
+}
+
 Bytes OpentsdbLayout::key(std::uint32_t salt, BytesView tsuid, std::int64_t base_s) const {
   Bytes key;
   key.reserve(options_.salt_width + tsuid.size() + kBaseBytes);

@@ -28,6 +28,7 @@ class RollupLayout final : public RowLayout {
     return rows_->salt_of(tsuid);
   }
   [[nodiscard]] const UidWidths& widths() const override { return rows_->widths(); }
+  [[nodiscard]] std::size_t pairs_at() const override { return rows_->pairs_at(); }
   [[nodiscard]] Bytes row_key(BytesView tsuid, TimestampMs time) const override;
   [[nodiscard]] PointCell point_cell(TimestampMs time, ValueBits value,
                                      std::uint8_t flags) const override;

@@ -7,6 +7,7 @@
 //   Errors   kCorruption: stored bytes that no version of the format explains.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -67,6 +68,8 @@ class RowLayout {
   [[nodiscard]] virtual std::uint32_t salt_buckets() const = 0;  // 1 when rows are not salted
   [[nodiscard]] virtual std::uint32_t salt_of(BytesView tsuid) const = 0;
   [[nodiscard]] virtual const UidWidths& widths() const = 0;
+  // Where in a row's key the pairs of tag key and tag value begin, which are its end.
+  [[nodiscard]] virtual std::size_t pairs_at() const = 0;
 
   // Where a point goes. Its time is one that admit() has taken.
   [[nodiscard]] virtual Bytes row_key(BytesView tsuid, TimestampMs time) const = 0;

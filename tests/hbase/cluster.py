@@ -310,6 +310,10 @@ class OpenTsdb:
     def url(self):
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def pid(self):
+        return self._server.process.pid
+
     def __enter__(self):
         end = time.monotonic() + START_SECONDS
         # One that fails in its start may stay alive, without a listener.

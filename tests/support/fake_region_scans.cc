@@ -6,6 +6,7 @@
 
 #include "storage/hbase/proto/rpc.pb.h"
 #include "tests/support/fake_key_value.h"
+#include "tests/support/fake_scan_filter.h"
 
 namespace halite::test {
 
@@ -92,6 +93,7 @@ std::optional<FakeException> FakeRegionScans::open_scan(const FakeRequest& reque
     if (at_start && scan.has_include_start_row() && !scan.include_start_row()) continue;
     if (at_stop && !scan.include_stop_row()) continue;
     if (row < low || (!high.empty() && row > high)) continue;
+    if (!passes_rows(scan.filter(), row)) continue;
     opened.rows.push_back(row);
   }
   if (!scan.reversed()) std::ranges::reverse(opened.rows);

@@ -20,6 +20,8 @@ Stats::Stats(prometheus::Registry& registry)
       sent_bytes(counter(registry, "halite_hbase_sent_bytes_total", "Bytes sent to HBase")),
       received_bytes(
           counter(registry, "halite_hbase_received_bytes_total", "Bytes received from HBase")),
+      scanned_rows(counter(registry, "halite_hbase_scanned_rows_total",
+                           "Rows that scans received from HBase")),
       connections(
           counter(registry, "halite_hbase_connections_total", "Connections opened to HBase")),
       broken(counter(registry, "halite_hbase_connections_broken_total",

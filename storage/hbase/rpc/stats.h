@@ -16,9 +16,10 @@ struct Stats {
   prometheus::Counter& lookups;  // questions to hbase:meta
   prometheus::Counter& sent_bytes;
   prometheus::Counter& received_bytes;
-  prometheus::Counter& connections;  // opened so far
-  prometheus::Counter& broken;       // that ended with an error
-  prometheus::Counter& late;         // answers nobody waited for any more
+  prometheus::Counter& scanned_rows;  // received by scanners, a cut one twice
+  prometheus::Counter& connections;   // opened so far
+  prometheus::Counter& broken;        // that ended with an error
+  prometheus::Counter& late;          // answers nobody waited for any more
 };
 
 }  // namespace halite::storage::hbase

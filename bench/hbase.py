@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Halite beside OpenTSDB on one HBase: the same points and the same questions to both, one after the other.
+
+    bench/hbase.py --halite build/release/halite [--rounds 3] [--hosts 1000] [--set NAME=VALUE]...
+
+Starts HBase and OpenTSDB as the tests do (tests/hbase). Prints a table of medians: points by second of the daemon's own
+CPU (both leave the rest to the same HBase) up to the moment when nothing is under way any more, points by second of the
+clock up to the same moment, and of two questions the time and the daemon's CPU."""
+
+import argparse
+import http.client
+import json
+import os
+import socket
+import statistics
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "tests", "hbase"), os.path.join(HERE, "..", "tests", "support")]
+from cluster import Cluster, OpenTsdb  # noqa: E402
+from halite_server import HaliteServer  # noqa: E402
+
+START = 1356998400
+STEP = 10
+HOUR_POINTS = 360
+CONNECTIONS = 4
+HTTP_BATCH = 500
+QUESTIONS = 20
+TICKS = os.sysconf("SC_CLK_TCK")
+TABLES = {"data": "tsdb", "uid": "tsdb-uid", "tree": "tsdb-tree", "meta": "tsdb-meta"}
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def await_idle(pid):
+    """Returns (CPU seconds, moment) when it began to do nothing: below 3 % of a core for a second."""
+    while True:
+        before, moment = cpu_seconds(pid), time.monotonic()
+        time.sleep(1)
+        if cpu_seconds(pid) - before < 0.03:
+            return before, moment
+
+
+def telnet_load(metric, hosts):
+    """Bytes for each connection: every host's point of a moment, then the next moment's."""
+    loads = [[] for _ in range(CONNECTIONS)]
+    for i in range(HOUR_POINTS):
+        for host in range(hosts):
+            loads[host % CONNECTIONS].append(f"put {metric} {START + STEP * i} {(i * 7 + host) % 1000} host=h{host} dc=d{host % 10}\n")
+    return ["".join(lines).encode() for lines in loads]
+
+
+def http_load(metric, hosts):
+    """Bodies for each connection."""
+    loads = [[] for _ in range(CONNECTIONS)]
+    for at in range(CONNECTIONS):
+        points = [{"metric": metric, "timestamp": START + STEP * i, "value": (i * 7 + host) % 1000,
+                   "tags": {"host": f"h{host}", "dc": f"d{host % 10}"}}
+                  for i in range(HOUR_POINTS) for host in range(at, hosts, CONNECTIONS)]
+        loads[at] = [json.dumps(points[i:i + HTTP_BATCH]).encode() for i in range(0, len(points), HTTP_BATCH)]
+    return loads
+
+
+def send_telnet(port, load):
+    with socket.create_connection(("127.0.0.1", port), timeout=600) as connection:
+        told = []
+        reader = threading.Thread(target=lambda: told.append(connection.makefile("rb").read()))
+        reader.start()
+        connection.sendall(load)
+        connection.shutdown(socket.SHUT_WR)
+        reader.join()
+        if told[0]:
+            raise RuntimeError(f"it said {told[0][:300]!r}")
+
+
+def send_http(port, load):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    for body in load:
+        connection.request("POST", "/api/put", body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        said = answer.read()
+        if answer.status != 204:
+            raise RuntimeError(f"put answered {answer.status}: {said[:300]!r}")
+    connection.close()
+
+
+def take_in(daemon, send, loads, points):
+    """Points by CPU second and by second."""
+    await_idle(daemon.pid)
+    cpu, began = cpu_seconds(daemon.pid), time.monotonic()
+    senders = [threading.Thread(target=send, args=(daemon.port, load)) for load in loads]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    cpu_end, end = await_idle(daemon.pid)
+    return points / (cpu_end - cpu), points / (end - began)
+
+
+def ask(daemon, question, wanted):
+    """Median ms, CPU ms of one, after one that warms up."""
+    target = f"/api/query?start={START}&end={START + 3600}&m={question}"
+    times = []
+    for i in range(QUESTIONS + 1):
+        if i == 1:
+            cpu = cpu_seconds(daemon.pid)
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=600)
+        began = time.monotonic()
+        connection.request("GET", target)
+        answer = json.loads(connection.getresponse().read())
+        if i > 0:
+            times.append(1000 * (time.monotonic() - began))
+        connection.close()
+        if len(answer) != wanted or not all(len(series["dps"]) == 60 for series in answer):
+            raise RuntimeError(f"{question}: {len(answer)} series")
+    return statistics.median(times), 1000 * (cpu_seconds(daemon.pid) - cpu) / QUESTIONS
+
+
+class Daemon:
+    def __init__(self, pid, port):
+        self.pid = pid
+        self.port = port
+
+
+def measure(daemon, loads, points, hosts):
+    found = {}
+    # A JVM compiles what it does often: both get as much before.
+    take_in(daemon, send_telnet, loads["warm telnet"], points)
+    take_in(daemon, send_http, loads["warm http"], points)
+    found["telnet: points/CPU-s"], found["telnet: points/s"] = take_in(daemon, send_telnet, loads["telnet"], points)
+    found["HTTP: points/CPU-s"], found["HTTP: points/s"] = take_in(daemon, send_http, loads["http"], points)
+    for name, question, series in ((f"1 h of {hosts} hosts", "sum:1m-avg:bench.telnet%7Bhost=*%7D", hosts),
+                                   ("1 h of one host", "sum:1m-avg:bench.telnet%7Bhost=h7%7D", 1)):
+        found[f"{name}: ms"], found[f"{name}: CPU-ms"] = ask(daemon, question, series)
+    return found
+
+
+def settings(cluster, prefix):
+    names = {f"tsd.storage.hbase.{kind}_table": prefix + name for kind, name in TABLES.items()}
+    return {"tsd.core.auto_create_metrics": "true", "tsd.storage.enable_compaction": "false",
+            "tsd.http.request.max_chunk": "16777216", "tsd.storage.hbase.zk_quorum": cluster.quorum, **names}
+
+
+def run_opentsdb(cluster, prefix, loads, points, hosts):
+    with OpenTsdb(cluster, settings(cluster, prefix), heap="2g") as opentsdb:
+        return measure(Daemon(opentsdb.pid, opentsdb.port), loads, points, hosts)
+
+
+def run_halite(cluster, prefix, loads, points, hosts, more):
+    with tempfile.NamedTemporaryFile("w", suffix=".conf", encoding="utf-8") as conf:
+        conf.writelines(f"{key} = {value}\n" for key, value in settings(cluster, prefix).items())
+        conf.flush()
+        words = [word for one in more for word in ("--set", one)]
+        server = HaliteServer("--opentsdb-conf", conf.name, "--set", "self_metrics.enabled=false", *words, store="hbase")
+        try:
+            while True:
+                try:
+                    if server.request("GET", "/-/ready")[0] == 200:
+                        break
+                except OSError:
+                    pass
+                time.sleep(0.1)
+            return measure(Daemon(server.process.pid, server.port), loads, points, hosts)
+        finally:
+            server.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--halite", required=True)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--hosts", type=int, default=1000)
+    parser.add_argument("--set", action="append", default=[], help="NAME=VALUE of Halite")
+    options = parser.parse_args()
+    os.environ["HALITE_BIN"] = os.path.abspath(options.halite)
+    points = options.hosts * HOUR_POINTS
+    loads = {name: make(f"bench.{name.replace(' ', '.')}", options.hosts)
+             for name, make in (("telnet", telnet_load), ("http", http_load), ("warm telnet", telnet_load), ("warm http", http_load))}
+    samples = {"opentsdb": [], "halite": []}
+    with Cluster(heap="3g") as cluster:
+        for number in range(options.rounds):
+            sides = [("opentsdb", run_opentsdb, ()), ("halite", run_halite, (options.set,))]
+            for side, run, more in sides if number % 2 == 0 else reversed(sides):
+                prefix = f"{side}{number}-"
+                cluster.tool("tsdb-tables", prefix, "GZ", "DIFF")
+                samples[side].append(run(cluster, prefix, loads, points, options.hosts, *more))
+                print(side, json.dumps({name: round(value, 1) for name, value in samples[side][-1].items()}), file=sys.stderr)
+                cluster.tool("drop", *(prefix + name for name in TABLES.values()))
+    print(f"| {points:,} points, {options.rounds} rounds | OpenTSDB | Halite | Halite / OpenTSDB |\n|---|--:|--:|--:|")
+    for name in samples["halite"][0]:
+        theirs, ours = (statistics.median(sample[name] for sample in samples[side]) for side in ("opentsdb", "halite"))
+        print(f"| {name} | {theirs:,.0f} | {ours:,.0f} | {ours / theirs:.2f} |" if theirs > 100 else
+              f"| {name} | {theirs:,.1f} | {ours:,.1f} | {ours / theirs:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

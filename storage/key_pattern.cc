@@ -1,0 +1,116 @@
+#include "storage/key_pattern.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace halite::storage {
+namespace {
+
+void append_bytes(std::string& regex, BytesView bytes) {
+  for (const char byte : bytes) {
+    fmt::format_to(std::back_inserter(regex), "\\x{:02x}", static_cast<unsigned char>(byte));
+  }
+}
+
+Bytes id_bytes(std::uint64_t id, std::size_t width) {
+  Bytes bytes;
+  append_be_width(bytes, id, width);
+  return bytes;
+}
+
+// Values that are named, as bytes; nothing where any will do.
+std::vector<Bytes> named_values(const KeyCondition& condition, std::size_t width,
+                                std::size_t values_max) {
+  std::vector<Bytes> values;
+  if (!condition.literals() || condition.literals()->size() > values_max) return values;
+  for (const std::uint64_t value : *condition.literals()) values.push_back(id_bytes(value, width));
+  return values;
+}
+
+class Pattern {
+ public:
+  Pattern(const RowLayout& layout, std::span<const KeyCondition> conditions,
+          const KeyPatternLimits& limits)
+      : widths_(layout.widths()), pairs_at_(layout.pairs_at()), limits_(limits) {
+    for (const KeyCondition& condition : conditions) {
+      if (condition.wants_key() && !condition.wants_absent()) wanted_.push_back(&condition);
+    }
+    std::ranges::sort(wanted_, {}, [](const KeyCondition* one) { return one->key_uid(); });
+  }
+
+  [[nodiscard]] bool says_something() const { return !wanted_.empty(); }
+  [[nodiscard]] std::size_t keys() const { return wanted_.size(); }
+
+  // Every place of the key is known.
+  [[nodiscard]] std::vector<KeyMask> masks() const {
+    std::vector<KeyMask> masks = {{Bytes(pairs_at_, '\0'), Bytes(pairs_at_, '\1')}};
+    for (const KeyCondition* const condition : wanted_) {
+      const Bytes key = id_bytes(condition->key_uid(), widths_.tag_key);
+      const auto values = named_values(*condition, widths_.tag_value, limits_.values_max);
+      if (masks.size() * std::max<std::size_t>(values.size(), 1) > limits_.masks_max) return {};
+      std::vector<KeyMask> longer;
+      for (KeyMask& mask : masks) {
+        mask.key += key;
+        mask.any.append(key.size(), '\0');
+        for (const Bytes& value : values) {
+          KeyMask& made = longer.emplace_back(mask);
+          made.key += value;
+          made.any.append(value.size(), '\0');
+        }
+        if (!values.empty()) continue;
+        KeyMask& made = longer.emplace_back(mask);
+        made.key.append(widths_.tag_value, '\0');
+        made.any.append(widths_.tag_value, '\1');
+      }
+      masks = std::move(longer);
+    }
+    return masks;
+  }
+
+  // `only`: no other pairs than the wanted ones.
+  [[nodiscard]] std::string regex(bool only) const {
+    const std::string others =
+        only ? "" : fmt::format("(?:.{{{}}})*", widths_.tag_key + widths_.tag_value);
+    std::string regex = fmt::format("(?s)\\A.{{{}}}", pairs_at_);
+    for (const KeyCondition* const condition : wanted_) {
+      regex += others;
+      append_bytes(regex, id_bytes(condition->key_uid(), widths_.tag_key));
+      const auto values = named_values(*condition, widths_.tag_value, limits_.values_max);
+      if (values.empty()) {
+        regex += fmt::format(".{{{}}}", widths_.tag_value);
+        continue;
+      }
+      regex += "(?:";
+      for (const Bytes& value : values) {
+        if (&value != &values.front()) regex += '|';
+        append_bytes(regex, value);
+      }
+      regex += ')';
+    }
+    return regex + others + "\\z";
+  }
+
+ private:
+  const UidWidths widths_;
+  const std::size_t pairs_at_;
+  const KeyPatternLimits limits_;
+  std::vector<const KeyCondition*> wanted_;
+};
+
+}  // namespace
+
+void add_row_pattern(const RowLayout& layout, std::span<const KeyCondition> conditions,
+                     std::optional<std::size_t> tags_exactly, const KeyPatternLimits& limits,
+                     ScanHint& hint) {
+  const Pattern pattern(layout, conditions, limits);
+  if (!pattern.says_something()) return;
+  const bool only = tags_exactly && *tags_exactly == pattern.keys();
+  if (only) hint.row_masks = pattern.masks();
+  if (hint.row_masks.empty()) hint.row_regex = pattern.regex(only);
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,115 @@
+// What region servers are told of wanted rows: the rows that they need not send.
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <prometheus/registry.h>
+
+#include "common/io_threads.h"
+#include "storage/hbase_table.h"
+#include "storage/scan_hint.h"
+#include "tests/support/fake_region_server.h"
+#include "tests/support/run_task.h"
+
+namespace halite::storage {
+namespace {
+
+using namespace std::string_literals;
+using test::run_task;
+
+class HBaseHintTest : public testing::Test {
+ public:
+  ~HBaseHintTest() override {
+    table_.reset();
+    EXPECT_TRUE(run_task(client_->close()));
+    threads_.join();
+  }
+
+ protected:
+  HBaseHintTest() {
+    hbase_.add_table("t", {"m"});
+    options_.registry = {hbase_.endpoint(0)};
+    options_.seed = 1;
+    client_.emplace(options_, threads_.executors(), registry_);
+    table_ = std::make_shared<HBaseTable>(HBaseTable::Parts{*client_, clock_, "t", 10},
+                                          std::vector<FamilySpec>{{.name = "f"}});
+    std::vector<RowWrite> rows;
+    for (const char* key : {"a1x", "a2x", "b1x", "b2x", "z1x", "z2x"}) {
+      rows.push_back({key, {{{0, "q"}, key, 1}}, {}});
+    }
+    EXPECT_TRUE(run_task(table_->write(std::move(rows))));
+  }
+  static ScanSpec told(std::shared_ptr<const ScanHint> hint, bool reverse = false) {
+    ScanSpec spec;
+    spec.hint = std::move(hint);
+    spec.reverse = reverse;
+    return spec;
+  }
+
+  std::string keys(ScanSpec spec) {
+    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+    std::string keys;
+    for (;;) {
+      const Result<std::vector<Row>> rows = run_task(scanner->next({}));
+      if (!rows) return rows.error().message;
+      if (rows->empty()) return keys;
+      for (const Row& row : *rows) keys += (keys.empty() ? "" : ",") + row.key;
+    }
+  }
+  double rows_received() {
+    for (const auto& family : registry_.Collect()) {
+      if (family.name == "halite_hbase_scanned_rows_total") {
+        return family.metric.front().counter.value;
+      }
+    }
+    return -1;
+  }
+
+  test::FakeHBase hbase_{2};
+  hbase::ClientOptions options_;
+  IoThreads threads_{2};
+  prometheus::Registry registry_;
+  SystemClock system_clock_;
+  HybridClock clock_{system_clock_};
+  std::optional<hbase::Client> client_;
+  std::shared_ptr<HBaseTable> table_;
+};
+
+TEST_F(HBaseHintTest, WithoutOneEveryRowIsSent) {
+  EXPECT_EQ(keys({}), "a1x,a2x,b1x,b2x,z1x,z2x");
+  EXPECT_EQ(rows_received(), 6);
+}
+
+TEST_F(HBaseHintTest, MasksKeepRowsWhereTheyAre) {
+  auto hint = std::make_shared<ScanHint>();
+  hint->row_masks = {
+      {"\0"
+       "1"s,
+       "\1\0"s}};
+  EXPECT_EQ(keys(told(hint)), "a1x,b1x,z1x");
+  EXPECT_EQ(rows_received(), 3);
+}
+
+TEST_F(HBaseHintTest, ARegularExpressionDoesToo) {
+  auto hint = std::make_shared<ScanHint>();
+  hint->row_regex = "(?s)\\A.\\x32";
+  ScanSpec two = told(hint);
+  two.ranges = {{"a", "b"}, {"z", ""}};
+  EXPECT_EQ(keys(two), "a2x,z2x");
+  EXPECT_EQ(rows_received(), 2);
+  EXPECT_EQ(keys(told(hint, true)), "z2x,b2x,a2x");
+}
+
+TEST_F(HBaseHintTest, BackwardsMasksAreNotTold) {
+  auto hint = std::make_shared<ScanHint>();
+  hint->row_masks = {
+      {"\0"
+       "1"s,
+       "\1\0"s}};
+  EXPECT_EQ(keys(told(hint, true)), "z2x,z1x,b2x,b1x,a2x,a1x");
+}
+
+}  // namespace
+}  // namespace halite::storage
