@@ -26,10 +26,10 @@ RegionCare::RegionCare(Parts parts, RegionCareOptions options)
                  .Register(parts_.registry)
                  .Add({})) {}
 
-bool RegionCare::quiet() const {
-  const auto hour = static_cast<std::uint32_t>(parts_.clock.now_ms() / kHourMs % kHoursOfDay);
-  const std::uint32_t begin = options_.hour_begin;
-  const std::uint32_t end = options_.hour_end;
+bool is_quiet(TimestampMs now, const RegionCareOptions& options) {
+  const auto hour = static_cast<std::uint32_t>(now / kHourMs % kHoursOfDay);
+  const std::uint32_t begin = options.hour_begin;
+  const std::uint32_t end = options.hour_end;
   if (begin == end) return true;
   return begin < end ? begin <= hour && hour < end : begin <= hour || hour < end;
 }

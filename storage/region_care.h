@@ -33,6 +33,9 @@ struct RegionCareOptions {
   std::uint32_t hour_end = 5;
 };
 
+// Is this an hour for it?
+[[nodiscard]] bool is_quiet(TimestampMs now, const RegionCareOptions& options);
+
 class RegionCare {
  public:
   struct Parts {
@@ -48,8 +51,7 @@ class RegionCare {
   // Asks for the compactions that are due, whatever the hour; returns of how many regions.
   Task<std::uint32_t> look();
 
-  // Is this an hour for it?
-  [[nodiscard]] bool quiet() const;
+  [[nodiscard]] bool quiet() const { return is_quiet(parts_.clock.now_ms(), options_); }
   [[nodiscard]] const RegionCareOptions& options() const { return options_; }
 
  private:

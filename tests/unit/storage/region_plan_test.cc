@@ -1,8 +1,11 @@
 #include "storage/region_plan.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "storage/region_care.h"
 
 namespace halite::storage {
 namespace {
@@ -104,6 +107,20 @@ TEST(RegionPlanTest, OtherRegionsAreLeftAlone) {
   EXPECT_FALSE(dead_since(*layout, {{}, from_hex("000000000300").value()}, {}, now));
   EXPECT_FALSE(dead_since(*layout, {from_hex("0000000003").value(), from_hex("00000000FF").value()},
                           {}, now));
+}
+
+TEST(RegionCareTest, QuietHoursMayRunOverMidnight) {
+  const auto quiet = [](std::uint32_t begin, std::uint32_t end) {
+    std::vector<int> hours;
+    for (int hour = 0; hour < 24; ++hour) {
+      const TimestampMs now = kDayMs * 20'000 + hour * 60 * kMinuteMs + 59 * kMinuteMs;
+      if (is_quiet(now, {.hour_begin = begin, .hour_end = end})) hours.push_back(hour);
+    }
+    return hours;
+  };
+  EXPECT_EQ(quiet(1, 5), (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_EQ(quiet(22, 2), (std::vector<int>{0, 1, 22, 23}));
+  EXPECT_EQ(quiet(7, 7).size(), 24u);
 }
 
 }  // namespace
