@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "tests", "hbase"), os.path.join(HERE, "..", "tests", "support")]
@@ -39,12 +40,13 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def await_idle(pid):
-    """Returns (CPU seconds, moment) when it began to do nothing: below 3 % of a core for a second."""
+def await_idle(daemon):
+    """Returns (the daemon's CPU seconds, the moment) when it and HBase began to do nothing, or hardly anything, for a second:
+    a daemon that waits for HBase is not done."""
     while True:
-        before, moment = cpu_seconds(pid), time.monotonic()
+        before, theirs, moment = cpu_seconds(daemon.pid), cpu_seconds(daemon.hbase_pid), time.monotonic()
         time.sleep(1)
-        if cpu_seconds(pid) - before < 0.03:
+        if cpu_seconds(daemon.pid) - before < 0.03 and cpu_seconds(daemon.hbase_pid) - theirs < 0.2:
             return before, moment
 
 
@@ -93,14 +95,14 @@ def send_http(port, load):
 
 def take_in(daemon, send, loads, points):
     """Points by CPU second and by second."""
-    await_idle(daemon.pid)
+    await_idle(daemon)
     cpu, began = cpu_seconds(daemon.pid), time.monotonic()
     senders = [threading.Thread(target=send, args=(daemon.port, load)) for load in loads]
     for sender in senders:
         sender.start()
     for sender in senders:
         sender.join()
-    cpu_end, end = await_idle(daemon.pid)
+    cpu_end, end = await_idle(daemon)
     return points / (cpu_end - cpu), points / (end - began)
 
 
@@ -124,9 +126,18 @@ def ask(daemon, question, wanted):
 
 
 class Daemon:
-    def __init__(self, pid, port):
+    def __init__(self, cluster, pid, port):
+        self.hbase_pid = cluster.servers["standalone"].process.pid
         self.pid = pid
         self.port = port
+
+
+def check_count(daemon, metric, wanted):
+    target = f"/api/query?start={START}&end={START + 3599}&m=sum:1h-count:{metric}"
+    with urllib.request.urlopen(f"http://127.0.0.1:{daemon.port}{target}", timeout=600) as answer:
+        found = sum(json.loads(answer.read())[0]["dps"].values())
+    if found != wanted:
+        raise RuntimeError(f"{metric} has {found} points, not {wanted}")
 
 
 def measure(daemon, loads, points, hosts):
@@ -136,6 +147,8 @@ def measure(daemon, loads, points, hosts):
     take_in(daemon, send_http, loads["warm http"], points)
     found["telnet: points/CPU-s"], found["telnet: points/s"] = take_in(daemon, send_telnet, loads["telnet"], points)
     found["HTTP: points/CPU-s"], found["HTTP: points/s"] = take_in(daemon, send_http, loads["http"], points)
+    for metric in ("bench.telnet", "bench.http"):
+        check_count(daemon, metric, points)
     for name, question, series in ((f"1 h of {hosts} hosts", "sum:1m-avg:bench.telnet%7Bhost=*%7D", hosts),
                                    ("1 h of one host", "sum:1m-avg:bench.telnet%7Bhost=h7%7D", 1)):
         found[f"{name}: ms"], found[f"{name}: CPU-ms"] = ask(daemon, question, series)
@@ -150,7 +163,7 @@ def settings(cluster, prefix):
 
 def run_opentsdb(cluster, prefix, loads, points, hosts):
     with OpenTsdb(cluster, settings(cluster, prefix), heap="2g") as opentsdb:
-        return measure(Daemon(opentsdb.pid, opentsdb.port), loads, points, hosts)
+        return measure(Daemon(cluster, opentsdb.pid, opentsdb.port), loads, points, hosts)
 
 
 def run_halite(cluster, prefix, loads, points, hosts, more):
@@ -167,7 +180,7 @@ def run_halite(cluster, prefix, loads, points, hosts, more):
                 except OSError:
                     pass
                 time.sleep(0.1)
-            return measure(Daemon(server.process.pid, server.port), loads, points, hosts)
+            return measure(Daemon(cluster, server.process.pid, server.port), loads, points, hosts)
         finally:
             server.stop()
 

@@ -4,6 +4,7 @@ id one name, every point is where it belongs, and all give the same answers."""
 import argparse
 import collections
 import os
+import re
 import sys
 import threading
 import unittest
@@ -36,10 +37,16 @@ class ManyTest(unittest.TestCase):
         self.trouble = []
         self.daemons = [self.halite() for _ in range(DAEMONS)]
 
-    def halite(self):
+    def registry(self):
+        """The master and a region server, who know where hbase:meta is as ZooKeeper does."""
+        with open(os.path.join(self.tables.folder, "conf", "hbase-site.xml"), encoding="utf-8") as site:
+            ports = dict(re.findall(r"<name>hbase\.(master|regionserver)\.port</name><value>(\d+)</value>", site.read()))
+        return f"127.0.0.1:{ports['master']},127.0.0.1:{ports['regionserver']}"
+
+    def halite(self, *arguments):
         """Also the first two begin at once, and make the tables together."""
-        server = HaliteServer("--hbase-quorum", self.tables.quorum, "--set", f"hbase.table_prefix={PREFIX}",
-                              "--set", "self_metrics.enabled=false", store="hbase")
+        where = arguments or ("--hbase-quorum", self.tables.quorum)
+        server = HaliteServer(*where, "--set", f"hbase.table_prefix={PREFIX}", "--set", "self_metrics.enabled=false", store="hbase")
         self.addCleanup(server.stop)
         return server
 
@@ -131,7 +138,8 @@ class ManyTest(unittest.TestCase):
             for sender in range(DAEMONS * SENDERS):
                 for point in points_of(number, sender):
                     expected[number].setdefault(tuple(sorted(point["tags"].items())), {})[str(point["timestamp"])] = point["value"]
-        late = self.halite()  # has seen nothing of it
+        # Has seen nothing of it, and asks no ZooKeeper.
+        late = self.halite("--set", "hbase.quorum=127.0.0.1:1", "--set", f"hbase.registry={self.registry()}")
         self.await_ready(late)
         for server in (*self.daemons, late):
             for number in range(ROUNDS):

@@ -9,7 +9,8 @@
 //   options.registry = {hbase.endpoint(0)};
 //
 // They speak the protocol's frames, serve hbase:meta from the list of regions, and do Get, Mutate,
-// Multi and Scan (of filters, those of rows: fake_scan_filter.h) on rows in memory. Every call is first shown to the script.
+// Multi and Scan (of filters, those of rows: fake_scan_filter.h) on rows in memory. Every call is
+// first shown to the script.
 //
 //   Threads  one of its own; any call from any thread. The script runs on that thread.
 #pragma once
