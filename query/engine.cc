@@ -21,6 +21,7 @@
 #include "query/explain.h"
 #include "query/group.h"
 #include "query/histogram_query.h"
+#include "query/narrow.h"
 #include "query/notes.h"
 #include "query/plan.h"
 #include "query/quick.h"
@@ -223,6 +224,18 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     }
     storage::Metadata* const notes =
         answer->question.no_annotations || !raw_points ? nullptr : metadata;
+    if (pace == Pace::kQuick && choice.source == nullptr && !meter.counts()) {
+      const std::optional<SubPlan> narrow = narrow_plan(whole, plan, clock.now_ms());
+      if (narrow) {
+        auto trying = run_narrow_sub_query(store, notes, selection, choice.question, *narrow, plan,
+                                           index, watch, meter);
+        CO_TRY(std::optional<std::vector<AnswerSeries>> answered, co_await std::move(trying));
+        if (answered) {
+          series = std::move(*answered);
+          break;
+        }
+      }
+    }
     storage::BlockSource& source = choice.source == nullptr ? store : *choice.source;
     auto reading =
         run_sub_query(store, source, notes, selection, choice.question, plan, index, watch, meter);

@@ -8,6 +8,7 @@
 #include "common/gather.h"
 #include "query/fetch.h"
 #include "query/group.h"
+#include "query/narrow.h"
 #include "query/notes.h"
 
 namespace halite::query {
@@ -173,6 +174,38 @@ Task<std::vector<AnswerSeries>> run_sub_query(
     CO_TRY_VOID(co_await std::move(finding));
   }
   co_return groups.take_answers(query_index);
+}
+
+Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
+    storage::PointStore& store, storage::Metadata* metadata,
+    std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
+    const SubPlan& narrow, const SubPlan& whole, std::size_t query_index,
+    std::shared_ptr<Watch> shared_watch, FetchMeter& meter) {
+  using Answers = std::optional<std::vector<AnswerSeries>>;
+  Watch& watch = *shared_watch;
+  std::size_t selected = 0;
+  for (const storage::ShardShare& share : store.shares(*selection)) {
+    if (share.series == 0) co_return Answers();  // who knows how many
+    selected += share.series;
+  }
+  Fetch fetch(store, store, narrow, shared_watch, meter);
+  fetch.select(selection);
+  auto reading = fetch.read(narrow.scan, 0);
+  CO_TRY_VOID(co_await std::move(reading));
+  Groups groups(question, narrow);
+  groups.add(fetch.take_new());
+  if (!stands_alone(groups.all(), selected, narrow, whole)) co_return Answers();
+  const std::uint64_t answered = watch.cost().points_out;
+  auto merging = merge_all(&narrow, groups.all(), std::numeric_limits<TimestampMs>::max(), &watch);
+  CO_TRY_VOID(co_await std::move(merging));
+  fetch.recount();
+  CO_TRY_VOID(watch.add_bytes(static_cast<std::int64_t>((watch.cost().points_out - answered) *
+                                                        PointColumns::kBytesPerPoint)));
+  if (metadata != nullptr) {
+    auto finding = find_notes(store, *metadata, std::move(selection), question, whole, groups);
+    CO_TRY_VOID(co_await std::move(finding));
+  }
+  co_return Answers(groups.take_answers(query_index));
 }
 
 }  // namespace halite::query

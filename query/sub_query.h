@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/task.h"
@@ -29,5 +30,13 @@ Task<std::vector<AnswerSeries>> run_sub_query(
     storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
     const SubPlan& plan, std::size_t query_index, std::shared_ptr<Watch> watch, FetchMeter& meter);
+
+// The same by a narrow plan (narrow.h), at once; nothing where the series want neighbours that only
+// `whole` reads.
+Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
+    storage::PointStore& store, storage::Metadata* metadata,
+    std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
+    const SubPlan& narrow, const SubPlan& whole, std::size_t query_index,
+    std::shared_ptr<Watch> watch, FetchMeter& meter);
 
 }  // namespace halite::query
