@@ -12,12 +12,10 @@
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
+#include "common/metrics.h"
+
 namespace halite::app {
 namespace {
-
-prometheus::Gauge& gauge(prometheus::Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
-}
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
@@ -33,12 +31,12 @@ double count_entries(const char* directory) {
 }  // namespace
 
 ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
-    : cpu_seconds_(gauge(registry, "halite_process_cpu_seconds_total",
-                         "Processor time used, by user and system.")),
-      resident_bytes_(gauge(registry, "halite_process_resident_bytes", "Memory in use.")),
-      open_files_(gauge(registry, "halite_process_open_files", "Files and sockets open.")),
-      threads_(gauge(registry, "halite_process_threads", "Threads running.")),
-      uptime_seconds_(gauge(registry, "halite_process_uptime_seconds", "Since the start.")) {
+    : cpu_seconds_(add_gauge(registry, "halite_process_cpu_seconds_total",
+                             "Processor time used, by user and system.")),
+      resident_bytes_(add_gauge(registry, "halite_process_resident_bytes", "Memory in use.")),
+      open_files_(add_gauge(registry, "halite_process_open_files", "Files and sockets open.")),
+      threads_(add_gauge(registry, "halite_process_threads", "Threads running.")),
+      uptime_seconds_(add_gauge(registry, "halite_process_uptime_seconds", "Since the start.")) {
   refresh();
 }
 

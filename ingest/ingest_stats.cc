@@ -8,6 +8,7 @@
 
 #include "common/json_string.h"
 #include "common/log.h"
+#include "common/metrics.h"
 #include "common/utf8.h"
 
 namespace halite::ingest {
@@ -43,14 +44,10 @@ std::string_view protocol_name(Protocol protocol) {
 IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
                          prometheus::Registry& registry)
     : limits_(limits), clock_(clock) {
-  auto& taken = prometheus::BuildCounter()
-                    .Name("halite_ingest_points_total")
-                    .Help("Points handed to the store")
-                    .Register(registry);
-  auto& refused = prometheus::BuildCounter()
-                      .Name("halite_ingest_points_refused_total")
-                      .Help("Points that were not taken")
-                      .Register(registry);
+  auto& taken =
+      counter_family(registry, "halite_ingest_points_total", "Points handed to the store");
+  auto& refused =
+      counter_family(registry, "halite_ingest_points_refused_total", "Points that were not taken");
   for (const Protocol protocol : kProtocols) {
     const auto at = static_cast<std::size_t>(protocol);
     const std::string name(protocol_name(protocol));
@@ -60,27 +57,16 @@ IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
           &refused.Add({{"protocol", name}, {"reason", std::string(refusal_name(reason))}});
     }
   }
-  bodies_refused_ = &prometheus::BuildCounter()
-                         .Name("halite_ingest_bodies_refused_total")
-                         .Help("Bodies of /api/put of which no point was looked at or stored")
-                         .Register(registry)
-                         .Add({});
-  auto& lookups = prometheus::BuildCounter()
-                      .Name("halite_ingest_series_cache_lookups_total")
-                      .Help("Series looked up by the bytes that a sender wrote")
-                      .Register(registry);
+  bodies_refused_ = &add_counter(registry, "halite_ingest_bodies_refused_total",
+                                 "Bodies of /api/put of which no point was looked at or stored");
+  auto& lookups = counter_family(registry, "halite_ingest_series_cache_lookups_total",
+                                 "Series looked up by the bytes that a sender wrote");
   hits_ = &lookups.Add({{"result", "hit"}});
   misses_ = &lookups.Add({{"result", "miss"}});
-  cache_bytes_ = &prometheus::BuildGauge()
-                      .Name("halite_ingest_series_cache_bytes")
-                      .Help("Memory of the series cache")
-                      .Register(registry)
-                      .Add({});
-  cache_keys_ = &prometheus::BuildGauge()
-                     .Name("halite_ingest_series_cache_keys")
-                     .Help("Keys in the series cache, both generations")
-                     .Register(registry)
-                     .Add({});
+  cache_bytes_ =
+      &add_gauge(registry, "halite_ingest_series_cache_bytes", "Memory of the series cache");
+  cache_keys_ = &add_gauge(registry, "halite_ingest_series_cache_keys",
+                           "Keys in the series cache, both generations");
 }
 
 void IngestStats::taken(Protocol protocol, std::uint64_t points) {

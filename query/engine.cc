@@ -18,6 +18,7 @@
 #include <prometheus/registry.h>
 
 #include "common/log.h"
+#include "common/metrics.h"
 #include "query/explain.h"
 #include "query/group.h"
 #include "query/histogram_query.h"
@@ -36,31 +37,15 @@ namespace {
 class Statistics {
  public:
   explicit Statistics(prometheus::Registry& registry)
-      : runs_(prometheus::BuildCounter()
-                  .Name("halite_query_runs_total")
-                  .Help("Questions answered, by outcome.")
-                  .Register(registry)),
-        running_(prometheus::BuildGauge()
-                     .Name("halite_query_running")
-                     .Help("Questions being answered.")
-                     .Register(registry)
-                     .Add({})),
-        points_read_(prometheus::BuildCounter()
-                         .Name("halite_query_points_read_total")
-                         .Help("Stored points read for answers.")
-                         .Register(registry)
-                         .Add({})),
-        points_out_(prometheus::BuildCounter()
-                        .Name("halite_query_points_out_total")
-                        .Help("Points answered.")
-                        .Register(registry)
-                        .Add({})),
-        seconds_(prometheus::BuildHistogram()
-                     .Name("halite_query_run_seconds")
-                     .Help("Time from question to answer.")
-                     .Register(registry)
-                     .Add({}, prometheus::Histogram::BucketBoundaries{0.001, 0.003, 0.01, 0.03, 0.1,
-                                                                      0.3, 1, 3, 10, 30, 100})) {}
+      : runs_(
+            counter_family(registry, "halite_query_runs_total", "Questions answered, by outcome.")),
+        running_(add_gauge(registry, "halite_query_running", "Questions being answered.")),
+        points_read_(add_counter(registry, "halite_query_points_read_total",
+                                 "Stored points read for answers.")),
+        points_out_(add_counter(registry, "halite_query_points_out_total", "Points answered.")),
+        seconds_(add_histogram(registry, "halite_query_run_seconds",
+                               "Time from question to answer.",
+                               {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100})) {}
 
   void begin() { running_.Increment(); }
 

@@ -4,8 +4,7 @@
 // What differs from a store on this machine: docs/hbase.md. In short:
 //
 //   Times    cells carry this process's clock, never below a time it has written. Clocks of
-//   machines
-//            that write the same cells have to agree; of two writes, the later stamp wins.
+//            machines that write the same cells have to agree; of two writes, the later stamp wins.
 //   Deletes  hide what is there and whatever is written later with a time at or before theirs.
 //            Stamped writes of this process always come after; so does what the same call puts.
 //   TTL      ours hides cells exactly; HBase's own, a little longer, removes them.

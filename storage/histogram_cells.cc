@@ -8,6 +8,7 @@
 #include <prometheus/registry.h>
 #include <xxhash.h>
 
+#include "common/metrics.h"
 #include "storage/schema/histogram_cell.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
@@ -93,11 +94,8 @@ HistogramCells::HistogramCells(Parts parts, HistogramConfig config, std::shared_
               .qualifier_begin = Bytes(1, kHistogramPrefix),
               .qualifier_end = Bytes(1, kHistogramPrefix + 1)},
       replaced_(parts_.clock),
-      written_(prometheus::BuildCounter()
-                   .Name("halite_storage_histograms_total")
-                   .Help("Histograms written")
-                   .Register(parts_.registry)
-                   .Add({})) {}
+      written_(
+          add_counter(parts_.registry, "halite_storage_histograms_total", "Histograms written")) {}
 
 Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> histograms) {
   std::vector<Refusal> refused;

@@ -17,6 +17,7 @@
 #include <prometheus/registry.h>
 
 #include "common/check.h"
+#include "common/metrics.h"
 
 namespace halite::storage {
 namespace {
@@ -52,25 +53,19 @@ void arrange(const PointBatch& batch, std::vector<std::uint32_t>& order) {
   order.erase(std::ranges::unique(order, same).begin(), order.end());
 }
 
-prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
-}
-
 }  // namespace
 
 PointAppender::Metrics::Metrics(prometheus::Registry& registry)
-    : points(counter(registry, "halite_storage_points_total", "Points written")),
-      refused(counter(registry, "halite_storage_points_refused_total",
-                      "Points outside what the table holds")),
-      late_batches(counter(registry, "halite_storage_late_batches_total",
-                           "Batches with points older than their series had, or at the same time")),
-      failed_writes(counter(registry, "halite_storage_failed_writes_total",
-                            "Batches that could not be made durable")),
-      in_flight_points(prometheus::BuildGauge()
-                           .Name("halite_storage_in_flight_points")
-                           .Help("Points taken and not yet durable")
-                           .Register(registry)
-                           .Add({})) {}
+    : points(add_counter(registry, "halite_storage_points_total", "Points written")),
+      refused(add_counter(registry, "halite_storage_points_refused_total",
+                          "Points outside what the table holds")),
+      late_batches(
+          add_counter(registry, "halite_storage_late_batches_total",
+                      "Batches with points older than their series had, or at the same time")),
+      failed_writes(add_counter(registry, "halite_storage_failed_writes_total",
+                                "Batches that could not be made durable")),
+      in_flight_points(add_gauge(registry, "halite_storage_in_flight_points",
+                                 "Points taken and not yet durable")) {}
 
 // A batch being written. Lands with an error when it is thrown away unfinished.
 class PointAppender::Flight {

@@ -8,6 +8,7 @@
 #include <prometheus/registry.h>
 #include <xxhash.h>
 
+#include "common/metrics.h"
 #include "storage/cell_block_scan.h"
 #include "storage/rollup_block_scan.h"
 #include "storage/schema/rollup_layout.h"
@@ -134,11 +135,8 @@ RollupTables::RollupTables(Parts parts, RollupConfig config,
       own_table_(own_table_of(parts_.data_table)),
       tables_(std::move(tables)),
       replaced_(parts_.clock),
-      points_(prometheus::BuildCounter()
-                  .Name("halite_storage_rollup_points_total")
-                  .Help("Rollups and pre-aggregates written")
-                  .Register(parts_.registry)
-                  .Add({})) {}
+      points_(add_counter(parts_.registry, "halite_storage_rollup_points_total",
+                          "Rollups and pre-aggregates written")) {}
 
 RollupTables::~RollupTables() = default;
 

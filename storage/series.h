@@ -5,8 +5,7 @@
 //
 //   Threads   reading from any thread. A name that changes shows in every series at once.
 //   Lifetime  as long as the table that made it (series_table.h); where that forgets series, as
-//   long
-//             as whoever looks at one keeps a SeriesHold from before he was told of it.
+//             long as whoever looks at one keeps a SeriesHold from before he was told of it.
 #pragma once
 
 #include <atomic>

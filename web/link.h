@@ -2,8 +2,7 @@
 //
 //   Threads   begin with any: post_*() and expire_if_late(). All else: on the socket's strand.
 //   Deadline  one at a time, for what is being waited for now. Setting one costs a store; a sweep
-//   of
-//             the server looks at all of them a few times a second.
+//             of the server looks at all of them a few times a second.
 #pragma once
 
 #include <atomic>

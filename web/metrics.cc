@@ -2,25 +2,15 @@
 
 #include <string>
 
+#include "common/metrics.h"
+
 namespace halite::web {
 
 namespace {
 
-prometheus::Family<prometheus::Counter>& counters(prometheus::Registry& registry, const char* name,
-                                                  const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
-
-prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
-  return counters(registry, name, help).Add({});
-}
-
 prometheus::Gauge& connections(prometheus::Registry& registry, const char* protocol) {
-  return prometheus::BuildGauge()
-      .Name("halite_web_connections")
-      .Help("Open connections")
-      .Register(registry)
-      .Add({{"protocol", protocol}});
+  return add_gauge(registry, "halite_web_connections", "Open connections",
+                   {{"protocol", protocol}});
 }
 
 }  // namespace
@@ -28,29 +18,29 @@ prometheus::Gauge& connections(prometheus::Registry& registry, const char* proto
 WebMetrics::WebMetrics(prometheus::Registry& registry)
     : connections_http(connections(registry, "http")),
       connections_telnet(connections(registry, "telnet")),
-      connections_total(counter(registry, "halite_web_connections_total", "Connections accepted")),
-      connections_rejected(counter(registry, "halite_web_connections_rejected_total",
-                                   "Connections closed at once: web.connections_max")),
-      timeouts(counter(registry, "halite_web_timeouts_total",
-                       "Connections closed for being idle or slow")),
-      bytes_read(counter(registry, "halite_web_read_bytes_total", "Bytes read from clients")),
-      bytes_written(counter(registry, "halite_web_written_bytes_total", "Bytes sent to clients")),
-      telnet_lines(counter(registry, "halite_web_telnet_lines_total", "Telnet lines read")),
-      telnet_lines_too_long(counter(registry, "halite_web_telnet_lines_too_long_total",
-                                    "Telnet lines refused: web.line_bytes_max")),
-      telnet_lines_cut(counter(registry, "halite_web_telnet_lines_cut_total",
-                               "Telnet lines without an end when the client left; not stored")),
-      telnet_replies_dropped(counter(registry, "halite_web_telnet_replies_dropped_total",
-                                     "Replies dropped for clients that do not read them")),
-      telnet_flushes_failed(counter(registry, "halite_web_telnet_flushes_failed_total",
-                                    "Batches of telnet points that did not become durable")),
-      requests_(counters(registry, "halite_web_requests_total", "HTTP requests answered")),
-      request_seconds_(prometheus::BuildHistogram()
-                           .Name("halite_web_request_seconds")
-                           .Help("From the whole request to the answer's last byte")
-                           .Register(registry)),
-      commands_(counters(registry, "halite_web_telnet_commands_total",
-                         "Telnet commands other than put")) {}
+      connections_total(
+          add_counter(registry, "halite_web_connections_total", "Connections accepted")),
+      connections_rejected(add_counter(registry, "halite_web_connections_rejected_total",
+                                       "Connections closed at once: web.connections_max")),
+      timeouts(add_counter(registry, "halite_web_timeouts_total",
+                           "Connections closed for being idle or slow")),
+      bytes_read(add_counter(registry, "halite_web_read_bytes_total", "Bytes read from clients")),
+      bytes_written(
+          add_counter(registry, "halite_web_written_bytes_total", "Bytes sent to clients")),
+      telnet_lines(add_counter(registry, "halite_web_telnet_lines_total", "Telnet lines read")),
+      telnet_lines_too_long(add_counter(registry, "halite_web_telnet_lines_too_long_total",
+                                        "Telnet lines refused: web.line_bytes_max")),
+      telnet_lines_cut(add_counter(registry, "halite_web_telnet_lines_cut_total",
+                                   "Telnet lines without an end when the client left; not stored")),
+      telnet_replies_dropped(add_counter(registry, "halite_web_telnet_replies_dropped_total",
+                                         "Replies dropped for clients that do not read them")),
+      telnet_flushes_failed(add_counter(registry, "halite_web_telnet_flushes_failed_total",
+                                        "Batches of telnet points that did not become durable")),
+      requests_(counter_family(registry, "halite_web_requests_total", "HTTP requests answered")),
+      request_seconds_(histogram_family(registry, "halite_web_request_seconds",
+                                        "From the whole request to the answer's last byte")),
+      commands_(counter_family(registry, "halite_web_telnet_commands_total",
+                               "Telnet commands other than put")) {}
 
 WebMetrics::Counts WebMetrics::answered(std::string_view endpoint, int status) {
   const std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 #include "storage/engine/damage.h"
 
 #include "common/log.h"
+#include "common/metrics.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -14,18 +15,12 @@ std::string place_of(const std::string& message) {
 }  // namespace
 
 Damage::Damage(prometheus::Registry& registry)
-    : reads_(prometheus::BuildCounter()
-                 .Name("halite_engine_damaged_reads_total")
-                 .Help("Times that something stored was wanted and could not be read because its "
-                       "file is damaged or gone.")
-                 .Register(registry)
-                 .Add({})),
-      found_(prometheus::BuildGauge()
-                 .Name("halite_engine_damaged_places")
-                 .Help("Damaged places of files of chunks that were met since the start; the log "
-                       "names them.")
-                 .Register(registry)
-                 .Add({})) {}
+    : reads_(add_counter(registry, "halite_engine_damaged_reads_total",
+                         "Times that something stored was wanted and could not be read because its "
+                         "file is damaged or gone.")),
+      found_(add_gauge(registry, "halite_engine_damaged_places",
+                       "Damaged places of files of chunks that were met since the start; the log "
+                       "names them.")) {}
 
 void Damage::note(const Error& error) {
   if (error.code != Errc::kCorruption) return;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/log.h"
+#include "common/metrics.h"
 #include "storage/engine/chunk_state.h"
 #include "storage/engine/slot_reader.h"
 
@@ -18,16 +19,11 @@ constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 Expiry::Expiry(std::shared_ptr<Core> core, Forgetting& forgetting, prometheus::Registry& registry)
     : core_(std::move(core)),
       forgetting_(forgetting),
-      slots_(prometheus::BuildCounter()
-                 .Name("halite_engine_expired_slots_total")
-                 .Help("Slots of a shard that were removed because they were older than the TTL.")
-                 .Register(registry)
-                 .Add({})),
-      stopped_(prometheus::BuildGauge()
-                   .Name("halite_engine_expiry_stopped")
-                   .Help("1 while nothing is removed because the clock jumped ahead.")
-                   .Register(registry)
-                   .Add({})) {}
+      slots_(
+          add_counter(registry, "halite_engine_expired_slots_total",
+                      "Slots of a shard that were removed because they were older than the TTL.")),
+      stopped_(add_gauge(registry, "halite_engine_expiry_stopped",
+                         "1 while nothing is removed because the clock jumped ahead.")) {}
 
 Result<void> Expiry::run_due() {
   const Retention& retention = *core_->retention;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "common/metrics.h"
 #include "common/run_here.h"
 #include "storage/engine/chunk_key.h"
 #include "storage/engine/stored_cells.h"
@@ -24,21 +25,11 @@ constexpr std::size_t kSlotsLookedAtFirst = 2;    // nearly all that live are th
 Forgetting::Forgetting(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
       names_(core_, registry),
-      forgotten_(prometheus::BuildCounter()
-                     .Name("halite_engine_forgotten_series_total")
-                     .Help("Series that went because they had no points any more.")
-                     .Register(registry)
-                     .Add({})),
-      known_(prometheus::BuildGauge()
-                 .Name("halite_engine_known_series")
-                 .Help("Series in memory.")
-                 .Register(registry)
-                 .Add({})),
-      known_bytes_(prometheus::BuildGauge()
-                       .Name("halite_engine_known_series_bytes")
-                       .Help("Memory of the series in memory, about, without names.")
-                       .Register(registry)
-                       .Add({})) {}
+      forgotten_(add_counter(registry, "halite_engine_forgotten_series_total",
+                             "Series that went because they had no points any more.")),
+      known_(add_gauge(registry, "halite_engine_known_series", "Series in memory.")),
+      known_bytes_(add_gauge(registry, "halite_engine_known_series_bytes",
+                             "Memory of the series in memory, about, without names.")) {}
 
 void Forgetting::allow(ForgetRules rules) {
   names_.allow(rules);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "common/metrics.h"
 #include "storage/log/records.h"
 
 namespace halite::storage::engine {
@@ -14,11 +15,10 @@ constexpr std::size_t kDefinedBytesMax = 4 << 20;  // of what ids stand for; the
 constexpr std::size_t kAhead = 8;                  // so many points ahead memory is asked for
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
-prometheus::Family<prometheus::Counter>& points_family(prometheus::Registry& registry) {
-  return prometheus::BuildCounter()
-      .Name("halite_engine_points_total")
-      .Help("Points that the engine took, or refused for their time.")
-      .Register(registry);
+prometheus::Counter& points_counter(prometheus::Registry& registry, const char* outcome) {
+  return add_counter(registry, "halite_engine_points_total",
+                     "Points that the engine took, or refused for their time.",
+                     {{"outcome", outcome}});
 }
 
 // Threads go through the shards from different places, so that those whose batches came together do
@@ -69,8 +69,8 @@ struct Intake::Sorted {
 
 Intake::Intake(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
-      points_(points_family(registry).Add({{"outcome", "taken"}})),
-      refused_(points_family(registry).Add({{"outcome", "refused"}})) {}
+      points_(points_counter(registry, "taken")),
+      refused_(points_counter(registry, "refused")) {}
 
 std::vector<Refusal> Intake::admit(const PointBatch& batch, Sorted& sorted) const {
   const Retention& retention = *core_->retention;

@@ -9,19 +9,13 @@
 #include <prometheus/gauge.h>
 
 #include "common/log.h"
+#include "common/metrics.h"
 #include "common/run_here.h"
 #include "common/thread_name.h"
 #include "storage/engine/flush.h"
 
 namespace halite::storage::engine {
 namespace {
-
-prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
-}
-prometheus::Gauge& gauge(prometheus::Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
-}
 
 // While sealing pauses it looks so often whether the head is old enough to be flushed.
 constexpr std::chrono::milliseconds kPauseMax{100};
@@ -33,27 +27,30 @@ void give_back_memory() { ::malloc_trim(0); }
 }  // namespace
 
 Maintenance::Metrics::Metrics(prometheus::Registry& registry)
-    : flushes(counter(registry, "halite_engine_flushes_total", "Heads written into chunks.")),
-      flushed_points(counter(registry, "halite_engine_flushed_points_total",
-                             "Points written into chunks by flushes.")),
-      flushed_bytes(counter(registry, "halite_engine_flushed_bytes_total",
-                            "Bytes of chunks and keys written by flushes.")),
-      failed_flushes(counter(registry, "halite_engine_failed_flushes_total",
-                             "Flushes that failed and were tried again.")),
-      head_bytes(gauge(registry, "halite_engine_head_bytes", "Memory of recent points, about.")),
-      head_points(gauge(registry, "halite_engine_head_points",
-                        "Points in the generation of the head that takes points.")),
-      chunk_bytes(gauge(registry, "halite_engine_chunk_bytes", "Bytes of the files of chunks.")),
-      chunk_files(gauge(registry, "halite_engine_chunk_files", "Files of chunks.")),
-      rounds(counter(registry, "halite_engine_maintenance_rounds_total",
-                     "Times that was looked for what is to flush, seal or remove; grows always.")),
-      merged_bytes(counter(registry, "halite_engine_merged_bytes_total",
-                           "Bytes of files that RocksDB wrote out of other files of chunks.")),
-      write_amplification(
-          gauge(registry, "halite_engine_write_amplification",
-                "Bytes of files of chunks written since the start, by flushes, sealing and merges, "
-                "over those that flushes wrote. The log, which all points go through once more, is "
-                "not among them. 0 before the first flush.")) {}
+    : flushes(add_counter(registry, "halite_engine_flushes_total", "Heads written into chunks.")),
+      flushed_points(add_counter(registry, "halite_engine_flushed_points_total",
+                                 "Points written into chunks by flushes.")),
+      flushed_bytes(add_counter(registry, "halite_engine_flushed_bytes_total",
+                                "Bytes of chunks and keys written by flushes.")),
+      failed_flushes(add_counter(registry, "halite_engine_failed_flushes_total",
+                                 "Flushes that failed and were tried again.")),
+      head_bytes(
+          add_gauge(registry, "halite_engine_head_bytes", "Memory of recent points, about.")),
+      head_points(add_gauge(registry, "halite_engine_head_points",
+                            "Points in the generation of the head that takes points.")),
+      chunk_bytes(
+          add_gauge(registry, "halite_engine_chunk_bytes", "Bytes of the files of chunks.")),
+      chunk_files(add_gauge(registry, "halite_engine_chunk_files", "Files of chunks.")),
+      rounds(
+          add_counter(registry, "halite_engine_maintenance_rounds_total",
+                      "Times that was looked for what is to flush, seal or remove; grows always.")),
+      merged_bytes(add_counter(registry, "halite_engine_merged_bytes_total",
+                               "Bytes of files that RocksDB wrote out of other files of chunks.")),
+      write_amplification(add_gauge(
+          registry, "halite_engine_write_amplification",
+          "Bytes of files of chunks written since the start, by flushes, sealing and merges, "
+          "over those that flushes wrote. The log, which all points go through once more, is "
+          "not among them. 0 before the first flush.")) {}
 
 Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),

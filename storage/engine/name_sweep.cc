@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/metrics.h"
 #include "common/run_here.h"
 
 namespace halite::storage::engine {
@@ -29,16 +30,9 @@ std::vector<std::uint64_t> list(const IdSet& ids, std::size_t max) {
 NameSweep::NameSweep(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
       names_(*core_->registry.uids().forgotten()),
-      forgotten_(prometheus::BuildCounter()
-                     .Name("halite_engine_forgotten_names_total")
-                     .Help("Names that went because no series had them any more.")
-                     .Register(registry)
-                     .Add({})),
-      known_(prometheus::BuildGauge()
-                 .Name("halite_engine_known_names")
-                 .Help("Names in memory.")
-                 .Register(registry)
-                 .Add({})) {}
+      forgotten_(add_counter(registry, "halite_engine_forgotten_names_total",
+                             "Names that went because no series had them any more.")),
+      known_(add_gauge(registry, "halite_engine_known_names", "Names in memory.")) {}
 
 void NameSweep::allow(ForgetRules rules) {
   const std::lock_guard lock(mutex_);

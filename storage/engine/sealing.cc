@@ -3,16 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "common/metrics.h"
 #include "storage/engine/stored_slots.h"
 
 namespace halite::storage::engine {
 namespace {
 
 constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
-
-prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
-}
 
 // Nothing came since it was sealed, and summaries say all of it.
 bool is_sealed(const Unsealed& line) {
@@ -24,10 +21,10 @@ bool is_sealed(const Unsealed& line) {
 Sealing::Sealing(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
       late_(core_),
-      sealed_points_(counter(registry, "halite_engine_sealed_points_total",
-                             "Points written into their final form.")),
-      sealed_bytes_(counter(registry, "halite_engine_sealed_bytes_total",
-                            "Bytes of files written by sealing.")) {}
+      sealed_points_(add_counter(registry, "halite_engine_sealed_points_total",
+                                 "Points written into their final form.")),
+      sealed_bytes_(add_counter(registry, "halite_engine_sealed_bytes_total",
+                                "Bytes of files written by sealing.")) {}
 
 void Sealing::note_flush(const std::set<std::int64_t>& generations) {
   const TimestampMs now = core_->clock.now_ms();

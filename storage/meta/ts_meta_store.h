@@ -6,8 +6,7 @@
 //
 //   Threads  any call from any thread; edits of one object at the same time all take effect.
 //   Errors   kNotFound: an id in a tsuid has no name (any more). kInvalidArgument: there is no
-//   object
-//            to change, or the tsuid has a length that no series has.
+//            object to change, or the tsuid has a length that no series has.
 #pragma once
 
 #include <cstddef>

@@ -15,16 +15,13 @@
 #include "common/check.h"
 #include "common/gather.h"
 #include "common/log.h"
+#include "common/metrics.h"
 
 namespace halite::storage {
 namespace {
 
 // So many tasks are made at a time, and so many rows go into one write.
 constexpr std::size_t kSliceSeries = 4096;
-
-prometheus::Counter& counter(prometheus::Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
-}
 
 // The first error of many, if there is one.
 Result<void> first_error(const std::vector<Result<void>>& outcomes) {
@@ -39,11 +36,12 @@ Result<void> first_error(const std::vector<Result<void>>& outcomes) {
 TsTracker::TsTracker(Parts parts, TrackOptions options)
     : parts_(std::move(parts)),
       options_(options),
-      failures_(counter(parts_.registry, "halite_meta_write_failures_total",
-                        "Counters and objects of series and names that could not be written and "
-                        "are tried again.")),
-      names_dropped_(counter(parts_.registry, "halite_meta_names_dropped_total",
-                             "New names that got no object because too many were waiting.")),
+      failures_(
+          add_counter(parts_.registry, "halite_meta_write_failures_total",
+                      "Counters and objects of series and names that could not be written and "
+                      "are tried again.")),
+      names_dropped_(add_counter(parts_.registry, "halite_meta_names_dropped_total",
+                                 "New names that got no object because too many were waiting.")),
       chunks_((options.series_max + kChunkSeries - 1) / kChunkSeries) {}
 
 TsTracker::~TsTracker() {

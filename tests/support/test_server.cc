@@ -22,6 +22,7 @@
 #include "storage/rollup_tables.h"
 #include "storage/schema/cyclic_layout.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "tests/support/metric_value.h"
 #include "web/server.h"
 
 namespace halite::test {
@@ -211,19 +212,9 @@ Unruly& TestServer::tables() { return parts_->unruly; }
 
 double TestServer::metric(const std::string& name, const std::string& label,
                           const std::string& value) const {
-  double total = 0;
-  for (const prometheus::MetricFamily& family : parts_->registry.Collect()) {
-    if (family.name != name) continue;
-    for (const prometheus::ClientMetric& metric : family.metric) {
-      const bool wanted = std::ranges::any_of(metric.label, [&](const auto& pair) {
-        return pair.name == label && pair.value == value;
-      });
-      if (!label.empty() && !wanted) continue;
-      total +=
-          family.type == prometheus::MetricType::Gauge ? metric.gauge.value : metric.counter.value;
-    }
-  }
-  return total;
+  prometheus::Labels wanted;
+  if (!label.empty()) wanted.emplace(label, value);
+  return std::max(0.0, metric_value(parts_->registry, name, wanted));
 }
 
 }  // namespace halite::test

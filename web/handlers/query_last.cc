@@ -7,11 +7,9 @@
 //             0: the whole history, of every series that has these tags among its own; without
 //             web.last_whole_history only this hour, and only of tsuids
 // Answer      200 [{"metric","timestamp":<ms>,"value":"<text>","tags","tsuid"},..]; a series
-// without
-//             a point there is left out
+//             without a point there is left out
 // Errors      400 nothing asked, a number that is none, a name that does not exist; 500 a
-// timeseries
-//             without its brace (OpenTSDB's way)
+//             timeseries without its brace (OpenTSDB's way)
 #include <array>
 #include <charconv>
 #include <cstdint>

@@ -2,8 +2,7 @@
 //
 // Parameters  treeid, tsuids=A,B (none: all); or a body {"treeId","tsuids":[..]}
 // Answer      200 {"<tsuid>":"..",..}: the series whose leaf was there first; the rules that did
-// not
-//             match. Only trees with storeFailures keep them
+//             not match. Only trees with storeFailures keep them
 // Errors      400 no tree named, another method; 404 no such tree
 #include "common/json_string.h"
 #include "storage/meta/metadata.h"

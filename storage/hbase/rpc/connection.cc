@@ -26,6 +26,22 @@ constexpr std::size_t kWriteCallsMax = 256;
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kLengthBytes = 4;
 
+// Counts something for as long as it is there.
+class Counted {
+ public:
+  Counted(prometheus::Gauge& gauge, std::size_t amount)
+      : gauge_(gauge), amount_(static_cast<double>(amount)) {
+    gauge_.Increment(amount_);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { gauge_.Decrement(amount_); }
+
+ private:
+  prometheus::Gauge& gauge_;
+  const double amount_;
+};
+
 }  // namespace
 
 struct Connection::Pending {
@@ -93,7 +109,10 @@ RemoteTask<Reply> Connection::call(Call call) {
   pending->timeout_ms = call.timeout_ms;
   pending->deadline = std::chrono::steady_clock::now() + milliseconds(call.timeout_ms);
   const GateLoad load{.items = 1, .bytes = call.message.size() + call.cellblock.size()};
+  std::optional<Counted> waits;
+  waits.emplace(stats_.waiting_requests, 1);
   auto admitted = co_await gate_->enter(load);
+  waits.reset();
   if (!admitted) co_return lost(admitted.error().message, false);
   if (std::chrono::steady_clock::now() >= pending->deadline) {
     co_return std::unexpected<Fault>(Fault{
@@ -103,6 +122,7 @@ RemoteTask<Reply> Connection::call(Call call) {
                   {}},
         .moved = {}});
   }
+  const Counted under_way(stats_.under_way_bytes, load.bytes);
   {
     const std::lock_guard lock(mutex_);
     do {

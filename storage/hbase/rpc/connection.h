@@ -1,12 +1,10 @@
 // One connection to one service of one server: many calls at once, answered in any order.
 //
 //   Threads  call(), close() and the questions from any thread; the socket lives on a strand.
-//   Life     made connected-to-be; once broken it stays so, and a new one is made. What it has
-//   under
+//   Life     made connected-to-be; once broken it stays so, and a new one is made. What is under
 //            way keeps it alive.
-//   Limits   server_calls_max and server_bytes_max at a time, the rest waits in line; every call
-//   has
-//            its time; a server that owes answers and is silent is given up.
+//   Limits   server_calls_max and server_bytes_max at a time, the rest waits in line. Every call
+//            has its time; a server that owes answers and is silent is given up.
 #pragma once
 
 #include <chrono>

@@ -16,10 +16,12 @@ struct Stats {
   prometheus::Counter& lookups;  // questions to hbase:meta
   prometheus::Counter& sent_bytes;
   prometheus::Counter& received_bytes;
-  prometheus::Counter& scanned_rows;  // received by scanners, a cut one twice
-  prometheus::Counter& connections;   // opened so far
-  prometheus::Counter& broken;        // that ended with an error
-  prometheus::Counter& late;          // answers nobody waited for any more
+  prometheus::Counter& scanned_rows;    // received by scanners, a cut one twice
+  prometheus::Counter& connections;     // opened so far
+  prometheus::Counter& broken;          // that ended with an error
+  prometheus::Counter& late;            // answers nobody waited for any more
+  prometheus::Gauge& waiting_requests;  // for room at their server
+  prometheus::Gauge& under_way_bytes;   // of requests that had it and are not answered
 };
 
 }  // namespace halite::storage::hbase

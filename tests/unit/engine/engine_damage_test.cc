@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
 
@@ -28,13 +29,6 @@ std::vector<std::string> hosts() {
   std::vector<std::string> names;
   for (int i = 0; i < kHosts; ++i) names.push_back(fmt::format("h{:02}", i));
   return names;
-}
-
-double metric(const prometheus::Registry& registry, const std::string& name) {
-  for (const auto& family : registry.Collect()) {
-    if (family.name == name) return family.metric[0].counter.value + family.metric[0].gauge.value;
-  }
-  return -1;
 }
 
 // Four slots with two flushes each; the first two are sealed, and late points came for one of them.
@@ -192,7 +186,7 @@ TEST(Damage, OfABlockHurtsWhatIsInItAlone) {
     if (testing::Test::HasFatalFailure()) return;
     EXPECT_EQ(data.answered({.begin = kNow + 4 * kHour, .end = INT64_MAX}), kHosts) << path;
     expect_reopens(data, path);
-    hurt += metric(data.world.metrics, "halite_engine_damaged_places") > 0 ? 1 : 0;
+    hurt += test::metric_value(data.world.metrics, "halite_engine_damaged_places") > 0 ? 1 : 0;
   }
   EXPECT_GT(hurt, 2);
 }
@@ -227,7 +221,7 @@ TEST(Damage, AFileCutOffOrGoneStopsNothing) {
     const std::string what = fmt::format("{} {}", path, gone ? "gone" : "cut off");
     expect_goes_on(data, what);
     if (testing::Test::HasFatalFailure()) return;
-    EXPECT_GT(metric(data.world.metrics, "halite_engine_damaged_places"), 0) << what;
+    EXPECT_GT(test::metric_value(data.world.metrics, "halite_engine_damaged_places"), 0) << what;
     expect_reopens(data, what);
   }
 }

@@ -13,6 +13,7 @@
 #include "storage/engine/engine_store.h"
 #include "storage/memory_store.h"
 #include "tests/support/faulty_files.h"
+#include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
 
 namespace halite::storage {
@@ -85,12 +86,7 @@ class ExpiryTest : public testing::Test {
     return found;
   }
 
-  double metric(const std::string& name) const {
-    for (const auto& family : metrics_.Collect()) {
-      if (family.name == name) return family.metric[0].counter.value + family.metric[0].gauge.value;
-    }
-    return -1;
-  }
+  double metric(const std::string& name) const { return test::metric_value(metrics_, name); }
 
   bool trust_clock_ = false;
   FakeClock clock_{kStart};

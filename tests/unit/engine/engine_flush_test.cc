@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "storage/engine/generations.h"
 #include "tests/support/run_task.h"
+#include "tests/support/soon.h"
 #include "tests/unit/engine/engine_world.h"
 
 namespace halite::storage {
@@ -79,10 +78,7 @@ TEST(Flush, ComesByItselfOfLongRuns) {
   PointBatch points;
   for (int i = 0; i < 1000; ++i) points.add(id, kNow - i * 1000, integer_bits(i), 0);
   ASSERT_TRUE(run_task(world.points->append(std::move(points))));
-  for (int i = 0; i < 2000 && files() == before; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  EXPECT_GT(files(), before);
+  EXPECT_TRUE(test::soon([&] { return files() > before; }));
   EXPECT_EQ(world.read().value().size(), 1000U);
   ASSERT_TRUE(world.close());
 }

@@ -1,13 +1,13 @@
-#include <chrono>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
+#include "tests/support/soon.h"
 #include "tests/unit/engine/engine_world.h"
 
 namespace halite::storage {
@@ -64,23 +64,14 @@ class LateTest : public testing::Test {
     seal();
   }
 
-  double metric(const std::string& name) {
-    for (const auto& family : world_.metrics.Collect()) {
-      if (family.name != name) continue;
-      const auto& one = family.metric.at(0);
-      return family.type == prometheus::MetricType::Counter ? one.counter.value : one.gauge.value;
-    }
-    ADD_FAILURE() << "no metric " << name;
-    return 0;
-  }
+  double metric(const std::string& name) const { return test::metric_value(world_.metrics, name); }
   double sealed_points() { return metric("halite_engine_sealed_points_total"); }
 
   // Until what is due now has been done: a whole round of looking for work has passed.
   void settle() {
     const double before = metric("halite_engine_maintenance_rounds_total");
-    while (metric("halite_engine_maintenance_rounds_total") < before + 2) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    ASSERT_TRUE(
+        test::soon([&] { return metric("halite_engine_maintenance_rounds_total") >= before + 2; }));
   }
 
   void check() {

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
 
@@ -66,12 +67,7 @@ class MissingTest : public testing::Test {
     ASSERT_TRUE(world_.files->sync_dir(dir_of(files.at(0))));
   }
 
-  double metric(const std::string& name) const {
-    for (const auto& family : world_.metrics.Collect()) {
-      if (family.name == name) return family.metric[0].counter.value + family.metric[0].gauge.value;
-    }
-    return -1;
-  }
+  double metric(const std::string& name) const { return test::metric_value(world_.metrics, name); }
 
   test::EngineWorld world_{1, kNow};
 };

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "storage/schema/uid_assigner.h"
+#include "tests/support/metric_value.h"
 #include "tests/unit/engine/forgetting_fixture.h"
 
 namespace halite::storage {
@@ -61,12 +62,7 @@ class NameSweepTest : public ForgettingTest {
     }
   }
 
-  double gauge(const std::string& name) {
-    for (const auto& family : world_.metrics.Collect()) {
-      if (family.name == name) return family.metric.back().gauge.value;
-    }
-    return -1;
-  }
+  double gauge(const std::string& name) const { return test::metric_value(world_.metrics, name); }
 };
 
 TEST_F(NameSweepTest, AThousandHostsThatComeAndGoTakeNoMoreNamesAndIds) {

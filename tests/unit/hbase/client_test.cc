@@ -2,8 +2,8 @@
 #include "storage/hbase/client.h"
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -11,7 +11,9 @@
 
 #include "common/io_threads.h"
 #include "tests/support/fake_region_server.h"
+#include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
+#include "tests/support/soon.h"
 
 namespace halite::storage::hbase {
 namespace {
@@ -78,6 +80,8 @@ class HBaseClient : public testing::Test {
     return run_task(client().check_and_put(
         kTable, {{"row", "f", "q"}, std::move(expected), std::move(value), 7}));
   }
+
+  double metric(const std::string& name) const { return test::metric_value(registry_, name); }
 
   FakeHBase hbase_{2};
   ClientOptions options_;
@@ -264,22 +268,26 @@ TEST_F(HBaseClient, TheServerIsToldHowLongWeWait) {
 
 // A server that reads nothing gets no more than its share; who has more waits, and nothing is lost.
 TEST_F(HBaseClient, AServerThatDoesNotReadHoldsWritersBack) {
-  options_.server_bytes_max = 1 << 20;
-  options_.operation_bytes_max = 2 << 20;
-  options_.request_bytes_max = 256 << 10;
+  constexpr int kWriters = 64;
+  constexpr std::size_t kValueBytes = 128 << 10;
+  options_.server_bytes_max = 8 * kValueBytes;  // seven requests: each is a little longer
+  options_.server_batches_max = kWriters;
   options_.silence_ms_max = 60'000;
   ASSERT_TRUE(put({"a"}));
   hbase_.set_deaf(0, true);
-  constexpr int kWriters = 64;
   std::vector<Task<void>> tasks;
   for (int i = 0; i < kWriters; ++i) {
     std::vector<RowMutation> write = {
-        {"big" + std::to_string(i), {{"f", "q", Bytes(128 << 10, 'x'), 5}}, {}}};
+        {"big" + std::to_string(i), {{"f", "q", Bytes(kValueBytes, 'x'), 5}}, {}}};
     tasks.push_back(client().mutate(kTable, std::move(write)));
   }
   std::thread hearing([this] {
-    // Nothing to wait for here: that all is written in the end is what counts.
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // All but those that the limit lets through, and one that was just being read.
+    EXPECT_TRUE(test::soon([this] {
+      return metric("halite_hbase_waiting_requests") >= kWriters - 8 &&
+             metric("halite_hbase_under_way_bytes") > 6 * kValueBytes;
+    }));
+    EXPECT_LE(metric("halite_hbase_under_way_bytes"), options_.server_bytes_max);
     hbase_.set_deaf(0, false);
   });
   for (const auto& outcome : run_tasks(std::move(tasks), 2)) {
@@ -287,6 +295,8 @@ TEST_F(HBaseClient, AServerThatDoesNotReadHoldsWritersBack) {
   }
   hearing.join();
   EXPECT_EQ(hbase_.row_count(kTable), kWriters + 1U);
+  EXPECT_EQ(metric("halite_hbase_waiting_requests"), 0);
+  EXPECT_EQ(metric("halite_hbase_under_way_bytes"), 0);
 }
 
 TEST_F(HBaseClient, AScanGoesOnWhereItsScannerWasLost) {

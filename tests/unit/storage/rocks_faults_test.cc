@@ -12,6 +12,7 @@
 
 #include "storage/rocks_store.h"
 #include "tests/support/faulty_files.h"
+#include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
 
 namespace halite::storage {
@@ -60,13 +61,7 @@ class RocksFaults : public testing::Test {
     EXPECT_TRUE(rows) << rows.error().message;
     return rows && !rows->front().cells.empty();
   }
-  double counter(const std::string& name) const {
-    for (const auto& family : registry_.Collect()) {
-      if (family.name == name) return family.metric.front().counter.value;
-    }
-    ADD_FAILURE() << "no counter " << name;
-    return 0;
-  }
+  double counter(const std::string& name) const { return test::metric_value(registry_, name); }
 
   SystemClock clock_;
   prometheus::Registry registry_;
