@@ -36,8 +36,8 @@ using Sequence = std::uint64_t;  // 0 = before the first record
 struct LogOptions {
   std::string dir;                       // made if it is not there; nothing else lives in it
   std::size_t segment_bytes = 64 << 20;  // one file; at least group + record maximum + 12 KiB
-  std::size_t segment_bytes_min = 1
-                                  << 20;  // a new file's, and after shrink(); it grows by doubling
+  // A new file's, and after shrink(); it grows by doubling.
+  std::size_t segment_bytes_min = 64 << 10;
   std::size_t spare_segments_max = 4;     // emptied files kept to be written again
 
   std::size_t record_bytes_max = 8 << 20;  // more is kTooLarge
