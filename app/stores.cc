@@ -13,6 +13,7 @@
 #include "app/region_watch.h"
 #include "app/side_settings.h"
 #include "app/wait_for.h"
+#include "common/log.h"
 #include "storage/cell_point_store.h"
 #include "storage/engine/engine_store.h"
 #include "storage/files/posix_files.h"
@@ -20,6 +21,7 @@
 #include "storage/memory_store.h"
 #include "storage/rocks_store.h"
 #include "storage/schema/cyclic_layout.h"
+#include "storage/schema/cyclic_options.h"
 #include "storage/schema/opentsdb_layout.h"
 #include "storage/series_registry.h"
 #include "storage/table_settings.h"
@@ -326,6 +328,7 @@ class OpenedStores final : public Stores {
     if (stored && stored->layout == storage::kCyclicLayout) {
       TRY(adopted, CyclicLayout::adopt(configured, *stored));
     }
+    if (const auto note = storage::idle_slots_note(adopted)) log::warn("{}", *note);
     TRY(const std::shared_ptr<const CyclicLayout> layout, CyclicLayout::make(adopted));
     return ChosenLayout{layout, layout->parameters()};
   }

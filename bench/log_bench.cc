@@ -75,7 +75,6 @@ class Nothing final : public log_records::SectionVisitor {
     benchmark::DoNotOptimize(points.values.data());
     return {};
   }
-  Result<void> deleted(const log_records::DeleteRecord&) override { return {}; }
 };
 
 void BM_Decode(benchmark::State& state) {

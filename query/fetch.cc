@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
-#include <unordered_set>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/container/deque.hpp>
 
 #include "common/gather.h"
+#include "query/fetch_state.h"
 
 namespace halite::query {
 namespace {
@@ -26,10 +24,6 @@ constexpr std::uint64_t kSeriesHoursTogether = 1024;
 constexpr std::int64_t kHoursOfTotals = 4;  // whose totals cost what an hour of points does
 constexpr std::uint64_t kPointsBetweenYields = 1 << 18;
 
-std::int64_t point_bytes(std::size_t points) {
-  return static_cast<std::int64_t>(points * PointColumns::kBytesPerPoint);
-}
-
 // The points of a block from a time on.
 storage::Block rest_of(const storage::Block& block, TimestampMs from) {
   const auto first = std::ranges::lower_bound(block.times, from) - block.times.begin();
@@ -43,54 +37,6 @@ storage::Block rest_of(const storage::Block& block, TimestampMs from) {
 }
 
 }  // namespace
-
-struct Fetch::SeriesState {
-  SeriesState(const storage::Series& owner, const SubPlan& plan)
-      : series(&owner),
-        pipeline(plan),
-        filled_points(plan.downsample ? plan.downsample->filled_count : 0) {}
-
-  // A series that is filled has all its points at once, so they count from the beginning: else one
-  // block could bring millions of them before anybody looks.
-  [[nodiscard]] std::int64_t bytes() const {
-    return point_bytes(std::max<std::size_t>(member.points.size(), filled_points)) +
-           static_cast<std::int64_t>(pipeline.bytes());
-  }
-
-  const storage::Series* series;
-  Pipeline pipeline;
-  std::size_t filled_points;
-  Member member;
-  // As they were when the window began.
-  std::optional<Pipeline> pipeline_before;
-  std::size_t points_before = 0;
-  std::int64_t counted_hour = -1;  // the last row that the meter knows
-
-  // What a series costs besides its points: here, in its shard's map, in its group and merge.
-  static constexpr std::int64_t kBytes = 1024;
-  // Points before this were taken by a look ahead.
-  TimestampMs read_until = std::numeric_limits<TimestampMs>::min();
-};
-
-static_assert(sizeof(Pipeline) < 500, "SeriesState::kBytes counts two of them and the rest");
-
-struct Fetch::Shard {
-  std::uint32_t index = 0;
-  // In the order in which they were seen; boost's deque takes no memory while it is empty.
-  boost::container::deque<SeriesState> all;
-  std::unordered_map<storage::SeriesId, SeriesState*> states;
-  std::vector<SeriesState*> fresh;              // not yet handed out
-  std::unordered_set<storage::SeriesId> empty;  // seen without a point, at least once
-  SeriesState* last = nullptr;                  // blocks of one series often follow each other
-  PipelineScratch scratch;
-  std::uint64_t window_points = 0;  // counted since the window under way began
-  std::vector<Note> notes;          // of all windows
-  std::size_t notes_before = 0;     // of those, when the window under way began
-
-  static std::int64_t bytes_of(const Note& note) {
-    return static_cast<std::int64_t>(sizeof(Note) + note.json.size());
-  }
-};
 
 Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const SubPlan& plan,
              std::shared_ptr<Watch> watch, FetchMeter& meter)
@@ -347,70 +293,6 @@ std::vector<GroupMember> Fetch::take_new() {
     shard->fresh.clear();
   }
   return members;
-}
-
-Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
-  if (awaited.empty()) co_return Result<void>{};
-  storage::SeriesQuery query;
-  query.watch = shared_watch_;
-  for (const Awaited& one : awaited) query.tsuids.push_back(one.series->tsuid);
-  auto selecting = store_.select(std::move(query));
-  CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
-  std::vector<std::vector<Awaited>> by_shard(shards_.size());
-  for (const Awaited& one : awaited) {
-    // Rollups may lie in fewer shards than points: in one.
-    by_shard[shards_.size() == 1 ? 0 : one.series->shard].push_back(one);
-  }
-  const TimeRange range{.begin = from, .end = plan_.scan.end};
-  std::vector<Task<void>> tasks;
-  for (const auto& shard : shards_) {
-    std::vector<Awaited>& wanted = by_shard[shard->index];
-    if (wanted.empty()) continue;
-    tasks.push_back(look_ahead_in(shard.get(), selection, std::move(wanted), range));
-  }
-  auto gathering = gather(std::move(tasks), shards_.size());
-  const std::vector<Result<void>> outcomes = co_await std::move(gathering);
-  for (const Result<void>& outcome : outcomes) {
-    if (!outcome) co_return std::unexpected(outcome.error());
-  }
-  co_return Result<void>{};
-}
-
-Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Selection> selection,
-                                std::vector<Awaited> awaited, TimeRange range) {
-  struct Waiting {
-    SeriesState* state;
-    std::size_t points;  // how many it is to have
-  };
-  std::unordered_map<storage::SeriesId, Waiting> waiting;
-  for (const Awaited& one : awaited) {
-    SeriesState* const state = shard->states.at(one.series->id);
-    waiting.emplace(one.series->id, Waiting{state, state->member.points.size() + one.points});
-  }
-  const std::unique_ptr<storage::BlockScan> scan = source_.scan(selection, range, shard->index);
-  while (!waiting.empty()) {
-    auto next = scan->next();
-    CO_TRY(std::vector<storage::Block> blocks, co_await std::move(next));
-    if (blocks.empty()) break;
-    CO_TRY_VOID(watch_.check());
-    std::erase_if(blocks, [&waiting](const storage::Block& block) {
-      return block.times.empty() || !waiting.contains(block.series);
-    });
-    CO_TRY_VOID(take_blocks(*shard, blocks));
-    for (const storage::Block& block : blocks) {
-      SeriesState& state = *waiting.at(block.series).state;
-      state.read_until = std::max(state.read_until, block.times.back() + 1);
-    }
-    std::erase_if(waiting, [](const auto& entry) {
-      return entry.second.state->member.points.size() >= entry.second.points;
-    });
-  }
-  // No more of them until the end of the scan range: they have ended.
-  for (const auto& [id, entry] : waiting) {
-    entry.state->pipeline.finish(shard->scratch, entry.state->member.points);
-    entry.state->member.finished = true;
-  }
-  co_return Result<void>{};
 }
 
 std::vector<const storage::Series*> Fetch::empty_series() const {

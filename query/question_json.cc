@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <simdjson.h>
 
 #include "query/filter_text.h"
+#include "query/json_text.h"
 #include "query/question_check.h"
 #include "query/question_parse.h"
 
@@ -32,22 +34,9 @@ std::unexpected<Error> refuse_type(std::string_view field, std::string_view want
 }
 
 Result<std::string> read_text(std::string_view field, element value) {
-  switch (value.type()) {
-    case element_type::NULL_VALUE:
-      return std::string();
-    case element_type::STRING:
-      return std::string(value.get_string().value_unsafe());
-    case element_type::BOOL:
-      return std::string(value.get_bool().value_unsafe() ? "true" : "false");
-    case element_type::INT64:
-      return fmt::format("{}", value.get_int64().value_unsafe());
-    case element_type::UINT64:
-      return fmt::format("{}", value.get_uint64().value_unsafe());
-    case element_type::DOUBLE:
-      return fmt::format("{}", value.get_double().value_unsafe());
-    default:
-      return refuse_type(field, "a string");
-  }
+  std::optional<std::string> text = json_text(value);
+  if (!text) return refuse_type(field, "a string");
+  return *std::move(text);
 }
 
 Result<bool> read_bool(std::string_view field, element value) {

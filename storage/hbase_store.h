@@ -78,9 +78,9 @@ class HBaseStore final : public WideColumnStore {
   Task<void> settle_expiry(hbase::TableDescriptor found, TableSpec spec);
   std::shared_ptr<HBaseTable> table_of(const std::string& name, const TableSpec& spec);
 
-  const HBaseStoreOptions options_;
   static boost::asio::awaitable<void> look_again(const HBaseStore& store);
 
+  const HBaseStoreOptions options_;
   HybridClock clock_;
   mutable IoThreads threads_;
   mutable hbase::Client client_;

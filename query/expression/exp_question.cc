@@ -11,12 +11,12 @@
 
 #include "query/expression/exp_check.h"
 #include "query/filter_text.h"
+#include "query/json_text.h"
 
 namespace halite::query {
 namespace {
 
 using simdjson::dom::element;
-using simdjson::dom::element_type;
 
 // OpenTSDB answers 500 with a text of its JSON library.
 std::unexpected<Error> refuse(std::string why) { return fail(Errc::kInternal, std::move(why)); }
@@ -26,22 +26,9 @@ std::unexpected<Error> refuse_type(std::string_view field, std::string_view want
 }
 
 Result<std::string> read_text(std::string_view field, element value) {
-  switch (value.type()) {
-    case element_type::NULL_VALUE:
-      return std::string();
-    case element_type::STRING:
-      return std::string(value.get_string().value_unsafe());
-    case element_type::BOOL:
-      return std::string(value.get_bool().value_unsafe() ? "true" : "false");
-    case element_type::INT64:
-      return fmt::format("{}", value.get_int64().value_unsafe());
-    case element_type::UINT64:
-      return fmt::format("{}", value.get_uint64().value_unsafe());
-    case element_type::DOUBLE:
-      return fmt::format("{}", value.get_double().value_unsafe());
-    default:
-      return refuse_type(field, "a string");
-  }
+  std::optional<std::string> text = json_text(value);
+  if (!text) return refuse_type(field, "a string");
+  return *std::move(text);
 }
 
 Result<bool> read_bool(std::string_view field, element value) {

@@ -18,8 +18,6 @@ using rocks::checked;
 
 namespace {
 
-rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
-
 ChunkDbOptions complete(ChunkDbOptions options) {
   if (options.damage != nullptr) return options;
   struct Unseen {
@@ -120,7 +118,7 @@ std::unique_ptr<Cursor> ChunkDb::late_cells(BytesView begin, BytesView end) cons
 
 Result<std::optional<std::int64_t>> ChunkDb::read_number(BytesView name) const {
   std::string bytes;
-  const rocksdb::Status status = db_->Get({}, state_, slice(name), &bytes);
+  const rocksdb::Status status = db_->Get({}, state_, name, &bytes);
   if (status.IsNotFound()) return std::optional<std::int64_t>();
   TRY_VOID(checked(status, "cannot read " + options_.dir));
   if (bytes.size() != sizeof(std::uint64_t)) {
@@ -135,7 +133,7 @@ Result<void> ChunkDb::note_number(BytesView name, std::int64_t number) {
   append_be(bytes, static_cast<std::uint64_t>(number));
   rocksdb::WriteOptions lasting;
   lasting.sync = true;
-  return checked(db_->Put(lasting, state_, slice(name), bytes), "cannot write " + options_.dir);
+  return checked(db_->Put(lasting, state_, name, bytes), "cannot write " + options_.dir);
 }
 
 Result<void> ChunkDb::close() {

@@ -12,20 +12,14 @@ namespace halite::storage::engine {
 
 using rocks::checked;
 
-namespace {
-
-rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
-
-}  // namespace
-
 Result<void> ChunkDb::compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin,
                                      BytesView end) {
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
   options.canceled = &stop_merging_;
-  const rocksdb::Slice from = slice(begin);
-  const rocksdb::Slice to = slice(end);
+  const rocksdb::Slice from = begin;
+  const rocksdb::Slice to = end;
   const rocksdb::Status status = db_->CompactRange(options, family, &from, &to);
   if (stop_merging_ && status.IsIncomplete()) {
     return fail(Errc::kUnavailable, "the store is closed");
@@ -98,8 +92,8 @@ Result<std::unique_ptr<ChunkFile>> ChunkDb::removals(FileFor purpose, BytesView 
 // merge. Not by a range: where RocksDB 7.8 merges nothing but removed ranges and the disk fails
 // meanwhile, it aborts.
 Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
-  const rocksdb::Slice from = slice(begin);
-  const rocksdb::Slice to = slice(end);
+  const rocksdb::Slice from = begin;
+  const rocksdb::Slice to = end;
   for (rocksdb::ColumnFamilyHandle* const family : {chunks_, summaries_}) {
     TRY_VOID(checked(rocksdb::DeleteFilesInRange(db_.get(), family, &from, &to, false),
                      "cannot remove files of " + options_.dir));

@@ -19,8 +19,6 @@ using rocks::checked;
 
 namespace {
 
-rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
-
 rocksdb::IngestExternalFileArg taken_into(rocksdb::ColumnFamilyHandle* family) {
   rocksdb::IngestExternalFileArg arg;
   arg.column_family = family;
@@ -62,9 +60,9 @@ bool ChunkDb::is_late(const SlotLap& lap) {
   rocksdb::ReadOptions options;
   ignore_removed_ranges(options);
   const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options, chunks_));
-  at->Seek(slice(place));
+  at->Seek(place);
   bool late = false;
-  if (at->Valid() && at->key().starts_with(slice(place))) {
+  if (at->Valid() && at->key().starts_with(place)) {
     late = lap_of(at->key().ToStringView()) == lap;
   }
   late_laps_.emplace(lap, late);

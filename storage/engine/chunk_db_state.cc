@@ -22,8 +22,6 @@ constexpr std::string_view kSummariesKey = "summaries";
 constexpr std::uint64_t kFlushesSkipped = std::uint64_t{1} << 32;
 constexpr std::size_t kKeyEndBytes = 64;
 
-rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
-
 }  // namespace
 
 Result<FlushMark> ChunkDb::read_mark() const {
@@ -43,7 +41,7 @@ Result<UnsealedSlots> ChunkDb::read_unsealed() const {
   rocksdb::ReadOptions options;
   ignore_removed_ranges(options);
   const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options, state_));
-  for (at->Seek(slice(kUnsealedPrefix)); at->Valid(); at->Next()) {
+  for (at->Seek(kUnsealedPrefix); at->Valid(); at->Next()) {
     const BytesView key = at->key().ToStringView();
     const BytesView value = at->value().ToStringView();
     if (!key.starts_with(kUnsealedPrefix)) break;
@@ -110,17 +108,15 @@ Result<void> ChunkDb::rebuild_state() {
   state_ = fresh;
   rocksdb::WriteBatch batch;
   for (const auto& [lap, line] : told.unsealed) {
-    TRY_VOID(checked(batch.Put(state_, slice(unsealed_key(lap)), slice(unsealed_bytes(line))),
+    TRY_VOID(checked(batch.Put(state_, unsealed_key(lap), unsealed_bytes(line)),
                      "cannot write " + options_.dir));
   }
   for (const auto& [name, noted] : numbers) {
-    TRY_VOID(
-        checked(batch.Put(state_, slice(name), slice(noted)), "cannot write " + options_.dir));
+    TRY_VOID(checked(batch.Put(state_, name, noted), "cannot write " + options_.dir));
   }
+  TRY_VOID(checked(batch.Put(state_, kSummariesKey, "1"), "cannot write " + options_.dir));
   TRY_VOID(
-      checked(batch.Put(state_, slice(kSummariesKey), slice("1")), "cannot write " + options_.dir));
-  TRY_VOID(checked(batch.Put(state_, slice(kStateKey), slice(mark_bytes(told.mark))),
-                   "cannot write " + options_.dir));
+      checked(batch.Put(state_, kStateKey, mark_bytes(told.mark)), "cannot write " + options_.dir));
   rocksdb::WriteOptions lasting;
   lasting.sync = true;
   TRY_VOID(checked(db_->Write(lasting, &batch), "cannot write " + options_.dir));
@@ -201,7 +197,7 @@ Result<ChunkDb::State> ChunkDb::state_of_cells() const {
 // key, once in the life of such data.
 Result<void> ChunkDb::require_summaries(UnsealedSlots& unsealed) {
   std::string said;
-  const rocksdb::Status status = db_->Get({}, state_, slice(kSummariesKey), &said);
+  const rocksdb::Status status = db_->Get({}, state_, kSummariesKey, &said);
   if (status.ok()) return {};
   if (!status.IsNotFound()) return checked(status, "cannot read " + options_.dir);
   rocksdb::ReadOptions options;
@@ -219,11 +215,10 @@ Result<void> ChunkDb::require_summaries(UnsealedSlots& unsealed) {
   TRY_VOID(checked(at->status(), "cannot read " + options_.dir));
   rocksdb::WriteBatch batch;
   for (const auto& [lap, what] : unsealed) {
-    TRY_VOID(checked(batch.Put(state_, slice(unsealed_key(lap)), slice(unsealed_bytes(what))),
+    TRY_VOID(checked(batch.Put(state_, unsealed_key(lap), unsealed_bytes(what)),
                      "cannot write " + options_.dir));
   }
-  TRY_VOID(
-      checked(batch.Put(state_, slice(kSummariesKey), slice("1")), "cannot write " + options_.dir));
+  TRY_VOID(checked(batch.Put(state_, kSummariesKey, "1"), "cannot write " + options_.dir));
   rocksdb::WriteOptions lasting;
   lasting.sync = true;
   return checked(db_->Write(lasting, &batch), "cannot write " + options_.dir);

@@ -8,12 +8,6 @@ namespace halite::storage::engine {
 
 using rocks::checked;
 
-namespace {
-
-rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
-
-}  // namespace
-
 // What cannot be removed now is removed by the next start.
 SstFile::~SstFile() {
   if (!taken_) std::ignore = env_.DeleteFile(path_);
@@ -27,12 +21,12 @@ Result<void> SstFile::put(BytesView key, BytesView value) {
     return {};
   }
   if (entries_++ == 0) first_key_ = key;
-  return checked(writer_.Put(slice(key), slice(value)), "cannot write " + path_);
+  return checked(writer_.Put(key, value), "cannot write " + path_);
 }
 
 Result<void> SstFile::remove(BytesView key) {
   if (entries_++ == 0) first_key_ = key;
-  return checked(writer_.Delete(slice(key)), "cannot write " + path_);
+  return checked(writer_.Delete(key), "cannot write " + path_);
 }
 
 std::uint64_t SstFile::bytes() const {

@@ -1,6 +1,6 @@
-// Deletes, and the newest points: what looks at all of a selection in one shard.
+// Deletes: what hides the points that are in chunks.
 //
-//   Threads  blocks; delete_in_shard() on the maintenance thread, after a flush.
+//   Threads  blocks; on the maintenance thread, after a flush.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace halite::storage::engine {
 
 // The cells that hide the stored points of the selection in the range: tombstones with this flush
-// number, of all shards, in the order of their keys a shard; and how many points they hide.
+// number, in the order of their keys, a file a shard; and how many points they hide.
 struct Deletion {
   std::vector<std::unique_ptr<ChunkFile>> files;
   ChunkDb::Changes changes;

@@ -10,7 +10,7 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr std::size_t kRecordPointsMax = 1 << 16;  // some 1.5 MB in a record at the worst
+constexpr std::size_t kRecordPointsMax = 1 << 16;  // 21 bytes each in a record at the worst
 constexpr std::size_t kDefinedBytesMax = 4 << 20;  // of what ids stand for; then a record ends
 constexpr std::size_t kAhead = 8;                  // so many points ahead memory is asked for
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};

@@ -113,10 +113,6 @@ class Replay final : public log_records::SectionVisitor {
     return {};
   }
 
-  Result<void> deleted(const log_records::DeleteRecord&) override {
-    return fail(Errc::kUnsupported, "the log holds a delete, which this version does not write");
-  }
-
  private:
   Result<void> restore() {
     return run_here(

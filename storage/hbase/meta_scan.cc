@@ -28,6 +28,14 @@ Outcome<std::vector<CellView>> take_cells(CellReader& reader, std::size_t count)
   return cells;
 }
 
+Call meta_call(const char* method, Bytes message, std::uint32_t timeout_ms) {
+  return {.method = method,
+          .message = std::move(message),
+          .cellblock = {},
+          .timeout_ms = timeout_ms,
+          .priority = kSystemPriority};
+}
+
 }  // namespace
 
 Bytes meta_key(const std::string& table, BytesView row) {
@@ -58,12 +66,8 @@ RemoteTask<MetaAnswer> scan_meta(Servers& servers, Endpoint meta, MetaQuestion q
   request.set_client_handles_partials(false);
   request.set_client_handles_heartbeats(true);
 
-  Call call{.method = "Scan",
-            .message = request.SerializeAsString(),
-            .cellblock = {},
-            .timeout_ms = timeout_ms,
-            .priority = kSystemPriority};
-  RemoteTask<Reply> calling = servers.call(std::move(meta), kClientService, std::move(call));
+  RemoteTask<Reply> calling = servers.call(
+      std::move(meta), kClientService, meta_call("Scan", request.SerializeAsString(), timeout_ms));
   Outcome<Reply> reply = co_await std::move(calling);
   if (!reply) co_return std::unexpected(std::move(reply).error());
   pb::ScanResponse response;
@@ -89,12 +93,8 @@ RemoteTask<bool> is_disabled(Servers& servers, Endpoint meta, std::string table,
   pb::Column& column = *request.mutable_get()->add_column();
   column.set_family("table");
   column.add_qualifier("state");
-  Call call{.method = "Get",
-            .message = request.SerializeAsString(),
-            .cellblock = {},
-            .timeout_ms = timeout_ms,
-            .priority = kSystemPriority};
-  RemoteTask<Reply> calling = servers.call(std::move(meta), kClientService, std::move(call));
+  RemoteTask<Reply> calling = servers.call(
+      std::move(meta), kClientService, meta_call("Get", request.SerializeAsString(), timeout_ms));
   Outcome<Reply> reply = co_await std::move(calling);
   if (!reply) co_return std::unexpected(std::move(reply).error());
   CellReader reader(reply->cellblock);

@@ -1,8 +1,8 @@
 // One shard of one generation of the head: the points that came for its series since the last
 // freeze.
 //
-//   Threads  calls marked "locked" want mutex() held; frozen for good once freeze() has been called
-//            on the head: then reading needs no lock.
+//   Threads  calls marked "locked" want mutex() held. Once the generation is frozen
+//            (Generations::freeze()) nothing changes any more, and reading needs no lock.
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@ namespace halite::storage::log_records {
 
 namespace {
 
-enum Section : std::uint8_t { kName = 1, kSeries = 2, kPoints = 3, kDelete = 4 };
+enum Section : std::uint8_t { kName = 1, kSeries = 2, kPoints = 3 };
 
 void append_varint(Bytes& to, std::uint64_t value) {
   while (value >= 0x80) {
@@ -111,16 +111,6 @@ void append_points(Bytes& to, const PointColumns& points) {
   append_column(to, points.flags);
 }
 
-void append_delete(Bytes& to, const DeleteRecord& deleted) {
-  HALITE_CHECK(deleted.series.size() <= kPointsMax, "too many series for one log section");
-  to.push_back(static_cast<char>(kDelete));
-  append_varint(to, deleted.shard);
-  append_le(to, static_cast<std::uint64_t>(deleted.range.begin));
-  append_le(to, static_cast<std::uint64_t>(deleted.range.end));
-  append_varint(to, deleted.series.size());
-  append_column(to, deleted.series);
-}
-
 // Columns without width need no bytes: without a bound a short payload could claim any number.
 Result<std::size_t> SectionReader::read_count(BytesView& rest) {
   TRY(const std::uint64_t count, read_bounded(rest, count_left_, "a count"));
@@ -138,18 +128,6 @@ Result<void> SectionReader::read_points(BytesView& rest, SectionVisitor& visitor
   return visitor.points({static_cast<std::uint32_t>(shard), series_, times_, values_, flags_});
 }
 
-Result<void> SectionReader::read_delete(BytesView& rest, SectionVisitor& visitor) {
-  TRY(const std::uint64_t shard, read_bounded(rest, kU32Max, "a shard"));
-  if (rest.size() < 2 * sizeof(std::uint64_t)) return corrupt("it ends in a range");
-  TimeRange range;
-  range.begin = static_cast<TimestampMs>(load_le<std::uint64_t>(rest.data()));
-  range.end = static_cast<TimestampMs>(load_le<std::uint64_t>(rest.data() + sizeof(std::uint64_t)));
-  rest.remove_prefix(2 * sizeof(std::uint64_t));
-  TRY(const std::size_t count, read_count(rest));
-  TRY_VOID(read_column(rest, count, series_));
-  return visitor.deleted({static_cast<std::uint32_t>(shard), series_, range});
-}
-
 Result<void> SectionReader::read(BytesView payload, SectionVisitor& visitor) {
   count_left_ = kPointsMax;
   while (!payload.empty()) {
@@ -161,8 +139,6 @@ Result<void> SectionReader::read(BytesView payload, SectionVisitor& visitor) {
       TRY_VOID(read_series(payload, visitor));
     } else if (section == kPoints) {
       TRY_VOID(read_points(payload, visitor));
-    } else if (section == kDelete) {
-      TRY_VOID(read_delete(payload, visitor));
     } else {
       return fail(Errc::kUnsupported,
                   fmt::format("a log record has a section of the unknown kind {}", section));

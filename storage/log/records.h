@@ -1,4 +1,4 @@
-// What the records of the point log say, as bytes: names and series made, points, deletes.
+// What the records of the point log say, as bytes: names and series made, and points.
 // docs/formats/log.md has every byte.
 //
 // A payload is one or more sections, one after the other: append sections to a Bytes, hand it to
@@ -47,17 +47,9 @@ struct PointColumns {
   std::span<const std::uint8_t> flags;  // PointFlag bits
 };
 
-// Points of these series in the range are gone, as far as they are older than this record.
-struct DeleteRecord {
-  std::uint32_t shard = 0;
-  std::span<const std::uint32_t> series;
-  TimeRange range;
-};
-
 void append_name(Bytes& to, const NameRecord& name);
 void append_series(Bytes& to, const SeriesRecord& series);
 void append_points(Bytes& to, const PointColumns& points);
-void append_delete(Bytes& to, const DeleteRecord& deleted);
 
 // Views are valid during the call. An error ends the reading with it.
 class SectionVisitor {
@@ -66,7 +58,6 @@ class SectionVisitor {
   virtual Result<void> name(const NameRecord& name) = 0;
   virtual Result<void> series(const SeriesRecord& series) = 0;
   virtual Result<void> points(const PointColumns& points) = 0;
-  virtual Result<void> deleted(const DeleteRecord& deleted) = 0;
 };
 
 // Reads payloads; keeps its column buffers, so use one for many. For one thread at a time.
@@ -76,8 +67,6 @@ class SectionReader {
 
  private:
   Result<void> read_points(BytesView& rest, SectionVisitor& visitor);
-  Result<void> read_delete(BytesView& rest, SectionVisitor& visitor);
-
   Result<std::size_t> read_count(BytesView& rest);
 
   std::size_t count_left_ = 0;  // of kPointsMax, in this payload

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kSaltBytes = 1;
 constexpr std::size_t kSlotBytes = 4;
 constexpr std::size_t kPointQualifierBytes = 4 + 1 + 4;
-constexpr std::size_t kFlushNumberBytes = 8;
+constexpr char kPointKind = 0;  // the only kind of cell there is
 constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
 
 // now + later without running past the largest time; both may be anything from 0 up.
@@ -27,11 +27,11 @@ TimestampMs add(TimestampMs now, std::int64_t later) {
   return now > kNever - later ? kNever : now + later;
 }
 
-Bytes qualifier(std::int64_t generation, CyclicKind kind, std::uint32_t offset_ms) {
+Bytes qualifier(std::int64_t generation, std::uint32_t offset_ms) {
   Bytes bytes;
   bytes.reserve(kPointQualifierBytes);
   append_be<std::uint32_t>(bytes, static_cast<std::uint32_t>(generation));
-  append_be<std::uint8_t>(bytes, static_cast<std::uint8_t>(kind));
+  bytes.push_back(kPointKind);
   append_be<std::uint32_t>(bytes, offset_ms);
   return bytes;
 }
@@ -93,8 +93,7 @@ Bytes CyclicLayout::row_key(BytesView tsuid, TimestampMs time) const {
 
 PointCell CyclicLayout::point_cell(TimestampMs time, ValueBits value, std::uint8_t flags) const {
   HALITE_CHECK(time >= 0 && time < time_end(), "a point is admitted before it is written");
-  return {qualifier(time / options_.span_ms, CyclicKind::kPoint,
-                    static_cast<std::uint32_t>(time % options_.span_ms)),
+  return {qualifier(time / options_.span_ms, static_cast<std::uint32_t>(time % options_.span_ms)),
           cyclic_value(value, flags)};
 }
 
@@ -120,10 +119,9 @@ std::vector<BucketScan> CyclicLayout::buckets(TimeRange range, TimestampMs now, 
     BucketScan scan;
     scan.times = {std::max(times.begin, begin), std::min(times.end, begin + span)};
     scan.keys = keys(slot_of(generation));
-    scan.qualifier_begin = qualifier(generation, CyclicKind::kPoint,
-                                     static_cast<std::uint32_t>(scan.times.begin - begin));
-    scan.qualifier_end = qualifier(generation, CyclicKind::kPoint,
-                                   static_cast<std::uint32_t>(scan.times.end - begin));
+    scan.qualifier_begin =
+        qualifier(generation, static_cast<std::uint32_t>(scan.times.begin - begin));
+    scan.qualifier_end = qualifier(generation, static_cast<std::uint32_t>(scan.times.end - begin));
     scans.push_back(std::move(scan));
   }
   return scans;
@@ -180,12 +178,7 @@ Result<void> CyclicLayout::decode(const RowId& row, const std::vector<Cell>& cel
   PointMerge merge(out);
   for (const Cell& cell : cells) {
     const std::size_t size = cell.qualifier.size();
-    if (size < kPointQualifierBytes) return corrupt(cell, "no cell has this qualifier");
-    const auto kind = static_cast<CyclicKind>(cell.qualifier[4]);
-    const bool engine_cell = size == kPointQualifierBytes + kFlushNumberBytes &&
-                             (kind == CyclicKind::kChunk || kind == CyclicKind::kSummary);
-    if (engine_cell) continue;
-    if (kind != CyclicKind::kPoint || size != kPointQualifierBytes) {
+    if (size != kPointQualifierBytes || cell.qualifier[4] != kPointKind) {
       return corrupt(cell, "no cell has this qualifier");
     }
     const auto generation = std::int64_t{load_be<std::uint32_t>(cell.qualifier.data())};

@@ -38,14 +38,6 @@ struct CyclicOptions {
   std::string_view ttl_setting = "storage.ttl_ms";  // where the TTL is set, for messages
 };
 
-// What a cell of a cyclic row holds. kPoint is the only kind this layout writes and decodes; the
-// others are the embedded engine's and carry a flush number(8) after the offset.
-enum class CyclicKind : std::uint8_t {
-  kPoint = 0,
-  kChunk = 1,
-  kSummary = 2,
-};
-
 class CyclicLayout final : public RowLayout {
  public:
   // kInvalidArgument: an option out of range, or a ring too small for its TTL:

@@ -41,6 +41,8 @@ Result<void> ring_holds(const CyclicOptions& options) {
                   duration_text(2 * options.span_ms), duration_text(needed), slots));
 }
 
+bool is_ring(const CyclicOptions& options) { return options.ttl_ms > 0 && !options.never_reuse; }
+
 }  // namespace
 
 Result<void> check_cyclic_options(const CyclicOptions& options) {
@@ -51,8 +53,15 @@ Result<void> check_cyclic_options(const CyclicOptions& options) {
   TRY_VOID(in_range("storage.future_max_ms", options.future_max_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("the cleaning time in ms", options.cleaning_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("the number of slots", options.slots, 1, kSlotsMax));
-  const bool ring = options.ttl_ms > 0 && !options.never_reuse;
-  return ring ? ring_holds(options) : Result<void>{};
+  return is_ring(options) ? ring_holds(options) : Result<void>{};
+}
+
+std::optional<std::string> idle_slots_note(const CyclicOptions& options) {
+  if (is_ring(options) || options.slots == CyclicOptions().slots) return std::nullopt;
+  return fmt::format(
+      "storage.slots = {} has no effect: {}, so no slot of it is ever used again", options.slots,
+      options.never_reuse ? "the data was made to be kept for ever (storage.ttl_ms = 0)"
+                          : "all is kept for ever (storage.ttl_ms = 0)");
 }
 
 TableParameters cyclic_parameters(const CyclicOptions& options) {
@@ -62,7 +71,7 @@ TableParameters cyclic_parameters(const CyclicOptions& options) {
   parameters.salt_width = 1;
   parameters.salt_buckets = options.salt_buckets;
   parameters.span_ms = options.span_ms;
-  parameters.slots = options.ttl_ms > 0 && !options.never_reuse ? options.slots : 0;
+  parameters.slots = is_ring(options) ? options.slots : 0;
   return parameters;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "storage/schema/cyclic_layout.h"
@@ -10,6 +11,10 @@ namespace halite::storage {
 
 // kInvalidArgument names the option; for a ring too small for its TTL it shows the arithmetic.
 [[nodiscard]] Result<void> check_cyclic_options(const CyclicOptions& options);
+
+// What is to be said where the number of slots was chosen, but no slot is ever used again; nothing
+// where it counts or was left as it is.
+[[nodiscard]] std::optional<std::string> idle_slots_note(const CyclicOptions& options);
 
 [[nodiscard]] TableParameters cyclic_parameters(const CyclicOptions& options);
 

@@ -28,10 +28,6 @@ class Copier final : public SectionVisitor {
     append_points(copy, points);
     return {};
   }
-  Result<void> deleted(const DeleteRecord& deleted) override {
-    append_delete(copy, deleted);
-    return {};
-  }
   Bytes copy;
 };
 

@@ -29,7 +29,7 @@
 //   log damage OFFSET                 flips a bit of it
 //   log read                          what a reader finds in it
 //   log name KIND UID NAME            a section of a payload, and how it reads; likewise
-//       series ID SHARD TSUID, points SHARD ID@POINT..., delete SHARD FROM..TO ID...
+//       series ID SHARD TSUID, points SHARD ID@POINT...
 //   log sections PAYLOAD              what any payload says
 #include <algorithm>
 #include <cstdlib>

@@ -52,18 +52,6 @@ Bytes points_section(std::span<const std::string> words) {
   return section;
 }
 
-Bytes delete_section(std::span<const std::string> words) {
-  need(words.size() >= 2, "delete SHARD FROM..TO ID...");
-  std::vector<std::uint32_t> ids;
-  for (const std::string& word : words.subspan(2)) {
-    ids.push_back(static_cast<std::uint32_t>(whole(word)));
-  }
-  Bytes section;
-  log_records::append_delete(
-      section, {static_cast<std::uint32_t>(whole(words[0])), ids, time_range(words[1])});
-  return section;
-}
-
 class Printer final : public log_records::SectionVisitor {
  public:
   Result<void> name(const log_records::NameRecord& name) override {
@@ -81,13 +69,6 @@ class Printer final : public log_records::SectionVisitor {
       line += fmt::format(" {}@{}", points.series[i],
                           print(points.times[i], points.values[i], points.flags[i]));
     }
-    lines.push_back(line);
-    return {};
-  }
-  Result<void> deleted(const log_records::DeleteRecord& deleted) override {
-    std::string line = fmt::format("delete shard {} times {}..{}:", deleted.shard,
-                                   deleted.range.begin, deleted.range.end);
-    for (const std::uint32_t id : deleted.series) line += fmt::format(" {}", id);
     lines.push_back(line);
     return {};
   }
@@ -168,7 +149,6 @@ LogQuestions::Lines LogQuestions::answer(Words words) {
   }
   Bytes section;
   if (what == "points") section = points_section(rest);
-  if (what == "delete") section = delete_section(rest);
   if (what == "name" && rest.size() == 3) {
     log_records::append_name(section,
                              {static_cast<std::uint8_t>(whole(rest[0])), whole(rest[1]), rest[2]});

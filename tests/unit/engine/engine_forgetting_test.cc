@@ -104,14 +104,7 @@ TEST_F(ForgettingTest, WhatIsKeptStays) {
 
 TEST_F(ForgettingTest, DeletedSeriesGoOnceTheirPointsAreGoneForGood) {
   put({"a", "b"});
-  SeriesQuery query;
-  query.metric = "m";
-  query.filters.push_back({FilterType::kLiteralOr, "host", "a"});
-  {
-    const auto selection = run_task(world_.points->select(std::move(query))).value();
-    ASSERT_EQ(run_task(world_.points->delete_range(selection, {.begin = 0, .end = INT64_MAX})), 1U);
-  }
-  sent_.erase({"a", kStart});
+  delete_points_of("a");
   EXPECT_THAT(hosts(), testing::ElementsAre("a", "b"));
   settle();
   EXPECT_THAT(hosts(), testing::ElementsAre("b"));
@@ -120,14 +113,7 @@ TEST_F(ForgettingTest, DeletedSeriesGoOnceTheirPointsAreGoneForGood) {
 
 TEST_F(ForgettingTest, ADeleteThatACrashInterruptsIsSeenToLater) {
   put({"a", "b"});
-  {
-    SeriesQuery query;
-    query.metric = "m";
-    query.filters.push_back({FilterType::kLiteralOr, "host", "a"});
-    const auto selection = run_task(world_.points->select(std::move(query))).value();
-    ASSERT_EQ(run_task(world_.points->delete_range(selection, {.begin = 0, .end = INT64_MAX})), 1U);
-  }
-  sent_.erase({"a", kStart});
+  delete_points_of("a");
   world_.crash();
   open();
   settle();

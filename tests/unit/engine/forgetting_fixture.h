@@ -49,6 +49,17 @@ class ForgettingTest : public testing::Test {
     open();
   }
 
+  // Of a series that has one point, which came at kStart.
+  void delete_points_of(const std::string& host) {
+    SeriesQuery query;
+    query.metric = "m";
+    query.filters.push_back({FilterType::kLiteralOr, "host", host});
+    const auto selection = test::run_task(world_.points->select(std::move(query))).value();
+    ASSERT_EQ(
+        test::run_task(world_.points->delete_range(selection, {.begin = 0, .end = INT64_MAX})), 1U);
+    sent_.erase({host, kStart});
+  }
+
   void put(const std::vector<std::string>& hosts, TimestampMs time) {
     const auto hold = world_.points->hold_series();
     const auto ids = world_.intern(hosts);

@@ -36,12 +36,6 @@ class Kept final : public SectionVisitor {
     flags.assign(points.flags.begin(), points.flags.end());
     return {};
   }
-  Result<void> deleted(const DeleteRecord& deleted) override {
-    texts.push_back("delete " + std::to_string(deleted.shard) + " " +
-                    std::to_string(deleted.range.begin) + ".." + std::to_string(deleted.range.end));
-    ids.assign(deleted.series.begin(), deleted.series.end());
-    return {};
-  }
 
   std::vector<std::string> texts;
   std::vector<std::uint32_t> ids;
@@ -56,14 +50,11 @@ TEST(LogRecords, ComeBackInTheirOrder) {
   append_name(payload, {2, std::numeric_limits<std::uint64_t>::max(), ""});
   append_series(payload, {4'000'000'000, 7, "tsuid"});
   append_points(payload, {});
-  const std::vector<std::uint32_t> ids = {3, 1};
-  append_delete(payload, {9, ids, {-5, 10}});
   Kept kept;
   SectionReader reader;
   ASSERT_TRUE(reader.read(payload, kept));
   EXPECT_THAT(kept.texts, ElementsAre("name 1 300 host", "name 2 18446744073709551615 ",
-                                      "series 4000000000 7 tsuid", "points 0", "delete 9 -5..10"));
-  EXPECT_THAT(kept.ids, ElementsAre(3, 1));
+                                      "series 4000000000 7 tsuid", "points 0"));
   ASSERT_TRUE(reader.read("", kept)) << "nothing is a payload too";
 }
 
@@ -109,7 +100,6 @@ TEST(LogRecords, EveryShorteningIsRefused) {
   const std::vector<ValueBits> values = {1, 2, ~0ull};
   const std::vector<std::uint8_t> flags = {0, 1, 0};
   append_points(payload, {12, ids, times, values, flags});
-  append_delete(payload, {9, ids, {5, 10}});
   std::size_t whole = 0;
   for (std::size_t bytes = 0; bytes <= payload.size(); ++bytes) {
     Kept kept;
@@ -121,13 +111,13 @@ TEST(LogRecords, EveryShorteningIsRefused) {
       EXPECT_EQ(read.error().code, Errc::kCorruption);
     }
   }
-  EXPECT_EQ(whole, 5u) << "only where a section ends";
+  EXPECT_EQ(whole, 4u) << "only where a section ends";
 }
 
 TEST(LogRecords, WhatNoWriterWritesIsRefused) {
   SectionReader reader;
   Kept kept;
-  EXPECT_EQ(reader.read("\x09", kept).error().code, Errc::kUnsupported);
+  EXPECT_EQ(reader.read("\x04", kept).error().code, Errc::kUnsupported);
   EXPECT_EQ(reader.read(Bytes("\0", 1), kept).error().code, Errc::kUnsupported);
   const Bytes endless("\x02\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 11);
   EXPECT_EQ(reader.read(endless, kept).error().code, Errc::kCorruption);
@@ -148,7 +138,6 @@ TEST(LogRecords, AVisitorsErrorEndsTheReading) {
     Result<void> name(const NameRecord&) override { return fail(Errc::kInternal, "no"); }
     Result<void> series(const SeriesRecord&) override { return {}; }
     Result<void> points(const PointColumns&) override { return {}; }
-    Result<void> deleted(const DeleteRecord&) override { return {}; }
   };
   Bytes payload;
   append_name(payload, {1, 1, "x"});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/schema/cyclic_layout.h"
+#include "storage/schema/cyclic_options.h"
 #include "storage/schema/opentsdb_layout.h"
 
 namespace halite::storage {
@@ -51,6 +52,25 @@ TEST(TableParameters, ADifferenceIsNamed) {
   const TableParameters other = OpentsdbLayout::make({}).value()->parameters();
   EXPECT_EQ(check_same_table(stored, other).error().message,
             "the table was made with layout = cyclic and cannot be opened with opentsdb");
+}
+
+TEST(TableParameters, SlotsThatHaveNoEffectAreTold) {
+  CyclicOptions options;
+  const TableParameters stored = CyclicLayout::make(options).value()->parameters();
+  EXPECT_EQ(idle_slots_note(CyclicLayout::adopt(options, stored).value()), std::nullopt);
+  options.slots = 2048;
+  EXPECT_EQ(idle_slots_note(options),
+            "storage.slots = 2048 has no effect: all is kept for ever (storage.ttl_ms = 0), so no "
+            "slot of it is ever used again");
+  options.ttl_ms = 7 * kDayMs;
+  EXPECT_EQ(idle_slots_note(options), std::nullopt) << "a new table is a ring of so many";
+  EXPECT_EQ(idle_slots_note(CyclicLayout::adopt(options, stored).value()),
+            "storage.slots = 2048 has no effect: the data was made to be kept for ever "
+            "(storage.ttl_ms = 0), so no slot of it is ever used again");
+  const TableParameters ring = CyclicLayout::make(options).value()->parameters();
+  options.slots = 1024;
+  EXPECT_EQ(CyclicLayout::adopt(options, ring).error().message,
+            "the table was made with slots = 2048 and cannot be opened with 1024");
 }
 
 TEST(TableParameters, ATtlMayComeToATableMadeWithoutOne) {
