@@ -64,6 +64,7 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
   held_before_window_ = held_bytes_;
   fetched_before_window_ = meter_.fetched();
   too_large_ = false;
+  for (const auto& shard : shards_) shard->begun = false;
   std::vector<Task<void>> tasks;
   for (std::vector<Shard*>& part : share_out(window)) {
     tasks.push_back(read_shards(std::move(part), window, window_bytes_max));
@@ -117,6 +118,7 @@ Task<void> Fetch::read_shards(std::vector<Shard*> shards, TimeRange window,
 }
 
 Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
+  shard->begun = true;
   shard->window_points = 0;
   shard->notes_before = shard->notes.size();
   std::uint64_t yielded = 0;
@@ -260,6 +262,7 @@ void Fetch::give_up() {
   meter_.go_back(fetched_before_window_);
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
+    if (!shard->begun) continue;
     watch_.take_back_points(shard->window_points);
     for (SeriesState& state : shard->all) {
       bytes -= state.bytes();

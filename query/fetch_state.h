@@ -55,6 +55,9 @@ struct Fetch::Shard {
   std::unordered_set<storage::SeriesId> empty;  // seen without a point, at least once
   SeriesState* last = nullptr;                  // blocks of one series often follow each other
   PipelineScratch scratch;
+  // The window under way is being read or was. One that is given up may not have come so far: then
+  // what is kept of its beginning here, and in the series, is that of the window before.
+  bool begun = false;
   std::uint64_t window_points = 0;  // counted since the window under way began
   std::vector<Note> notes;          // of all windows
   std::size_t notes_before = 0;     // of those, when the window under way began

@@ -18,6 +18,7 @@
 #include "tests/support/fake_point_store.h"
 #include "tests/support/query_world.h"
 #include "tests/support/run_task.h"
+#include "tests/support/sample_point_store.h"
 
 namespace halite::query {
 namespace {
@@ -172,6 +173,39 @@ TEST(QueryEngine, PointsOfAWindowThatIsGivenUpCountOnce) {
     EXPECT_EQ(answer->cost.points_read, 12'005U);
     EXPECT_THAT(refusal(ask(12'004)).message, HasSubstr("more than 12004 points"));
   }
+}
+
+// Shards that have little to read are read one after the other: the first gives up the window, and
+// the second has not begun it.
+TEST(QueryEngine, ShardsThatAWindowGivenUpNeverReadKeepTheirPoints) {
+  constexpr TimestampMs kMinute = 60'000;
+  constexpr TimestampMs kHour = 60 * kMinute;
+  test::SampleSeries burst{.name = {"m", {{"host", "burst"}}}, .points = {}};
+  for (int p = 0; p < 3600; ++p) {
+    burst.points.push_back({.time = kT + 10 * kHour + p * 1000, .value = integer_bits(1)});
+  }
+  test::SampleSeries steady{.name = {"m", {{"host", "steady"}}}, .points = {}};
+  std::vector<TimestampMs> times;
+  for (int p = 0; p < 100; ++p) {
+    times.push_back(kT + p * 10 * kMinute);
+    steady.points.push_back({.time = times.back(), .value = integer_bits(p)});
+  }
+  test::SamplePointStore store({burst, steady}, 2, 1);
+  const FakeClock clock(kT);
+  prometheus::Registry registry;
+  boost::asio::thread_pool pool(2);
+  // 4 of the 64 hours are read; then 8 are too many, for the burst.
+  QueryEngine engine(store, clock, {.window_bytes = 20'000}, false, pool.get_executor(), registry);
+  ParseContext context;
+  context.now = kT + 100 * kHour;
+  const auto question = parse_question_uri(asking("sum:m{host=*}", kT, kT + 63 * kHour), context);
+  ASSERT_TRUE(question);
+  const auto answer = test::run_task(engine.run(*question, {}));
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_THAT((*answer)->series, SizeIs(2));
+  EXPECT_THAT((*answer)->series[0].times, SizeIs(burst.points.size()));
+  EXPECT_EQ((*answer)->series[1].times, times);
+  EXPECT_EQ((*answer)->cost.points_read, burst.points.size() + steady.points.size());
 }
 
 TEST(QueryEngine, BytesAtTheirMaximumAndOneLess) {
