@@ -50,8 +50,7 @@ Result<void> SettledNames::note(ChunkDb& chunks) {
   rows[0].row = kRow;
   Bytes value;
   append_be(value, static_cast<std::uint64_t>(number));
-  rows[0].puts.push_back(
-      CellWrite{Column{kSettingsFamily, Bytes(kSettled)}, std::move(value), 0});
+  rows[0].puts.push_back(CellWrite{Column{kSettingsFamily, Bytes(kSettled)}, std::move(value), 0});
   TRY_VOID(run_here(settings_->write(std::move(rows))));
   return chunks.note_number(kSettled, number);
 }

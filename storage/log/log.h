@@ -38,7 +38,7 @@ struct LogOptions {
   std::size_t segment_bytes = 64 << 20;  // one file; at least group + record maximum + 12 KiB
   // A new file's, and after shrink(); it grows by doubling.
   std::size_t segment_bytes_min = 64 << 10;
-  std::size_t spare_segments_max = 4;     // emptied files kept to be written again
+  std::size_t spare_segments_max = 4;  // emptied files kept to be written again
 
   std::size_t record_bytes_max = 8 << 20;  // more is kTooLarge
   std::size_t group_bytes = 4 << 20;       // a group that has so much takes no more records
