@@ -259,6 +259,8 @@ Result<void> FaultyFiles::remove_dir(const std::string& dir) {
   if (found == dirs_.end()) return not_there(dir);
   if (!found->second.shown.empty()) return is_there(dir);
   TRY_VOID(before_change(dir));
+  // No file system lets what was in it outlive its removal.
+  make_last(dir, found->second, found->second.unsynced.size());
   change(*above, {{{name_of(dir), std::nullopt}}});
   dirs_.erase(found);
   return {};

@@ -147,7 +147,11 @@ void FaultyFiles::lose_all_unsynced() {
     dir.unsynced.clear();
     dir.shown = dir.lasting;
     for (const auto& [name, inode] : dir.shown) {
-      if (inode != nullptr && files.insert(inode.get()).second) lose_unsynced(*inode);
+      if (inode == nullptr) {
+        dirs_.try_emplace(path == "/" ? path + name : path + "/" + name);  // its removal was lost
+      } else if (files.insert(inode.get()).second) {
+        lose_unsynced(*inode);
+      }
     }
   }
   std::erase_if(dirs_, [this](const auto& entry) {

@@ -14,6 +14,8 @@ using storage::File;
 using storage::FileKind;
 using storage::OpenFile;
 using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 constexpr std::size_t kSector = 512;
 
@@ -62,6 +64,24 @@ TEST(FaultyFiles, MayUndoARenameButNeverHalfOfIt) {
     seen.insert(names + text(files, "/to"));
   }
   EXPECT_THAT(seen, ElementsAre("one new", "two old"));
+}
+
+TEST(FaultyFiles, MayBringARemovedDirectoryBackButNothingInIt) {
+  std::set<FileKind> seen;
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    FaultyFiles files(seed);
+    ASSERT_TRUE(files.make_dir("/d"));
+    ASSERT_TRUE(files.sync_dir("/"));
+    ASSERT_TRUE(write_whole(files, "/d/f", "x"));
+    ASSERT_TRUE(files.remove("/d/f"));
+    ASSERT_TRUE(files.remove_dir("/d"));
+    files.crash();
+    seen.insert(files.kind("/d").value());
+    if (files.kind("/d").value() != FileKind::kDirectory) continue;
+    EXPECT_THAT(files.list("/d").value(), IsEmpty());
+    EXPECT_TRUE(files.remove_dir("/d"));
+  }
+  EXPECT_THAT(seen, UnorderedElementsAre(FileKind::kNone, FileKind::kDirectory));
 }
 
 TEST(FaultyFiles, TearUnsyncedWritesBetweenSectors) {

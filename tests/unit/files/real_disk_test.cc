@@ -17,6 +17,7 @@ namespace {
 using storage::File;
 using storage::OpenFile;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 // Each FaultyFiles is one life of a process that ends without a word.
 class RealDiskTest : public testing::Test {
@@ -98,6 +99,18 @@ TEST_F(RealDiskTest, DirectoriesAndFilesInThem) {
   const auto files = life();
   EXPECT_EQ(text(*files, "a/b/f"), "y");
   EXPECT_THAT(files->list(dir_ + "/a/b").value(), ElementsAre("f"));
+}
+
+TEST_F(RealDiskTest, DirectoriesGoWithoutASyncOfWhatLeftThem) {
+  {
+    const auto files = life();
+    EXPECT_TRUE(storage::make_dirs(*files, dir_ + "/a"));
+    make_lasting(*files, "a/f", "x");
+    EXPECT_TRUE(files->remove(dir_ + "/a/f"));
+    EXPECT_TRUE(files->remove_dir(dir_ + "/a"));
+    EXPECT_TRUE(files->sync_dir(dir_));
+  }
+  EXPECT_THAT(life()->list(dir_).value(), IsEmpty());
 }
 
 TEST_F(RealDiskTest, APowerCutLeavesAPartOfTheRest) {
