@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/generations.h"
+#include "storage/engine/kept_ids.h"
 #include "storage/engine/name_log.h"
 #include "storage/engine/newest_points.h"
 #include "storage/engine/options.h"
@@ -31,7 +32,8 @@ struct Core {
         chunks(std::move(opened_chunks)),
         log(std::move(opened_log)),
         name_log(*log),
-        settled_names(std::move(settings)),
+        settled_names(settings),
+        kept_ids(std::move(settings)),
         registry(std::move(names), std::move(series), retention->base().widths(),
                  SeriesLimits{options.series_max, options.series_bytes_max}, retention),
         generations(chunks->mark().flush_number, retention->shard_count(), options.series_max,
@@ -54,6 +56,7 @@ struct Core {
   const std::unique_ptr<Log> log;
   EngineNameLog name_log;
   SettledNames settled_names;
+  const KeptIds kept_ids;
   SeriesRegistry registry;
   Generations generations;
   NewestPoints newest;

@@ -51,25 +51,47 @@ Bytes raised(const Bytes& a, std::size_t bit) {
 
 void Cursor::Source::open(rocksdb::DB& db, const rocksdb::ReadOptions& options,
                           rocksdb::ColumnFamilyHandle* family) {
-  open_ = [&db, &options, family] { return db.NewIterator(options, family); };
-  iterator_.reset(open_());
+  db_ = &db;
+  options_ = &options;
+  family_ = family;
+  iterator_.reset(db.NewIterator(options, family));
 }
 
-void Cursor::Source::seek(BytesView key) {
+void Cursor::Source::seek(BytesView key, BytesView wanted) {
   if (iterator_ == nullptr) return;
   // One that has failed goes on failing in RocksDB 7.8, also where nothing is damaged.
-  if (failed()) iterator_.reset(open_());
+  if (failed() || !narrow_end_.empty()) {
+    iterator_.reset(db_->NewIterator(*options_, family_));
+    narrow_end_.clear();
+    known_ = false;
+  }
   if (known_ && from_ <= key && (!valid() || this->key() >= key)) return;
   iterator_->Seek({key.data(), key.size()});
   from_.assign(key);
-  moved();
+  moved(wanted);
 }
 
-void Cursor::Source::next() {
+void Cursor::Source::next(BytesView wanted) {
   from_.assign(key());
   from_.push_back('\0');  // the next possible key
   iterator_->Next();
-  moved();
+  moved(wanted);
+}
+
+void Cursor::Source::moved(BytesView wanted) {
+  known_ = iterator_->Valid() || iterator_->status().ok();
+  if (!known_ && narrow_end_.empty() && !wanted.empty()) narrow(wanted);
+}
+
+// What stands behind in the index of a file is not read then.
+void Cursor::Source::narrow(BytesView wanted) {
+  iterator_.reset();
+  narrow_end_ = prefix_end(wanted);
+  narrow_upper_ = narrow_end_;
+  rocksdb::ReadOptions options = *options_;
+  options.iterate_upper_bound = &narrow_upper_;
+  iterator_.reset(db_->NewIterator(options, family_));
+  iterator_->Seek(from_);
 }
 
 rocksdb::Status Cursor::Source::status() const {
@@ -101,25 +123,29 @@ void Cursor::choose() {
 
 void Cursor::seek(BytesView key) {
   sought_.clear();
-  main_.seek(key);
-  late_.seek(key);
+  main_.seek(key, {});
+  late_.seek(key, {});
   choose();
 }
 
 void Cursor::next() {
-  (at_late_ ? late_ : main_).next();
+  (at_late_ ? late_ : main_).next(wanted());
   choose();
 }
 
-void Cursor::advance(BytesView key) {
+void Cursor::advance(BytesView key, BytesView wanted_part) {
   const int steps = !sought_.empty() && key > sought_ ? kStepsBeforeSeek : 0;
+  sought_.assign(key);
+  wanted_bytes_ = wanted_part.size();
   bool there = false;
   for (int step = 0; step < steps && valid() && !there; ++step) {
     there = this->key() >= key;
     if (!there) next();
   }
-  if (!there) seek(key);
-  sought_ = key;
+  if (there) return;
+  main_.seek(key, wanted());
+  late_.seek(key, wanted());
+  choose();
 }
 
 // A seek to any key up to the damaged ones' end meets them, to any behind does not. Ever further

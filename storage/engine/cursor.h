@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include <rocksdb/db.h>
@@ -35,8 +34,10 @@ class Cursor {
   // At the first key not below `key`.
   void seek(BytesView key);
   void next();
-  // As seek(), quicker where the key is often close behind the one that it was sent to before.
-  void advance(BytesView key);
+  // As seek(), quicker where the key is often close behind the one that it was sent to before. Only
+  // cells whose keys begin with `wanted`, a part of `key`, are asked for: damage behind them is met
+  // as if nothing were there.
+  void advance(BytesView key, BytesView wanted);
   // After status() said kCorruption: at the first cell above `from` in front of which nothing is
   // damaged any more. False where there is none: then status() may still tell of damage.
   Result<bool> seek_behind_damage(BytesView from);
@@ -60,19 +61,28 @@ class Cursor {
     [[nodiscard]] bool valid() const { return iterator_ != nullptr && iterator_->Valid(); }
     [[nodiscard]] BytesView key() const { return iterator_->key().ToStringView(); }
     [[nodiscard]] BytesView value() const { return iterator_->value().ToStringView(); }
-    void seek(BytesView key);
-    void next();
+    // Where it would fail it tries with nothing but keys that begin with `wanted`; empty = it
+    // fails.
+    void seek(BytesView key, BytesView wanted);
+    void next(BytesView wanted);
     [[nodiscard]] rocksdb::Status status() const;
     [[nodiscard]] bool failed() const { return !valid() && !status().ok(); }
 
    private:
-    void moved() { known_ = iterator_->Valid() || iterator_->status().ok(); }
-    std::function<rocksdb::Iterator*()> open_;
+    void moved(BytesView wanted);
+    void narrow(BytesView wanted);
+
+    rocksdb::DB* db_ = nullptr;
+    const rocksdb::ReadOptions* options_ = nullptr;
+    rocksdb::ColumnFamilyHandle* family_ = nullptr;
     std::unique_ptr<rocksdb::Iterator> iterator_;  // null: a family that is not asked for
     Bytes from_;                                   // it is at the first key not below this
     bool known_ = false;                           // that is so
+    Bytes narrow_end_;                             // what lies behind is hidden; empty = nothing is
+    rocksdb::Slice narrow_upper_;
   };
 
+  [[nodiscard]] BytesView wanted() const { return BytesView(sought_).substr(0, wanted_bytes_); }
   [[nodiscard]] const Source& current() const { return at_late_ ? late_ : main_; }
   void choose();
   [[nodiscard]] Result<bool> can_read(BytesView key);
@@ -84,7 +94,8 @@ class Cursor {
   const rocksdb::Slice lower_;
   const rocksdb::Slice upper_;
   rocksdb::ReadOptions options_;
-  Bytes sought_;  // what advance() went to last; empty = nowhere
+  Bytes sought_;                  // what advance() went to last; empty = nowhere
+  std::size_t wanted_bytes_ = 0;  // how much of that is asked for
   Source main_;
   Source late_;
   bool at_late_ = false;

@@ -10,6 +10,7 @@
 #include "storage/engine/engine_scan.h"
 #include "storage/engine/estimate.h"
 #include "storage/engine/intake.h"
+#include "storage/engine/kept_ids.h"
 #include "storage/engine/last_points.h"
 #include "storage/engine/maintenance.h"
 #include "storage/engine/parts.h"
@@ -102,9 +103,9 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
          co_await parts.store.open_table(series_table_spec(options.series_table)));
   CO_TRY_VOID(make_dirs(*parts.files, options.chunks.dir));
   CO_TRY(auto chunks, open_chunks(*parts.files, options.chunks, dirs));
-  CO_TRY_VOID(co_await engine::SettledNames::check(
-      settings, names, parts.layout->widths(), *chunks,
-      {.dir = options.dir, .accept = options.accept_lost_names}));
+  CO_TRY(const bool all_names,
+         co_await engine::SettledNames::check(
+             settings, *chunks, {.dir = options.dir, .accept = options.accept_lost_names}));
   // The log is of the classes that there were; then come those that are wanted.
   CO_TRY(engine::RetentionState stored, co_await engine::read_retention(settings));
   CO_TRY(const auto before, engine::Retention::make(parts.layout, stored));
@@ -115,6 +116,12 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
                                  .files = parts.files,
                                  .registry = parts.registry};
   CO_TRY(auto log, engine::recover(options, std::move(recovery)));
+  if (!all_names) {
+    CO_TRY_VOID(co_await engine::KeptIds(settings).keep({.chunks = *chunks,
+                                                         .names = names,
+                                                         .widths = parts.layout->widths(),
+                                                         .shard_count = before->shard_count()}));
+  }
   CO_TRY_VOID(engine::SettledNames(settings).note(*chunks));
   CO_TRY_VOID(co_await engine::note_parts(settings));
   UidTable uids(names, parts.layout->widths());

@@ -104,6 +104,11 @@ Result<void> Expiry::run(TimestampMs now) {
     TRY(const auto slots, reader->slots());
     for (const SlotReader::Slot& slot : slots) {
       if (!expired(shard, slot, now)) continue;
+      const SlotLap lap{.shard = shard,
+                        .slot = slot.number,
+                        .generation = static_cast<std::uint32_t>(slot.generation)};
+      // What of it could be removed is.
+      if (slot.unreadable && !unreadable_.insert(lap).second) continue;
       const Bytes begin = place_prefix({.shard = shard, .slot = slot.number});
       Bytes end = prefix_end(begin);
       if (end.empty()) end = Bytes(begin.size() + 64, '\xFF');

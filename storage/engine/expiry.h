@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
@@ -39,6 +40,7 @@ class Expiry {
   const std::shared_ptr<Core> core_;
   Forgetting& forgetting_;
   TimestampMs last_run_ms_ = INT64_MIN;  // of this process
+  std::set<SlotLap> unreadable_;         // were removed as far as that can be
   bool warned_ = false;                  // of the clock, since it was last right
   prometheus::Counter& slots_;
   prometheus::Gauge& stopped_;

@@ -67,6 +67,7 @@ Result<bool> NameSweep::step() {
 // Which ids are nobody's is known to nobody any more; where none ever went there are few.
 Result<void> NameSweep::begin_process() {
   TRY(const auto since, core_->chunks->read_number(kForgotten));
+  TRY(never_again_, run_here(core_->kept_ids.read()));
   noted_ = since.has_value();
   if (noted_) wanted_ = true;
   begun_ = true;
@@ -189,7 +190,8 @@ Result<void> NameSweep::compare() {
     unused_[index(kind)] = list(named_[index(kind)] - stays, SIZE_MAX);
     any = any || !unused_[index(kind)].empty();
     IdSet nobodys;
-    nobodys.addRange(1, std::min<std::uint64_t>(ends_[index(kind)], UINT32_MAX));
+    nobodys.addRange(1 + std::min<std::uint64_t>(never_again_[index(kind)], UINT32_MAX),
+                     std::min<std::uint64_t>(ends_[index(kind)], UINT32_MAX));
     nobodys -= stays;
     nobodys -= named_[index(kind)];
     names_.ids().reuse(kind, list(nobodys, kReusedMax));

@@ -76,6 +76,7 @@ class NameSweep {
   std::uint64_t epoch_ = 0;                           // holds from before it are waited for
   Sequence log_position_ = 0;                         // what is looked at was named before it
   std::array<std::uint64_t, 3> ends_;                 // ids that are looked at are below; by kind
+  std::array<std::uint64_t, 3> never_again_ = {};     // no id up to these is used again; by kind
   std::unique_ptr<Scanner> scanner_;                  // of the table that is looked at
   Uids named_;                                        // have names
   Uids kept_;                                         // and are to stay

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/log.h"
+#include "storage/engine/engine_cell.h"
 #include "storage/log/log_begin.h"
 #include "storage/rocks/manifest_tail.h"
 #include "storage/schema/table_parameters.h"
@@ -16,17 +17,8 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr Family kSettingsFamily = 0;
-constexpr BytesView kRow = "engine";
 constexpr BytesView kQualifier = "parts";
 constexpr BytesView kMade = "chunks,log";
-
-Task<bool> noted(std::shared_ptr<Table> settings) {
-  std::vector<RowRead> reads;
-  reads.push_back(RowRead{Bytes(kRow), kSettingsFamily, {Bytes(kQualifier)}});
-  CO_TRY(const std::vector<Row> rows, co_await settings->read(std::move(reads)));
-  co_return !rows.empty() && !rows[0].cells.empty();
-}
 
 Result<bool> has_segments(const EngineDirs& dirs) {
   TRY(const FileKind kind, dirs.files->kind(dirs.log));
@@ -38,8 +30,8 @@ Result<bool> has_segments(const EngineDirs& dirs) {
 }  // namespace
 
 Task<void> check_parts(std::shared_ptr<Table> settings, EngineDirs dirs) {
-  CO_TRY(const auto parameters, co_await read_parameters(settings, std::string(kRow)));
-  CO_TRY(const bool made, co_await noted(settings));
+  CO_TRY(const auto parameters, co_await read_parameters(settings, std::string(kEngineRow)));
+  CO_TRY(const std::optional<Bytes> made, co_await read_engine_cell(settings, Bytes(kQualifier)));
   CO_TRY(const FileKind chunks, dirs.files->kind(dirs.chunks + "/CURRENT"));
   CO_TRY(const bool segments, has_segments(dirs));
   const bool stored = chunks == FileKind::kFile || segments;
@@ -61,12 +53,9 @@ Task<void> check_parts(std::shared_ptr<Table> settings, EngineDirs dirs) {
 }
 
 Task<void> note_parts(std::shared_ptr<Table> settings) {
-  CO_TRY(const bool made, co_await noted(settings));
+  CO_TRY(const std::optional<Bytes> made, co_await read_engine_cell(settings, Bytes(kQualifier)));
   if (made) co_return Result<void>();
-  std::vector<RowWrite> rows(1);
-  rows[0].row = kRow;
-  rows[0].puts.push_back(CellWrite{Column{kSettingsFamily, Bytes(kQualifier)}, Bytes(kMade), 0});
-  co_return co_await settings->write(std::move(rows));
+  co_return co_await write_engine_cell(settings, Bytes(kQualifier), Bytes(kMade));
 }
 
 Result<void> check_cut(FileSystem& files, const EngineDirs& dirs, Sequence position) {

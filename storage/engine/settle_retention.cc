@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "storage/engine/engine_cell.h"
+
 namespace halite::storage::engine {
 namespace {
 
-constexpr Family kSettingsFamily = 0;
-constexpr std::string_view kRow = "engine";
-constexpr std::string_view kQualifier = "retention";
+constexpr BytesView kQualifier = "retention";
 
 // Slots enough for the TTL, not fewer than other rings have.
 std::uint32_t slots_for(std::int64_t ttl_ms, const CyclicOptions& base) {
@@ -55,19 +55,13 @@ bool same_rules(const RetentionState& left, const RetentionState& right) {
 }  // namespace
 
 Task<RetentionState> read_retention(std::shared_ptr<Table> settings) {
-  std::vector<RowRead> reads;
-  reads.push_back(RowRead{Bytes(kRow), kSettingsFamily, {Bytes(kQualifier)}});
-  CO_TRY(const std::vector<Row> rows, co_await settings->read(std::move(reads)));
-  if (rows.front().cells.empty()) co_return RetentionState();
-  co_return RetentionState::from_bytes(rows.front().cells.front().value);
+  CO_TRY(const std::optional<Bytes> cell, co_await read_engine_cell(settings, Bytes(kQualifier)));
+  if (!cell) co_return RetentionState();
+  co_return RetentionState::from_bytes(*cell);
 }
 
 Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state) {
-  std::vector<RowWrite> rows(1);
-  rows[0].row = kRow;
-  rows[0].puts.push_back(
-      CellWrite{Column{kSettingsFamily, Bytes(kQualifier)}, state.to_bytes(), 0});
-  co_return co_await settings->write(std::move(rows));
+  co_return co_await write_engine_cell(settings, Bytes(kQualifier), state.to_bytes());
 }
 
 Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRule> rules,

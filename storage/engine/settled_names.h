@@ -7,12 +7,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "common/task.h"
 #include "storage/engine/chunk_db.h"
-#include "storage/schema/row_layout.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage::engine {
@@ -28,10 +26,9 @@ class SettledNames {
     std::string dir;      // of the engine, for the message
     bool accept = false;  // go on without them
   };
-  // When the store is opened. kCorruption: names are lost, and what to do. Where that is accepted,
-  // so many ids are left out that no lost one is given to another name.
-  static Task<void> check(std::shared_ptr<Table> settings, std::shared_ptr<Table> names,
-                          UidWidths widths, const ChunkDb& chunks, Lost lost);
+  // When the store is opened. kCorruption: names are lost, and what to do. False: they are, and
+  // that is accepted; it stays so until note() is called.
+  static Task<bool> check(std::shared_ptr<Table> settings, const ChunkDb& chunks, Lost lost);
 
  private:
   const std::shared_ptr<Table> settings_;

@@ -93,11 +93,12 @@ Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesVie
   append_place(prefix_, {.shard = shard_, .slot = layout_.slot_of(generation)});
   prefix_.append(series_key);
   key_ = prefix_;
+  const std::size_t wanted = key_.size() + sizeof(std::uint32_t);  // the generation, too
   append_cell_key(key_, {.generation = static_cast<std::uint32_t>(generation),
                          .kind = CellKind{},
                          .offset_ms = 0,
                          .flush_number = 0});
-  cursor.advance(key_);
+  cursor.advance(key_, BytesView(key_).substr(0, wanted));
   for (; cursor.valid(); cursor.next()) {
     const BytesView key = cursor.key();
     if (!key.starts_with(prefix_)) break;
@@ -153,7 +154,7 @@ Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
   key_.append(series_key);
   append_summary_key(key_, static_cast<std::uint32_t>(generation));
   Cursor& cursor = view_->summaries();
-  cursor.advance(key_);
+  cursor.advance(key_, key_);
   Summary summary;
   if (!cursor.valid() || cursor.key() != key_) {
     TRY_VOID(cursor.status());

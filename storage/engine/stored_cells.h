@@ -31,6 +31,9 @@ class StoredCells {
   [[nodiscard]] Result<bool> each_series(std::uint32_t slot,
                                          const std::function<Result<void>(BytesView)>& visit);
 
+  [[nodiscard]] const std::vector<std::uint32_t>& slots() const { return slots_; }  // newest first
+  // Whether there may be more slots, and cells that cannot be read.
+  [[nodiscard]] bool damaged() const { return damaged_; }
   [[nodiscard]] std::uint64_t looks() const { return looks_; }  // what any() did so far, in seeks
 
  private:
@@ -40,8 +43,8 @@ class StoredCells {
   std::unique_ptr<ShardView> view_;
   UidWidths widths_;
   std::uint32_t shard_;
-  std::vector<std::uint32_t> slots_;  // newest first
-  bool damaged_ = false;              // there may be more
+  std::vector<std::uint32_t> slots_;
+  bool damaged_ = false;
   std::uint64_t looks_ = 0;
 };
 

@@ -6,7 +6,7 @@
 namespace halite::storage::engine {
 
 Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::uint32_t shard) {
-  std::map<std::uint32_t, std::int64_t> found;
+  std::map<std::uint32_t, StoredSlot> found;  // by number
   StoredSlots stored;
   Cursor& cursor = view.chunks();
   Bytes from = place_prefix({.shard = shard, .slot = 0});
@@ -20,16 +20,19 @@ Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::
       if (!more) break;
     }
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));
-    found.emplace(key.place.slot, key.cell.generation);
-    if (key.place.slot == UINT32_MAX) break;
-    from = place_prefix({.shard = shard, .slot = key.place.slot + 1});
+    const std::uint32_t slot = key.place.slot;
+    found.emplace(slot, StoredSlot{.number = slot, .generation = key.cell.generation});
+    if (slot == UINT32_MAX) break;
+    from = place_prefix({.shard = shard, .slot = slot + 1});
     cursor.seek(from);
   }
   if (stored.damaged) {
-    for (const auto& [slot, generation] : view.slots_told()) found.emplace(slot, generation);
+    for (const auto& [slot, generation] : view.slots_told()) {
+      found.emplace(slot, StoredSlot{.number = slot, .generation = generation, .unreadable = true});
+    }
   }
   stored.slots.reserve(found.size());
-  for (const auto& [number, generation] : found) stored.slots.push_back({number, generation});
+  for (const auto& [number, slot] : found) stored.slots.push_back(slot);
   return stored;
 }
 

@@ -16,6 +16,7 @@ namespace halite::storage::engine {
 struct StoredSlot {
   std::uint32_t number = 0;
   std::int64_t generation = 0;  // of its first cell
+  bool unreadable = false;      // files tell of it, but no cell of it can be read
 };
 
 struct StoredSlots {

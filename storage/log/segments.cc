@@ -78,15 +78,19 @@ Result<void> Segments::begin_next(Sequence after) {
   active_ = std::move(file);
   active_key_ = SegmentKey(salt_, number);
   active_offset_ = kPageBytes;
-  const NewestSegment newest = {
-      .number = number,
-      .after = after,
-      .bytes_min = std::min<std::uint64_t>(segments_.back().bytes, options_.segment_bytes_min)};
   // The segment is good without it; only that it is gone would not be seen.
-  if (const auto noted = write_newest(files_, options_.dir, newest); !noted) {
+  if (const auto noted = note_bytes(segments_.back().bytes); !noted) {
     log::warn("{}", noted.error().message);
   }
   return {};
+}
+
+// So many bytes of the active segment are durable, and stay.
+Result<void> Segments::note_bytes(std::uint64_t bytes) {
+  noted_bytes_ = bytes;
+  const SegmentFile& active = segments_.back();
+  return write_newest(files_, options_.dir,
+                      {.number = active.number, .after = active.after, .bytes_min = bytes});
 }
 
 Result<void> Segments::write(BytesView group, Sequence last) {
@@ -104,7 +108,15 @@ Result<void> Segments::write(BytesView group, Sequence last) {
   return {};
 }
 
-Result<void> Segments::sync() { return active_->datasync(); }
+Result<void> Segments::sync() {
+  TRY_VOID(active_->datasync());
+  if (segments_.back().bytes <= noted_bytes_) return {};
+  // What was synced is durable without it; only that it is cut off later would not be seen.
+  if (const auto noted = note_bytes(segments_.back().bytes); !noted) {
+    log::warn("{}", noted.error().message);
+  }
+  return {};
+}
 
 Result<void> Segments::empty_out(const SegmentFile& segment) {
   if (spares_.size() >= options_.spare_segments_max) return files_.remove(segment.path);
@@ -146,6 +158,7 @@ Result<void> Segments::shrink() {
   SegmentFile& active = segments_.back();
   const std::uint64_t needed = std::max<std::uint64_t>(active_offset_, options_.segment_bytes_min);
   if (active.bytes > needed) {
+    TRY_VOID(note_bytes(needed));
     TRY_VOID(active_->truncate(needed));
     active.bytes = needed;
   }

@@ -57,6 +57,7 @@ class Segments {
   Result<Spare> make_file();
   Result<void> write_zeros(File& file, std::uint64_t begin, std::uint64_t end);
   Result<void> empty_out(const SegmentFile& segment);
+  Result<void> note_bytes(std::uint64_t bytes);
 
   FileSystem& files_;
   const LogOptions& options_;
@@ -68,6 +69,7 @@ class Segments {
   std::unique_ptr<File> active_;
   SegmentKey active_key_{0, 0};
   std::uint64_t active_offset_ = 0;  // where the next group goes
+  std::uint64_t noted_bytes_ = 0;    // of the active segment, in the file `newest`
 };
 
 }  // namespace halite::storage::log_format

@@ -59,13 +59,16 @@ Task<void> write_names(Table& table, const UidAssigner& ids, const std::vector<N
 
 Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
                          std::vector<LoggedName> names) {
-  const UidAssigner ids(table, widths);
+  UidAssigner ids(table, widths);
+  std::array<std::uint64_t, 3> greatest = {};
   for (std::size_t begin = 0; begin < names.size(); begin += kReadNames) {
     const std::size_t end = std::min(begin + kReadNames, names.size());
     std::vector<RowRead> reads;
     for (std::size_t i = begin; i < end; ++i) {
       const LoggedName& name = names[i];
       CO_TRY_VOID(check_logged(ids, name));
+      std::uint64_t& uid = greatest[static_cast<std::size_t>(name.kind)];
+      uid = std::max(uid, name.uid);
       reads.push_back(RowRead{
           ids.encode(name.kind, name.uid), kNameFamily, {Bytes(name_kind_text(name.kind))}});
     }
@@ -76,6 +79,10 @@ Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
       absent.push_back({.kind = names[i].kind, .uid = names[i].uid, .name = names[i].name});
     }
     CO_TRY_VOID(co_await write_names(*table, ids, absent));
+  }
+  // The table may have lost its last writes, and the log not.
+  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
+    CO_TRY_VOID(co_await ids.raise(kind, greatest[static_cast<std::size_t>(kind)]));
   }
   co_return Result<void>();
 }

@@ -43,7 +43,8 @@ struct LoggedName {
 };
 
 // After a restart: writes what a log says of names, in its order, as far as the table does not have
-// it. Where an id has its row all is left alone: the id may have got another name since.
+// it. Where an id has its row all is left alone: the id may have got another name since. No id of
+// theirs is taken off the counter again.
 // kCorruption for what nobody logged.
 [[nodiscard]] Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
                                        std::vector<LoggedName> names);

@@ -74,8 +74,10 @@ Result<std::uint64_t> UidAssigner::decode(NameKind kind, BytesView cell) const {
   return load_be_width(cell);
 }
 
+std::uint64_t UidAssigner::largest(NameKind kind) const { return largest_uid(width(kind)); }
+
 Result<void> UidAssigner::check(NameKind kind, std::uint64_t uid) const {
-  if (uid != 0 && uid <= largest_uid(width(kind))) return {};
+  if (uid != 0 && uid <= largest(kind)) return {};
   return fail(Errc::kTooLarge,
               fmt::format("All Unique IDs for {} on {} bytes are already assigned!",
                           name_kind_text(kind), width(kind)));
@@ -86,6 +88,12 @@ Task<std::uint64_t> UidAssigner::reserve(NameKind kind, std::uint64_t count) {
   CO_TRY(const std::int64_t last,
          co_await table_->increment(counter_row(), column, static_cast<std::int64_t>(count)));
   co_return static_cast<std::uint64_t>(last) - count + 1;
+}
+
+Task<void> UidAssigner::raise(NameKind kind, std::uint64_t uid) {
+  CO_TRY(const std::uint64_t last, co_await last_reserved(kind));
+  if (last < uid) CO_TRY_VOID(co_await reserve(kind, uid - last));
+  co_return Result<void>();
 }
 
 Task<std::uint64_t> UidAssigner::last_reserved(NameKind kind) {

@@ -35,11 +35,16 @@ class UidAssigner {
   // The id in a cell of the id family; kCorruption for another width.
   [[nodiscard]] Result<std::uint64_t> decode(NameKind kind, BytesView cell) const;
 
+  // The greatest id that the kind's width has room for.
+  [[nodiscard]] std::uint64_t largest(NameKind kind) const;
   // kTooLarge for an id that the kind's width has no room for, and for 0.
   [[nodiscard]] Result<void> check(NameKind kind, std::uint64_t uid) const;
 
   // Takes count new ids off the counter; the first of them. May pass the largest id: check() tells.
   Task<std::uint64_t> reserve(NameKind kind, std::uint64_t count);
+
+  // The counter stands at `uid` at least afterwards. Where others use it, more ids may be skipped.
+  Task<void> raise(NameKind kind, std::uint64_t uid);
 
   // The greatest id ever taken off the counter; 0 = none.
   Task<std::uint64_t> last_reserved(NameKind kind);

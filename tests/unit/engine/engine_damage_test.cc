@@ -1,145 +1,19 @@
 // Files of chunks that are damaged: what is not goes on being answered, written and sealed.
 #include <algorithm>
-#include <bit>
-#include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
-#include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/damaged_world.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
-using test::WorldPoints;
-
-constexpr std::int64_t kHour = 3'600'000;
-constexpr TimestampMs kNow = 1'700'000'000'000 / kHour * kHour;
-constexpr int kHosts = 24;
-constexpr const char* kChunks = "/data/engine/chunks";
-
-std::vector<std::string> hosts() {
-  std::vector<std::string> names;
-  for (int i = 0; i < kHosts; ++i) names.push_back(fmt::format("h{:02}", i));
-  return names;
-}
-
-// Four slots with two flushes each; the first two are sealed, and late points came for one of them.
-// Then some points that are only in the log.
-class Damaged {
- public:
-  explicit Damaged(std::uint32_t salt_buckets = 2) {
-    world.layout.salt_buckets = salt_buckets;
-    world.layout.span_ms = kHour;
-    world.options.log.commit_interval_ms = 0;
-    world.options.maintenance_ms = 3'600'000;  // only when asked
-    EXPECT_TRUE(world.open());
-    for (int slot = 0; slot < 4; ++slot) {
-      for (int part = 0; part < 2; ++part) {
-        put(kNow + slot * kHour + part * kHour / 2, 120);
-        EXPECT_TRUE(run_task(world.points->flush()));
-      }
-      world.clock.set(kNow + (slot + 1) * kHour + 1);
-      if (slot != 1) continue;
-      world.clock.advance(kHour / 2);
-      EXPECT_TRUE(run_task(world.points->seal()));
-    }
-    put(kNow + 1000, 20);
-    EXPECT_TRUE(run_task(world.points->flush()));
-    put(kNow + 4 * kHour, 20);
-    world.crash();
-  }
-
-  void put(TimestampMs from, int count) {
-    const auto ids = world.intern(hosts()).value();
-    PointBatch points;
-    for (int i = 0; i < count; ++i) {
-      for (std::size_t host = 0; host < ids.size(); ++host) {
-        const auto bits = static_cast<ValueBits>(random_());
-        const TimestampMs time = from + i * 10'000;
-        points.add(ids[host], time, bits, 0);
-        expected[{hosts()[host], time}] = {.bits = bits, .is_float = false};
-      }
-    }
-    const auto accepted = run_task(world.points->append(std::move(points)));
-    ASSERT_TRUE(accepted) << accepted.error().message;
-    ASSERT_TRUE(accepted->refused.empty());
-    ASSERT_TRUE(run_task(accepted->durable.wait()));
-  }
-
-  std::vector<std::string> tables() {
-    std::vector<std::string> paths;
-    for (const std::string& name : world.files->list(kChunks).value()) {
-      if (name.ends_with(".sst")) paths.push_back(fmt::format("{}/{}", kChunks, name));
-    }
-    return paths;
-  }
-
-  // How many hosts are answered, each rightly; the others fail as damaged.
-  int answered(TimeRange range = {.begin = 0, .end = INT64_MAX}) {
-    int answered = 0;
-    for (const std::string& host : hosts()) {
-      const Result<WorldPoints> found = read(host, range);
-      if (!found) {
-        EXPECT_EQ(found.error().code, Errc::kCorruption) << found.error().message;
-        EXPECT_THAT(found.error().message, testing::HasSubstr(host));
-        continue;
-      }
-      ++answered;
-      WorldPoints wanted;
-      for (const auto& [key, value] : expected) {
-        const bool inside = key.second >= range.begin && key.second < range.end;
-        if (key.first == host && inside) wanted.emplace(key, value);
-      }
-      std::string wrong;
-      for (const auto& [key, value] : wanted) {
-        const auto there = found->find(key);
-        if (there == found->end()) wrong += fmt::format(" {} is lost", key.second);
-        if (there != found->end() && there->second != value)
-          wrong += fmt::format(" {}", key.second);
-      }
-      EXPECT_EQ(wrong.substr(0, 200), "") << host;
-      EXPECT_EQ(found->size(), wanted.size()) << host;
-    }
-    return answered;
-  }
-
-  Result<WorldPoints> read(const std::string& host, TimeRange range) {
-    SeriesQuery query;
-    query.metric = "m";
-    query.filters = {{.type = FilterType::kLiteralOr, .key = "host", .pattern = host}};
-    const auto selection = run_task(world.points->select(std::move(query)));
-    if (!selection) return std::unexpected(selection.error());
-    WorldPoints found;
-    for (std::uint32_t shard = 0; shard < world.points->shard_count(); ++shard) {
-      const auto scan = world.points->scan(*selection, range, shard);
-      while (true) {
-        TRY(const std::vector<Block> blocks, run_task(scan->next()));
-        if (blocks.empty()) break;
-        for (const Block& block : blocks) {
-          for (std::size_t i = 0; i < block.size(); ++i) {
-            found[{host, block.times[i]}] = {.bits = block.values[i], .is_float = block.floats[i]};
-          }
-        }
-      }
-    }
-    return found;
-  }
-
-  test::EngineWorld world{1, kNow};
-  WorldPoints expected;
-
- private:
-  std::mt19937_64 random_{7};
-};
-
 // Whatever is damaged, new points are taken, flushed and sealed, and what was answered still is.
 void expect_goes_on(Damaged& data, const std::string& what) {
   const Result<void> opened = data.world.open();

@@ -175,6 +175,33 @@ TEST_F(MissingTest, ChunksWithoutNamesAreRefused) {
   }
 }
 
+TEST_F(MissingTest, ACutSegmentThatHadGrownIsMissed) {
+  for (int i = 0; i < 100; ++i) put(kNow + i, 300);
+  world_.crash();
+  const std::string last = paths(kLog, ".log").back();
+  const std::uint64_t cut = world_.files->size(last).value() / 2;
+  ASSERT_GT(cut, world_.options.log.segment_bytes_min);
+  const auto file = world_.files->open(last, OpenFile::kWrite).value();
+  ASSERT_TRUE(file->truncate(cut));
+  ASSERT_TRUE(file->sync());
+  ASSERT_TRUE(world_.open());
+  EXPECT_EQ(metric("halite_log_lost_ends_total"), 1);
+  ASSERT_TRUE(world_.close());
+}
+
+TEST_F(MissingTest, ASegmentThatWasMadeSmallAgainIsWhole) {
+  for (int i = 0; i < 100; ++i) put(kNow + i, 300);
+  const std::string last = paths(kLog, ".log").back();
+  const std::uint64_t before = world_.files->size(last).value();
+  ASSERT_TRUE(run_task(world_.points->seal()));
+  const std::string now = paths(kLog, ".log").back();
+  EXPECT_LT(world_.files->size(now).value(), before);
+  world_.crash();
+  ASSERT_TRUE(world_.open());
+  EXPECT_EQ(metric("halite_log_lost_ends_total"), 0);
+  ASSERT_TRUE(world_.close());
+}
+
 // RocksDB opens with what is left of its log, and says nothing.
 TEST_F(MissingTest, LostNamesAreMissed) {
   WorldPoints expected = put(kNow);

@@ -214,5 +214,38 @@ TEST_F(NameSweepTest, APowerCutAtAnyMomentLeavesWholeNames) {
   EXPECT_LE(values().size(), 20U);
 }
 
+// Their chunks are still there.
+TEST_F(NameSweepTest, IdsOfLostNamesAreNotGivenAgain) {
+  put({"a", "stays"});
+  settle();
+  reopen();  // these names are in a table of RocksDB's by now
+  std::vector<std::string> lost;
+  for (int i = 0; i < 20; ++i) lost.push_back(fmt::format("lost{}", i));
+  put(lost);
+  settle();
+  ASSERT_TRUE(world_.close());
+  for (const std::string& name : world_.files->list("/data/rocks").value()) {
+    if (name.ends_with(".log")) ASSERT_TRUE(world_.files->remove("/data/rocks/" + name));
+  }
+  for (const std::string& host : lost) sent_.erase({host, kStart});
+  world_.options.accept_lost_names = true;
+  open();
+  for (int start = 0; start < 2; ++start) {
+    const std::string goes = start == 0 ? "a" : "new0-0";
+    delete_points_of(goes);  // so that somebody looks which ids nobody has
+    sent_.erase({goes, kStart + 1});
+    settle();
+    world_.clock.advance(10'000);
+    settle();
+    EXPECT_THAT(values(), Not(Contains(goes)));
+    std::vector<std::string> now;
+    for (int i = 0; i < 30; ++i) now.push_back(fmt::format("new{}-{}", start, i));
+    put(now, kStart + 1);
+    expect_what_was_sent();
+    world_.options.accept_lost_names = false;
+    reopen();
+  }
+}
+
 }  // namespace
 }  // namespace halite::storage

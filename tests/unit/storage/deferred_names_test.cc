@@ -80,8 +80,7 @@ class DeferredNamesTest : public testing::Test {
 
   const SystemClock clock_;
   MemoryStore store_{clock_};
-  const std::shared_ptr<Table> table_ =
-      run_task(store_.open_table(uid_table_spec("tsdb-uid"))).value();
+  std::shared_ptr<Table> table_ = run_task(store_.open_table(uid_table_spec("tsdb-uid"))).value();
   ListedNames log_;
 };
 
@@ -215,6 +214,16 @@ TEST_F(DeferredNamesTest, RestoringWritesWhatIsMissingAndUndoesNoRename) {
     EXPECT_TRUE(cells(0).contains("ab:metrics=000002"));
     EXPECT_TRUE(cells(0).contains("xy:metrics=000001"));
   }
+}
+
+TEST_F(DeferredNamesTest, RestoringRaisesACounterThatFellBehind) {
+  const auto uids = open();
+  for (const char* const name : {"a", "b", "c"}) uid(*uids, name);
+  table_ = run_task(store_.open_table(uid_table_spec("another"))).value();
+  ASSERT_TRUE(run_task(restore_names(table_, {}, log_.logged)));
+  const auto after = open();
+  EXPECT_EQ(uid(*after, "d"), 4);
+  EXPECT_EQ(uid(*after, "b"), 2);
 }
 
 TEST_F(DeferredNamesTest, WhatNobodyLoggedIsRefused) {

@@ -1,0 +1,40 @@
+// Ids that chunks may hold though the names that had them are lost: another name with such an id
+// would show their points as its own.
+//
+//   Threads  one at a time; blocks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "common/task.h"
+#include "storage/engine/chunk_db.h"
+#include "storage/schema/row_layout.h"
+#include "storage/wide_column.h"
+
+namespace halite::storage::engine {
+
+class KeptIds {
+ public:
+  explicit KeptIds(std::shared_ptr<Table> settings) : settings_(std::move(settings)) {}
+
+  // By kind of name: no id up to this one is given to a name that is new. 0 = none is kept.
+  [[nodiscard]] Task<std::array<std::uint64_t, 3>> read() const;
+
+  struct Stored {
+    const ChunkDb& chunks;
+    std::shared_ptr<Table> names;
+    UidWidths widths;
+    std::uint32_t shard_count = 0;
+  };
+  // Keeps all ids that were ever given, by the counters or by what is in chunks, and durably so.
+  // Reads the key of every chunk. Where some cannot be read, many more ids are left out.
+  [[nodiscard]] Task<void> keep(Stored stored);
+
+ private:
+  const std::shared_ptr<Table> settings_;
+};
+
+}  // namespace halite::storage::engine
