@@ -45,7 +45,8 @@ Refused refused_by_store(const Error& error) {
     default:
       break;
   }
-  return {.reason = reason, .text = error.message};
+  const bool passes = error.code == Errc::kUnavailable || error.code == Errc::kTimeout;
+  return {.reason = reason, .text = error.message, .passes = passes};
 }
 
 bool is_storage_error(RefusalReason reason) {

@@ -27,7 +27,8 @@ inline constexpr std::array kRefusalReasons = {
 
 struct Refused {
   RefusalReason reason = RefusalReason::kIllegalArgument;
-  std::string text;  // OpenTSDB's words where it has any
+  std::string text;     // OpenTSDB's words where it has any
+  bool passes = false;  // the store is away: sent again later, the point may be taken
 };
 
 // As a metric's label: "illegal_argument".

@@ -86,6 +86,7 @@ Task<PutOutcome> SideWriter::put_json(std::unique_ptr<SideRound> round, std::str
   PutOutcome outcome{.success = *taken,
                      .failed = round->refused.size(),
                      .failures = {},
+                     .away = away_for(round->refused),
                      .durable = Completion::done()};
   for (const DraftRefusal& refusal : round->refused) {
     const std::string_view element = intake.texts[refusal.origin];

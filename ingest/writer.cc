@@ -92,6 +92,7 @@ Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
   PutOutcome outcome{.success = committed->taken,
                      .failed = refused.size(),
                      .failures = {},
+                     .away = away_for(refused),
                      .durable = std::move(committed->durable)};
   if (keep_failures) outcome.failures = failures_of(refused, intake.elements(), parsers->points);
   impl_->return_parsers(std::move(parsers), body.size());

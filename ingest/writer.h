@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,9 @@ struct PutOutcome {
   std::uint64_t success = 0;
   std::uint64_t failed = 0;
   std::vector<PutFailure> failures;  // in body order; empty where nobody wanted them
-  Completion durable;                // of the points that were taken
+  // Why the store was away for some of the points that failed: these are worth sending again.
+  std::optional<std::string> away;
+  Completion durable;  // of the points that were taken
 };
 
 class Writer {

@@ -37,6 +37,12 @@ struct NamedKey {
 
 }  // namespace
 
+std::optional<std::string> away_for(const std::vector<DraftRefusal>& refused) {
+  const auto found =
+      std::ranges::find_if(refused, [](const DraftRefusal& refusal) { return refusal.why.passes; });
+  return found == refused.end() ? std::nullopt : std::optional(found->why.text);
+}
+
 WriterCore::WriterCore(storage::PointStore& store_in, const Clock& clock, IngestOptions options_in,
                        prometheus::Registry& registry)
     : store(store_in),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct DraftRefusal {
   std::uint32_t origin = 0;
   Refused why;
 };
+
+// Why the store was away for some of them, if it was.
+[[nodiscard]] std::optional<std::string> away_for(const std::vector<DraftRefusal>& refused);
 
 struct Committed {
   std::uint64_t taken = 0;

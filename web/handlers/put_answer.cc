@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <iterator>
+#include <optional>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -12,6 +13,7 @@
 
 #include "common/json_string.h"
 #include "common/log.h"
+#include "web/error_map.h"
 
 namespace halite::web {
 
@@ -69,14 +71,19 @@ std::string counts_json(const Counts& counts, const std::vector<ingest::PutFailu
   return json;
 }
 
-Response answer_of(const Call& call, const Counts& counts,
-                   const std::vector<ingest::PutFailure>& failures) {
+Response answer_of(const Call& call, const Counts& counts, const ingest::PutOutcome& outcome) {
   const bool details = call.target.has("details");
   const bool good = counts.failed == 0 && counts.timeouts == 0;
+  // Agents drop what a 400 refuses, and send again what a 503 does.
+  const std::optional<Error> away =
+      outcome.away ? std::optional<Error>({Errc::kUnavailable, *outcome.away, {}}) : std::nullopt;
   if (details || call.target.has("summary")) {
-    return json_response(good ? 200 : 400, counts_json(counts, details ? &failures : nullptr));
+    const int bad = away ? http_status(away->code) : 400;
+    return json_response(good ? 200 : bad,
+                         counts_json(counts, details ? &outcome.failures : nullptr));
   }
   if (good) return json_response(204, "");
+  if (away) return error_response(call, *away);
   if (counts.timeouts != 0) {
     log::warn("put: {} points were not durable within sync_timeout", counts.timeouts);
     return error_response(call, 400,
@@ -102,11 +109,11 @@ asio::awaitable<Response> put_answer(Call& call, Result<ingest::PutOutcome> take
   if (timeout_ms > 0) finished = co_await finished_within(outcome.durable, timeout_ms);
   if (!finished) {
     counts.timeouts = std::exchange(counts.success, 0);
-    co_return answer_of(call, counts, outcome.failures);
+    co_return answer_of(call, counts, outcome);
   }
   const Result<void> durable = co_await outcome.durable.wait();
   if (!durable) co_return error_response(call, durable.error());
-  co_return answer_of(call, counts, outcome.failures);
+  co_return answer_of(call, counts, outcome);
 }
 
 }  // namespace halite::web

@@ -206,6 +206,18 @@ TEST(PutJsonBody, StoreMayRefuseSinglePoints) {
   EXPECT_EQ(outcome.failures[1].error, "Storage exception: gone");
   EXPECT_EQ(outcome.failures[2].error, "Please throttle");
   EXPECT_EQ(outcome.failures[3].error, "Timeout exception");
+  EXPECT_EQ(outcome.away, "gone");
+}
+
+TEST(PutJsonBody, PointsThatWillNeverBeTakenAreNotWorthSendingAgain) {
+  WriterFixture fixture;
+  fixture.store.refuse = [](const auto& refused) -> std::optional<Error> {
+    if (refused.time == 1000) return error_of(Errc::kOverloaded, "no room for new series");
+    return error_of(Errc::kInvalidArgument, "too old");
+  };
+  const PutOutcome outcome = put(fixture, array({point("m", 1, "1"), point("m", 2, "2")}));
+  EXPECT_EQ(outcome.failed, 2U);
+  EXPECT_EQ(outcome.away, std::nullopt);
 }
 
 TEST(PutJsonBody, StoreThatTakesNothingFailsTheBody) {
