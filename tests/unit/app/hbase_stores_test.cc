@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
+#include "app/hbase_tool.h"
 #include "app/stores.h"
 #include "tests/support/fake_region_server.h"
 #include "tests/support/run_task.h"
@@ -22,6 +23,7 @@ namespace {
 using storage::Block;
 using storage::HistogramBlock;
 using test::run_task;
+using testing::HasSubstr;
 
 constexpr std::int64_t kHour = 1'356'998'400;
 constexpr TimeRange kDay = {kHour * 1000, (kHour + 86'400) * 1000};
@@ -146,6 +148,29 @@ TEST_F(HBaseStoresTest, ADaemonThatHasJustBegunAnswersHistograms) {
                                              "a",
                                              "\x2A"
                                              "b"));
+}
+
+TEST_F(HBaseStoresTest, TheToolTellsTheTtlAndLowersItOnlyWhereThatIsAskedFor) {
+  const auto create = [this](std::int64_t ttl_ms) {
+    options_.layout.ttl_ms = ttl_ms;
+    auto told = create_hbase_tables(options_);
+    EXPECT_TRUE(told) << told.error().message;
+    return told ? *std::move(told) : std::string();
+  };
+  constexpr std::int64_t kWeekMs = 7 * 86'400'000;
+  create(kWeekMs);
+  const std::string week = hbase_.attribute("tsdb", "t", "TTL");
+  EXPECT_THAT(create(kWeekMs), HasSubstr("tsdb          was there and stays as it is\n"));
+  EXPECT_THAT(create(0), HasSubstr("was there; its TTL was " + week + " s and is now none\n"));
+  const std::string kept = create(kWeekMs);
+  EXPECT_THAT(kept, HasSubstr("was there and stays as it is\n"));
+  EXPECT_THAT(kept, HasSubstr("longer than storage.ttl_ms asks for, " + week + " s: --lower-ttl"));
+  EXPECT_EQ(hbase_.attribute("tsdb", "t", "TTL"), "2147483647");
+  options_.hbase.store.tables.lower_ttl = true;
+  const std::string lowered = create(kWeekMs);
+  EXPECT_THAT(lowered, HasSubstr("its TTL was none and is now " + week + " s\n"));
+  EXPECT_THAT(lowered, Not(HasSubstr("longer than")));
+  EXPECT_EQ(hbase_.attribute("tsdb", "t", "TTL"), week);
 }
 
 }  // namespace
