@@ -127,6 +127,30 @@ void tell_table(const TableDescriptor& table, Report& report) {
               attribute(table.attributes, "NORMALIZATION_ENABLED", "as HBase's"));
 }
 
+std::string ttl_text(const TableDescriptor& table) {
+  const std::int64_t ttl_s = storage::ttl_s_of(table.families.front());
+  return ttl_s == storage::kForEverS ? "none" : fmt::format("{} s", ttl_s);
+}
+
+// A table that was there before; only its TTL may have become another.
+void tell_kept(const Options& options, const TableDescriptor& before, const TableDescriptor& table,
+               Report& report) {
+  if (ttl_text(before) == ttl_text(table)) {
+    report.line(table.name, "was there and stays as it is");
+  } else {
+    report.line(table.name, "was there; its TTL was {} and is now {}", ttl_text(before),
+                ttl_text(table));
+  }
+  const storage::HBaseTableOptions& tables = options.hbase.store.tables;
+  const std::int64_t wanted_s = storage::ttl_s_for(cell_ttl_ms(options.layout), tables);
+  if (!tables.expire || storage::ttl_s_of(table.families.front()) <= wanted_s) return;
+  report.line(
+      "TTL",
+      "longer than storage.ttl_ms asks for, {} s: --lower-ttl lowers it, which deletes what "
+      "is older for all who use the table",
+      wanted_s);
+}
+
 // What is written to needs a memstore each; there has to be room for all of them to fill.
 void tell_memory(const TablePlan& plan, const TableDescriptor& table, Report& report) {
   const auto servers = static_cast<double>(std::max<std::size_t>(1, plan.servers.size()));
@@ -217,8 +241,12 @@ Result<std::string> create_hbase_tables(const Options& options) {
   TRY(const auto table, find_point_table(wanted, *cluster.store, cluster.executor));
   if (!table) return fail(Errc::kUnavailable, "the table of points came and went");
   Report report;
-  report.line(table->name, "{}", before ? "was there and stays as it is" : "made");
-  if (!before) tell_plan(wanted, plan.regions, report);
+  if (before) {
+    tell_kept(wanted, *before, *table, report);
+  } else {
+    report.line(table->name, "made");
+    tell_plan(wanted, plan.regions, report);
+  }
   tell_table(*table, report);
   tell_memory(plan, *table, report);
   return report.take();

@@ -36,6 +36,7 @@ struct ServeFlags {
   std::string hbase_root;
   std::vector<std::string> set;  // NAME=VALUE
   bool print_config = false;
+  bool lower_ttl = false;
 };
 
 // Where settings come from.
@@ -108,6 +109,7 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
     fmt::print(stderr, "halite: {}\n", known.error().message);
     return kUsage;
   }
+  options.hbase.store.tables.lower_ttl = flags.lower_ttl;
   const Result<std::string> told = tool(options);
   if (!told) {
     fmt::print(stderr, "halite: {}\n", told.error().message);
@@ -194,6 +196,10 @@ int run(int argc, char** argv) {
   CLI::App* const create =
       hbase->add_subcommand("create-tables", "Make the tables, cut for the cluster as it is");
   declare_settings_flags(*create, flags);
+  create->add_flag(
+      "--lower-ttl", flags.lower_ttl,
+      "Tables with a longer TTL get that of the settings, too: HBase then deletes what "
+      "is older, for all who use them");
   CLI::App* const regions = hbase->add_subcommand("regions", "Show the regions of the points");
   declare_settings_flags(*regions, flags);
   if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {

@@ -119,7 +119,7 @@ class OpenedStores final : public Stores {
     meta.annotations.exclusive = !shared;
     meta.track.series_max = cells.series_max;
     TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(meta_parts), meta)));
-    TRY_VOID(open_sides(options, clock, registry));
+    TRY_VOID(open_sides(options, cells, clock, registry));
     // Where series have more than points and metadata that is asked for, none is forgotten.
     const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
     const bool sides = rollups_ != nullptr || histograms_ != nullptr;
@@ -276,8 +276,8 @@ class OpenedStores final : public Stores {
 
   // Rollups and histograms, where there are any. Their rows are OpenTSDB's; histograms lie among
   // the points where those have such rows, too.
-  Result<void> open_sides(const Options& options, const Clock& clock,
-                          prometheus::Registry& registry) {
+  Result<void> open_sides(const Options& options, const storage::CellPointStoreOptions& cells,
+                          const Clock& clock, prometheus::Registry& registry) {
     TRY(std::optional<storage::RollupConfig> rollups, rollup_config(options));
     TRY(const std::optional<storage::HistogramConfig> histograms, histogram_config(options));
     const bool opentsdb = options.store != "engine" && options.row_layout == "opentsdb";
@@ -286,7 +286,6 @@ class OpenedStores final : public Stores {
         OpentsdbLayout::make({.widths = options.layout.widths,
                               .salt_width = salt_width,
                               .salt_buckets = options.layout.salt_buckets}));
-    const storage::CellPointStoreOptions& cells = options.cells;
     if (rollups) {
       storage::RollupTables::Parts parts{.store = *wide_,
                                          .series = points_->series(),
@@ -306,7 +305,7 @@ class OpenedStores final : public Stores {
           .rows = rows,
           .scan = cells.scan,
           .table = opentsdb ? cells.data_table : cells.data_table + "-histogram",
-          .cell_ttl_ms = app::cell_ttl_ms(options.layout),
+          .cell_ttl_ms = cells.cell_ttl_ms,
           .settings_table = cells.settings_table,
           .clock = clock,
           .registry = registry};

@@ -24,24 +24,11 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr auto kEnabledPause = std::chrono::milliseconds(100);
-constexpr std::int64_t kForEver = 2'147'483'647;  // HBase's word for no TTL, in seconds
 // The order of our families, which HBase does not keep; a table with this is one that we made.
 const std::string kFamiliesKey = "halite.families";
 
-// HBase's TTL in seconds for ours, which is exact.
-std::int64_t server_ttl_s(std::int64_t ttl_ms, const HBaseTableOptions& options) {
-  if (ttl_ms == 0 || !options.expire) return kForEver;
-  const std::int64_t ttl_s = (ttl_ms + options.expire_slack_ms + 999) / 1000;
-  return std::min(ttl_s, kForEver);
-}
-
-std::int64_t ttl_s_of(const hbase::FamilyDescriptor& family) {
-  const auto found = family.attributes.find("TTL");
-  if (found == family.attributes.end() || found->second == "FOREVER") return kForEver;
-  std::int64_t ttl_s = kForEver;
-  const std::string& text = found->second;
-  std::from_chars(text.data(), text.data() + text.size(), ttl_s);
-  return ttl_s;
+std::string ttl_text(std::int64_t ttl_s) {
+  return ttl_s == kForEverS ? "for ever" : fmt::format("for {} s", ttl_s);
 }
 
 std::string family_names(const TableSpec& spec) {
@@ -63,12 +50,13 @@ hbase::TableDescriptor description_of(const std::string& name, const TableSpec& 
   for (const FamilySpec& family : spec.families) {
     hbase::FamilyDescriptor& made = table.families.emplace_back();
     made.name = family.name;
-    made.attributes = {{"VERSIONS", "1"},
-                       {"BLOOMFILTER", options.bloom_filter},
-                       {"BLOCKCACHE", options.block_cache ? "true" : "false"},
-                       {"COMPRESSION", options.compression},
-                       {"DATA_BLOCK_ENCODING", options.encoding},
-                       {"TTL", std::to_string(server_ttl_s(family.ttl_ms, options))}};
+    made.attributes = {
+        {"VERSIONS", "1"},
+        {"BLOOMFILTER", options.bloom_filter},
+        {"BLOCKCACHE", options.block_cache ? "true" : "false"},
+        {"COMPRESSION", options.compression},
+        {"DATA_BLOCK_ENCODING", options.encoding},
+        {"TTL", std::to_string(options.expire ? ttl_s_for(family.ttl_ms, options) : kForEverS)}};
   }
   return table;
 }
@@ -95,6 +83,21 @@ std::vector<FamilySpec> families_of(const hbase::TableDescriptor& table, const T
 }
 
 }  // namespace
+
+std::int64_t ttl_s_for(std::int64_t ttl_ms, const HBaseTableOptions& options) {
+  if (ttl_ms == 0) return kForEverS;
+  const std::int64_t ttl_s = (ttl_ms + options.expire_slack_ms + 999) / 1000;
+  return std::min(ttl_s, kForEverS);
+}
+
+std::int64_t ttl_s_of(const hbase::FamilyDescriptor& family) {
+  const auto found = family.attributes.find("TTL");
+  if (found == family.attributes.end() || found->second == "FOREVER") return kForEverS;
+  std::int64_t ttl_s = kForEverS;
+  const std::string& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), ttl_s);
+  return ttl_s;
+}
 
 HBaseStore::HBaseStore(HBaseStoreOptions options, const Clock& clock,
                        prometheus::Registry& registry)
@@ -156,27 +159,47 @@ Task<void> HBaseStore::await_enabled(std::string name) {
   }
 }
 
-// A table of ours follows the setting; in others we only see to it that it can be kept.
+// What a shorter TTL removes is gone for all who use the table: it comes only where it is asked
+// for, or the daemon that starts last would decide for all. Tables that others made stay as they
+// are.
 Task<void> HBaseStore::settle_expiry(hbase::TableDescriptor found, TableSpec spec) {
-  const bool ours = found.attributes.contains(kFamiliesKey);
+  const HBaseTableOptions& options = options_.tables;
+  const bool ours = found.attributes.contains(kFamiliesKey) && options.expire;
   bool changed = false;
   for (const FamilySpec& family : spec.families) {
     const auto at = std::ranges::find(found.families, family.name, &hbase::FamilyDescriptor::name);
     if (at == found.families.end()) continue;  // checked before
     const std::int64_t has_s = ttl_s_of(*at);
-    const std::int64_t wanted_s = server_ttl_s(family.ttl_ms, options_.tables);
-    if (has_s == wanted_s || !options_.tables.expire) continue;
-    if (ours) {
+    const std::int64_t wanted_s = ttl_s_for(family.ttl_ms, options);
+    if (has_s == wanted_s) continue;
+    if (ours && (has_s < wanted_s || options.lower_ttl)) {
+      log::info("the HBase table {}:{} kept its cells {}, from now on {}", found.name, family.name,
+                ttl_text(has_s), ttl_text(wanted_s));
       at->attributes["TTL"] = std::to_string(wanted_s);
       changed = true;
     } else if (has_s < wanted_s) {
-      log::warn("HBase removes cells of {}:{} after {} s, before the time to live set here",
-                found.name, family.name, has_s);
+      warn_once(
+          fmt::format("HBase keeps cells of {}:{} {}, too short for the time to live set "
+                      "here, {}: what is older is gone",
+                      found.name, family.name, ttl_text(has_s), ttl_text(wanted_s)));
+    } else if (ours) {
+      warn_once(
+          fmt::format("HBase keeps cells of {}:{} {}, longer than the time to live set here, "
+                      "{}: what is older is hidden here and stays there for others",
+                      found.name, family.name, ttl_text(has_s), ttl_text(wanted_s)));
     }
   }
   if (!changed) co_return Result<void>();
-  log::info("setting the time to live of the HBase table {}", found.name);
   co_return co_await client_.modify_table(std::move(found));
+}
+
+// A start opens one table several times.
+void HBaseStore::warn_once(std::string text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!warnings_.insert(text).second) return;
+  }
+  log::warn("{}", text);
 }
 
 std::shared_ptr<HBaseTable> HBaseStore::table_of(const std::string& name, const TableSpec& spec) {

@@ -7,7 +7,9 @@
 //            machines that write the same cells have to agree; of two writes, the later stamp wins.
 //   Deletes  hide what is there and whatever is written later with a time at or before theirs.
 //            Stamped writes of this process always come after; so does what the same call puts.
-//   TTL      ours hides cells exactly; HBase's own, a little longer, removes them.
+//   TTL      ours hides cells exactly; HBase's own, a little longer, removes them. A table that is
+//            there gets a longer one where the spec's is, never by itself a shorter one: others
+//            may have promised what it holds.
 //   Empty    to compare-and-put, a cell with an empty value that appears at the same moment looks
 //            like none.
 //
@@ -20,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include <prometheus/registry.h>
@@ -34,7 +37,7 @@ namespace halite::storage {
 
 class HBaseTable;
 
-// What a new table gets; one that is there keeps what it has.
+// What a new table gets; one that is there keeps what it has, but for a longer TTL.
 struct HBaseTableOptions {
   bool create = true;                     // false: a table that is not there is kNotFound
   std::string compression = "GZ";         // COMPRESSION of its families
@@ -43,6 +46,7 @@ struct HBaseTableOptions {
   bool block_cache = true;                // BLOCKCACHE: what is read stays in the servers' memory
   bool expire = true;                     // gives them a TTL, too: HBase's servers keep real time
   std::int64_t expire_slack_ms = 60'000;  // so much later, as clocks differ
+  bool lower_ttl = false;                 // also of a table that is there: that deletes, for all
 };
 
 struct HBaseStoreOptions {
@@ -53,6 +57,12 @@ struct HBaseStoreOptions {
   std::uint32_t enabled_ms_max = 60'000;  // how long to wait for a table that somebody else makes
   std::size_t range_filter_max = 1'000;   // ranges of one scan that a server is told at a time
 };
+
+// HBase's TTL in seconds: of a family as it is, and the one that goes with a TTL of ours, which is
+// exact.
+inline constexpr std::int64_t kForEverS = 2'147'483'647;  // HBase's word for none
+[[nodiscard]] std::int64_t ttl_s_of(const hbase::FamilyDescriptor& family);
+[[nodiscard]] std::int64_t ttl_s_for(std::int64_t ttl_ms, const HBaseTableOptions& options);
 
 class HBaseStore final : public WideColumnStore {
  public:
@@ -76,6 +86,7 @@ class HBaseStore final : public WideColumnStore {
   Task<hbase::TableDescriptor> find_or_create(std::string name, TableSpec spec);
   Task<void> await_enabled(std::string name);
   Task<void> settle_expiry(hbase::TableDescriptor found, TableSpec spec);
+  void warn_once(std::string text);
   std::shared_ptr<HBaseTable> table_of(const std::string& name, const TableSpec& spec);
 
   static boost::asio::awaitable<void> look_again(const HBaseStore& store);
@@ -87,6 +98,7 @@ class HBaseStore final : public WideColumnStore {
   mutable std::atomic<bool> looking_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<HBaseTable>> tables_;  // guarded by mutex_
+  std::set<std::string> warnings_;                             // given; guarded by mutex_
 };
 
 }  // namespace halite::storage

@@ -36,17 +36,30 @@ Task<void> put_and_read(std::shared_ptr<Table> table) {
   co_return Result<void>();
 }
 
-TEST_F(HBaseStoreTest, TablesGetATtlAndFollowTheSetting) {
-  const auto store = open(options_);
+TEST_F(HBaseStoreTest, TablesGetATtlWhichIsLoweredOnlyWhereThatIsAskedFor) {
+  auto store = open(options_);
   const std::string name = options_.table_prefix + "points";
+  const auto ttl = [&store, &name] {
+    return run_task(store->client().describe_table(name))
+        .value()
+        ->families.at(0)
+        .attributes.at("TTL");
+  };
   ASSERT_TRUE(run_task(store->open_table(points(86'400'000))));
-  auto made = run_task(store->client().describe_table(name)).value();
-  EXPECT_EQ(made->families.at(0).attributes.at("TTL"), "86460");  // a minute more than ours
+  EXPECT_EQ(ttl(), "86460");  // a minute more than ours
+  ASSERT_TRUE(run_task(store->open_table(points(3'600'000))));
+  EXPECT_EQ(ttl(), "86460");
   const auto table = run_task(store->open_table(points(0)));
   ASSERT_TRUE(table) << table.error().message;
-  made = run_task(store->client().describe_table(name)).value();
-  EXPECT_EQ(made->families.at(0).attributes.at("TTL"), "2147483647");
+  EXPECT_EQ(ttl(), "2147483647");
   EXPECT_TRUE(run_task(put_and_read(*table)));
+  ASSERT_TRUE(run_task(store->open_table(points(3'600'000))));
+  EXPECT_EQ(ttl(), "2147483647");
+  EXPECT_TRUE(run_task(store->close()));
+  options_.tables.lower_ttl = true;
+  store = open(options_);
+  ASSERT_TRUE(run_task(store->open_table(points(3'600'000))));
+  EXPECT_EQ(ttl(), "3660");
   EXPECT_TRUE(run_task(store->close()));
 }
 

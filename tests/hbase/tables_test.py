@@ -64,6 +64,16 @@ class TablesTest(unittest.TestCase):
         self.assertIn("4, cut at salts; HBase cuts them again as they grow", told)
         self.assertEqual(len(self.regions(tables, "salty-tsdb")), 4)
 
+    def test_a_ttl_is_lowered_only_where_that_is_asked_for(self):
+        def create(ttl, *more):
+            return self.told("hbase", "create-tables", *settings(Tables.of_environment(), "ttl-", {"storage.ttl_ms": ttl}), *more)
+
+        self.assertIn("made", create("90d"))
+        kept = create("7d")
+        self.assertIn("was there and stays as it is", kept)
+        self.assertIn("--lower-ttl", kept)
+        self.assertIn("its TTL was", create("7d", "--lower-ttl"))
+
     def test_too_few_regions_are_refused_before_anything_is_made(self):
         tables = Tables.of_environment()
         refused = self.halite("hbase", "create-tables", *settings(tables, "few-", {**RING, "hbase.regions_max": 3}))

@@ -18,6 +18,20 @@ void FakeHBaseData::add_table(const std::string& table, const std::vector<Bytes>
   tables_.try_emplace(table);
 }
 
+void FakeHBaseData::drop_table(const std::string& table) {
+  std::erase_if(regions_, [&table](const FakeRegion& region) { return region.table == table; });
+  tables_.erase(table);
+  disabled_.erase(table);
+}
+
+void FakeHBaseData::set_disabled(const std::string& table, bool disabled) {
+  if (disabled) {
+    disabled_.insert(table);
+  } else {
+    disabled_.erase(table);
+  }
+}
+
 FakeRegion* FakeHBaseData::region_of(const std::string& table, BytesView row) {
   const auto found = std::ranges::find_if(regions_, [&](const FakeRegion& region) {
     return region.table == table && region.contains(row);

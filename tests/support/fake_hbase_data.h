@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,11 @@ class FakeHBaseData {
  public:
   // Cut at the keys; all regions on server 0.
   void add_table(const std::string& table, const std::vector<Bytes>& split_keys = {});
+  [[nodiscard]] bool has_table(const std::string& table) const { return tables_.contains(table); }
+  void drop_table(const std::string& table);
+  // Regions of a disabled table are nowhere.
+  void set_disabled(const std::string& table, bool disabled);
+  [[nodiscard]] bool disabled(const std::string& table) const { return disabled_.contains(table); }
   [[nodiscard]] std::vector<FakeRegion>& regions() { return regions_; }
   [[nodiscard]] const std::vector<FakeRegion>& regions_const() const { return regions_; }
   [[nodiscard]] FakeRegion* region_of(const std::string& table, BytesView row);
@@ -71,6 +77,7 @@ class FakeHBaseData {
 
   std::vector<FakeRegion> regions_;
   std::map<std::string, Rows> tables_;
+  std::set<std::string> disabled_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> nonces_;
   std::uint64_t now_ = 1'700'000'000'000;
 };

@@ -75,6 +75,7 @@ FakeAnswer FakeRegionCalls::run(const FakeRequest& request, const FakeReaction& 
   if (request.method == "Mutate") return mutate(request);
   if (request.method == "Multi") return multi(request, reaction);
   if (request.method == "Scan") return scans_.scan(request);
+  if (FakeMaster::does(request.method)) return master_.run(request);
   return refusal({"exceptions.UnsupportedOperation", "no method " + request.method, true});
 }
 
@@ -95,7 +96,8 @@ std::optional<FakeException> FakeRegionCalls::check_region(const FakeRequest& re
                                                            BytesView name, BytesView row,
                                                            FakeRegion*& region) {
   region = data_.region_named(name);
-  if (region == nullptr || region->server != request.server) {
+  const bool here = region != nullptr && region->server == request.server;
+  if (!here || data_.disabled(region->table)) {
     return FakeException{"NotServingRegionException", Bytes(name) + " is not online", false};
   }
   if (!region->contains(row)) {
@@ -109,7 +111,9 @@ FakeAnswer FakeRegionCalls::get(const FakeRequest& request) {
   pb::GetResponse response;
   Bytes cellblock;
   if (table_of(message.region().value()) == kFakeMeta) {
-    append_cell(cellblock, {message.get().row(), "table", "state", 1, Bytes("\x08\x00", 2)});
+    const bool disabled = data_.disabled(message.get().row());
+    const Bytes state(disabled ? "\x08\x01" : "\x08\x00", 2);
+    append_cell(cellblock, {message.get().row(), "table", "state", 1, state});
     response.mutable_result()->set_associated_cell_count(1);
     return answer(response, std::move(cellblock));
   }

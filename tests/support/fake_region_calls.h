@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/support/fake_answer.h"
+#include "tests/support/fake_master.h"
 #include "tests/support/fake_region_scans.h"
 #include "tests/support/fake_region_server.h"
 
@@ -14,13 +15,14 @@ namespace halite::test {
 class FakeRegionCalls {
  public:
   explicit FakeRegionCalls(std::vector<storage::hbase::Endpoint> servers)
-      : servers_(std::move(servers)), scans_(servers_, data_) {}
+      : servers_(std::move(servers)), scans_(servers_, data_), master_(servers_, data_) {}
 
   // Table, row and actions of it.
   [[nodiscard]] static FakeCall describe(const FakeRequest& request);
   FakeAnswer run(const FakeRequest& request, const FakeReaction& reaction);
 
   FakeHBaseData& data() { return data_; }
+  [[nodiscard]] const FakeMaster& master() const { return master_; }
   void set_rows_per_answer(std::size_t rows) { scans_.set_rows_per_answer(rows); }
 
  private:
@@ -37,6 +39,7 @@ class FakeRegionCalls {
   const std::vector<storage::hbase::Endpoint> servers_;
   FakeHBaseData data_;
   FakeRegionScans scans_;  // of data_
+  FakeMaster master_;
 };
 
 }  // namespace halite::test

@@ -66,7 +66,8 @@ FakeAnswer FakeRegionScans::scan_meta(const pb::ScanRequest& request) const {
     append_cell(cellblock, {name, "info", "seqnumDuringOpen", 1, sequence});
     append_cell(cellblock, {name, "info", "server", 1, address});
     append_cell(cellblock, {name, "info", "serverstartcode", 1, start_code});
-    append_cell(cellblock, {name, "info", "state", 1, "OPEN"});
+    const Bytes state = data_.disabled(table) ? "CLOSED" : "OPEN";
+    append_cell(cellblock, {name, "info", "state", 1, state});
     response.add_cells_per_result(5);
     response.add_partial_flag_per_result(false);
   }
@@ -81,7 +82,8 @@ std::optional<FakeException> FakeRegionScans::open_scan(const FakeRequest& reque
   const pb::Scan& scan = message.scan();
   FakeRegion* region = nullptr;
   region = data_.region_named(message.region().value());
-  if (region == nullptr || region->server != request.server) {
+  const bool here = region != nullptr && region->server == request.server;
+  if (!here || data_.disabled(region->table)) {
     return FakeException{"NotServingRegionException", "the region is not online", false};
   }
   OpenScan opened{*region, {}, scan, 0};
@@ -119,7 +121,8 @@ FakeAnswer FakeRegionScans::scan(const FakeRequest& request) {
   }
   OpenScan& open = found->second;
   const FakeRegion* const region = data_.region_named(open.region.full_name());
-  if (region == nullptr || region->server != request.server) {
+  const bool here = region != nullptr && region->server == request.server;
+  if (!here || data_.disabled(region->table)) {
     open_.erase(found);
     return refusal({"NotServingRegionException", "Region has changed on the scanner", false});
   }

@@ -296,6 +296,20 @@ void FakeHBase::add_table(const std::string& table, const std::vector<Bytes>& sp
   world_->on_thread([&] { world_->data().add_table(table, split_keys); });
 }
 
+void FakeHBase::drop_table(const std::string& table) {
+  world_->on_thread([&] { world_->data().drop_table(table); });
+}
+
+void FakeHBase::set_disabled(const std::string& table, bool disabled) {
+  world_->on_thread([&] { world_->data().set_disabled(table, disabled); });
+}
+
+std::string FakeHBase::attribute(const std::string& table, const std::string& family,
+                                 const std::string& name) const {
+  return world_->on_thread(
+      [&] { return world_->region_calls().master().attribute(table, family, name); });
+}
+
 void FakeHBase::move_region(const std::string& table, const Bytes& row, std::size_t server,
                             bool told) {
   world_->on_thread([&] {

@@ -8,9 +8,9 @@
 //   });
 //   options.registry = {hbase.endpoint(0)};
 //
-// They speak the protocol's frames, serve hbase:meta from the list of regions, and do Get, Mutate,
-// Multi and Scan (of filters, those of rows: fake_scan_filter.h) on rows in memory. Every call is
-// first shown to the script.
+// They speak the protocol's frames, are the master of tables (the first one), serve hbase:meta from
+// the list of regions, and do Get, Mutate, Multi and Scan (of filters, those of rows:
+// fake_scan_filter.h) on rows in memory. Every call is first shown to the script.
 //
 //   Threads  one of its own; any call from any thread. The script runs on that thread.
 #pragma once
@@ -66,6 +66,8 @@ class FakeHBase {
   [[nodiscard]] storage::hbase::Endpoint endpoint(std::size_t server) const;
 
   void add_table(const std::string& table, const std::vector<Bytes>& split_keys = {});
+  void drop_table(const std::string& table);
+  void set_disabled(const std::string& table, bool disabled);
   // The region of that row; `told`: hbase:meta says so at once.
   void move_region(const std::string& table, const Bytes& row, std::size_t server,
                    bool told = true);
@@ -83,6 +85,9 @@ class FakeHBase {
   [[nodiscard]] std::size_t calls(const std::string& method) const;  // seen so far, by all servers
   [[nodiscard]] std::size_t connections() const;                     // ever made
   [[nodiscard]] std::size_t bytes_read(std::size_t server) const;    // of requests
+  // Of a table that was made through the master; empty = it has none.
+  [[nodiscard]] std::string attribute(const std::string& table, const std::string& family,
+                                      const std::string& name) const;
   // "family:qualifier=value", by commas.
   [[nodiscard]] std::string row_text(const std::string& table, const Bytes& row) const;
   [[nodiscard]] std::size_t row_count(const std::string& table) const;

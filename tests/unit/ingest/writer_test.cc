@@ -9,9 +9,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
 
 #include "common/log.h"
+#include "tests/support/log_capture.h"
 #include "tests/unit/ingest/writer_fixture.h"
 
 namespace halite::ingest {
@@ -61,28 +61,12 @@ TEST(PutJsonBody, ForgottenSeriesAreLookedUpAgain) {
   EXPECT_THAT(fixture.store.interned(), ElementsAre(1U, 1U));
 }
 
-// All that is logged while it lives.
-class LogCapture {
- public:
-  LogCapture() : before_(spdlog::default_logger()) {
-    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
-    sink->set_pattern("%v");
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", std::move(sink)));
-  }
-  ~LogCapture() { spdlog::set_default_logger(before_); }
-  [[nodiscard]] std::string text() const { return text_.str(); }
-
- private:
-  std::ostringstream text_;
-  std::shared_ptr<spdlog::logger> before_;
-};
-
 // The answer without details sends its reader to the log.
 TEST(PutJsonBody, RefusedPointsAreLoggedUpToAMaximumASecond) {
   IngestOptions options;
   options.limits.refused_log_lines_max = 2;
   WriterFixture fixture(options);
-  const LogCapture log;
+  const test::LogCapture log;
   put(fixture, point("m", 1, "\"x\""));
   put(fixture, point("m", 2, "\"y\\n\""));
   EXPECT_THAT(log.text(), testing::HasSubstr("put: point refused: \""));
