@@ -73,6 +73,7 @@ struct Server::Parts {
   std::unique_ptr<ingest::RollupWriter> rollups;
   std::unique_ptr<ingest::HistogramWriter> histograms;  // null: off
   std::unique_ptr<query::QueryEngine> engine;
+  std::unique_ptr<storage::SeriesCensus> census;
   std::unique_ptr<web::WebServer> web;
   std::unique_ptr<OwnMetrics> own_metrics;
   std::unique_ptr<web::WaitingRoom> waiting_room;  // null: nobody has to wait
@@ -105,6 +106,7 @@ Result<void> Server::Parts::open_data() {
   if (stores->histograms() != nullptr) {
     histograms = std::make_unique<ingest::HistogramWriter>(*writer, *stores->histograms());
   }
+  census = stores->make_census(clock, query_threads.get_executor());
   engine = std::make_unique<query::QueryEngine>(
       stores->points(), clock, options.query, options.skip_unknown_values,
       query_threads.get_executor(), registry, &stores->metadata(),
@@ -149,6 +151,10 @@ Result<void> Server::Parts::listen() {
                                      .clock = clock,
                                      .registry = registry,
                                      .version = version_info(),
+                                     .store_name = options.store,
+                                     .started_ms = clock.now_ms(),
+                                     .census = census.get(),
+                                     .slots = [&kept = *stores] { return kept.slot_cycles(); },
                                      .config = [texts = settings] { return texts; },
                                      .drop_caches = [&kept = *stores] { kept.drop_caches(); },
                                      .log_lines = last_log_lines,
@@ -189,10 +195,12 @@ Result<void> Server::stop() {
   Parts& parts = *parts_;
   parts.waiting_room.reset();
   if (parts.own_metrics) parts.own_metrics->stop();
+  if (parts.census) parts.census->stop();
   if (parts.web) parts.web->stop();
   parts.query_threads.join();  // no session is left to ask
   parts.own_metrics.reset();
   parts.web.reset();
+  parts.census.reset();
   parts.engine.reset();
   parts.histograms.reset();
   parts.rollups.reset();

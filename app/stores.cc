@@ -50,6 +50,7 @@ class OpenedPoints {
   [[nodiscard]] virtual storage::UidTable& uids() = 0;
   [[nodiscard]] virtual storage::SeriesRegistry& series() = 0;
   [[nodiscard]] virtual Result<void> health() const = 0;
+  [[nodiscard]] virtual std::vector<storage::SlotCycle> slot_cycles() const = 0;
   virtual void forget_series(storage::Metadata& except, bool names) = 0;
   virtual Task<void> close() = 0;
 };
@@ -64,6 +65,10 @@ class Opened final : public OpenedPoints {
   [[nodiscard]] Result<void> health() const override {
     if constexpr (requires { store_->health(); }) return store_->health();
     return {};  // cells have no health but that of the store they are in
+  }
+  [[nodiscard]] std::vector<storage::SlotCycle> slot_cycles() const override {
+    if constexpr (requires { store_->slot_cycles(); }) return store_->slot_cycles();
+    return {};
   }
   // Series without points, and their names, but for those that metadata knows.
   void forget_series(storage::Metadata& except, bool names) override {
@@ -99,16 +104,15 @@ class OpenedStores final : public Stores {
     // Other daemons, and OpenTSDB, may write the same tables.
     const bool shared = options.store == "hbase";
     cells.scan.shared_tables = shared;
-    UidWidths widths;
     if (options.store == "engine") {
-      TRY(widths, open_engine(options, cells, clock, registry));
+      TRY(widths_, open_engine(options, cells, clock, registry));
     } else {
-      TRY(widths, open_cells(options, cells, clock, registry));
+      TRY(widths_, open_cells(options, cells, clock, registry));
     }
     storage::Metadata::Parts meta_parts = {.store = *wide_,
                                            .points = points_->store(),
                                            .uids = points_->uids(),
-                                           .widths = widths,
+                                           .widths = widths_,
                                            .point_table = storage::data_table_spec(cells),
                                            .point_rows = point_rows_,
                                            .clock = clock,
@@ -141,6 +145,16 @@ class OpenedStores final : public Stores {
   }
 
   void drop_caches() override { wide_->drop_caches(); }
+
+  std::unique_ptr<storage::SeriesCensus> make_census(
+      const Clock& clock, boost::asio::any_io_executor executor) override {
+    return std::make_unique<storage::SeriesCensus>(points_->series(), widths_, clock,
+                                                   std::move(executor));
+  }
+
+  [[nodiscard]] std::vector<storage::SlotCycle> slot_cycles() const override {
+    return points_->slot_cycles();
+  }
 
   Result<void> close() override {
     Result<void> flushed;
@@ -337,6 +351,7 @@ class OpenedStores final : public Stores {
   storage::HBaseStore* const hbase_;    // the same, where it is one
   std::optional<RegionWatch> regions_;  // of a ring in HBase
   std::unique_ptr<OpenedPoints> points_;
+  UidWidths widths_;
   std::shared_ptr<const OpentsdbLayout> point_rows_;  // null: the points have other rows
   std::unique_ptr<storage::Metadata> metadata_;
   std::unique_ptr<storage::RollupTables> rollups_;       // null: off

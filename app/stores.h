@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -11,6 +12,8 @@
 #include "storage/meta/metadata.h"
 #include "storage/point_store.h"
 #include "storage/rollup_tables.h"
+#include "storage/series_census.h"
+#include "storage/slot_states.h"
 
 namespace prometheus {
 class Registry;
@@ -29,6 +32,11 @@ class Stores {
   // kUnavailable with the reason while points cannot be made durable.
   [[nodiscard]] virtual Result<void> health() const = 0;
   virtual void drop_caches() = 0;  // any thread
+  // Counts series on the executor; the stores outlive it.
+  [[nodiscard]] virtual std::unique_ptr<storage::SeriesCensus> make_census(
+      const Clock& clock, boost::asio::any_io_executor executor) = 0;
+  // What is in slots; nothing where points are kept otherwise. Any thread.
+  [[nodiscard]] virtual std::vector<storage::SlotCycle> slot_cycles() const = 0;
   // Everything becomes durable, files close. No call may follow. All is closed even when an error
   // is returned: the first one.
   virtual Result<void> close() = 0;

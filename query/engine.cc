@@ -108,6 +108,8 @@ struct QueryEngine::Impl {
     std::shared_ptr<const storage::Selection> selection;
     TimeRange asked;
   };
+  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery wanted,
+                                                         std::shared_ptr<Watch> watch);
   Task<Read> answer_one(Answer* answer, std::size_t index, std::shared_ptr<Watch> watch, Pace pace);
 
   Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
@@ -160,6 +162,7 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watc
     reads.push_back(std::move(read));
   }
   if (metadata != nullptr) {
+    const Watch::Timed timed(*watch, Stage::kNotes);
     auto finding = find_global_notes(*metadata, answer->question);
     CO_TRY(answer->global_annotations, co_await std::move(finding));
   }
@@ -171,6 +174,13 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watc
     CO_TRY_VOID(co_await std::move(deleting));
   }
   co_return Result<void>{};
+}
+
+Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
+    storage::SeriesQuery wanted, std::shared_ptr<Watch> watch) {
+  const Watch::Timed timed(*watch, Stage::kSelect);
+  auto selecting = store.select(std::move(wanted));
+  co_return co_await std::move(selecting);
 }
 
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
@@ -185,7 +195,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
                  metadata->annotations().options().among_points;
   wanted.watch = watch;
   if (pace == Pace::kQuick) wanted.watch = watch_memory_only(watch);
-  auto selecting = store.select(std::move(wanted));
+  auto selecting = select(std::move(wanted), watch);
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   std::vector<AnswerSeries> series;
   TimeRange asked;

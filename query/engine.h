@@ -13,6 +13,8 @@
 //            the setting that raises it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +31,7 @@
 #include "query/tag_texts.h"
 #include "storage/meta/annotation.h"
 #include "storage/point_store.h"
+#include "storage/read_work.h"
 
 namespace prometheus {
 class Registry;
@@ -85,12 +88,23 @@ struct AnswerSeries {
   std::vector<storage::Annotation> annotations;  // in the order in which they are shown
 };
 
+// Where the time of a query goes.
+enum class Stage : std::uint8_t {
+  kSelect,  // names and filters to series
+  kRead,    // points of series, downsampled and rated on the way
+  kMerge,   // series into groups
+  kNotes,   // annotations
+};
+inline constexpr std::size_t kStages = 4;
+
 struct QueryCost {
   std::uint64_t series = 0;
   std::uint64_t points_read = 0;
   std::uint64_t blocks_read = 0;
   std::uint64_t points_out = 0;
+  storage::ReadWork work = {};  // as far as the store tells
   double wall_ms = 0;
+  std::array<double, kStages> stage_ms = {};  // by Stage
 };
 
 struct Answer {

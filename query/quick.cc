@@ -17,7 +17,9 @@ constexpr std::size_t kQuickNameBytes = 4'096;                        // of a fi
 constexpr std::int64_t kShortestMs = kHourMs / 2;                     // less costs as much
 constexpr std::int64_t kLongestMs = kQuickSeriesHours * kHourMs + 1;  // of one series: too long
 
-class MemoryOnlyWatch final : public WorkWatch, public storage::MemoryOnly {
+class MemoryOnlyWatch final : public WorkWatch,
+                              public storage::MemoryOnly,
+                              public storage::ReadCounter {
  public:
   explicit MemoryOnlyWatch(std::shared_ptr<Watch> watch) : watch_(std::move(watch)) {}
 
@@ -28,6 +30,7 @@ class MemoryOnlyWatch final : public WorkWatch, public storage::MemoryOnly {
   [[nodiscard]] Result<void> add_bytes(std::int64_t count) override {
     return watch_->add_bytes(count);
   }
+  void count_read(const storage::ReadWork& work) override { watch_->count_read(work); }
 
  private:
   const std::shared_ptr<Watch> watch_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "common/gather.h"
@@ -140,6 +141,7 @@ Task<std::vector<AnswerSeries>> run_sub_query(
   for (TimestampMs at = plan.scan.begin; at < plan.scan.end;) {
     const std::int64_t left = plan.scan.end - at;
     const TimeRange window{.begin = at, .end = at + std::min(left, window_length.length())};
+    std::optional<Watch::Timed> timed(std::in_place, watch, Stage::kRead);
     auto reading = fetch.read(window, filled ? 0 : window_length.bytes_max());
     CO_TRY(const WindowOutcome outcome, co_await std::move(reading));
     if (outcome == WindowOutcome::kTooLarge) {
@@ -154,6 +156,7 @@ Task<std::vector<AnswerSeries>> run_sub_query(
       auto looking = fetch.look_ahead(laggards(groups, window, plan.rate.has_value()), window.end);
       CO_TRY_VOID(co_await std::move(looking));
     }
+    timed.emplace(watch, Stage::kMerge);
     auto merging = merge_all(&plan, groups.all(), cap, &watch);
     CO_TRY_VOID(co_await std::move(merging));
     fetch.recount();
@@ -166,6 +169,7 @@ Task<std::vector<AnswerSeries>> run_sub_query(
   if (plan.empty_series_count) {
     for (const storage::Series* const series : fetch.empty_series()) groups.add_empty(*series);
   }
+  const Watch::Timed timed(watch, Stage::kNotes);
   if (metadata != nullptr && metadata->annotations().options().among_points) {
     const std::size_t notes_max = metadata->annotations().options().answer_max;
     CO_TRY_VOID(share_notes(fetch.take_notes(), notes_max, groups));
@@ -190,17 +194,20 @@ Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
   }
   Fetch fetch(store, store, narrow, shared_watch, meter);
   fetch.select(selection);
+  std::optional<Watch::Timed> timed(std::in_place, watch, Stage::kRead);
   auto reading = fetch.read(narrow.scan, 0);
   CO_TRY_VOID(co_await std::move(reading));
   Groups groups(question, narrow);
   groups.add(fetch.take_new());
   if (!stands_alone(groups.all(), selected, narrow, whole)) co_return Answers();
   const std::uint64_t answered = watch.cost().points_out;
+  timed.emplace(watch, Stage::kMerge);
   auto merging = merge_all(&narrow, groups.all(), std::numeric_limits<TimestampMs>::max(), &watch);
   CO_TRY_VOID(co_await std::move(merging));
   fetch.recount();
   CO_TRY_VOID(watch.add_bytes(static_cast<std::int64_t>((watch.cost().points_out - answered) *
                                                         PointColumns::kBytesPerPoint)));
+  timed.emplace(watch, Stage::kNotes);
   if (metadata != nullptr) {
     auto finding = find_notes(store, *metadata, std::move(selection), question, whole, groups);
     CO_TRY_VOID(co_await std::move(finding));

@@ -1,7 +1,9 @@
 // Tells a long computation when to give up: stopped, too late, or too much.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 #include <string_view>
@@ -15,7 +17,7 @@
 namespace halite::query {
 
 // One run's limits and what it has used of them. Safe to use from all its coroutines.
-class Watch final : public WorkWatch {
+class Watch final : public WorkWatch, public storage::ReadCounter {
  public:
   Watch(QueryLimits limits, const Clock& clock, std::stop_token stop);
 
@@ -34,20 +36,43 @@ class Watch final : public WorkWatch {
 
   void add_blocks(std::uint64_t count) { blocks_ += count; }
 
+  void count_read(const storage::ReadWork& work) override;
+
+  // The time of a stage, as long as it lives.
+  class Timed {
+   public:
+    Timed(Watch& watch, Stage stage) : watch_(watch), stage_(stage), begin_us_(watch.now_us()) {}
+    ~Timed() { watch_.stage_us_[static_cast<std::size_t>(stage_)] += watch_.now_us() - begin_us_; }
+    Timed(const Timed&) = delete;
+    Timed& operator=(const Timed&) = delete;
+
+   private:
+    Watch& watch_;
+    const Stage stage_;
+    const std::int64_t begin_us_;
+  };
+
   [[nodiscard]] const QueryLimits& limits() const { return limits_; }
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   [[nodiscard]] QueryCost cost() const;
 
  private:
+  [[nodiscard]] std::int64_t now_us() const;
+
   const QueryLimits limits_;
   const Clock& clock_;
   const std::stop_token stop_;
   const TimestampMs begin_;
+  const std::int64_t begin_us_;
   std::atomic<std::uint64_t> series_ = 0;
   std::atomic<std::uint64_t> points_ = 0;
   std::atomic<std::uint64_t> blocks_ = 0;
   std::atomic<std::uint64_t> output_points_ = 0;
   std::atomic<std::int64_t> bytes_ = 0;
+  std::atomic<std::uint64_t> chunks_decoded_ = 0;
+  std::atomic<std::uint64_t> chunks_skipped_ = 0;
+  std::atomic<std::uint64_t> totals_ = 0;
+  std::array<std::atomic<std::int64_t>, kStages> stage_us_ = {};
 };
 
 // Memory of a Watch that is given back at the end.

@@ -42,6 +42,8 @@ constexpr std::array kEndpoints = {
     Endpoint{"", kShow, kAlways, false, handle_page},
     Endpoint{"s", kShow, kAlways, false, handle_static},
     Endpoint{"api/admin", kPost, kAlways, false, handle_admin},
+    Endpoint{"api/series", kGet, kReads, true, handle_series},
+    Endpoint{"api/status", kGet | kDelete, kAlways, false, handle_status},
     Endpoint{"metrics", kShow, kAlways, false, handle_metrics},
     Endpoint{"-", kShow, kAlways, false, handle_health},
 };

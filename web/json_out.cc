@@ -143,6 +143,8 @@ void append_summary(std::string& to, const query::Answer& answer) {
   }
   to += "{\"statsSummary\":{";
   append_query_stats(to, all);
+  to += ",\"halite\":";
+  append_query_cost(to, answer.cost);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     fmt::format_to(std::back_inserter(to), ",\"queryIdx_{:02}\":{{\"queryIndex\":{},", i, i);
     append_query_stats(to, parts[i]);

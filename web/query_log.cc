@@ -1,5 +1,6 @@
 #include "web/query_log.h"
 
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "common/json_string.h"
 #include "web/http_message.h"
 #include "web/json_out.h"
+#include "web/query_stats.h"
 
 namespace halite::web {
 namespace {
@@ -41,8 +43,19 @@ std::string headers_json(const Headers& headers) {
 
 }  // namespace
 
+QueryLog::Entry::Entry(QueryLog& log, std::uint64_t id, const Clock& clock, std::stop_source source,
+                       std::stop_token outer)
+    : source_(std::move(source)), log_(&log), id_(id), clock_(clock) {
+  if (!outer.stop_possible()) return;
+  passed_on_ = std::make_unique<std::stop_callback<Ask>>(std::move(outer), Ask{source_});
+}
+
 QueryLog::Entry::Entry(Entry&& other) noexcept
-    : log_(std::exchange(other.log_, nullptr)), id_(other.id_), clock_(other.clock_) {}
+    : source_(std::move(other.source_)),
+      passed_on_(std::move(other.passed_on_)),
+      log_(std::exchange(other.log_, nullptr)),
+      id_(other.id_),
+      clock_(other.clock_) {}
 
 QueryLog::Entry::~Entry() { finish(500, "", {}); }
 
@@ -52,8 +65,12 @@ void QueryLog::Entry::finish(int status, std::string exception, const query::Que
 }
 
 QueryLog::Entry QueryLog::begin(const query::Question& question, const Request& request,
-                                const Clock& clock) {
-  Run run{.query = question_json(question),
+                                const Clock& clock, std::stop_token stop) {
+  std::stop_source source;
+  Run run{.id = 0,
+          .stop = source,
+          .cancelled = false,
+          .query = question_json(question),
           .remote = request.remote,
           .headers = headers_json(request.headers),
           .begin = clock.now_ms(),
@@ -64,9 +81,23 @@ QueryLog::Entry QueryLog::begin(const query::Question& question, const Request& 
           .cost = {}};
   const std::lock_guard lock(mutex_);
   const std::uint64_t id = next_id_++;
+  run.id = id;
   run.running = running_.size() + 1;
   running_.emplace(id, std::move(run));
-  return {*this, id, clock};
+  return {*this, id, clock, std::move(source), std::move(stop)};
+}
+
+bool QueryLog::cancel(std::uint64_t id) {
+  std::stop_source stop(std::nostopstate);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto run = running_.find(id);
+    if (run == running_.end()) return false;
+    run->second.cancelled = true;
+    stop = run->second.stop;
+  }
+  stop.request_stop();
+  return true;
 }
 
 void QueryLog::finish(std::uint64_t id, TimestampMs now, int status, std::string exception,
@@ -99,6 +130,34 @@ void QueryLog::append(std::string& to, const Run& run) {
       run.status, reason_phrase(run.status), run.running, run.begin, run.end,
       static_cast<double>(run.end - run.begin), run.cost.series, run.cost.points_read,
       run.cost.blocks_read, run.cost.points_out);
+}
+
+void QueryLog::append_status(std::string& to, const Run& run, TimestampMs until) {
+  fmt::format_to(std::back_inserter(to), R"({{"id":{},"query":{},"remote":)", run.id, run.query);
+  append_json_string(to, run.remote);
+  fmt::format_to(std::back_inserter(to), R"(,"begin":{},"elapsedMs":{},"cancelled":{})", run.begin,
+                 until - run.begin, run.cancelled);
+}
+
+std::string QueryLog::status_json(TimestampMs now) const {
+  const std::lock_guard lock(mutex_);
+  std::string json = "{\"running\":[";
+  for (auto run = running_.rbegin(); run != running_.rend(); ++run) {
+    if (json.back() == '}') json += ',';
+    append_status(json, run->second, now);
+    json += '}';
+  }
+  json += "],\"completed\":[";
+  for (const Run& run : completed_) {
+    if (json.back() == '}') json += ',';
+    append_status(json, run, run.end);
+    json += fmt::format(",\"status\":{},\"error\":", run.status);
+    append_json_string(json, run.exception);
+    json += ",\"cost\":";
+    append_query_cost(json, run.cost);
+    json += '}';
+  }
+  return json + "]}";
 }
 
 std::string QueryLog::json(TimestampMs now) const {

@@ -96,4 +96,18 @@ void append_query_stats(std::string& to, const QueryStats& stats) {
   }
 }
 
+void append_query_cost(std::string& to, const query::QueryCost& cost) {
+  const auto stage = [&cost](query::Stage of) {
+    return cost.stage_ms[static_cast<std::size_t>(of)];
+  };
+  fmt::format_to(std::back_inserter(to),
+                 R"({{"series":{},"pointsRead":{},"pointsOut":{},"blocks":{},"chunksDecoded":{},)"
+                 R"("chunksSkipped":{},"totals":{},"ms":{:.3f},"stages":{{"select":{:.3f},)"
+                 R"("read":{:.3f},"merge":{:.3f},"annotations":{:.3f}}}}})",
+                 cost.series, cost.points_read, cost.points_out, cost.blocks_read,
+                 cost.work.chunks_decoded, cost.work.chunks_skipped, cost.work.totals, cost.wall_ms,
+                 stage(query::Stage::kSelect), stage(query::Stage::kRead),
+                 stage(query::Stage::kMerge), stage(query::Stage::kNotes));
+}
+
 }  // namespace halite::web

@@ -19,4 +19,8 @@ struct QueryStats {
 // scanners of HBase, names resolved on the way, merging of salts.
 void append_query_stats(std::string& to, const QueryStats& stats);
 
+// An object with what a query cost in our own words: chunks decoded, passed over, spans told by
+// their totals; times in ms, by stage.
+void append_query_cost(std::string& to, const query::QueryCost& cost);
+
 }  // namespace halite::web

@@ -37,6 +37,8 @@ class QueryEngine;
 namespace halite::storage {
 class Metadata;
 class PointStore;
+class SeriesCensus;
+struct SlotCycle;
 }  // namespace halite::storage
 
 namespace halite::web {
@@ -73,6 +75,11 @@ struct WebServices {
   const Clock& clock;
   prometheus::Registry& registry;
   VersionInfo version;
+  std::string store_name;                   // "engine", "rocksdb", ..
+  TimestampMs started_ms = 0;               // when the process began to serve
+  storage::SeriesCensus* census = nullptr;  // null: series are not counted
+  // What is in slots of time. Called from any thread; may be empty: points are kept otherwise.
+  std::function<std::vector<storage::SlotCycle>()> slots = {};
   // Settings as /api/config shows them. Called from any thread.
   std::function<std::map<std::string, std::string>()> config;
   // Forgets what the store may read again (dropcaches). Called from any thread; may be empty: it

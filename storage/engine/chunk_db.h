@@ -35,6 +35,13 @@
 
 namespace halite::storage::engine {
 
+// What a file's first and last keys are of, and how large it is.
+struct FileExtent {
+  SlotLap first;
+  SlotLap last;
+  std::uint64_t bytes = 0;
+};
+
 class ChunkDb {
  public:
   static Result<std::unique_ptr<ChunkDb>> open(const ChunkDbOptions& options);
@@ -92,9 +99,10 @@ class ChunkDb {
 
   [[nodiscard]] Damage& damage() const { return *options_.damage; }
 
-  [[nodiscard]] std::set<std::string> file_names() const;  // of all families, without the path
-  [[nodiscard]] std::uint64_t files() const;               // of chunks
-  [[nodiscard]] std::uint64_t bytes() const;               // of the files of chunks and summaries
+  [[nodiscard]] std::set<std::string> file_names() const;      // of all families, without the path
+  [[nodiscard]] std::vector<FileExtent> file_extents() const;  // of chunks and summaries
+  [[nodiscard]] std::uint64_t files() const;                   // of chunks
+  [[nodiscard]] std::uint64_t bytes() const;  // of the files of chunks and summaries
   [[nodiscard]] FileBytes written() const;
 
   Result<void> close();  // once; no cursor is left

@@ -1,4 +1,5 @@
 // What ChunkDb does with whole files: merging them, removing them, counting them.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -130,6 +131,29 @@ std::set<std::string> ChunkDb::file_names() const {
   std::set<std::string> names;
   for (const rocksdb::LiveFileMetaData& file : live) names.insert(name_of(file.name));
   return names;
+}
+
+std::vector<FileExtent> ChunkDb::file_extents() const {
+  std::vector<FileExtent> extents;
+  for (rocksdb::ColumnFamilyHandle* const family : {chunks_, late_, summaries_}) {
+    const std::size_t tail = family == summaries_ ? kSummaryKeyBytes : kCellKeyBytes;
+    const auto lap = [tail](BytesView key) {
+      return SlotLap{.shard = load_be<std::uint8_t>(key.data()),
+                     .slot = load_be<std::uint32_t>(key.data() + 1),
+                     .generation = load_be<std::uint32_t>(key.data() + key.size() - tail)};
+    };
+    rocksdb::ColumnFamilyMetaData meta;
+    db_->GetColumnFamilyMetaData(family, &meta);
+    for (const rocksdb::LevelMetaData& level : meta.levels) {
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        const std::size_t shortest = std::min(file.smallestkey.size(), file.largestkey.size());
+        if (shortest < kPlaceBytes + tail) continue;  // none of ours
+        extents.push_back(
+            {.first = lap(file.smallestkey), .last = lap(file.largestkey), .bytes = file.size});
+      }
+    }
+  }
+  return extents;
 }
 
 std::uint64_t ChunkDb::files() const { return count_files(chunks_) + count_files(late_); }

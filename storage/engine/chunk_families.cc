@@ -7,6 +7,7 @@
 #include <rocksdb/sst_partitioner.h>
 #include <rocksdb/table.h>
 
+#include "storage/engine/chunk_key.h"
 #include "storage/engine/file_shards.h"
 #include "storage/rocks/info_log.h"
 #include "storage/rocks/status.h"
@@ -17,8 +18,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 16 << 10;
 // Keys are short beside their chunks, and a series is looked for key by key behind a restart.
 constexpr int kKeysBetweenRestarts = 4;
-constexpr std::size_t kPlaceBytes = 1 + 4;  // shard, slot: what all keys of a place begin with
-constexpr int kFilesUnlimited = 1 << 30;    // they come from outside, however many there are
+constexpr int kFilesUnlimited = 1 << 30;  // they come from outside, however many there are
 
 // Counts what RocksDB writes by itself, and tells of damage that it meets meanwhile.
 class Listener final : public rocksdb::EventListener {

@@ -5,8 +5,6 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr std::size_t kPlaceBytes = 1 + 4;
-
 std::size_t pair_bytes(const UidWidths& widths) {
   return std::size_t{widths.tag_key} + widths.tag_value;
 }

@@ -36,7 +36,9 @@ struct CellKey {
   std::uint64_t flush_number = 0;
 };
 
-inline constexpr std::size_t kCellKeyBytes = 4 + 1 + 4 + 8;
+inline constexpr std::size_t kPlaceBytes = 1 + 4;
+inline constexpr std::size_t kCellKeyBytes = 4 + 1 + 4 + 8;  // behind the series
+inline constexpr std::size_t kSummaryKeyBytes = 4;           // the same of a summary
 
 // What all keys of a place begin with.
 [[nodiscard]] Bytes place_prefix(Place place);

@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kUnsealedKeyBytes = kUnsealedPrefix.size() + 1 + 4 + 4;
 constexpr std::size_t kUnsealedBytes = 4 + 4 + 1;
 constexpr std::size_t kMarkBytes = 16;
-constexpr std::size_t kPlaceBytes = 1 + 4;
 constexpr std::uint8_t kWithoutSummary = 1;
 constexpr std::uint8_t kLate = 2;
 

@@ -11,6 +11,7 @@
 #include "storage/engine/span_totals.h"
 #include "storage/held_bytes.h"
 #include "storage/memory_only.h"
+#include "storage/read_work.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -48,6 +49,7 @@ class EngineScan::Reader {
         range_(layout_.alive(range, selection_->now())),
         shard_(shard),
         wish_(wish),
+        counter_(read_counter(selection_->watch())),
         heads_held_(selection_->watch()),
         blocks_held_(selection_->watch()) {}
 
@@ -63,6 +65,7 @@ class EngineScan::Reader {
         TRY_VOID(read_some());
       }
     }
+    if (counter_ != nullptr) counter_->count_read(std::exchange(work_, {}));
     return std::exchange(blocks_, {});
   }
 
@@ -96,6 +99,7 @@ class EngineScan::Reader {
   const TimeRange range_;
   const std::uint32_t shard_;
   const TotalsWish wish_;
+  ReadCounter* const counter_;  // may be null
 
   bool started_ = false;
   std::vector<std::shared_ptr<Head>> heads_;  // whose points are not in the chunks that are read
@@ -117,6 +121,7 @@ class EngineScan::Reader {
   std::size_t slot_series_ = 0;                 // of group_, read of that
   std::vector<Block> blocks_;
   HeldBytes blocks_held_;  // by those and by what was given out last
+  ReadWork work_;          // since blocks were given out last
 };
 
 Result<void> EngineScan::Reader::start() {
@@ -306,6 +311,7 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wante
       Block& block = blocks_.emplace_back();
       block.series = series.id;
       block.totals = std::move(piece.totals);
+      work_.totals += block.totals.size();
     }
   }
   return {};
@@ -314,6 +320,8 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wante
 Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t generation, const Wanted& series,
                                                     TimeRange range) {
   TRY(StoredSeries stored, stored_->read(generation, series.key, range, &blocks_held_));
+  work_.chunks_decoded += stored.chunks_decoded;
+  work_.chunks_skipped += stored.chunks_skipped;
   const auto recent = head_runs_.find(series.id);
   if (recent != head_runs_.end()) {
     for (const chunk::FlushedRun& run : recent->second) {

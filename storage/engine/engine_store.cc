@@ -16,6 +16,7 @@
 #include "storage/engine/parts.h"
 #include "storage/engine/recovery.h"
 #include "storage/engine/settle_retention.h"
+#include "storage/engine/slot_states.h"
 #include "storage/rocks/file_system.h"
 #include "storage/rocks/manifest_tail.h"
 #include "storage/select_series.h"
@@ -319,6 +320,8 @@ Task<void> EngineStore::seal() {
   const Completion done = maintenance_->seal();
   co_return co_await done.wait();
 }
+
+std::vector<SlotCycle> EngineStore::slot_cycles() const { return engine::slot_cycles(*core_); }
 
 SeriesRegistry& EngineStore::registry() { return core_->registry; }
 

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <prometheus/registry.h>
@@ -25,6 +26,7 @@
 #include "storage/schema/table_parameters.h"
 #include "storage/schema/uid_table.h"
 #include "storage/series_registry.h"
+#include "storage/slot_states.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
@@ -91,6 +93,9 @@ class EngineStore final : public PointStore {
 
   // The names table, for those who manage names.
   [[nodiscard]] UidTable& uids();
+
+  // What there is in files, by retention class: for people who look.
+  [[nodiscard]] std::vector<SlotCycle> slot_cycles() const;
 
   // Its series, for those who keep other things of them.
   [[nodiscard]] SeriesRegistry& registry();

@@ -228,9 +228,16 @@ Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_be
     out.tombstones.push_back({.flush_number = cell.flush_number, .range = {begin, end}});
     return {};
   }
-  if (begin >= range.end) return {};
+  if (begin >= range.end) {
+    ++out.chunks_skipped;
+    return {};
+  }
   TRY(const chunk::Header header, chunk::read_header(value));
-  if (header.last_time < range.begin) return {};
+  if (header.last_time < range.begin) {
+    ++out.chunks_skipped;
+    return {};
+  }
+  ++out.chunks_decoded;
   chunk::FlushedRun run;
   run.flush_number = cell.flush_number;
   // It takes room for all that the chunk has, and keeps that for what is wanted.

@@ -31,6 +31,8 @@ struct Tombstone {
 struct StoredSeries {
   std::vector<chunk::FlushedRun> runs;
   std::vector<Tombstone> tombstones;
+  std::uint64_t chunks_decoded = 0;
+  std::uint64_t chunks_skipped = 0;  // outside the range
 };
 
 class SlotReader {

@@ -1,156 +1,44 @@
 #!/usr/bin/env python3
-"""Drives the page at / in a headless Chromium against the real server.
-
-HALITE_BIN     the halite binary
-HALITE_SHOTS   a directory for screenshots; without it none are taken
-"""
+"""Drives the explore page in a headless Chromium against the real server: see page_support.py."""
 
 import json
-import math
-import os
-import sys
 import time
 import unittest
-from urllib.parse import unquote
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
-
-from halite_server import HaliteServer  # noqa: E402
-from webdriver import Browser  # noqa: E402
-
-HOSTS = ["web01", "web02", "web03", "web04", "web05", "web06"]
-EVIL = "<img src=x onerror=window.hacked=1>"
-CPU = "#start={start}&end={end}&m=avg:1m-avg:sys.cpu.user%7Bhost=*%7D"
+from page_support import CPU, EVIL, HOSTS, PageCase, cpu_points
 
 
-def cpu_points(end, hours=3, step=10):
-    """Hosts that differ, breathe over the minutes and wobble by the second; web04 is silent for a while."""
-    points = []
-    for i, host in enumerate(HOSTS):
-        for t in range(end - hours * 3600, end, step):
-            if host == "web04" and end - 5400 < t < end - 4200:
-                continue
-            value = (14 + 9 * i + 7 * math.sin(t / 1700 + i) + 3 * math.sin(t / 310 + 2 * i)
-                     + 1.5 * math.sin(t * 12.9898 + i * 78.233))
-            tags = {"host": host, "dc": "lga" if i % 2 == 0 else "sjc"}
-            points.append({"metric": "sys.cpu.user", "timestamp": t, "value": round(value, 2), "tags": tags})
-    return points
-
-
-class PageTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = HaliteServer()
-        cls.addClassCleanup(cls.server.stop)
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
-        cls.end = int(time.time()) // 60 * 60
-
-    def setUp(self):
-        self.expected_errors = []
-
-    def tearDown(self):
-        """Whatever a test does: nothing in the console, nothing from outside, no script from data."""
-        complaints = [entry for entry in self.browser.log() if entry["level"] in ("SEVERE", "WARNING")
-                      and not any(text in entry["message"] for text in self.expected_errors)]
-        self.assertEqual(complaints, [])
-        outside = self.browser.run(
-            "return performance.getEntriesByType('resource').map((entry) => entry.name)"
-            ".filter((name) => !name.startsWith(location.origin))")
-        self.assertEqual(outside, [])
-        self.assertIsNone(self.browser.run("return window.hacked ?? null"))
-
-    # ---- helpers --------------------------------------------------------------------------------
-
-    def open(self, fragment=""):
-        self.browser.open("about:blank")  # else a change of fragment alone would not load the page anew
-        self.browser.open(f"{self.server.url}/{fragment}")
-
-    def open_cpu(self, more="", series=len(HOSTS)):
-        self.open(CPU.format(start=(self.end - 10800) * 1000, end=self.end * 1000) + more)
-        self.wait_series(series)
-
-    def fragment(self):
-        return unquote(self.browser.url().partition("#")[2])
-
-    def wait_series(self, n):
-        self.browser.wait(f"{n} series", lambda: self.browser.text(".status").startswith(f"{n} series"))
-
-    def legend(self):
-        return self.browser.text(".legend-table tbody")
-
-    def shot(self, name):
-        directory = os.environ.get("HALITE_SHOTS")
-        if directory:
-            os.makedirs(directory, exist_ok=True)
-            self.browser.screenshot(os.path.join(directory, f"{name}.png"))
-
-    def plot_box(self):
-        return self.browser.run(
-            "const r = document.querySelector('.u-over').getBoundingClientRect();"
-            "return [r.left, r.top, r.width, r.height]")
-
-    def drag(self, begin, end):
-        left, top, width, height = self.plot_box()
-        y = top + height / 2
-        self.browser.mouse(("move", left + width * begin, y), ("down",), ("move", left + width * end, y), ("up",))
-
-    def picture(self):
-        time.sleep(0.3)  # what has been told to the page must also have been painted
-        return self.browser.run("return document.querySelector('.plot canvas').toDataURL()")
-
-    def different_pixels(self, one, other):
-        """Of two pictures as data: URLs; leaves the page, whose policy lets no such picture in."""
-        self.browser.open("about:blank")
-        return self.browser.run("""
-            const pixels = (source) => new Promise((done) => {
-              const image = new Image();
-              image.onload = () => {
-                const canvas = document.createElement('canvas');
-                canvas.width = image.width;
-                canvas.height = image.height;
-                const context = canvas.getContext('2d');
-                context.drawImage(image, 0, 0);
-                done(new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer));
-              };
-              image.src = source;
-            });
-            return Promise.all([pixels(arguments[0]), pixels(arguments[1])]).then(([a, b]) =>
-              a.length === b.length ? a.filter((pixel, i) => pixel !== b[i]).length : 1e9);""", one, other)
-
-    def fake_fetch(self, script):
-        """`script` is the body of async (url, init, real) => Response, in place of fetch, until the end."""
-        made = self.browser.chrome("Page.addScriptToEvaluateOnNewDocument", {
-            "source": "{ const real = window.fetch.bind(window);"
-                      f"window.fetch = async (url, init) => {{ {script} return real(url, init); }}; }}"})
-        self.addCleanup(self.browser.chrome, "Page.removeScriptToEvaluateOnNewDocument", made)
-
-    def use_dark(self, dark):
-        value = "dark" if dark else "light"
-        self.browser.chrome("Emulation.setEmulatedMedia",
-                            {"features": [{"name": "prefers-color-scheme", "value": value}]})
-
-    def check_contrast(self):
-        with open(os.path.join(ROOT, "tests", "support", "page_checks.js"), encoding="utf-8") as file:
-            self.assertEqual(self.browser.run(file.read()), [])
-
+class ExploreTest(PageCase):
     # ---- in this order: the first needs a server without data ---------------------------------------
 
-    def test_01_a_fresh_start_shows_its_own_metrics_and_the_first_steps(self):
+    def test_01_a_fresh_start_leads_to_the_first_steps_and_a_green_light(self):
         self.open()
-        self.browser.wait("a graph of halite.*", lambda: "halite." in self.fragment()
-                          and self.browser.count(".plot canvas"), 60)
-        self.browser.wait("the first steps", lambda: f"127.0.0.1:{self.server.port}/api/put"
-                          in self.browser.text(".first-steps"))
+        self.browser.wait("the first steps", lambda: self.fragment() == "/start"
+                          and f"127.0.0.1:{self.server.port}/api/put" in self.browser.text(".recipe"))
+        self.assertIn("Waiting", self.browser.text(".light"))
         self.shot("first-steps")
         self.check_contrast()
+        for recipe, words in (("telnet", f"nc -w 1 127.0.0.1 {self.server.port}"),
+                              ("collectd", f'Port "{self.server.port}"'),
+                              ("telegraf", f"port = {self.server.port}"), ("python", "urllib.request")):
+            self.browser.click(f"#recipe-{recipe}")
+            self.assertIn(words, self.browser.text(".recipe"))
+        self.browser.press("RIGHT")
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "recipe-curl")
+
+        self.browser.click("#nav-explore")
+        self.browser.wait("a graph of halite.*", lambda: "halite." in self.fragment()
+                          and self.browser.count(".plot canvas"), 60)
+        self.browser.back()
+        self.browser.wait("the first steps again", lambda: "Waiting" in self.browser.text(".light"))
         self.server.put([{"metric": "my.first.metric", "timestamp": int(time.time()) - 5, "value": 42,
                           "tags": {"host": "here"}}])
-        self.browser.wait("the light", lambda: self.browser.text(".light-on") == "my.first.metric")
-        self.browser.click(".first-steps .button-primary")
+        self.browser.wait("the light", lambda: self.browser.text(".light-on b") == "my.first.metric")
+        self.shot("first-point")
+        self.browser.click(".light .button-primary")
         self.browser.wait("its graph", lambda: "my.first.metric" in self.legend())
-        self.assertEqual(self.browser.run("return document.querySelector('.first-steps').hidden"), True)
+        self.open()
+        self.browser.wait("no first steps any more", lambda: "halite." in self.fragment())
 
     def test_02_a_metric_is_typed_completed_filtered_and_split(self):
         self.server.put(cpu_points(self.end))
@@ -159,7 +47,8 @@ class PageTest(unittest.TestCase):
         self.browser.click(".metric input")
         self.browser.run("document.querySelector('.metric input').value = ''")
         self.browser.type(".metric input", "cpu.u")
-        self.browser.wait("the completion", lambda: self.browser.text(".metric .options") == "sys.cpu.user")
+        self.browser.wait("the completion", lambda: self.browser.text(".metric .options .option-name") == "sys.cpu.user")
+        self.assertEqual(self.browser.text(".metric .option-note"), "6 series")
         self.shot("completion")
         self.browser.press("DOWN", "ENTER")
         self.browser.wait("its graph", lambda: "sys.cpu.user" in self.legend())
@@ -233,7 +122,7 @@ class PageTest(unittest.TestCase):
                 self.assertEqual(len(json.loads(body)), len(HOSTS))
 
     def test_05_errors_are_readable_and_leave_a_way_out(self):
-        self.expected_errors = ["400 (Bad Request)", "lookup?m=no.such.metric"]
+        self.expected_errors = ["400 (Bad Request)", "api/series/tags?metric=no.such.metric"]
         self.open_cpu()
         self.browser.run("const i = document.querySelector('.expression input'); i.value = 'sum:no.such.metric';"
                          "i.dispatchEvent(new Event('change'))")
@@ -256,11 +145,15 @@ class PageTest(unittest.TestCase):
             const evil = {json.dumps(EVIL)};
             const answer = (value, status = 200) => new Response(JSON.stringify(value), {{ status }});
             if (url.startsWith('api/suggest')) return answer([evil]);
-            if (url.startsWith('api/search')) return answer({{ results: [{{ tags: {{ [evil]: evil }} }}] }});
+            if (url.startsWith('api/series/metrics'))
+              return answer({{ metrics: 1, matching: 1, series: 1, results: [{{ metric: evil, series: 1, grown: 1 }}] }});
+            if (url.startsWith('api/series/tags')) return answer({{ metric: evil, series: 1, keys: [
+              {{ key: evil, series: 1, values: 1, matching: 1, top: [{{ value: evil, series: 1 }}] }}] }});
             if (url.startsWith('api/aggregators')) return answer(['sum', evil]);
             if (url.startsWith('api/query') && init.body.includes('"fail"'))
               return answer({{ error: {{ message: evil, details: evil + '!' }} }}, 400);
             if (url.startsWith('api/query')) return answer([{{ metric: evil, tags: {{ [evil]: evil }},
+              annotations: [{{ startTime: Date.now() - 45000, description: evil, notes: evil, custom: {{ [evil]: evil }} }}],
               aggregateTags: [evil], dps: [[Date.now() - 60000, 1], [Date.now() - 30000, 2]] }}]);""")
         self.open("#start=1h-ago&m=sum:%3Cimg%20src%2525%3Dx%3E%7B" + "k=*%7D")
         self.wait_series(1)
@@ -268,6 +161,8 @@ class PageTest(unittest.TestCase):
         left, top, width, height = self.plot_box()
         self.browser.mouse(("move", left + width * 0.98, top + height / 2))
         self.browser.wait("the tooltip", lambda: EVIL in self.browser.text(".tooltip"))
+        self.browser.run("document.querySelector('.note-flag').focus()")
+        self.browser.wait("the annotation", lambda: EVIL in self.browser.text(".note-card"))
         self.browser.click(".metric input")
         self.browser.wait("the list", lambda: EVIL in self.browser.text(".metric .options"))
         self.shot("markup-in-names")
@@ -278,6 +173,10 @@ class PageTest(unittest.TestCase):
         self.browser.wait("the text", lambda: EVIL in self.browser.text(".json-view"))
         self.open("#start=1h-ago&m=sum:fail")
         self.browser.wait("the error", lambda: EVIL in self.browser.text(".notice-error"))
+        self.assertEqual(self.browser.count("img"), 0)
+        self.open("#/metrics/x")
+        self.browser.wait("the metrics", lambda: EVIL in self.browser.text(".metric-list")
+                          and EVIL in self.browser.text(".tag-keys"))
         self.assertEqual(self.browser.count("img"), 0)
 
     def test_07_a_slow_answer_shows_itself_can_be_cancelled_and_gives_way(self):
@@ -349,13 +248,7 @@ class PageTest(unittest.TestCase):
     def test_11_every_control_has_a_name(self):
         self.open_cpu("&m=sum:10s-avg:rate%7Bcounter%7D:sys.cpu.user%7B%7D%7Bdc=lga%7D", len(HOSTS) + 1)
         self.browser.click("#time-range")
-        self.browser.chrome("Accessibility.enable", {})
-        nodes = self.browser.chrome("Accessibility.getFullAXTree", {})["nodes"]
-        roles = {"button", "textbox", "combobox", "checkbox", "tab", "link", "menuitem", "searchbox", "dialog"}
-        controls = [node for node in nodes if not node["ignored"] and node["role"]["value"] in roles]
-        nameless = [node for node in controls if not node.get("name", {}).get("value", "").strip()]
-        self.assertGreater(len(controls), 40)
-        self.assertEqual(nameless, [])
+        self.check_names(40)
 
     def test_12_dark_light_and_narrow(self):
         self.addCleanup(self.use_dark, False)
@@ -384,6 +277,71 @@ class PageTest(unittest.TestCase):
         self.open_cpu()
         self.assertEqual(self.browser.run("return document.scrollingElement.scrollWidth"), 390)
         self.shot("narrow")
+        self.browser.chrome("Emulation.setDeviceMetricsOverride",
+                            {"width": 800, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+        self.open_cpu()
+        self.assertEqual(self.browser.run("return document.scrollingElement.scrollWidth"), 800)
+        self.shot("half")
+
+    def test_13_annotations_are_drawn_and_tell_what_they_say(self):
+        at = self.end - 5400
+        tsuid = self.server.get_json("/api/search/lookup?m=sys.cpu.user%7Bhost=web01%7D")["results"][0]["tsuid"]
+        for note in ({"tsuid": tsuid, "startTime": at, "description": "deploy 2.4.1", "notes": "by anna"},
+                     {"startTime": at + 1800, "endTime": at + 2700, "description": "backup"}):
+            self.assertEqual(self.server.post("/api/annotation", note)[0], 200)
+        self.open_cpu()
+        self.browser.wait("both marks", lambda: self.browser.count(".note-mark:not([hidden])") == 2)
+        left, _, width, _ = self.plot_box()
+        place = self.browser.run("return document.querySelector('.note-mark').getBoundingClientRect().left")
+        self.assertAlmostEqual(place, left + width / 2, delta=2)
+        self.browser.run("document.querySelector('.note-flag').focus()")
+        self.browser.wait("its text", lambda: "deploy 2.4.1" in self.browser.text(".note-card"))
+        self.assertIn("by anna", self.browser.text(".note-card"))
+        self.shot("annotations")
+        self.check_contrast()
+        self.drag(0.75, 0.95)
+        self.browser.wait("only the second, in the zoom", lambda: self.browser.count(".note-mark:not([hidden])") == 0)
+
+    def test_14_what_it_cost_stands_beneath(self):
+        self.open_cpu()
+        self.browser.wait("the cost", lambda: "Series read" in self.browser.text(".cost-work"))
+        self.assertIn(f"{len(HOSTS)} series", self.browser.text(".cost-work"))
+        for stage in ("find series", "read", "aggregate"):
+            self.assertIn(stage, self.browser.text(".cost-times"))
+        self.check_contrast()
+
+    def test_15_dragging_with_shift_moves_and_keys_zoom(self):
+        self.open_cpu()
+        whole = self.fragment()
+        left, top, width, height = self.plot_box()
+        self.browser.run("""
+            const over = document.querySelector('.u-over');
+            const [x, y] = [arguments[0], arguments[1]];
+            const event = (type, clientX) => new MouseEvent(type,
+              { bubbles: true, cancelable: true, clientX, clientY: y, shiftKey: true, button: 0 });
+            over.dispatchEvent(event('mousedown', x));
+            document.dispatchEvent(event('mousemove', x + arguments[2] / 3));
+            document.dispatchEvent(event('mouseup', x + arguments[2] / 3));""", left + width / 2, top + 50, width)
+        self.browser.wait("the move", lambda: self.fragment() != whole)
+        moved = dict(pair.partition("=")[::2] for pair in self.fragment().split("&"))
+        self.assertAlmostEqual(int(moved["start"]) / 1000, self.end - 10800 - 3600, delta=60)
+        self.assertAlmostEqual(int(moved["end"]) / 1000, self.end - 3600, delta=60)
+        self.browser.back()
+        self.browser.wait("the whole again", lambda: self.fragment() == whole)
+        self.wait_series(len(HOSTS))
+        self.browser.run("document.querySelector('.u-over').focus()")
+        self.browser.press("+")
+        self.browser.wait("a zoom", lambda: self.fragment() != whole)
+
+    def test_16_a_zone_chosen_is_in_the_link_and_in_the_table(self):
+        self.open_cpu("&tz=Asia/Kolkata&view=table")
+        self.browser.wait("the zone", lambda: "Asia/" in self.browser.text(".points thead"))
+        newest = time.gmtime(self.end - 60 + 5.5 * 3600)
+        self.assertIn(time.strftime("%Y-%m-%d %H:%M", newest), self.browser.text(".points tbody tr:first-child th"))
+        self.browser.click("#time-range")
+        self.browser.run("const s = [...document.querySelectorAll('.time-panel select')].pop(); s.value = 'utc';"
+                         "s.dispatchEvent(new Event('change'))")
+        self.browser.wait("UTC", lambda: "tz=UTC" in self.fragment() and "UTC" in self.browser.text(".points thead"))
 
 
 if __name__ == "__main__":

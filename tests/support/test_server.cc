@@ -22,6 +22,8 @@
 #include "storage/rollup_tables.h"
 #include "storage/schema/cyclic_layout.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "storage/series_census.h"
+#include "storage/slot_states.h"
 #include "tests/support/metric_value.h"
 #include "web/server.h"
 
@@ -66,6 +68,7 @@ struct TestServer::Parts {
   std::unique_ptr<ingest::RollupWriter> rollups;
   std::unique_ptr<ingest::HistogramWriter> histograms;
   std::unique_ptr<query::QueryEngine> engine;
+  std::unique_ptr<storage::SeriesCensus> census;
   std::unique_ptr<web::WebServer> server;
 };
 
@@ -95,6 +98,8 @@ TestServer::Parts::Parts(TestServerOptions options)
       metadata.get(),
       query::SideSources{
           .rollups = rollup_tables.get(), .histograms = histogram_cells.get(), .tags = {}});
+  census = std::make_unique<storage::SeriesCensus>(points->registry(), storage::UidWidths{}, clock,
+                                                   io.get_executor());
   options.web.port = 0;
   web::WebServices services{
       .writer = *writer,
@@ -114,6 +119,22 @@ TestServer::Parts::Parts(TestServerOptions options)
                   .host = "here",
                   .repo = "/src/halite",
                   .branch = "main"},
+      .store_name = "memory",
+      .started_ms = options.now_ms,
+      .census = census.get(),
+      .slots =
+          [] {
+            return std::vector<storage::SlotCycle>{{.prefix = "tmp.",
+                                                    .ttl_ms = 86'400'000,
+                                                    .span_ms = 3'600'000,
+                                                    .ring_slots = 48,
+                                                    .slots = {{.slot = 3,
+                                                               .generation = 376'944,
+                                                               .bytes = 512,
+                                                               .files = 2,
+                                                               .sealed = true,
+                                                               .late = false}}}};
+          },
       .config =
           [] {
             return std::map<std::string, std::string>{{"tsd.mode", "rw"},
@@ -185,6 +206,7 @@ std::unique_ptr<storage::CellPointStore> TestServer::Parts::open_points() {
 TestServer::Parts::~Parts() {
   server->stop();
   server.reset();
+  census.reset();
   engine.reset();
   histograms.reset();
   rollups.reset();

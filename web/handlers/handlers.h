@@ -19,10 +19,12 @@ boost::asio::awaitable<Response> handle_graph(Call& call);             // graph.
 boost::asio::awaitable<Response> handle_admin(Call& call);             // admin.cc
 boost::asio::awaitable<Response> handle_suggest(Call& call);           // suggest.cc
 boost::asio::awaitable<Response> handle_search(Call& call);            // search.cc
+boost::asio::awaitable<Response> handle_series(Call& call);            // series.cc
 boost::asio::awaitable<Response> handle_aggregators(Call& call);       // aggregators.cc
 boost::asio::awaitable<Response> handle_config(Call& call);            // config.cc
 boost::asio::awaitable<Response> handle_version(Call& call);           // version.cc
 boost::asio::awaitable<Response> handle_stats(Call& call);             // stats.cc
+boost::asio::awaitable<Response> handle_status(Call& call);            // status.cc
 boost::asio::awaitable<Response> handle_dropcaches(Call& call);        // dropcaches.cc
 boost::asio::awaitable<Response> handle_logs(Call& call);              // logs.cc
 boost::asio::awaitable<Response> handle_metrics(Call& call);           // metrics.cc

@@ -85,9 +85,10 @@ asio::awaitable<Response> handle_query(Call& call) {
   question->delete_points |=
       removes || (call.request.method == "DELETE" && call.options.allow_delete);
   if (question->delete_points && !call.options.allow_delete) co_return delete_refused(call);
-  QueryLog::Entry logged = call.metrics.queries.begin(*question, call.request, call.services.clock);
+  QueryLog::Entry logged =
+      call.metrics.queries.begin(*question, call.request, call.services.clock, call.stop);
   Result<std::shared_ptr<const query::Answer>> answer =
-      co_await call.services.engine.run(std::move(*question), call.stop);
+      co_await call.services.engine.run(std::move(*question), logged.stop());
   if (!answer) {
     Response refusal = query_run_error(call, answer.error());
     logged.finish(refusal.status, answer.error().message, {});

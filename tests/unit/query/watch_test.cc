@@ -33,6 +33,24 @@ TEST(Watch, StopWinsOverTimeout) {
   EXPECT_EQ(stopped.error().code, Errc::kCancelled);
 }
 
+TEST(Watch, StagesAddUpAndSoDoesWhatWasRead) {
+  FakeClock clock(1000);
+  Watch watch({}, clock, {});
+  for (int i = 0; i < 2; ++i) {
+    const Watch::Timed timed(watch, Stage::kRead);
+    clock.advance(5);
+    watch.count_read({.chunks_decoded = 3, .chunks_skipped = 1, .totals = 24});
+  }
+  clock.advance(2);
+  const QueryCost cost = watch.cost();
+  EXPECT_EQ(cost.stage_ms[static_cast<std::size_t>(Stage::kRead)], 10);
+  EXPECT_EQ(cost.stage_ms[static_cast<std::size_t>(Stage::kMerge)], 0);
+  EXPECT_EQ(cost.wall_ms, 12);
+  EXPECT_EQ(cost.work.chunks_decoded, 6U);
+  EXPECT_EQ(cost.work.chunks_skipped, 2U);
+  EXPECT_EQ(cost.work.totals, 48U);
+}
+
 TEST(Watch, CountsFromManyAddUp) {
   FakeClock clock(0);
   Watch watch({.series_max = 2, .points_max = 10, .bytes_max = 100, .output_points_max = 3}, clock,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { compact } from "../../../web/ui/src/base/format";
+import { compact, elapsed } from "../../../web/ui/src/base/format";
+import { timeOf, timeParts, zoneName, zoneOf } from "../../../web/ui/src/base/zone";
 import {
   agoDuration,
   autoInterval,
@@ -76,4 +77,25 @@ test("numbers are short and keep their order of magnitude", () => {
     [NaN, "–"], [Infinity, "∞"], [1e30, "1.00e+30"],
   ];
   for (const [value, text] of cases) assert.equal(compact(value), text, String(value));
+});
+
+test("times in milliseconds keep two digits where they are small", () => {
+  const cases: [number, string][] = [[0, "0 ms"], [0.123, "0.12 ms"], [9.96, "10 ms"], [12.4, "12 ms"], [1234, "1.23 s"], [65_000, "65.0 s"]];
+  for (const [ms, text] of cases) assert.equal(elapsed(ms), text, String(ms));
+});
+
+test("zones by name: parts of a time, and back again, over both changes of the clock", () => {
+  const parts = { year: 2026, month: 7, day: 1, hour: 9, minute: 30, second: 5, ms: 250 };
+  assert.deepEqual(timeParts(timeOf(parts, "America/New_York"), "America/New_York"), parts);
+  assert.equal(timeOf(parts, "America/New_York"), Date.UTC(2026, 6, 1, 13, 30, 5, 250));
+  const at = (month: number, day: number, hour: number): number =>
+    timeOf({ year: 2026, month, day, hour, minute: 30, second: 0, ms: 0 }, "America/New_York");
+  assert.equal(at(3, 8, 2), Date.UTC(2026, 2, 8, 7, 30)); // skipped: as after the gap
+  assert.equal(at(11, 1, 1), Date.UTC(2026, 10, 1, 5, 30)); // twice: the first
+  assert.equal(at(11, 1, 2), Date.UTC(2026, 10, 1, 7, 30));
+  assert.equal(zoneOf("GMT"), "utc");
+  assert.equal(zoneOf("Asia/Kolkata") === "local", false);
+  assert.equal(zoneOf("Mars/Olympus"), "local");
+  assert.equal(zoneName("utc"), "UTC");
+  assert.equal(zoneName("local"), "Europe/Berlin");
 });

@@ -133,12 +133,23 @@ TEST(JsonOut, ShowQuery) {
 
 TEST(JsonOut, StatsAndSummary) {
   Answer answer = answer_of({series_of({{1000, 1}}, false)});
-  answer.cost = {.series = 1, .points_read = 7, .blocks_read = 2, .points_out = 1, .wall_ms = 1.5};
+  answer.cost = {.series = 1,
+                 .points_read = 7,
+                 .blocks_read = 2,
+                 .points_out = 1,
+                 .work = {.chunks_decoded = 4, .chunks_skipped = 5, .totals = 6},
+                 .wall_ms = 1.5,
+                 .stage_ms = {0.25, 1}};
   answer.question.show_stats = true;
   EXPECT_NE(text_of(answer).find(R"(},"stats":{"queryIndex":0,"aggregationTime":1.5,)"),
             std::string::npos);
   answer.question.show_summary = true;
   EXPECT_NE(text_of(answer).find(R"(,{"statsSummary":{"aggregationTime":1.5,)"), std::string::npos);
+  EXPECT_NE(text_of(answer).find(R"(,"halite":{"series":1,"pointsRead":7,"pointsOut":1,"blocks":2,)"
+                                 R"("chunksDecoded":4,"chunksSkipped":5,"totals":6,"ms":1.500,)"
+                                 R"("stages":{"select":0.250,"read":1.000,"merge":0.000,)"
+                                 R"("annotations":0.000}},)"),
+            std::string::npos);
   EXPECT_NE(text_of(answer).find(R"("queryIdx_00":{"queryIndex":0,"aggregationTime":1.5,)"),
             std::string::npos);
   EXPECT_TRUE(text_of(answer).ends_with(R"("scannerStats":{}}}}])"));

@@ -75,6 +75,45 @@ TEST(QueryLog, one_that_is_dropped_failed) {
   EXPECT_EQ(seen.at("completed").at(0).at("httpResponse").at("code").as_int64(), 500);
 }
 
+TEST(QueryLog, one_that_runs_is_asked_to_stop) {
+  FakeClock clock(1000);
+  QueryLog log;
+  std::stop_source client;
+  QueryLog::Entry entry = log.begin(question(1), request(), clock, client.get_token());
+  QueryLog::Entry other = log.begin(question(2), request(), clock);
+  clock.advance(40);
+  const auto seen = boost::json::parse(log.status_json(clock.now_ms())).as_object();
+  const boost::json::value& run = seen.at("running").at(1);
+  EXPECT_EQ(run.at("elapsedMs").as_int64(), 40);
+  EXPECT_EQ(run.at("query").at("queries").at(0).at("metric").as_string(), "m");
+  EXPECT_FALSE(run.at("cancelled").as_bool());
+  const auto id = static_cast<std::uint64_t>(run.at("id").as_int64());
+
+  EXPECT_FALSE(log.cancel(id + 100));
+  EXPECT_FALSE(entry.stop().stop_requested());
+  EXPECT_TRUE(log.cancel(id));
+  EXPECT_TRUE(entry.stop().stop_requested());
+  EXPECT_FALSE(other.stop().stop_requested());
+  entry.finish(503, "The query was stopped", {.points_read = 7});
+  EXPECT_FALSE(log.cancel(id));
+  const auto after = boost::json::parse(log.status_json(clock.now_ms())).as_object();
+  const boost::json::value& done = after.at("completed").at(0);
+  EXPECT_TRUE(done.at("cancelled").as_bool());
+  EXPECT_EQ(done.at("status").as_int64(), 503);
+  EXPECT_EQ(done.at("cost").at("pointsRead").as_int64(), 7);
+}
+
+TEST(QueryLog, who_asked_and_went_away_stops_it_too) {
+  const FakeClock clock(1);
+  QueryLog log;
+  std::stop_source client;
+  QueryLog::Entry entry = log.begin(question(1), request(), clock, client.get_token());
+  const QueryLog::Entry moved = std::move(entry);
+  EXPECT_FALSE(moved.stop().stop_requested());
+  client.request_stop();
+  EXPECT_TRUE(moved.stop().stop_requested());
+}
+
 TEST(QueryLog, the_oldest_are_forgotten) {
   const FakeClock clock(1);
   QueryLog log;

@@ -27,6 +27,14 @@ TEST(UiFiles, EveryFileIsThereTwice) {
   }
 }
 
+TEST(UiFiles, TogetherTheyAreSmall) {
+  std::size_t bytes = 0;
+  for (const char* name : {"index.html", "app.js", "app.css", "favicon.svg"}) {
+    bytes += find_ui_file(name)->gzipped.size();
+  }
+  EXPECT_LT(bytes, 250U << 10);  // what a browser has to fetch
+}
+
 TEST(UiFiles, TagsTellFilesApart) {
   EXPECT_NE(etag_of(*find_ui_file("app.js")), etag_of(*find_ui_file("app.css")));
   EXPECT_TRUE(etag_of(*find_ui_file("app.js")).starts_with('"'));

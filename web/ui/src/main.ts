@@ -1,5 +1,5 @@
 import "../style.css";
-import { Explore } from "./explore/explore";
+import { App } from "./app/app";
 
 const host = document.getElementById("app");
-if (host) new Explore(host).start();
+if (host) new App(host).start();

@@ -1,5 +1,5 @@
 // Numbers and times as people read them.
-export type Zone = "local" | "utc";
+import { timeParts, type Zone } from "./zone";
 
 const kUnits = ["", "k", "M", "G", "T", "P", "E"];
 const kSmall = ["", "m", "µ", "n", "p"];
@@ -51,45 +51,13 @@ export function count(n: number, noun: string): string {
 export function bytes(n: number): string {
   if (n < 1024) return `${n} B`;
   if (n < 1024 * 1024) return `${(n / 1024).toFixed(1)} KiB`;
-  return `${(n / 1024 / 1024).toFixed(1)} MiB`;
+  if (n < 1024 ** 3) return `${(n / 1024 ** 2).toFixed(1)} MiB`;
+  return n < 1024 ** 4 ? `${(n / 1024 ** 3).toFixed(1)} GiB` : `${(n / 1024 ** 4).toFixed(2)} TiB`;
 }
 
 export function elapsed(ms: number): string {
+  if (ms > 0 && ms < 10) return `${Number(ms.toPrecision(2))} ms`;
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-}
-
-export interface TimeParts {
-  year: number;
-  month: number; // 1..12
-  day: number;
-  hour: number;
-  minute: number;
-  second: number;
-  ms: number;
-}
-
-export function timeParts(time: number, zone: Zone): TimeParts {
-  const d = new Date(time);
-  if (zone === "utc") {
-    return {
-      year: d.getUTCFullYear(),
-      month: d.getUTCMonth() + 1,
-      day: d.getUTCDate(),
-      hour: d.getUTCHours(),
-      minute: d.getUTCMinutes(),
-      second: d.getUTCSeconds(),
-      ms: d.getUTCMilliseconds(),
-    };
-  }
-  return {
-    year: d.getFullYear(),
-    month: d.getMonth() + 1,
-    day: d.getDate(),
-    hour: d.getHours(),
-    minute: d.getMinutes(),
-    second: d.getSeconds(),
-    ms: d.getMilliseconds(),
-  };
 }
 
 export function two(n: number): string {

@@ -1,36 +1,45 @@
 // The page that asks and draws. It owns the state: the form, the time picker and the graph report what the
 // user wants, the URL remembers it, and every change asks the server anew.
+import type { Page } from "../app/page";
 import { h } from "../base/dom";
 import type { State } from "../question/state";
 import { openingMetric, openingState } from "../question/opening";
 import { parseUrl, printUrl } from "../question/url";
 import { agoDuration, parseDuration, printDuration, resolveRange } from "../question/time_range";
 import { aggregators, forgetNames, metricsWithPrefix } from "../server/names";
+import { firstForeignMetric } from "../server/first_metric";
 import { QueryForm } from "../form/query_form";
-import { Header } from "./header";
 import { Result } from "./result";
+import { TimeBar } from "./time_bar";
 import { Asker } from "../server/asker";
-import { FirstSteps } from "../views/first_steps";
+
+export interface ExploreEvents {
+  onAddress(hash: string): void; // what is shown, as a link
+  onNothing(): void; // the page was opened on nothing, and nothing but the server's own metrics is there
+}
 
 const kRetryMs = 3000;
 const kZoomBack = "zoomedFrom"; // in history.state: the range to which a double click returns
 
-export class Explore {
+export class Explore implements Page {
+  readonly root: HTMLElement;
+  readonly tools: HTMLElement;
   private state: State = parseUrl("").state;
-  private readonly header: Header;
+  private readonly bar: TimeBar;
   private readonly form: QueryForm;
   private readonly result: Result;
   private readonly asker = new Asker();
-  private readonly firstSteps: FirstSteps;
   private timer = 0;
+  private shown = false;
 
-  constructor(host: HTMLElement) {
-    this.header = new Header({
+  constructor(private readonly events: ExploreEvents) {
+    this.bar = new TimeBar({
       onChange: (change) => this.change(change),
       onRefresh: () => this.refresh(),
       onPan: (part) => this.pan(part),
       onZoomOut: () => this.zoomOut(),
     });
+    this.tools = this.bar.root;
     this.form = new QueryForm((queries) => this.change({ queries }));
     this.result = new Result({
       onZoom: (start, end) => this.zoom(start, end),
@@ -39,35 +48,42 @@ export class Explore {
       onCancel: () => this.cancel(),
       onRetry: () => this.refresh(),
     });
-    this.firstSteps = new FirstSteps((metric) => this.setState(openingState(metric)));
-    host.append(
-      h("a", { href: "#result", class: "skip", text: "Skip to the graph", on: { click: (e: Event) => this.skip(e) } }),
-      this.header.root,
-      h(
-        "main",
-        { class: "main" },
-        h("div", { class: "side" }, this.form.root),
-        h("div", { class: "content" }, this.firstSteps.root, this.result.root),
-      ),
+    this.root = h(
+      "div",
+      { class: "main" },
+      h("div", { class: "side" }, this.form.root),
+      h("div", { class: "content" }, this.result.root),
     );
-  }
-
-  start(): void {
-    window.addEventListener("popstate", () => this.fromUrl());
     document.addEventListener("visibilitychange", () => this.schedule());
     void aggregators().then((names) => this.form.setAggregators(names));
-    void this.firstSteps.start();
-    if (location.hash.length > 1) this.fromUrl();
-    else void this.open();
   }
 
-  // An empty URL: waits for the first metric there is, and shows it.
+  enter(): void {
+    this.shown = true;
+    if (namesNothing()) void this.open();
+    else this.fromUrl();
+  }
+
+  leave(): void {
+    this.shown = false;
+    this.asker.cancel();
+    window.clearTimeout(this.timer);
+  }
+
+  // An address without a question: shows the first metric there is, or waits for it.
   private async open(): Promise<void> {
+    const first = location.hash.length <= 1; // else somebody wants to see this very page
     this.show();
     try {
       const own = await metricsWithPrefix("halite.", 500);
+      const others = first ? await firstForeignMetric() : null;
+      if (!this.shown || !namesNothing()) return; // the user was faster
+      if (first && others === null) {
+        this.events.onNothing();
+        return;
+      }
       const metric = openingMetric(own, own.length ? [] : await metricsWithPrefix("", 1));
-      if (location.hash.length > 1) return; // the user was faster
+      if (!this.shown || !namesNothing()) return;
       if (metric) {
         this.state = openingState(metric);
         history.replaceState(null, "", printUrl(this.state));
@@ -79,7 +95,7 @@ export class Explore {
     } catch (error) {
       this.result.showError(error);
     }
-    window.setTimeout(() => location.hash.length <= 1 && !this.asker.busy && this.open(), kRetryMs);
+    this.timer = window.setTimeout(() => this.shown && namesNothing() && !this.asker.busy && this.open(), kRetryMs);
   }
 
   private fromUrl(): void {
@@ -117,11 +133,12 @@ export class Explore {
 
   private show(): void {
     const { queries } = this.state;
-    this.header.set(this.state);
+    this.bar.set(this.state);
     this.form.set(queries.length ? queries : parseUrl("").state.queries);
     this.result.setState(this.state);
     const metrics = queries.map((query) => query.metric).filter(Boolean);
     document.title = metrics.length ? `${metrics.join(", ")} – Halite` : "Halite";
+    if (metrics.length) this.events.onAddress(printUrl(this.state));
   }
 
   private refresh(): void {
@@ -162,7 +179,7 @@ export class Explore {
   private schedule(): void {
     window.clearTimeout(this.timer);
     const past = this.state.end !== "" && this.state.end !== "now";
-    if (this.state.refreshSeconds <= 0 || past || document.hidden || this.asker.busy) return;
+    if (!this.shown || this.state.refreshSeconds <= 0 || past || document.hidden || this.asker.busy) return;
     this.timer = window.setTimeout(() => this.ask(true), this.state.refreshSeconds * 1000);
   }
 
@@ -199,10 +216,8 @@ export class Explore {
     const [start, end] = move(range.start, range.end).map((time) => String(Math.max(0, Math.round(time))));
     this.setState({ ...this.state, start, end }, history.state);
   }
+}
 
-  // The hash is the state: a plain jump to #result would overwrite it.
-  private skip(event: Event): void {
-    event.preventDefault();
-    this.result.root.focus();
-  }
+function namesNothing(): boolean {
+  return location.hash.length <= 1 || location.hash.startsWith("#/");
 }

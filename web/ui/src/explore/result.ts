@@ -9,6 +9,7 @@ import type { Frame, View } from "../views/frame";
 import { Graph, type GraphEvents } from "../views/graph";
 import { JsonView } from "../views/json";
 import { TableView } from "../views/table";
+import { CostBar } from "./cost_bar";
 import { shareMenu } from "./share_menu";
 
 export interface ResultEvents extends GraphEvents {
@@ -35,6 +36,7 @@ export class Result {
   private readonly notice = h("div", { class: "notice" });
   private readonly warning = h("p", { class: "warning", role: "alert" });
   private readonly status = h("span", { class: "status muted", role: "status" });
+  private readonly cost = new CostBar();
   private readonly progress = h("div", { class: "progress" });
   private readonly cancelButton: HTMLButtonElement;
   private state: State | null = null;
@@ -63,6 +65,7 @@ export class Result {
       this.notice,
       this.panel,
       h("div", { class: "panel-foot" }, this.status, this.cancelButton),
+      this.cost.root,
     );
   }
 
@@ -106,6 +109,7 @@ export class Result {
     }
     this.setState(frame.state);
     this.views[frame.state.view].show(frame);
+    this.cost.show(frame);
     this.status.textContent = [
       count(frame.series.length, "series"),
       count(points, "point"),
@@ -138,6 +142,7 @@ export class Result {
 
   showError(error: unknown): void {
     this.stopLoading();
+    this.cost.clear();
     const known = error instanceof ApiError ? error : null;
     const message = error instanceof Error ? error.message : String(error);
     const advice = known ? adviceFor(known) : "";
@@ -165,6 +170,7 @@ export class Result {
 
   showEmpty(title: string, text: string): void {
     this.stopLoading();
+    this.cost.clear();
     this.frame = null;
     this.status.textContent = "";
     this.message(title, text);
@@ -180,6 +186,7 @@ export class Result {
       }),
     );
     this.frame = frame.state.view === "json" ? frame : null;
+    this.cost.show(frame);
     this.setState(frame.state);
     if (this.frame) this.views.json.show(frame);
     const rate = frame.state.queries.some((query) => query.rate && !query.hidden);

@@ -62,7 +62,7 @@ export class QueryCard {
       value: query.metric,
       placeholder: "Type to search, e.g. cpu",
       emptyText: "No metric has this in its name",
-      source: async (text, signal) => (await findMetrics(text, signal)).map((value) => ({ value })),
+      source: async (text, signal) => (await findMetrics(text, signal)).map(({ name, note }) => ({ value: name, note })),
       onCommit: (value) => void this.adopt(value),
     });
     const caption = field("Metric", metric.input, "metric", metric.root);
@@ -84,7 +84,7 @@ export class QueryCard {
     if (metric && query.filters.length > 0) {
       const known = await tagsOf(metric).catch(() => null); // unknown: the filters stay
       if (query.metric !== metric) return;
-      if (known?.complete && known.keys.size > 0) {
+      if (known && known.keys.size > 0) {
         query.filters = query.filters.filter((filter) => known.keys.has(filter.tagk));
       }
     }

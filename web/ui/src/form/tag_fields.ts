@@ -1,6 +1,7 @@
 // Tags of one sub-query: chips that split the graph by a tag, and filters on tag values.
 import { Combobox } from "../base/combobox";
 import { field, h, replace, select, checkbox } from "../base/dom";
+import { compact } from "../base/format";
 import { icon } from "../base/icons";
 import type { Filter, SubQuery } from "../question/state";
 import { findTagKeys, findTagValues, tagsOf, type TagSummary } from "../server/names";
@@ -115,11 +116,10 @@ export class TagFields {
 
   private showChip(key: string, chip: HTMLElement): void {
     const pressed = this.query.filters.some((filter) => filter.tagk === key && filter.groupBy);
-    const values = this.known?.keys.get(key)?.size;
-    const more = this.known?.complete === false ? "+" : "";
+    const values = this.known?.keys.get(key)?.values;
     chip.setAttribute("aria-pressed", String(pressed));
     chip.title = pressed ? `One line for each ${key}: click to join them` : `Draw one line for each ${key}`;
-    const text = `${values ?? ""}${more}`;
+    const text = values === undefined ? "" : compact(values);
     if (chip.textContent === key + text) return;
     replace(chip, key, values !== undefined ? h("span", { class: "chip-count", text }) : null);
   }

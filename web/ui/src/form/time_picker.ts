@@ -2,7 +2,8 @@
 import { field, h, select } from "../base/dom";
 import { icon } from "../base/icons";
 import { popover } from "../base/popover";
-import { timeParts, two, type Zone } from "../base/format";
+import { two } from "../base/format";
+import { allZoneNames, localZoneName, timeParts, type Zone } from "../base/zone";
 import { agoDuration, parseDuration, parseTime, rangeInWords } from "../question/time_range";
 
 export interface PickedRange {
@@ -36,10 +37,11 @@ export class TimePicker {
     this.from = h("input", { type: "datetime-local", step: "1" });
     this.to = h("input", { type: "datetime-local", step: "1" });
     const zones = [
-      { value: "local", text: `Local (${Intl.DateTimeFormat().resolvedOptions().timeZone})` },
+      { value: "local", text: `Local (${localZoneName()})` },
       { value: "utc", text: "UTC" },
+      ...allZoneNames().map((name) => ({ value: name, text: name.replace(/_/g, " ") })),
     ];
-    this.zoneSelect = select(zones, "local", (zone) => onZone(zone as Zone));
+    this.zoneSelect = select(zones, "local", onZone);
     const panel = h(
       "div",
       { class: "time-panel", role: "dialog", "aria-label": "Time range" },

@@ -1,4 +1,5 @@
 // State -> the body of POST /api/query, and the same as a curl command.
+import { zoneName } from "../base/zone";
 import { printDownsample } from "./metric_expression";
 import type { State, SubQuery } from "./state";
 import { autoInterval, type Range } from "./time_range";
@@ -70,14 +71,14 @@ function subQueries(state: State, range: Range, widthPx: number): { json: unknow
 
 function common(state: State, times: Times): Record<string, unknown> {
   const calendar = state.queries.some((query) => /c$/i.test(query.downsample?.interval ?? ""));
-  const zone = state.zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { ...times, ...(calendar ? { timezone: zone } : {}), msResolution: true };
+  return { ...times, ...(calendar ? { timezone: zoneName(state.zone) } : {}), msResolution: true };
 }
 
 export function buildQuestion(state: State, range: Range, widthPx: number): Question {
   const { json, asked } = subQueries(state, range, widthPx);
   const times = { start: Math.floor(range.start), end: Math.ceil(range.end) };
-  return { body: stringify({ ...common(state, times), showQuery: true, queries: json }, 2), asked };
+  const shown = { showQuery: true, showSummary: true, globalAnnotations: true };
+  return { body: stringify({ ...common(state, times), ...shown, queries: json }, 2), asked };
 }
 
 // For people: relative times stay relative, nothing is in it that only the page needs.

@@ -1,5 +1,5 @@
 // What the page shows, as plain data. The whole of it stands in the URL (url.ts).
-import type { Zone } from "../base/format";
+import type { Zone } from "../base/zone";
 
 export interface Filter {
   tagk: string;

@@ -1,5 +1,6 @@
 // Times as OpenTSDB writes them, ranges, and the interval that suits a range.
-import { dateText, dateTimeText, type Zone } from "../base/format";
+import { dateText, dateTimeText } from "../base/format";
+import { timeOf, type Zone } from "../base/zone";
 
 export interface Range {
   start: number; // ms since 1970
@@ -76,10 +77,7 @@ function parseDate(text: string, zone: Zone): number | null {
   if (!shape) return null;
   const [year, month, day, hour, minute, second] = shape.slice(1, 7).map((s) => Number(s ?? 0));
   const ms = Number((shape[7] ?? "0").padEnd(3, "0"));
-  const time =
-    zone === "utc"
-      ? Date.UTC(year, month - 1, day, hour, minute, second, ms)
-      : new Date(year, month - 1, day, hour, minute, second, ms).getTime();
+  const time = timeOf({ year, month, day, hour, minute, second, ms }, zone);
   return Number.isNaN(time) ? null : time;
 }
 

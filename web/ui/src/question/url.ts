@@ -2,6 +2,7 @@
 // keep working: #start=1h-ago&m=sum:1m-avg:sys.cpu{host=*}&o=axis x1y2&tz=UTC&autoreload=10
 //
 // Ours in addition: view=, and "hidden" among the words of o=. What has its default is left out.
+import { zoneName, zoneOf } from "../base/zone";
 import { parseExpression, printExpression } from "./metric_expression";
 import { newState, type State, type ViewId } from "./state";
 
@@ -32,7 +33,7 @@ export function printUrl(state: State): string {
   if (state.queries.every((query) => !query.rightAxis && !query.hidden)) {
     for (let i = parts.indexOf("o="); i >= 0; i = parts.indexOf("o=")) parts.splice(i, 1);
   }
-  if (state.zone === "utc") parts.push("tz=UTC");
+  if (state.zone !== "local") parts.push(`tz=${encode(zoneName(state.zone))}`);
   if (state.refreshSeconds > 0) parts.push(`autoreload=${state.refreshSeconds}`);
   if (state.view !== "graph") parts.push(`view=${state.view}`);
   if (state.logScale) parts.push("ylog");
@@ -61,7 +62,7 @@ export function parseUrl(hash: string): FromUrl {
       if ("error" in parsed) errors.push(`m=${value}: ${parsed.error}`);
       else state.queries.push(parsed.query);
     } else if (key === "o") options.push(value);
-    else if (key === "tz") state.zone = /^(utc|gmt|etc\/utc)$/i.test(value) ? "utc" : "local";
+    else if (key === "tz") state.zone = zoneOf(value);
     else if (key === "autoreload") state.refreshSeconds = Math.max(0, Math.floor(Number(value)) || 0);
     else if (key === "view") state.view = kViews.find((view) => view === value) ?? "graph";
     else if (key === "ylog") state.logScale = true;

@@ -1,4 +1,6 @@
 // One question at a time: a new one takes the place of the old, whose request is given up.
+import { decodeCost } from "../answer/cost";
+import { decodeNotes } from "../answer/notes";
 import { decodeAnswer } from "../answer/series";
 import { join } from "../answer/join";
 import { buildQuestion } from "../question/question";
@@ -29,10 +31,12 @@ export class Asker {
     const { body, asked } = buildQuestion(state, range, widthPx);
     try {
       const { text, ms } = await postQuery(body, mine.signal);
-      const series = decodeAnswer(parse(text), asked);
+      const answer = parse(text);
+      const series = decodeAnswer(answer, asked);
       if (mine.signal.aborted) return null;
       this.running = null;
-      return { frame: { state, range, question: body, answer: text, series, joined: join(series), ms } };
+      const told = { notes: decodeNotes(answer), cost: decodeCost(answer), ms };
+      return { frame: { state, range, question: body, answer: text, series, joined: join(series), ...told } };
     } catch (error) {
       if (isAbort(error) || mine.signal.aborted) return null;
       this.running = null;

@@ -1,41 +1,18 @@
-// What may be typed: metrics, tag keys, tag values, aggregators. Remembers answers for half a minute.
+// What may be typed: metrics, tag keys, tag values, aggregators. What was read of a metric's tags is
+// remembered for half a minute.
 import { ApiError, getJson, isAbort } from "./api";
+import { findMetricCounts, tagsOfMetric, type KeyCount } from "./series_counts";
+import { count } from "../base/format";
 
 export interface TagSummary {
-  keys: Map<string, Map<string, number>>; // key -> value -> series that carry it
+  keys: Map<string, KeyCount>;
   series: number;
-  complete: boolean; // false: there are more series than were read
 }
 
-const kMetricsMax = 5000; // up to here names are matched in the page, anywhere in the name
-const kSeriesMax = 2000;
 const kKeepMs = 30_000;
 const kOptionsMax = 200;
 
-interface LookupAnswer {
-  results?: { tags?: Record<string, string> }[];
-}
-
-class Memory<T> {
-  private readonly held = new Map<string, { at: number; value: Promise<T> }>();
-
-  get(key: string, make: () => Promise<T>): Promise<T> {
-    const now = Date.now();
-    const old = this.held.get(key);
-    if (old && now - old.at < kKeepMs) return old.value;
-    const value = make();
-    this.held.set(key, { at: now, value });
-    value.catch(() => this.held.delete(key)); // the next asker tries again
-    return value;
-  }
-
-  clear(): void {
-    this.held.clear();
-  }
-}
-
-const metricMemory = new Memory<string[]>();
-const tagMemory = new Memory<TagSummary>();
+const tagMemory = new Map<string, { at: number; value: Promise<TagSummary> }>();
 
 function suggest(type: string, prefix: string, max: number, signal?: AbortSignal): Promise<string[]> {
   const query = `type=${type}&q=${encodeURIComponent(prefix)}&max=${max}`;
@@ -43,7 +20,6 @@ function suggest(type: string, prefix: string, max: number, signal?: AbortSignal
 }
 
 export function forgetNames(): void {
-  metricMemory.clear();
   tagMemory.clear();
 }
 
@@ -51,95 +27,73 @@ export function metricsWithPrefix(prefix: string, max: number, signal?: AbortSig
   return suggest("metrics", prefix, max, signal);
 }
 
-// Names that contain the text; those that start with it come first. The server gives a limited number of
-// names and matches only their beginnings, so what it has for the text joins what is found here.
-export async function findMetrics(text: string, signal: AbortSignal): Promise<string[]> {
-  const all = await metricMemory.get("", () => suggest("metrics", "", kMetricsMax));
-  const local = rank(all, text);
-  if (text === "") return local;
-  const asked = await suggest("metrics", text, kOptionsMax, signal);
-  return rank([...new Set([...local, ...asked])], text);
-}
-
-export function rank(names: string[], text: string): string[] {
-  if (text === "") return names.slice(0, kOptionsMax);
-  const wanted = text.toLowerCase();
-  const first: string[] = [];
-  const then: string[] = [];
-  for (const name of names) {
-    const at = name.toLowerCase().indexOf(wanted);
-    if (at === 0) first.push(name);
-    else if (at > 0) then.push(name);
-  }
-  return [...first, ...then].slice(0, kOptionsMax);
-}
-
-// The tags that the series of a metric carry. Empty where the server cannot tell.
-export function tagsOf(metric: string): Promise<TagSummary> {
-  return tagMemory.get(metric, async () => {
-    const path = `api/search/lookup?m=${encodeURIComponent(metric)}&limit=${kSeriesMax}`;
-    try {
-      return summarize((await getJson<LookupAnswer>(path)).results ?? []);
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return summarize([]); // no such metric
-      throw error;
-    }
-  });
-}
-
-function summarize(results: { tags?: Record<string, string> }[]): TagSummary {
-  const keys: TagSummary["keys"] = new Map();
-  for (const { tags } of results) {
-    for (const [key, value] of Object.entries(tags ?? {})) {
-      const values = keys.get(key) ?? new Map<string, number>();
-      values.set(value, (values.get(value) ?? 0) + 1);
-      keys.set(key, values);
-    }
-  }
-  return { keys, series: results.length, complete: results.length < kSeriesMax };
-}
-
-async function tagsOrNone(metric: string): Promise<TagSummary> {
-  try {
-    return await tagsOf(metric);
-  } catch (error) {
-    if (isAbort(error)) throw error;
-    return { keys: new Map(), series: 0, complete: false }; // suggest still helps
-  }
-}
-
 export interface Name {
   name: string;
   note: string;
 }
 
+// Metrics that contain the text, with their numbers of series; those that start with it come first. Names
+// that the server has not counted, such as another server's in shared tables, join by their beginnings.
+export async function findMetrics(text: string, signal: AbortSignal): Promise<Name[]> {
+  const found = await findMetricCounts({ contains: text, max: kOptionsMax }, signal);
+  const names = found.results.map(({ metric, series }) => ({ name: metric, note: count(series, "series") }));
+  if (names.length >= kOptionsMax) return names;
+  const known = new Set(names.map(({ name }) => name));
+  const others = await suggest("metrics", text, kOptionsMax - names.length, signal);
+  return [...names, ...others.filter((name) => !known.has(name)).map((name) => ({ name, note: "" }))];
+}
+
+// The tags that the series of a metric carry. Empty where there is no such metric.
+export function tagsOf(metric: string): Promise<TagSummary> {
+  const now = Date.now();
+  const old = tagMemory.get(metric);
+  if (old && now - old.at < kKeepMs) return old.value;
+  const value = readTags(metric);
+  tagMemory.set(metric, { at: now, value });
+  value.catch(() => tagMemory.delete(metric)); // the next asker tries again
+  return value;
+}
+
+async function readTags(metric: string): Promise<TagSummary> {
+  try {
+    const { series, keys } = await tagsOfMetric({ metric, max: 0 });
+    return { series, keys: new Map(keys.map((key) => [key.key, key])) };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return { series: 0, keys: new Map() };
+    throw error;
+  }
+}
+
 export async function findTagKeys(metric: string, text: string, signal: AbortSignal): Promise<Name[]> {
-  const tags = await tagsOrNone(metric);
-  const more = tags.complete ? "" : "+";
-  const known = rank([...tags.keys.keys()].sort(), text).map((name) => ({
-    name,
-    note: `${tags.keys.get(name)?.size ?? 0}${more} values`,
-  }));
-  if (tags.keys.size > 0 || !metric) return known;
+  const keys = await tagsOf(metric).then(
+    (tags) => [...tags.keys.values()],
+    (error) => {
+      if (isAbort(error)) throw error;
+      return [] as KeyCount[]; // suggest still helps
+    },
+  );
+  const wanted = text.toLowerCase();
+  const known = keys
+    .filter(({ key }) => key.toLowerCase().includes(wanted))
+    .map(({ key, values }) => ({ name: key, note: count(values, "value") }));
+  if (keys.length > 0 || !metric) return known;
   return (await suggest("tagk", text, 50, signal)).map((name) => ({ name, note: "" }));
 }
 
 export async function findTagValues(
   metric: string,
-  tagk: string,
+  key: string,
   text: string,
   signal: AbortSignal,
 ): Promise<Name[]> {
-  const tags = await tagsOrNone(metric);
-  const values = tags.keys.get(tagk) ?? new Map<string, number>();
-  const known = rank([...values.keys()].sort(), text).map((name) => ({
-    name,
-    note: `${values.get(name)} series`,
-  }));
-  if (tags.complete && values.size > 0) return known;
-  const seen = new Set(known.map((option) => option.name));
-  const others = await suggest("tagv", text, 50, signal);
-  return [...known, ...others.filter((name) => !seen.has(name)).map((name) => ({ name, note: "" }))];
+  try {
+    const { keys } = await tagsOfMetric({ metric, key, contains: text, max: kOptionsMax }, signal);
+    const top = keys[0]?.top ?? [];
+    if (top.length > 0) return top.map(({ value, series }) => ({ name: value, note: count(series, "series") }));
+  } catch (error) {
+    if (isAbort(error)) throw error;
+  }
+  return (await suggest("tagv", text, 50, signal)).map((name) => ({ name, note: "" }));
 }
 
 const kFewAggregators = ["sum", "avg", "min", "max", "count", "none"];

@@ -1,5 +1,6 @@
 // What stands along the axes.
-import { compact, dateText, timeParts, two, type Zone } from "../base/format";
+import { compact, dateText, two } from "../base/format";
+import { timeParts, type Zone } from "../base/zone";
 
 const kMonths = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const kDayMs = 86_400_000;

@@ -1,5 +1,7 @@
 // One answer, ready to be shown. Every view gets the same one.
 import type { Joined } from "../answer/join";
+import type { Cost } from "../answer/cost";
+import type { Note } from "../answer/notes";
 import type { Series } from "../answer/series";
 import type { State } from "../question/state";
 import type { Range } from "../question/time_range";
@@ -11,6 +13,8 @@ export interface Frame {
   answer: string; // the body of the answer, as it came
   series: Series[];
   joined: Joined;
+  notes: Note[];
+  cost: Cost | null; // null: the server did not tell
   ms: number; // from asking to the last byte
 }
 

@@ -8,9 +8,12 @@ import { kThemeEvent } from "../base/theme";
 import { h } from "../base/dom";
 import { timeTicks, valueTicks } from "./axis_text";
 import type { Frame, View } from "./frame";
+import { makeWalkable } from "./graph_keys";
 import { Legend } from "./legend";
+import { NoteMarks } from "./note_marks";
 import { seriesColours, seriesDash, variable } from "./palette";
 import { Tooltip } from "./tooltip";
+import { zonedDate } from "./zoned_date";
 
 export interface GraphEvents {
   onZoom(start: number, end: number): void; // ms since 1970
@@ -28,9 +31,11 @@ export class Graph implements View {
   private readonly canvas: HTMLElement;
   private readonly legend: Legend;
   private readonly tooltip: Tooltip;
+  private readonly notes = new NoteMarks();
   private plot: uPlot | null = null;
   private frame: Frame | null = null;
   private built = ""; // what the plot was built for; while it stays, new data goes into the same plot
+  private shiftMs = 0; // while the picture is dragged
   private hiddenLabels = new Set<string>();
 
   constructor(private readonly events: GraphEvents) {
@@ -56,6 +61,8 @@ export class Graph implements View {
       this.tooltip.set(frame, this.colours());
       this.plot.setData(plotData(frame));
       this.legend.set(frame, this.colours(), this.hiddenNow());
+      this.notes.set(frame);
+      this.notes.place(this.plot);
     } else {
       this.rebuild();
     }
@@ -84,12 +91,21 @@ export class Graph implements View {
     this.plot = new uPlot(this.options(frame, colours), plotData(frame), this.canvas);
     this.tooltip.attach(this.plot);
     this.legend.set(frame, colours, this.hiddenNow());
-    this.makeWalkable(this.plot);
+    this.notes.set(frame);
+    this.notes.attach(this.plot);
+    this.notes.place(this.plot);
+    makeWalkable(this.plot, { onZoom: this.events.onZoom, onShift: (ms) => this.shift(ms) });
   }
 
   private resize(): void {
     const width = this.canvas.clientWidth;
     if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.height() });
+  }
+
+  private shift(ms: number): void {
+    this.shiftMs = ms;
+    const range = this.frame?.range;
+    if (range) this.plot?.setScale("x", { min: range.start + ms, max: range.end + ms });
   }
 
   private height(): number {
@@ -119,7 +135,7 @@ export class Graph implements View {
       width: this.widthPx(),
       height: this.height(),
       ms: 1,
-      tzDate: (time) => (frame.state.zone === "utc" ? uPlot.tzDate(new Date(time), "Etc/UTC") : new Date(time)),
+      tzDate: (time) => zonedDate(time, frame.state.zone),
       padding: [12, rightUsed ? 0 : 14, 0, 0],
       legend: { show: false },
       focus: { alpha: 0.25 },
@@ -151,6 +167,7 @@ export class Graph implements View {
       ],
       hooks: {
         setSelect: [(plot) => this.zoom(plot)],
+        draw: [(plot) => this.notes.place(plot)],
         setCursor: [
           (plot) => {
             this.tooltip.move(plot);
@@ -170,7 +187,10 @@ export class Graph implements View {
     return {
       x: {
         time: true,
-        range: () => [this.frame?.range.start ?? 0, this.frame?.range.end ?? 1],
+        range: () => [
+          (this.frame?.range.start ?? 0) + this.shiftMs,
+          (this.frame?.range.end ?? 1) + this.shiftMs,
+        ],
       },
       left: vertical,
       right: { ...vertical },
@@ -215,22 +235,6 @@ export class Graph implements View {
     }
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.events.onZoom(Math.round(start), Math.round(end));
-  }
-
-  // Left and right walk the crosshair from point to point, also without a mouse.
-  private makeWalkable(plot: uPlot): void {
-    const over = plot.over;
-    over.tabIndex = 0;
-    over.setAttribute("role", "img");
-    over.setAttribute("aria-label", "Graph. Left and right arrow keys move the crosshair.");
-    over.addEventListener("keydown", (event) => {
-      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-      event.preventDefault();
-      const step = (event.key === "ArrowLeft" ? -1 : 1) * (event.shiftKey ? 10 : 1);
-      const last = plot.data[0].length - 1;
-      const index = Math.min(last, Math.max(0, (plot.cursor.idx ?? (step > 0 ? -1 : last + 1)) + step));
-      plot.setCursor({ left: plot.valToPos(plot.data[0][index], "x"), top: plot.over.clientHeight / 2 });
-    });
   }
 }
 

@@ -4,6 +4,7 @@ import { labelOf } from "../answer/series";
 import { download } from "../base/copy";
 import { h, replace } from "../base/dom";
 import { count, dateTimeText, exact } from "../base/format";
+import { zoneText } from "../base/zone";
 import { icon } from "../base/icons";
 import type { Frame, View } from "./frame";
 
@@ -31,7 +32,7 @@ export class TableView implements View {
     const head = h(
       "tr",
       {},
-      h("th", { scope: "col", text: `Time (${frame.state.zone === "utc" ? "UTC" : "local"})` }),
+      h("th", { scope: "col", text: `Time (${zoneText(frame.state.zone)})` }),
       ...labels.slice(0, columns).map((text) => h("th", { scope: "col", class: "number", text })),
     );
     const rows: HTMLElement[] = [];

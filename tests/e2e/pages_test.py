@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Drives the pages Metrics and Status in a headless Chromium against the real server: see page_support.py."""
+
+import socket
+import time
+import unittest
+
+from page_support import HOSTS, PageCase, cpu_points
+
+
+class PagesTest(PageCase):
+    STORE = "engine"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server.put(cpu_points(cls.end))
+
+    def send_lines(self, *lines):
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=10) as link:
+            link.sendall("".join(f"{line}\n" for line in lines).encode())
+            link.shutdown(socket.SHUT_WR)
+            while link.recv(4096):
+                pass
+
+    def go(self, page):
+        self.open(f"#/{page}")
+
+    def test_1_metrics_are_found_by_any_part_and_show_their_tags(self):
+        self.go("metrics")
+        self.browser.wait("the list", lambda: "sys.cpu.user" in self.browser.text(".metric-list"))
+        self.browser.type("#metric-search", "CPU.US")
+        self.browser.wait("one", lambda: self.browser.count(".metric-item") == 1)
+        self.assertIn("6 series", self.browser.text(".metric-item"))
+        self.assertIn("1 metric of", self.browser.text(".metric-summary"))
+        self.browser.click(".metric-item")
+        self.browser.wait("its tags", lambda: "6 values" in self.browser.text(".tag-keys"))
+        self.assertIn("sys.cpu.user", self.fragment())
+        self.assertEqual(self.browser.text(".tag-key:nth-child(2) h3"), "dc")
+        self.assertIn("3 series", self.browser.text(".tag-key:nth-child(2) .tag-values"))
+        self.shot("metrics")
+        self.check_contrast()
+        self.browser.click(".tag-key:first-child .tag-split")
+        self.wait_series(len(HOSTS))
+        self.assertIn("{host=*}", self.fragment())
+        self.browser.back()
+        self.browser.wait("the metric again", lambda: "6 values" in self.browser.text(".tag-keys"))
+        self.browser.click(".tag-key:first-child .tag-value")
+        self.wait_series(1)
+        self.assertIn("host=web0", self.fragment())
+        self.go("metrics/no.such.metric")
+        self.expected_errors = ["no.such.metric"]
+        self.browser.wait("the error", lambda: "no.such.metric" in self.browser.text(".metric-details .warning"))
+
+    def test_2_fifty_thousand_metrics_are_no_burden(self):
+        points = [{"metric": f"many.{i % 250:03}.m{i:05}", "timestamp": self.end, "value": 1, "tags": {"host": "a"}}
+                  for i in range(50_000)]
+        self.server.put(points, batch=5000)
+        self.go("metrics")
+        self.browser.wait("a part of them", lambda: "the first 300 are listed" in self.browser.text(".metric-summary"), 60)
+        self.browser.type("#metric-search", "M4999")
+        self.browser.wait("ten", lambda: self.browser.count(".metric-item") == 10)
+        self.open("#start=1h-ago&m=sum:")
+        self.browser.click(".metric input")
+        self.browser.type(".metric input", "m31415")
+        self.browser.wait("the completion", lambda: self.browser.text(".metric .option-name") == "many.165.m31415")
+
+    def test_3_the_status_tells_what_comes_in_and_what_was_refused(self):
+        now = int(time.time())
+        self.send_lines(f"put sys.cpu.user {now} 12x host=web01", f"put bad metric {now} 1 host=a",
+                        f"put <img/src=x/onerror=hacked()> {now} 1 host=a")
+        self.go("status")
+        self.browser.wait("the light", lambda: self.browser.text(".status-head .light-on") == "Ready")
+        self.browser.wait("a rate", lambda: self.browser.text(".big b") != "–")
+        self.browser.wait("the refused", lambda: "12x" in self.browser.text(".refused"))
+        self.assertIn("value that is no number", self.browser.text(".refused"))
+        self.assertIn("<img/src=x/onerror=hacked()>", self.browser.text(".refused"))
+        self.assertEqual(self.browser.count("img"), 0)
+        self.assertIn("engine", self.browser.text(".status-head"))
+        stages = self.browser.text(".stages")
+        for stage in ("Log", "Head", "Chunks", "Names"):
+            self.assertIn(stage, stages)
+        self.browser.wait("the top metrics", lambda: "sys.cpu.user" in self.browser.text(".tops")
+                          and "host" in self.browser.text(".tops"))
+        self.browser.type(".settings-search", "listen")
+        self.browser.wait("settings", lambda: "listen" in self.browser.text(".status-card:last-child table"))
+
+    def test_4_slots_show_once_points_are_on_disk(self):
+        self.assertEqual(self.server.request("POST", "/api/admin/flush")[0], 204)
+        self.go("status")
+        self.browser.wait("a slot", lambda: self.browser.count(".slot") >= 1)
+        told = self.browser.run("return document.querySelector('.slot').getAttribute('aria-label')")
+        self.assertRegex(told, r"^\d{4}-\d\d-\d\d: .*B in \d+ files?, takes points|over")
+        overview = self.server.get_json("/api/status")
+        slots = overview["cycles"][0]["slots"]
+        self.assertTrue(all(slot["bytes"] > 0 and slot["files"] > 0 for slot in slots), slots)
+        self.check_contrast()
+        height = self.browser.run("return document.scrollingElement.scrollHeight")
+        self.addCleanup(self.browser.chrome, "Emulation.clearDeviceMetricsOverride", {})
+        for width in (1360, 800):
+            self.browser.chrome("Emulation.setDeviceMetricsOverride",
+                                {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+            self.browser.wait("the width", lambda w=width: self.browser.run("return innerWidth") == w)
+            self.assertEqual(self.browser.run("return document.scrollingElement.scrollWidth"), width)
+            self.shot(f"status-{width}")
+        self.addCleanup(self.use_dark, False)
+        self.use_dark(True)
+        self.check_contrast()
+        self.shot("status-dark")
+
+    def test_5_a_running_query_is_seen_and_cancelled(self):
+        # What the server does is tested where time stands still; here, that the button asks for it.
+        self.fake_fetch("""
+            window.stopped = window.stopped || [];
+            if (url.startsWith('api/status/queries/')) {
+              window.stopped.push(init.method + ' ' + url);
+              return new Response(null, { status: 204 });
+            }
+            if (url === 'api/status/queries') {
+              const answer = await (await real(url, init)).json();
+              if (!window.stopped.length) answer.running.push({ id: 7, begin: Date.now() - 12000, elapsedMs: 12000,
+                remote: '/10.0.0.7:5000', cancelled: false, query: { start: '0', end: '3599999', queries: [
+                  { aggregator: 'sum', metric: 'slow.metric', downsample: '1m-avg', filters: [] }] } });
+              return new Response(JSON.stringify(answer));
+            }""")
+        self.go("status")
+        self.browser.wait("the query", lambda: "1h of sum:1m-avg:slow.metric" in self.browser.text(".running"))
+        self.assertIn("12.0 s", self.browser.text(".running"))
+        self.browser.click(".stop-query")
+        self.browser.wait("its end", lambda: "None at the moment" in self.browser.text(".running"))
+        self.assertEqual(self.browser.run("return window.stopped"), ["DELETE api/status/queries/7"])
+        self.assertIn("asked to stop", self.browser.text(".toast"))
+        self.server.get_json("/api/query?start=1h-ago&m=sum:7m-avg:sys.cpu.user")
+        self.browser.wait("an ended one", lambda: "sum:7m-avg:sys.cpu.user" in self.browser.text(".slow"))
+
+    def test_6_pages_are_left_and_entered_with_the_back_button(self):
+        self.go("status")
+        self.browser.wait("the status", lambda: self.browser.count(".status-head .light"))
+        self.browser.click("#nav-metrics")
+        self.browser.wait("the metrics", lambda: self.browser.count(".metric-item"))
+        self.assertEqual(self.browser.text("[aria-current=page]"), "Metrics")
+        self.browser.click("#nav-explore")
+        self.browser.wait("a graph", lambda: self.browser.count(".plot canvas"))
+        link = self.fragment()
+        self.browser.click("#nav-status")
+        self.browser.wait("the status", lambda: self.browser.count(".status-head .light-on"))
+        self.browser.click("#nav-explore")
+        self.browser.wait("the same graph", lambda: self.fragment() == link and self.browser.count(".plot canvas"))
+        self.browser.back()
+        self.browser.back()
+        self.browser.wait("the first graph", lambda: self.fragment() == link)
+        self.browser.back()
+        self.browser.wait("the metrics", lambda: self.browser.count(".metric-item"))
+
+    def test_7_a_server_that_is_gone_is_told(self):
+        self.expected_errors = ["Failed to load resource", "net::ERR"]
+        self.fake_fetch("if (window.away) throw new TypeError('gone');")
+        self.go("status")
+        self.browser.wait("ready", lambda: self.browser.text(".light-on") == "Ready")
+        self.browser.run("window.away = true")
+        self.browser.wait("the sign", lambda: "No answer from" in self.browser.text(".light-bad"))
+        self.browser.run("window.away = false")
+        self.browser.wait("ready again", lambda: self.browser.text(".light-on") == "Ready")
+
+    def test_8_every_control_has_a_name(self):
+        for page, ready, controls in (("metrics/sys.cpu.user", ".tag-value", 15), ("status", ".tops .tag-value", 10),
+                                      ("start", ".recipe pre", 12)):
+            self.go(page)
+            self.browser.wait(page, lambda css=ready: self.browser.count(css))
+            self.check_names(controls)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,123 @@
+// GET /api/status: the server at a glance. GET /api/status/queries: questions that run, and those
+// that ran last. DELETE /api/status/queries/<id>: stops one that runs.
+//
+// Parameters  none
+// Answer      200 {"now":<ms>,"started":<ms>,"version":"..","store":"engine","mode":"rw",
+//             "ready":true,"reason":"","refused":[{"time","protocol","reason","error","point"},..],
+//             "cycles":[{"prefix","ttlMs","spanMs","ringSlots","slots":[{"slot","begin","end",
+//             "bytes","files","sealed","late"},..]},..]}: samples of refused points, the newest
+//             first; slots of time with points in files, by retention class
+//             200 {"running":[{"id","query","remote","begin","elapsedMs","cancelled"},..],
+//             "completed":[{.., "status","error","cost"},..]}, the newest first
+//             204 it was asked to stop
+// Errors      404 another page; no such question runs; 405 a method that does not fit
+#include <charconv>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "common/json_string.h"
+#include "ingest/writer.h"
+#include "storage/slot_states.h"
+#include "web/api_method.h"
+#include "web/handlers/handlers.h"
+#include "web/metrics.h"
+
+namespace halite::web {
+
+namespace {
+
+std::string_view mode_name(Mode mode) {
+  switch (mode) {
+    case Mode::kReadOnly:
+      return "ro";
+    case Mode::kWriteOnly:
+      return "wo";
+    case Mode::kReadWrite:
+      break;
+  }
+  return "rw";
+}
+
+void append_refused(std::string& to, const std::vector<ingest::RefusedSample>& samples) {
+  to += '[';
+  for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
+    if (to.back() != '[') to += ',';
+    fmt::format_to(std::back_inserter(to), R"({{"time":{},"protocol":"{}","reason":"{}","error":)",
+                   sample->time, ingest::protocol_name(sample->protocol),
+                   ingest::refusal_name(sample->reason));
+    append_json_string(to, sample->error);
+    to += ",\"point\":";
+    append_json_string(to, sample->point);
+    to += '}';
+  }
+  to += ']';
+}
+
+void append_cycle(std::string& to, const storage::SlotCycle& cycle) {
+  to += "{\"prefix\":";
+  append_json_string(to, cycle.prefix);
+  fmt::format_to(std::back_inserter(to), R"(,"ttlMs":{},"spanMs":{},"ringSlots":{},"slots":[)",
+                 cycle.ttl_ms, cycle.span_ms, cycle.ring_slots);
+  for (const storage::SlotState& slot : cycle.slots) {
+    if (to.back() != '[') to += ',';
+    fmt::format_to(
+        std::back_inserter(to),
+        R"({{"slot":{},"begin":{},"end":{},"bytes":{},"files":{},"sealed":{},"late":{}}})",
+        slot.slot, slot.generation * cycle.span_ms, (slot.generation + 1) * cycle.span_ms,
+        slot.bytes, slot.files, slot.sealed, slot.late);
+  }
+  to += "]}";
+}
+
+std::string overview(const Call& call) {
+  const WebServices& services = call.services;
+  const std::string reason = services.not_ready ? services.not_ready() : std::string();
+  std::string json = fmt::format(R"({{"now":{},"started":{},"version":)", services.clock.now_ms(),
+                                 services.started_ms);
+  append_json_string(json, services.version.version);
+  json += ",\"store\":";
+  append_json_string(json, services.store_name);
+  json += fmt::format(R"(,"mode":"{}","ready":{},"reason":)", mode_name(call.options.mode),
+                      reason.empty());
+  append_json_string(json, reason);
+  json += ",\"refused\":";
+  append_refused(json, services.writer.refused_samples());
+  json += ",\"cycles\":[";
+  if (services.slots) {
+    for (const storage::SlotCycle& cycle : services.slots()) {
+      if (json.back() != '[') json += ',';
+      append_cycle(json, cycle);
+    }
+  }
+  return json + "]}";
+}
+
+Response cancel(const Call& call) {
+  const std::string& text = call.target.rest[1];
+  std::uint64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  const bool number = error == std::errc() && end == text.data() + text.size();
+  if (!number || !call.metrics.queries.cancel(id)) {
+    return error_response(call, 404, fmt::format("No question with the id {} runs", text));
+  }
+  return json_response(204, "");
+}
+
+}  // namespace
+
+boost::asio::awaitable<Response> handle_status(Call& call) {
+  const std::vector<std::string>& rest = call.target.rest;
+  const bool queries = !rest.empty() && rest[0] == "queries";
+  if ((!rest.empty() && !queries) || rest.size() > 2) {
+    co_return error_response(
+        call, 404, "only /api/status, /api/status/queries and /api/status/queries/<id> are here");
+  }
+  const bool get = call.request.method == "GET" || call.request.method == "HEAD";
+  if (get == (rest.size() == 2)) co_return method_not_allowed(call);
+  if (!get) co_return cancel(call);
+  const TimestampMs now = call.services.clock.now_ms();
+  co_return json_response(200, queries ? call.metrics.queries.status_json(now) : overview(call));
+}
+
+}  // namespace halite::web

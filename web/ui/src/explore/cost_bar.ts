@@ -1,0 +1,91 @@
+// Beneath the answer: what it amounts to, and what it cost to get.
+import type { Cost } from "../answer/cost";
+import { h, replace } from "../base/dom";
+import { bytes, count, elapsed } from "../base/format";
+import type { Frame } from "../views/frame";
+
+interface Part {
+  id: string;
+  text: string;
+  ms: number;
+  title: string;
+}
+
+const kStages: [string, string, string][] = [
+  ["select", "find series", "Names and filters to series"],
+  ["read", "read", "Points of series, downsampled and rated on the way"],
+  ["merge", "aggregate", "Series into groups"],
+  ["annotations", "annotations", "Annotations of the series, and global ones"],
+];
+
+export class CostBar {
+  readonly root = h("div", { class: "cost" });
+
+  clear(): void {
+    this.root.hidden = true;
+    replace(this.root);
+  }
+
+  show(frame: Frame): void {
+    this.root.hidden = frame.cost === null;
+    if (frame.cost === null) return;
+    const parts = partsOf(frame, frame.cost);
+    replace(this.root, this.work(frame, frame.cost), this.bar(parts), this.times(parts));
+  }
+
+  private work(frame: Frame, cost: Cost): HTMLElement {
+    const items = [
+      ["Series read", count(cost.series, "series"), "Series with points in the range that fit the filters"],
+      ["Points read", count(cost.pointsRead, "point"), "Stored points that were decoded, or totals that stand for them"],
+    ];
+    if (cost.chunksDecoded + cost.chunksSkipped > 0) {
+      const text = `${count(cost.chunksDecoded, "chunk")} decoded, ${cost.chunksSkipped} skipped`;
+      items.push(["Chunks", text, "Chunks of points on disk. Skipped: their times are outside the range"]);
+    }
+    if (cost.totals > 0) {
+      items.push(["From summaries", count(cost.totals, "total"), "Hours told by their totals: their points were not read"]);
+    }
+    items.push(["Answer", `${count(cost.pointsOut, "point")}, ${bytes(frame.answer.length)}`, "What came over the network"]);
+    return h(
+      "dl",
+      { class: "cost-work" },
+      ...items.map(([name, text, title]) => h("div", { title }, h("dt", { text: name }), h("dd", { text }))),
+    );
+  }
+
+  private bar(parts: Part[]): HTMLElement {
+    const all = parts.reduce((sum, { ms }) => sum + ms, 0) || 1;
+    const bar = h("div", { class: "cost-bar", "aria-hidden": "true" });
+    for (const { id, ms } of parts) {
+      const piece = h("span", { class: `cost-piece cost-${id}` });
+      piece.style.width = `${((100 * ms) / all).toFixed(2)}%`;
+      bar.append(piece);
+    }
+    return bar;
+  }
+
+  private times(parts: Part[]): HTMLElement {
+    return h(
+      "ul",
+      { class: "cost-times", "aria-label": "Time by stage" },
+      ...parts.map(({ id, text, ms, title }) =>
+        h("li", { title }, h("span", { class: `swatch cost-${id}` }), `${text} `, h("b", { text: elapsed(ms) })),
+      ),
+    );
+  }
+}
+
+// The stages in the server, what the server does besides, and all that is not the server.
+function partsOf(frame: Frame, cost: Cost): Part[] {
+  const parts = kStages
+    .map(([id, text, title]) => ({ id, text, title, ms: cost.stages[id] ?? 0 }))
+    .filter(({ id, ms }) => ms > 0 || id === "read");
+  const staged = parts.reduce((sum, { ms }) => sum + ms, 0);
+  parts.push({
+    id: "rest",
+    text: "network and text",
+    title: "Sending, writing and reading the answer as text",
+    ms: Math.max(0, frame.ms - Math.max(staged, 0)),
+  });
+  return parts;
+}

@@ -1,0 +1,122 @@
+// How to send points with what people have: as texts to copy, with this server's name filled in.
+
+export interface Recipe {
+  id: string;
+  name: string;
+  text: string; // what it is, in a sentence
+  steps: { title: string; code: string }[];
+}
+
+export interface Server {
+  base: string; // with a slash at its end
+  host: string;
+  port: string;
+  tls: boolean;
+}
+
+export function serverOf(location: Location): Server {
+  const tls = location.protocol === "https:";
+  return {
+    base: new URL(".", location.href).href,
+    host: location.hostname,
+    port: location.port || (tls ? "443" : "80"),
+    tls,
+  };
+}
+
+function curl(server: Server): Recipe {
+  const point = `{"metric":"my.first.metric","timestamp":'$(date +%s)',"value":42,"tags":{"host":"'$(hostname)'"}}`;
+  return {
+    id: "curl",
+    name: "curl",
+    text: "A point is a metric, a time, a number and at least one tag. Many at once: an array of them.",
+    steps: [
+      {
+        title: "One point over HTTP, as OpenTSDB takes it",
+        code: `curl -i -X POST ${server.base}api/put -H 'Content-Type: application/json' -d '${point}'`,
+      },
+      {
+        title: "Watch the load of this machine, every ten seconds",
+        code:
+          `while sleep 10; do\n` +
+          `  curl -sS -X POST ${server.base}api/put -H 'Content-Type: application/json' \\\n` +
+          `    -d '{"metric":"my.load","timestamp":'$(date +%s)',"value":'$(cut -d' ' -f1 /proc/loadavg)',"tags":{"host":"'$(hostname)'"}}'\n` +
+          `done`,
+      },
+    ],
+  };
+}
+
+function telnet(server: Server): Recipe {
+  return {
+    id: "telnet",
+    name: "telnet",
+    text: "The same port speaks OpenTSDB's lines: put, metric, time, value, tags. No answer means that all is well.",
+    steps: [
+      {
+        title: "One point with netcat",
+        code: `echo "put my.first.metric $(date +%s) 42 host=$(hostname)" | nc -w 1 ${server.host} ${server.port}`,
+      },
+    ],
+  };
+}
+
+function collectd(server: Server): Recipe {
+  return {
+    id: "collectd",
+    name: "collectd",
+    text: "CPU, memory, disks and network of a host every ten seconds. Debian and Ubuntu: apt install collectd.",
+    steps: [
+      {
+        title: "/etc/collectd/collectd.conf.d/halite.conf",
+        code:
+          `LoadPlugin write_tsdb\n<Plugin write_tsdb>\n  <Node "halite">\n` +
+          `    Host "${server.host}"\n    Port "${server.port}"\n  </Node>\n</Plugin>`,
+      },
+      { title: "Then", code: "sudo systemctl restart collectd" },
+    ],
+  };
+}
+
+function telegraf(server: Server): Recipe {
+  return {
+    id: "telegraf",
+    name: "Telegraf",
+    text: "The agent of InfluxData, whose output for OpenTSDB writes here.",
+    steps: [
+      {
+        title: "/etc/telegraf/telegraf.d/halite.conf",
+        code:
+          `[[outputs.opentsdb]]\n  host = "${server.tls ? "https" : "http"}://${server.host}"\n` +
+          `  port = ${server.port}\n  http_batch_size = 1000\n\n` +
+          `[[inputs.cpu]]\n[[inputs.mem]]\n[[inputs.disk]]`,
+      },
+      { title: "Then", code: "sudo systemctl restart telegraf" },
+    ],
+  };
+}
+
+function python(server: Server): Recipe {
+  return {
+    id: "python",
+    name: "Python",
+    text: "Any language with HTTP will do; this one needs nothing but its standard library.",
+    steps: [
+      {
+        title: "send.py",
+        code:
+          `import json, socket, time, urllib.request\n\n` +
+          `points = [{"metric": "my.first.metric", "timestamp": int(time.time()), "value": 42,\n` +
+          `           "tags": {"host": socket.gethostname()}}]\n` +
+          `urllib.request.urlopen(urllib.request.Request(\n` +
+          `    "${server.base}api/put", json.dumps(points).encode(), {"Content-Type": "application/json"}))`,
+      },
+    ],
+  };
+}
+
+export function recipes(server: Server): Recipe[] {
+  // Lines of telnet do not go through a server of TLS in front.
+  const lines = server.tls ? [] : [telnet(server), collectd(server)];
+  return [curl(server), ...lines, telegraf(server), python(server)];
+}

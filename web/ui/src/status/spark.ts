@@ -1,0 +1,35 @@
+// A small line of values over time, without axes.
+const kSvg = "http://www.w3.org/2000/svg";
+const kWidth = 320;
+const kHeight = 56;
+
+export type SparkPoint = [number, number]; // ms since 1970, value
+
+function element(name: string, attributes: Record<string, string>): SVGElement {
+  const one = document.createElementNS(kSvg, name);
+  for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+  return one;
+}
+
+// From zero to the greatest value; `label` is what is read out.
+export function spark(points: SparkPoint[], label: string): SVGElement {
+  const svg = element("svg", {
+    viewBox: `0 0 ${kWidth} ${kHeight}`,
+    preserveAspectRatio: "none",
+    class: "spark",
+    role: "img",
+    "aria-label": label,
+  });
+  if (points.length < 2) return svg;
+  const first = points[0][0];
+  const span = points[points.length - 1][0] - first || 1;
+  const most = points.reduce((max, [, value]) => Math.max(max, value), 0) || 1;
+  const place = ([time, value]: SparkPoint): string =>
+    `${((kWidth * (time - first)) / span).toFixed(1)} ${(kHeight - 2 - ((kHeight - 6) * value) / most).toFixed(1)}`;
+  const line = `M${points.map(place).join("L")}`;
+  svg.append(
+    element("path", { class: "spark-area", d: `${line}L${kWidth} ${kHeight}L0 ${kHeight}Z` }),
+    element("path", { class: "spark-line", d: line, "vector-effect": "non-scaling-stroke" }),
+  );
+  return svg;
+}
