@@ -90,7 +90,9 @@ class PagesTest(PageCase):
         self.go("status")
         self.browser.wait("a slot", lambda: self.browser.count(".slot") >= 1)
         told = self.browser.run("return document.querySelector('.slot').getAttribute('aria-label')")
-        self.assertRegex(told, r"^\d{4}-\d\d-\d\d: .*B in \d+ files?, takes points|over")
+        self.assertRegex(told, r"^\d{4}-\d\d-\d\d: .*B in \d+ files?, (takes points|over, not sealed yet), expires never$")
+        self.browser.click(".slot-table summary")
+        self.browser.wait("the same as a table", lambda: "never" in self.browser.text(".slot-table table"))
         overview = self.server.get_json("/api/status")
         slots = overview["cycles"][0]["slots"]
         self.assertTrue(all(slot["bytes"] > 0 and slot["files"] > 0 for slot in slots), slots)

@@ -244,6 +244,30 @@ TEST(Server, AQueryIsStoppedWhenItsClientLeaves) {
       soon([&] { return server.metric("halite_query_runs_total", "outcome", "cancelled") == 1; }));
 }
 
+TEST(Server, AQueryIsStoppedByWhoLooks) {
+  TestServer server;
+  Client writer(server.port());
+  ASSERT_TRUE(writer.send("put m 1356998400 1 host=a\nsync\n"));
+  receive_until(writer, "synced\n");
+  server.tables().scan_delay_ms = 200;
+  Client client(server.port());
+  ASSERT_TRUE(client.send(fmt::format("GET {} HTTP/1.0\r\n\r\n", kAskAll)));
+  ASSERT_TRUE(soon([&] { return server.metric("halite_query_running") == 1; }));
+  const auto ask = [&](std::string_view method, std::string_view path) {
+    Client other(server.port());
+    other.send(fmt::format("{} {} HTTP/1.0\r\n\r\n", method, path));
+    return other.receive_all(kPatienceMs);
+  };
+  EXPECT_NE(ask("GET", "/api/status/queries").find(R"({"running":[{"id":0,"query":)"),
+            std::string::npos);
+  EXPECT_NE(ask("DELETE", "/api/status/queries/0").find(" 204 "), std::string::npos);
+  const std::string answer = client.receive_all(kPatienceMs);
+  EXPECT_NE(answer.find(" 503 "), std::string::npos);
+  EXPECT_NE(answer.find("The query was stopped"), std::string::npos);
+  EXPECT_NE(ask("GET", "/api/status/queries").find(R"("cancelled":true,"status":503)"),
+            std::string::npos);
+}
+
 TEST(Server, PointsOfManyConnectionsAtOnce) {
   TestServer server;
   constexpr int kClients = 50;

@@ -7,9 +7,11 @@ import { newState, type Filter, type State } from "../question/state";
 import { printUrl } from "../question/url";
 import { isAbort } from "../server/api";
 import { tagsOfMetric, type KeyCount, type MetricTags } from "../server/series_counts";
+import { Preview } from "./preview";
 
 const kValuesFirst = 10;
 const kValuesMore = 500;
+const kPreviewSeriesMax = 5000; // more are read only when somebody wants a graph
 const kSearchFrom = 8; // with so many values there is a field to search them
 
 // The metric as it is best seen, over an hour, with one filter or split.
@@ -45,7 +47,7 @@ export class MetricDetails {
     this.asking = asking;
     try {
       const tags = await tagsOfMetric({ metric, max: kValuesFirst }, asking.signal);
-      if (!asking.signal.aborted) this.showTags(tags);
+      if (!asking.signal.aborted) this.showTags(tags, asking.signal);
     } catch (error) {
       if (isAbort(error) || asking.signal.aborted) return;
       const text = error instanceof Error ? error.message : String(error);
@@ -53,12 +55,16 @@ export class MetricDetails {
     }
   }
 
-  private showTags(tags: MetricTags): void {
+  private showTags(tags: MetricTags, signal: AbortSignal): void {
     const keys = [...tags.keys].sort((a, b) => b.values - a.values || (a.key < b.key ? -1 : 1));
     const about = `${count(tags.series, "series")}, ${count(keys.length, "tag key")}`;
+    const preview = new Preview();
+    if (tags.series <= kPreviewSeriesMax) void preview.show(tags.metric, signal);
+    else preview.say("Too many series to draw them unasked.");
     replace(
       this.root,
       this.head(tags.metric, about),
+      preview.root,
       h("div", { class: "tag-keys" }, ...keys.map((key) => new TagKey(tags, key).root)),
     );
   }

@@ -3,7 +3,7 @@ import { h, replace } from "../base/dom";
 import { clockText, compact, count } from "../base/format";
 import type { Numbers, RefusedPoint } from "../server/status";
 import { card, table, type Part } from "./parts";
-import { spark, type SparkPoint } from "./spark";
+import { spark, type SparkPoint } from "../base/spark";
 
 const kPoints = "ingest.points_total";
 const kRefused = "ingest.points_refused_total";

@@ -1,6 +1,6 @@
 // Points a second as the server stored it of itself, before anybody looked.
 import { parse, postQuery } from "../server/api";
-import type { SparkPoint } from "./spark";
+import type { SparkPoint } from "../base/spark";
 
 const kMetric = "halite.ingest.points_total";
 

@@ -53,7 +53,7 @@ export function ring(cycle: Cycle, now: number): HTMLElement {
   return h(
     "figure",
     { class: "ring-figure", title: "The cycle of slots, now on top: used slots to the left of it, those to come to the right" },
-    svg as unknown as HTMLElement,
+    svg,
     h("figcaption", {}, h("b", { text: `${slots.length} of ${ringSlots}` }), h("span", { class: "muted", text: "slots of the cycle" })),
   );
 }

@@ -4,7 +4,7 @@ import { h, replace } from "../base/dom";
 import { bytes, count, dateText, dateTimeText } from "../base/format";
 import { durationInWords, printDuration } from "../question/time_range";
 import type { Cycle, Slot } from "../server/status";
-import { card, type Part } from "./parts";
+import { card, table, type Part } from "./parts";
 import { ring } from "./ring";
 
 const kBarsMax = 120;
@@ -25,7 +25,9 @@ export class SlotsCard implements Part {
     const text = JSON.stringify(used);
     if (text === this.shown) return; // what has the focus keeps it
     this.shown = text;
+    const open = [...this.cycles.querySelectorAll("details")].map((one) => one.open);
     replace(this.cycles, ...used.map((cycle) => showCycle(cycle, now)));
+    [...this.cycles.querySelectorAll("details")].forEach((one, i) => (one.open = open[i] ?? false));
   }
 }
 
@@ -38,7 +40,7 @@ function kept(cycle: Cycle): string {
 }
 
 function showCycle(cycle: Cycle, now: number): HTMLElement {
-  const name = cycle.prefix === "" ? "All metrics" : `Metrics named ${cycle.prefix}…`;
+  const name = cycle.prefix === "" ? "All metrics" : `Metrics that begin with “${cycle.prefix}”`;
   const all = cycle.slots.reduce((sum, { bytes: size }) => sum + size, 0);
   return h(
     "div",
@@ -51,6 +53,7 @@ function showCycle(cycle: Cycle, now: number): HTMLElement {
     ),
     cycle.slots.length === 0 ? h("p", { class: "muted", text: "Nothing is on disk yet: points are in the head." }) : bars(cycle, now),
     cycle.ringSlots > 0 ? ring(cycle, now) : null,
+    cycle.slots.length === 0 ? null : slotTable(cycle, now),
   );
 }
 
@@ -68,7 +71,17 @@ const kStateTexts: Record<string, string> = {
 };
 
 function expiry(slot: Slot, cycle: Cycle): string {
-  return cycle.ttlMs === 0 ? "" : `, expires ${dateText(slot.end + cycle.ttlMs, "local")}`;
+  return cycle.ttlMs === 0 ? "never" : dateText(slot.end + cycle.ttlMs, "local");
+}
+
+// The same as the bars, for those who do not see them, or want to know exactly.
+function slotTable(cycle: Cycle, now: number): HTMLElement {
+  const rows = [...cycle.slots]
+    .reverse()
+    .slice(0, kBarsMax)
+    .map((slot) => [nameOf(slot, cycle), bytes(slot.bytes), String(slot.files), kStateTexts[stateOf(slot, now)], expiry(slot, cycle)]);
+  const columns = [{ text: "Slot" }, { text: "Size", number: true }, { text: "Files", number: true }, { text: "State" }, { text: "Expires" }];
+  return h("details", { class: "slot-table" }, h("summary", { text: "As a table" }), table("Slots", columns, rows));
 }
 
 function nameOf(slot: Slot, cycle: Cycle): string {
@@ -80,7 +93,7 @@ function bars(cycle: Cycle, now: number): HTMLElement {
   const most = slots.reduce((max, { bytes: size }) => Math.max(max, size), 1);
   const items = slots.map((slot) => {
     const state = stateOf(slot, now);
-    const text = `${nameOf(slot, cycle)}: ${bytes(slot.bytes)} in ${count(slot.files, "file")}, ${kStateTexts[state]}${expiry(slot, cycle)}`;
+    const text = `${nameOf(slot, cycle)}: ${bytes(slot.bytes)} in ${count(slot.files, "file")}, ${kStateTexts[state]}, expires ${expiry(slot, cycle)}`;
     const fill = h("span", { class: `slot-fill slot-${state}` });
     fill.style.height = `${Math.max(3, (100 * slot.bytes) / most)}%`;
     return h("li", { class: "slot", title: text, "aria-label": text }, fill);

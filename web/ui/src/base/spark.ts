@@ -11,7 +11,7 @@ function element(name: string, attributes: Record<string, string>): SVGElement {
   return one;
 }
 
-// From zero to the greatest value; `label` is what is read out.
+// Zero is always on it; `label` is what is read out.
 export function spark(points: SparkPoint[], label: string): SVGElement {
   const svg = element("svg", {
     viewBox: `0 0 ${kWidth} ${kHeight}`,
@@ -23,9 +23,11 @@ export function spark(points: SparkPoint[], label: string): SVGElement {
   if (points.length < 2) return svg;
   const first = points[0][0];
   const span = points[points.length - 1][0] - first || 1;
-  const most = points.reduce((max, [, value]) => Math.max(max, value), 0) || 1;
+  const most = points.reduce((max, [, value]) => Math.max(max, value), 0);
+  const least = points.reduce((min, [, value]) => Math.min(min, value), 0);
+  const height = most - least || 1;
   const place = ([time, value]: SparkPoint): string =>
-    `${((kWidth * (time - first)) / span).toFixed(1)} ${(kHeight - 2 - ((kHeight - 6) * value) / most).toFixed(1)}`;
+    `${((kWidth * (time - first)) / span).toFixed(1)} ${(kHeight - 2 - ((kHeight - 6) * (value - least)) / height).toFixed(1)}`;
   const line = `M${points.map(place).join("L")}`;
   svg.append(
     element("path", { class: "spark-area", d: `${line}L${kWidth} ${kHeight}L0 ${kHeight}Z` }),
