@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <boost/asio/thread_pool.hpp>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "storage/read_work.h"

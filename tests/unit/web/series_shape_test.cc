@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "storage/series_table.h"
@@ -11,7 +10,6 @@ namespace halite::web {
 namespace {
 
 using storage::SeriesTag;
-using testing::ElementsAre;
 
 // Series of metric 1, as a store has them.
 class SeriesShapeTest : public testing::Test {
