@@ -43,7 +43,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"s", kShow, kAlways, false, handle_static},
     Endpoint{"api/admin", kPost, kAlways, false, handle_admin},
     Endpoint{"api/series", kGet, kReads, true, handle_series},
-    Endpoint{"api/status", kGet | kDelete, kAlways, false, handle_status},
+    Endpoint{"api/server", kGet | kDelete, kAlways, false, handle_server},
     Endpoint{"metrics", kShow, kAlways, false, handle_metrics},
     Endpoint{"-", kShow, kAlways, false, handle_health},
 };

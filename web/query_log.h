@@ -1,4 +1,4 @@
-// Which questions run and which ran last, for /api/stats/query and /api/status/queries; and the
+// Which questions run and which ran last, for /api/stats/query and /api/server/queries; and the
 // way to stop one.
 //
 //   QueryLog::Entry entry = log.begin(question, request, clock, stop);

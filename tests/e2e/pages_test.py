@@ -93,7 +93,7 @@ class PagesTest(PageCase):
         self.assertRegex(told, r"^\d{4}-\d\d-\d\d: .*B in \d+ files?, (takes points|over, not sealed yet), expires never$")
         self.browser.click(".slot-table summary")
         self.browser.wait("the same as a table", lambda: "never" in self.browser.text(".slot-table table"))
-        overview = self.server.get_json("/api/status")
+        overview = self.server.get_json("/api/server")
         slots = overview["cycles"][0]["slots"]
         self.assertTrue(all(slot["bytes"] > 0 and slot["files"] > 0 for slot in slots), slots)
         self.check_contrast()
@@ -114,11 +114,11 @@ class PagesTest(PageCase):
         # What the server does is tested where time stands still; here, that the button asks for it.
         self.fake_fetch("""
             window.stopped = window.stopped || [];
-            if (url.startsWith('api/status/queries/')) {
+            if (url.startsWith('api/server/queries/')) {
               window.stopped.push(init.method + ' ' + url);
               return new Response(null, { status: 204 });
             }
-            if (url === 'api/status/queries') {
+            if (url === 'api/server/queries') {
               const answer = await (await real(url, init)).json();
               if (!window.stopped.length) answer.running.push({ id: 7, begin: Date.now() - 12000, elapsedMs: 12000,
                 remote: '/10.0.0.7:5000', cancelled: false, query: { start: '0', end: '3599999', queries: [
@@ -130,7 +130,7 @@ class PagesTest(PageCase):
         self.assertIn("12.0 s", self.browser.text(".running"))
         self.browser.click(".stop-query")
         self.browser.wait("its end", lambda: "None at the moment" in self.browser.text(".running"))
-        self.assertEqual(self.browser.run("return window.stopped"), ["DELETE api/status/queries/7"])
+        self.assertEqual(self.browser.run("return window.stopped"), ["DELETE api/server/queries/7"])
         self.assertIn("asked to stop", self.browser.text(".toast"))
         self.server.get_json("/api/query?start=1h-ago&m=sum:7m-avg:sys.cpu.user")
         self.browser.wait("an ended one", lambda: "sum:7m-avg:sys.cpu.user" in self.browser.text(".slow"))

@@ -5,6 +5,7 @@ import { timeOf, timeParts, zoneName, zoneOf } from "../../../web/ui/src/base/zo
 import {
   agoDuration,
   autoInterval,
+  calendarRanges,
   parseDuration,
   parseTime,
   printDuration,
@@ -98,4 +99,18 @@ test("zones by name: parts of a time, and back again, over both changes of the c
   assert.equal(zoneOf("Mars/Olympus"), "local");
   assert.equal(zoneName("utc"), "UTC");
   assert.equal(zoneName("local"), "Europe/Berlin");
+});
+
+test("days and weeks begin at the zone's midnight, also where the clock changes", () => {
+  const at = (name: string, now: number, zone: string): number[] => {
+    const range = calendarRanges(now, zone).find((one) => one.name === name);
+    return [Number(range?.start), Number(range?.end)];
+  };
+  // The clock goes forward in Berlin on Sunday 29 March 2026.
+  const monday = Date.UTC(2026, 2, 30, 8);
+  assert.deepEqual(at("Today", monday, "Europe/Berlin"), [Date.UTC(2026, 2, 29, 22), 0]);
+  assert.deepEqual(at("Yesterday", monday, "Europe/Berlin"), [Date.UTC(2026, 2, 28, 23), Date.UTC(2026, 2, 29, 22)]);
+  assert.deepEqual(at("This week", monday, "Europe/Berlin"), [Date.UTC(2026, 2, 29, 22), 0]);
+  assert.deepEqual(at("Last week", monday, "Europe/Berlin"), [Date.UTC(2026, 2, 22, 23), Date.UTC(2026, 2, 29, 22)]);
+  assert.deepEqual(at("This week", Date.UTC(2026, 2, 1, 12), "utc"), [Date.UTC(2026, 1, 23), 0]); // a Sunday
 });

@@ -258,13 +258,13 @@ TEST(Server, AQueryIsStoppedByWhoLooks) {
     other.send(fmt::format("{} {} HTTP/1.0\r\n\r\n", method, path));
     return other.receive_all(kPatienceMs);
   };
-  EXPECT_NE(ask("GET", "/api/status/queries").find(R"({"running":[{"id":0,"query":)"),
+  EXPECT_NE(ask("GET", "/api/server/queries").find(R"({"running":[{"id":0,"query":)"),
             std::string::npos);
-  EXPECT_NE(ask("DELETE", "/api/status/queries/0").find(" 204 "), std::string::npos);
+  EXPECT_NE(ask("DELETE", "/api/server/queries/0").find(" 204 "), std::string::npos);
   const std::string answer = client.receive_all(kPatienceMs);
   EXPECT_NE(answer.find(" 503 "), std::string::npos);
   EXPECT_NE(answer.find("The query was stopped"), std::string::npos);
-  EXPECT_NE(ask("GET", "/api/status/queries").find(R"("cancelled":true,"status":503)"),
+  EXPECT_NE(ask("GET", "/api/server/queries").find(R"("cancelled":true,"status":503)"),
             std::string::npos);
 }
 

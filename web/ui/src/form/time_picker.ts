@@ -4,7 +4,7 @@ import { icon } from "../base/icons";
 import { popover } from "../base/popover";
 import { two } from "../base/format";
 import { allZoneNames, localZoneName, timeParts, type Zone } from "../base/zone";
-import { agoDuration, parseDuration, parseTime, rangeInWords } from "../question/time_range";
+import { agoDuration, calendarRanges, parseDuration, parseTime, rangeInWords } from "../question/time_range";
 
 export interface PickedRange {
   start: string;
@@ -18,6 +18,7 @@ export class TimePicker {
   private readonly button: HTMLButtonElement;
   private readonly text: HTMLElement;
   private readonly quick: HTMLElement;
+  private readonly days = h("div", { class: "quick", role: "group", "aria-label": "Days and weeks" });
   private readonly relative: HTMLInputElement;
   private readonly from: HTMLInputElement;
   private readonly to: HTMLInputElement;
@@ -46,6 +47,7 @@ export class TimePicker {
       "div",
       { class: "time-panel", role: "dialog", "aria-label": "Time range" },
       this.quick,
+      this.days,
       this.relativeForm(),
       this.absoluteForm(),
       field("Time zone", this.zoneSelect),
@@ -123,6 +125,11 @@ export class TimePicker {
           "data-first": ago === span,
           on: { click: () => this.pick({ start: `${span}-ago`, end: "" }) },
         }),
+      ),
+    );
+    this.days.replaceChildren(
+      ...calendarRanges(Date.now(), this.zone).map(({ name, start, end }) =>
+        h("button", { type: "button", class: "chip", text: name, on: { click: () => this.pick({ start, end }) } }),
       ),
     );
     this.relative.value = ago ?? "";

@@ -1,6 +1,6 @@
 // Times as OpenTSDB writes them, ranges, and the interval that suits a range.
 import { dateText, dateTimeText } from "../base/format";
-import { timeOf, type Zone } from "../base/zone";
+import { timeOf, timeParts, type Zone } from "../base/zone";
 
 export interface Range {
   start: number; // ms since 1970
@@ -102,6 +102,29 @@ export function rangeInWords(start: string, end: string, zone: Zone): string {
   const sameDay = dateText(from, zone) === dateText(to, zone);
   const toText = end === "" || end === "now" ? "now" : short(to).slice(sameDay ? 11 : 0);
   return `${short(from)} → ${toText}`;
+}
+
+export interface NamedRange {
+  name: string;
+  start: string; // ms since 1970
+  end: string; // the same; empty = now
+}
+
+// Days as the zone has them.
+export function calendarRanges(now: number, zone: Zone): NamedRange[] {
+  const today = timeParts(now, zone);
+  const midnight = (daysBack: number): number => {
+    const day = new Date(Date.UTC(today.year, today.month - 1, today.day - daysBack));
+    const date = { year: day.getUTCFullYear(), month: day.getUTCMonth() + 1, day: day.getUTCDate() };
+    return timeOf({ ...date, hour: 0, minute: 0, second: 0, ms: 0 }, zone);
+  };
+  const monday = (new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay() + 6) % 7; // days back
+  return [
+    { name: "Today", start: String(midnight(0)), end: "" },
+    { name: "Yesterday", start: String(midnight(1)), end: String(midnight(0)) },
+    { name: "This week", start: String(midnight(monday)), end: "" },
+    { name: "Last week", start: String(midnight(monday + 7)), end: String(midnight(monday)) },
+  ];
 }
 
 const kNiceMs = [

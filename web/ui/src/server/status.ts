@@ -1,4 +1,4 @@
-// How the server is: /api/status, /api/status/queries, /api/stats.
+// How the server is: /api/server, /api/server/queries, /api/stats.
 import { ApiError, getJson, send } from "./api";
 
 export interface RefusedPoint {
@@ -60,17 +60,17 @@ export interface Queries {
 }
 
 export function overview(signal: AbortSignal): Promise<Overview> {
-  return getJson<Overview>("api/status", signal);
+  return getJson<Overview>("api/server", signal);
 }
 
 export function queries(signal: AbortSignal): Promise<Queries> {
-  return getJson<Queries>("api/status/queries", signal);
+  return getJson<Queries>("api/server/queries", signal);
 }
 
 // False: it has ended meanwhile.
 export async function cancelQuery(id: number): Promise<boolean> {
   try {
-    await send("DELETE", `api/status/queries/${id}`);
+    await send("DELETE", `api/server/queries/${id}`);
     return true;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return false;

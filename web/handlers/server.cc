@@ -1,5 +1,5 @@
-// GET /api/status: the server at a glance. GET /api/status/queries: questions that run, and those
-// that ran last. DELETE /api/status/queries/<id>: stops one that runs.
+// GET /api/server: the server at a glance. GET /api/server/queries: questions that run, and those
+// that ran last. DELETE /api/server/queries/<id>: stops one that runs.
 //
 // Parameters  none
 // Answer      200 {"now":<ms>,"started":<ms>,"version":"..","store":"engine","mode":"rw",
@@ -106,12 +106,12 @@ Response cancel(const Call& call) {
 
 }  // namespace
 
-boost::asio::awaitable<Response> handle_status(Call& call) {
+boost::asio::awaitable<Response> handle_server(Call& call) {
   const std::vector<std::string>& rest = call.target.rest;
   const bool queries = !rest.empty() && rest[0] == "queries";
   if ((!rest.empty() && !queries) || rest.size() > 2) {
     co_return error_response(
-        call, 404, "only /api/status, /api/status/queries and /api/status/queries/<id> are here");
+        call, 404, "only /api/server, /api/server/queries and /api/server/queries/<id> are here");
   }
   const bool get = call.request.method == "GET" || call.request.method == "HEAD";
   if (get == (rest.size() == 2)) co_return method_not_allowed(call);
