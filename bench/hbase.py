@@ -15,6 +15,7 @@ import argparse
 import http.client
 import json
 import os
+import random
 import re
 import socket
 import statistics
@@ -62,17 +63,31 @@ def places(hosts, by_series):
     return [[(host, i) for i in range(HOUR_POINTS) for host in range(at, hosts, CONNECTIONS)] for at in range(CONNECTIONS)]
 
 
+def values_of(hosts):
+    """[[value of a moment] of a host]: integers that walk."""
+    made = []
+    for host in range(hosts):
+        choose, value, walk = random.Random(host), 500, []
+        for _ in range(HOUR_POINTS):
+            value = max(0, min(1000, value + choose.randrange(-5, 6)))
+            walk.append(value)
+        made.append(walk)
+    return made
+
+
 def telnet_load(metric, hosts, by_series):
     """Bytes for each connection."""
-    return ["".join(f"put {metric} {START + STEP * i} {(i * 7 + host) % 1000} host=h{host} dc=d{host % 10}\n"
+    values = values_of(hosts)
+    return ["".join(f"put {metric} {START + STEP * i} {values[host][i]} host=h{host} dc=d{host % 10}\n"
                     for host, i in load).encode() for load in places(hosts, by_series)]
 
 
 def http_load(metric, hosts, by_series):
     """Bodies for each connection."""
+    values = values_of(hosts)
     loads = []
     for load in places(hosts, by_series):
-        points = [{"metric": metric, "timestamp": START + STEP * i, "value": (i * 7 + host) % 1000,
+        points = [{"metric": metric, "timestamp": START + STEP * i, "value": values[host][i],
                    "tags": {"host": f"h{host}", "dc": f"d{host % 10}"}} for host, i in load]
         loads.append([json.dumps(points[i:i + HTTP_BATCH]).encode() for i in range(0, len(points), HTTP_BATCH)])
     return loads
