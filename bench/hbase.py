@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 """Halite beside OpenTSDB on one HBase: the same points and the same questions to both, one after the other.
 
-    bench/hbase.py --halite build/release/halite [--rounds 3] [--hosts 1000] [--set NAME=VALUE]...
+    bench/hbase.py --halite build/release/halite [--backfill] [--rounds 3] [--hosts 1000] [--set NAME=VALUE]...
 
 Starts HBase and OpenTSDB as the tests do (tests/hbase). Prints a table of medians: points by second of the daemon's own
 CPU (both leave the rest to the same HBase) up to the moment when nothing is under way any more, points by second of the
-clock up to the same moment, and of two questions the time and the daemon's CPU."""
+clock up to the same moment, of two questions the time and the daemon's CPU, and the bytes of a point in HBase's files
+(GZ, DIFF) after a major compaction.
+
+Points come moment by moment and become a cell each. With --backfill they come series by series; Halite makes columns of
+them, OpenTSDB once cells and once appends."""
 
 import argparse
 import http.client
 import json
 import os
+import random
+import re
 import socket
 import statistics
 import sys
@@ -50,23 +56,40 @@ def await_idle(daemon):
             return before, moment
 
 
-def telnet_load(metric, hosts):
-    """Bytes for each connection: every host's point of a moment, then the next moment's."""
-    loads = [[] for _ in range(CONNECTIONS)]
-    for i in range(HOUR_POINTS):
-        for host in range(hosts):
-            loads[host % CONNECTIONS].append(f"put {metric} {START + STEP * i} {(i * 7 + host) % 1000} host=h{host} dc=d{host % 10}\n")
-    return ["".join(lines).encode() for lines in loads]
+def places(hosts, by_series):
+    """[(host, number of the moment)] of each connection."""
+    if by_series:
+        return [[(host, i) for host in range(at, hosts, CONNECTIONS) for i in range(HOUR_POINTS)] for at in range(CONNECTIONS)]
+    return [[(host, i) for i in range(HOUR_POINTS) for host in range(at, hosts, CONNECTIONS)] for at in range(CONNECTIONS)]
 
 
-def http_load(metric, hosts):
+def values_of(hosts):
+    """[[value of a moment] of a host]: integers that walk."""
+    made = []
+    for host in range(hosts):
+        choose, value, walk = random.Random(host), 500, []
+        for _ in range(HOUR_POINTS):
+            value = max(0, min(1000, value + choose.randrange(-5, 6)))
+            walk.append(value)
+        made.append(walk)
+    return made
+
+
+def telnet_load(metric, hosts, by_series):
+    """Bytes for each connection."""
+    values = values_of(hosts)
+    return ["".join(f"put {metric} {START + STEP * i} {values[host][i]} host=h{host} dc=d{host % 10}\n"
+                    for host, i in load).encode() for load in places(hosts, by_series)]
+
+
+def http_load(metric, hosts, by_series):
     """Bodies for each connection."""
-    loads = [[] for _ in range(CONNECTIONS)]
-    for at in range(CONNECTIONS):
-        points = [{"metric": metric, "timestamp": START + STEP * i, "value": (i * 7 + host) % 1000,
-                   "tags": {"host": f"h{host}", "dc": f"d{host % 10}"}}
-                  for i in range(HOUR_POINTS) for host in range(at, hosts, CONNECTIONS)]
-        loads[at] = [json.dumps(points[i:i + HTTP_BATCH]).encode() for i in range(0, len(points), HTTP_BATCH)]
+    values = values_of(hosts)
+    loads = []
+    for load in places(hosts, by_series):
+        points = [{"metric": metric, "timestamp": START + STEP * i, "value": values[host][i],
+                   "tags": {"host": f"h{host}", "dc": f"d{host % 10}"}} for host, i in load]
+        loads.append([json.dumps(points[i:i + HTTP_BATCH]).encode() for i in range(0, len(points), HTTP_BATCH)])
     return loads
 
 
@@ -161,8 +184,8 @@ def settings(cluster, prefix):
             "tsd.http.request.max_chunk": "16777216", "tsd.storage.hbase.zk_quorum": cluster.quorum, **names}
 
 
-def run_opentsdb(cluster, prefix, loads, points, hosts):
-    with OpenTsdb(cluster, settings(cluster, prefix), heap="2g") as opentsdb:
+def run_opentsdb(cluster, prefix, loads, points, hosts, more):
+    with OpenTsdb(cluster, {**settings(cluster, prefix), **dict(one.split("=", 1) for one in more)}, heap="2g") as opentsdb:
         return measure(Daemon(cluster, opentsdb.pid, opentsdb.port), loads, points, hosts)
 
 
@@ -185,32 +208,52 @@ def run_halite(cluster, prefix, loads, points, hosts, more):
             server.stop()
 
 
+def bytes_of_a_point(cluster, table, points):
+    cluster.tool("major", table, seconds=600)
+    return int(re.search(r"bytes=(\d+)", cluster.tool("size", table).stdout).group(1)) / points
+
+
+def sides_of(options):
+    """[(name, how it is run, its settings)], the one to compare with first."""
+    if not options.backfill:
+        return [("OpenTSDB", run_opentsdb, []), ("Halite", run_halite, options.set)]
+    return [("OpenTSDB", run_opentsdb, []), ("OpenTSDB, appends", run_opentsdb, ["tsd.storage.enable_appends=true"]),
+            ("Halite, backfill", run_halite, ["hbase.compact_batches=backfill", *options.set])]
+
+
+def print_table(title, names, samples):
+    print(f"| {title} | {' | '.join(names)} | {names[-1]} / {names[0]} |\n|---|{'--:|' * (len(names) + 1)}")
+    for row in samples[names[0]][0]:
+        medians = [statistics.median(sample[row] for sample in samples[name]) for name in names]
+        digits = 0 if medians[0] > 100 else 1 if medians[0] > 10 else 2
+        print(f"| {row} | {' | '.join(f'{median:,.{digits}f}' for median in medians)} | {medians[-1] / medians[0]:.2f} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--halite", required=True)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE of Halite")
+    parser.add_argument("--backfill", action="store_true", help="points come series by series, and share columns")
     options = parser.parse_args()
     os.environ["HALITE_BIN"] = os.path.abspath(options.halite)
     points = options.hosts * HOUR_POINTS
-    loads = {name: make(f"bench.{name.replace(' ', '.')}", options.hosts)
+    loads = {name: make(f"bench.{name.replace(' ', '.')}", options.hosts, options.backfill)
              for name, make in (("telnet", telnet_load), ("http", http_load), ("warm telnet", telnet_load), ("warm http", http_load))}
-    samples = {"opentsdb": [], "halite": []}
+    sides = sides_of(options)
+    samples = {name: [] for name, _, _ in sides}
     with Cluster(heap="3g") as cluster:
         for number in range(options.rounds):
-            sides = [("opentsdb", run_opentsdb, ()), ("halite", run_halite, (options.set,))]
-            for side, run, more in sides if number % 2 == 0 else reversed(sides):
-                prefix = f"{side}{number}-"
+            for at, (name, run, more) in enumerate(sides if number % 2 == 0 else reversed(sides)):
+                prefix = f"bench{number}-{at}-"
                 cluster.tool("tsdb-tables", prefix, "GZ", "DIFF")
-                samples[side].append(run(cluster, prefix, loads, points, options.hosts, *more))
-                print(side, json.dumps({name: round(value, 1) for name, value in samples[side][-1].items()}), file=sys.stderr)
-                cluster.tool("drop", *(prefix + name for name in TABLES.values()))
-    print(f"| {points:,} points, {options.rounds} rounds | OpenTSDB | Halite | Halite / OpenTSDB |\n|---|--:|--:|--:|")
-    for name in samples["halite"][0]:
-        theirs, ours = (statistics.median(sample[name] for sample in samples[side]) for side in ("opentsdb", "halite"))
-        print(f"| {name} | {theirs:,.0f} | {ours:,.0f} | {ours / theirs:.2f} |" if theirs > 100 else
-              f"| {name} | {theirs:,.1f} | {ours:,.1f} | {ours / theirs:.2f} |")
+                sample = run(cluster, prefix, loads, points, options.hosts, more)
+                sample["bytes a point"] = bytes_of_a_point(cluster, prefix + TABLES["data"], len(loads) * points)
+                samples[name].append(sample)
+                print(name, json.dumps({row: round(value, 2) for row, value in sample.items()}), file=sys.stderr)
+                cluster.tool("drop", *(prefix + table for table in TABLES.values()))
+    print_table(f"{points:,} points, {options.rounds} rounds", list(samples), samples)
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@ struct QueryEngine::Impl {
   struct Read {
     std::shared_ptr<const storage::Selection> selection;
     TimeRange asked;
+    std::size_t query = 0;  // its number in the question
   };
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery wanted,
                                                          std::shared_ptr<Watch> watch);
@@ -170,6 +171,11 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watc
   if (!answer->question.delete_points) co_return Result<void>{};
   for (const Read& read : reads) {
     if (!read.selection) continue;  // it read nothing
+    if (metadata != nullptr) {
+      const SubQuestion& question = answer->question.queries[read.query];
+      auto removing = remove_notes(store, *metadata, read.selection, question, read.asked);
+      CO_TRY_VOID(co_await std::move(removing));
+    }
     auto deleting = store.delete_range(read.selection, read.asked);
     CO_TRY_VOID(co_await std::move(deleting));
   }
@@ -243,7 +249,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   }
   // Only points are deleted: what was answered from elsewhere stays.
   if (asked.end <= asked.begin) co_return Read{};
-  co_return Read{selection, asked};
+  co_return Read{selection, asked, index};
 }
 
 Result<void> QueryEngine::Impl::check_running(const Slot& slot) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,6 +63,28 @@ Task<void> find_notes(storage::PointStore& store, storage::Metadata& metadata,
   CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
   for (const storage::SeriesId id : ids) groups.take_notes(notes, store.series(id));
   co_return Result<void>{};
+}
+
+Task<void> remove_notes(storage::PointStore& store, storage::Metadata& metadata,
+                        std::shared_ptr<const storage::Selection> selection,
+                        const SubQuestion& question, TimeRange range) {
+  auto naming = metric_of(metadata, question);
+  CO_TRY(const Bytes metric, co_await std::move(naming));
+  auto scanning = metadata.annotations().of_metric(metric, range);
+  CO_TRY(const std::vector<SeriesNotes> found, co_await std::move(scanning));
+  std::set<Bytes> with_notes;
+  for (const SeriesNotes& one : found) with_notes.insert(one.tsuid);
+  if (with_notes.empty()) co_return Result<void>{};
+  auto looking = store.lookup(std::move(selection), 0);
+  CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
+  std::set<Bytes> tsuids;
+  for (const storage::SeriesId id : ids) {
+    Bytes tsuid(store.series(id).tsuid.bytes());
+    if (with_notes.contains(tsuid)) tsuids.insert(std::move(tsuid));
+  }
+  if (tsuids.empty()) co_return Result<void>{};
+  auto removing = metadata.annotations().remove_of_metric(metric, range, std::move(tsuids));
+  co_return co_await std::move(removing);
 }
 
 void sort_notes(std::vector<Annotation>& notes) {

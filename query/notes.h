@@ -28,6 +28,11 @@ Task<void> find_notes(storage::PointStore& store, storage::Metadata& metadata,
                       std::shared_ptr<const storage::Selection> selection,
                       const SubQuestion& question, const SubPlan& plan, Groups& groups);
 
+// Removes the notes that begin in the range, of the selection's series.
+Task<void> remove_notes(storage::PointStore& store, storage::Metadata& metadata,
+                        std::shared_ptr<const storage::Selection> selection,
+                        const SubQuestion& question, TimeRange range);
+
 // In the order in which they are shown: by their start times as they stand (seconds before
 // milliseconds), equal ones as they came.
 void sort_notes(std::vector<storage::Annotation>& notes);

@@ -12,7 +12,7 @@ namespace halite::storage::hbase {
 namespace {
 
 constexpr std::uint32_t kPollMsMin = 50;
-constexpr std::uint32_t kPollMsMax = 1'000;
+constexpr std::uint32_t kPollMsMax = 250;
 
 RemoteTask<Reply> attempt_master(CorePtr core, const char* method, Bytes message,
                                  std::uint32_t timeout_ms) {

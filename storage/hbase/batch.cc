@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <prometheus/gauge.h>
 
 #include "common/gather.h"
 #include "storage/hbase/batch_request.h"
@@ -226,13 +227,31 @@ int weight(const Fault& fault) {
   return 1;
 }
 
+// Room for an operation's bytes, and that they are counted.
+class Held {
+ public:
+  Held(Gate::Pass pass, prometheus::Gauge& gauge, std::size_t bytes)
+      : pass_(std::move(pass)), gauge_(gauge), bytes_(static_cast<double>(bytes)) {
+    gauge_.Increment(bytes_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { gauge_.Decrement(bytes_); }
+
+ private:
+  const Gate::Pass pass_;
+  prometheus::Gauge& gauge_;
+  const double bytes_;
+};
+
 Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
   std::vector<std::size_t> pending(job->size());
   std::iota(pending.begin(), pending.end(), std::size_t{0});
   std::size_t bytes = 0;
   for (const std::size_t at : pending) bytes += job->bytes(at);
   Task<Gate::Pass> entering = core->operations->enter({.items = 0, .bytes = bytes});
-  CO_TRY(const Gate::Pass pass, co_await std::move(entering));
+  CO_TRY(Gate::Pass pass, co_await std::move(entering));
+  const Held held(std::move(pass), core->stats.operation_bytes, bytes);
 
   Retry retry(core, core->options.operation_ms_max);
   Round round(core, table, job);

@@ -182,7 +182,30 @@ Task<std::uint64_t> AnnotationStore::remove_range(Bytes tsuid, TimestampMs begin
     filter = std::make_shared<SeriesRows>(layout_, std::move(tsuid));
   }
   if (!rows) co_return 0;
-  CO_TRY(const std::vector<Found> found, co_await scan(std::move(*rows), std::move(filter)));
+  CO_TRY(std::vector<Found> found, co_await scan(std::move(*rows), std::move(filter)));
+  co_return co_await remove(std::move(found), begin, last);
+}
+
+Task<void> AnnotationStore::remove_of_metric(Bytes metric_uid, TimeRange range,
+                                             std::set<Bytes> tsuids) {
+  CO_TRY(const bool empty, co_await known_empty());
+  if (empty || range.begin >= range.end) co_return Result<void>();
+  const TimeRange whole = hours(range.begin, range.end - 1);
+  for (std::uint32_t salt = 0; salt < layout_->salt_buckets(); ++salt) {
+    std::optional<KeyRange> rows = metric_rows(*layout_, metric_uid, whole, salt);
+    if (!rows) break;
+    CO_TRY(std::vector<Found> found, co_await scan(std::move(*rows), nullptr));
+    std::erase_if(found, [&](const Found& one) {
+      const Result<RowId> id = layout_->parse_row(one.row);
+      return !id || !tsuids.contains(id->tsuid);
+    });
+    CO_TRY_VOID(co_await remove(std::move(found), range.begin, range.end - 1));
+  }
+  co_return Result<void>();
+}
+
+Task<std::uint64_t> AnnotationStore::remove(std::vector<Found> found, TimestampMs begin,
+                                            TimestampMs last) {
   std::map<Bytes, RowWrite> writes;
   std::uint64_t count = 0;
   for (const Found& one : found) {

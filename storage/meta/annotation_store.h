@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -68,11 +69,14 @@ class AnnotationStore {
   // endTime <= last, in the hours from begin to last, in the order of their cells.
   Task<std::vector<Annotation>> globals(std::int64_t begin, std::int64_t last);
 
-  // All in the hours that `range` touches, by tsuid. Only series of that metric.
   // Tells the tsuid of every series that has some, perhaps several times.
   Task<void> each_series(std::function<void(BytesView)> seen);
 
+  // All in the hours that `range` touches, by tsuid. Only series of that metric.
   Task<std::vector<SeriesNotes>> of_metric(Bytes metric_uid, TimeRange range);
+
+  // Those that begin in the range, of these series of the metric.
+  Task<void> remove_of_metric(Bytes metric_uid, TimeRange range, std::set<Bytes> tsuids);
 
   [[nodiscard]] const OpentsdbLayout& layout() const { return *layout_; }
   [[nodiscard]] const AnnotationOptions& options() const { return options_; }
@@ -85,6 +89,8 @@ class AnnotationStore {
   };
   [[nodiscard]] bool may_be_series(BytesView tsuid) const;
   Task<std::optional<Bytes>> read(Bytes row, Bytes qualifier);
+  // Those of them that begin in [begin, last]; returns how many.
+  Task<std::uint64_t> remove(std::vector<Found> found, TimestampMs begin, TimestampMs last);
   // Annotations of the rows, in order.
   Task<std::vector<Found>> scan(KeyRange rows, std::shared_ptr<const RowFilter> filter);
   // Is it known that there is no annotation at all? Looks once.

@@ -49,6 +49,7 @@ class AwayTest(unittest.TestCase):
         cluster = Cluster(folder=os.path.realpath(folder))
         cluster.choose_ports()
         self.addCleanup(cluster.stop)
+        self.addCleanup(cluster.kill_all)  # there is nothing to keep
         self.halite = HaliteServer("--hbase-quorum", cluster.quorum, "--set", "hbase.timeout_ms=3s",
                                    "--set", "self_metrics.enabled=false", store="hbase")
         self.addCleanup(self.halite.stop)

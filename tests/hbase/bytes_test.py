@@ -74,6 +74,13 @@ def post(url, path, body):
         return json.loads(answer.read())
 
 
+def delete(url, query):
+    """What a question shows, and the question."""
+    request = urllib.request.Request(url + "/api/query?" + urllib.parse.quote(query, safe="=&"), method="DELETE")
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+        return json.loads(answer.read())
+
+
 def annotate(url):
     [tsuid] = ask(url, FIRST + "&show_tsuids")[0]["tsuids"]
     for note in notes(tsuid):
@@ -82,7 +89,8 @@ def annotate(url):
 
 def settings(prefix, more):
     names = {f"tsd.storage.hbase.{kind}_table": prefix + name for kind, name in TABLES.items()}
-    return {"tsd.core.auto_create_metrics": "true", "tsd.storage.enable_compaction": "false", **names, **more}
+    return {"tsd.core.auto_create_metrics": "true", "tsd.storage.enable_compaction": "false",
+            "tsd.http.query.allow_delete": "true", **names, **more}
 
 
 class BytesTest(unittest.TestCase):
@@ -139,9 +147,25 @@ class BytesTest(unittest.TestCase):
             self.same_in_the_end(reading.url, expected)
             dumps = [self.dump(tables, prefix) for prefix in (ours, theirs)]
             self.assertEqual(*[{cell: same(value) for cell, value in dump.items()} for dump in dumps])
+            self.delete_notes(opentsdb.url, tables, theirs)
         with OpenTsdb(tables, settings(ours, more)) as opentsdb:
             self.same_in_the_end(opentsdb.url, expected)
             self.edit_each_others(opentsdb, halite)
+        self.delete_notes(halite.url, tables, ours)
+
+    def delete_notes(self, url, tables, prefix):
+        """What a question deletes takes its series' notes along."""
+        def notes_of_series():
+            # A global one's row ends with its hour.
+            hour = f"{HOUR:08x}"
+            return [cell for cell in self.dump(tables, prefix) if cell[0] == "tsdb" and cell[3].startswith("01")
+                    and len(cell[3]) in (6, 10) and hour in cell[1] and not cell[1].endswith(hour)]
+        self.assertEqual(len(notes_of_series()), 2)
+        self.assertTrue(delete(url, f"start={HOUR}&end={HOUR + 3599}&m=sum:m{{host=a}}"))
+        end = time.monotonic() + PATIENCE_SECONDS
+        while notes_of_series() and time.monotonic() < end:
+            time.sleep(0.2)  # OpenTSDB answers before
+        self.assertEqual(notes_of_series(), [])
 
     def edit_each_others(self, opentsdb, halite):
         place = {"startTime": HOUR + 9}

@@ -19,20 +19,21 @@ import weather  # noqa: E402
 from cluster import Cluster, Trouble  # noqa: E402
 from halite_server import HaliteServer  # noqa: E402
 from server_process import ServerTrouble  # noqa: E402
-from traffic import Ledger, Traffic, Wrong, check, put_settled  # noqa: E402
+from traffic import Ledger, Traffic, Watch, Wrong, check, put_settled  # noqa: E402
 
 RECOVERY_SECONDS = 150  # until every writer and reader goes on
 MEMORY_MIB_MAX = 700    # of a daemon, at its highest
+UNDER_WAY_MIB_MAX = 16  # to HBase
 SALTS = 8
 SETTINGS = {"storage.salt_width": 1, "storage.salt_buckets": SALTS, "hbase.timeout_ms": "10s", "hbase.call_timeout_ms": "5s",
-            "hbase.in_flight_bytes_max": "64MiB", "hbase.create_tables": "true", "self_metrics.enabled": "false"}
+            "hbase.in_flight_bytes_max": f"{UNDER_WAY_MIB_MAX}MiB", "hbase.create_tables": "true", "self_metrics.enabled": "false"}
 
 
 class Chaos:
-    def __init__(self, cluster, seed, away_seconds):
+    def __init__(self, cluster, seed, length):
         self.cluster = cluster
         self.seed = seed
-        self.away_seconds = away_seconds
+        self.length = length
         self.choose = random.Random(seed)
         self.ledger = Ledger()
         self.daemons = []
@@ -64,28 +65,34 @@ class Chaos:
         began = time.monotonic()
         weather.spread(self.cluster)
         traffic = Traffic(self.daemons, self.ledger, self.rounds, self.seed)
+        watches = [Watch(daemon) for daemon in self.daemons]
         self.rounds += 1
-        traffic.start()
+        for part in (traffic, *watches):
+            part.start()
         try:
             traffic.await_progress(RECOVERY_SECONDS)
-            weather.ALL[name](self.cluster, self.daemons, self.choose, self.away_seconds)
+            weather.ALL[name](self.cluster, self.daemons, self.choose, self.length)
             over = time.monotonic()
             traffic.await_progress(RECOVERY_SECONDS)
             recovered = time.monotonic() - over
         finally:
-            traffic.stop()
+            for part in (traffic, *watches):
+                part.stop()
         if name == "all_away" and traffic.refused == 0:
             raise Wrong("nobody was refused while there was no HBase")
         points = check(self.ledger, self.daemons)
         self.refused += traffic.refused
         print(f"{self.rounds:3} {name:20} recovered {recovered:5.1f} s after its end; {traffic.refused} refusals; "
-              f"{points} points read back by {len(self.daemons)} daemons; {self.memory_mib()} MiB; "
+              f"{points} points read back by {len(self.daemons)} daemons; {self.memory_mib()} MiB, "
+              f"{[watch.under_way_bytes >> 20 for watch in watches]} MiB of them under way; "
               f"{time.monotonic() - began:.0f} s", flush=True)
         for daemon in self.daemons:
             if not daemon.running():
                 raise Wrong("a daemon is gone")
         if max(self.memory_mib()) > MEMORY_MIB_MAX:
             raise Wrong(f"{self.memory_mib()} MiB, {MEMORY_MIB_MAX} are allowed")
+        if max(watch.under_way_bytes >> 20 for watch in watches) > UNDER_WAY_MIB_MAX:
+            raise Wrong(f"more than {UNDER_WAY_MIB_MAX} MiB are under way")
 
     def memory_mib(self):
         found = []
@@ -104,8 +111,8 @@ def run(options):
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 31)
     folder = tempfile.mkdtemp(prefix="halite-chaos-")
     print(f"seed {seed}, logs in {folder}", flush=True)
-    cluster = Cluster(options.region_servers, folder=folder)
-    chaos = Chaos(cluster, seed, options.away_seconds)
+    cluster = Cluster(options.region_servers, folder=folder, session_ms=int(1000 * options.session_seconds))
+    chaos = Chaos(cluster, seed, weather.Length(options.session_seconds, options.stopped_seconds, options.away_seconds))
     names = options.weather.split(",") if options.weather else list(weather.ALL)
     if options.rounds:
         names = [chaos.choose.choice(names) for _ in range(options.rounds)]
@@ -115,6 +122,7 @@ def run(options):
             for name in names:
                 chaos.round(name)
             chaos.stop()
+            cluster.kill_all()
     except (Wrong, ServerTrouble, Trouble) as wrong:
         print(f"FAILED in round {chaos.rounds}, seed {seed}: {wrong}", flush=True)
         for number, daemon in enumerate(chaos.daemons):
@@ -135,6 +143,8 @@ if __name__ == "__main__":
     parser.add_argument("--weather", help=f"names by commas, of {', '.join(weather.ALL)}")
     parser.add_argument("--daemons", type=int, default=2)
     parser.add_argument("--region-servers", type=int, default=2)
+    parser.add_argument("--session-seconds", type=float, default=10, help="of servers with ZooKeeper")
+    parser.add_argument("--stopped-seconds", type=float, default=30, help="how long a region server is, by SIGSTOP")
     parser.add_argument("--away-seconds", type=float, default=20, help="how long all servers are away (300 is a good test)")
     parsed = parser.parse_args()
     os.environ["HALITE_BIN"] = os.path.abspath(parsed.halite)

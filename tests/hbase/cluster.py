@@ -6,9 +6,10 @@
         cluster.kill("rs0")                 # kill -9; its regions open elsewhere some 13 s later
 
 Everything listens on 127.0.0.1. The servers end with the process that started them, however that ends. Edits survive
-kill -9 of a server, not a crash of the operating system. ZooKeeper's sessions last 10 s: that long, a killed region
-server goes unnoticed."""
+kill -9 of a server, not a crash of the operating system. ZooKeeper's sessions last `session_ms`: that long, a killed
+region server goes unnoticed. Without a `folder` its data is thrown away with it, and it ends by kill -9."""
 
+import concurrent.futures
 import ctypes
 import os
 import random
@@ -25,6 +26,7 @@ import jars
 from jars import HERE, Trouble
 
 START_SECONDS = 180
+SESSION_MS = 10_000
 STOP_SECONDS = 20  # more only where a killed server is being recovered, for nobody
 START_ATTEMPTS = 3  # each with other ports: somebody may take one between our look and the server's
 
@@ -64,12 +66,13 @@ def free_ports(count):
 
 
 class JavaServer:
-    def __init__(self, name, command, log_path):
+    def __init__(self, name, command, log_path, stdout=None):
+        """stdout: elsewhere than into the log."""
         self.name = name
         self.log_path = log_path
         with open(log_path, "ab") as log:
             # A session of its own: ctrl-C is for us, who then stop it in order.
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout or log, stderr=log,
                                             start_new_session=True, preexec_fn=_end_with_parent)
 
     def running(self):
@@ -99,30 +102,32 @@ class JavaServer:
 class Tables:
     """The tables of a cluster that runs, whoever started it."""
 
-    def __init__(self, folder, quorum):
+    def __init__(self, folder, quorum, tool_port):
         self.folder = folder
         self.quorum = quorum
-        self._class_path = jars.class_path("hbase")
+        self.tool_port = tool_port
 
     @staticmethod
     def of_environment():
         """Of the cluster that run.py made for its command."""
         try:
-            return Tables(os.environ["HALITE_TEST_HBASE_FOLDER"], os.environ["HALITE_TEST_HBASE"])
+            return Tables(os.environ["HALITE_TEST_HBASE_FOLDER"], os.environ["HALITE_TEST_HBASE"],
+                          int(os.environ["HALITE_TEST_HBASE_TOOL"]))
         except KeyError as missing:
             raise Trouble(f"{missing} is not set: run this by ./dev test-hbase") from None
 
-    def _java(self, *arguments, level="INFO"):
-        class_path = os.path.join(self.folder, "conf") + ":" + self._class_path
-        return ["java", *JVM, f"-Dhalite.log.level={level}", "-cp", class_path, *arguments]
-
-    def _tool_command(self, *arguments):
-        return self._java("-Xmx256m", "-XX:TieredStopAtLevel=1", "HbaseTool", *arguments, level="FATAL")
-
-    def tool(self, *arguments, check=True):
+    def tool(self, *arguments, check=True, seconds=START_SECONDS):
         """HbaseTool with these arguments; a completed process with its output as text."""
-        done = subprocess.run(self._tool_command(*arguments), stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=START_SECONDS, check=False)
+        try:
+            with socket.create_connection(("127.0.0.1", self.tool_port), timeout=seconds) as connection:
+                connection.sendall(("\t".join(arguments) + "\n").encode())
+                with connection.makefile(encoding="utf-8", newline="\n") as answer:
+                    told = answer.read()
+        except OSError as gone:
+            told = f"\0001\nit says nothing: {gone}"
+        output, end, verdict = told.rpartition("\0")
+        code, _, trouble = verdict.partition("\n")
+        done = subprocess.CompletedProcess(arguments, int(code) if end else 1, output, trouble)
         if check and done.returncode != 0:
             raise Trouble(f"HbaseTool {' '.join(arguments)}: {done.stderr}")
         return done
@@ -139,10 +144,13 @@ class Tables:
 class Cluster(Tables):
     """`region_servers` 0: all in one JVM, which is what most tests want."""
 
-    def __init__(self, region_servers=0, heap="512m", folder=None):
-        super().__init__(folder or tempfile.mkdtemp(prefix="halite-hbase-"), None)
+    def __init__(self, region_servers=0, heap="512m", folder=None, session_ms=SESSION_MS):
+        super().__init__(folder or tempfile.mkdtemp(prefix="halite-hbase-"), None, None)
+        self._class_path = jars.class_path("hbase")
+        self._tool = None  # a JavaServer
         self.region_servers = region_servers
         self.heap = heap
+        self.session_ms = session_ms  # of ZooKeeper: that long, a server that is dead goes unnoticed
         self._keep = folder is not None
         self.servers = {}  # name: JavaServer
         self.port = {}     # name: port
@@ -163,13 +171,13 @@ class Cluster(Tables):
         """Ready for tables when it returns."""
         for attempt in range(1, START_ATTEMPTS + 1):
             self._write_configuration()
+            self._launch_tool()
             for name in self._names():
                 self._launch(name)
             trouble = self._await_ready()
             if trouble is None:
                 return self
-            for server in self.servers.values():
-                server.kill()
+            self.kill_all()
             taken = "Address already in use" in trouble
             if attempt == START_ATTEMPTS or not taken:
                 raise Trouble(trouble)
@@ -177,18 +185,20 @@ class Cluster(Tables):
         raise AssertionError("not reached")
 
     def stop(self):
-        """In order where that works, so that nothing is left to recover; in any case, they end."""
+        """In order where the data is kept and that works, so that nothing is left to recover; in any case, they end."""
         running = [server for server in self.servers.values() if server.running()]
-        if running and self.port:
+        if running and self.port and self._keep:
             end = time.monotonic() + STOP_SECONDS
             others = [server for server in running if server.name != "zookeeper"]
-            if self.tool("shutdown", check=False).returncode != 0:
+            if self.tool("shutdown", check=False, seconds=STOP_SECONDS).returncode != 0:
                 for server in others:
                     server.signal(signal.SIGTERM)
             for server in others:
                 server.await_end(end)
         for server in running:
             server.kill()
+        if self._tool is not None:
+            self._tool.kill()
         if not self._keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -213,7 +223,7 @@ class Cluster(Tables):
         values = {"DIR": self.folder, "ZKPORT": self.port["zookeeper"],
                   "MASTER_PORT": self.port["master"], "MASTER_WEB_PORT": self.port["master_web"],
                   "RS_PORT": self.port["rs0"], "RS_WEB_PORT": self.port["rs0_web"],
-                  "REGION_SERVERS": max(1, self.region_servers),
+                  "REGION_SERVERS": max(1, self.region_servers), "SESSION_MS": self.session_ms,
                   "DISTRIBUTED": "true" if self.region_servers else "false"}
         with open(os.path.join(HERE, "hbase-site.xml.in"), encoding="utf-8") as template:
             text = template.read()
@@ -236,25 +246,37 @@ class Cluster(Tables):
         command.insert(1, f"-Xmx{heap}")
         self.servers[name] = JavaServer(name, command, os.path.join(self.folder, "logs", name + ".log"))
 
+    def _java(self, *arguments, level="INFO"):
+        class_path = os.path.join(self.folder, "conf") + ":" + self._class_path
+        return ["java", *JVM, f"-Dhalite.log.level={level}", "-cp", class_path, *arguments]
+
+    def _launch_tool(self):
+        """A new one for each start: what it knows of the servers goes with it."""
+        if self._tool is not None:
+            self._tool.kill()
+        log = os.path.join(self.folder, "logs", "tool.log")
+        command = self._java("-Xmx256m", "-XX:TieredStopAtLevel=1", "HbaseTool", level="FATAL")
+        self._tool = JavaServer("tool", command, log, stdout=subprocess.PIPE)
+        with self._tool.process.stdout as told:
+            port = told.readline().strip()
+        if not port:
+            raise Trouble(f"HbaseTool did not start:\n{self._tool.log_tail()}")
+        self.tool_port = int(port)
+
     def _await_ready(self):
         """None when it is, else what went wrong."""
-        waiter = subprocess.Popen(self._tool_command("wait", str(START_SECONDS)), stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=_end_with_parent)
-        try:
-            while waiter.poll() is None:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(self.tool, "wait", str(START_SECONDS), check=False, seconds=2 * START_SECONDS)
+            while not waiting.done():
                 for server in self.servers.values():
                     if not server.running():
+                        self._tool.kill()  # which ends the waiting
                         return f"{server.name} ended while it started:\n{server.log_tail()}"
-                time.sleep(0.1)
-            if waiter.returncode == 0:
-                return None
-            told = waiter.stderr.read().decode(errors="replace")
-            logs = "\n".join(f"---- {server.name}\n{server.log_tail()}" for server in self.servers.values())
-            return f"HBase was not ready within {START_SECONDS} s: {told}\n{logs}"
-        finally:
-            waiter.kill()
-            waiter.wait()
-            waiter.stderr.close()
+                time.sleep(0.05)
+        if waiting.result().returncode == 0:
+            return None
+        logs = "\n".join(f"---- {server.name}\n{server.log_tail()}" for server in self.servers.values())
+        return f"HBase was not ready within {START_SECONDS} s: {waiting.result().stderr}\n{logs}"
 
     # ---- while it runs ----------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
     run.py [--region-servers N] [--heap 512m] [--folder DIR] -- COMMAND...
 
 The command's environment has HALITE_TEST_HBASE, ZooKeeper's address HOST:PORT (the znode parent is /hbase), and
-HALITE_TEST_HBASE_FOLDER, which has the cluster's logs. With --folder, data and logs stay there, and the next start
+HALITE_TEST_HBASE_FOLDER, which has the cluster's logs (and HALITE_TEST_HBASE_TOOL, for cluster.Tables). With --folder, data and logs stay there, and the next start
 finds them."""
 
 import argparse
@@ -46,7 +46,8 @@ def main():
         with Cluster(options.region_servers, options.heap, options.folder) as cluster:
             print(f"hbase: up after {time.monotonic() - started:.0f} s, quorum {cluster.quorum}", file=sys.stderr)
             environment = {**os.environ, "HALITE_TEST_HBASE": cluster.quorum,
-                           "HALITE_TEST_HBASE_FOLDER": cluster.folder}
+                           "HALITE_TEST_HBASE_FOLDER": cluster.folder,
+                           "HALITE_TEST_HBASE_TOOL": str(cluster.tool_port)}
             return subprocess.run(command, env=environment, check=False).returncode
     except Trouble as trouble:
         print(f"hbase: {trouble}", file=sys.stderr)

@@ -256,16 +256,19 @@ class Flood:
     """As much as the daemon takes, and more: large bodies and telnet lines without a pause."""
 
     POINTS = 5000
-    SENDERS = 6  # of each kind
 
-    def __init__(self, daemon):
+    def __init__(self, daemon, senders):
+        """`senders` of each kind."""
         self.server = daemon
         self.stopping = False
+        self.refused = 0
+        self.slowest = 0.0  # seconds until an answer
+        self.trouble = None
         points = [("flood", (("host", f"h{i % 100}"),), START_MS + i, i) for i in range(self.POINTS)]
         self.body = put_body(points)
         self.lines = "".join(f"put flood {at} {value} host=h{value % 100}\n" for _, _, at, value in points).encode()
         self.threads = [threading.Thread(target=target, daemon=True) for target in (self._http, self._telnet)
-                        for _ in range(self.SENDERS)]
+                        for _ in range(senders)]
 
     def start(self):
         for thread in self.threads:
@@ -275,13 +278,23 @@ class Flood:
         self.stopping = True
         for thread in self.threads:
             thread.join()
+        if self.trouble is not None:
+            raise self.trouble
 
     def _http(self):
         while not self.stopping:
+            began = time.monotonic()
             try:
-                self.server.request("POST", "/api/put", self.body)
-            except (OSError, http.client.HTTPException):
-                time.sleep(0.1)
+                status, body = self.server.request("POST", "/api/put", self.body)
+            except (OSError, http.client.HTTPException) as gone:
+                self.trouble = Wrong(f"a put ended with {gone!r}")
+                return
+            self.slowest = max(self.slowest, time.monotonic() - began)
+            if status == 503 and b'"message"' in body:
+                self.refused += 1
+            elif status != 204:
+                self.trouble = Wrong(f"a put of the flood answered {status}: {body[:500]!r}")
+                return
 
     def _telnet(self):
         while not self.stopping:
@@ -301,3 +314,37 @@ class Flood:
                 pass
         except OSError:
             pass
+
+
+class Watch(threading.Thread):
+    """Of a daemon: the most that was under way to HBase, by its own word, and the memory that it held at once."""
+
+    PAUSE_SECONDS = 0.5
+
+    def __init__(self, daemon):
+        super().__init__(daemon=True)
+        self.server = daemon
+        self.stopping = threading.Event()
+        self.under_way_bytes = 0
+        self.resident_bytes = 0
+        self.trouble = None
+
+    def run(self):
+        while not self.stopping.wait(self.PAUSE_SECONDS):
+            try:
+                status, text = self.server.request("GET", "/metrics")
+            except (OSError, http.client.HTTPException) as gone:
+                self.trouble = Wrong(f"/metrics ended with {gone!r}")
+                return
+            if status != 200:
+                self.trouble = Wrong(f"/metrics answered {status}")
+                return
+            told = dict(line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
+            self.under_way_bytes = max(self.under_way_bytes, int(float(told["halite_hbase_operation_bytes"])))
+            self.resident_bytes = max(self.resident_bytes, int(float(told["halite_process_resident_bytes"])))
+
+    def stop(self):
+        self.stopping.set()
+        self.join()
+        if self.trouble is not None:
+            raise self.trouble

@@ -1,13 +1,25 @@
 """What may happen to a cluster: each a function that makes it happen and returns when it is over, though perhaps not yet
 recovered from."""
 
+import dataclasses
 import time
 
-from traffic import Flood, START_MS
+from traffic import Flood, START_MS, Wrong
 
-STOPPED_SECONDS = 30
-HELD_SECONDS = 4  # ZooKeeper's sessions last 10 s, and are renewed every third of it
 REST_SECONDS = 3
+FLOOD_SENDERS = 24  # of each kind, at each daemon: more than they may hold
+
+
+@dataclasses.dataclass
+class Length:
+    session: float = 10   # of servers with ZooKeeper, who renew them every third of it
+    stopped: float = 30   # SIGSTOP, past the end of the session
+    away: float = 20      # all servers
+
+    @property
+    def held(self):
+        """SIGSTOP, within the session."""
+        return 0.4 * self.session
 
 
 def _regions(cluster, table):
@@ -28,7 +40,7 @@ def spread(cluster):
         cluster.tool("spread", table)
 
 
-def moves(cluster, _daemons, choose, _seconds):
+def moves(cluster, _daemons, choose, _length):
     """Regions go to other servers while they are written and read."""
     for table in ("tsdb", "tsdb", "tsdb-uid"):
         regions = _regions(cluster, table)
@@ -36,7 +48,7 @@ def moves(cluster, _daemons, choose, _seconds):
             cluster.tool("move", choose.choice(regions)[1], check=False)
 
 
-def splits(cluster, _daemons, choose, _seconds):
+def splits(cluster, _daemons, choose, _length):
     """In the middle of a metric's hours."""
     for _ in range(2):
         salt, metric = choose.randrange(8), choose.randrange(1, 6)
@@ -44,7 +56,7 @@ def splits(cluster, _daemons, choose, _seconds):
         cluster.tool("split", "tsdb", f"{salt:02x}{metric:06x}{hour:08x}", check=False)
 
 
-def kill_meta_server(cluster, _daemons, choose, _seconds):
+def kill_meta_server(cluster, _daemons, choose, _length):
     """The region server with hbase:meta, by kill -9; another one comes after a while."""
     name = _region_server(cluster, choose, with_meta=True)
     cluster.kill(name)
@@ -52,54 +64,60 @@ def kill_meta_server(cluster, _daemons, choose, _seconds):
     cluster.launch(name)
 
 
-def kill_region_server(cluster, _daemons, choose, _seconds):
+def kill_region_server(cluster, _daemons, choose, _length):
     name = _region_server(cluster, choose, with_meta=False)
     cluster.kill(name)
     time.sleep(REST_SECONDS)
     cluster.launch(name)
 
 
-def stop_region_server(cluster, _daemons, choose, _seconds):
+def stop_region_server(cluster, _daemons, choose, length):
     """SIGSTOP: its connections stay, it says nothing; meanwhile the others take its regions. It does not go on again: HDFS
     would refuse it its log then, but on the file system of these tests, which knows no leases, it would write into a log
     that was read already, and acknowledge it."""
     name = _region_server(cluster, choose, with_meta=choose.random() < 0.5)
     cluster.pause(name)
-    time.sleep(STOPPED_SECONDS)
+    time.sleep(length.stopped)
     cluster.kill(name)
     cluster.launch(name)
 
 
-def hold_region_server(cluster, _daemons, choose, _seconds):
+def hold_region_server(cluster, _daemons, choose, length):
     """SIGSTOP for less than its session lasts: it goes on as if nothing had been."""
     name = _region_server(cluster, choose, with_meta=choose.random() < 0.5)
     cluster.pause(name)
-    time.sleep(HELD_SECONDS)
+    time.sleep(length.held)
     cluster.resume(name)
 
 
-def kill_master(cluster, _daemons, _choose, _seconds):
+def kill_master(cluster, _daemons, _choose, _length):
     cluster.kill("master")
     time.sleep(REST_SECONDS)
     cluster.launch("master")
 
 
-def kill_zookeeper(cluster, _daemons, _choose, _seconds):
+def kill_zookeeper(cluster, _daemons, _choose, _length):
     """For less than the servers' sessions last."""
     cluster.kill("zookeeper")
     time.sleep(REST_SECONDS)
     cluster.launch("zookeeper")
 
 
-def all_away(cluster, daemons, _choose, seconds):
-    """No server at all for a while, by kill -9, under a flood of points."""
-    floods = [Flood(daemon) for daemon in daemons]
+def all_away(cluster, daemons, _choose, length):
+    """No server at all for a while, by kill -9, under a flood of points. Daemons live and say that they are not ready."""
+    floods = [Flood(daemon, FLOOD_SENDERS) for daemon in daemons]
     for flood in floods:
         flood.start()
     cluster.kill_all()
-    time.sleep(seconds)
+    time.sleep(length.away)
+    for daemon in daemons:
+        healthy, (ready, why) = daemon.request("GET", "/-/healthy")[0], daemon.request("GET", "/-/ready")
+        if healthy != 200 or ready != 503 or not why.strip():
+            raise Wrong(f"while there is no HBase: healthy {healthy}, ready {ready} {why[:300]}")
     for flood in floods:
         flood.stop()
+    print(f"    away: {[flood.refused for flood in floods]} puts of {Flood.POINTS} points refused, the slowest answer "
+          f"took {max(flood.slowest for flood in floods):.0f} s", flush=True)
     cluster.start()
 
 

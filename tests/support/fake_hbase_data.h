@@ -22,6 +22,8 @@ struct FakeRegion {
   std::size_t server = 0;          // who serves it
   std::size_t server_in_meta = 0;  // who hbase:meta says does
   std::uint64_t sequence = 1;      // of its opening
+  std::uint32_t files = 0;         // as its server tells; a major compaction leaves one
+  std::uint64_t compacted = 0;     // when the last one was
 
   // Its name up to the hash.
   [[nodiscard]] Bytes name() const { return table + "," + begin + "," + std::to_string(id); }

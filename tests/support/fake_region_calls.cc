@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/check.h"
+#include "storage/hbase/proto/admin.pb.h"
 #include "storage/hbase/proto/rpc.pb.h"
 #include "tests/support/fake_answer.h"
 #include "tests/support/fake_key_value.h"
@@ -49,6 +50,9 @@ FakeCall FakeRegionCalls::describe(const FakeRequest& request) {
     const auto message = parsed<pb::ScanRequest>(request.message);
     call.table = table_of(message.region().value());
     call.row = message.scan().start_row();
+  } else if (call.method == "CompactRegion") {
+    const auto message = parsed<pb::CompactRegionRequest>(request.message);
+    call.table = table_of(message.region().value());
   }
   return call;
 }
@@ -76,6 +80,8 @@ FakeAnswer FakeRegionCalls::run(const FakeRequest& request, const FakeReaction& 
   if (request.method == "Multi") return multi(request, reaction);
   if (request.method == "Scan") return scans_.scan(request);
   if (FakeMaster::does(request.method)) return master_.run(request);
+  if (request.method == "GetRegionLoad") return region_load(request);
+  if (request.method == "CompactRegion") return compact(request);
   return refusal({"exceptions.UnsupportedOperation", "no method " + request.method, true});
 }
 
@@ -104,6 +110,33 @@ std::optional<FakeException> FakeRegionCalls::check_region(const FakeRequest& re
     return FakeException{"regionserver.WrongRegionException", "row out of range", false};
   }
   return std::nullopt;
+}
+
+FakeAnswer FakeRegionCalls::region_load(const FakeRequest& request) const {
+  const auto message = parsed<pb::GetRegionLoadRequest>(request.message);
+  pb::GetRegionLoadResponse response;
+  for (const FakeRegion& region : data_.regions_const()) {
+    if (region.server != request.server || region.table != message.table_name().qualifier()) {
+      continue;
+    }
+    pb::RegionLoad& load = *response.add_region_loads();
+    load.mutable_region_specifier()->set_type(pb::RegionSpecifier::REGION_NAME);
+    load.mutable_region_specifier()->set_value(region.full_name());
+    load.set_store_files(region.files);
+    load.set_last_major_compaction_ts(region.compacted);
+  }
+  return answer(response);
+}
+
+FakeAnswer FakeRegionCalls::compact(const FakeRequest& request) {
+  const auto message = parsed<pb::CompactRegionRequest>(request.message);
+  FakeRegion* const region = data_.region_named(message.region().value());
+  if (region == nullptr || region->server != request.server) {
+    return refusal({"NotServingRegionException", "it is not online", false});
+  }
+  region->files = 1;
+  region->compacted = data_.now();
+  return answer(pb::CompactRegionResponse());
 }
 
 FakeAnswer FakeRegionCalls::get(const FakeRequest& request) {

@@ -30,6 +30,8 @@ class FakeRegionCalls {
   FakeAnswer get(const FakeRequest& request);
   FakeAnswer mutate(const FakeRequest& request);
   FakeAnswer multi(const FakeRequest& request, const FakeReaction& reaction);
+  FakeAnswer region_load(const FakeRequest& request) const;
+  FakeAnswer compact(const FakeRequest& request);
   std::optional<FakeException> check_region(const FakeRequest& request, BytesView name,
                                             BytesView row, FakeRegion*& region);
   // What has no result: puts and deletes.

@@ -337,6 +337,14 @@ void FakeHBase::split_region(const std::string& table, const Bytes& key) {
   });
 }
 
+void FakeHBase::set_files(const std::string& table, const Bytes& row, std::uint32_t files) {
+  world_->on_thread([&] { world_->data().region_of(table, row)->files = files; });
+}
+
+std::uint32_t FakeHBase::files(const std::string& table, const Bytes& row) const {
+  return world_->on_thread([&] { return world_->data().region_of(table, row)->files; });
+}
+
 void FakeHBase::script(Script script) {
   world_->on_thread([&] { world_->set_script(std::move(script)); });
 }

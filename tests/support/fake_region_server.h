@@ -9,8 +9,9 @@
 //   options.registry = {hbase.endpoint(0)};
 //
 // They speak the protocol's frames, are the master of tables (the first one), serve hbase:meta from
-// the list of regions, and do Get, Mutate, Multi and Scan (of filters, those of rows:
-// fake_scan_filter.h) on rows in memory. Every call is first shown to the script.
+// the list of regions, do Get, Mutate, Multi and Scan (of filters, those of rows:
+// fake_scan_filter.h) on rows in memory, and say what files regions have and compact them. Every
+// call is first shown to the script.
 //
 //   Threads  one of its own; any call from any thread. The script runs on that thread.
 #pragma once
@@ -74,6 +75,9 @@ class FakeHBase {
   // hbase:meta catches up with all moves.
   void tell_moves();
   void split_region(const std::string& table, const Bytes& key);
+  // What its server says of the region of that row.
+  void set_files(const std::string& table, const Bytes& row, std::uint32_t files);
+  [[nodiscard]] std::uint32_t files(const std::string& table, const Bytes& row) const;
 
   void script(Script script);
   // No byte is read any more from connections of this server, or again.

@@ -27,6 +27,10 @@ Stats::Stats(prometheus::Registry& registry)
                     "Requests that wait for others to the same server of HBase to be answered")),
       under_way_bytes(add_gauge(registry, "halite_hbase_under_way_bytes",
                                 "Bytes of requests to HBase that are not answered yet; at one "
-                                "server no more than hbase.server_bytes_max")) {}
+                                "server no more than hbase.server_bytes_max")),
+      operation_bytes(add_gauge(registry, "halite_hbase_operation_bytes",
+                                "Bytes of reads and writes that are not done yet, also while they "
+                                "wait for HBase to come back; at most hbase.in_flight_bytes_max")) {
+}
 
 }  // namespace halite::storage::hbase

@@ -22,6 +22,7 @@ struct Stats {
   prometheus::Counter& late;            // answers nobody waited for any more
   prometheus::Gauge& waiting_requests;  // for room at their server
   prometheus::Gauge& under_way_bytes;   // of requests that had it and are not answered
+  prometheus::Gauge& operation_bytes;   // of reads and writes until they end, retries too
 };
 
 }  // namespace halite::storage::hbase

@@ -1,14 +1,21 @@
 import java.io.BufferedOutputStream;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
@@ -17,6 +24,7 @@ import org.apache.hadoop.hbase.HRegionLocation;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.AsyncConnection;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.CompactionState;
@@ -34,7 +42,13 @@ import org.apache.hadoop.hbase.io.compress.Compression;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** Table work on the cluster named by the hbase-site.xml on the class path; see cluster.py. */
+/**
+ * Table work on the cluster named by the hbase-site.xml on the class path; see cluster.py.
+ *
+ * <p>It is started once and asked over a socket, as a JVM takes longer to start than most of its work: prints its port,
+ * then answers connections on 127.0.0.1. Each sends one line, a command and its arguments by tabs, and gets the output,
+ * a line of a zero byte and the exit code, and the text of the error.
+ */
 public final class HbaseTool {
   private static final HexFormat HEX = HexFormat.of();
   private static final String USAGE = """
@@ -53,35 +67,71 @@ public final class HbaseTool {
       flush TABLE
       major TABLE               flush + major compaction, waits until one file per store is left
       size TABLE                bytes and number of the store files on disk
-      shutdown                  the whole cluster, in order""";
+      shutdown                  the whole cluster, in order
+      wait SECONDS              until a table can be made and dropped""";
 
   private final Configuration conf;
   private final Connection connection;
   private final Admin admin;
+  private final PrintStream out;
 
-  private HbaseTool(Configuration conf, Connection connection) throws IOException {
+  private HbaseTool(Configuration conf, Connection connection, PrintStream out) throws IOException {
     this.conf = conf;
     this.connection = connection;
     this.admin = connection.getAdmin();
+    this.out = out;
   }
 
-  public static void main(String[] args) {
-    try {
-      if (args.length == 2 && args[0].equals("wait")) {
-        await(Long.parseLong(args[1]));
+  public static void main(String[] args) throws IOException {
+    try (ServerSocket door = new ServerSocket(0, 64, InetAddress.getLoopbackAddress())) {
+      System.out.println(door.getLocalPort());
+      System.out.flush();
+      while (true) {
+        Socket asker = door.accept();
+        new Thread(() -> answer(asker)).start();
+      }
+    }
+  }
+
+  private static void answer(Socket asker) {
+    try (asker) {
+      BufferedReader in = new BufferedReader(
+          new InputStreamReader(asker.getInputStream(), StandardCharsets.UTF_8));
+      String line = in.readLine();
+      if (line == null) {
         return;
       }
-      boolean shutdown = args.length == 1 && args[0].equals("shutdown");
-      Configuration conf = configuration(shutdown ? 2 : 40);
-      try (Connection connection = ConnectionFactory.createConnection(conf)) {
-        new HbaseTool(conf, connection).run(args);
+      PrintStream out = new PrintStream(
+          new BufferedOutputStream(asker.getOutputStream(), 1 << 16), false, StandardCharsets.UTF_8);
+      ByteArrayOutputStream trouble = new ByteArrayOutputStream();
+      int code = done(line.split("\t", -1), out, new PrintStream(trouble, true, StandardCharsets.UTF_8));
+      out.println("\0" + code);
+      out.print(trouble.toString(StandardCharsets.UTF_8));
+      out.flush();
+    } catch (IOException e) {
+      System.err.println("HbaseTool: " + e);
+    }
+  }
+
+  /** The exit code. */
+  private static int done(String[] args, PrintStream out, PrintStream trouble) {
+    try {
+      if (args.length == 2 && args[0].equals("wait")) {
+        await(Long.parseLong(args[1]), out);
+        return 0;
       }
+      // A connection of its own, as the cluster's servers come and go.
+      Configuration conf = configuration(args[0].equals("shutdown") ? 2 : 40);
+      try (Connection connection = ConnectionFactory.createConnection(conf)) {
+        new HbaseTool(conf, connection, out).run(args);
+      }
+      return 0;
     } catch (ArrayIndexOutOfBoundsException | UnsupportedOperationException e) {
-      System.err.println("HbaseTool COMMAND ...\n" + USAGE);
-      System.exit(2);
+      trouble.println("HbaseTool COMMAND ...\n" + USAGE);
+      return 2;
     } catch (Exception e) {
-      System.err.println("HbaseTool: " + e.toString().lines().findFirst().orElse(""));
-      System.exit(1);
+      trouble.println("HbaseTool: " + e.toString().lines().findFirst().orElse(""));
+      return 1;
     }
   }
 
@@ -132,13 +182,13 @@ public final class HbaseTool {
   }
 
   /** Returns when a table could be created and dropped; throws when that fails for too long. */
-  private static void await(long seconds) throws Exception {
+  private static void await(long seconds, PrintStream out) throws Exception {
     Configuration conf = configuration(1);
     TableName name = TableName.valueOf("halite-probe");
     long end = System.currentTimeMillis() + seconds * 1000;
     while (true) {
       try (Connection connection = ConnectionFactory.createConnection(conf)) {
-        HbaseTool tool = new HbaseTool(conf, connection);
+        HbaseTool tool = new HbaseTool(conf, connection, out);
         tool.drop(name);
         tool.admin.createTable(TableDescriptorBuilder.newBuilder(name)
             .setColumnFamily(ColumnFamilyDescriptorBuilder.of("t")).build());
@@ -160,34 +210,48 @@ public final class HbaseTool {
   }
 
   private void create(String name, String compression, String encoding, String splits,
+      String... families) throws Exception {
+    Future<Void> made = begin(name, compression, encoding, splits, families);
+    if (made != null) {
+      made.get();
+    }
+  }
+
+  /** Null: it is there. */
+  private Future<Void> begin(String name, String compression, String encoding, String splits,
       String... families) throws IOException {
     TableName table = TableName.valueOf(name);
     if (admin.tableExists(table)) {
-      System.out.println("exists " + name);
-      return;
+      out.println("exists " + name);
+      return null;
     }
     TableDescriptorBuilder builder = TableDescriptorBuilder.newBuilder(table);
     for (String f : families) {
       builder.setColumnFamily(family(ColumnFamilyDescriptorBuilder.newBuilder(Bytes.toBytes(f)),
           compression, encoding));
     }
+    out.println("creating " + name);
     if (splits.isEmpty()) {
-      admin.createTable(builder.build());
-    } else {
-      byte[][] keys = Stream.of(splits.split(",")).map(HEX::parseHex).toArray(byte[][]::new);
-      admin.createTable(builder.build(), keys);
+      return admin.createTableAsync(builder.build());
     }
-    System.out.println("created " + name);
+    byte[][] keys = Stream.of(splits.split(",")).map(HEX::parseHex).toArray(byte[][]::new);
+    return admin.createTableAsync(builder.build(), keys);
   }
 
   private void tsdbTables(String prefix, String compression, String encoding, String splits)
-      throws IOException {
-    create(prefix + "tsdb-uid", compression, encoding, "", "id", "name");
-    create(prefix + "tsdb", compression, encoding, splits, "t");
-    create(prefix + "tsdb-tree", compression, encoding, "", "t");
-    create(prefix + "tsdb-meta", compression, encoding, "", "name");
+      throws Exception {
+    List<Future<Void>> made = new ArrayList<>();
+    made.add(begin(prefix + "tsdb-uid", compression, encoding, "", "id", "name"));
+    made.add(begin(prefix + "tsdb", compression, encoding, splits, "t"));
+    made.add(begin(prefix + "tsdb-tree", compression, encoding, "", "t"));
+    made.add(begin(prefix + "tsdb-meta", compression, encoding, "", "name"));
     for (String rollup : List.of("1m", "1h", "preagg-1m", "preagg-1h")) {
-      create(prefix + "tsdb-rollup-" + rollup, compression, encoding, "", "t");
+      made.add(begin(prefix + "tsdb-rollup-" + rollup, compression, encoding, "", "t"));
+    }
+    for (Future<Void> each : made) {
+      if (each != null) {
+        each.get();
+      }
     }
   }
 
@@ -213,12 +277,12 @@ public final class HbaseTool {
 
   private void list() throws IOException {
     for (TableDescriptor table : admin.listTableDescriptors()) {
-      System.out.print(table.getTableName());
+      out.print(table.getTableName());
       for (ColumnFamilyDescriptor f : table.getColumnFamilies()) {
-        System.out.print("\t" + f.getNameAsString() + ":" + f.getCompressionType() + ":"
+        out.print("\t" + f.getNameAsString() + ":" + f.getCompressionType() + ":"
             + f.getDataBlockEncoding());
       }
-      System.out.println();
+      out.println();
     }
   }
 
@@ -232,7 +296,7 @@ public final class HbaseTool {
         cells += r.size();
       }
     }
-    System.out.println("rows=" + rows + " cells=" + cells);
+    out.println("rows=" + rows + " cells=" + cells);
   }
 
   private void dump(TableName name, boolean raw, long limit) throws IOException {
@@ -241,9 +305,7 @@ public final class HbaseTool {
       scan.setRaw(true).readAllVersions();
     }
     try (Table table = connection.getTable(name);
-        ResultScanner results = table.getScanner(scan);
-        PrintStream out = new PrintStream(
-            new BufferedOutputStream(new FileOutputStream(FileDescriptor.out), 1 << 16))) {
+        ResultScanner results = table.getScanner(scan)) {
       long left = limit;
       for (Result r : results) {
         for (Cell c : r.rawCells()) {
@@ -268,17 +330,27 @@ public final class HbaseTool {
   private void regions(TableName table) throws IOException {
     try (RegionLocator locator = connection.getRegionLocator(table)) {
       for (HRegionLocation l : locator.getAllRegionLocations()) {
-        System.out.println(l.getServerName() + "\t" + l.getRegion().getEncodedName() + "\t"
+        out.println(l.getServerName() + "\t" + l.getRegion().getEncodedName() + "\t"
             + HEX.formatHex(l.getRegion().getStartKey()));
       }
     }
   }
 
-  private void spread(TableName table) throws IOException {
+  private void spread(TableName table) throws Exception {
     List<ServerName> servers = List.copyOf(admin.getRegionServers());
+    List<Future<Void>> moves = new ArrayList<>();
     int next = 0;
-    for (RegionInfo region : admin.getRegions(table)) {
-      admin.move(region.getEncodedNameAsBytes(), servers.get(next++ % servers.size()));
+    try (AsyncConnection async = ConnectionFactory.createAsyncConnection(conf).get();
+        RegionLocator locator = connection.getRegionLocator(table)) {
+      for (HRegionLocation at : locator.getAllRegionLocations()) {
+        ServerName to = servers.get(next++ % servers.size());
+        if (!to.equals(at.getServerName())) {
+          moves.add(async.getAdmin().move(at.getRegion().getRegionName(), to));
+        }
+      }
+      for (Future<Void> move : moves) {
+        move.get();
+      }
     }
   }
 
@@ -305,7 +377,7 @@ public final class HbaseTool {
     for (Path f : files) {
       bytes += Files.size(f);
     }
-    System.out.println("bytes=" + bytes + " files=" + files.size() + " regions="
+    out.println("bytes=" + bytes + " files=" + files.size() + " regions="
         + admin.getRegions(table).size());
   }
 
