@@ -24,14 +24,6 @@ struct BytesHash {
   std::size_t operator()(BytesView bytes) const { return XXH3_64bits(bytes.data(), bytes.size()); }
 };
 
-// How many rows one series has in a range, about.
-std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
-  if (range.end <= range.begin) return 0;
-  const auto length =
-      static_cast<std::uint64_t>(range.end) - static_cast<std::uint64_t>(range.begin);
-  return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
-}
-
 const Bytes& begin_of(const RowScanStep& step) { return step.spec.ranges.front().begin; }
 
 // Neighbours that differ only in their keys become one step with several ranges.
@@ -58,6 +50,13 @@ void add_step(std::vector<RowScanStep>& steps, BucketScan bucket, Family family)
 }
 
 }  // namespace
+
+std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
+  if (range.end <= range.begin) return 0;
+  const auto length =
+      static_cast<std::uint64_t>(range.end) - static_cast<std::uint64_t>(range.begin);
+  return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
+}
 
 const std::vector<Cell>& owned_cells(const WantedRow& row, std::vector<Cell>& scratch) {
   if (row.owned != nullptr) return *row.owned;
@@ -174,6 +173,7 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
       for (const SeriesId id : ours) wanted.push_back(table.at(id).tsuid);
     }
   }
+  const PairSpan pairs = std::move(choice.pairs);
   verdicts_->narrow(std::move(choice));
   if (all_known && wanted_total == 0) return;
   const std::size_t rows = rows_in(range_, source_.layout.bucket_span_ms());
@@ -183,14 +183,36 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
     exact_ = std::move(wanted);
     return;
   }
-  const Bytes metric =
-      source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
-  set_steps(source_.layout.metric_buckets(metric, range_, shard, selection_->now()));
+  set_steps(buckets_of(shard, pairs));
   const auto hint = hint_for(wanted_total, metric_total);
   for (RowScanStep& step : steps_) {
     step.spec.rows = verdicts_;
     step.spec.hint = hint;
   }
+}
+
+std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard, const PairSpan& pairs) const {
+  const Bytes metric =
+      source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
+  if (pairs.begin.empty() && pairs.end.empty()) {
+    return source_.layout.metric_buckets(metric, range_, shard, selection_->now());
+  }
+  // Pairs stand behind the time: a range for each row's.
+  std::vector<BucketScan> buckets;
+  const std::int64_t span = source_.layout.bucket_span_ms();
+  TimestampMs begin = range_.begin;
+  while (begin < range_.end) {
+    const TimestampMs end = std::min(range_.end, begin - begin % span + span);
+    auto some = source_.layout.metric_buckets(metric, {begin, end}, shard, selection_->now());
+    for (BucketScan& bucket : some) {
+      const Bytes prefix = bucket.keys.begin;
+      bucket.keys.begin += pairs.begin;
+      if (!pairs.end.empty()) bucket.keys.end = prefix + pairs.end;
+      buckets.push_back(std::move(bucket));
+    }
+    begin = end;
+  }
+  return buckets;
 }
 
 std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_t of_metric) const {
