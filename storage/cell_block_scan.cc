@@ -3,8 +3,16 @@
 #include <algorithm>
 
 #include "storage/schema/annotation_cell.h"
+#include "storage/schema/opentsdb_layout.h"
+#include "storage/schema/plain_cells.h"
 
 namespace halite::storage {
+
+CellBlockScan::CellBlockScan(const RowLayout& layout, std::unique_ptr<RowScan> rows, bool notes)
+    : layout_(layout),
+      opentsdb_(dynamic_cast<const OpentsdbLayout*>(&layout) != nullptr),
+      rows_(std::move(rows)),
+      notes_(notes) {}
 
 Task<std::vector<Block>> CellBlockScan::next() {
   std::vector<Block> blocks;
@@ -16,10 +24,16 @@ Task<std::vector<Block>> CellBlockScan::next() {
   co_return blocks;
 }
 
+Result<void> CellBlockScan::read_points(const WantedRow& row) {
+  points_.clear();
+  // The same points for less, of rows that are as nearly all are.
+  if (opentsdb_ && read_plain_cells(row.id.bucket * 1000, row.cells, row.times, points_)) return {};
+  return layout_.decode(row.id, owned_cells(row, cells_), row.times, points_);
+}
+
 Result<void> CellBlockScan::decode(const WantedRow& row, std::vector<Block>& blocks) {
   if (row.first_piece) row_had_block_ = false;
-  points_.clear();
-  TRY_VOID(layout_.decode(row.id, row.cells, row.times, points_));
+  TRY_VOID(read_points(row));
   const std::size_t count = points_.times.size();
   const std::size_t blocks_before = blocks.size();
   for (std::size_t begin = 0; begin < count; begin += kBlockPointsMax) {
@@ -28,10 +42,15 @@ Result<void> CellBlockScan::decode(const WantedRow& row, std::vector<Block>& blo
     const auto last = static_cast<std::ptrdiff_t>(end);
     Block block;
     block.series = row.series;
-    block.times.assign(points_.times.begin() + first, points_.times.begin() + last);
-    block.values.assign(points_.values.begin() + first, points_.values.begin() + last);
     for (std::size_t i = begin; i < end; ++i) {
       if ((points_.flags[i] & kFloat) != 0) block.floats.set(i - begin);
+    }
+    if (count <= kBlockPointsMax) {
+      block.times = std::move(points_.times);
+      block.values = std::move(points_.values);
+    } else {
+      block.times.assign(points_.times.begin() + first, points_.times.begin() + last);
+      block.values.assign(points_.values.begin() + first, points_.values.begin() + last);
     }
     blocks.push_back(std::move(block));
   }
@@ -41,8 +60,8 @@ Result<void> CellBlockScan::decode(const WantedRow& row, std::vector<Block>& blo
     empty.series = row.series;
   }
   if (!notes_ || blocks.size() == blocks_before) return {};
-  for (const Cell& cell : row.cells) {
-    if (is_annotation(cell.qualifier)) blocks[blocks_before].notes.push_back(cell.value);
+  for (const CellRef& cell : row.cells) {
+    if (is_annotation(cell.qualifier)) blocks[blocks_before].notes.emplace_back(cell.value);
   }
   return {};
 }

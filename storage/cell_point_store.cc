@@ -9,6 +9,7 @@
 #include "storage/estimate_reading.h"
 #include "storage/last_points.h"
 #include "storage/salt_sharding.h"
+#include "storage/scan_parts.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
 
@@ -81,9 +82,16 @@ std::uint32_t CellPointStore::shard_count() const { return layout_->salt_buckets
 std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) {
   const std::shared_ptr<const RowSelection> wanted = as_rows(selection);
-  auto rows = std::make_unique<RowScan>(source_, wanted, range, shard);
   const bool notes = wanted->wants_notes() && notes_among_points_;
-  return std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes);
+  std::vector<std::unique_ptr<BlockScan>> parts;
+  for (PairSpan& pairs : cut_series(source_, *wanted, range, shard)) {
+    SeriesChoice choice;
+    choice.pairs = std::move(pairs);
+    auto rows = std::make_unique<RowScan>(source_, wanted, range, shard, std::move(choice));
+    parts.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
+  }
+  if (parts.size() == 1) return std::move(parts.front());
+  return std::make_unique<SideBySideScan>(std::move(parts));
 }
 
 Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,

@@ -13,12 +13,13 @@ bool contains(TimeRange range, TimestampMs time) { return time >= range.begin &&
 // What to change in a row. A column of several points of which some stay (OpenTSDB's compacted and
 // append columns) goes, and those that stay become cells of their own with the column's time, so
 // that whatever outranked them still does.
-Result<RowWrite> plan(const RowLayout& layout, Family family, const WantedRow& row) {
+Result<RowWrite> plan(const RowLayout& layout, Family family, const WantedRow& row,
+                      const std::vector<Cell>& cells) {
   RowWrite write;
   write.row = row.key;
   RowPoints points;
   std::vector<Cell> alone(1);
-  for (const Cell& cell : row.cells) {
+  for (const Cell& cell : cells) {
     alone.front() = cell;
     points.clear();
     TRY_VOID(layout.decode(row.id, alone, kAllTimes, points));
@@ -44,14 +45,16 @@ Task<std::uint64_t> delete_points(const RowSource& source,
                                   std::uint32_t shard) {
   RowScan scan(source, std::move(selection), range, shard);
   std::uint64_t deleted = 0;
+  std::vector<Cell> scratch;
   for (;;) {
     CO_TRY(const std::vector<WantedRow> rows, co_await scan.next());
     if (rows.empty()) co_return deleted;
     std::vector<RowWrite> writes;
     for (const WantedRow& row : rows) {
       RowPoints points;
-      CO_TRY_VOID(source.layout.decode(row.id, row.cells, row.times, points));
-      CO_TRY(RowWrite write, plan(source.layout, source.family, row));
+      const std::vector<Cell>& cells = owned_cells(row, scratch);
+      CO_TRY_VOID(source.layout.decode(row.id, cells, row.times, points));
+      CO_TRY(RowWrite write, plan(source.layout, source.family, row, cells));
       if (write.deletes.empty()) continue;
       deleted += points.times.size();
       writes.push_back(std::move(write));

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/estimate_by_sample.h"
+
 namespace halite::storage {
 namespace {
 
@@ -49,11 +51,9 @@ class Sum {
   RangeEstimate total_;
 };
 
-}  // namespace
-
-Task<ReadEstimate> estimate_reading(const RowSource& source,
-                                    std::shared_ptr<const RowSelection> selection,
-                                    TimeRange range) {
+Task<ReadEstimate> estimate_by_ranges(const RowSource& source,
+                                      std::shared_ptr<const RowSelection> selection,
+                                      TimeRange range) {
   Sum sum(source, selection->watch());
   ReadEstimate estimate;
   double part = 1;
@@ -84,6 +84,18 @@ Task<ReadEstimate> estimate_reading(const RowSource& source,
   const std::uint64_t rows = estimate.series * rows_a_series(range, source.layout.bucket_span_ms());
   estimate.rows = std::min(rows, estimate.points);
   co_return estimate;
+}
+
+}  // namespace
+
+Task<ReadEstimate> estimate_reading(const RowSource& source,
+                                    std::shared_ptr<const RowSelection> selection,
+                                    TimeRange range) {
+  auto estimating = estimate_by_ranges(source, selection, range);
+  Result<ReadEstimate> estimate = co_await std::move(estimating);
+  if (estimate || estimate.error().code != Errc::kUnsupported) co_return estimate;
+  auto sampling = estimate_by_sample(source, std::move(selection), range);
+  co_return co_await std::move(sampling);
 }
 
 }  // namespace halite::storage

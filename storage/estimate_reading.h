@@ -8,7 +8,8 @@
 namespace halite::storage {
 
 // As PointStore::estimate(). Series named by tsuid: their own rows are estimated. Otherwise the
-// metric's rows are, and the selection has as large a part of them as it has of the series.
+// metric's rows are, and the selection has as large a part of them as it has of the series. A table
+// that cannot tell is asked for some of the rows (storage/estimate_by_sample.h).
 Task<ReadEstimate> estimate_reading(const RowSource& source,
                                     std::shared_ptr<const RowSelection> selection, TimeRange range);
 

@@ -134,15 +134,31 @@ bool HBaseScanner::enough(ScanLimit limit) const {
 
 Task<void> HBaseScanner::fill(ScanLimit limit) {
   while (!enough(limit)) {
+    CO_TRY(const PackedRows rows, co_await next_wanted());
+    take(rows);
+  }
+  co_return Result<void>();
+}
+
+Task<PackedRows> HBaseScanner::next_packed(ScanLimit limit) {
+  if (!checked_) co_return std::unexpected(checked_.error());
+  CO_TRY_VOID(check_scan_limit(limit));
+  if (spec_.watch != nullptr) CO_TRY_VOID(spec_.watch->check());
+  co_return co_await next_wanted();
+}
+
+Task<PackedRows> HBaseScanner::next_wanted() {
+  while (scanner_ != nullptr || !requests_.empty()) {
     if (scanner_ == nullptr) start_next();
-    CO_TRY(std::vector<hbase::Row> rows, co_await scanner_->next());
-    if (rows.empty()) {
+    CO_TRY(hbase::ScanBatch batch, co_await scanner_->next_packed());
+    if (batch.rows.empty()) {
       scanner_.reset();
       continue;
     }
-    CO_TRY_VOID(take(std::move(rows)));
+    CO_TRY_VOID(sift(batch.rows));
+    if (!batch.rows.empty()) co_return std::move(batch.rows);
   }
-  co_return Result<void>();
+  co_return PackedRows();
 }
 
 void HBaseScanner::start_next() {
@@ -151,15 +167,35 @@ void HBaseScanner::start_next() {
   requests_.pop_back();
 }
 
-Result<void> HBaseScanner::take(std::vector<hbase::Row> rows) {
-  for (hbase::Row& row : rows) {
+Result<void> HBaseScanner::sift(PackedRows& rows) {
+  // Of keys only, the first cell was looked for when the scan began; none expires since.
+  const TimestampMs expired = spec_.keys_only ? -1 : table_->expired_until(spec_.family);
+  const bool every_cell = !spec_.keys_only && expired < 0;
+  std::size_t kept = 0;
+  std::size_t cells = 0;
+  for (RowRef& row : rows.rows) {
     if (!in_row_ || row.key != row_) TRY_VOID(begin_row(row.key));
-    if (wanted_) take_cells(std::move(row.cells));
+    if (!wanted_) continue;
+    if (!every_cell) {
+      const std::size_t begin = cells;
+      for (std::size_t i = row.begin; i < row.end; ++i) {
+        if (rows.cells[i].time <= expired || (spec_.keys_only && row_began_)) continue;
+        rows.cells[cells] = rows.cells[i];
+        if (spec_.keys_only) rows.cells[cells].value = {};
+        row_began_ = true;
+        ++cells;
+      }
+      row.begin = begin;
+      row.end = cells;
+      if (begin == cells) continue;
+    }
+    rows.rows[kept++] = row;
   }
+  rows.rows.resize(kept);
   return {};
 }
 
-Result<void> HBaseScanner::begin_row(const Bytes& key) {
+Result<void> HBaseScanner::begin_row(BytesView key) {
   row_ = key;
   in_row_ = true;
   row_began_ = false;
@@ -169,17 +205,14 @@ Result<void> HBaseScanner::begin_row(const Bytes& key) {
   return spec_.watch == nullptr ? Result<void>() : spec_.watch->check();
 }
 
-void HBaseScanner::take_cells(std::vector<hbase::Cell> cells) {
-  // Of keys only, the first cell was looked for when the scan began; none expires since.
-  const TimestampMs expired = spec_.keys_only ? -1 : table_->expired_until(spec_.family);
-  for (hbase::Cell& cell : cells) {
-    if (cell.time <= expired || (spec_.keys_only && row_began_)) continue;
+void HBaseScanner::take(const PackedRows& rows) {
+  for (const RowRef& row : rows.rows) {
     // Of a row that was handed out in part, what comes now begins the next batch.
-    if (!row_began_ || rows_.empty()) rows_.push_back({row_, {}});
-    row_began_ = true;
-    Bytes value = spec_.keys_only ? Bytes() : std::move(cell.value);
-    rows_.back().cells.push_back({std::move(cell.qualifier), std::move(value), cell.time});
-    ++cells_;
+    if (rows_.empty() || rows_.back().key != row.key) rows_.push_back({Bytes(row.key), {}});
+    for (const CellRef& cell : rows.cells_of(row)) {
+      rows_.back().cells.push_back({Bytes(cell.qualifier), Bytes(cell.value), cell.time});
+      ++cells_;
+    }
   }
 }
 

@@ -10,27 +10,33 @@
 #include <vector>
 
 #include "storage/hbase/scan.h"
+#include "storage/packed_scan.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
 
 class HBaseTable;
 
-class HBaseScanner final : public Scanner {
+class HBaseScanner final : public Scanner, public PackedScanner {
  public:
   HBaseScanner(std::shared_ptr<const HBaseTable> table, ScanSpec spec);
   ~HBaseScanner() override;
 
   Task<std::vector<Row>> next(ScanLimit limit) override;
+  // One answer of a server at a time.
+  Task<PackedRows> next_packed(ScanLimit limit) override;
 
  private:
   // Until a batch can be made that is cut only where the limit says, or nothing more comes.
   Task<void> fill(ScanLimit limit);
   [[nodiscard]] bool enough(ScanLimit limit) const;
   void start_next();
-  Result<void> take(std::vector<hbase::Row> rows);
-  Result<void> begin_row(const Bytes& key);
-  void take_cells(std::vector<hbase::Cell> cells);
+  // What comes next and is wanted; none when all is finished.
+  Task<PackedRows> next_wanted();
+  // Drops what is not wanted.
+  Result<void> sift(PackedRows& rows);
+  Result<void> begin_row(BytesView key);
+  void take(const PackedRows& rows);
 
   const std::shared_ptr<const HBaseTable> table_;
   const ScanSpec spec_;
@@ -44,7 +50,7 @@ class HBaseScanner final : public Scanner {
   Bytes row_;              // the one under way
   bool in_row_ = false;
   bool wanted_ = false;      // its filter's word
-  bool row_began_ = false;   // a cell of it is in rows_, or was handed out
+  bool row_began_ = false;   // a cell of it was wanted
   std::uint32_t asked_ = 0;  // rows since the watch was asked
 };
 

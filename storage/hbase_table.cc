@@ -128,6 +128,10 @@ std::unique_ptr<Scanner> HBaseTable::scan(ScanSpec spec) {
   return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec));
 }
 
+std::unique_ptr<PackedScanner> HBaseTable::scan_packed(ScanSpec spec) {
+  return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec));
+}
+
 Task<std::optional<Cell>> HBaseTable::read_cell(Bytes row, Column column) {
   std::vector<hbase::RowGet> gets(1);
   gets[0].row = std::move(row);

@@ -10,11 +10,14 @@
 
 #include "storage/hbase/client.h"
 #include "storage/hybrid_clock.h"
+#include "storage/packed_scan.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
 
-class HBaseTable final : public Table, public std::enable_shared_from_this<HBaseTable> {
+class HBaseTable final : public Table,
+                         public PackedTable,
+                         public std::enable_shared_from_this<HBaseTable> {
  public:
   // References outlive the table.
   struct Parts {
@@ -29,6 +32,7 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   Task<void> append(std::vector<CellAppend> cells) override;
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
   [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec) override;
+  [[nodiscard]] std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec) override;
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   [[nodiscard]] TimestampMs newest_stamp() const override { return parts_.clock.seen(); }
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,

@@ -22,7 +22,7 @@ constexpr std::size_t kBlockHistograms = 256;
 struct Found {
   TimestampMs time = 0;
   TimestampMs cell_time = 0;
-  const Cell* cell = nullptr;
+  const CellRef* cell = nullptr;
 };
 
 std::uint64_t place_hash(const Bytes& row, TimestampMs time) {
@@ -32,7 +32,7 @@ std::uint64_t place_hash(const Bytes& row, TimestampMs time) {
 Result<void> decode(const WantedRow& row, std::vector<HistogramBlock>& blocks) {
   std::vector<Found> found;
   bool any = false;
-  for (const Cell& cell : row.cells) {
+  for (const CellRef& cell : row.cells) {
     if (!is_histogram(cell.qualifier)) continue;
     const auto histogram = read_histogram(cell.qualifier, cell.value);
     if (!histogram) {
@@ -55,7 +55,7 @@ Result<void> decode(const WantedRow& row, std::vector<HistogramBlock>& blocks) {
       blocks.push_back({.series = row.series, .times = {}, .values = {}});
     }
     blocks.back().times.push_back(found[i].time);
-    blocks.back().values.push_back(found[i].cell->value);
+    blocks.back().values.emplace_back(found[i].cell->value);
   }
   return {};
 }

@@ -24,14 +24,6 @@ struct BytesHash {
   std::size_t operator()(BytesView bytes) const { return XXH3_64bits(bytes.data(), bytes.size()); }
 };
 
-// How many rows one series has in a range, about.
-std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
-  if (range.end <= range.begin) return 0;
-  const auto length =
-      static_cast<std::uint64_t>(range.end) - static_cast<std::uint64_t>(range.begin);
-  return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
-}
-
 const Bytes& begin_of(const RowScanStep& step) { return step.spec.ranges.front().begin; }
 
 // Neighbours that differ only in their keys become one step with several ranges.
@@ -58,6 +50,23 @@ void add_step(std::vector<RowScanStep>& steps, BucketScan bucket, Family family)
 }
 
 }  // namespace
+
+std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
+  if (range.end <= range.begin) return 0;
+  const auto length =
+      static_cast<std::uint64_t>(range.end) - static_cast<std::uint64_t>(range.begin);
+  return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
+}
+
+const std::vector<Cell>& owned_cells(const WantedRow& row, std::vector<Cell>& scratch) {
+  if (row.owned != nullptr) return *row.owned;
+  scratch.clear();
+  scratch.reserve(row.cells.size());
+  for (const CellRef& cell : row.cells) {
+    scratch.push_back({Bytes(cell.qualifier), Bytes(cell.value), cell.time});
+  }
+  return scratch;
+}
 
 // Which tsuids are wanted, each decided once. The store asks by row key, from its own threads.
 class RowScan::Verdicts final : public RowFilter {
@@ -164,6 +173,7 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
       for (const SeriesId id : ours) wanted.push_back(table.at(id).tsuid);
     }
   }
+  const PairSpan pairs = std::move(choice.pairs);
   verdicts_->narrow(std::move(choice));
   if (all_known && wanted_total == 0) return;
   const std::size_t rows = rows_in(range_, source_.layout.bucket_span_ms());
@@ -173,14 +183,36 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
     exact_ = std::move(wanted);
     return;
   }
-  const Bytes metric =
-      source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
-  set_steps(source_.layout.metric_buckets(metric, range_, shard, selection_->now()));
+  set_steps(buckets_of(shard, pairs));
   const auto hint = hint_for(wanted_total, metric_total);
   for (RowScanStep& step : steps_) {
     step.spec.rows = verdicts_;
     step.spec.hint = hint;
   }
+}
+
+std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard, const PairSpan& pairs) const {
+  const Bytes metric =
+      source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
+  if (pairs.begin.empty() && pairs.end.empty()) {
+    return source_.layout.metric_buckets(metric, range_, shard, selection_->now());
+  }
+  // Pairs stand behind the time: a range for each row's.
+  std::vector<BucketScan> buckets;
+  const std::int64_t span = source_.layout.bucket_span_ms();
+  TimestampMs begin = range_.begin;
+  while (begin < range_.end) {
+    const TimestampMs end = std::min(range_.end, begin - begin % span + span);
+    auto some = source_.layout.metric_buckets(metric, {begin, end}, shard, selection_->now());
+    for (BucketScan& bucket : some) {
+      const Bytes prefix = bucket.keys.begin;
+      bucket.keys.begin += pairs.begin;
+      if (!pairs.end.empty()) bucket.keys.end = prefix + pairs.end;
+      buckets.push_back(std::move(bucket));
+    }
+    begin = end;
+  }
+  return buckets;
 }
 
 std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_t of_metric) const {
@@ -256,7 +288,7 @@ Task<bool> RowScan::next_step() {
   RowScanStep step = std::move(steps_.back());
   steps_.pop_back();
   times_ = step.times;
-  scanner_ = source_.table->scan(std::move(step.spec));
+  scanner_ = scan_packed(*source_.table, std::move(step.spec));
   ++empty_steps_;
   co_return true;
 }
@@ -265,47 +297,43 @@ Task<std::vector<WantedRow>> RowScan::next() {
   std::vector<WantedRow> out;
   const ScanLimit limit{source_.options.rows_per_batch, source_.options.cells_per_batch};
   WorkWatch* const watch = selection_->watch().get();
+  given_.reset();
   while (out.empty()) {
     if (watch != nullptr) CO_TRY_VOID(watch->check());
+    if (next_row_ < batch_.rows.size()) {
+      out.reserve(std::min<std::size_t>(limit.rows_max, batch_.rows.size() - next_row_) + 1);
+      while (next_row_ < batch_.rows.size() && out.size() < limit.rows_max) {
+        CO_TRY_VOID(take(next_row_++, out));
+      }
+      continue;
+    }
     if (scanner_ == nullptr) {
       CO_TRY(const bool more, co_await next_step());
       if (!more) break;
     }
-    CO_TRY(std::vector<Row> rows, co_await scanner_->next(limit));
-    if (rows.empty()) {
+    next_row_ = 0;
+    CO_TRY(batch_, co_await scanner_->next_packed(limit));
+    if (batch_.empty()) {
       scanner_.reset();
       finish_row(out);
       continue;
     }
     empty_steps_ = 0;
-    CO_TRY_VOID(co_await learn(rows));
-    for (Row& row : rows) CO_TRY_VOID(take(std::move(row), out));
-    if (open_ && source_.layout.pieces_in_time_order() && !open_->cells.empty()) {
-      // Hand on what there is: such a row may be of any length.
-      WantedRow piece;
-      piece.series = open_->series;
-      piece.id = open_->id;
-      piece.key = open_->key;
-      piece.cells = std::move(open_->cells);
-      piece.times = open_->times;
-      piece.first_piece = open_->first_piece;
-      piece.last_piece = false;
-      open_->cells.clear();
-      open_->first_piece = false;
-      out.push_back(std::move(piece));
-    }
+    CO_TRY_VOID(co_await learn());
   }
   co_return out;
 }
 
-// Looks up, together, the series among these rows that are not in memory. A row of nothing
+// Looks up, together, the series among the batch's rows that are not in memory. A row of nothing
 // but annotations is dropped when its series has no names: anybody may annotate what never was.
-Task<void> RowScan::learn(std::vector<Row>& rows) {
+Task<void> RowScan::learn() {
   std::vector<Bytes> unknown;
-  for (const Row& row : rows) {
+  ids_.clear();
+  for (const RowRef& row : batch_.rows) {
+    RowId& id = ids_.emplace_back();
     if (open_ && open_->key == row.key) continue;
-    CO_TRY(RowId id, source_.layout.parse_row(row.key));
-    if (!source_.registry.table().find(id.tsuid)) unknown.push_back(std::move(id.tsuid));
+    CO_TRY(id, source_.layout.parse_row(row.key));
+    if (!source_.registry.table().find(id.tsuid)) unknown.push_back(id.tsuid);
   }
   if (unknown.empty()) co_return Result<void>();
   std::ranges::sort(unknown);
@@ -314,51 +342,69 @@ Task<void> RowScan::learn(std::vector<Row>& rows) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i]) continue;
     if (ids[i].error().code != Errc::kNotFound) co_return std::unexpected(ids[i].error());
-    for (Row& row : rows) {
-      CO_TRY(const RowId id, source_.layout.parse_row(row.key));
-      if (id.tsuid != unknown[i]) continue;
-      if (!std::ranges::all_of(row.cells, is_annotation, &Cell::qualifier)) {
+    for (std::size_t at = 0; at < ids_.size(); ++at) {
+      RowRef& row = batch_.rows[at];
+      if (ids_[at].tsuid != unknown[i]) continue;
+      if (!std::ranges::all_of(batch_.cells_of(row), is_annotation, &CellRef::qualifier)) {
         co_return std::unexpected(ids[i].error());
       }
-      row.cells.clear();
+      row.end = row.begin;
     }
   }
-  std::erase_if(rows, [](const Row& row) { return row.cells.empty(); });
   co_return Result<void>();
 }
 
-Result<void> RowScan::take(Row row, std::vector<WantedRow>& out) {
-  if (skipping_ && row.key == skipped_key_) return {};
-  if (open_ && row.key == open_->key) {
-    std::ranges::move(row.cells, std::back_inserter(open_->cells));
-  } else {
+Result<void> RowScan::take(std::size_t at, std::vector<WantedRow>& out) {
+  const RowRef& row = batch_.rows[at];
+  const std::span<const CellRef> cells = batch_.cells_of(row);
+  if (cells.empty() || (skipping_ && row.key == skipped_key_)) return {};
+  const bool in_pieces = source_.layout.pieces_in_time_order();
+  const bool may_go_on = at + 1 == batch_.rows.size();
+  if (!open_ || row.key != open_->key) {
     finish_row(out);
-    WantedRow wanted;
-    TRY(wanted.id, source_.layout.parse_row(row.key));
-    const Verdicts::Verdict verdict = verdicts_->verdict(wanted.id.tsuid, wanted.series);
-    skipping_ = verdict != Verdicts::Verdict::kWanted;
+    SeriesId series = 0;
+    skipping_ = verdicts_->verdict(ids_[at].tsuid, series) != Verdicts::Verdict::kWanted;
     if (skipping_) {
-      skipped_key_ = std::move(row.key);
+      skipped_key_ = row.key;
       return {};
     }
-    wanted.key = std::move(row.key);
-    wanted.cells = std::move(row.cells);
-    wanted.times = times_;
-    open_ = std::move(wanted);
+    if (!may_go_on) {
+      out.push_back({series, std::move(ids_[at]), row.key, cells, row.owned, times_});
+      return check_size(row.key, cells.size());
+    }
+    open_ = OpenRow{series, std::move(ids_[at]), Bytes(row.key), times_, true, {}, {}};
   }
-  if (open_->cells.size() > source_.options.row_cells_max) {
-    return fail(Errc::kTooLarge, "row " + to_hex(open_->key) + " has more than " +
-                                     std::to_string(source_.options.row_cells_max) +
-                                     " cells (storage.row_cells_max)");
+  if (in_pieces) {
+    // Such a row may be of any length.
+    out.push_back(
+        {open_->series, open_->id, row.key, cells, row.owned, times_, open_->first_piece, false});
+    open_->first_piece = false;
+    return check_size(row.key, cells.size());
   }
-  return {};
+  for (const CellRef& cell : cells) {
+    open_->cells.push_back({Bytes(cell.qualifier), Bytes(cell.value), cell.time});
+  }
+  return check_size(row.key, open_->cells.size());
+}
+
+Result<void> RowScan::check_size(BytesView key, std::size_t cells) const {
+  if (cells <= source_.options.row_cells_max) return {};
+  return fail(Errc::kTooLarge, "row " + to_hex(key) + " has more than " +
+                                   std::to_string(source_.options.row_cells_max) +
+                                   " cells (storage.row_cells_max)");
 }
 
 void RowScan::finish_row(std::vector<WantedRow>& out) {
   skipping_ = false;
   if (!open_) return;
-  out.push_back(std::move(*open_));
+  given_ = std::move(open_);
   open_.reset();
+  given_->refs.reserve(given_->cells.size());
+  for (const Cell& cell : given_->cells) {
+    given_->refs.push_back({cell.qualifier, cell.value, cell.time});
+  }
+  out.push_back({given_->series, given_->id, given_->key, given_->refs, &given_->cells,
+                 given_->times, given_->first_piece, true});
 }
 
 }  // namespace halite::storage

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "storage/key_pattern.h"
+#include "storage/packed_scan.h"
 #include "storage/row_selection.h"
 #include "storage/schema/row_layout.h"
 #include "storage/series_registry.h"
@@ -34,6 +36,11 @@ struct RowScanOptions {
   bool shared_tables = false;
   // Then whoever has the rows is told what the keys of wanted ones look like.
   KeyPatternLimits patterns;
+  // And rows are read in so many parts side by side, all shards together; a shard is one at least.
+  std::size_t parts_max = 1;
+  // A shard is cut if it has so many wanted series that are known, and no more rows of each.
+  std::size_t parts_series_min = 256;
+  std::size_t part_rows_max = 100;
 };
 
 // What every scan of one store has in common. All outlive the scan.
@@ -48,20 +55,36 @@ struct RowSource {
   Bytes qualifier_end = {};
 };
 
+// Views of what the scan keeps until its next call.
 struct WantedRow {
   SeriesId series = 0;
   RowId id;
-  Bytes key;
-  std::vector<Cell> cells;  // all of the row that were asked for, unless the row comes in pieces
-  TimeRange times;          // what of the asked range counts here
+  BytesView key;
+  std::span<const CellRef> cells;  // all of the row that were asked for, or a piece of them
+  const std::vector<Cell>* owned = nullptr;  // the same, where they are kept in this form
+  TimeRange times;                           // what of the asked range counts here
   bool first_piece = true;
   bool last_piece = true;
+};
+
+// The row's cells, in `scratch` where they are kept in no other form.
+[[nodiscard]] const std::vector<Cell>& owned_cells(const WantedRow& row,
+                                                   std::vector<Cell>& scratch);
+
+// The rows a series has in a range, about.
+[[nodiscard]] std::size_t rows_in(TimeRange range, std::int64_t span_ms);
+
+// Of the rows of a metric, those whose tags' pairs, as in keys, lie in it.
+struct PairSpan {
+  Bytes begin;  // included; empty = from the first
+  Bytes end;    // excluded; empty = to the last
 };
 
 // Narrows a selection: by default to nothing less than all of it.
 struct SeriesChoice {
   std::optional<std::vector<SeriesId>> only;
   std::vector<SeriesId> except;
+  PairSpan pairs = {};
 };
 
 // A part of the work with the same bounds: one Scanner.
@@ -88,11 +111,14 @@ class RowScan {
   [[nodiscard]] std::shared_ptr<const ScanHint> hint_for(std::size_t wanted,
                                                          std::size_t of_metric) const;
   void next_exact_steps();
+  [[nodiscard]] std::vector<BucketScan> buckets_of(std::uint32_t shard,
+                                                   const PairSpan& pairs) const;
   void set_steps(std::vector<BucketScan> buckets);
   Task<bool> next_step();
   Task<void> skip_empty_steps();
-  Task<void> learn(std::vector<Row>& rows);
-  Result<void> take(Row row, std::vector<WantedRow>& out);
+  Task<void> learn();
+  Result<void> take(std::size_t at, std::vector<WantedRow>& out);
+  Result<void> check_size(BytesView key, std::size_t cells) const;
   void finish_row(std::vector<WantedRow>& out);
 
   const RowSource& source_;
@@ -104,10 +130,24 @@ class RowScan {
   bool ascending_ = true;           // the steps' keys
   int empty_steps_ = 0;             // without a row, one after the other
   std::vector<RowScanStep> steps_;  // still to be done, last first
-  std::unique_ptr<Scanner> scanner_;
-  TimeRange times_;                // of the step under way
-  std::optional<WantedRow> open_;  // a row whose next piece may still come
-  bool skipping_ = false;          // the row under way is not wanted
+  std::unique_ptr<PackedScanner> scanner_;
+  TimeRange times_;           // of the step under way
+  PackedRows batch_;          // what came last
+  std::vector<RowId> ids_;    // of its rows; none of one that goes on
+  std::size_t next_row_ = 0;  // of it, still to be taken
+  // A row whose next piece may still come, and its cells so far where they must be seen together.
+  struct OpenRow {
+    SeriesId series = 0;
+    RowId id;
+    Bytes key;
+    TimeRange times;
+    bool first_piece = true;
+    std::vector<Cell> cells;
+    std::vector<CellRef> refs;  // to them, once all are there
+  };
+  std::optional<OpenRow> open_;
+  std::optional<OpenRow> given_;  // the one handed out last
+  bool skipping_ = false;         // the row under way is not wanted
   Bytes skipped_key_;
 };
 

@@ -1,5 +1,6 @@
 #include "storage/hbase/region_scan.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t kAllRows = std::numeric_limits<std::int32_t>::max();  // bytes limit it
 constexpr std::uint32_t kReleaseMs = 2'000;
+constexpr std::size_t kCellBytesMin = 24;
 constexpr const char* kOutOfOrder = "OutOfOrderScannerNextException";
 
 pb::Scan::ReadType read_type(ReadKind kind) {
@@ -23,6 +25,29 @@ pb::Scan::ReadType read_type(ReadKind kind) {
       break;
   }
   return pb::Scan::PREAD;
+}
+
+// Adds `cell` and `more` cells behind it; `cell` becomes the last of them.
+Result<void> pack_cells(CellReader& reader, CellView& cell, std::size_t more, ScanBatch& to) {
+  PackedRows& rows = to.rows;
+  rows.cells.reserve(more + 1);
+  const auto add = [&] {
+    rows.cells.push_back({cell.qualifier, cell.value, static_cast<TimestampMs>(cell.time)});
+  };
+  for (;;) {
+    if (rows.rows.empty() || rows.rows.back().key != cell.row) {
+      rows.rows.push_back({cell.row, rows.cells.size(), 0});
+    }
+    if (to.families.empty() || to.families.back().family != cell.family) {
+      to.families.push_back({rows.cells.size(), cell.family});
+    }
+    add();
+    for (; more > 0 && reader.next_in_row(cell); --more) add();
+    rows.rows.back().end = rows.cells.size();
+    if (more == 0) return {};
+    TRY(cell, reader.next());
+    --more;
+  }
 }
 
 void set_client(pb::ScanRequest& request) {
@@ -41,18 +66,18 @@ RegionScan::RegionScan(CorePtr core, std::string table, ScanRequest request)
       from_(request_.reverse ? request_.end : request_.begin),
       include_from_(!request_.reverse) {}
 
-Task<std::vector<Row>> RegionScan::next() {
+Task<ScanBatch> RegionScan::next() {
   retry_.progress();
   for (;;) {
-    RemoteTask<std::vector<Row>> trying = attempt();
-    Outcome<std::vector<Row>> rows = co_await std::move(trying);
+    RemoteTask<ScanBatch> trying = attempt();
+    Outcome<ScanBatch> rows = co_await std::move(trying);
     if (rows) co_return *std::move(rows);
     Task<void> pausing = retry_.after(rows.error());
     CO_TRY_VOID(co_await std::move(pausing));
   }
 }
 
-RemoteTask<std::vector<Row>> RegionScan::attempt() {
+RemoteTask<ScanBatch> RegionScan::attempt() {
   RegionPtr region;
   pb::ScanRequest request;
   if (open_) {
@@ -80,7 +105,7 @@ RemoteTask<std::vector<Row>> RegionScan::attempt() {
   if (!response.ParseFromArray(reply->message.data(), static_cast<int>(reply->message.size()))) {
     co_return give_up(Errc::kInternal, "HBase answered a scan with something that is no answer");
   }
-  Outcome<std::vector<Row>> rows = take_rows(response, *reply);
+  Outcome<ScanBatch> rows = take_rows(response, *reply);
   if (rows) after_answer(region, response);
   co_return rows;
 }
@@ -180,34 +205,38 @@ bool RegionScan::seen(const CellView& cell) const {
   return static_cast<TimestampMs>(cell.time) >= last_cell_.time;  // newest first
 }
 
-Outcome<std::vector<Row>> RegionScan::take_rows(const pb::ScanResponse& response,
-                                                const Reply& reply) {
-  std::vector<Row> rows;
+Outcome<ScanBatch> RegionScan::take_rows(const pb::ScanResponse& response, const Reply& reply) {
+  std::size_t left = 0;
+  for (const std::uint32_t count : response.cells_per_result()) left += count;
+  // No cell takes less than its lengths: a number that is wrong costs no memory.
+  left = std::min(left, reply.cellblock.size() / kCellBytesMin + 1);
+  ScanBatch batch;
+  if (left == 0) return batch;
   CellReader reader(reply.cellblock);
-  std::optional<CellView> last;
-  for (const std::uint32_t count : response.cells_per_result()) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const Result<CellView> cell = reader.next();
-      if (!cell) return give_up(cell.error().code, cell.error().message);
-      last = *cell;
-      if (seen(*cell)) continue;
-      if (rows.empty() || rows.back().key != cell->row) rows.push_back({Bytes(cell->row), {}});
-      rows.back().cells.push_back(cell_from(*cell));
-    }
+  CellView cell;
+  bool is_new = false;
+  while (left > 0 && !is_new) {
+    const Result<CellView> first = reader.next();
+    if (!first) return give_up(first.error().code, first.error().message);
+    cell = *first;
+    is_new = !seen(cell);
+    --left;
   }
-  core_->stats.scanned_rows.Increment(static_cast<double>(rows.size()));
-  if (!last) return rows;
-  from_ = last->row;
+  if (is_new) {
+    const Result<void> packed = pack_cells(reader, cell, left, batch);
+    if (!packed) return give_up(packed.error().code, packed.error().message);
+    batch.rows.bytes = reply.frame;
+    last_row_ = Bytes(cell.row);
+    last_cell_ = {.family = Bytes(cell.family),
+                  .qualifier = Bytes(cell.qualifier),
+                  .value = {},
+                  .time = static_cast<TimestampMs>(cell.time)};
+  }
+  core_->stats.scanned_rows.Increment(static_cast<double>(batch.rows.rows.size()));
+  from_ = cell.row;
   const int results = response.partial_flag_per_result_size();
   include_from_ = results != 0 && response.partial_flag_per_result(results - 1);
-  if (!seen(*last)) {
-    last_row_ = Bytes(last->row);
-    last_cell_ = {.family = Bytes(last->family),
-                  .qualifier = Bytes(last->qualifier),
-                  .value = {},
-                  .time = static_cast<TimestampMs>(last->time)};
-  }
-  return rows;
+  return batch;
 }
 
 boost::asio::awaitable<void> RegionScan::renew() {

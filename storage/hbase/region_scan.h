@@ -22,7 +22,7 @@ class RegionScan {
 
   // One answer's rows, perhaps none: finished() tells the end. The last row may go on in the next
   // answer, under its key.
-  Task<std::vector<Row>> next();
+  Task<ScanBatch> next();
 
   [[nodiscard]] bool finished() const { return finished_; }
   // The server holds a scanner for us, that it gives up after this time without a request. 0: none.
@@ -41,14 +41,14 @@ class RegionScan {
     std::uint32_t lease_ms = 0;
   };
 
-  RemoteTask<std::vector<Row>> attempt();
+  RemoteTask<ScanBatch> attempt();
   RemoteTask<RegionPtr> locate();
   RemoteTask<Reply> send(RegionPtr region, const pb::ScanRequest& request);
   [[nodiscard]] pb::ScanRequest open_message(const Region& region) const;
   [[nodiscard]] pb::ScanRequest next_message();
   void after_answer(const RegionPtr& region, const pb::ScanResponse& response);
   void end_of_region(const Region& region);
-  Outcome<std::vector<Row>> take_rows(const pb::ScanResponse& response, const Reply& reply);
+  Outcome<ScanBatch> take_rows(const pb::ScanResponse& response, const Reply& reply);
   [[nodiscard]] bool seen(const CellView& cell) const;
 
   const CorePtr core_;

@@ -9,6 +9,7 @@
 #include "common/task.h"
 #include "storage/hbase/data.h"
 #include "storage/hbase/filter.h"
+#include "storage/packed_rows.h"
 
 namespace halite::storage::hbase {
 
@@ -30,6 +31,16 @@ struct ScanRequest {
   ReadKind read = ReadKind::kByServer;
 };
 
+// Rows as they came, and the family that cells belong to from an index on.
+struct ScanBatch {
+  struct FamilyStart {
+    std::size_t cell = 0;
+    BytesView family;
+  };
+  PackedRows rows;
+  std::vector<FamilyStart> families;  // by index; none only where there is no cell
+};
+
 // Walks the range once. One next() at a time; different scanners side by side.
 //
 //   Ahead   while a batch is used, the next one is fetched; never more than that one.
@@ -42,7 +53,9 @@ class Scanner {
   virtual ~Scanner() = default;
   // The next rows, some MiB at most; none when the range is finished. A long row is cut: its rest
   // begins the next batch, under the same key. After an error the scan is over.
-  virtual Task<std::vector<Row>> next() = 0;
+  virtual Task<ScanBatch> next_packed() = 0;
+  // The same as rows that keep their own bytes.
+  Task<std::vector<Row>> next();
 };
 
 }  // namespace halite::storage::hbase

@@ -20,7 +20,7 @@ namespace halite::storage::hbase {
 namespace {
 
 using std::chrono::milliseconds;
-using Batch = Result<std::vector<Row>>;
+using Batch = Result<ScanBatch>;
 
 constexpr const char* kClosed = "the client of HBase is closed";
 constexpr milliseconds kNoLease{std::chrono::hours(1)};
@@ -34,8 +34,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
         walk_(core_, std::move(table), std::move(request)) {}
 
   // The asker's side.
-  Batch begin();
-  Task<std::vector<Row>> next();
+  Result<void> begin();
+  Task<ScanBatch> next();
   void abandon();
 
  private:
@@ -71,7 +71,7 @@ bool Exchange::abandoned() const {
   return abandoned_;
 }
 
-Batch Exchange::begin() {
+Result<void> Exchange::begin() {
   Activity::TokenPtr token = core_->activity.token();
   const auto id = reinterpret_cast<std::uintptr_t>(this);
   auto hook = [weak = weak_from_this()] {
@@ -82,7 +82,7 @@ Batch Exchange::begin() {
   }
   boost::asio::co_spawn(strand_, fetch(std::move(token), shared_from_this()),
                         boost::asio::detached);
-  return std::vector<Row>();
+  return {};
 }
 
 void Exchange::publish(Batch batch) {
@@ -110,7 +110,7 @@ void Exchange::abandon() {
   wake();
 }
 
-Task<std::vector<Row>> Exchange::next() {
+Task<ScanBatch> Exchange::next() {
   for (;;) {
     Completion arrived;
     std::optional<Batch> batch;
@@ -140,9 +140,9 @@ boost::asio::awaitable<void> Exchange::fetch(Activity::TokenPtr token,
 
 boost::asio::awaitable<void> Exchange::fetch_all() {
   while (!abandoned() && !walk_.finished()) {
-    Task<std::vector<Row>> walking = walk_.next();
+    Task<ScanBatch> walking = walk_.next();
     Batch batch = co_await std::move(walking);
-    if (batch && batch->empty()) continue;
+    if (batch && batch->rows.empty()) continue;
     const bool failed = !batch;
     publish(std::move(batch));
     if (failed) co_return;
@@ -154,7 +154,7 @@ boost::asio::awaitable<void> Exchange::fetch_all() {
     auto releasing = walk_.release();
     co_await std::move(releasing);
   } else {
-    publish(std::vector<Row>());
+    publish(ScanBatch());
   }
 }
 
@@ -184,17 +184,19 @@ class FetchingScanner final : public Scanner {
     if (begun_) exchange_->abandon();
   }
 
-  Task<std::vector<Row>> next() override {
+  Task<ScanBatch> next_packed() override {
     if (over_) co_return *over_;
     if (!begun_) {
       begun_ = true;
-      over_ = exchange_->begin();
-      if (!*over_) co_return *over_;
-      over_.reset();
+      const Result<void> begun = exchange_->begin();
+      if (!begun) {
+        over_ = std::unexpected(begun.error());
+        co_return *over_;
+      }
     }
-    Task<std::vector<Row>> asking = exchange_->next();
+    Task<ScanBatch> asking = exchange_->next();
     Batch batch = co_await std::move(asking);
-    if (!batch || batch->empty()) over_ = batch;
+    if (!batch || batch->rows.empty()) over_ = batch;
     co_return batch;
   }
 
@@ -205,6 +207,26 @@ class FetchingScanner final : public Scanner {
 };
 
 }  // namespace
+
+Task<std::vector<Row>> Scanner::next() {
+  Task<ScanBatch> asking = next_packed();
+  CO_TRY(const ScanBatch batch, co_await std::move(asking));
+  std::vector<Row> rows;
+  rows.reserve(batch.rows.rows.size());
+  auto family = batch.families.begin();
+  for (const RowRef& packed : batch.rows.rows) {
+    Row& row = rows.emplace_back();
+    row.key = packed.key;
+    row.cells.reserve(packed.end - packed.begin);
+    for (std::size_t i = packed.begin; i < packed.end; ++i) {
+      while (family + 1 != batch.families.end() && (family + 1)->cell <= i) ++family;
+      const CellRef& cell = batch.rows.cells[i];
+      row.cells.push_back(
+          {Bytes(family->family), Bytes(cell.qualifier), Bytes(cell.value), cell.time});
+    }
+  }
+  co_return rows;
+}
 
 std::unique_ptr<Scanner> make_scanner(CorePtr core, std::string table, ScanRequest request) {
   return std::make_unique<FetchingScanner>(std::move(core), std::move(table), std::move(request));

@@ -24,6 +24,7 @@ class FakeRegionCalls {
   FakeHBaseData& data() { return data_; }
   [[nodiscard]] const FakeMaster& master() const { return master_; }
   void set_rows_per_answer(std::size_t rows) { scans_.set_rows_per_answer(rows); }
+  void set_cells_per_answer(std::size_t cells) { scans_.set_cells_per_answer(cells); }
 
  private:
   FakeAnswer where_is_meta() const;

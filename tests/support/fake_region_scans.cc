@@ -12,9 +12,9 @@ namespace halite::test {
 
 namespace pb = storage::hbase::pb;
 
-std::uint32_t append_cells(const FakeHBaseData& data, const std::string& table, const pb::Get& get,
-                           Bytes& cellblock) {
-  std::uint32_t count = 0;
+std::vector<FakeCell> wanted_cells(const FakeHBaseData& data, const std::string& table,
+                                   const pb::Get& get) {
+  std::vector<FakeCell> found;
   for (const FakeCell& cell : data.cells(table, get.row())) {
     const bool wanted =
         get.column().empty() || std::ranges::any_of(get.column(), [&](const pb::Column& column) {
@@ -22,11 +22,16 @@ std::uint32_t append_cells(const FakeHBaseData& data, const std::string& table, 
           return column.family() == cell.family &&
                  (names.empty() || std::ranges::find(names, cell.qualifier) != names.end());
         });
-    if (!wanted) continue;
-    append_cell(cellblock, cell);
-    ++count;
+    if (wanted) found.push_back(cell);
   }
-  return count;
+  return found;
+}
+
+std::uint32_t append_cells(const FakeHBaseData& data, const std::string& table, const pb::Get& get,
+                           Bytes& cellblock) {
+  const std::vector<FakeCell> cells = wanted_cells(data, table, get);
+  for (const FakeCell& cell : cells) append_cell(cellblock, cell);
+  return static_cast<std::uint32_t>(cells.size());
 }
 
 // Rows of hbase:meta: from "table,row,id" backwards, or all of a table forwards.
@@ -86,7 +91,7 @@ std::optional<FakeException> FakeRegionScans::open_scan(const FakeRequest& reque
   if (!here || data_.disabled(region->table)) {
     return FakeException{"NotServingRegionException", "the region is not online", false};
   }
-  OpenScan opened{*region, {}, scan, 0};
+  OpenScan opened{*region, {}, scan, 0, 0};
   const Bytes low = scan.reversed() ? scan.stop_row() : scan.start_row();
   const Bytes high = scan.reversed() ? scan.start_row() : scan.stop_row();
   for (const Bytes& row : data_.rows(region->table, region->begin, region->end)) {
@@ -140,13 +145,20 @@ FakeAnswer FakeRegionScans::next_rows(const pb::ScanRequest& message, std::uint6
   std::size_t left = std::min<std::size_t>(message.number_of_rows(), rows_per_answer_);
   pb::Get all;
   for (const pb::Column& column : open.scan.column()) *all.add_column() = column;
-  for (; left > 0 && !open.rows.empty(); --left) {
+  std::size_t cells_left = cells_per_answer_;
+  for (; left > 0 && cells_left > 0 && !open.rows.empty(); --left) {
     all.set_row(open.rows.back());
-    open.rows.pop_back();
-    const std::uint32_t cells = append_cells(data_, open.region.table, all, cellblock);
-    if (cells == 0) continue;
-    response.add_cells_per_result(cells);
-    response.add_partial_flag_per_result(false);
+    const std::vector<FakeCell> cells = wanted_cells(data_, open.region.table, all);
+    const std::size_t begin = std::min<std::size_t>(open.cells_sent, cells.size());
+    const std::size_t end = std::min(cells.size(), begin + cells_left);
+    for (std::size_t i = begin; i < end; ++i) append_cell(cellblock, cells[i]);
+    const bool partial = end < cells.size();
+    open.cells_sent = partial ? static_cast<std::uint32_t>(end) : 0;
+    if (!partial) open.rows.pop_back();
+    cells_left -= end - begin;
+    if (begin == end) continue;
+    response.add_cells_per_result(static_cast<std::uint32_t>(end - begin));
+    response.add_partial_flag_per_result(partial);
   }
   response.set_scanner_id(id);
   response.set_ttl(60'000);

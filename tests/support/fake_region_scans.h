@@ -15,7 +15,10 @@
 
 namespace halite::test {
 
-// What `get` asks of its row, at the end of the cellblock; returns how many cells.
+// What `get` asks of its row.
+std::vector<FakeCell> wanted_cells(const FakeHBaseData& data, const std::string& table,
+                                   const storage::hbase::pb::Get& get);
+// The same, at the end of the cellblock; returns how many cells.
 std::uint32_t append_cells(const FakeHBaseData& data, const std::string& table,
                            const storage::hbase::pb::Get& get, Bytes& cellblock);
 
@@ -27,6 +30,7 @@ class FakeRegionScans {
 
   FakeAnswer scan(const FakeRequest& request);
   void set_rows_per_answer(std::size_t rows) { rows_per_answer_ = rows; }
+  void set_cells_per_answer(std::size_t cells) { cells_per_answer_ = cells; }
 
  private:
   struct OpenScan {
@@ -34,6 +38,7 @@ class FakeRegionScans {
     std::vector<Bytes> rows;  // still to come, the last first
     storage::hbase::pb::Scan scan;
     std::uint64_t next_call = 0;
+    std::uint32_t cells_sent = 0;  // of the row that comes next
   };
 
   FakeAnswer scan_meta(const storage::hbase::pb::ScanRequest& request) const;
@@ -47,6 +52,7 @@ class FakeRegionScans {
   std::map<std::uint64_t, OpenScan> open_;  // by scanner id
   std::uint64_t last_scan_ = 0;
   std::size_t rows_per_answer_ = 1000;
+  std::size_t cells_per_answer_ = 100'000;
 };
 
 }  // namespace halite::test

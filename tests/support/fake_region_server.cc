@@ -361,6 +361,10 @@ void FakeHBase::set_rows_per_answer(std::size_t rows) {
   world_->on_thread([&] { world_->region_calls().set_rows_per_answer(rows); });
 }
 
+void FakeHBase::set_cells_per_answer(std::size_t cells) {
+  world_->on_thread([&] { world_->region_calls().set_cells_per_answer(cells); });
+}
+
 std::size_t FakeHBase::calls(const std::string& method) const {
   return world_->on_thread([&] { return world_->count(method); });
 }

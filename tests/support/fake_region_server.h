@@ -84,7 +84,8 @@ class FakeHBase {
   void set_deaf(std::size_t server, bool deaf);
   // Closes every connection of this server; with `refuse`, new ones too, until it is false again.
   void cut(std::size_t server, bool refuse = false);
-  void set_rows_per_answer(std::size_t rows);  // of a scan
+  void set_rows_per_answer(std::size_t rows);    // of a scan
+  void set_cells_per_answer(std::size_t cells);  // then a row is cut
 
   [[nodiscard]] std::size_t calls(const std::string& method) const;  // seen so far, by all servers
   [[nodiscard]] std::size_t connections() const;                     // ever made

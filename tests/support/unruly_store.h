@@ -25,10 +25,11 @@ namespace halite::test {
 struct Unruly {
   std::atomic<int> delay_us_max = 0;  // each write waits up to this
   std::atomic<bool> fail = false;
-  std::atomic<int> scan_delay_ms = 0;  // each step of a scan waits so long
-  std::atomic<int> writes = 0;         // begun
-  std::atomic<int> scans = 0;          // begun
-  std::atomic<int> walks = 0;          // of those, the ones with a row filter
+  std::atomic<int> scan_delay_ms = 0;      // each step of a scan waits so long
+  std::atomic<bool> no_estimates = false;  // as of a store that cannot tell
+  std::atomic<int> writes = 0;             // begun
+  std::atomic<int> scans = 0;              // begun
+  std::atomic<int> walks = 0;              // of those, the ones with a row filter
   // Writes wait for this one first.
   void hold() {
     const std::lock_guard lock(mutex);
@@ -102,6 +103,9 @@ class UnrulyTable final : public storage::Table {
   }
   Task<storage::RangeEstimate> estimate(storage::Family family,
                                         std::vector<storage::KeyRange> ranges) override {
+    if (unruly_.no_estimates) {
+      return storage::Table::estimate(family, std::move(ranges));
+    }
     return inner_->estimate(family, std::move(ranges));
   }
   Task<std::int64_t> increment(Bytes row, storage::Column column, std::int64_t delta) override {

@@ -5,7 +5,7 @@
 // Answer      200 {"queries":[{"index","metric","series","shards","rows","points","storedBytes",
 //             "groups","outputPoints","memoryBytes","cpuMs"},..],"total":{..},"estimatedMs",
 //             "limits":[{"name","limit","expected","exceeded"},..],"refused"}; docs/explain.md says
-//             how each number is made. No point is read, nothing is deleted
+//             how each number is made. Nothing is deleted; on HBase some rows are read
 // Errors      as /api/query, except that too many series are told, not refused; 501 the store
 //             cannot estimate; 405 other methods
 #include <cmath>

@@ -1,5 +1,7 @@
 #include "storage/hbase/rpc/cellblock.h"
 
+#include <cstring>
+
 #include <fmt/format.h>
 
 namespace halite::storage::hbase {
@@ -74,6 +76,28 @@ Result<CellView> CellReader::next() {
   cell.value = rest.substr(4 + kLengths + key, value);
   at_ = at + 4 + total;
   return cell;
+}
+
+// All cells of a row begin with the same bytes, but for three lengths.
+bool CellReader::next_in_row(CellView& cell) {
+  constexpr std::size_t kAfterQualifier = 8 + 1;  // time, kind
+  const std::size_t shared = 2 + cell.row.size() + 1 + cell.family.size();
+  const BytesView rest = block_.substr(at_);
+  if (rest.size() < 4 + kLengths + shared + kAfterQualifier) return false;
+  const std::size_t total = load_be<std::uint32_t>(rest.data());
+  const std::size_t key = load_be<std::uint32_t>(rest.data() + 4);
+  const std::size_t value = load_be<std::uint32_t>(rest.data() + 8);
+  if (total > rest.size() - 4 || total != kLengths + key + value) return false;
+  if (key < shared + kAfterQualifier) return false;
+  const char* const begin = rest.data() + 4 + kLengths;
+  if (std::memcmp(begin, cell.row.data() - 2, shared) != 0) return false;
+  const char* const time = begin + key - kAfterQualifier;
+  cell.qualifier = BytesView(begin + shared, time);
+  cell.time = load_be<std::uint64_t>(time);
+  cell.kind = static_cast<CellKind>(load_be<std::uint8_t>(time + 8));
+  cell.value = BytesView(begin + key, value);
+  at_ += 4 + total;
+  return true;
 }
 
 }  // namespace halite::storage::hbase

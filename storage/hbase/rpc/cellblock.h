@@ -42,6 +42,9 @@ class CellReader {
 
   [[nodiscard]] bool at_end() const { return at_ == block_.size(); }
   [[nodiscard]] Result<CellView> next();
+  // Puts the next cell into the place of the one read last, if it has the same row and family.
+  // False: nothing was read, next() knows more.
+  [[nodiscard]] bool next_in_row(CellView& cell);
 
  private:
   BytesView block_;

@@ -42,6 +42,17 @@ class Counted {
   const double amount_;
 };
 
+// Its first bytes; the others are not set, as they will be read into it.
+Bytes begun_frame(BytesView begin, std::size_t length) {
+  Bytes frame;
+  // Not told by its size: GCC 12's library says how much there is room for instead.
+  frame.resize_and_overwrite(length, [begin, length](char* to, std::size_t) {
+    std::memcpy(to, begin.data(), begin.size());
+    return length;
+  });
+  return frame;
+}
+
 }  // namespace
 
 struct Connection::Pending {
@@ -253,11 +264,8 @@ Task<void> Connection::read_answers() {
       }
       const std::size_t here = std::min(length, have - at - kLengthBytes);
       if (here < length && length + kLengthBytes <= buffer.size()) break;
-      Bytes frame(buffer.data() + at + kLengthBytes, here);
-      if (here < length) {
-        frame.resize(length);
-        CO_TRY_VOID(co_await read_long(frame, here));
-      }
+      Bytes frame = begun_frame(BytesView(buffer.data() + at + kLengthBytes, here), length);
+      if (here < length) CO_TRY_VOID(co_await read_long(frame, here));
       at += kLengthBytes + here;
       CO_TRY_VOID(deliver(std::move(frame)));
     }

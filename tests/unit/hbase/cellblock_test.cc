@@ -1,5 +1,8 @@
 #include "storage/hbase/rpc/cellblock.h"
 
+#include <random>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace halite::storage::hbase {
@@ -51,6 +54,51 @@ TEST(HBaseCellblock, ReadsCellsOneAfterTheOther) {
   EXPECT_EQ(second->time, kLatestTime);
   EXPECT_EQ(second->kind, CellKind::kDeleteFamily);
   EXPECT_TRUE(reader.at_end());
+}
+
+// Cells of one row behind each other are read by comparing them with the one before.
+TEST(HBaseCellblock, CellsOfARowAreReadAsAnyOther) {
+  std::mt19937 random(3);
+  const std::vector<Bytes> names = {"r", "r1", "r1t", "row2"};
+  for (int round = 0; round < 300; ++round) {
+    Bytes block;
+    for (std::size_t i = 1 + random() % 30; i > 0; --i) {
+      const Bytes qualifier(random() % 5, static_cast<char>(random()));
+      const Bytes value(random() % 9, static_cast<char>(random()));
+      const CellView cell = {.row = names[random() % 8 == 0 ? random() % 4 : 1],
+                             .family = random() % 8 == 0 ? "" : "t",
+                             .qualifier = qualifier,
+                             .time = random(),
+                             .kind = random() % 8 == 0 ? CellKind::kDeleteVersion : CellKind::kPut,
+                             .value = value};
+      append_cell(block, cell);
+    }
+    const std::size_t whole = block.size();
+    if (round % 3 == 0) block.resize(random() % (whole + 1));  // a cut
+    if (round % 3 == 1 && !block.empty())
+      block[random() % whole] ^= static_cast<char>(1 + random() % 255);
+    CellReader by_one(block);
+    CellReader by_row(block);
+    CellView cell;
+    bool first = true;
+    while (!by_one.at_end()) {
+      const Result<CellView> wanted = by_one.next();
+      if (first || !by_row.next_in_row(cell)) {
+        const Result<CellView> next = by_row.next();
+        ASSERT_EQ(next.has_value(), wanted.has_value());
+        if (!wanted) break;
+        cell = *next;
+      }
+      first = false;
+      ASSERT_TRUE(wanted) << "read what is damaged";
+      Bytes one;
+      Bytes other;
+      append_cell(one, *wanted);
+      append_cell(other, cell);
+      ASSERT_EQ(one, other);
+    }
+    EXPECT_EQ(by_row.at_end(), by_one.at_end());
+  }
 }
 
 TEST(HBaseCellblock, EveryCutIsSeen) {

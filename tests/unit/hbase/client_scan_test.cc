@@ -89,6 +89,31 @@ TEST_F(ClientLossyScanTest, LostAnswersLoseNoRow) {
   }
 }
 
+// Rows that are cut where an answer is full, and scanners that are lost within a row.
+TEST_F(ClientScanTest, RowsGoOnInTheNextAnswer) {
+  std::vector<RowMutation> wide;
+  for (std::size_t row = 0; row < 12; ++row) {
+    RowMutation& mutation = wide.emplace_back();
+    mutation.row = row_key(row * 8);
+    for (std::size_t cell = 0; cell < 7; ++cell) {
+      const Bytes value = std::to_string(row) + "." + std::to_string(cell);
+      mutation.puts.push_back({cell < 3 ? "f" : "g", "q" + std::to_string(cell), value, kTime});
+    }
+  }
+  ASSERT_TRUE(run_task(client().mutate("t", wide)));
+  const std::string whole = scan_text({});
+  for (const std::size_t cells : {1U, 2U, 3U, 7U, 10U}) {
+    hbase_.set_cells_per_answer(cells);
+    EXPECT_EQ(scan_text({}), whole) << cells;
+    at_scans([](std::size_t number) -> FakeReaction {
+      if (number % 13 != 2) return {};  // a row of one cell an answer takes eight
+      return {.what = FakeReaction::kThrow, .exception = "UnknownScannerException"};
+    });
+    EXPECT_EQ(scan_text({}), whole) << cells;
+    at_scans([](std::size_t) -> FakeReaction { return {}; });
+  }
+}
+
 TEST_F(ClientScanTest, RegionsMayMoveAndSplitUnderIt) {
   for (const bool reverse : {false, true}) {
     ScanRequest request;

@@ -63,9 +63,12 @@ class StoreContract : public testing::TestWithParam<StoreKind> {
   Result<void> remove(const Bytes& row, const Bytes& qualifier, Family family = 0);
   std::optional<Bytes> get(const Bytes& row, const Bytes& qualifier, Family family = 0);
   std::vector<Cell> cells(const Bytes& row, Family family = 0);
-  // Every row of the scan, its pieces joined; fails the test on an error or a batch over `limit`.
+  // Every row of the scan, its pieces joined; fails the test on an error, a batch over `limit`, or
+  // when next_packed() gives anything else.
   std::vector<Row> scan(const ScanSpec& spec, ScanLimit limit = {});
   std::vector<Bytes> scan_keys(const ScanSpec& spec, ScanLimit limit = {});
+
+  void expect_packed(const ScanSpec& spec, ScanLimit limit, const std::vector<Row>& expected);
 
   FakeClock clock_{kTestNow};
   std::unique_ptr<StoreHarness> harness_;
