@@ -68,7 +68,7 @@ function asked({ query }: RunningQuery): HTMLElement {
 function slowTable(queries: DoneQuery[]): HTMLElement {
   const rows = queries.map((query) => [
     clockText(Math.floor(query.begin / 1000) * 1000, "local"),
-    elapsed(query.elapsedMs),
+    elapsed(query.status === 200 ? query.cost.ms : query.elapsedMs),
     compact(query.cost.series),
     compact(query.cost.pointsRead),
     query.cancelled ? "cancelled" : query.status === 200 ? "ok" : `${query.status}: ${query.error}`,
