@@ -1,8 +1,12 @@
 #include "storage/hbase_table.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "storage/hbase_changes.h"
@@ -11,6 +15,10 @@
 
 namespace halite::storage {
 namespace {
+
+namespace asio = boost::asio;
+
+constexpr auto kNextMillisecond = std::chrono::milliseconds(2);
 
 std::vector<Cell> cells_of(std::vector<hbase::Cell> found, TimestampMs expired_until) {
   std::vector<Cell> cells;
@@ -55,9 +63,7 @@ Task<void> HBaseTable::write(std::vector<RowWrite> rows) {
 Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
   std::vector<hbase::CellAppend> changes;
   changes.reserve(cells.size());
-  // The time is that of a cell that is not there yet: past what was deleted here. Later ones get
-  // the server's, or keep theirs if that is newer.
-  const TimestampMs time = parts_.clock.stamp();
+  // Region servers stamp them all: later than what replace_cell() deletes, whenever they arrive.
   for (CellAppend& cell : cells) {
     CO_TRY_VOID(check_row_key(cell.row));
     CO_TRY_VOID(check_family(cell.column.family, names_.size()));
@@ -65,9 +71,46 @@ Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
     change.cell = {std::move(cell.row), names_[cell.column.family],
                    std::move(cell.column.qualifier)};
     change.value = std::move(cell.value);
-    change.time = time;
   }
   co_return co_await parts_.client.append(parts_.name, std::move(changes));
+}
+
+// A delete reaches no further than what was read: what is added later is stamped by the region
+// server, which has stamped what was read, too. So they must not be of one millisecond.
+Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
+                                          std::vector<CellWrite> with) {
+  std::vector<RowWrite> checked(1);
+  checked[0] = {std::move(row), std::move(with), {{family, held.qualifier}}};
+  CO_TRY_VOID(check_writes(checked, names_.size()));
+  hbase::CheckAndMutate change{.family = names_[family],
+                               .qualifier = std::move(held.qualifier),
+                               .expected = std::move(held.value),
+                               .mutation = {}};
+  change.mutation.row = std::move(checked[0].row);
+  bool stays = false;
+  for (CellWrite& put : checked[0].puts) {
+    const bool here = put.column.family == family && put.column.qualifier == change.qualifier;
+    stays = stays || here;
+    change.mutation.puts.push_back({.family = names_[put.column.family],
+                                    .qualifier = std::move(put.column.qualifier),
+                                    .value = std::move(put.value),
+                                    .time = put.time != 0 ? put.time : parts_.clock.stamp()});
+  }
+  if (!stays) {
+    change.mutation.deletes.push_back({.kind = hbase::DeleteKind::kVersions,
+                                       .family = change.family,
+                                       .qualifier = change.qualifier,
+                                       .time = held.time});
+    asio::steady_timer timer(co_await asio::this_coro::executor, kNextMillisecond);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  co_return co_await parts_.client.check_and_mutate(parts_.name, std::move(change));
+}
+
+// Clocks differ a little. A cell that is far ahead is an error of somebody's: to go along would
+// make what all others write too old.
+void HBaseTable::follow(TimestampMs time) {
+  if (time <= parts_.clock.now_ms() + parts_.ahead_ms_max) parts_.clock.observe(time);
 }
 
 // Another machine, whose clock is ahead, may have written what is to go.
@@ -87,12 +130,16 @@ Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
   }
   CO_TRY(const std::vector<hbase::Row> found,
          co_await parts_.client.get(parts_.name, std::move(gets)));
+  // One time for all rows: with one each, many would carry the clock away.
+  const TimestampMs stamp = parts_.clock.stamp();
+  parts_.clock.observe(stamp + 1);
   auto next = found.begin();
   for (hbase::RowMutation& row : rows) {
     if (row.deletes.empty()) continue;
     TimestampMs newest = 0;
     for (const hbase::Cell& cell : next->cells) newest = std::max(newest, cell.time);
-    settle_deletes(row, newest, parts_.clock);
+    settle_deletes(row, std::max(stamp, newest));
+    follow(newest + 1);
     ++next;
   }
   co_return Result<void>();
@@ -153,7 +200,7 @@ Task<CasOutcome> HBaseTable::replace(hbase::CellAddress at, std::optional<Cell> 
     change.time = std::max(change.time, found->time);
     change.expected = std::move(found->value);
   }
-  parts_.clock.observe(change.time);
+  follow(change.time);
   co_return co_await parts_.client.check_and_put(parts_.name, std::move(change));
 }
 
@@ -176,11 +223,10 @@ Task<std::int64_t> HBaseTable::increment(Bytes row, Column column, std::int64_t 
     co_return co_await increment_by_hand(std::move(row), std::move(column), delta);
   }
   hbase::CellAddress at{std::move(row), names_[column.family], std::move(column.qualifier)};
-  CO_TRY(const std::int64_t sum,
+  CO_TRY(const hbase::Counted counted,
          co_await parts_.client.increment(parts_.name, std::move(at), delta));
-  // The server has stamped it a millisecond after what it replaced, at least.
-  parts_.clock.observe(parts_.clock.stamp() + 1);
-  co_return sum;
+  follow(counted.time);
+  co_return counted.sum;
 }
 
 // Where what has expired counts as nothing, and the server's clock does not tell what has.

@@ -25,11 +25,14 @@ class HBaseTable final : public Table,
     HybridClock& clock;
     std::string name;
     std::size_t range_filter_max;
+    std::int64_t ahead_ms_max = 60'000;  // cells further ahead do not move the clock
   };
   HBaseTable(Parts parts, const std::vector<FamilySpec>& families);
 
   Task<void> write(std::vector<RowWrite> rows) override;
   Task<void> append(std::vector<CellAppend> cells) override;
+  Task<CasOutcome> replace_cell(Bytes row, Family family, Cell held,
+                                std::vector<CellWrite> with) override;
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
   [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec) override;
   [[nodiscard]] std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec) override;
@@ -50,6 +53,7 @@ class HBaseTable final : public Table,
  private:
   // A cell as the region server has it, also one that has expired for us.
   Task<std::optional<Cell>> read_cell(Bytes row, Column column);
+  void follow(TimestampMs time);
   Task<void> hide(std::vector<hbase::RowMutation>& rows);
   Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
   // Puts `value` where the server has `found`.

@@ -69,9 +69,9 @@ std::unique_ptr<Scanner> Client::scan(std::string table, ScanRequest request) {
   return make_scanner(core_, std::move(table), std::move(request));
 }
 
-Task<std::int64_t> Client::increment(std::string table, CellAddress cell, std::int64_t delta) {
+Task<Counted> Client::increment(std::string table, CellAddress cell, std::int64_t delta) {
   CO_TRY_VOID(check_cell(cell));
-  Task<std::int64_t> adding = increment_cell(core_, std::move(table), std::move(cell), delta);
+  Task<Counted> adding = increment_cell(core_, std::move(table), std::move(cell), delta);
   co_return co_await std::move(adding);
 }
 
@@ -85,6 +85,16 @@ Task<CasOutcome> Client::check_and_put(std::string table, CheckAndPut change) {
   }
   Task<CasOutcome> putting = check_and_put_cell(core_, std::move(table), std::move(change));
   co_return co_await std::move(putting);
+}
+
+Task<CasOutcome> Client::check_and_mutate(std::string table, CheckAndMutate change) {
+  CO_TRY_VOID(check_mutation(change.mutation, core_->options));
+  CO_TRY_VOID(check_family(change.family));
+  if (change.expected.empty()) {
+    co_return fail(Errc::kInvalidArgument, "an empty value cannot be told from no cell");
+  }
+  Task<CasOutcome> changing = check_and_mutate_row(core_, std::move(table), std::move(change));
+  co_return co_await std::move(changing);
 }
 
 Task<void> Client::create_table(TableDescriptor table, std::vector<Bytes> split_keys) {

@@ -8,7 +8,9 @@
 //   Order    one call's rows are written in no order; calls side by side neither.
 //   Errors   kUnavailable, kOverloaded: try later; a write may have happened. kTimeout: so does
 //            work of the master that takes longer than procedure_ms_max, and goes on.
-//            kInvalidArgument, kTooLarge, kNotFound (no such table, family), kConflict: it has not.
+//            kInvalidArgument, kTooLarge: it was not sent. Rows of a table that is not there, is
+//            disabled or not for us are kUnavailable, too, at once; calls about tables tell which
+//            it is: kNotFound, kConflict, kInvalidArgument.
 //   Life     the executors outlive close(); the client may be destroyed only after it.
 #pragma once
 
@@ -57,10 +59,13 @@ class Client {
 
   // Adds to a big-endian 64-bit counter (absent counts as 0) and returns the sum; counted once also
   // when the request had to be sent again. A cell of another length is kInvalidArgument.
-  Task<std::int64_t> increment(std::string table, CellAddress cell, std::int64_t delta);
+  Task<Counted> increment(std::string table, CellAddress cell, std::int64_t delta);
 
   // kUnknown only when an answer was lost and reading the cell did not tell either.
   Task<CasOutcome> check_and_put(std::string table, CheckAndPut change);
+
+  // kUnknown when an answer was lost and the cell holds something else by now.
+  Task<CasOutcome> check_and_mutate(std::string table, CheckAndMutate change);
 
   // Returns when all regions are open. `split_keys` in order, none empty, none twice. kConflict: it
   // exists.

@@ -80,4 +80,17 @@ struct CheckAndPut {
   TimestampMs time = 0;  // of what is written
 };
 
+struct Counted {
+  std::int64_t sum = 0;
+  TimestampMs time = 0;  // that the region server gave it
+};
+
+// Changes the row if the cell holds `expected` now.
+struct CheckAndMutate {
+  Bytes family;
+  Bytes qualifier;
+  Bytes expected;  // not empty: HBase holds that for a cell that is not there
+  RowMutation mutation;
+};
+
 }  // namespace halite::storage::hbase

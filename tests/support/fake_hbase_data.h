@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct FakeRegion {
   std::uint64_t sequence = 1;      // of its opening
   std::uint32_t files = 0;         // as its server tells; a major compaction leaves one
   std::uint64_t compacted = 0;     // when the last one was
+  bool closed = false;             // nobody serves it
 
   // Its name up to the hash.
   [[nodiscard]] Bytes name() const { return table + "," + begin + "," + std::to_string(id); }
@@ -61,7 +63,7 @@ class FakeHBaseData {
                                         const Bytes& end) const;
 
   void put(const std::string& table, FakeCell cell);
-  // Versions up to and including `until`.
+  // Versions up to and including `until`, also those that come later.
   void remove(const std::string& table, const FakeCell& column, std::uint64_t until);
   // To the end of the cell; a nonce that was seen before changes nothing.
   void append(const std::string& table, const FakeCell& cell, std::uint64_t nonce_group,
@@ -80,6 +82,7 @@ class FakeHBaseData {
   std::vector<FakeRegion> regions_;
   std::map<std::string, Rows> tables_;
   std::set<std::string> disabled_;
+  std::map<std::tuple<std::string, Bytes, Column>, std::uint64_t> hidden_;  // until
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> nonces_;
   std::uint64_t now_ = 1'700'000'000'000;
 };
