@@ -149,6 +149,7 @@ Result<void> settle_hbase(Options& options) {
   if (hbase.durability == "disk") client.durability = Durability::kForceLog;
   TRY_VOID(settle_columns(options));
   options.cells.append.late_max_ms = hbase.late_max_ms;
+  options.cells.append.turn_ms_max = client.operation_ms_max;
   // A slot's keys may be used again once HBase has surely compacted away what was in it.
   const std::int64_t late_ms = hbase.late_max_ms == 0 ? options.layout.ttl_ms : hbase.late_max_ms;
   options.layout.cleaning_ms = storage::ring_cleaning_ms(hbase.major_compaction_ms, late_ms);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Halite beside OpenTSDB on one HBase: the same points and the same questions to both, one after the other.
 
-    bench/hbase.py --halite build/release/halite [--backfill] [--rounds 3] [--hosts 1000] [--set NAME=VALUE]...
+    bench/hbase.py --halite build/release/halite [--backfill] [--rounds 3] [--hosts 1000] [--hours 1] [--set NAME=VALUE]...
 
 Starts HBase and OpenTSDB as the tests do (tests/hbase). Prints a table of medians: points by second of the daemon's own
 CPU (both leave the rest to the same HBase) up to the moment when nothing is under way any more, points by second of the
@@ -56,37 +56,37 @@ def await_idle(daemon):
             return before, moment
 
 
-def places(hosts, by_series):
+def places(hosts, moments, by_series):
     """[(host, number of the moment)] of each connection."""
     if by_series:
-        return [[(host, i) for host in range(at, hosts, CONNECTIONS) for i in range(HOUR_POINTS)] for at in range(CONNECTIONS)]
-    return [[(host, i) for i in range(HOUR_POINTS) for host in range(at, hosts, CONNECTIONS)] for at in range(CONNECTIONS)]
+        return [[(host, i) for host in range(at, hosts, CONNECTIONS) for i in range(moments)] for at in range(CONNECTIONS)]
+    return [[(host, i) for i in range(moments) for host in range(at, hosts, CONNECTIONS)] for at in range(CONNECTIONS)]
 
 
-def values_of(hosts):
+def values_of(hosts, moments):
     """[[value of a moment] of a host]: integers that walk."""
     made = []
     for host in range(hosts):
         choose, value, walk = random.Random(host), 500, []
-        for _ in range(HOUR_POINTS):
+        for _ in range(moments):
             value = max(0, min(1000, value + choose.randrange(-5, 6)))
             walk.append(value)
         made.append(walk)
     return made
 
 
-def telnet_load(metric, hosts, by_series):
+def telnet_load(metric, hosts, moments, by_series):
     """Bytes for each connection."""
-    values = values_of(hosts)
+    values = values_of(hosts, moments)
     return ["".join(f"put {metric} {START + STEP * i} {values[host][i]} host=h{host} dc=d{host % 10}\n"
-                    for host, i in load).encode() for load in places(hosts, by_series)]
+                    for host, i in load).encode() for load in places(hosts, moments, by_series)]
 
 
-def http_load(metric, hosts, by_series):
+def http_load(metric, hosts, moments, by_series):
     """Bodies for each connection."""
-    values = values_of(hosts)
+    values = values_of(hosts, moments)
     loads = []
-    for load in places(hosts, by_series):
+    for load in places(hosts, moments, by_series):
         points = [{"metric": metric, "timestamp": START + STEP * i, "value": values[host][i],
                    "tags": {"host": f"h{host}", "dc": f"d{host % 10}"}} for host, i in load]
         loads.append([json.dumps(points[i:i + HTTP_BATCH]).encode() for i in range(0, len(points), HTTP_BATCH)])
@@ -131,7 +131,7 @@ def take_in(daemon, send, loads, points):
 
 def ask(daemon, question, wanted):
     """Median ms, CPU ms of one, after one that warms up."""
-    target = f"/api/query?start={START}&end={START + 3600}&m={question}"
+    target = f"/api/query?start={START}&end={START + 3599}&m={question}"
     times = []
     for i in range(QUESTIONS + 1):
         if i == 1:
@@ -156,7 +156,7 @@ class Daemon:
 
 
 def check_count(daemon, metric, wanted):
-    target = f"/api/query?start={START}&end={START + 3599}&m=sum:1h-count:{metric}"
+    target = f"/api/query?start={START}&end={START + STEP * wanted}&m=sum:1h-count:{metric}"
     with urllib.request.urlopen(f"http://127.0.0.1:{daemon.port}{target}", timeout=600) as answer:
         found = sum(json.loads(answer.read())[0]["dps"].values())
     if found != wanted:
@@ -234,12 +234,14 @@ def main():
     parser.add_argument("--halite", required=True)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--hosts", type=int, default=1000)
+    parser.add_argument("--hours", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE of Halite")
     parser.add_argument("--backfill", action="store_true", help="points come series by series, and share columns")
     options = parser.parse_args()
     os.environ["HALITE_BIN"] = os.path.abspath(options.halite)
-    points = options.hosts * HOUR_POINTS
-    loads = {name: make(f"bench.{name.replace(' ', '.')}", options.hosts, options.backfill)
+    moments = options.hours * HOUR_POINTS
+    points = options.hosts * moments
+    loads = {name: make(f"bench.{name.replace(' ', '.')}", options.hosts, moments, options.backfill)
              for name, make in (("telnet", telnet_load), ("http", http_load), ("warm telnet", telnet_load), ("warm http", http_load))}
     sides = sides_of(options)
     samples = {name: [] for name, _, _ in sides}
@@ -253,7 +255,7 @@ def main():
                 samples[name].append(sample)
                 print(name, json.dumps({row: round(value, 2) for row, value in sample.items()}), file=sys.stderr)
                 cluster.tool("drop", *(prefix + table for table in TABLES.values()))
-    print_table(f"{points:,} points, {options.rounds} rounds", list(samples), samples)
+    print_table(f"{options.hosts} hosts, {options.hours} h, {points:,} points, {options.rounds} rounds", list(samples), samples)
 
 
 if __name__ == "__main__":

@@ -100,6 +100,7 @@ class PointAppender::Flight {
   [[nodiscard]] PointWrites& writes() { return writes_; }
   [[nodiscard]] const std::vector<Completion>& before() const { return ticket_.before; }
   [[nodiscard]] bool late() const { return ticket_.late; }
+  [[nodiscard]] TimestampMs since_ms() const { return ticket_.since_ms; }
 
  private:
   PointWrites writes_;
@@ -115,6 +116,7 @@ PointAppender::PointAppender(Parts parts, AppendLimits limits)
       gate_(std::make_shared<Gate>(
           GateLoad{limits.in_flight_points_max, limits.in_flight_bytes_max})),
       late_max_ms_(limits.late_max_ms),
+      turn_ms_max_(limits.turn_ms_max),
       metrics_(parts_.registry) {}
 
 Result<void> PointAppender::admit_time(TimestampMs time, TimestampMs now) const {
@@ -168,6 +170,7 @@ PointAppender::Ticket PointAppender::enlist(const PointBatch& batch,
     tail.batch = ticket.number;
   }
   ticket.late = wait_for > 0;
+  ticket.since_ms = parts_.clock.now_ms();
   for (const auto& [number, durable] : flights_) {
     if (number > wait_for) break;
     ticket.before.push_back(durable);
@@ -206,7 +209,8 @@ asio::awaitable<void> PointAppender::run(std::shared_ptr<PointAppender> self, Fl
 Task<void> PointAppender::write(Flight& flight) {
   for (const Completion& before : flight.before()) {
     const Result<void> landed = co_await before.wait();
-    static_cast<void>(landed);  // its own business
+    if (landed) continue;  // else its own business, while there is time
+    if (parts_.clock.now_ms() - flight.since_ms() >= turn_ms_max_) co_return landed;
   }
   PointWrites& writes = flight.writes();
   // In a column of its own it comes behind all before it.

@@ -42,6 +42,9 @@ struct AppendLimits {
   std::size_t in_flight_points_max = 500'000;
   std::size_t in_flight_bytes_max = 128 << 20;  // of memory for them, about
   std::int64_t late_max_ms = 0;  // older points are refused; 0 = as old as the table takes
+  // A late batch that has waited so long for others, which then could not be written, fails as they
+  // did: while the store is away many behind each other would wait for its time limit in turn.
+  std::int64_t turn_ms_max = 60'000;
 };
 
 class PointAppender : public std::enable_shared_from_this<PointAppender> {
@@ -77,6 +80,7 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
     std::uint64_t number = 0;
     Completion durable;
     bool late = false;               // older or repeated times among its own
+    TimestampMs since_ms = 0;        // when it was taken
     std::vector<Completion> before;  // to be waited for; only of a late batch
     std::vector<ReplacedPoint> replaced;
   };
@@ -103,6 +107,7 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
   const PointRows point_rows_;
   const std::shared_ptr<Gate> gate_;
   const std::int64_t late_max_ms_;
+  const std::int64_t turn_ms_max_;
   Metrics metrics_;
 
   std::mutex mutex_;

@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import random
+import socket
 import sys
 import threading
 import time
@@ -303,9 +304,17 @@ class Flood:
                     connection.settimeout(1)
                     threading.Thread(target=self._drain, args=(connection,), daemon=True).start()
                     while not self.stopping:
-                        connection.sendall(self.lines)
+                        self._send_all(connection)
             except OSError:
-                time.sleep(0.1)  # it reads no more for now: back-pressure
+                time.sleep(0.1)
+
+    def _send_all(self, connection):
+        sent = 0
+        while sent < len(self.lines) and not self.stopping:
+            try:
+                sent += connection.send(self.lines[sent:sent + 65536])
+            except socket.timeout:
+                pass  # it reads no more for now: back-pressure
 
     @staticmethod
     def _drain(connection):

@@ -184,5 +184,35 @@ TEST_F(CellPointStoreTest, AFailedWriteIsTold) {
   EXPECT_EQ(read(), (std::map<TimestampMs, double>{{kNow, 2}}));
 }
 
+// While the store is away, each of many that wait for each other would take its whole time to fail.
+TEST_F(CellPointStoreTest, AFailedWriteTakesAlongWhatHasWaitedTooLongForIt) {
+  for (const bool too_long : {false, true}) {
+    executor_ = by_hand_.get_executor();
+    CellPointStoreOptions options;
+    if (too_long) options.append.turn_ms_max = 0;
+    open(std::move(options));
+    const SeriesId id = intern("a");
+    unruly_.hold();
+    unruly_.fail = true;
+    unruly_.writes = 0;
+    const Completion first = run_task(points_->append(one(id, kNow, 1))).value().durable;
+    const Completion late = run_task(points_->append(one(id, kNow, 2))).value().durable;
+    run_ready();
+    unruly_.release();
+    run_all();
+    EXPECT_EQ(unruly_.writes, too_long ? 1 : 2);
+    for (const Completion& each : {first, late}) {
+      ASSERT_TRUE(each.finished());
+      const Result<void> outcome = run_task(each.wait());
+      ASSERT_FALSE(outcome);
+      EXPECT_EQ(outcome.error().code, Errc::kUnavailable);
+      EXPECT_EQ(outcome.error().message, "the disk is full");
+    }
+    unruly_.fail = false;
+    ASSERT_TRUE(run_task(points_->close()));
+    points_.reset();
+  }
+}
+
 }  // namespace
 }  // namespace halite::storage
