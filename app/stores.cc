@@ -29,9 +29,6 @@
 namespace halite::app {
 namespace {
 
-// A region server walks one scan's rows on one processor: so many scans take their time together.
-constexpr std::size_t kScanParts = 4;
-
 using storage::CellPointStore;
 using storage::CyclicLayout;
 using storage::CyclicOptions;
@@ -107,7 +104,6 @@ class OpenedStores final : public Stores {
     // Other daemons, and OpenTSDB, may write the same tables.
     const bool shared = options.store == "hbase";
     cells.scan.shared_tables = shared;
-    if (shared) cells.scan.parts_max = kScanParts;
     if (options.store == "engine") {
       TRY(widths_, open_engine(options, cells, clock, registry));
     } else {
