@@ -1,41 +1,117 @@
 #include "storage/delete_points.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "common/gather.h"
+#include "storage/schema/column.h"
 
 namespace halite::storage {
 namespace {
 
 constexpr TimeRange kAllTimes{0, std::numeric_limits<TimestampMs>::max()};
+constexpr std::size_t kColumnsAtOnce = 64;
+// Of one column that others change in between: each time somebody else got on with it.
+constexpr int kAttemptsMax = 100;
 
 bool contains(TimeRange range, TimestampMs time) { return time >= range.begin && time < range.end; }
 
-// What to change in a row. A column of several points of which some stay (OpenTSDB's compacted and
-// append columns) goes, and those that stay become cells of their own with the column's time, so
-// that whatever outranked them still does.
-Result<RowWrite> plan(const RowLayout& layout, Family family, const WantedRow& row,
-                      const std::vector<Cell>& cells) {
-  RowWrite write;
-  write.row = row.key;
+// A column that holds several points, or may at any moment.
+struct SharedColumn {
+  Bytes row;
+  RowId id;
+  TimeRange times;  // what goes
+  Cell held;
+};
+
+struct RowPlan {
+  std::vector<Column> alone;  // columns of one point, which goes
+  std::vector<SharedColumn> shared;
+};
+
+Result<RowPlan> plan(const RowLayout& layout, Family family, const WantedRow& row,
+                     const std::vector<Cell>& cells) {
+  RowPlan plan;
   RowPoints points;
-  std::vector<Cell> alone(1);
+  std::vector<Cell> one(1);
   for (const Cell& cell : cells) {
-    alone.front() = cell;
+    one.front() = cell;
     points.clear();
-    TRY_VOID(layout.decode(row.id, alone, kAllTimes, points));
-    std::size_t going = 0;
-    for (const TimestampMs time : points.times) going += contains(row.times, time) ? 1 : 0;
-    if (going == 0) continue;
-    write.deletes.push_back(Column{family, cell.qualifier});
-    if (going == points.times.size()) continue;
-    for (std::size_t i = 0; i < points.times.size(); ++i) {
-      if (contains(row.times, points.times[i])) continue;
-      PointCell kept = layout.point_cell(points.times[i], points.values[i], points.flags[i]);
-      write.puts.push_back(
-          CellWrite{Column{family, std::move(kept.qualifier)}, std::move(kept.value), cell.time});
+    TRY_VOID(layout.decode(row.id, one, kAllTimes, points));
+    const bool any = std::ranges::any_of(
+        points.times, [&row](TimestampMs time) { return contains(row.times, time); });
+    if (!any) continue;
+    if (points.times.size() == 1 && cell.qualifier != kAppendQualifier) {
+      plan.alone.push_back(Column{family, cell.qualifier});
+    } else {
+      plan.shared.push_back({Bytes(row.key), row.id, row.times, cell});
     }
   }
-  return write;
+  return plan;
+}
+
+// What takes the column's place; nothing: no point of it goes. Points that stay keep the column's
+// time, so that whatever outranked them still does. An append column stays one, as long as a point
+// does: it is not deleted under those who are adding to it.
+Result<std::optional<std::vector<CellWrite>>> survivors(const RowLayout& layout, Family family,
+                                                        const SharedColumn& column) {
+  RowPoints points;
+  const std::vector<Cell> one(1, column.held);
+  TRY_VOID(layout.decode(column.id, one, kAllTimes, points));
+  const bool appended = column.held.qualifier == kAppendQualifier;
+  std::vector<CellWrite> cells;
+  bool any_goes = false;
+  for (std::size_t i = 0; i < points.times.size(); ++i) {
+    if (contains(column.times, points.times[i])) {
+      any_goes = true;
+    } else if (!appended) {
+      PointCell kept = layout.point_cell(points.times[i], points.values[i], points.flags[i]);
+      cells.push_back(CellWrite{Column{family, std::move(kept.qualifier)}, std::move(kept.value),
+                                column.held.time});
+    } else {
+      if (cells.empty()) {
+        cells.push_back(CellWrite{Column{family, column.held.qualifier}, {}, column.held.time});
+      }
+      append_entry(cells.front().value, column.id.bucket * 1000, points.times[i], points.values[i],
+                   points.flags[i]);
+    }
+  }
+  if (!any_goes) return std::optional<std::vector<CellWrite>>();
+  return std::optional(std::move(cells));
+}
+
+Task<CasOutcome> replace(const RowSource& source, const SharedColumn& column,
+                         std::vector<CellWrite> with) {
+  const Result<CasOutcome> outcome =
+      co_await source.table->replace_cell(column.row, source.family, column.held, with);
+  if (outcome || outcome.error().code != Errc::kUnsupported) co_return outcome;
+  // A store that does not add to columns: nobody else writes this one now.
+  std::vector<RowWrite> writes(1);
+  writes[0] = {column.row, std::move(with), {{source.family, column.held.qualifier}}};
+  CO_TRY_VOID(co_await source.table->write(std::move(writes)));
+  co_return CasOutcome::kApplied;
+}
+
+// Points that come to the column in the meantime, and are none of the range's, stay.
+Task<void> delete_from(const RowSource& source, SharedColumn column) {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    CO_TRY(auto with, survivors(source.layout, source.family, column));
+    if (!with) co_return Result<void>();
+    CO_TRY(const CasOutcome outcome, co_await replace(source, column, *std::move(with)));
+    if (outcome == CasOutcome::kApplied) co_return Result<void>();
+    std::vector<RowRead> reads(1);
+    reads[0] = {column.row, source.family, {column.held.qualifier}};
+    CO_TRY(std::vector<Row> rows, co_await source.table->read(std::move(reads)));
+    if (rows.front().cells.empty()) co_return Result<void>();
+    column.held = std::move(rows.front().cells.front());
+  }
+  co_return fail(Errc::kUnavailable,
+                 fmt::format("points to be deleted are in a column of row {} that others change "
+                             "all the time",
+                             to_hex(column.row)));
 }
 
 }  // namespace
@@ -50,16 +126,21 @@ Task<std::uint64_t> delete_points(const RowSource& source,
     CO_TRY(const std::vector<WantedRow> rows, co_await scan.next());
     if (rows.empty()) co_return deleted;
     std::vector<RowWrite> writes;
+    std::vector<Task<void>> columns;
     for (const WantedRow& row : rows) {
       RowPoints points;
       const std::vector<Cell>& cells = owned_cells(row, scratch);
       CO_TRY_VOID(source.layout.decode(row.id, cells, row.times, points));
-      CO_TRY(RowWrite write, plan(source.layout, source.family, row, cells));
-      if (write.deletes.empty()) continue;
+      CO_TRY(RowPlan planned, plan(source.layout, source.family, row, cells));
       deleted += points.times.size();
-      writes.push_back(std::move(write));
+      if (!planned.alone.empty()) writes.push_back({Bytes(row.key), {}, std::move(planned.alone)});
+      for (SharedColumn& column : planned.shared) {
+        columns.push_back(delete_from(source, std::move(column)));
+      }
     }
     if (!writes.empty()) CO_TRY_VOID(co_await source.table->write(std::move(writes)));
+    const auto outcomes = co_await gather(std::move(columns), kColumnsAtOnce);
+    for (const Result<void>& outcome : outcomes) CO_TRY_VOID(outcome);
   }
 }
 

@@ -7,6 +7,7 @@
 //            machines that write the same cells have to agree; of two writes, the later stamp wins.
 //   Deletes  hide what is there and whatever is written later with a time at or before theirs.
 //            Stamped writes of this process always come after; so does what the same call puts.
+//   Appends  are stamped by region servers: delete what may be added to by replace_cell() only.
 //   TTL      ours hides cells exactly; HBase's own, a little longer, removes them. A table that is
 //            there gets a longer one where the spec's is, never by itself a shorter one: others
 //            may have promised what it holds.

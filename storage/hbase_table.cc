@@ -1,8 +1,12 @@
 #include "storage/hbase_table.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "storage/hbase_changes.h"
@@ -11,6 +15,10 @@
 
 namespace halite::storage {
 namespace {
+
+namespace asio = boost::asio;
+
+constexpr auto kNextMillisecond = std::chrono::milliseconds(2);
 
 std::vector<Cell> cells_of(std::vector<hbase::Cell> found, TimestampMs expired_until) {
   std::vector<Cell> cells;
@@ -55,9 +63,7 @@ Task<void> HBaseTable::write(std::vector<RowWrite> rows) {
 Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
   std::vector<hbase::CellAppend> changes;
   changes.reserve(cells.size());
-  // The time is that of a cell that is not there yet: past what was deleted here. Later ones get
-  // the server's, or keep theirs if that is newer.
-  const TimestampMs time = parts_.clock.stamp();
+  // Region servers stamp them all: later than what replace_cell() deletes, whenever they arrive.
   for (CellAppend& cell : cells) {
     CO_TRY_VOID(check_row_key(cell.row));
     CO_TRY_VOID(check_family(cell.column.family, names_.size()));
@@ -65,9 +71,40 @@ Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
     change.cell = {std::move(cell.row), names_[cell.column.family],
                    std::move(cell.column.qualifier)};
     change.value = std::move(cell.value);
-    change.time = time;
   }
   co_return co_await parts_.client.append(parts_.name, std::move(changes));
+}
+
+// A delete reaches no further than what was read: what is added later is stamped by the region
+// server, which has stamped what was read, too. So they must not be of one millisecond.
+Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
+                                          std::vector<CellWrite> with) {
+  std::vector<RowWrite> checked(1);
+  checked[0] = {std::move(row), std::move(with), {{family, held.qualifier}}};
+  CO_TRY_VOID(check_writes(checked, names_.size()));
+  hbase::CheckAndMutate change{.family = names_[family],
+                               .qualifier = std::move(held.qualifier),
+                               .expected = std::move(held.value),
+                               .mutation = {}};
+  change.mutation.row = std::move(checked[0].row);
+  bool stays = false;
+  for (CellWrite& put : checked[0].puts) {
+    const bool here = put.column.family == family && put.column.qualifier == change.qualifier;
+    stays = stays || here;
+    change.mutation.puts.push_back({.family = names_[put.column.family],
+                                    .qualifier = std::move(put.column.qualifier),
+                                    .value = std::move(put.value),
+                                    .time = parts_.clock.time_for(put.time)});
+  }
+  if (!stays) {
+    change.mutation.deletes.push_back({.kind = hbase::DeleteKind::kVersions,
+                                       .family = change.family,
+                                       .qualifier = change.qualifier,
+                                       .time = held.time});
+    asio::steady_timer timer(co_await asio::this_coro::executor, kNextMillisecond);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  co_return co_await parts_.client.check_and_mutate(parts_.name, std::move(change));
 }
 
 // Another machine, whose clock is ahead, may have written what is to go.

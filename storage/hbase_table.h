@@ -30,6 +30,8 @@ class HBaseTable final : public Table,
 
   Task<void> write(std::vector<RowWrite> rows) override;
   Task<void> append(std::vector<CellAppend> cells) override;
+  Task<CasOutcome> replace_cell(Bytes row, Family family, Cell held,
+                                std::vector<CellWrite> with) override;
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
   [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec) override;
   [[nodiscard]] std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec) override;

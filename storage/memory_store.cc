@@ -55,6 +55,8 @@ class MemoryTable final : public Table, public std::enable_shared_from_this<Memo
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                    Bytes value) override;
+  Task<CasOutcome> replace_cell(Bytes row, Family family, Cell held,
+                                std::vector<CellWrite> with) override;
   [[nodiscard]] TimestampMs newest_stamp() const override { return clock_.seen(); }
 
   [[nodiscard]] const std::vector<FamilySpec>& specs() const { return specs_; }
@@ -215,6 +217,23 @@ Task<void> MemoryTable::append(std::vector<CellAppend> cells) {
     put(family, cell.row, std::move(cell.column.qualifier), std::move(value), 0);
   }
   co_return Result<void>();
+}
+
+Task<CasOutcome> MemoryTable::replace_cell(Bytes row, Family family, Cell held,
+                                           std::vector<CellWrite> with) {
+  std::vector<RowWrite> writes(1);
+  writes[0] = {std::move(row), std::move(with), {{family, std::move(held.qualifier)}}};
+  CO_TRY_VOID(check_writes(writes, families_.size()));
+  const std::lock_guard lock(mutex_);
+  const Column& column = writes[0].deletes.front();
+  const Stored* found = find(families_[family], writes[0].row, column.qualifier);
+  if (found == nullptr || found->value != held.value) co_return CasOutcome::kRefused;
+  erase(writes[0].row, column);
+  for (CellWrite& cell : writes[0].puts) {
+    put(families_[cell.column.family], writes[0].row, std::move(cell.column.qualifier),
+        std::move(cell.value), cell.time);
+  }
+  co_return CasOutcome::kApplied;
 }
 
 Task<std::int64_t> MemoryTable::increment(Bytes row, Column column, std::int64_t delta) {

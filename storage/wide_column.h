@@ -156,6 +156,17 @@ class Table {
     co_return fail(Errc::kUnsupported, "this store does not add to the ends of cells");
   }
 
+  // Puts `with` in the place of a cell that is still as it was read (none: the cell goes), all or
+  // none. What is written to it from now on stays. kUnsupported: the store cannot.
+  virtual Task<CasOutcome> replace_cell(Bytes row, Family family, Cell held,
+                                        std::vector<CellWrite> with) {
+    static_cast<void>(row);
+    static_cast<void>(family);
+    static_cast<void>(held);
+    static_cast<void>(with);
+    co_return fail(Errc::kUnsupported, "this store does not replace cells under a condition");
+  }
+
   // One Row for each read, in the same order; without cells where there is nothing. Cannot be
   // stopped: who may be asks for some thousands at a time.
   virtual Task<std::vector<Row>> read(std::vector<RowRead> reads) = 0;

@@ -87,6 +87,16 @@ Task<CasOutcome> Client::check_and_put(std::string table, CheckAndPut change) {
   co_return co_await std::move(putting);
 }
 
+Task<CasOutcome> Client::check_and_mutate(std::string table, CheckAndMutate change) {
+  CO_TRY_VOID(check_mutation(change.mutation, core_->options));
+  CO_TRY_VOID(check_family(change.family));
+  if (change.expected.empty()) {
+    co_return fail(Errc::kInvalidArgument, "an empty value cannot be told from no cell");
+  }
+  Task<CasOutcome> changing = check_and_mutate_row(core_, std::move(table), std::move(change));
+  co_return co_await std::move(changing);
+}
+
 Task<void> Client::create_table(TableDescriptor table, std::vector<Bytes> split_keys) {
   CO_TRY_VOID(check_splits(split_keys));
   Task<void> creating = hbase::create_table(core_, std::move(table), std::move(split_keys));

@@ -62,6 +62,9 @@ class Client {
   // kUnknown only when an answer was lost and reading the cell did not tell either.
   Task<CasOutcome> check_and_put(std::string table, CheckAndPut change);
 
+  // kUnknown when an answer was lost and the cell holds something else by now.
+  Task<CasOutcome> check_and_mutate(std::string table, CheckAndMutate change);
+
   // Returns when all regions are open. `split_keys` in order, none empty, none twice. kConflict: it
   // exists.
   Task<void> create_table(TableDescriptor table, std::vector<Bytes> split_keys);

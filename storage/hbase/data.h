@@ -80,4 +80,12 @@ struct CheckAndPut {
   TimestampMs time = 0;  // of what is written
 };
 
+// Changes the row if the cell holds `expected` now.
+struct CheckAndMutate {
+  Bytes family;
+  Bytes qualifier;
+  Bytes expected;  // not empty: HBase holds that for a cell that is not there
+  RowMutation mutation;
+};
+
 }  // namespace halite::storage::hbase

@@ -1,5 +1,7 @@
 #include "storage/hbase/row_call.h"
 
+#include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,26 +39,60 @@ Outcome<RowAnswer> read_answer(const Reply& reply) {
   return answer;
 }
 
-// One attempt. What it learns of the region is remembered.
-RemoteTask<RowAnswer> attempt(CorePtr core, std::string table, pb::MutateRequest request,
+// A Multi of one region action.
+Outcome<RowAnswer> read_multi_answer(const Reply& reply, const std::string& server) {
+  pb::MultiResponse response;
+  const bool parsed =
+      response.ParseFromArray(reply.message.data(), static_cast<int>(reply.message.size()));
+  if (!parsed || response.region_action_result_size() != 1) {
+    return give_up(Errc::kInternal, "HBase answered a write with something that is no answer");
+  }
+  const pb::RegionActionResult& result = response.region_action_result(0);
+  const auto faulty = [&server](const pb::NameBytesPair& exception) {
+    return std::unexpected(
+        triage(exception_from_text(exception.name(), exception.value()), server));
+  };
+  if (result.has_exception()) return faulty(result.exception());
+  for (const pb::ResultOrException& entry : result.result_or_exception()) {
+    if (entry.has_exception()) return faulty(entry.exception());
+  }
+  RowAnswer answer;
+  answer.processed = result.processed();
+  return answer;
+}
+
+// One attempt, of the server that has the row now. `request` tells the message for a region. What
+// it learns of the region is remembered.
+template <class Request>
+RemoteTask<RowAnswer> attempt(CorePtr core, std::string table, Bytes row, Request request,
                               Bytes cellblock, std::uint32_t timeout_ms) {
-  RemoteTask<RegionPtr> locating = core->locator.locate(table, request.mutation().row());
+  RemoteTask<RegionPtr> locating = core->locator.locate(table, std::move(row));
   Outcome<RegionPtr> region = co_await std::move(locating);
   if (!region) co_return std::unexpected(std::move(region).error());
-  set_region(*request.mutable_region(), (*region)->name);
-  Call call{.method = "Mutate",
+  constexpr bool kMulti = std::is_same_v<Request, pb::MultiRequest>;
+  if constexpr (kMulti) {
+    set_region(*request.mutable_region_action(0)->mutable_region(), (*region)->name);
+  } else {
+    set_region(*request.mutable_region(), (*region)->name);
+  }
+  Call call{.method = kMulti ? "Multi" : "Mutate",
             .message = request.SerializeAsString(),
             .cellblock = std::move(cellblock),
             .timeout_ms = timeout_ms,
             .priority = {}};
-  RemoteTask<Reply> calling =
-      core->servers.call((*region)->server, kClientService, std::move(call));
-  Outcome<Reply> reply = co_await std::move(calling);
+  const Endpoint server = (*region)->server;
+  RemoteTask<Reply> calling = core->servers.call(server, kClientService, std::move(call));
+  const Outcome<Reply> reply = co_await std::move(calling);
+  Outcome<RowAnswer> answer;
   if (!reply) {
-    core->locator.learn(*region, reply.error());
-    co_return std::unexpected(std::move(reply).error());
+    answer = std::unexpected(reply.error());
+  } else if constexpr (kMulti) {
+    answer = read_multi_answer(*reply, to_text(server));
+  } else {
+    answer = read_answer(*reply);
   }
-  co_return read_answer(*reply);
+  if (!answer) core->locator.learn(*region, answer.error());
+  co_return answer;
 }
 
 Bytes one_cell(const CellAddress& cell, BytesView value, TimestampMs time) {
@@ -80,19 +116,21 @@ void set_mutation(pb::MutationProto& mutation, pb::MutationProto::MutationType t
   }
 }
 
-void set_condition(pb::Condition& condition, const CheckAndPut& change) {
-  condition.set_row(change.cell.row);
-  condition.set_family(change.cell.family);
-  condition.set_qualifier(change.cell.qualifier);
+// Nothing expected: there is no such cell.
+void set_condition(pb::Condition& condition, const CellAddress& cell,
+                   const std::optional<Bytes>& expected) {
+  condition.set_row(cell.row);
+  condition.set_family(cell.family);
+  condition.set_qualifier(cell.qualifier);
   condition.set_compare_type(pb::EQUAL);
   pb::Comparator& comparator = *condition.mutable_comparator();
-  if (!change.expected) {
+  if (!expected) {
     comparator.set_name(std::string(kComparators) + "NullComparator");
     comparator.set_serialized_comparator("");
     return;
   }
   pb::BinaryComparator binary;
-  binary.mutable_comparable()->set_value(*change.expected);
+  binary.mutable_comparable()->set_value(*expected);
   comparator.set_name(std::string(kComparators) + "BinaryComparator");
   comparator.set_serialized_comparator(binary.SerializeAsString());
 }
@@ -137,7 +175,8 @@ Task<std::int64_t> increment_cell(CorePtr core, std::string table, CellAddress c
 
   Retry retry(core, core->options.operation_ms_max);
   for (;;) {
-    RemoteTask<RowAnswer> trying = attempt(core, table, request, cellblock, retry.call_ms());
+    RemoteTask<RowAnswer> trying =
+        attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
     const Outcome<RowAnswer> answer = co_await std::move(trying);
     if (answer) {
       if (answer->cells.size() != 1 || answer->cells.front().value.size() != sizeof delta) {
@@ -159,12 +198,13 @@ Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table, CheckAndPut
   pb::MutateRequest request;
   set_mutation(*request.mutable_mutation(), pb::MutationProto::PUT, change.cell.row,
                core->options.durability);
-  set_condition(*request.mutable_condition(), change);
+  set_condition(*request.mutable_condition(), change.cell, change.expected);
 
   bool doubt = false;  // an attempt may have been applied unseen
   Retry retry(core, core->options.operation_ms_max);
   for (;;) {
-    RemoteTask<RowAnswer> trying = attempt(core, table, request, cellblock, retry.call_ms());
+    RemoteTask<RowAnswer> trying =
+        attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
     const Outcome<RowAnswer> answer = co_await std::move(trying);
     if (answer && answer->processed) co_return CasOutcome::kApplied;
     if (answer && !doubt) co_return CasOutcome::kRefused;
@@ -179,6 +219,38 @@ Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table, CheckAndPut
     const Result<void> paused = co_await std::move(pausing);
     if (!paused && doubt) co_return CasOutcome::kUnknown;
     if (!paused) co_return std::unexpected(paused.error());
+  }
+}
+
+Task<CasOutcome> check_and_mutate_row(CorePtr core, std::string table, CheckAndMutate change) {
+  const RowMutation& mutation = change.mutation;
+  pb::MultiRequest request;
+  pb::RegionAction& actions = *request.add_region_action();
+  actions.set_atomic(true);
+  set_condition(*actions.mutable_condition(), {mutation.row, change.family, change.qualifier},
+                change.expected);
+  Bytes cellblock;
+  const Durability durability = core->options.durability;
+  if (!mutation.deletes.empty()) {
+    write_deletes(mutation, durability, *actions.add_action()->mutable_mutation(), cellblock);
+  }
+  if (!mutation.puts.empty()) {
+    write_puts(mutation, durability, *actions.add_action()->mutable_mutation(), cellblock);
+  }
+  for (int i = 0; i < actions.action_size(); ++i) {
+    actions.mutable_action(i)->set_index(static_cast<std::uint32_t>(i));
+  }
+  bool doubt = false;  // an attempt may have been applied unseen
+  Retry retry(core, core->options.operation_ms_max);
+  for (;;) {
+    RemoteTask<RowAnswer> trying =
+        attempt(core, table, mutation.row, request, cellblock, retry.call_ms());
+    const Outcome<RowAnswer> answer = co_await std::move(trying);
+    if (answer && answer->processed) co_return CasOutcome::kApplied;
+    if (answer) co_return doubt ? CasOutcome::kUnknown : CasOutcome::kRefused;
+    doubt = doubt || answer.error().maybe_done;
+    Task<void> pausing = retry.after(answer.error());
+    CO_TRY_VOID(co_await std::move(pausing));
   }
 }
 

@@ -16,5 +16,7 @@ namespace halite::storage::hbase {
                                                 std::int64_t delta);
 [[nodiscard]] Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table,
                                                   CheckAndPut change);
+[[nodiscard]] Task<CasOutcome> check_and_mutate_row(CorePtr core, std::string table,
+                                                    CheckAndMutate change);
 
 }  // namespace halite::storage::hbase

@@ -74,10 +74,15 @@ std::vector<Bytes> FakeHBaseData::rows(const std::string& table, const Bytes& be
 }
 
 void FakeHBaseData::put(const std::string& table, FakeCell cell) {
-  tables_[table][cell.row][{cell.family, cell.qualifier}][cell.time] = std::move(cell.value);
+  const Column column{cell.family, cell.qualifier};
+  const auto hidden = hidden_.find({table, cell.row, column});
+  if (hidden != hidden_.end() && cell.time <= hidden->second) return;
+  tables_[table][cell.row][column][cell.time] = std::move(cell.value);
 }
 
 void FakeHBaseData::remove(const std::string& table, const FakeCell& column, std::uint64_t until) {
+  std::uint64_t& hidden = hidden_[{table, column.row, {column.family, column.qualifier}}];
+  hidden = std::max(hidden, until);
   std::erase_if(tables_[table][column.row][{column.family, column.qualifier}],
                 [until](const auto& version) { return version.first <= until; });
 }
@@ -86,9 +91,12 @@ void FakeHBaseData::append(const std::string& table, const FakeCell& cell,
                            std::uint64_t nonce_group, std::uint64_t nonce) {
   if (nonce != 0 && !nonces_.emplace(std::pair{nonce_group, nonce}, 0).second) return;
   Versions& versions = tables_[table][cell.row][{cell.family, cell.qualifier}];
-  Bytes value = versions.empty() ? Bytes() : versions.begin()->second;
-  value += cell.value;
-  versions[versions.empty() ? cell.time : now()] = std::move(value);
+  FakeCell longer = cell;
+  if (!versions.empty()) {
+    longer.value = versions.begin()->second + cell.value;
+    longer.time = std::max(now(), versions.begin()->first);
+  }
+  put(table, std::move(longer));
 }
 
 std::optional<std::int64_t> FakeHBaseData::increment(const std::string& table, const FakeCell& at,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -61,7 +62,7 @@ class FakeHBaseData {
                                         const Bytes& end) const;
 
   void put(const std::string& table, FakeCell cell);
-  // Versions up to and including `until`.
+  // Versions up to and including `until`, also those that come later.
   void remove(const std::string& table, const FakeCell& column, std::uint64_t until);
   // To the end of the cell; a nonce that was seen before changes nothing.
   void append(const std::string& table, const FakeCell& cell, std::uint64_t nonce_group,
@@ -80,6 +81,7 @@ class FakeHBaseData {
   std::vector<FakeRegion> regions_;
   std::map<std::string, Rows> tables_;
   std::set<std::string> disabled_;
+  std::map<std::tuple<std::string, Bytes, Column>, std::uint64_t> hidden_;  // until
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> nonces_;
   std::uint64_t now_ = 1'700'000'000'000;
 };

@@ -172,6 +172,19 @@ void FakeRegionCalls::apply(const std::string& table, const pb::MutationProto& m
   }
 }
 
+bool FakeRegionCalls::fits(const std::string& table, const pb::Condition& condition) const {
+  pb::BinaryComparator expected;
+  if (condition.comparator().name().ends_with("BinaryComparator")) {
+    expected = parsed<pb::BinaryComparator>(condition.comparator().serialized_comparator());
+  }
+  Bytes held;
+  for (const FakeCell& cell : data_.cells(table, condition.row())) {
+    const bool it = cell.family == condition.family() && cell.qualifier == condition.qualifier();
+    if (it) held = cell.value;
+  }
+  return held == expected.comparable().value();
+}
+
 FakeAnswer FakeRegionCalls::mutate(const FakeRequest& request) {
   const auto message = parsed<pb::MutateRequest>(request.message);
   const pb::MutationProto& mutation = message.mutation();
@@ -196,21 +209,9 @@ FakeAnswer FakeRegionCalls::mutate(const FakeRequest& request) {
     response.mutable_result()->set_associated_cell_count(1);
     return answer(response, std::move(out));
   }
-  if (message.has_condition()) {
-    const pb::Condition& condition = message.condition();
-    pb::BinaryComparator expected;
-    if (condition.comparator().name().ends_with("BinaryComparator")) {
-      expected = parsed<pb::BinaryComparator>(condition.comparator().serialized_comparator());
-    }
-    Bytes held;
-    for (const FakeCell& cell : data_.cells(region->table, condition.row())) {
-      const bool it = cell.family == condition.family() && cell.qualifier == condition.qualifier();
-      if (it) held = cell.value;
-    }
-    if (held != expected.comparable().value()) {
-      response.set_processed(false);
-      return answer(response);
-    }
+  if (message.has_condition() && !fits(region->table, message.condition())) {
+    response.set_processed(false);
+    return answer(response);
   }
   apply(region->table, mutation, cellblock, message.nonce_group());
   return answer(response);
@@ -234,6 +235,14 @@ FakeAnswer FakeRegionCalls::multi(const FakeRequest& request, const FakeReaction
       for (const pb::Action& action : part.action()) {
         std::ignore = changes_of(action.mutation(), cellblock);
       }
+      continue;
+    }
+    if (part.has_condition() && !fits(region->table, part.condition())) {
+      for (const pb::Action& action : part.action()) {
+        std::ignore = changes_of(action.mutation(), cellblock);
+        result.add_result_or_exception()->set_index(action.index());
+      }
+      result.set_processed(false);
       continue;
     }
     for (int j = 0; j < part.action_size(); ++j) {

@@ -35,6 +35,8 @@ class FakeRegionCalls {
   FakeAnswer compact(const FakeRequest& request);
   std::optional<FakeException> check_region(const FakeRequest& request, BytesView name,
                                             BytesView row, FakeRegion*& region);
+  [[nodiscard]] bool fits(const std::string& table,
+                          const storage::hbase::pb::Condition& condition) const;
   // What has no result: puts and deletes.
   void apply(const std::string& table, const storage::hbase::pb::MutationProto& mutation,
              BytesView& cellblock, std::uint64_t nonce_group);

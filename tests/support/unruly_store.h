@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -30,6 +31,8 @@ struct Unruly {
   std::atomic<int> writes = 0;             // begun
   std::atomic<int> scans = 0;              // begun
   std::atomic<int> walks = 0;              // of those, the ones with a row filter
+  // Somebody else's work, done once right before the next write. Set while nothing runs.
+  std::function<Task<void>()> meanwhile;
   // Writes wait for this one first.
   void hold() {
     const std::lock_guard lock(mutex);
@@ -87,7 +90,14 @@ class UnrulyTable final : public storage::Table {
       CO_TRY_VOID(co_await wait_for_time(std::chrono::microseconds(delay_us)));
     }
     if (unruly_.fail) co_return fail(Errc::kUnavailable, "the disk is full");
+    CO_TRY_VOID(co_await let_others());
     co_return co_await inner_->write(std::move(rows));
+  }
+  Task<storage::CasOutcome> replace_cell(Bytes row, storage::Family family, storage::Cell held,
+                                         std::vector<storage::CellWrite> with) override {
+    CO_TRY_VOID(co_await let_others());
+    co_return co_await inner_->replace_cell(std::move(row), family, std::move(held),
+                                            std::move(with));
   }
   Task<void> append(std::vector<storage::CellAppend> cells) override {
     return inner_->append(std::move(cells));
@@ -118,6 +128,12 @@ class UnrulyTable final : public storage::Table {
   }
 
  private:
+  Task<void> let_others() {
+    if (!unruly_.meanwhile) co_return Result<void>();
+    Task<void> work = std::exchange(unruly_.meanwhile, nullptr)();
+    co_return co_await std::move(work);
+  }
+
   const std::shared_ptr<storage::Table> inner_;
   Unruly& unruly_;
 };

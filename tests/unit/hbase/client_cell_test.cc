@@ -59,6 +59,44 @@ TEST_F(ClientCellTest, WhatIsAddedToACellIsAddedOnceWhateverGetsLost) {
   }
 }
 
+TEST_F(ClientCellTest, ARowIsChangedOnlyWhereACellIsAsExpected) {
+  const auto change = [this](Bytes expected, std::vector<Cell> puts, bool deletes) {
+    CheckAndMutate wanted{
+        .family = "f", .qualifier = "q", .expected = std::move(expected), .mutation = {}};
+    wanted.mutation.row = "r";
+    wanted.mutation.puts = std::move(puts);
+    if (deletes) wanted.mutation.deletes = {{DeleteKind::kVersions, "f", "q", kTime}};
+    return run_task(client().check_and_mutate("t", std::move(wanted)));
+  };
+  const auto fill = [this] {
+    RowMutation before = put("r", "old");
+    before.puts.front().time = ++time_;
+    ASSERT_TRUE(run_task(client().mutate("t", {std::move(before)})));
+  };
+  ASSERT_TRUE(run_task(client().mutate("t", {put("r", "old")})));
+  EXPECT_EQ(change("other", {}, true), CasOutcome::kRefused);
+  EXPECT_EQ(change("old", {{"f", "s", "kept", kTime}}, true), CasOutcome::kApplied);
+  EXPECT_EQ(hbase_.row_text("t", "r"), "f:s=kept");
+  EXPECT_EQ(change("old", {}, true), CasOutcome::kRefused);
+  EXPECT_EQ(change("", {}, true).error().code, Errc::kInvalidArgument);
+  for (const FakeReaction::What what : {FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
+                                        FakeReaction::kSwallow, FakeReaction::kIgnore}) {
+    fill();
+    react_once("Multi", {.what = what});
+    const auto outcome = change("old", {{"f", "q", "new", ++time_}}, false);
+    const bool done_unseen = what == FakeReaction::kCloseAfter || what == FakeReaction::kSwallow;
+    EXPECT_EQ(outcome, done_unseen ? CasOutcome::kUnknown : CasOutcome::kApplied) << what;
+    EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=new,f:s=kept") << what;
+  }
+  fill();
+  hbase_.script([moved = false](const FakeCall& call) mutable -> FakeReaction {
+    if (moved || call.method != "Multi") return {};
+    moved = true;
+    return {.what = FakeReaction::kThrowInside, .exception = "NotServingRegionException"};
+  });
+  EXPECT_EQ(change("old", {{"f", "q", "new", ++time_}}, false), CasOutcome::kApplied);
+}
+
 TEST_F(ClientCellTest, WhatIsTooLargeToBeAddedIsRefused) {
   std::vector<CellAppend> appends(1);
   appends[0] = {.cell = kCell, .value = Bytes(options_.value_bytes_max + 1, 'x'), .time = kTime};

@@ -143,6 +143,34 @@ TEST_F(PointColumnsTest, WhatIsDeletedOfAColumnMayBeWrittenAgain) {
   }
 }
 
+// Also of another daemon, after the column was read.
+TEST_F(PointColumnsTest, WhatComesWhileAColumnIsDeletedStays) {
+  for (const bool whole : {false, true}) {
+    if (points_ != nullptr) ASSERT_TRUE(run_task(points_->close()));
+    open_with(ColumnForm::kAppend);
+    append(seconds(kLastHour, 5));
+    const Bytes row = run_task(data_table()->scan({})->next({})).value().front().key;
+    CellAppend more{row, {0, Bytes(kAppendQualifier)}, {}};
+    append_entry(more.value, kLastHour, kLastHour + 9000, integer_bits(9), 0);
+    append_entry(more.value, kLastHour, kLastHour + 2000, integer_bits(8), 0);  // in the range
+    unruly_.meanwhile = [table = data_table(), more] {
+      return table->append(std::vector<CellAppend>(1, more));
+    };
+    SeriesQuery query;
+    query.metric = "m";
+    const auto selection = run_task(points_->select(query)).value();
+    const TimeRange range{whole ? kLastHour : kLastHour + 1000, kLastHour + 5000};
+    EXPECT_EQ(run_task(points_->delete_range(selection, range)), whole ? 5u : 4u);
+    std::map<TimestampMs, double> left = {{kLastHour, 0}, {kLastHour + 9000, 9}};
+    if (whole) left.erase(kLastHour);
+    EXPECT_EQ(read(), left);
+    EXPECT_THAT(qualifiers(), ElementsAre("050000"));
+    EXPECT_EQ(run_task(points_->delete_range(selection, {kLastHour, kLastHour + 10'000})),
+              left.size());
+    EXPECT_THAT(qualifiers(), testing::IsEmpty());
+  }
+}
+
 TEST_F(PointColumnsTest, OtherRowsHaveACellAPoint) {
   const std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make({}).value();
   CellPointStoreOptions options;

@@ -324,6 +324,27 @@ TEST_P(StoreCells, CompareAndPutWritesOnlyOverWhatWasExpected) {
   EXPECT_EQ(get("row", "q"), "5");
 }
 
+TEST_P(StoreCells, ACellIsReplacedOnlyAsItWasRead) {
+  const auto replace = [this](const Cell& held, std::vector<CellWrite> with) {
+    return run_task(table_->replace_cell("row", 0, held, std::move(with)));
+  };
+  const auto held = [this] { return cells("row").front(); };
+  ASSERT_TRUE(put("row", "q", "v1"));
+  const Cell first = held();
+  const auto outcome = replace({"q", "other", first.time}, {{{0, "r"}, "w", 0}});
+  if (!outcome && outcome.error().code == Errc::kUnsupported) GTEST_SKIP() << "cannot";
+  EXPECT_EQ(outcome, CasOutcome::kRefused);
+  EXPECT_EQ(get("row", "r"), std::nullopt);
+  EXPECT_EQ(replace(first, {{{0, "q"}, "v2", first.time}}), CasOutcome::kApplied);
+  EXPECT_EQ(get("row", "q"), "v2");
+  EXPECT_EQ(replace(first, {}), CasOutcome::kRefused);
+  EXPECT_EQ(replace(held(), {{{0, "r"}, "w", first.time}}), CasOutcome::kApplied);
+  EXPECT_EQ(get("row", "q"), std::nullopt);
+  EXPECT_EQ(get("row", "r"), "w");
+  EXPECT_EQ(replace(first, {}), CasOutcome::kRefused);
+  EXPECT_EQ(replace({"q", "v", 0}, {{{9, "q"}, "v", 0}}).error().code, Errc::kInvalidArgument);
+}
+
 // Only stores that keep their data.
 class StoreReopened : public StoreContract {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreReopened);
