@@ -35,7 +35,7 @@ Task<void> change_table(CorePtr core, const char* method, std::string table) {
 
 // All regions, asked anew, as long as that may help.
 Task<std::vector<RegionPtr>> regions_of(CorePtr core, std::string table) {
-  Retry retry(core, core->options.operation_ms_max);
+  Retry retry(core, core->options.operation_ms_max, About::kTables);
   for (;;) {
     RemoteTask<std::vector<RegionPtr>> asking = core->locator.all(table);
     Outcome<std::vector<RegionPtr>> regions = co_await std::move(asking);
@@ -47,7 +47,7 @@ Task<std::vector<RegionPtr>> regions_of(CorePtr core, std::string table) {
 
 // Calls the server of a region until it has done it there, wherever the region is by then.
 Task<void> call_region(CorePtr core, RegionPtr region, const char* method, bool major) {
-  Retry retry(core, core->options.procedure_ms_max);
+  Retry retry(core, core->options.procedure_ms_max, About::kTables);
   for (;;) {
     Bytes message;
     if (major) {

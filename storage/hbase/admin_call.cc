@@ -40,7 +40,7 @@ Result<void> procedure_outcome(const pb::GetProcedureResultResponse& response) {
 }  // namespace
 
 Task<Reply> call_master(CorePtr core, const char* method, Bytes message) {
-  Retry retry(core, core->options.operation_ms_max);
+  Retry retry(core, core->options.operation_ms_max, About::kTables);
   for (;;) {
     RemoteTask<Reply> trying = attempt_master(core, method, message, retry.call_ms());
     Outcome<Reply> reply = co_await std::move(trying);

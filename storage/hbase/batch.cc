@@ -253,7 +253,7 @@ Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
   CO_TRY(Gate::Pass pass, co_await std::move(entering));
   const Held held(std::move(pass), core->stats.operation_bytes, bytes);
 
-  Retry retry(core, core->options.operation_ms_max);
+  Retry retry(core, core->options.operation_ms_max, About::kRows);
   Round round(core, table, job);
   while (!pending.empty()) {
     Task<Failures> attempt = round.run(std::move(pending), retry.call_ms());

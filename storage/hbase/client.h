@@ -8,7 +8,9 @@
 //   Order    one call's rows are written in no order; calls side by side neither.
 //   Errors   kUnavailable, kOverloaded: try later; a write may have happened. kTimeout: so does
 //            work of the master that takes longer than procedure_ms_max, and goes on.
-//            kInvalidArgument, kTooLarge, kNotFound (no such table, family), kConflict: it has not.
+//            kInvalidArgument, kTooLarge: it was not sent. Rows of a table that is not there, is
+//            disabled or not for us are kUnavailable, too, at once; calls about tables tell which
+//            it is: kNotFound, kConflict, kInvalidArgument.
 //   Life     the executors outlive close(); the client may be destroyed only after it.
 #pragma once
 

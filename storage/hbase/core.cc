@@ -25,6 +25,14 @@ std::unique_ptr<Registry> make_registry(const ClientOptions& options, Servers& s
   return zookeeper_registry(options, executor, std::move(transport), activity);
 }
 
+// A refusal of HBase's, to whom it is none of his doing.
+Error outage(Error error) {
+  const bool blames = error.code == Errc::kNotFound || error.code == Errc::kConflict ||
+                      error.code == Errc::kInvalidArgument || error.code == Errc::kTooLarge;
+  if (blames) error.code = Errc::kUnavailable;
+  return error;
+}
+
 }  // namespace
 
 bool CloseHooks::add(std::uint64_t id, std::function<void()> hook) {
@@ -78,7 +86,8 @@ const boost::asio::any_io_executor& Core::next_executor() {
   return executors[next_executor_++ % executors.size()];
 }
 
-Retry::Retry(CorePtr core, std::uint32_t limit_ms) : core_(std::move(core)), limit_ms_(limit_ms) {
+Retry::Retry(CorePtr core, std::uint32_t limit_ms, About about)
+    : core_(std::move(core)), limit_ms_(limit_ms), about_(about) {
   progress();
 }
 
@@ -97,7 +106,9 @@ std::uint32_t Retry::call_ms() const {
 }
 
 Task<void> Retry::after(const Fault& fault) {
-  if (fault.remedy == Remedy::kGiveUp) co_return std::unexpected(fault.error);
+  if (fault.remedy == Remedy::kGiveUp) {
+    co_return std::unexpected(about_ == About::kRows ? outage(fault.error) : fault.error);
+  }
   const ClientOptions& options = core_->options;
   core_->stats.retries.Increment();
   const bool no_pause = fault.remedy == Remedy::kAtOnce || fault.remedy == Remedy::kMoved ||

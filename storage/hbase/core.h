@@ -70,10 +70,15 @@ struct Core {
 };
 using CorePtr = std::shared_ptr<Core>;
 
+// What an operation is about. Whoever has rows to write or to read is not to blame where HBase
+// refuses it (no table, a disabled one, no right, no room): that is kUnavailable, so that nobody
+// drops points for it. Who asks about tables is told which it is.
+enum class About : std::uint8_t { kRows, kTables };
+
 // One operation's time and attempts. For one coroutine at a time.
 class Retry {
  public:
-  Retry(CorePtr core, std::uint32_t limit_ms);
+  Retry(CorePtr core, std::uint32_t limit_ms, About about);
 
   // What one more call may take: call_ms_max, or what is left. At least 1.
   [[nodiscard]] std::uint32_t call_ms() const;
@@ -88,6 +93,7 @@ class Retry {
   using Moment = std::chrono::steady_clock::time_point;
   const CorePtr core_;
   const std::uint32_t limit_ms_;
+  const About about_;
   Moment deadline_;
   unsigned attempts_ = 0;
   unsigned at_once_ = 0;  // in a row

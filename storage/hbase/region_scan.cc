@@ -62,7 +62,7 @@ RegionScan::RegionScan(CorePtr core, std::string table, ScanRequest request)
     : core_(std::move(core)),
       table_(std::move(table)),
       request_(std::move(request)),
-      retry_(core_, core_->options.operation_ms_max),
+      retry_(core_, core_->options.operation_ms_max, About::kRows),
       from_(request_.reverse ? request_.end : request_.begin),
       include_from_(!request_.reverse) {}
 

@@ -173,7 +173,7 @@ Task<std::int64_t> increment_cell(CorePtr core, std::string table, CellAddress c
   request.mutable_mutation()->set_nonce(core->nonce());
   request.set_nonce_group(core->nonce_group);
 
-  Retry retry(core, core->options.operation_ms_max);
+  Retry retry(core, core->options.operation_ms_max, About::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =
         attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
@@ -201,7 +201,7 @@ Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table, CheckAndPut
   set_condition(*request.mutable_condition(), change.cell, change.expected);
 
   bool doubt = false;  // an attempt may have been applied unseen
-  Retry retry(core, core->options.operation_ms_max);
+  Retry retry(core, core->options.operation_ms_max, About::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =
         attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
@@ -241,7 +241,7 @@ Task<CasOutcome> check_and_mutate_row(CorePtr core, std::string table, CheckAndM
     actions.mutable_action(i)->set_index(static_cast<std::uint32_t>(i));
   }
   bool doubt = false;  // an attempt may have been applied unseen
-  Retry retry(core, core->options.operation_ms_max);
+  Retry retry(core, core->options.operation_ms_max, About::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =
         attempt(core, table, mutation.row, request, cellblock, retry.call_ms());

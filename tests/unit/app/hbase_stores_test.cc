@@ -173,5 +173,32 @@ TEST_F(HBaseStoresTest, TheToolTellsTheTtlAndLowersItOnlyWhereThatIsAskedFor) {
   EXPECT_EQ(hbase_.attribute("tsdb", "t", "TTL"), week);
 }
 
+// Maintenance: disable, alter, enable. What comes meanwhile is to be sent again, not dropped.
+TEST_F(HBaseStoresTest, PointsForADisabledTableAreUnavailable) {
+  const auto daemon = start(options_);
+  storage::PointStore& points = daemon->stores->points();
+  const storage::SeriesId id = series(*daemon->stores, "a");
+  const auto append = [&points, id] {
+    storage::PointBatch batch;
+    batch.add(id, kHour * 1000, 1, 0);
+    const auto accepted = run_task(points.append(std::move(batch))).value();
+    EXPECT_TRUE(accepted.refused.empty());
+    return run_task(accepted.durable.wait());
+  };
+  ASSERT_TRUE(append());
+  hbase_.set_disabled("tsdb", true);
+  Result<void> refused = append();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kUnavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("\"tsdb\" is disabled"));
+  hbase_.set_disabled("tsdb", false);
+  EXPECT_TRUE(append());
+  hbase_.drop_table("tsdb-uid");
+  const auto interned = run_task(points.intern({{"new", {{"host", "b"}}}}, {})).value().front();
+  ASSERT_FALSE(interned);
+  EXPECT_EQ(interned.error().code, Errc::kUnavailable);
+  EXPECT_THAT(interned.error().message, HasSubstr("no table \"tsdb-uid\""));
+}
+
 }  // namespace
 }  // namespace halite::app

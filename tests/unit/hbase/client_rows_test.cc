@@ -89,7 +89,7 @@ TEST_F(ClientRowsTest, WhatHBaseRefusesIsNotTriedAgain) {
                        .text = "no family x"});
   const Result<void> refused = run_task(client().mutate("t", rows(1)));
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::kNotFound);
+  EXPECT_EQ(refused.error().code, Errc::kUnavailable);
   EXPECT_THAT(refused.error().message, HasSubstr("no family x"));
   EXPECT_EQ(hbase_.calls("Multi"), 1U);
 }
@@ -134,9 +134,46 @@ TEST_F(ClientRowsTest, ManyWhoAskAtOnceShareALookUp) {
 TEST_F(ClientRowsTest, ATableThatIsNotThereIsToldOnce) {
   const auto missing = run_task(client().get("absent", {{.row = "r", .columns = {}}}));
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, Errc::kNotFound);
+  EXPECT_EQ(missing.error().code, Errc::kUnavailable);
   EXPECT_THAT(missing.error().message, HasSubstr("\"absent\""));
   EXPECT_EQ(hbase_.calls("Scan"), 1U);
+}
+
+// Who sent a point is not to blame for what stands between us and the table: with another code it
+// would be refused for good, and lost.
+TEST_F(ClientRowsTest, ATableThatIsOutOfUseIsUnavailable) {
+  const auto expect_away = [this](const std::string& text) {
+    const CellAddress cell{"row0000", "f", "q"};
+    const auto scanner = client().scan("t", {});
+    const auto one_row = [](CellAddress at) {
+      return std::vector<RowGet>{{.row = at.row, .columns = {}}};
+    };
+    for (const Error& error :
+         {run_task(client().mutate("t", rows(2))).error(),
+          run_task(client().append("t", {{.cell = cell, .value = "v"}})).error(),
+          run_task(client().get("t", one_row(cell))).error(),
+          run_task(client().increment("t", cell, 1)).error(),
+          run_task(client().check_and_put("t", {cell, {}, "v", kTime})).error(),
+          run_task(scanner->next()).error()}) {
+      EXPECT_EQ(error.code, Errc::kUnavailable) << error.message;
+      EXPECT_THAT(error.message, HasSubstr(text));
+    }
+  };
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  hbase_.set_disabled("t", true);
+  expect_away("table \"t\" is disabled");
+  hbase_.set_disabled("t", false);
+  hbase_.script([](const FakeCall& call) -> FakeReaction {
+    if (call.table != "t") return {};
+    return {.what = FakeReaction::kThrow,
+            .exception = "security.AccessDeniedException",
+            .text = "no right to write"};
+  });
+  expect_away("no right to write");
+  hbase_.script({});
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  hbase_.drop_table("t");
+  expect_away("no table \"t\"");
 }
 
 TEST_F(ClientRowsTest, WhatHBaseWouldNotTakeIsNotSent) {
