@@ -64,7 +64,7 @@ class AwayTest(unittest.TestCase):
 
         cluster.stop()
         status, body = self.halite.post("/api/put?details", points(50, 50))
-        self.assertNotEqual(status, 200, body)
+        self.assertEqual(status, 503, body)
         self.await_status("/-/ready", 503)
 
         cluster.start()

@@ -194,7 +194,7 @@ TEST_F(HBaseStoresTest, PointsForADisabledTableAreUnavailable) {
   hbase_.set_disabled("tsdb", false);
   EXPECT_TRUE(append());
   hbase_.drop_table("tsdb-uid");
-  const auto interned = run_task(points.intern({{"new", {{"host", "b"}}}}, {})).value().front();
+  const auto interned = run_task(points.intern({{"new", {{"host", "b"}}}}, {}));
   ASSERT_FALSE(interned);
   EXPECT_EQ(interned.error().code, Errc::kUnavailable);
   EXPECT_THAT(interned.error().message, HasSubstr("no table \"tsdb-uid\""));
