@@ -76,10 +76,7 @@ std::vector<hbase::RowMutation> mutations_of(std::vector<RowWrite> rows,
   return mutations;
 }
 
-void settle_deletes(hbase::RowMutation& row, TimestampMs newest, HybridClock& clock) {
-  if (row.deletes.empty()) return;
-  const TimestampMs until = std::max(newest, clock.stamp());
-  clock.observe(until + 1);
+void settle_deletes(hbase::RowMutation& row, TimestampMs until) {
   for (hbase::CellDelete& one : row.deletes) {
     one.time = until;
     for (hbase::Cell& cell : row.puts) {

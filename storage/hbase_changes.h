@@ -18,8 +18,8 @@ namespace halite::storage {
                                                            const std::vector<Bytes>& families,
                                                            HybridClock& clock);
 
-// Deletes hide what is as old as `newest` or as the clock, whichever is later; cells that the same
-// mutation puts into the same columns come after that, and so do all later stamps of the clock.
-void settle_deletes(hbase::RowMutation& row, TimestampMs newest, HybridClock& clock);
+// Deletes hide what is as old as `until`; cells that the same mutation puts into the same columns
+// come after that.
+void settle_deletes(hbase::RowMutation& row, TimestampMs until);
 
 }  // namespace halite::storage

@@ -206,7 +206,8 @@ std::shared_ptr<HBaseTable> HBaseStore::table_of(const std::string& name, const 
   const std::lock_guard lock(mutex_);
   std::shared_ptr<HBaseTable>& table = tables_[name];
   if (!table) {
-    const HBaseTable::Parts parts{client_, clock_, name, options_.range_filter_max};
+    const HBaseTable::Parts parts{client_, clock_, name, options_.range_filter_max,
+                                  options_.clock_ahead_ms_max};
     table = std::make_shared<HBaseTable>(parts, spec.families);
   }
   table->set_ttls(spec);

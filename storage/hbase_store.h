@@ -3,10 +3,12 @@
 //
 // What differs from a store on this machine: docs/hbase.md. In short:
 //
-//   Times    cells carry this process's clock, never below a time it has written. Clocks of
-//            machines that write the same cells have to agree; of two writes, the later stamp wins.
+//   Times    cells carry this process's clock, never below a time it has written or met, if that is
+//            no more than clock_ahead_ms_max ahead. Clocks of machines that write the same cells
+//            have to agree; of two writes, the later stamp wins.
 //   Deletes  hide what is there and whatever is written later with a time at or before theirs.
-//            Stamped writes of this process always come after; so does what the same call puts.
+//            Stamped writes of this process come after, unless what was deleted was too far ahead;
+//            what the same call puts always does.
 //   Appends  are stamped by region servers: delete what may be added to by replace_cell() only.
 //   TTL      ours hides cells exactly; HBase's own, a little longer, removes them. A table that is
 //            there gets a longer one where the spec's is, never by itself a shorter one: others
@@ -56,7 +58,8 @@ struct HBaseStoreOptions {
   std::string table_prefix;   // before the name of every table
   HBaseTableOptions tables;
   std::uint32_t enabled_ms_max = 60'000;  // how long to wait for a table that somebody else makes
-  std::size_t range_filter_max = 1'000;   // ranges of one scan that a server is told at a time
+  std::int64_t clock_ahead_ms_max = 60'000;  // of cells that others wrote: our stamps follow
+  std::size_t range_filter_max = 1'000;      // ranges of one scan that a server is told at a time
 };
 
 // HBase's TTL in seconds: of a family as it is, and the one that goes with a TTL of ours, which is

@@ -94,7 +94,7 @@ Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
     change.mutation.puts.push_back({.family = names_[put.column.family],
                                     .qualifier = std::move(put.column.qualifier),
                                     .value = std::move(put.value),
-                                    .time = parts_.clock.time_for(put.time)});
+                                    .time = put.time != 0 ? put.time : parts_.clock.stamp()});
   }
   if (!stays) {
     change.mutation.deletes.push_back({.kind = hbase::DeleteKind::kVersions,
@@ -105,6 +105,12 @@ Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
     co_await timer.async_wait(asio::use_awaitable);
   }
   co_return co_await parts_.client.check_and_mutate(parts_.name, std::move(change));
+}
+
+// Clocks differ a little. A cell that is far ahead is an error of somebody's: to go along would
+// make what all others write too old.
+void HBaseTable::follow(TimestampMs time) {
+  if (time <= parts_.clock.now_ms() + parts_.ahead_ms_max) parts_.clock.observe(time);
 }
 
 // Another machine, whose clock is ahead, may have written what is to go.
@@ -124,12 +130,16 @@ Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
   }
   CO_TRY(const std::vector<hbase::Row> found,
          co_await parts_.client.get(parts_.name, std::move(gets)));
+  // One time for all rows: with one each, many would carry the clock away.
+  const TimestampMs stamp = parts_.clock.stamp();
+  parts_.clock.observe(stamp + 1);
   auto next = found.begin();
   for (hbase::RowMutation& row : rows) {
     if (row.deletes.empty()) continue;
     TimestampMs newest = 0;
     for (const hbase::Cell& cell : next->cells) newest = std::max(newest, cell.time);
-    settle_deletes(row, newest, parts_.clock);
+    settle_deletes(row, std::max(stamp, newest));
+    follow(newest + 1);
     ++next;
   }
   co_return Result<void>();
@@ -190,7 +200,7 @@ Task<CasOutcome> HBaseTable::replace(hbase::CellAddress at, std::optional<Cell> 
     change.time = std::max(change.time, found->time);
     change.expected = std::move(found->value);
   }
-  parts_.clock.observe(change.time);
+  follow(change.time);
   co_return co_await parts_.client.check_and_put(parts_.name, std::move(change));
 }
 
@@ -213,11 +223,10 @@ Task<std::int64_t> HBaseTable::increment(Bytes row, Column column, std::int64_t 
     co_return co_await increment_by_hand(std::move(row), std::move(column), delta);
   }
   hbase::CellAddress at{std::move(row), names_[column.family], std::move(column.qualifier)};
-  CO_TRY(const std::int64_t sum,
+  CO_TRY(const hbase::Counted counted,
          co_await parts_.client.increment(parts_.name, std::move(at), delta));
-  // The server has stamped it a millisecond after what it replaced, at least.
-  parts_.clock.observe(parts_.clock.stamp() + 1);
-  co_return sum;
+  follow(counted.time);
+  co_return counted.sum;
 }
 
 // Where what has expired counts as nothing, and the server's clock does not tell what has.

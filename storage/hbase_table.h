@@ -25,6 +25,7 @@ class HBaseTable final : public Table,
     HybridClock& clock;
     std::string name;
     std::size_t range_filter_max;
+    std::int64_t ahead_ms_max = 60'000;  // cells further ahead do not move the clock
   };
   HBaseTable(Parts parts, const std::vector<FamilySpec>& families);
 
@@ -52,6 +53,7 @@ class HBaseTable final : public Table,
  private:
   // A cell as the region server has it, also one that has expired for us.
   Task<std::optional<Cell>> read_cell(Bytes row, Column column);
+  void follow(TimestampMs time);
   Task<void> hide(std::vector<hbase::RowMutation>& rows);
   Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
   // Puts `value` where the server has `found`.

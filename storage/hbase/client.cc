@@ -69,9 +69,9 @@ std::unique_ptr<Scanner> Client::scan(std::string table, ScanRequest request) {
   return make_scanner(core_, std::move(table), std::move(request));
 }
 
-Task<std::int64_t> Client::increment(std::string table, CellAddress cell, std::int64_t delta) {
+Task<Counted> Client::increment(std::string table, CellAddress cell, std::int64_t delta) {
   CO_TRY_VOID(check_cell(cell));
-  Task<std::int64_t> adding = increment_cell(core_, std::move(table), std::move(cell), delta);
+  Task<Counted> adding = increment_cell(core_, std::move(table), std::move(cell), delta);
   co_return co_await std::move(adding);
 }
 

@@ -59,7 +59,7 @@ class Client {
 
   // Adds to a big-endian 64-bit counter (absent counts as 0) and returns the sum; counted once also
   // when the request had to be sent again. A cell of another length is kInvalidArgument.
-  Task<std::int64_t> increment(std::string table, CellAddress cell, std::int64_t delta);
+  Task<Counted> increment(std::string table, CellAddress cell, std::int64_t delta);
 
   // kUnknown only when an answer was lost and reading the cell did not tell either.
   Task<CasOutcome> check_and_put(std::string table, CheckAndPut change);

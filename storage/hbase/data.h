@@ -80,6 +80,11 @@ struct CheckAndPut {
   TimestampMs time = 0;  // of what is written
 };
 
+struct Counted {
+  std::int64_t sum = 0;
+  TimestampMs time = 0;  // that the region server gave it
+};
+
 // Changes the row if the cell holds `expected` now.
 struct CheckAndMutate {
   Bytes family;

@@ -161,8 +161,8 @@ boost::asio::awaitable<Found> read_back(CorePtr core, std::string table,
 
 }  // namespace
 
-Task<std::int64_t> increment_cell(CorePtr core, std::string table, CellAddress cell,
-                                  std::int64_t delta) {
+Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
+                             std::int64_t delta) {
   Bytes amount;
   append_be(amount, static_cast<std::uint64_t>(delta));
   const Bytes cellblock = one_cell(cell, amount, 0);
@@ -182,8 +182,9 @@ Task<std::int64_t> increment_cell(CorePtr core, std::string table, CellAddress c
       if (answer->cells.size() != 1 || answer->cells.front().value.size() != sizeof delta) {
         co_return fail(Errc::kInternal, "HBase did not say what a counter holds now");
       }
-      const Bytes& sum = answer->cells.front().value;
-      co_return static_cast<std::int64_t>(load_be<std::uint64_t>(sum.data()));
+      const Cell& counter = answer->cells.front();
+      const auto sum = static_cast<std::int64_t>(load_be<std::uint64_t>(counter.value.data()));
+      co_return Counted{.sum = sum, .time = counter.time};
     }
     if (says_wrong_length(answer.error())) {
       co_return fail(Errc::kInvalidArgument, answer.error().error.message);

@@ -12,8 +12,8 @@
 namespace halite::storage::hbase {
 
 // Every argument has been checked.
-[[nodiscard]] Task<std::int64_t> increment_cell(CorePtr core, std::string table, CellAddress cell,
-                                                std::int64_t delta);
+[[nodiscard]] Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
+                                           std::int64_t delta);
 [[nodiscard]] Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table,
                                                   CheckAndPut change);
 [[nodiscard]] Task<CasOutcome> check_and_mutate_row(CorePtr core, std::string table,

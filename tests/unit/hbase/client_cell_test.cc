@@ -34,11 +34,11 @@ TEST_F(ClientCellTest, CountersCountOnceWhateverGetsLost) {
        {FakeReaction::kAnswer, FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
         FakeReaction::kSwallow, FakeReaction::kIgnore}) {
     react_once("Mutate", {.what = what});
-    const Result<std::int64_t> counted = run_task(client().increment("t", kCell, 5));
+    const Result<Counted> counted = run_task(client().increment("t", kCell, 5));
     ASSERT_TRUE(counted) << counted.error().message;
-    EXPECT_EQ(*counted, sum += 5) << what;
+    EXPECT_EQ(counted->sum, sum += 5) << what;
   }
-  EXPECT_EQ(run_task(client().increment("t", kCell, -7)).value(), sum - 7);
+  EXPECT_EQ(run_task(client().increment("t", kCell, -7)).value().sum, sum - 7);
 }
 
 TEST_F(ClientCellTest, WhatIsAddedToACellIsAddedOnceWhateverGetsLost) {
@@ -107,7 +107,7 @@ TEST_F(ClientCellTest, WhatIsTooLargeToBeAddedIsRefused) {
 
 TEST_F(ClientCellTest, ACellThatIsNoCounterIsRefused) {
   ASSERT_TRUE(run_task(client().mutate("t", {put("r", "no counter")})));
-  const Result<std::int64_t> refused = run_task(client().increment("t", kCell, 1));
+  const Result<Counted> refused = run_task(client().increment("t", kCell, 1));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
 }

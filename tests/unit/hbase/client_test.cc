@@ -73,9 +73,7 @@ class HBaseClient : public testing::Test {
   Result<void> put(const std::vector<Bytes>& keys) {
     return run_task(client().mutate(kTable, rows(keys)));
   }
-  Result<std::int64_t> count() {
-    return run_task(client().increment(kTable, {"row", "f", "n"}, 1));
-  }
+  Result<Counted> count() { return run_task(client().increment(kTable, {"row", "f", "n"}, 1)); }
   Result<CasOutcome> swap(std::optional<Bytes> expected, Bytes value) {
     return run_task(client().check_and_put(
         kTable, {{"row", "f", "q"}, std::move(expected), std::move(value), 7}));
@@ -119,7 +117,7 @@ TEST_F(HBaseClient, RegionsAreLookedForAgainWhereTheyWent) {
   hbase_.move_region(kTable, "a", 1);
   ASSERT_TRUE(put({"a", "b"}));
   EXPECT_EQ(hbase_.row_count(kTable), 2U);
-  EXPECT_EQ(count().value(), 1);
+  EXPECT_EQ(count().value().sum, 1);
 }
 
 TEST_F(HBaseClient, ARegionThatNobodyServesYetIsWaitedFor) {
@@ -195,11 +193,11 @@ TEST_F(HBaseClient, AClosedConnectionIsMadeAnew) {
 }
 
 TEST_F(HBaseClient, AnIncrementWhoseAnswerIsLostCountsOnce) {
-  EXPECT_EQ(count().value(), 1);
+  EXPECT_EQ(count().value().sum, 1);
   once("Mutate", {.what = FakeReaction::kCloseAfter}, 2);
-  EXPECT_EQ(count().value(), 2);
+  EXPECT_EQ(count().value().sum, 2);
   EXPECT_EQ(hbase_.calls("Mutate"), 3U);
-  EXPECT_EQ(count().value(), 3);
+  EXPECT_EQ(count().value().sum, 3);
 }
 
 TEST_F(HBaseClient, ACheckAndPutWhoseAnswerIsLostIsReadBack) {
@@ -220,12 +218,12 @@ TEST_F(HBaseClient, AnswersInAnyOrderFindTheirCalls) {
   hbase_.script([](const FakeCall& call) -> FakeReaction {
     return {.delay_ms = call.method == "Mutate" && call.row < "row5" ? 30U : 0U};
   });
-  std::vector<Task<std::int64_t>> tasks;
+  std::vector<Task<Counted>> tasks;
   for (int i = 0; i < 10; ++i) {
     tasks.push_back(client().increment(kTable, {"row" + std::to_string(i), "f", "n"}, 100 + i));
   }
   const auto sums = run_tasks(std::move(tasks), 2);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(sums[static_cast<std::size_t>(i)].value(), 100 + i);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(sums[static_cast<std::size_t>(i)].value().sum, 100 + i);
 }
 
 // It is for another time, not too long a request: kTimeout would blame who asked.

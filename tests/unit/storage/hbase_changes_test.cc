@@ -1,5 +1,7 @@
 #include "storage/hbase_changes.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +19,7 @@ class HBaseChanges : public testing::Test {
   std::vector<std::string> changes(std::vector<RowWrite> rows, TimestampMs newest = 0) {
     std::vector<std::string> texts;
     for (hbase::RowMutation& row : mutations_of(std::move(rows), {"d", "t"}, clock_)) {
-      settle_deletes(row, newest, clock_);
+      settle_deletes(row, std::max(newest, clock_.stamp()));
       std::string text = row.row + ":";
       for (const hbase::Cell& cell : row.puts) {
         text +=
@@ -69,12 +71,10 @@ TEST_F(HBaseChanges, ADeleteTakesWhatCameBeforeItInTheSameCall) {
 TEST_F(HBaseChanges, WhatACallPutsIsThereAfterIt) {
   EXPECT_THAT(changes({{"a", {{{0, "p"}, "1", 5}, {{0, "q"}, "2", 0}}, {{0, "p"}, {0, "q"}}}}),
               ElementsAre("a: d:p=1@1 d:q=2@1 -d:p@0 -d:q@0"));
-  EXPECT_EQ(clock_.stamp(), kNow + 1);  // and what is written later
 }
 
 TEST_F(HBaseChanges, DeletesReachCellsOfClocksAhead) {
   EXPECT_THAT(changes({{"a", {}, {{0, "p"}}}}, kNow + 30), ElementsAre("a: -d:p@30"));
-  EXPECT_EQ(clock_.stamp(), kNow + 31);
 }
 
 }  // namespace

@@ -41,9 +41,13 @@ class Model {
     }
   }
 
-  // A cluster's own counters move times on.
-  void counted() {
-    if (cluster_) seen_ = std::max(seen_, clock_.now_ms()) + 1;
+  // A cluster's servers stamp counters with their own clocks, which are behind ours, but later than
+  // what was there.
+  void count(const Bytes& row, const Bytes& value) {
+    const auto before = cells_.find({0, row, "n"});
+    const TimestampMs time = before == cells_.end() ? 0 : before->second.time + 1;
+    cells_[{0, row, "n"}] = {value, time};
+    seen_ = std::max(seen_, time);
   }
 
   [[nodiscard]] const ModelCell* find(Family family, const Bytes& row,
@@ -83,31 +87,23 @@ class Model {
     if (time >= cell.time) cell = {put.value, time};
   }
 
-  // All is stamped at once; then each row's deletes reach up to the time they happen at, and what
-  // the same call puts there comes a millisecond later.
+  // All is stamped at once; deletes reach up to that time, and what the same call puts there comes
+  // a millisecond later.
   void write_on_cluster(const std::vector<RowWrite>& rows) {
     const TimestampMs stamp = std::max(seen_, clock_.now_ms());
     seen_ = stamp;
-    std::map<Bytes, TimestampMs> deleted_until;  // by row
     std::set<CellName> deleted;
-    std::vector<Bytes> order;
     for (const RowWrite& row : rows) {
-      if (row.puts.empty() && row.deletes.empty()) continue;
-      if (std::ranges::find(order, row.row) == order.end()) order.push_back(row.row);
       for (const Column& column : row.deletes) {
         deleted.insert({column.family, row.row, column.qualifier});
-        deleted_until[row.row] = 0;
       }
     }
-    for (const Bytes& row : order) {
-      const auto found = deleted_until.find(row);
-      if (found != deleted_until.end()) found->second = seen_++;
-    }
+    if (!deleted.empty()) ++seen_;
     for (const RowWrite& row : rows) {
       erase(row);
       for (const CellWrite& put : row.puts) {
         const bool after = deleted.contains({put.column.family, row.row, put.column.qualifier});
-        set(row.row, put, after ? deleted_until[row.row] + 1 : stamp);
+        set(row.row, put, after ? stamp + 1 : stamp);
       }
     }
   }
@@ -201,8 +197,11 @@ class StoreModel : public StoreContract {
     EXPECT_EQ(run_task(table_->increment(row, column, delta)).value(), before + delta);
     Bytes after;
     append_be(after, static_cast<std::uint64_t>(before + delta));
-    model_.write({{row, {{column, after, 0}}, {}}});
-    if (column.family == 0) model_.counted();
+    if (GetParam().cluster && column.family == 0) {
+      model_.count(row, after);
+    } else {
+      model_.write({{row, {{column, after, 0}}, {}}});
+    }
   }
 
   void compare_and_put_some() {
