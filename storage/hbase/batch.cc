@@ -151,24 +151,19 @@ class Round {
   // Returns the items that failed, those without a region that nobody could locate.
   Task<Failures> run(std::vector<std::size_t> pending, std::uint32_t timeout_ms) {
     Failures failures;
-    std::optional<Fault> lookup_fault;  // one is enough: meta answers all or none
     std::map<Endpoint, std::vector<BatchItem>> by_server;
+    std::vector<std::size_t> lost;  // nobody knows where
     for (const std::size_t at : pending) {
       RegionPtr region = core_->locator.known(table_, job_->row(at));
-      if (region == nullptr && !lookup_fault) {
-        RemoteTask<RegionPtr> locating = core_->locator.locate(table_, job_->row(at));
-        Outcome<RegionPtr> located = co_await std::move(locating);
-        if (located) {
-          region = *std::move(located);
-        } else {
-          lookup_fault = std::move(located).error();
-        }
-      }
       if (region == nullptr) {
-        failures.push_back({{.at = at, .region = nullptr}, *lookup_fault});
+        lost.push_back(at);
       } else {
         by_server[region->server].push_back({.at = at, .region = std::move(region)});
       }
+    }
+    if (!lost.empty()) {
+      Task<Failures> looking = look_up(std::move(lost), by_server);
+      CO_TRY(failures, co_await std::move(looking));
     }
     std::vector<Task<Failures>> parts;
     for (auto& [server, items] : by_server) {
@@ -186,6 +181,42 @@ class Round {
   }
 
  private:
+  using Located = std::map<Endpoint, std::vector<BatchItem>>;
+
+  // Rows that no region is known for. One that cannot be located does not keep back others, nor has
+  // each of its rows to be looked up to see that: after each that fails, twice as many are passed
+  // by. Those may be known later, as a look-up brings neighbours along.
+  Task<Failures> look_up(std::vector<std::size_t> lost, Located& by_server) {
+    std::ranges::sort(lost, {}, [this](std::size_t at) { return BytesView(job_->row(at)); });
+    std::optional<Fault> fault;
+    std::size_t step = 1;
+    for (std::size_t i = 0; i < lost.size() && !(fault && fault->of_meta); i += step) {
+      const Bytes& row = job_->row(lost[i]);
+      if (core_->locator.known(table_, row) != nullptr) continue;
+      RemoteTask<RegionPtr> locating = core_->locator.locate(table_, row);
+      Outcome<RegionPtr> located = co_await std::move(locating);
+      step = located ? 1 : step * 2;
+      if (!located) fault = std::move(located).error();
+    }
+    Failures failures;
+    for (const std::size_t at : lost) {
+      RegionPtr region = core_->locator.known(table_, job_->row(at));
+      if (region != nullptr) {
+        by_server[region->server].push_back({.at = at, .region = std::move(region)});
+      } else {
+        failures.push_back({{.at = at, .region = nullptr}, fault ? *fault : passed_by()});
+      }
+    }
+    co_return failures;
+  }
+
+  // Located, and forgotten again in the same moment.
+  static Fault passed_by() {
+    return {.remedy = Remedy::kRelocate,
+            .error = {Errc::kUnavailable, "a region has moved while it was looked up", {}},
+            .moved = {}};
+  }
+
   void cut(const Endpoint& server, std::vector<BatchItem>& items, std::uint32_t timeout_ms,
            std::vector<Task<Failures>>& parts) const {
     std::vector<BatchItem> part;
@@ -256,9 +287,11 @@ Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
   Retry retry(core, core->options.operation_ms_max, About::kRows);
   Round round(core, table, job);
   while (!pending.empty()) {
+    const std::size_t tried = pending.size();
     Task<Failures> attempt = round.run(std::move(pending), retry.call_ms());
     CO_TRY(Failures failures, co_await std::move(attempt));
     if (failures.empty()) break;
+    if (failures.size() < tried) retry.progress();
     pending.clear();
     const Fault* worst = nullptr;
     for (const BatchFailure& failure : failures) {

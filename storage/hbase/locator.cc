@@ -16,6 +16,11 @@ std::unexpected<Fault> wait(std::string message) {
       .remedy = Remedy::kWait, .error = {Errc::kUnavailable, std::move(message), {}}, .moved = {}});
 }
 
+std::unexpected<Fault> without_meta(Fault fault) {
+  fault.of_meta = true;
+  return std::unexpected(std::move(fault));
+}
+
 bool overlap(const Region& a, const Region& b) {
   return (a.end.empty() || b.begin < a.end) && (b.end.empty() || a.begin < b.end);
 }
@@ -186,7 +191,7 @@ RemoteTask<std::vector<RegionPtr>> Locator::all(std::string table) {
 RemoteTask<MetaAnswer> Locator::ask(MetaQuestion question) {
   RemoteTask<Endpoint> finding = meta_server();
   auto server = co_await std::move(finding);
-  if (!server) co_return std::unexpected(std::move(server).error());
+  if (!server) co_return without_meta(std::move(server).error());
   RemoteTask<MetaAnswer> asking =
       scan_meta(servers_, *server, std::move(question), options_.call_ms_max);
   Outcome<MetaAnswer> answer = co_await std::move(asking);
@@ -196,7 +201,7 @@ RemoteTask<MetaAnswer> Locator::ask(MetaQuestion question) {
     // Whatever is wrong there, it is not the caller's region; only a pause helps.
     if (fault.remedy != Remedy::kGiveUp) fault.remedy = Remedy::kWait;
     fault.error.message = "hbase:meta: " + fault.error.message;
-    co_return std::unexpected(std::move(fault));
+    co_return without_meta(std::move(fault));
   }
   co_return answer;
 }
@@ -204,14 +209,14 @@ RemoteTask<MetaAnswer> Locator::ask(MetaQuestion question) {
 RemoteTask<void> Locator::check_enabled(std::string table) {
   RemoteTask<Endpoint> finding = meta_server();
   auto server = co_await std::move(finding);
-  if (!server) co_return std::unexpected(std::move(server).error());
+  if (!server) co_return without_meta(std::move(server).error());
   RemoteTask<bool> asking = is_disabled(servers_, *server, table, options_.call_ms_max);
   auto disabled = co_await std::move(asking);
   if (!disabled) {
     Fault fault = std::move(disabled).error();
     forget_meta(*server, fault);
     if (fault.remedy != Remedy::kGiveUp) fault.remedy = Remedy::kWait;
-    co_return std::unexpected(std::move(fault));
+    co_return without_meta(std::move(fault));
   }
   if (!*disabled) co_return Outcome<void>();
   co_return give_up(Errc::kConflict, fmt::format("HBase's table \"{}\" is disabled", table));

@@ -25,6 +25,7 @@ struct FakeRegion {
   std::uint64_t sequence = 1;      // of its opening
   std::uint32_t files = 0;         // as its server tells; a major compaction leaves one
   std::uint64_t compacted = 0;     // when the last one was
+  bool closed = false;             // nobody serves it
 
   // Its name up to the hash.
   [[nodiscard]] Bytes name() const { return table + "," + begin + "," + std::to_string(id); }

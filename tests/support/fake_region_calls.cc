@@ -102,7 +102,7 @@ std::optional<FakeException> FakeRegionCalls::check_region(const FakeRequest& re
                                                            BytesView name, BytesView row,
                                                            FakeRegion*& region) {
   region = data_.region_named(name);
-  const bool here = region != nullptr && region->server == request.server;
+  const bool here = region != nullptr && region->server == request.server && !region->closed;
   if (!here || data_.disabled(region->table)) {
     return FakeException{"NotServingRegionException", Bytes(name) + " is not online", false};
   }

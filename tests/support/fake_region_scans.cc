@@ -71,7 +71,7 @@ FakeAnswer FakeRegionScans::scan_meta(const pb::ScanRequest& request) const {
     append_cell(cellblock, {name, "info", "seqnumDuringOpen", 1, sequence});
     append_cell(cellblock, {name, "info", "server", 1, address});
     append_cell(cellblock, {name, "info", "serverstartcode", 1, start_code});
-    const Bytes state = data_.disabled(table) ? "CLOSED" : "OPEN";
+    const Bytes state = data_.disabled(table) || region.closed ? "CLOSED" : "OPEN";
     append_cell(cellblock, {name, "info", "state", 1, state});
     response.add_cells_per_result(5);
     response.add_partial_flag_per_result(false);

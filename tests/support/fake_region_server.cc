@@ -320,6 +320,10 @@ void FakeHBase::move_region(const std::string& table, const Bytes& row, std::siz
   });
 }
 
+void FakeHBase::hide_region(const std::string& table, const Bytes& row) {
+  world_->on_thread([&] { world_->data().region_of(table, row)->closed = true; });
+}
+
 void FakeHBase::tell_moves() {
   world_->on_thread([&] {
     for (FakeRegion& region : world_->data().regions()) region.server_in_meta = region.server;

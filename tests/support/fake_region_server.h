@@ -72,6 +72,8 @@ class FakeHBase {
   // The region of that row; `told`: hbase:meta says so at once.
   void move_region(const std::string& table, const Bytes& row, std::size_t server,
                    bool told = true);
+  // No server has it, hbase:meta says so.
+  void hide_region(const std::string& table, const Bytes& row);
   // hbase:meta catches up with all moves.
   void tell_moves();
   void split_region(const std::string& table, const Bytes& key);

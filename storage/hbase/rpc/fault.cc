@@ -59,11 +59,13 @@ constexpr auto kRules = std::to_array<Rule>({
 });
 static_assert(std::ranges::is_sorted(kRules, {}, &Rule::class_name));
 
-// Classes where the request may have been carried out although an exception came.
+// Of the classes above, those where the request may have been carried out although they came.
 bool leaves_doubt(std::string_view class_name) {
   return class_name == "WALSyncTimeoutIOException" || class_name == "DamagedWALException" ||
          class_name == "FailedLogCloseException" || class_name == "TimeoutIOException" ||
-         class_name == "CallerDisconnectedException" || class_name == "IOException";
+         class_name == "CallerDisconnectedException" ||
+         class_name == "RegionServerAbortedException" ||
+         class_name == "RegionServerStoppedException";
 }
 
 // The number behind `mark`, or -1.
@@ -129,17 +131,19 @@ Fault triage(const RemoteException& exception, const std::string& where) {
   name.remove_prefix(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1);
   Fault fault;
   fault.class_name = name;
-  fault.maybe_done = leaves_doubt(name);
   const auto rule = std::ranges::lower_bound(kRules, name, {}, &Rule::class_name);
   if (rule != kRules.end() && rule->class_name == name) {
     fault.remedy = rule->remedy;
     fault.error.code = rule->code;
+    fault.maybe_done = leaves_doubt(name);
   } else if (exception.do_not_retry) {
     fault.remedy = Remedy::kGiveUp;
     fault.error.code = Errc::kInvalidArgument;
   } else {
     fault.remedy = exception.overloaded ? Remedy::kOverloaded : Remedy::kRelocate;
     fault.error.code = exception.overloaded ? Errc::kOverloaded : Errc::kUnavailable;
+    // Anything: a server that dies while it waits for its log, for one.
+    fault.maybe_done = !exception.overloaded;
   }
   const std::string& text = exception.text.empty() ? exception.class_name : exception.text;
   fault.error.message = fmt::format("{} says: {}", where, text);

@@ -38,6 +38,7 @@ struct Fault {
   std::optional<Moved> moved;
   std::uint32_t pause_ms = 0;   // the server's own wish; 0 = none
   bool maybe_done = false;      // the request was sent and its answer is lost
+  bool of_meta = false;         // hbase:meta could not be asked: no other region is found either
   std::string class_name = {};  // of the server's exception, without package; empty = it is local
 };
 

@@ -176,6 +176,24 @@ TEST_F(ClientRowsTest, ATableThatIsOutOfUseIsUnavailable) {
   expect_away("no table \"t\"");
 }
 
+// A region that is nowhere for long keeps only its own rows.
+TEST_F(ClientRowsTest, RowsOfOtherRegionsDoNotWaitForOneThatIsNowhere) {
+  options_.operation_ms_max = 300;
+  hbase_.add_table("u", {"row0100", "row0200", "row0300"});
+  ASSERT_TRUE(run_task(client().mutate("u", rows(400))));
+  hbase_.hide_region("u", "row0000");
+  react_once("Multi", {.what = FakeReaction::kCloseBefore});  // and all of the server is forgotten
+  std::vector<RowMutation> again;
+  for (std::size_t i = 0; i < 400; ++i) again.push_back(put(row_key(i), "again"));
+  const Result<void> written = run_task(client().mutate("u", std::move(again)));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Errc::kUnavailable);
+  for (std::size_t i = 0; i < 400; ++i) {
+    const std::string expected = i < 100 ? std::to_string(i) : "again";
+    ASSERT_EQ(hbase_.row_text("u", row_key(i)), "f:q=" + expected);
+  }
+}
+
 TEST_F(ClientRowsTest, WhatHBaseWouldNotTakeIsNotSent) {
   const auto code = [&](RowMutation row) {
     return run_task(client().mutate("t", {std::move(row)})).error().code;

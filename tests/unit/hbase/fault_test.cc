@@ -29,6 +29,25 @@ TEST(HBaseFault, EveryKindHasItsRemedy) {
   EXPECT_EQ(remedy("PleaseHoldException"), Remedy::kWait);
 }
 
+TEST(HBaseFault, WhatSurelyWasNotDoneIsTheException) {
+  const auto doubtful = [](const char* name, bool do_not_retry = false) {
+    RemoteException told = exception(name, "text");
+    told.do_not_retry = do_not_retry;
+    return triage(told, "rs1").maybe_done;
+  };
+  for (const char* name :
+       {"io.InterruptedIOException", "regionserver.wal.WALSyncTimeoutIOException", "SomethingNew",
+        "regionserver.RegionServerAbortedException"}) {
+    EXPECT_TRUE(doubtful(name)) << name;
+  }
+  for (const char* name : {"NotServingRegionException", "RegionTooBusyException",
+                           "CallQueueTooBigException", "exceptions.RegionMovedException",
+                           "quotas.RpcThrottlingException", "DoNotRetryIOException"}) {
+    EXPECT_FALSE(doubtful(name)) << name;
+  }
+  EXPECT_FALSE(doubtful("SomethingRefused", true));
+}
+
 TEST(HBaseFault, ErrorsKeepTheServersWords) {
   const Fault fault = triage(exception("TableNotFoundException", "t1"), "rs1:16020");
   EXPECT_EQ(fault.error.code, Errc::kNotFound);
