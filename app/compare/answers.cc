@@ -77,7 +77,10 @@ Result<Points> points_of(const json::object& series, std::string_view side) {
   for (const json::value& pair : *pairs) {
     const json::array* const both = pair.if_array();
     if (both == nullptr || both->size() != 2 || !both->front().is_int64()) return odd(pair);
-    points.emplace(both->front().as_int64(), both->back());
+    if (!points.emplace(both->front().as_int64(), both->back()).second) {
+      return fail(Errc::kInvalidArgument, fmt::format("{} answered two points of the time {}", side,
+                                                      both->front().as_int64()));
+    }
   }
   return points;
 }

@@ -86,7 +86,7 @@ class Run {
     if (!file.bad.empty()) out_(fmt::format("{} lines not understood", file.bad.size()));
     out_(fmt::format("half of the answers within: opentsdb {}, halite {}", opentsdb_times_.text(),
                      halite_times_.text()));
-    if (asked == failed_) return CompareVerdict::kNotAsked;
+    if (same_ + different_ == 0) return CompareVerdict::kNotAsked;
     return different_ + failed_ == 0 ? CompareVerdict::kSame : CompareVerdict::kDifferent;
   }
 
@@ -102,9 +102,16 @@ class Run {
 
   void judge(const Asked& asked, const HttpReply& theirs, const HttpReply& ours) {
     constexpr unsigned kOk = 200;
+    constexpr unsigned kServersFault = 500;
     if (theirs.status != kOk && theirs.status == ours.status) {
-      ++refused_;
-      return;
+      if (theirs.status < kServersFault) {
+        ++refused_;
+        return;
+      }
+      return tell(asked,
+                  {fmt::format("opentsdb: {} {}", theirs.status, theirs.body.substr(0, kBodyShown)),
+                   fmt::format("halite: {} {}", ours.status, ours.body.substr(0, kBodyShown))},
+                  failed_);
     }
     if (theirs.status != ours.status) {
       const auto said = [](const HttpReply& reply) {

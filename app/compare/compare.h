@@ -30,7 +30,7 @@ struct CompareOptions {
 enum class CompareVerdict : std::uint8_t {
   kSame = 0,
   kDifferent = 1,  // or one of them failed where the other answered
-  kNotAsked = 2,   // bad URLs, an unreadable file, no query in it, no server
+  kNotAsked = 2,   // bad URLs, an unreadable file, no query in it, no server, no answer to compare
 };
 
 // Reports to `out` line by line, troubles of the run itself to `err`.

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """`halite compare` with two servers: the same answers, other answers, and servers and files that are not there."""
 
+import http.server
 import re
+import threading
 import time
 import unittest
 
@@ -15,6 +17,17 @@ LOG = '10.0.0.1 - - [22/Nov/2026:10:00:00 +0000] "{} HTTP/1.1" 200 99 "-" "agent
 def points(values, **tags):
     return [{"metric": "sys.cpu.user", "timestamp": T + i, "value": value, "tags": tags}
             for i, value in enumerate(values) if value is not None]
+
+
+class Busy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(503)
+        self.send_header("Content-Length", "4")
+        self.end_headers()
+        self.wfile.write(b"busy")
+
+    def log_message(self, *_):
+        pass
 
 
 class Compare(support.HaliteTest):
@@ -85,6 +98,21 @@ class Compare(support.HaliteTest):
         code, out, _ = self.compare(QUERY)
         self.assertEqual(code, 2)
         self.assertEqual(len(re.findall("Connection refused", out)), 2)
+
+    def test_nothing_to_compare_is_not_the_same(self):
+        code, out, _ = self.compare(QUERY.replace("sys.cpu.user", "no.such.metric"))
+        self.assertEqual(code, 2, out)
+        self.assertIn("1 queries: 0 the same, 1 refused by both", out)
+        for server in (self.theirs, self.ours):
+            server.kill()
+            busy = http.server.HTTPServer(("127.0.0.1", server.port), Busy)
+            self.addCleanup(busy.server_close)
+            self.addCleanup(busy.shutdown)
+            threading.Thread(target=busy.serve_forever, daemon=True).start()
+        code, out, _ = self.compare(QUERY)
+        self.assertEqual(code, 2, out)
+        self.assertIn("halite: 503 busy", out)
+        self.assertIn("0 refused by both, 0 different, 1 not answered", out)
 
     def test_wrong_urls_files_and_flags(self):
         code, out, err = self.compare(QUERY, halite="127.0.0.1:4242")

@@ -172,6 +172,8 @@ TEST(Differences, WhatIsNoAnswerIsAnError) {
     const std::string answer = std::string(R"([{"metric":"a","dps":)") + dps + "}]";
     EXPECT_THAT(told("[]", answer), ElementsAre(HasSubstr("halite answered points that are none")));
   }
+  EXPECT_THAT(told("[]", R"([{"metric":"a","dps":[[1,2],[1,2]]}])"),
+              ElementsAre(HasSubstr("halite answered two points of the time 1")));
 }
 
 TEST(ServerUrl, TakesHostPortAndPrefix) {
