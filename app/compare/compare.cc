@@ -102,9 +102,9 @@ class Run {
 
   void judge(const Asked& asked, const HttpReply& theirs, const HttpReply& ours) {
     constexpr unsigned kOk = 200;
-    constexpr unsigned kServersFault = 500;
+    constexpr unsigned kRefusedAtMost = 500;  // which OpenTSDB says of an asker's mistakes, too
     if (theirs.status != kOk && theirs.status == ours.status) {
-      if (theirs.status < kServersFault) {
+      if (theirs.status <= kRefusedAtMost) {
         ++refused_;
         return;
       }
