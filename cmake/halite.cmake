@@ -3,10 +3,14 @@ function(halite_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(halite_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(halite_${name} PUBLIC ${ARG_DEPENDS})
+  halite_use_precompiled(halite_${name} halite_precompiled)
 endfunction()
 
 # Sources and headers made while building; clang-tidy needs them before it reads ours.
 add_custom_target(generated)
+if(HALITE_PRECOMPILED)
+  add_dependencies(generated halite_precompiled halite_precompiled_tests)
+endif()
 # Every fuzzer, for ./dev fuzz.
 add_custom_target(fuzzers)
 
@@ -31,6 +35,10 @@ function(halite_test name)
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock
                                              GTest::gtest_main)
+  if(ARG_DEPENDS)  # or it knows nothing of ours
+    target_link_libraries(${name}_test PRIVATE halite_test_tasks)
+    halite_use_precompiled(${name}_test halite_precompiled_tests)
+  endif()
   target_compile_definitions(${name}_test
                              PRIVATE HALITE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                      HALITE_BINARY_DIR="${CMAKE_BINARY_DIR}")
@@ -50,6 +58,10 @@ function(halite_fuzzer name)
   set(verdict 0)
   add_executable(${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/${name}_fuzz.cc)
   target_link_libraries(${program} PRIVATE ${ARG_DEPENDS})
+  if(ARG_DEPENDS)
+    target_link_libraries(${program} PRIVATE halite_test_tasks)
+    halite_use_precompiled(${program} halite_precompiled)
+  endif()
   add_dependencies(fuzzers ${program})
   if(HALITE_LIBFUZZER)
     target_link_options(${program} PRIVATE -fsanitize=fuzzer)
