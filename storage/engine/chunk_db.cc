@@ -36,7 +36,8 @@ ChunkDb::ChunkDb(const ChunkDbOptions& options)
       file_system_(options.file_system != nullptr ? options.file_system
                                                   : rocksdb::FileSystem::Default()),
       env_(rocksdb::NewCompositeEnv(file_system_)),
-      file_options_(chunk_db_options(options_, env_.get(), written_), chunks_options(nullptr)) {
+      listener_(std::make_shared<ChunkListener>(written_, options_.damage)),
+      file_options_(chunk_db_options(options_, env_.get(), listener_), chunks_options(nullptr)) {
   file_options_.listeners.clear();
   file_options_.sst_partitioner_factory = nullptr;
 }

@@ -152,6 +152,7 @@ class ChunkDb {
   const std::shared_ptr<FileBytesCounted> written_ = std::make_shared<FileBytesCounted>();
   const std::shared_ptr<rocksdb::FileSystem> file_system_;
   const std::unique_ptr<rocksdb::Env> env_;
+  const std::shared_ptr<ChunkListener> listener_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* chunks_ = nullptr;
   rocksdb::ColumnFamilyHandle* late_ = nullptr;

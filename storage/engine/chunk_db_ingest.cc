@@ -137,6 +137,11 @@ Result<void> ChunkDb::take_files(std::span<const std::unique_ptr<SstFile>> files
     }
     if (!into.external_files.empty()) all.push_back(std::move(into));
   }
+  if (listener_->stopped()) {
+    return fail(Errc::kUnavailable, fmt::format("{} takes no files until a write that failed, for "
+                                                "want of room or otherwise, is made good",
+                                                options_.dir));
+  }
   TRY_VOID(checked(db_->IngestExternalFiles(all), "cannot take files into " + options_.dir));
   for (const auto& file : files) file->taken();
   return {};

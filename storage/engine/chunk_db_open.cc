@@ -29,7 +29,7 @@ Result<void> ChunkDb::open_db() {
       {std::string(kSummariesFamily), summaries_options(cache)},
       {std::string(kLateFamily), late_options(options_, cache)},
       {rocksdb::kDefaultColumnFamilyName, state_options()}};
-  rocksdb::DBOptions how = chunk_db_options(options_, env_.get(), written_);
+  rocksdb::DBOptions how = chunk_db_options(options_, env_.get(), listener_);
   std::vector<std::string> names;
   // Where that fails there is no database yet, or opening it says why.
   std::ignore = rocksdb::DB::ListColumnFamilies(how, options_.dir, &names);

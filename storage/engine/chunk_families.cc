@@ -3,14 +3,12 @@
 #include <utility>
 
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/listener.h>
 #include <rocksdb/sst_partitioner.h>
 #include <rocksdb/table.h>
 
 #include "storage/engine/chunk_key.h"
 #include "storage/engine/file_shards.h"
 #include "storage/rocks/info_log.h"
-#include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -19,32 +17,6 @@ constexpr std::size_t kBlockBytes = 16 << 10;
 // Keys are short beside their chunks, and a series is looked for key by key behind a restart.
 constexpr int kKeysBetweenRestarts = 4;
 constexpr int kFilesUnlimited = 1 << 30;  // they come from outside, however many there are
-
-// Counts what RocksDB writes by itself, and tells of damage that it meets meanwhile.
-class Listener final : public rocksdb::EventListener {
- public:
-  Listener(std::shared_ptr<FileBytesCounted> counted, std::shared_ptr<Damage> damage)
-      : counted_(std::move(counted)), damage_(std::move(damage)) {}
-  void OnCompactionCompleted(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& info) override {
-    counted_->merged += info.stats.total_output_bytes;
-  }
-  void OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& info) override {
-    counted_->marks += info.table_properties.data_size + info.table_properties.index_size;
-  }
-  // A merge that cannot read leaves its files as they are: no reason to write nothing any more.
-  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
-    const Error ours = rocks::error_of(*error, "cannot merge files");
-    if (reason != rocksdb::BackgroundErrorReason::kCompaction || ours.code != Errc::kCorruption) {
-      return;
-    }
-    damage_->note_failed_merge(ours);
-    *error = rocksdb::Status::OK();
-  }
-
- private:
-  const std::shared_ptr<FileBytesCounted> counted_;
-  const std::shared_ptr<Damage> damage_;
-};
 
 }  // namespace
 
@@ -114,7 +86,7 @@ rocksdb::ColumnFamilyOptions state_options() {
 }
 
 rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env* env,
-                                    std::shared_ptr<FileBytesCounted> counted) {
+                                    std::shared_ptr<ChunkListener> listener) {
   rocksdb::DBOptions db;
   db.env = env;
   db.create_if_missing = true;
@@ -123,7 +95,7 @@ rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env*
   db.max_open_files = options.open_files_max;
   db.info_log = rocks::make_info_log();
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  db.listeners.push_back(std::make_shared<Listener>(std::move(counted), options.damage));
+  db.listeners.push_back(std::move(listener));
   return db;
 }
 

@@ -1,7 +1,6 @@
 // How RocksDB keeps the families of chunk_db.h, and what it wrote.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/file_system.h>
 
+#include "storage/engine/chunk_listener.h"
 #include "storage/engine/damage.h"
 
 namespace halite::storage::engine {
@@ -38,13 +38,6 @@ struct FileBytes {
   [[nodiscard]] double amplification() const;
 };
 
-struct FileBytesCounted {
-  std::atomic<std::uint64_t> flushed = 0;
-  std::atomic<std::uint64_t> sealed = 0;
-  std::atomic<std::uint64_t> merged = 0;
-  std::atomic<std::uint64_t> marks = 0;
-};
-
 // Chunks and summaries: rewritten only where sealing asks for it, into files of one place each.
 [[nodiscard]] rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cache);
 // Summaries are hardly longer than their keys, which repeat each other: compressed.
@@ -61,6 +54,6 @@ inline void ignore_removed_ranges(rocksdb::ReadOptions& options) {
 }
 // What merges meet of damage does not stop writing.
 [[nodiscard]] rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env* env,
-                                                  std::shared_ptr<FileBytesCounted> counted);
+                                                  std::shared_ptr<ChunkListener> listener);
 
 }  // namespace halite::storage::engine

@@ -18,10 +18,11 @@ using rocksdb::Slice;
 
 IOStatus status_of(const Error& error) {
   if (error.code == Errc::kNotFound) return IOStatus::PathNotFound(error.message);
-  if (error.code != Errc::kOverloaded) return IOStatus::IOError(error.message);
-  IOStatus full = IOStatus::NoSpace(error.message);
-  full.SetRetryable(true);
-  return full;
+  IOStatus failed = IOStatus::IOError(error.message);
+  // A full disk: RocksDB tries again until there is room. Not as NoSpace, of which 7.8 recovers in
+  // another way: it stays stopped then, and says that it is not.
+  failed.SetRetryable(error.code == Errc::kOverloaded);
+  return failed;
 }
 
 IOStatus status_of(const Result<void>& outcome) {

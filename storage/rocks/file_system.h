@@ -4,7 +4,7 @@
 // remove the files of an entry of its manifest that it takes for lost.
 //
 //   Threads  as RocksDB asks: any call from any thread, one writer a file.
-//   Errors   a full disk is NoSpace, which RocksDB waits out; what is not there is a NotFound.
+//   Errors   a full disk is an IOError to be tried again; what is not there is a NotFound.
 #pragma once
 
 #include <memory>

@@ -30,15 +30,16 @@ class ChunkDbTest : public testing::Test {
   void TearDown() override { EXPECT_TRUE(chunks_->close()); }
 
   // Keys <begin>0000 to <begin>0999, in a file of their own.
-  void flush(const std::string& begin) {
-    auto file = chunks_->new_file().value();
+  void flush(const std::string& begin) { ASSERT_TRUE(try_to_flush(begin)); }
+  Result<void> try_to_flush(const std::string& begin) {
+    TRY(auto file, chunks_->new_file());
     for (int i = 0; i < 1000; ++i) {
-      EXPECT_TRUE(file->put(fmt::format("{}{:04}", begin, i), Bytes(100, 'v')));
+      TRY_VOID(file->put(fmt::format("{}{:04}", begin, i), Bytes(100, 'v')));
     }
     std::vector<std::unique_ptr<ChunkFile>> files;
     files.push_back(std::move(file));
     mark_.flush_number += 2;
-    ASSERT_TRUE(chunks_->ingest(std::move(files), mark_, {}));
+    return chunks_->ingest(std::move(files), mark_, {});
   }
 
   static int count(ChunkDb::View& view) {
@@ -63,6 +64,28 @@ TEST_F(ChunkDbTest, ViewsSeeWhatIsDroppedLaterAndNotWhatWasDroppedBefore) {
   ChunkDb::View after = chunks_->view("a", "z").value();
   EXPECT_EQ(count(after), 600);
   EXPECT_EQ(count(before), 3000);
+}
+
+// Whatever was being written when there was no room any more: the list of files is written last.
+TEST_F(ChunkDbTest, TakesFilesAgainOnceThereIsRoom) {
+  flush("a");
+  const std::uint64_t before = files_->used_bytes();
+  flush("b");
+  const std::uint64_t needed = files_->used_bytes() - before;
+  int failed = 0;
+  for (std::uint64_t missing = 1; missing < 400; missing += 20) {
+    SCOPED_TRACE(missing);
+    files_->set_capacity(files_->used_bytes() + needed - missing);
+    if (!try_to_flush("c")) ++failed;
+    files_->heal();
+    Result<void> outcome = try_to_flush("d");
+    for (int i = 0; i < 1000 && !outcome; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      outcome = try_to_flush("d");
+    }
+    ASSERT_TRUE(outcome) << outcome.error().message;
+  }
+  EXPECT_GT(failed, 10);  // not each: merges make room meanwhile
 }
 
 // Keys of series with many tags and wide uids, which are alike for long.
