@@ -74,18 +74,11 @@ Result<std::unique_ptr<ChunkFile>> ChunkDb::removals(FileFor purpose, BytesView 
   TRY(std::unique_ptr<ChunkFile> file, new_file(purpose));
   Cursor cursor(*db_, over(family_of(purpose), nullptr), nullptr, Bytes(begin), Bytes(end));
   Bytes from(begin);
-  for (cursor.seek(from);;) {
-    if (cursor.valid()) {
-      TRY_VOID(file->remove(cursor.key()));
-      from = cursor.key();
-      cursor.next();
-      continue;
-    }
-    const Result<void> status = cursor.status();
-    if (status) return file;
-    if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
-    TRY(const bool more, cursor.seek_behind_damage(from));
+  for (cursor.seek(from);; cursor.next()) {
+    TRY(const bool more, cursor.pass_damage(from));
     if (!more) return file;
+    TRY_VOID(file->remove(cursor.key()));
+    from = cursor.key();
   }
 }
 

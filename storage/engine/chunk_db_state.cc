@@ -136,19 +136,13 @@ Result<std::map<Bytes, Bytes>> ChunkDb::readable_numbers() const {
   numbers.emplace(kLastExpiryKey, long_ago);
   Cursor cursor(*db_, over(state_, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'));
   Bytes from;
-  for (cursor.seek(from);;) {
-    if (!cursor.valid()) {
-      const Result<void> status = cursor.status();
-      if (status) return numbers;
-      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
-      TRY(const bool more, cursor.seek_behind_damage(from));
-      if (!more) return numbers;
-    }
+  for (cursor.seek(from);; cursor.next()) {
+    TRY(const bool more, cursor.pass_damage(from));
+    if (!more) return numbers;
     from = cursor.key();
     const bool is_number =
         from != kStateKey && from != kSummariesKey && !BytesView(from).starts_with(kUnsealedPrefix);
     if (is_number) numbers[from] = Bytes(cursor.value());
-    cursor.next();
   }
 }
 
@@ -164,19 +158,11 @@ Result<ChunkDb::State> ChunkDb::state_of_cells() const {
   for (rocksdb::ColumnFamilyHandle* const family : {chunks_, late_}) {
     Cursor cursor(*db_, over(family, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'));
     Bytes from;
-    cursor.seek(from);
-    for (;;) {
-      if (cursor.valid()) {
-        add(cursor.key());
-        from = cursor.key();
-        cursor.next();
-        continue;
-      }
-      const Result<void> status = cursor.status();
-      if (status) break;
-      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
-      TRY(const bool more, cursor.seek_behind_damage(from));
+    for (cursor.seek(from);; cursor.next()) {
+      TRY(const bool more, cursor.pass_damage(from));
       if (!more) break;
+      add(cursor.key());
+      from = cursor.key();
     }
     rocksdb::ColumnFamilyMetaData meta;
     db_->GetColumnFamilyMetaData(family, &meta);

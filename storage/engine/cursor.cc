@@ -178,6 +178,15 @@ Result<bool> Cursor::seek_behind_damage(BytesView from) {
   return valid();
 }
 
+Result<bool> Cursor::pass_damage(BytesView from, bool* met) {
+  if (valid()) return true;
+  const Result<void> found = status();
+  if (found) return false;
+  if (found.error().code != Errc::kCorruption) return std::unexpected(found.error());
+  if (met != nullptr) *met = true;
+  return seek_behind_damage(from);
+}
+
 Result<bool> Cursor::can_read(BytesView key) {
   seek(key);
   const Result<void> found = outcome();

@@ -41,6 +41,9 @@ class Cursor {
   // After status() said kCorruption: at the first cell above `from` in front of which nothing is
   // damaged any more. False where there is none: then status() may still tell of damage.
   Result<bool> seek_behind_damage(BytesView from);
+  // Whether there is a cell where it is, or behind damage that it is in front of: then it goes
+  // there, as seek_behind_damage(), and `met` is set.
+  Result<bool> pass_damage(BytesView from, bool* met = nullptr);
   // What comes has nothing to do with what came.
   void forget() { sought_.clear(); }
   // Also false where either of the families cannot be read here: see status().

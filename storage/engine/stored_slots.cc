@@ -11,14 +11,8 @@ Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::
   Cursor& cursor = view.chunks();
   Bytes from = place_prefix({.shard = shard, .slot = 0});
   for (cursor.seek(from);;) {
-    if (!cursor.valid()) {
-      const Result<void> status = cursor.status();
-      if (status) break;
-      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
-      stored.damaged = true;
-      TRY(const bool more, cursor.seek_behind_damage(from));
-      if (!more) break;
-    }
+    TRY(const bool more, cursor.pass_damage(from, &stored.damaged));
+    if (!more) break;
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));
     const std::uint32_t slot = key.place.slot;
     found.emplace(slot, StoredSlot{.number = slot, .generation = key.cell.generation});
