@@ -3,16 +3,11 @@
 #include <algorithm>
 
 #include "storage/schema/annotation_cell.h"
-#include "storage/schema/opentsdb_layout.h"
-#include "storage/schema/plain_cells.h"
 
 namespace halite::storage {
 
 CellBlockScan::CellBlockScan(const RowLayout& layout, std::unique_ptr<RowScan> rows, bool notes)
-    : layout_(layout),
-      opentsdb_(dynamic_cast<const OpentsdbLayout*>(&layout) != nullptr),
-      rows_(std::move(rows)),
-      notes_(notes) {}
+    : layout_(layout), rows_(std::move(rows)), notes_(notes) {}
 
 Task<std::vector<Block>> CellBlockScan::next() {
   std::vector<Block> blocks;
@@ -24,16 +19,10 @@ Task<std::vector<Block>> CellBlockScan::next() {
   co_return blocks;
 }
 
-Result<void> CellBlockScan::read_points(const WantedRow& row) {
-  points_.clear();
-  // The same points for less, of rows that are as nearly all are.
-  if (opentsdb_ && read_plain_cells(row.id.bucket * 1000, row.cells, row.times, points_)) return {};
-  return layout_.decode(row.id, owned_cells(row, cells_), row.times, points_);
-}
-
 Result<void> CellBlockScan::decode(const WantedRow& row, std::vector<Block>& blocks) {
   if (row.first_piece) row_had_block_ = false;
-  TRY_VOID(read_points(row));
+  points_.clear();
+  TRY_VOID(layout_.decode(row.id, row.cells, row.times, points_));
   const std::size_t count = points_.times.size();
   const std::size_t blocks_before = blocks.size();
   for (std::size_t begin = 0; begin < count; begin += kBlockPointsMax) {

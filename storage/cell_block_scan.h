@@ -19,14 +19,11 @@ class CellBlockScan final : public BlockScan {
 
  private:
   Result<void> decode(const WantedRow& row, std::vector<Block>& blocks);
-  Result<void> read_points(const WantedRow& row);
 
   const RowLayout& layout_;
-  const bool opentsdb_;  // the layout
   const std::unique_ptr<RowScan> rows_;
   const bool notes_;
   RowPoints points_;            // of the row at hand; kept for its memory
-  std::vector<Cell> cells_;     // and its cells, where they have to be copied
   bool row_had_block_ = false;  // the row whose pieces are coming
 };
 

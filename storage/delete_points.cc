@@ -32,22 +32,22 @@ struct RowPlan {
   std::vector<SharedColumn> shared;
 };
 
-Result<RowPlan> plan(const RowLayout& layout, Family family, const WantedRow& row,
-                     const std::vector<Cell>& cells) {
+Result<RowPlan> plan(const RowLayout& layout, Family family, const WantedRow& row) {
   RowPlan plan;
   RowPoints points;
-  std::vector<Cell> one(1);
-  for (const Cell& cell : cells) {
-    one.front() = cell;
+  for (const CellRef& cell : row.cells) {
     points.clear();
-    TRY_VOID(layout.decode(row.id, one, kAllTimes, points));
+    TRY_VOID(layout.decode(row.id, {&cell, 1}, kAllTimes, points));
     const bool any = std::ranges::any_of(
         points.times, [&row](TimestampMs time) { return contains(row.times, time); });
     if (!any) continue;
     if (points.times.size() == 1 && cell.qualifier != kAppendQualifier) {
-      plan.alone.push_back(Column{family, cell.qualifier});
+      plan.alone.push_back(Column{family, Bytes(cell.qualifier)});
     } else {
-      plan.shared.push_back({Bytes(row.key), row.id, row.times, cell});
+      plan.shared.push_back({Bytes(row.key),
+                             row.id,
+                             row.times,
+                             {Bytes(cell.qualifier), Bytes(cell.value), cell.time}});
     }
   }
   return plan;
@@ -59,8 +59,7 @@ Result<RowPlan> plan(const RowLayout& layout, Family family, const WantedRow& ro
 Result<std::optional<std::vector<CellWrite>>> survivors(const RowLayout& layout, Family family,
                                                         const SharedColumn& column) {
   RowPoints points;
-  const std::vector<Cell> one(1, column.held);
-  TRY_VOID(layout.decode(column.id, one, kAllTimes, points));
+  TRY_VOID(layout.decode(column.id, as_refs({&column.held, 1}), kAllTimes, points));
   const bool appended = column.held.qualifier == kAppendQualifier;
   std::vector<CellWrite> cells;
   bool any_goes = false;
@@ -121,7 +120,6 @@ Task<std::uint64_t> delete_points(const RowSource& source,
                                   std::uint32_t shard) {
   RowScan scan(source, std::move(selection), range, shard);
   std::uint64_t deleted = 0;
-  std::vector<Cell> scratch;
   for (;;) {
     CO_TRY(const std::vector<WantedRow> rows, co_await scan.next());
     if (rows.empty()) co_return deleted;
@@ -129,9 +127,8 @@ Task<std::uint64_t> delete_points(const RowSource& source,
     std::vector<Task<void>> columns;
     for (const WantedRow& row : rows) {
       RowPoints points;
-      const std::vector<Cell>& cells = owned_cells(row, scratch);
-      CO_TRY_VOID(source.layout.decode(row.id, cells, row.times, points));
-      CO_TRY(RowPlan planned, plan(source.layout, source.family, row, cells));
+      CO_TRY_VOID(source.layout.decode(row.id, row.cells, row.times, points));
+      CO_TRY(RowPlan planned, plan(source.layout, source.family, row));
       deleted += points.times.size();
       if (!planned.alone.empty()) writes.push_back({Bytes(row.key), {}, std::move(planned.alone)});
       for (SharedColumn& column : planned.shared) {

@@ -99,11 +99,11 @@ class Sample {
   }
 
   Result<void> add(const Row& row, const BucketScan& bucket) {
-    std::vector<Cell> cells;
+    std::vector<CellRef> cells;
     for (const Cell& cell : row.cells) {
       if (cell.qualifier < bucket.qualifier_begin) continue;
       if (!bucket.qualifier_end.empty() && cell.qualifier >= bucket.qualifier_end) continue;
-      cells.push_back(cell);
+      cells.push_back({cell.qualifier, cell.value, cell.time});
       bytes_ += kCellBytes + row.key.size() + cell.qualifier.size() + cell.value.size();
     }
     cells_ += row.cells.size();

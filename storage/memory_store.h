@@ -15,7 +15,9 @@
 
 namespace halite::storage {
 
+namespace memory {
 class MemoryTable;
+}  // namespace memory
 
 class MemoryStore final : public WideColumnStore {
  public:
@@ -30,7 +32,7 @@ class MemoryStore final : public WideColumnStore {
 
   HybridClock clock_;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<MemoryTable>> tables_;  // guarded by mutex_
+  std::map<std::string, std::shared_ptr<memory::MemoryTable>> tables_;  // guarded by mutex_
 };
 
 }  // namespace halite::storage

@@ -10,10 +10,9 @@
 
 #include "common/bytes.h"
 #include "common/clock.h"
+#include "storage/wide_column.h"
 
 namespace halite::storage {
-
-struct Cell;
 
 // A cell that somebody else keeps.
 struct CellRef {
@@ -22,11 +21,18 @@ struct CellRef {
   TimestampMs time = 0;
 };
 
+// The same cells, as long as they stay where they are.
+[[nodiscard]] inline std::vector<CellRef> as_refs(std::span<const Cell> cells) {
+  std::vector<CellRef> refs;
+  refs.reserve(cells.size());
+  for (const Cell& cell : cells) refs.push_back({cell.qualifier, cell.value, cell.time});
+  return refs;
+}
+
 struct RowRef {
   BytesView key;
   std::size_t begin = 0;  // its cells, in PackedRows::cells
   std::size_t end = 0;
-  const std::vector<Cell>* owned = nullptr;  // the same cells, where they are kept in this form
 };
 
 struct PackedRows {

@@ -15,7 +15,7 @@ PackedRows pack(std::vector<Row> rows) {
     for (const Cell& cell : row.cells) {
       packed.cells.push_back({cell.qualifier, cell.value, cell.time});
     }
-    packed.rows.push_back({row.key, begin, packed.cells.size(), &row.cells});
+    packed.rows.push_back({row.key, begin, packed.cells.size()});
   }
   packed.bytes = std::move(kept);
   return packed;

@@ -37,10 +37,9 @@ Task<std::vector<Block>> RollupBlockScan::next() {
 Result<bool> RollupBlockScan::read(const WantedRow& row) {
   values_.clear();
   counts_.clear();
-  const std::vector<Cell>& cells = owned_cells(row, cells_);
-  TRY_VOID(values_layout_.decode(row.id, cells, kAllTimes, values_));
+  TRY_VOID(values_layout_.decode(row.id, row.cells, kAllTimes, values_));
   if (counts_layout_ != nullptr) {
-    TRY_VOID(counts_layout_->decode(row.id, cells, kAllTimes, counts_));
+    TRY_VOID(counts_layout_->decode(row.id, row.cells, kAllTimes, counts_));
   }
   return !values_.times.empty() || !counts_.times.empty();
 }

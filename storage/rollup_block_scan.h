@@ -27,7 +27,6 @@ class RollupBlockScan final : public BlockScan {
   const std::unique_ptr<RowScan> rows_;
   RowPoints values_;  // of the row at hand; kept for their memory
   RowPoints counts_;
-  std::vector<Cell> cells_;  // the row's, where they have to be copied
 };
 
 }  // namespace halite::storage

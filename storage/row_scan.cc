@@ -1,12 +1,8 @@
 #include "storage/row_scan.h"
 
 #include <algorithm>
-#include <mutex>
 #include <span>
 #include <utility>
-
-#include <boost/unordered/unordered_flat_map.hpp>
-#include <xxhash.h>
 
 #include "storage/schema/annotation_cell.h"
 
@@ -17,12 +13,6 @@ namespace {
 constexpr int kEmptyStepsMax = 4;
 // Row ranges that are prepared at a time when rows are asked for by key.
 constexpr std::size_t kExactRanges = 4096;
-
-struct BytesHash {
-  using is_transparent = void;
-  using is_avalanching = void;
-  std::size_t operator()(BytesView bytes) const { return XXH3_64bits(bytes.data(), bytes.size()); }
-};
 
 const Bytes& begin_of(const RowScanStep& step) { return step.spec.ranges.front().begin; }
 
@@ -58,89 +48,17 @@ std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
   return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
 }
 
-const std::vector<Cell>& owned_cells(const WantedRow& row, std::vector<Cell>& scratch) {
-  if (row.owned != nullptr) return *row.owned;
-  scratch.clear();
-  scratch.reserve(row.cells.size());
-  for (const CellRef& cell : row.cells) {
-    scratch.push_back({Bytes(cell.qualifier), Bytes(cell.value), cell.time});
-  }
-  return scratch;
-}
-
-// Which tsuids are wanted, each decided once. The store asks by row key, from its own threads.
-class RowScan::Verdicts final : public RowFilter {
- public:
-  enum class Verdict : std::uint8_t { kUnknown, kUnwanted, kWanted };
-
-  Verdicts(const RowSource& source, std::shared_ptr<const RowSelection> selection)
-      : source_(source), selection_(std::move(selection)) {}
-
-  // Called before any row is asked about.
-  void narrow(SeriesChoice choice) {
-    if (choice.only) std::ranges::sort(*choice.only);
-    std::ranges::sort(choice.except);
-    choice_ = std::move(choice);
-  }
-
-  [[nodiscard]] bool matches(BytesView row) const override {
-    const Result<RowId> id = source_.layout.parse_row(row);
-    if (!id) return true;  // the scan reports it
-    SeriesId series = 0;
-    return verdict(id->tsuid, series) != Verdict::kUnwanted;
-  }
-
-  // kUnknown: the series is not in memory yet.
-  [[nodiscard]] Verdict verdict(const Bytes& tsuid, SeriesId& series) const {
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = verdicts_.find(tsuid);
-      if (found != verdicts_.end()) {
-        series = found->second.series;
-        return found->second.wanted ? Verdict::kWanted : Verdict::kUnwanted;
-      }
-    }
-    const std::optional<SeriesId> id = source_.registry.table().find(tsuid);
-    if (!id) return Verdict::kUnknown;
-    const bool wanted = decide(*id);
-    series = *id;
-    const std::lock_guard lock(mutex_);
-    verdicts_.emplace(tsuid, Decided{*id, wanted});
-    return wanted ? Verdict::kWanted : Verdict::kUnwanted;
-  }
-
- private:
-  [[nodiscard]] bool decide(SeriesId id) const {
-    if (std::ranges::binary_search(choice_.except, id)) return false;
-    if (choice_.only) return std::ranges::binary_search(*choice_.only, id);
-    return selection_->matches(source_.registry.table().at(id));
-  }
-
-  struct Decided {
-    SeriesId series = 0;
-    bool wanted = false;
-  };
-
-  const RowSource& source_;
-  const std::shared_ptr<const RowSelection> selection_;
-  SeriesChoice choice_;  // sorted; set before use
-  mutable std::mutex mutex_;
-  mutable boost::unordered_flat_map<Bytes, Decided, BytesHash, std::equal_to<>>
-      verdicts_;  // guarded by mutex_
-};
-
 RowScan::RowScan(const RowSource& source, std::shared_ptr<const RowSelection> selection,
-                 TimeRange range, std::uint32_t shard, SeriesChoice choice)
+                 TimeRange range, std::uint32_t shard, const SeriesChoice& choice)
     : source_(source),
       selection_(std::move(selection)),
       range_(range),
-      verdicts_(std::make_shared<Verdicts>(source, selection_)) {
-  plan(shard, std::move(choice));
+      verdicts_(std::make_shared<SeriesVerdicts>(source.layout, source.registry, selection_,
+                                                 choice.only, choice.except)) {
+  plan(shard, choice);
 }
 
-RowScan::~RowScan() = default;
-
-void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
+void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
   const RowScanOptions& options = source_.options;
   const SeriesTable& table = source_.registry.table();
   std::vector<Bytes> wanted;
@@ -173,8 +91,6 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
       for (const SeriesId id : ours) wanted.push_back(table.at(id).tsuid);
     }
   }
-  const PairSpan pairs = std::move(choice.pairs);
-  verdicts_->narrow(std::move(choice));
   if (all_known && wanted_total == 0) return;
   const std::size_t rows = rows_in(range_, source_.layout.bucket_span_ms());
   if (all_known && wanted_total <= options.exact_series_max && wanted_total < metric_total / 2 &&
@@ -183,7 +99,7 @@ void RowScan::plan(std::uint32_t shard, SeriesChoice choice) {
     exact_ = std::move(wanted);
     return;
   }
-  set_steps(buckets_of(shard, pairs));
+  set_steps(buckets_of(shard, choice.pairs));
   const auto hint = hint_for(wanted_total, metric_total);
   for (RowScanStep& step : steps_) {
     step.spec.rows = verdicts_;
@@ -363,21 +279,20 @@ Result<void> RowScan::take(std::size_t at, std::vector<WantedRow>& out) {
   if (!open_ || row.key != open_->key) {
     finish_row(out);
     SeriesId series = 0;
-    skipping_ = verdicts_->verdict(ids_[at].tsuid, series) != Verdicts::Verdict::kWanted;
+    skipping_ = verdicts_->verdict(ids_[at].tsuid, series) != SeriesVerdicts::Verdict::kWanted;
     if (skipping_) {
       skipped_key_ = row.key;
       return {};
     }
     if (!may_go_on) {
-      out.push_back({series, std::move(ids_[at]), row.key, cells, row.owned, times_});
+      out.push_back({series, std::move(ids_[at]), row.key, cells, times_});
       return check_size(row.key, cells.size());
     }
     open_ = OpenRow{series, std::move(ids_[at]), Bytes(row.key), times_, true, {}, {}};
   }
   if (in_pieces) {
     // Such a row may be of any length.
-    out.push_back(
-        {open_->series, open_->id, row.key, cells, row.owned, times_, open_->first_piece, false});
+    out.push_back({open_->series, open_->id, row.key, cells, times_, open_->first_piece, false});
     open_->first_piece = false;
     return check_size(row.key, cells.size());
   }
@@ -399,12 +314,9 @@ void RowScan::finish_row(std::vector<WantedRow>& out) {
   if (!open_) return;
   given_ = std::move(open_);
   open_.reset();
-  given_->refs.reserve(given_->cells.size());
-  for (const Cell& cell : given_->cells) {
-    given_->refs.push_back({cell.qualifier, cell.value, cell.time});
-  }
-  out.push_back({given_->series, given_->id, given_->key, given_->refs, &given_->cells,
-                 given_->times, given_->first_piece, true});
+  given_->refs = as_refs(given_->cells);
+  out.push_back({given_->series, given_->id, given_->key, given_->refs, given_->times,
+                 given_->first_piece, true});
 }
 
 }  // namespace halite::storage

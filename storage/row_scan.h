@@ -18,6 +18,7 @@
 #include "storage/row_selection.h"
 #include "storage/schema/row_layout.h"
 #include "storage/series_registry.h"
+#include "storage/series_verdicts.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
@@ -61,15 +62,10 @@ struct WantedRow {
   RowId id;
   BytesView key;
   std::span<const CellRef> cells;  // all of the row that were asked for, or a piece of them
-  const std::vector<Cell>* owned = nullptr;  // the same, where they are kept in this form
-  TimeRange times;                           // what of the asked range counts here
+  TimeRange times;                 // what of the asked range counts here
   bool first_piece = true;
   bool last_piece = true;
 };
-
-// The row's cells, in `scratch` where they are kept in no other form.
-[[nodiscard]] const std::vector<Cell>& owned_cells(const WantedRow& row,
-                                                   std::vector<Cell>& scratch);
 
 // The rows a series has in a range, about.
 [[nodiscard]] std::size_t rows_in(TimeRange range, std::int64_t span_ms);
@@ -97,16 +93,13 @@ class RowScan {
  public:
   // Of the series that the selection wants in the shard, those of the choice.
   RowScan(const RowSource& source, std::shared_ptr<const RowSelection> selection, TimeRange range,
-          std::uint32_t shard, SeriesChoice choice = {});
-  ~RowScan();
+          std::uint32_t shard, const SeriesChoice& choice = {});
 
   // Some rows; none when the shard is finished.
   Task<std::vector<WantedRow>> next();
 
  private:
-  class Verdicts;
-
-  void plan(std::uint32_t shard, SeriesChoice choice);
+  void plan(std::uint32_t shard, const SeriesChoice& choice);
   // What to tell of the rows of a walk; null: nothing that would save much.
   [[nodiscard]] std::shared_ptr<const ScanHint> hint_for(std::size_t wanted,
                                                          std::size_t of_metric) const;
@@ -124,7 +117,7 @@ class RowScan {
   const RowSource& source_;
   const std::shared_ptr<const RowSelection> selection_;
   const TimeRange range_;
-  std::shared_ptr<Verdicts> verdicts_;
+  std::shared_ptr<SeriesVerdicts> verdicts_;
 
   std::vector<Bytes> exact_;        // tsuids still to be asked for by key, last first
   bool ascending_ = true;           // the steps' keys

@@ -17,7 +17,7 @@ std::string shown(BytesView bytes) {
 
 }  // namespace
 
-std::unexpected<Error> corrupt_cell(BytesView row_key, const Cell& cell, std::string_view what) {
+std::unexpected<Error> corrupt_cell(BytesView row_key, const CellRef& cell, std::string_view what) {
   return fail(Errc::kCorruption, fmt::format("row {} qualifier {}: {}: value {}", to_hex(row_key),
                                              shown(cell.qualifier), what, shown(cell.value)));
 }

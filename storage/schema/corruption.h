@@ -5,12 +5,12 @@
 
 #include "common/bytes.h"
 #include "common/result.h"
-#include "storage/wide_column.h"
+#include "storage/packed_rows.h"
 
 namespace halite::storage {
 
 // kCorruption: "row 00.. qualifier 00..: <what>: value 00.." with the beginnings of long values.
-[[nodiscard]] std::unexpected<Error> corrupt_cell(BytesView row_key, const Cell& cell,
+[[nodiscard]] std::unexpected<Error> corrupt_cell(BytesView row_key, const CellRef& cell,
                                                   std::string_view what);
 
 }  // namespace halite::storage

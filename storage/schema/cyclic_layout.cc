@@ -169,14 +169,14 @@ Result<RowId> CyclicLayout::parse_row(BytesView row) const {
   return id;
 }
 
-Result<void> CyclicLayout::decode(const RowId& row, const std::vector<Cell>& cells, TimeRange range,
+Result<void> CyclicLayout::decode(const RowId& row, std::span<const CellRef> cells, TimeRange range,
                                   RowPoints& out) const {
-  const auto corrupt = [&](const Cell& cell, std::string_view what) {
+  const auto corrupt = [&](const CellRef& cell, std::string_view what) {
     return corrupt_cell(key(row.salt, static_cast<std::uint32_t>(row.bucket), row.tsuid), cell,
                         what);
   };
   PointMerge merge(out);
-  for (const Cell& cell : cells) {
+  for (const CellRef& cell : cells) {
     const std::size_t size = cell.qualifier.size();
     if (size != kPointQualifierBytes || cell.qualifier[4] != kPointKind) {
       return corrupt(cell, "no cell has this qualifier");

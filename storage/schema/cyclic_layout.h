@@ -65,7 +65,7 @@ class CyclicLayout final : public RowLayout {
   [[nodiscard]] std::vector<BucketScan> series_buckets(BytesView tsuid, TimeRange range,
                                                        TimestampMs now) const override;
   [[nodiscard]] Result<RowId> parse_row(BytesView row) const override;
-  [[nodiscard]] Result<void> decode(const RowId& row, const std::vector<Cell>& cells,
+  [[nodiscard]] Result<void> decode(const RowId& row, std::span<const CellRef> cells,
                                     TimeRange range, RowPoints& out) const override;
   [[nodiscard]] bool pieces_in_time_order() const override { return true; }
   [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;

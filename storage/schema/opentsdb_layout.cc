@@ -8,6 +8,7 @@
 #include "common/check.h"
 #include "storage/schema/column.h"
 #include "storage/schema/corruption.h"
+#include "storage/schema/plain_cells.h"
 #include "storage/schema/point_merge.h"
 #include "storage/schema/salt.h"
 #include "storage/schema/tsuid.h"
@@ -159,11 +160,12 @@ Result<RowId> OpentsdbLayout::parse_row(BytesView row) const {
   return id;
 }
 
-Result<void> OpentsdbLayout::decode(const RowId& row, const std::vector<Cell>& cells,
+Result<void> OpentsdbLayout::decode(const RowId& row, std::span<const CellRef> cells,
                                     TimeRange range, RowPoints& out) const {
   const TimestampMs base_ms = row.bucket * 1000;
+  if (read_plain_cells(base_ms, cells, range, out)) return {};
   PointMerge merge(out);
-  for (const Cell& cell : cells) {
+  for (const CellRef& cell : cells) {
     auto reader = ColumnReader::open(cell.qualifier, cell.value);
     if (!reader) continue;
     ColumnPoint point;

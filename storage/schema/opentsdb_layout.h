@@ -46,7 +46,7 @@ class OpentsdbLayout final : public RowLayout {
   [[nodiscard]] std::vector<BucketScan> series_buckets(BytesView tsuid, TimeRange range,
                                                        TimestampMs now) const override;
   [[nodiscard]] Result<RowId> parse_row(BytesView row) const override;
-  [[nodiscard]] Result<void> decode(const RowId& row, const std::vector<Cell>& cells,
+  [[nodiscard]] Result<void> decode(const RowId& row, std::span<const CellRef> cells,
                                     TimeRange range, RowPoints& out) const override;
   [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;
 

@@ -69,10 +69,10 @@ std::vector<BucketScan> RollupLayout::series_buckets(BytesView tsuid, TimeRange 
   return scans;
 }
 
-Result<void> RollupLayout::decode(const RowId& row, const std::vector<Cell>& cells, TimeRange range,
+Result<void> RollupLayout::decode(const RowId& row, std::span<const CellRef> cells, TimeRange range,
                                   RowPoints& out) const {
   PointMerge merge(out);
-  for (const Cell& cell : cells) {
+  for (const CellRef& cell : cells) {
     const auto point = read_rollup(interval_, row.bucket, cell.qualifier, cell.value);
     if (!point) continue;
     const auto* const id = std::get_if<std::uint8_t>(&point->aggregator);

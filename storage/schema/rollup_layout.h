@@ -41,7 +41,7 @@ class RollupLayout final : public RowLayout {
   [[nodiscard]] Result<RowId> parse_row(BytesView row) const override {
     return rows_->parse_row(row);
   }
-  [[nodiscard]] Result<void> decode(const RowId& row, const std::vector<Cell>& cells,
+  [[nodiscard]] Result<void> decode(const RowId& row, std::span<const CellRef> cells,
                                     TimeRange range, RowPoints& out) const override;
   // Whole seconds that fit a row, and its number in the row 12 bits.
   [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;

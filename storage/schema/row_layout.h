@@ -10,12 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "common/data_point.h"
 #include "common/result.h"
+#include "storage/packed_rows.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
@@ -93,7 +95,7 @@ class RowLayout {
   // Appends the points of `cells` (one row's, in qualifier order) that lie in `range`. Of cells
   // that hold the same time, the one with the newest cell time wins. Cells that hold no points
   // are passed over. `cells` may be a piece of a row.
-  [[nodiscard]] virtual Result<void> decode(const RowId& row, const std::vector<Cell>& cells,
+  [[nodiscard]] virtual Result<void> decode(const RowId& row, std::span<const CellRef> cells,
                                             TimeRange range, RowPoints& out) const = 0;
 
   // Whether a row's cells, in qualifier order, are in time order with no time twice: then pieces of

@@ -57,7 +57,7 @@ inline FuzzedRow fuzzed_row(const std::uint8_t* data, std::size_t size) {
 inline void check_row(const RowLayout& layout, const RowId& id, const std::vector<Cell>& cells,
                       TimeRange range) {
   RowPoints points;
-  if (const auto decoded = layout.decode(id, cells, range, points); !decoded) {
+  if (const auto decoded = layout.decode(id, as_refs(cells), range, points); !decoded) {
     if (decoded.error().code != Errc::kCorruption || decoded.error().message.empty()) std::abort();
     return;
   }
@@ -69,8 +69,9 @@ inline void check_row(const RowLayout& layout, const RowId& id, const std::vecto
     if (time < range.begin || time >= range.end) std::abort();
     if (i > 0 && points.times[i - 1] >= time) std::abort();
     const PointCell again = layout.point_cell(time, points.values[i], points.flags[i]);
+    const CellRef cell{again.qualifier, again.value, 1};
     RowPoints one;
-    if (!layout.decode(id, {{again.qualifier, again.value, 1}}, range, one)) std::abort();
+    if (!layout.decode(id, {&cell, 1}, range, one)) std::abort();
     if (one.times != std::vector{time} || one.values != std::vector{points.values[i]} ||
         one.flags != std::vector{points.flags[i]}) {
       std::abort();

@@ -198,7 +198,7 @@ Lines Questions::read(Words words) const {
   std::vector<Cell> cells;
   for (const std::string& word : words.subspan(1)) cells.push_back(cell(word));
   RowPoints found;
-  const auto decoded = layouts_.any()->decode(*row, cells, range, found);
+  const auto decoded = layouts_.any()->decode(*row, as_refs(cells), range, found);
   if (!decoded) return error(decoded.error());
   Lines lines;
   for (std::size_t i = 0; i < found.times.size(); ++i) {

@@ -134,7 +134,7 @@ TEST_P(RecordedCells, AreWhatWeWriteAndRead) {
     }
     if (!recording.rollups.empty()) continue;  // no points in these rows
     RowPoints points;
-    const auto decoded = layout.decode(*id, cells, {0, TimestampMs{1} << 60}, points);
+    const auto decoded = layout.decode(*id, as_refs(cells), {0, TimestampMs{1} << 60}, points);
     ASSERT_TRUE(decoded) << decoded.error().message;
     for (std::size_t i = 0; i < points.times.size(); ++i) {
       read[id->tsuid][points.times[i]] = {points.values[i], (points.flags[i] & kFloat) != 0};

@@ -141,8 +141,8 @@ TEST(CyclicLayout, DamageNamesTheRowAndTheCell) {
   const RowId row = layout->parse_row(hex("0000000006000001000001000001")).value();
   const auto message = [&](std::string_view qualifier, std::string_view value) {
     RowPoints points;
-    const auto result =
-        layout->decode(row, {{hex(qualifier), hex(value), 1}}, {0, 20000 * kDayMs}, points);
+    const Cell cell{hex(qualifier), hex(value), 1};
+    const auto result = layout->decode(row, as_refs({&cell, 1}), {0, 20000 * kDayMs}, points);
     return result ? "" : result.error().message;
   };
   EXPECT_EQ(message("00003D5A0000003039", "0001"), "");
@@ -195,7 +195,7 @@ class Hoard {
         }
         const RowId id = layout_.parse_row(row->first).value();
         RowPoints points;
-        ASSERT_TRUE(layout_.decode(id, cells, scan.times, points));
+        ASSERT_TRUE(layout_.decode(id, as_refs(cells), scan.times, points));
         auto& series = into[id.tsuid];
         for (std::size_t i = 0; i < points.times.size(); ++i) {
           EXPECT_TRUE(series.empty() || series.rbegin()->first < points.times[i]) << "out of order";
@@ -304,7 +304,8 @@ TEST(CyclicLayout, RandomShapesComeBack) {
     EXPECT_LE(scans[0].qualifier_begin, cell.qualifier);
     EXPECT_LT(cell.qualifier, scans[0].qualifier_end);
     RowPoints points;
-    ASSERT_TRUE(layout.decode(row, {{cell.qualifier, cell.value, 1}}, scans[0].times, points));
+    const CellRef held{cell.qualifier, cell.value, 1};
+    ASSERT_TRUE(layout.decode(row, {&held, 1}, scans[0].times, points));
     EXPECT_EQ(points.times, std::vector<TimestampMs>{time});
     EXPECT_EQ(points.values, std::vector<ValueBits>{value});
     EXPECT_EQ(points.flags, std::vector<std::uint8_t>{kFloat | kMillis});

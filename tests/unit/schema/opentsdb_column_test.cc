@@ -21,7 +21,7 @@ std::string decoded(const std::vector<Cell>& cells, TimeRange range = {0, kBase 
   const auto layout = OpentsdbLayout::make({}).value();
   const RowId row = layout->parse_row(hex("00000150E22700000001000001")).value();
   RowPoints points;
-  const auto result = layout->decode(row, cells, range, points);
+  const auto result = layout->decode(row, as_refs(cells), range, points);
   if (!result) {
     EXPECT_EQ(result.error().code, Errc::kCorruption);
     return result.error().message;
@@ -138,7 +138,7 @@ TEST(OpentsdbColumns, CompactingAndReadingBack) {
     for (const Cell& cell :
          {Cell{one.qualifier, one.value, 1}, Cell{Bytes(kAppendQualifier), appended, 1}}) {
       RowPoints read;
-      ASSERT_TRUE(layout->decode(row, {cell}, {0, kBase * 2}, read));
+      ASSERT_TRUE(layout->decode(row, as_refs({&cell, 1}), {0, kBase * 2}, read));
       EXPECT_EQ(read.times, points.times);
       EXPECT_EQ(read.values, points.values);
       EXPECT_EQ(read.flags, points.flags);

@@ -154,7 +154,7 @@ TEST(OpentsdbLayout, RandomPointsComeBack) {
             std::vector<Cell> cells;
             for (const auto& [qualifier, cell] : row->second) cells.push_back(cell);
             RowPoints points;
-            ASSERT_TRUE(schema->decode(id, cells, scan.times, points));
+            ASSERT_TRUE(schema->decode(id, as_refs(cells), scan.times, points));
             for (std::size_t i = 0; i < points.times.size(); ++i) {
               auto& series = into[id.tsuid];
               EXPECT_TRUE(series.empty() || series.rbegin()->first < points.times[i]);
