@@ -1,5 +1,7 @@
 #include "web/json_out.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -15,6 +17,8 @@ namespace halite::web {
 namespace {
 
 constexpr std::size_t kPieceBytes = 64 << 10;
+// A point's brackets, quotes and commas, its time, its value: a double's text is the longest.
+constexpr std::size_t kPointBytesMax = 8 + TimeText::kBytesMax + kJavaDoubleBytesMax;
 
 void append_bool(std::string& to, bool value) { to += value ? "true" : "false"; }
 
@@ -270,31 +274,40 @@ void AnswerSource::some_points(std::string& to) {
   while (point_ < series.times.size() && to.size() < enough) point(to, series, point_++);
 }
 
+// One after the other in a few bytes of their own: a million points should cost what their digits
+// do.
 void AnswerSource::point(std::string& to, const query::AnswerSeries& series, std::size_t i) {
   const query::Question& question = answer_->question;
-  const double value = series.floats[i] ? as_double(series.values[i]) : 0;
-  if (format_.plain_numbers && !std::isfinite(value)) return;
-  if (any_point_) to += ',';
+  if (format_.plain_numbers && series.floats[i] && !std::isfinite(as_double(series.values[i]))) {
+    return;
+  }
+  std::array<char, kPointBytesMax> text;
+  char* end = text.data();
+  if (any_point_) *end++ = ',';
   any_point_ = true;
-  const std::int64_t time = question.ms_resolution ? series.times[i] : series.times[i] / 1000;
-  to += question.arrays ? '[' : '"';
-  const fmt::format_int time_text(time);
-  to.append(time_text.data(), time_text.size());
-  to += question.arrays ? "," : "\":";
+  *end++ = question.arrays ? '[' : '"';
+  end = times_.write(end, question.ms_resolution ? series.times[i] : series.times[i] / 1000);
+  if (!question.arrays) *end++ = '"';
+  *end++ = question.arrays ? ',' : ':';
+  end = write_value(end, series, i);
+  if (question.arrays) *end++ = ']';
+  to.append(text.data(), end);
+}
+
+char* AnswerSource::write_value(char* to, const query::AnswerSeries& series, std::size_t i) const {
   if (!series.floats[i]) {
     const fmt::format_int text(as_integer(series.values[i]));
-    to.append(text.data(), text.size());
-  } else if (std::isfinite(value)) {
-    append_java_double(to, value);
-  } else {
-    const auto& downsample = question.queries[series.query_index].downsample;
-    if (std::isnan(value) && downsample && downsample->fill == query::FillPolicy::kNull) {
-      to += "null";
-    } else {
-      to += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-    }
+    return std::copy(text.data(), text.data() + text.size(), to);
   }
-  if (question.arrays) to += ']';
+  const double value = as_double(series.values[i]);
+  if (std::isfinite(value)) return write_java_double(to, value);
+  const auto& downsample = answer_->question.queries[series.query_index].downsample;
+  const bool null = std::isnan(value) && downsample && downsample->fill == query::FillPolicy::kNull;
+  const std::string_view text = null                ? "null"
+                                : std::isnan(value) ? "\"NaN\""
+                                : value > 0         ? "\"Infinity\""
+                                                    : "\"-Infinity\"";
+  return std::ranges::copy(text, to).out;
 }
 
 void AnswerSource::end_series(std::string& to) {

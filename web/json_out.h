@@ -11,6 +11,7 @@
 
 #include "query/engine.h"
 #include "web/http_message.h"
+#include "web/time_text.h"
 
 namespace halite::web {
 
@@ -28,6 +29,7 @@ class AnswerSource final : public BodySource {
   void some_points(std::string& to);
   void end_series(std::string& to);
   void point(std::string& to, const query::AnswerSeries& series, std::size_t i);
+  char* write_value(char* to, const query::AnswerSeries& series, std::size_t i) const;
 
   std::shared_ptr<const query::Answer> answer_;
   AnswerFormat format_;
@@ -37,6 +39,7 @@ class AnswerSource final : public BodySource {
   bool any_point_ = false;  // of this series was written
   std::size_t series_ = 0;
   std::size_t point_ = 0;
+  TimeText times_;
 };
 
 // The "query" object of showQuery.
