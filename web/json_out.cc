@@ -258,7 +258,7 @@ void AnswerSource::begin_series(std::string& to) {
     to += ",\"annotations\":";
     append_annotations(to, series.annotations);
   }
-  if (!answer_->global_annotations.empty()) {
+  if (!answer_->global_annotations.empty() && (series_ == 0 || !format_.globals_once)) {
     to += ",\"globalAnnotations\":";
     append_annotations(to, answer_->global_annotations);
   }

@@ -17,6 +17,7 @@ namespace halite::web {
 
 struct AnswerFormat {
   bool plain_numbers = false;  // leave out what is no JSON number (Grafana cannot read the rest)
+  bool globals_once = false;   // globalAnnotations in the first series only
 };
 
 class AnswerSource final : public BodySource {
