@@ -48,6 +48,7 @@ char* write_java_number(char* to, Number value) {
   if (value >= static_cast<Number>(1e-3) && value < static_cast<Number>(1e7)) {
     if constexpr (std::is_same_v<Number, double>) {
       if (char* const written = write_few_decimals(to, value)) return written;
+      return std::to_chars(to, end, value, std::chars_format::fixed).ptr;  // no whole number
     }
     to = std::to_chars(to, end, value, std::chars_format::fixed).ptr;
     return std::string_view(begin, to).contains('.') ? to : write(to, ".0");
