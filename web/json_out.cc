@@ -9,6 +9,7 @@
 
 #include "common/bytes.h"
 #include "common/java_double.h"
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "web/query_stats.h"
 
@@ -31,9 +32,7 @@ void append_text_or_null(std::string& to, std::string_view text) {
 }
 
 void append_filters(std::string& to, const query::SubQuestion& sub) {
-  to += '[';
-  for (const query::Filter& filter : sub.filters) {
-    if (to.back() != '[') to += ',';
+  append_json_list(to, sub.filters, [&to](const query::Filter& filter) {
     to += "{\"tagk\":";
     append_json_string(to, filter.filter.key);
     to += ",\"filter\":";
@@ -43,8 +42,7 @@ void append_filters(std::string& to, const query::SubQuestion& sub) {
     to += ",\"type\":";
     append_json_string(to, storage::filter_type_name(filter.filter.type));
     to += '}';
-  }
-  to += ']';
+  });
 }
 
 // Only filters that group: {"host":"wildcard(*)"}
@@ -66,12 +64,7 @@ void append_percentiles(std::string& to, const query::SubQuestion& sub) {
     to += "null";
     return;
   }
-  to += '[';
-  for (const float percentile : sub.percentiles) {
-    if (to.back() != '[') to += ',';
-    to += java_float(percentile);
-  }
-  to += ']';
+  append_json_list(to, sub.percentiles, [&to](float one) { to += java_float(one); });
 }
 
 std::string_view usage_name(std::optional<query::RollupUsage> usage) {
@@ -101,30 +94,11 @@ void append_rate_options(std::string& to, const query::SubQuestion& sub) {
 }
 
 void append_tsuids(std::string& to, const std::vector<Bytes>& tsuids) {
-  to += '[';
-  for (const Bytes& tsuid : tsuids) {
-    if (to.back() != '[') to += ',';
-    append_json_string(to, to_hex(tsuid));
-  }
-  to += ']';
+  append_json_list(to, tsuids, [&to](const Bytes& one) { append_json_string(to, to_hex(one)); });
 }
 
 void append_annotations(std::string& to, const std::vector<storage::Annotation>& notes) {
-  to += '[';
-  for (const storage::Annotation& note : notes) {
-    if (to.back() != '[') to += ',';
-    storage::append_shown_json(to, note);
-  }
-  to += ']';
-}
-
-void append_texts(std::string& to, const std::vector<std::string>& texts) {
-  to += '[';
-  for (const std::string& text : texts) {
-    if (to.back() != '[') to += ',';
-    append_json_string(to, text);
-  }
-  to += ']';
+  append_json_list(to, notes, [&to](const auto& note) { storage::append_shown_json(to, note); });
 }
 
 std::uint64_t nans_of(const query::AnswerSeries& series) {
@@ -168,7 +142,7 @@ void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size
   if (sub.tsuid_texts.empty()) {
     to += "null";
   } else {
-    append_texts(to, sub.tsuid_texts);
+    append_json_texts(to, sub.tsuid_texts);
   }
   to += ",\"downsample\":";
   append_text_or_null(to, sub.downsample ? sub.downsample->text : std::string());
@@ -240,12 +214,8 @@ void AnswerSource::begin_series(std::string& to) {
     to += ':';
     append_json_string(to, value);
   }
-  to += "},\"aggregateTags\":[";
-  for (const std::string& key : series.aggregate_tags) {
-    if (to.back() != '[') to += ',';
-    append_json_string(to, key);
-  }
-  to += ']';
+  to += "},\"aggregateTags\":";
+  append_json_texts(to, series.aggregate_tags);
   if (question.show_query) {
     to += ",\"query\":";
     append_query_echo(to, question.queries[series.query_index], series.query_index);
