@@ -21,7 +21,8 @@ char* write(char* to, std::string_view text) { return std::ranges::copy(text, to
 // to fifteen no two decimals are the same double.
 char* write_few_decimals(char* to, double value) {
   const double scaled = value * 1e4;
-  const auto number = static_cast<std::int64_t>(scaled + 0.5);
+  const double half_up = scaled + 0.5;  // that it may round wrongly is found out below
+  const auto number = static_cast<std::int64_t>(half_up);
   // What is further off than a product's error needs no division.
   if (std::abs(scaled - static_cast<double>(number)) > 1e-3) return nullptr;
   if (static_cast<double>(number) / 1e4 != value) return nullptr;
