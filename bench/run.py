@@ -8,6 +8,7 @@ import pathlib
 import platform
 import subprocess
 
+import dashboard_bench
 import scale_bench
 import server_bench
 import stage_bench
@@ -51,7 +52,7 @@ def print_table(title, benchmarks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=("programs", "server", "scale"))
+    parser.add_argument("--only", choices=("programs", "server", "scale", "dashboard"))
     parser.add_argument("--stages", action="store_true",
                         help="only what a point costs on its way in, stage by stage")
     parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves"),
@@ -69,6 +70,8 @@ def main():
         run_programs(build, options.filter)
     if options.only in (None, "scale"):
         scale_bench.run(build, options.quick, options.part, ROOT / "docs/images")
+    if options.only in (None, "dashboard"):
+        dashboard_bench.run(str(build / "halite"), options.quick)
     if options.only in (None, "server"):
         server_bench.run(str(build / "halite"), options.store, options.quick)
 

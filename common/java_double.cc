@@ -1,57 +1,85 @@
 #include "common/java_double.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <string_view>
+#include <type_traits>
+
+#include <fmt/format.h>
 
 namespace halite {
 
 namespace {
 
+char* write(char* to, std::string_view text) { return std::ranges::copy(text, to).out; }
+
+// Of a value from 0.001 to under 10^7 with at most four decimals, as most that are measured have;
+// nullptr where it has more. Its digits need not be searched: they are at most eleven, and of up
+// to fifteen no two decimals are the same double.
+char* write_few_decimals(char* to, double value) {
+  const double scaled = value * 1e4;
+  const double half_up = scaled + 0.5;  // that it may round wrongly is found out below
+  const auto number = static_cast<std::int64_t>(half_up);
+  // What is further off than a product's error needs no division.
+  if (std::abs(scaled - static_cast<double>(number)) > 1e-3) return nullptr;
+  if (static_cast<double>(number) / 1e4 != value) return nullptr;
+  const fmt::format_int whole(number / 10'000);
+  to = write(to, {whole.data(), whole.size()});
+  auto decimals = static_cast<int>(number % 10'000);
+  *to++ = '.';
+  *to++ = static_cast<char>('0' + decimals / 1000);
+  for (int unit = 100; unit > 0 && (decimals %= unit * 10) != 0; unit /= 10) {
+    *to++ = static_cast<char>('0' + decimals / unit);
+  }
+  return to;
+}
+
 template <class Number>
-void append_java_number(std::string& to, Number value) {
-  if (std::isnan(value)) {
-    to += "NaN";
-    return;
-  }
-  if (std::signbit(value)) to += '-';
+char* write_java_number(char* to, Number value) {
+  if (std::isnan(value)) return write(to, "NaN");
+  if (std::signbit(value)) *to++ = '-';
   value = std::fabs(value);
-  if (std::isinf(value)) {
-    to += "Infinity";
-    return;
-  }
-  if (value == 0) {
-    to += "0.0";
-    return;
-  }
-  std::array<char, 32> buffer;
+  if (std::isinf(value)) return write(to, "Infinity");
+  if (value == 0) return write(to, "0.0");
+  char* const begin = to;
+  char* const end = to + kJavaDoubleBytesMax - 1;
   if (value >= static_cast<Number>(1e-3) && value < static_cast<Number>(1e7)) {
-    const auto end =
-        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed)
-            .ptr;
-    const std::string_view text(buffer.data(), end);
-    to += text;
-    if (!text.contains('.')) to += ".0";
-    return;
+    if constexpr (std::is_same_v<Number, double>) {
+      if (char* const written = write_few_decimals(to, value)) return written;
+      return std::to_chars(to, end, value, std::chars_format::fixed).ptr;  // no whole number
+    }
+    to = std::to_chars(to, end, value, std::chars_format::fixed).ptr;
+    return std::string_view(begin, to).contains('.') ? to : write(to, ".0");
   }
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                 std::chars_format::scientific)
-                       .ptr;
-  const std::string_view text(buffer.data(), end);  // "1e+07", "1.25e-08"
+  std::array<char, kJavaDoubleBytesMax> buffer;
+  const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                     std::chars_format::scientific)
+                           .ptr;
+  const std::string_view text(buffer.data(), written);  // "1e+07", "1.25e-08"
   const std::size_t e = text.find('e');
   const std::string_view digits = text.substr(0, e);
-  to += digits;
-  if (!digits.contains('.')) to += ".0";
-  to += 'E';
+  to = write(to, digits);
+  if (!digits.contains('.')) to = write(to, ".0");
+  *to++ = 'E';
   std::string_view exponent = text.substr(e + 1);
-  if (exponent.front() == '-') to += '-';
+  if (exponent.front() == '-') *to++ = '-';
   exponent.remove_prefix(1);
   if (exponent.size() == 2 && exponent.front() == '0') exponent.remove_prefix(1);
-  to += exponent;
+  return write(to, exponent);
+}
+
+template <class Number>
+void append_java_number(std::string& to, Number value) {
+  std::array<char, kJavaDoubleBytesMax> buffer;
+  to.append(buffer.data(), write_java_number(buffer.data(), value));
 }
 
 }  // namespace
+
+char* write_java_double(char* to, double value) { return write_java_number(to, value); }
 
 void append_java_double(std::string& to, double value) { append_java_number(to, value); }
 

@@ -5,9 +5,15 @@
 // prints one digit more than that.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace halite {
+
+inline constexpr std::size_t kJavaDoubleBytesMax = 32;
+
+// Writes at most kJavaDoubleBytesMax bytes, no zero behind them; returns where they end.
+char* write_java_double(char* to, double value);
 
 void append_java_double(std::string& to, double value);
 [[nodiscard]] std::string java_double(double value);

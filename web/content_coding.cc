@@ -142,38 +142,4 @@ Result<std::string> inflate_body(std::string_view body, Coding coding, std::size
   return inflate_frame(body, framed ? kZlibFrame : kNoFrame, bytes_max);
 }
 
-struct Deflater::Impl {
-  z_stream stream{};
-  ~Impl() { deflateEnd(&stream); }
-  void run(std::string_view piece, int flush, std::string& to);
-};
-
-void Deflater::Impl::run(std::string_view piece, int flush, std::string& to) {
-  stream.next_in = input_of(piece);
-  stream.avail_in = static_cast<uInt>(piece.size());
-  do {
-    const std::size_t before = to.size();
-    to.resize(before + kStepBytes);
-    stream.next_out = reinterpret_cast<Bytef*>(to.data() + before);
-    stream.avail_out = kStepBytes;
-    deflate(&stream, flush);
-    to.resize(before + kStepBytes - stream.avail_out);
-  } while (stream.avail_out == 0);
-}
-
-Deflater::Deflater(Coding coding, int level) : impl_(std::make_unique<Impl>()) {
-  const int window = coding == Coding::kGzip ? kGzipFrame : kZlibFrame;
-  HALITE_CHECK(
-      deflateInit2(&impl_->stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) == Z_OK,
-      "zlib has no memory, or the level is not 1 to 9");
-}
-Deflater::~Deflater() = default;
-Deflater::Deflater(Deflater&&) noexcept = default;
-Deflater& Deflater::operator=(Deflater&&) noexcept = default;
-
-void Deflater::add(std::string_view piece, std::string& to) {
-  if (!piece.empty()) impl_->run(piece, Z_NO_FLUSH, to);
-}
-void Deflater::finish(std::string& to) { impl_->run({}, Z_FINISH, to); }
-
 }  // namespace halite::web

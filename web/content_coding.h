@@ -30,6 +30,8 @@ enum class Coding : std::uint8_t { kIdentity, kGzip, kDeflate };
 // Compresses a stream piece by piece.
 class Deflater {
  public:
+  struct Impl;
+
   // level 1 to 9; coding is not kIdentity.
   Deflater(Coding coding, int level);
   ~Deflater();
@@ -40,7 +42,6 @@ class Deflater {
   void finish(std::string& to);  // the end of the stream; nothing may be added afterwards
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

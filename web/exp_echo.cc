@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/java_double.h"
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/downsample_spec.h"
 #include "web/exp_out.h"
@@ -48,14 +49,7 @@ void append_list(std::string& to, std::string_view before, const std::optional<L
     to += "null";
     return;
   }
-  to += '[';
-  bool first = true;
-  for (const auto& item : *list) {
-    if (!first) to += ',';
-    first = false;
-    write(item);
-  }
-  to += ']';
+  append_json_list(to, *list, write);
 }
 
 void append_time(std::string& to, const query::ExpTime& time) {
@@ -77,16 +71,15 @@ void append_time(std::string& to, const query::ExpTime& time) {
 
 void append_filter(std::string& to, const query::ExpFilter& filter) {
   append_text(to, "{\"id\":", filter.id);
-  to += ",\"tags\":[";
-  for (const query::Filter& tag : filter.tags) {
-    if (to.back() != '[') to += ',';
+  to += ",\"tags\":";
+  append_json_list(to, filter.tags, [&to](const query::Filter& tag) {
     append_text(to, "{\"tagk\":", tag.filter.key);
     append_text(to, ",\"filter\":", tag.filter.pattern);
     fmt::format_to(std::back_inserter(to), ",\"group_by\":{}", tag.group_by);
     append_text(to, ",\"type\":", storage::filter_type_name(tag.filter.type));
     to += '}';
-  }
-  fmt::format_to(std::back_inserter(to), "],\"explicitTags\":{}}}", filter.explicit_tags);
+  });
+  fmt::format_to(std::back_inserter(to), ",\"explicitTags\":{}}}", filter.explicit_tags);
 }
 
 void append_metric(std::string& to, const query::ExpMetric& metric) {
@@ -118,12 +111,8 @@ void append_exp_echo(std::string& to, const query::ExpQuestion& question) {
   append_time(to, question.time);
   append_list(to, ",\"filters\":", question.filters,
               [&to](const auto& filter) { append_filter(to, filter); });
-  to += ",\"metrics\":[";
-  for (const query::ExpMetric& metric : question.metrics) {
-    if (to.back() != '[') to += ',';
-    append_metric(to, metric);
-  }
-  to += ']';
+  to += ",\"metrics\":";
+  append_json_list(to, question.metrics, [&to](const auto& metric) { append_metric(to, metric); });
   append_list(to, ",\"expressions\":", question.expressions,
               [&to](const auto& expression) { append_expression(to, expression); });
   append_list(to, ",\"outputs\":", question.outputs, [&to](const query::ExpOutput& output) {

@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <iterator>
+#include <ranges>
 
 #include <fmt/format.h>
 
 #include "common/java_double.h"
+#include "common/json_list.h"
 #include "common/json_string.h"
 
 namespace halite::web {
@@ -26,12 +28,8 @@ void append_number(std::string& to, double value, bool plain_numbers) {
 
 void append_meta(std::string& to, const query::ExpTable& table) {
   // OpenTSDB resolves the first column's metrics only, and tells them of all.
-  std::string metrics = "[";
-  for (const auto& [name, tsuid] : table.columns.front().metrics) {
-    if (metrics.back() != '[') metrics += ',';
-    append_json_string(metrics, name);
-  }
-  metrics += ']';
+  std::string metrics;
+  append_json_texts(metrics, std::views::keys(table.columns.front().metrics));
   to += ",\"meta\":[{\"index\":0,\"metrics\":[\"timestamp\"]}";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     fmt::format_to(std::back_inserter(to), ",{{\"index\":{},\"metrics\":{},\"commonTags\":{{",
@@ -42,12 +40,9 @@ void append_meta(std::string& to, const query::ExpTable& table) {
       to += ':';
       append_json_string(to, tag.value);
     }
-    to += "},\"aggregatedTags\":[";
-    for (const auto& [key_uid, key] : table.columns[i].aggregate_tags) {
-      if (to.back() != '[') to += ',';
-      append_json_string(to, key);
-    }
-    to += "]}";
+    to += "},\"aggregatedTags\":";
+    append_json_texts(to, std::views::values(table.columns[i].aggregate_tags));
+    to += '}';
   }
   to += ']';
 }

@@ -7,8 +7,6 @@ namespace halite::web {
 
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 struct Reason {
   int status;
   std::string_view phrase;
@@ -40,12 +38,12 @@ constexpr std::array kReasons = {
 }  // namespace
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
+  return std::ranges::equal(a, b, [](char x, char y) { return lower_ascii(x) == lower_ascii(y); });
 }
 
 std::string lower_ascii(std::string_view text) {
   std::string result(text);
-  std::ranges::transform(result, result.begin(), lower);
+  for (char& c : result) c = lower_ascii(c);
   return result;
 }
 

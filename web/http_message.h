@@ -35,6 +35,9 @@ class Headers {
 };
 
 [[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);
+[[nodiscard]] constexpr char lower_ascii(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 [[nodiscard]] std::string lower_ascii(std::string_view text);
 [[nodiscard]] std::string_view trim(std::string_view text);  // spaces and tabs at both ends
 

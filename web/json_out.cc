@@ -1,5 +1,7 @@
 #include "web/json_out.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -7,6 +9,7 @@
 
 #include "common/bytes.h"
 #include "common/java_double.h"
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "web/query_stats.h"
 
@@ -15,6 +18,8 @@ namespace halite::web {
 namespace {
 
 constexpr std::size_t kPieceBytes = 64 << 10;
+// A point's brackets, quotes and commas, its time, its value: a double's text is the longest.
+constexpr std::size_t kPointBytesMax = 8 + TimeText::kBytesMax + kJavaDoubleBytesMax;
 
 void append_bool(std::string& to, bool value) { to += value ? "true" : "false"; }
 
@@ -27,9 +32,7 @@ void append_text_or_null(std::string& to, std::string_view text) {
 }
 
 void append_filters(std::string& to, const query::SubQuestion& sub) {
-  to += '[';
-  for (const query::Filter& filter : sub.filters) {
-    if (to.back() != '[') to += ',';
+  append_json_list(to, sub.filters, [&to](const query::Filter& filter) {
     to += "{\"tagk\":";
     append_json_string(to, filter.filter.key);
     to += ",\"filter\":";
@@ -39,8 +42,7 @@ void append_filters(std::string& to, const query::SubQuestion& sub) {
     to += ",\"type\":";
     append_json_string(to, storage::filter_type_name(filter.filter.type));
     to += '}';
-  }
-  to += ']';
+  });
 }
 
 // Only filters that group: {"host":"wildcard(*)"}
@@ -62,12 +64,7 @@ void append_percentiles(std::string& to, const query::SubQuestion& sub) {
     to += "null";
     return;
   }
-  to += '[';
-  for (const float percentile : sub.percentiles) {
-    if (to.back() != '[') to += ',';
-    to += java_float(percentile);
-  }
-  to += ']';
+  append_json_list(to, sub.percentiles, [&to](float one) { to += java_float(one); });
 }
 
 std::string_view usage_name(std::optional<query::RollupUsage> usage) {
@@ -97,30 +94,11 @@ void append_rate_options(std::string& to, const query::SubQuestion& sub) {
 }
 
 void append_tsuids(std::string& to, const std::vector<Bytes>& tsuids) {
-  to += '[';
-  for (const Bytes& tsuid : tsuids) {
-    if (to.back() != '[') to += ',';
-    append_json_string(to, to_hex(tsuid));
-  }
-  to += ']';
+  append_json_list(to, tsuids, [&to](const Bytes& one) { append_json_string(to, to_hex(one)); });
 }
 
 void append_annotations(std::string& to, const std::vector<storage::Annotation>& notes) {
-  to += '[';
-  for (const storage::Annotation& note : notes) {
-    if (to.back() != '[') to += ',';
-    storage::append_shown_json(to, note);
-  }
-  to += ']';
-}
-
-void append_texts(std::string& to, const std::vector<std::string>& texts) {
-  to += '[';
-  for (const std::string& text : texts) {
-    if (to.back() != '[') to += ',';
-    append_json_string(to, text);
-  }
-  to += ']';
+  append_json_list(to, notes, [&to](const auto& note) { storage::append_shown_json(to, note); });
 }
 
 std::uint64_t nans_of(const query::AnswerSeries& series) {
@@ -164,7 +142,7 @@ void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size
   if (sub.tsuid_texts.empty()) {
     to += "null";
   } else {
-    append_texts(to, sub.tsuid_texts);
+    append_json_texts(to, sub.tsuid_texts);
   }
   to += ",\"downsample\":";
   append_text_or_null(to, sub.downsample ? sub.downsample->text : std::string());
@@ -236,12 +214,8 @@ void AnswerSource::begin_series(std::string& to) {
     to += ':';
     append_json_string(to, value);
   }
-  to += "},\"aggregateTags\":[";
-  for (const std::string& key : series.aggregate_tags) {
-    if (to.back() != '[') to += ',';
-    append_json_string(to, key);
-  }
-  to += ']';
+  to += "},\"aggregateTags\":";
+  append_json_texts(to, series.aggregate_tags);
   if (question.show_query) {
     to += ",\"query\":";
     append_query_echo(to, question.queries[series.query_index], series.query_index);
@@ -254,7 +228,7 @@ void AnswerSource::begin_series(std::string& to) {
     to += ",\"annotations\":";
     append_annotations(to, series.annotations);
   }
-  if (!answer_->global_annotations.empty()) {
+  if (!answer_->global_annotations.empty() && (series_ == 0 || !format_.globals_once)) {
     to += ",\"globalAnnotations\":";
     append_annotations(to, answer_->global_annotations);
   }
@@ -270,31 +244,40 @@ void AnswerSource::some_points(std::string& to) {
   while (point_ < series.times.size() && to.size() < enough) point(to, series, point_++);
 }
 
+// One after the other in a few bytes of their own: a million points should cost what their digits
+// do.
 void AnswerSource::point(std::string& to, const query::AnswerSeries& series, std::size_t i) {
   const query::Question& question = answer_->question;
-  const double value = series.floats[i] ? as_double(series.values[i]) : 0;
-  if (format_.plain_numbers && !std::isfinite(value)) return;
-  if (any_point_) to += ',';
+  if (format_.plain_numbers && series.floats[i] && !std::isfinite(as_double(series.values[i]))) {
+    return;
+  }
+  std::array<char, kPointBytesMax> text;
+  char* end = text.data();
+  if (any_point_) *end++ = ',';
   any_point_ = true;
-  const std::int64_t time = question.ms_resolution ? series.times[i] : series.times[i] / 1000;
-  to += question.arrays ? '[' : '"';
-  const fmt::format_int time_text(time);
-  to.append(time_text.data(), time_text.size());
-  to += question.arrays ? "," : "\":";
+  *end++ = question.arrays ? '[' : '"';
+  end = times_.write(end, question.ms_resolution ? series.times[i] : series.times[i] / 1000);
+  if (!question.arrays) *end++ = '"';
+  *end++ = question.arrays ? ',' : ':';
+  end = write_value(end, series, i);
+  if (question.arrays) *end++ = ']';
+  to.append(text.data(), end);
+}
+
+char* AnswerSource::write_value(char* to, const query::AnswerSeries& series, std::size_t i) const {
   if (!series.floats[i]) {
     const fmt::format_int text(as_integer(series.values[i]));
-    to.append(text.data(), text.size());
-  } else if (std::isfinite(value)) {
-    append_java_double(to, value);
-  } else {
-    const auto& downsample = question.queries[series.query_index].downsample;
-    if (std::isnan(value) && downsample && downsample->fill == query::FillPolicy::kNull) {
-      to += "null";
-    } else {
-      to += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-    }
+    return std::copy(text.data(), text.data() + text.size(), to);
   }
-  if (question.arrays) to += ']';
+  const double value = as_double(series.values[i]);
+  if (std::isfinite(value)) return write_java_double(to, value);
+  const auto& downsample = answer_->question.queries[series.query_index].downsample;
+  const bool null = std::isnan(value) && downsample && downsample->fill == query::FillPolicy::kNull;
+  const std::string_view text = null                ? "null"
+                                : std::isnan(value) ? "\"NaN\""
+                                : value > 0         ? "\"Infinity\""
+                                                    : "\"-Infinity\"";
+  return std::ranges::copy(text, to).out;
 }
 
 void AnswerSource::end_series(std::string& to) {

@@ -11,11 +11,13 @@
 
 #include "query/engine.h"
 #include "web/http_message.h"
+#include "web/time_text.h"
 
 namespace halite::web {
 
 struct AnswerFormat {
   bool plain_numbers = false;  // leave out what is no JSON number (Grafana cannot read the rest)
+  bool globals_once = false;   // globalAnnotations in the first series only
 };
 
 class AnswerSource final : public BodySource {
@@ -28,6 +30,7 @@ class AnswerSource final : public BodySource {
   void some_points(std::string& to);
   void end_series(std::string& to);
   void point(std::string& to, const query::AnswerSeries& series, std::size_t i);
+  char* write_value(char* to, const query::AnswerSeries& series, std::size_t i) const;
 
   std::shared_ptr<const query::Answer> answer_;
   AnswerFormat format_;
@@ -37,6 +40,7 @@ class AnswerSource final : public BodySource {
   bool any_point_ = false;  // of this series was written
   std::size_t series_ = 0;
   std::size_t point_ = 0;
+  TimeText times_;
 };
 
 // The "query" object of showQuery.

@@ -4,13 +4,9 @@
 #include <map>
 #include <tuple>
 
+#include "web/http_message.h"
+
 namespace halite::web {
-
-namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-}  // namespace
 
 void SeriesShape::add(const storage::Series& series) {
   ++series_;
@@ -41,7 +37,7 @@ std::vector<SeriesShape::Key> SeriesShape::keys() const {
 }
 
 bool contains_text(std::string_view name, std::string_view lower_text) {
-  const auto same = [](char in_name, char in_text) { return lower(in_name) == in_text; };
+  const auto same = [](char in_name, char in_text) { return lower_ascii(in_name) == in_text; };
   return !std::ranges::search(name, lower_text, same).empty() || lower_text.empty();
 }
 

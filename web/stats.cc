@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <prometheus/registry.h>
 
+#include "common/json_list.h"
 #include "common/json_string.h"
 
 namespace halite::web {
@@ -171,9 +172,7 @@ void append_stats_lines(std::string& to, const Stats& stats) {
 }
 
 void append_stats_json(std::string& to, const Stats& stats) {
-  to += '[';
-  for (const Stat& stat : stats.list) {
-    if (to.back() != '[') to += ',';
+  append_json_list(to, stats.list, [&to, &stats](const Stat& stat) {
     to += "{\"metric\":";
     append_json_string(to, stat.name);
     fmt::format_to(std::back_inserter(to), ",\"timestamp\":{},\"value\":\"{}\",\"tags\":{{",
@@ -185,17 +184,13 @@ void append_stats_json(std::string& to, const Stats& stats) {
       append_json_string(to, value);
     }
     to += "}}";
-  }
-  to += ']';
+  });
 }
 
 void append_stats_lines_json(std::string& to, const Stats& stats) {
-  to += '[';
-  for (const Stat& stat : stats.list) {
-    if (to.back() != '[') to += ',';
+  append_json_list(to, stats.list, [&to, &stats](const Stat& stat) {
     append_json_string(to, line_of(stat, stats.time_s));
-  }
-  to += ']';
+  });
 }
 
 }  // namespace halite::web

@@ -8,10 +8,8 @@ import unittest
 from page_support import CPU, EVIL, HOSTS, PageCase, cpu_points
 
 
-class ExploreTest(PageCase):
-    # ---- in this order: the first needs a server without data ---------------------------------------
-
-    def test_01_a_fresh_start_leads_to_the_first_steps_and_a_green_light(self):
+class FirstStepsTest(PageCase):
+    def test_a_fresh_start_leads_to_the_first_steps_and_a_green_light(self):
         self.open()
         self.browser.wait("the first steps", lambda: self.fragment() == "/start"
                           and f"127.0.0.1:{self.server.port}/api/put" in self.browser.text(".recipe"))
@@ -40,8 +38,14 @@ class ExploreTest(PageCase):
         self.open()
         self.browser.wait("no first steps any more", lambda: "halite." in self.fragment())
 
-    def test_02_a_metric_is_typed_completed_filtered_and_split(self):
-        self.server.put(cpu_points(self.end))
+
+class ExploreTest(PageCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server.put(cpu_points(cls.end))
+
+    def test_a_metric_is_typed_completed_filtered_and_split(self):
         self.open()
         self.browser.wait("the page", lambda: "halite." in self.fragment())
         self.browser.click(".metric input")
@@ -73,7 +77,7 @@ class ExploreTest(PageCase):
         for host in HOSTS:
             self.assertIn(f"host={host}", self.legend().replace("\n", ""))
 
-    def test_03_zoom_reset_back_and_reload_keep_the_graph(self):
+    def test_zoom_reset_back_and_reload_keep_the_graph(self):
         self.open_cpu()
         whole = self.fragment()
         self.drag(0.5, 0.75)
@@ -102,7 +106,7 @@ class ExploreTest(PageCase):
         self.assertEqual((self.legend(), self.browser.url()), before)
         self.assertLess(self.different_pixels(picture, self.picture()), 50)  # a few may round otherwise
 
-    def test_04_link_curl_and_json_are_copied(self):
+    def test_link_curl_and_json_are_copied(self):
         self.open_cpu()
         self.browser.chrome("Browser.grantPermissions", {
             "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": self.server.url})
@@ -121,7 +125,7 @@ class ExploreTest(PageCase):
                 self.assertEqual(status, 200)
                 self.assertEqual(len(json.loads(body)), len(HOSTS))
 
-    def test_05_errors_are_readable_and_leave_a_way_out(self):
+    def test_errors_are_readable_and_leave_a_way_out(self):
         self.expected_errors = ["400 (Bad Request)", "api/series/tags?metric=no.such.metric"]
         self.open_cpu()
         self.browser.run("const i = document.querySelector('.expression input'); i.value = 'sum:no.such.metric';"
@@ -140,7 +144,7 @@ class ExploreTest(PageCase):
         self.browser.wait("no data", lambda: "No points in this time range" in self.browser.text(".notice-empty"))
         self.shot("no-data")
 
-    def test_06_names_are_text_and_never_markup(self):
+    def test_names_are_text_and_never_markup(self):
         self.fake_fetch(f"""
             const evil = {json.dumps(EVIL)};
             const answer = (value, status = 200) => new Response(JSON.stringify(value), {{ status }});
@@ -179,7 +183,7 @@ class ExploreTest(PageCase):
                           and EVIL in self.browser.text(".tag-keys"))
         self.assertEqual(self.browser.count("img"), 0)
 
-    def test_07_a_slow_answer_shows_itself_can_be_cancelled_and_gives_way(self):
+    def test_a_slow_answer_shows_itself_can_be_cancelled_and_gives_way(self):
         self.fake_fetch("""
             if (url.startsWith('api/query')) await new Promise((done, fail) => {
               window.gaveUp = window.gaveUp || 0;
@@ -200,7 +204,7 @@ class ExploreTest(PageCase):
         self.wait_series(len(HOSTS))
         self.assertEqual(self.browser.run("return window.gaveUp"), 2)
 
-    def test_08_views_axes_and_two_queries(self):
+    def test_views_axes_and_two_queries(self):
         self.open_cpu("&m=sum:1m-sum:rate:sys.cpu.user&o=&o=axis%20x1y2", len(HOSTS) + 1)
         self.assertEqual(self.browser.run("return document.querySelectorAll('.u-axis').length"), 3)
         self.browser.click("#tab-table")
@@ -218,7 +222,7 @@ class ExploreTest(PageCase):
         self.browser.wait("log scale", lambda: "ylog" in self.fragment())
         self.wait_series(len(HOSTS) + 1)
 
-    def test_09_lines_hide_on_click_and_the_legend_sorts(self):
+    def test_lines_hide_on_click_and_the_legend_sorts(self):
         self.open_cpu()
         rows = "return document.querySelectorAll('.legend-table .off').length"
         self.browser.click(".legend-table tbody tr:nth-child(2) .series-name")
@@ -228,7 +232,7 @@ class ExploreTest(PageCase):
         self.browser.click(".legend-table thead th:nth-child(5) button")
         self.browser.wait("by max", lambda: "web06" in self.browser.text(".legend-table tbody tr:first-child"))
 
-    def test_10_the_keyboard_is_enough(self):
+    def test_the_keyboard_is_enough(self):
         self.open_cpu()
         self.browser.run("document.querySelector('.u-over').focus()")
         self.browser.press("RIGHT", "RIGHT")
@@ -245,12 +249,12 @@ class ExploreTest(PageCase):
         self.browser.wait("the table", lambda: self.browser.count(".points"))
         self.assertEqual(self.browser.run("return document.activeElement.id"), "tab-table")
 
-    def test_11_every_control_has_a_name(self):
+    def test_every_control_has_a_name(self):
         self.open_cpu("&m=sum:10s-avg:rate%7Bcounter%7D:sys.cpu.user%7B%7D%7Bdc=lga%7D", len(HOSTS) + 1)
         self.browser.click("#time-range")
         self.check_names(40)
 
-    def test_12_dark_light_and_narrow(self):
+    def test_dark_light_and_narrow(self):
         self.addCleanup(self.use_dark, False)
         for dark in (False, True):
             self.use_dark(dark)
@@ -283,7 +287,7 @@ class ExploreTest(PageCase):
         self.assertEqual(self.browser.run("return document.scrollingElement.scrollWidth"), 800)
         self.shot("half")
 
-    def test_13_annotations_are_drawn_and_tell_what_they_say(self):
+    def test_annotations_are_drawn_and_tell_what_they_say(self):
         at = self.end - 5400
         tsuid = self.server.get_json("/api/search/lookup?m=sys.cpu.user%7Bhost=web01%7D")["results"][0]["tsuid"]
         for note in ({"tsuid": tsuid, "startTime": at, "description": "deploy 2.4.1", "notes": "by anna"},
@@ -302,7 +306,7 @@ class ExploreTest(PageCase):
         self.drag(0.75, 0.95)
         self.browser.wait("only the second, in the zoom", lambda: self.browser.count(".note-mark:not([hidden])") == 0)
 
-    def test_14_what_it_cost_stands_beneath(self):
+    def test_what_it_cost_stands_beneath(self):
         self.open_cpu()
         self.browser.wait("the cost", lambda: "Series read" in self.browser.text(".cost-work"))
         self.assertIn(f"{len(HOSTS)} series", self.browser.text(".cost-work"))
@@ -310,7 +314,7 @@ class ExploreTest(PageCase):
             self.assertIn(stage, self.browser.text(".cost-times"))
         self.check_contrast()
 
-    def test_15_dragging_with_shift_moves_and_keys_zoom(self):
+    def test_dragging_with_shift_moves_and_keys_zoom(self):
         self.open_cpu()
         whole = self.fragment()
         left, top, width, height = self.plot_box()
@@ -333,7 +337,7 @@ class ExploreTest(PageCase):
         self.browser.press("+")
         self.browser.wait("a zoom", lambda: self.fragment() != whole)
 
-    def test_16_a_zone_chosen_is_in_the_link_and_in_the_table(self):
+    def test_a_zone_chosen_is_in_the_link_and_in_the_table(self):
         self.open_cpu("&tz=Asia/Kolkata&view=table")
         self.browser.wait("the zone", lambda: "Asia/" in self.browser.text(".points thead"))
         newest = time.gmtime(self.end - 60 + 5.5 * 3600)

@@ -26,9 +26,9 @@ class PagesTest(PageCase):
     def go(self, page):
         self.open(f"#/{page}")
 
-    def test_1_metrics_are_found_by_any_part_and_show_their_tags(self):
+    def test_metrics_are_found_by_any_part_and_show_their_tags(self):
         self.go("metrics")
-        self.browser.wait("the list", lambda: "sys.cpu.user" in self.browser.text(".metric-list"))
+        self.browser.wait("the list", lambda: self.browser.count(".metric-item"))
         self.browser.type("#metric-search", "CPU.US")
         self.browser.wait("one", lambda: self.browser.count(".metric-item") == 1)
         self.assertIn("6 series", self.browser.text(".metric-item"))
@@ -52,7 +52,7 @@ class PagesTest(PageCase):
         self.expected_errors = ["no.such.metric"]
         self.browser.wait("the error", lambda: "no.such.metric" in self.browser.text(".metric-details .warning"))
 
-    def test_2_fifty_thousand_metrics_are_no_burden(self):
+    def test_fifty_thousand_metrics_are_no_burden(self):
         points = [{"metric": f"many.{i % 250:03}.m{i:05}", "timestamp": self.end, "value": 1, "tags": {"host": "a"}}
                   for i in range(50_000)]
         self.server.put(points, batch=5000)
@@ -65,7 +65,7 @@ class PagesTest(PageCase):
         self.browser.type(".metric input", "m31415")
         self.browser.wait("the completion", lambda: self.browser.text(".metric .option-name") == "many.165.m31415")
 
-    def test_3_the_status_tells_what_comes_in_and_what_was_refused(self):
+    def test_the_status_tells_what_comes_in_and_what_was_refused(self):
         now = int(time.time())
         self.send_lines(f"put sys.cpu.user {now} 12x host=web01", f"put bad metric {now} 1 host=a",
                         f"put <img/src=x/onerror=hacked()> {now} 1 host=a")
@@ -85,7 +85,7 @@ class PagesTest(PageCase):
         self.browser.type(".settings-search", "listen")
         self.browser.wait("settings", lambda: "listen" in self.browser.text(".status-card:last-child table"))
 
-    def test_4_slots_show_once_points_are_on_disk(self):
+    def test_slots_show_once_points_are_on_disk(self):
         self.assertEqual(self.server.request("POST", "/api/admin/flush")[0], 204)
         self.go("status")
         self.browser.wait("a slot", lambda: self.browser.count(".slot") >= 1)
@@ -110,7 +110,7 @@ class PagesTest(PageCase):
         self.check_contrast()
         self.shot("status-dark")
 
-    def test_5_a_running_query_is_seen_and_cancelled(self):
+    def test_a_running_query_is_seen_and_cancelled(self):
         # What the server does is tested where time stands still; here, that the button asks for it.
         self.fake_fetch("""
             window.stopped = window.stopped || [];
@@ -135,7 +135,7 @@ class PagesTest(PageCase):
         self.server.get_json("/api/query?start=1h-ago&m=sum:7m-avg:sys.cpu.user")
         self.browser.wait("an ended one", lambda: "sum:7m-avg:sys.cpu.user" in self.browser.text(".slow"))
 
-    def test_6_pages_are_left_and_entered_with_the_back_button(self):
+    def test_pages_are_left_and_entered_with_the_back_button(self):
         self.go("status")
         self.browser.wait("the status", lambda: self.browser.count(".status-head .light"))
         self.browser.click("#nav-metrics")
@@ -154,7 +154,7 @@ class PagesTest(PageCase):
         self.browser.back()
         self.browser.wait("the metrics", lambda: self.browser.count(".metric-item"))
 
-    def test_7_a_server_that_is_gone_is_told(self):
+    def test_a_server_that_is_gone_is_told(self):
         self.expected_errors = ["Failed to load resource", "net::ERR"]
         self.fake_fetch("if (window.away) throw new TypeError('gone');")
         self.go("status")
@@ -164,7 +164,7 @@ class PagesTest(PageCase):
         self.browser.run("window.away = false")
         self.browser.wait("ready again", lambda: self.browser.text(".light-on") == "Ready")
 
-    def test_8_every_control_has_a_name(self):
+    def test_every_control_has_a_name(self):
         for page, ready, controls in (("metrics/sys.cpu.user", ".tag-value", 15), ("status", ".tops .tag-value", 10),
                                       ("start", ".recipe pre", 12)):
             self.go(page)

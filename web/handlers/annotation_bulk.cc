@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "common/gather.h"
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/text.h"
 #include "storage/meta/metadata.h"
@@ -116,12 +117,7 @@ Result<Span> span_of(const BulkDelete& wanted, const query::ParseContext& contex
 std::string deleted_json(const BulkDelete& wanted, Span span, std::uint64_t deleted) {
   std::string json = "{\"tsuids\":";
   if (wanted.tsuids) {
-    json += '[';
-    for (const std::string& tsuid : *wanted.tsuids) {
-      if (json.back() != '[') json += ',';
-      append_json_string(json, tsuid);
-    }
-    json += ']';
+    append_json_texts(json, *wanted.tsuids);
   } else {
     json += "null";
   }

@@ -11,6 +11,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "common/log.h"
 #include "web/error_map.h"
@@ -58,14 +59,12 @@ std::string counts_json(const Counts& counts, const std::vector<ingest::PutFailu
     fmt::format_to(std::back_inserter(json), ",\"timeouts\":{}", counts.timeouts);
   }
   if (failures != nullptr) {
-    json += ",\"errors\":[";
-    for (const ingest::PutFailure& failure : *failures) {
-      if (json.back() != '[') json += ',';
+    json += ",\"errors\":";
+    append_json_list(json, *failures, [&json](const ingest::PutFailure& failure) {
       fmt::format_to(std::back_inserter(json), "{{\"datapoint\":{},\"error\":", failure.datapoint);
       append_json_string(json, failure.error);
       json += '}';
-    }
-    json += ']';
+    });
   }
   json += '}';
   return json;

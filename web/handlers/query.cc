@@ -8,7 +8,9 @@
 //             refused without web.allow_delete. GET with method_override=delete removes where it
 //             may (web.get_may_write as well), and only reads where it may not
 // Answer      200 [{"metric","tags","aggregateTags","dps":{"<s>":number,..}},..], streamed. Under
-//             the prefix /grafana without points that are no JSON numbers
+//             the prefix /grafana without points that are no JSON numbers, and always with
+//             globalAnnotations, in the first series only: Grafana 12.4 does not ask for them and
+//             shows them once a series
 // /exp, /gexp, /explain, /last  have files of their own; other segments behind mean nothing
 // Errors      400 the question is wrong, or names what does not exist; 500 some faults in the URI's
 //             syntax (OpenTSDB's way); 408 too slow; 413 over a limit; 424 the store failed
@@ -81,6 +83,7 @@ asio::awaitable<Response> handle_query(Call& call) {
   Result<query::Question> question = parse_question(call);
   if (!question) co_return error_response(call, question.error());
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
+  question->global_annotations |= call.target.grafana;
   // An override that may not delete, or is none of a query's, leaves a GET what it is.
   question->delete_points |=
       removes || (call.request.method == "DELETE" && call.options.allow_delete);
@@ -97,7 +100,8 @@ asio::awaitable<Response> handle_query(Call& call) {
   logged.finish(200, "", (*answer)->cost);
   Response response;
   response.source = std::make_unique<AnswerSource>(
-      std::move(*answer), AnswerFormat{.plain_numbers = call.target.grafana});
+      std::move(*answer),
+      AnswerFormat{.plain_numbers = call.target.grafana, .globals_once = call.target.grafana});
   co_return response;
 }
 

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine.h"
 #include "query/explain.h"
@@ -47,16 +48,15 @@ std::string to_json(const query::Explanation& explanation) {
     }
     json += ',' + costs(explanation.queries[i]) + '}';
   }
-  json += fmt::format("],\"total\":{{{}}},\"estimatedMs\":{},\"limits\":[",
-                      costs(explanation.total), std::llround(explanation.estimated_ms));
+  json += fmt::format("],\"total\":{{{}}},\"estimatedMs\":{},\"limits\":", costs(explanation.total),
+                      std::llround(explanation.estimated_ms));
   bool refused = false;
-  for (const query::ExplainedLimit& limit : explanation.limits) {
-    if (json.back() != '[') json += ',';
+  append_json_list(json, explanation.limits, [&](const query::ExplainedLimit& limit) {
     json += fmt::format(R"({{"name":"{}","limit":{},"expected":{},"exceeded":{}}})", limit.name,
                         limit.limit, limit.expected, limit.exceeded());
     refused = refused || limit.exceeded();
-  }
-  json += fmt::format("],\"refused\":{}}}", refused);
+  });
+  json += fmt::format(",\"refused\":{}}}", refused);
   return json;
 }
 

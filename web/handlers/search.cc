@@ -25,6 +25,7 @@
 
 #include <fmt/format.h>
 
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine.h"
 #include "query/watch.h"
@@ -117,16 +118,14 @@ class LookupSource final : public BodySource {
     to += "{\"type\":\"LOOKUP\",\"metric\":";
     append_json_string(to, query_.metric.empty() ? "*" : query_.metric);
     if (query_.show_tags) {
-      to += ",\"tags\":[";
-      for (const auto& [key, value] : query_.tags) {
-        if (to.back() != '[') to += ',';
+      to += ",\"tags\":";
+      append_json_list(to, query_.tags, [&to](const auto& tag) {
         to += "{\"key\":";
-        append_or_null(to, key);
+        append_or_null(to, tag.first);
         to += ",\"value\":";
-        append_or_null(to, value);
+        append_or_null(to, tag.second);
         to += '}';
-      }
-      to += ']';
+      });
     }
     fmt::format_to(std::back_inserter(to), ",\"limit\":{},\"time\":{}.0,\"results\":[",
                    query_.limit, time_ms_);

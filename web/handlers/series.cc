@@ -28,6 +28,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine.h"
 #include "query/watch.h"
@@ -98,16 +99,15 @@ asio::awaitable<Response> list_metrics(Call& call) {
   const storage::SeriesCounts& all = **counts;
   const Chosen chosen = choose(all.metrics, call, *max);
   std::string json = fmt::format(
-      R"({{"counted":{},"grownSince":{},"series":{},"metrics":{},"matching":{},"results":[)",
+      R"({{"counted":{},"grownSince":{},"series":{},"metrics":{},"matching":{},"results":)",
       all.counted_ms, all.grown_since_ms, all.series, all.metrics.size(), chosen.matching);
-  for (const Metric* const metric : chosen.metrics) {
-    if (json.back() != '[') json += ',';
+  append_json_list(json, chosen.metrics, [&json](const Metric* metric) {
     json += "{\"metric\":";
     append_json_string(json, metric->name);
     fmt::format_to(std::back_inserter(json), R"(,"series":{},"grown":{}}})", metric->series,
                    metric->grown);
-  }
-  co_return json_response(200, json + "]}");
+  });
+  co_return json_response(200, json + '}');
 }
 
 asio::awaitable<Response> list_keys(Call& call) {
@@ -120,17 +120,16 @@ asio::awaitable<Response> list_keys(Call& call) {
   std::ranges::sort(keys, [](const auto& a, const auto& b) {
     return a.values != b.values ? a.values > b.values : a.name < b.name;
   });
-  std::string json = fmt::format(R"({{"counted":{},"series":{},"keys":{},"results":[)",
+  std::string json = fmt::format(R"({{"counted":{},"series":{},"keys":{},"results":)",
                                  (*counts)->counted_ms, (*counts)->series, keys.size());
   if (keys.size() > *max) keys.resize(*max);
-  for (const storage::SeriesCounts::TagKey& key : keys) {
-    if (json.back() != '[') json += ',';
+  append_json_list(json, keys, [&json](const storage::SeriesCounts::TagKey& key) {
     json += "{\"key\":";
     append_json_string(json, key.name);
     fmt::format_to(std::back_inserter(json), R"(,"series":{},"values":{}}})", key.series,
                    key.values);
-  }
-  co_return json_response(200, json + "]}");
+  });
+  co_return json_response(200, json + '}');
 }
 
 // The series of a metric, whatever their points.
@@ -169,16 +168,15 @@ void append_key(std::string& to, const SeriesShape::Key& key, const ValuesWanted
   for (const SeriesShape::Value& value : key.values) {
     if (contains_text(value.name, wanted.text)) fit.push_back(&value);
   }
-  fmt::format_to(std::back_inserter(to), R"(,"series":{},"values":{},"matching":{},"top":[)",
+  fmt::format_to(std::back_inserter(to), R"(,"series":{},"values":{},"matching":{},"top":)",
                  key.series, key.values.size(), fit.size());
   if (fit.size() > wanted.max) fit.resize(wanted.max);
-  for (const SeriesShape::Value* const value : fit) {
-    if (to.back() != '[') to += ',';
+  append_json_list(to, fit, [&to](const SeriesShape::Value* value) {
     to += "{\"value\":";
     append_json_string(to, value->name);
     fmt::format_to(std::back_inserter(to), R"(,"series":{}}})", value->series);
-  }
-  to += "]}";
+  });
+  to += '}';
 }
 
 asio::awaitable<Response> list_tags(Call& call) {
@@ -193,13 +191,13 @@ asio::awaitable<Response> list_tags(Call& call) {
   const ValuesWanted wanted{.text = lower_ascii(call.target.get("contains")), .max = *max};
   std::string json = "{\"metric\":";
   append_json_string(json, metric);
-  json += fmt::format(",\"series\":{},\"keys\":[", shape->series());
-  for (const SeriesShape::Key& key : shape->keys()) {
-    if (call.target.has("key") && call.target.get("key") != key.name) continue;
-    if (json.back() != '[') json += ',';
-    append_key(json, key, wanted);
+  json += fmt::format(",\"series\":{},\"keys\":", shape->series());
+  std::vector<SeriesShape::Key> keys = shape->keys();
+  if (call.target.has("key")) {
+    std::erase_if(keys, [&](const auto& key) { return key.name != call.target.get("key"); });
   }
-  co_return json_response(200, json + "]}");
+  append_json_list(json, keys, [&](const auto& key) { append_key(json, key, wanted); });
+  co_return json_response(200, json + '}');
 }
 
 }  // namespace

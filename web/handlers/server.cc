@@ -13,9 +13,12 @@
 // Errors      404 another page; no such question runs; 405 a method that does not fit
 #include <charconv>
 #include <iterator>
+#include <ranges>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "ingest/writer.h"
 #include "storage/slot_states.h"
@@ -40,34 +43,30 @@ std::string_view mode_name(Mode mode) {
 }
 
 void append_refused(std::string& to, const std::vector<ingest::RefusedSample>& samples) {
-  to += '[';
-  for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
-    if (to.back() != '[') to += ',';
+  append_json_list(to, std::views::reverse(samples), [&to](const ingest::RefusedSample& sample) {
     fmt::format_to(std::back_inserter(to), R"({{"time":{},"protocol":"{}","reason":"{}","error":)",
-                   sample->time, ingest::protocol_name(sample->protocol),
-                   ingest::refusal_name(sample->reason));
-    append_json_string(to, sample->error);
+                   sample.time, ingest::protocol_name(sample.protocol),
+                   ingest::refusal_name(sample.reason));
+    append_json_string(to, sample.error);
     to += ",\"point\":";
-    append_json_string(to, sample->point);
+    append_json_string(to, sample.point);
     to += '}';
-  }
-  to += ']';
+  });
 }
 
 void append_cycle(std::string& to, const storage::SlotCycle& cycle) {
   to += "{\"prefix\":";
   append_json_string(to, cycle.prefix);
-  fmt::format_to(std::back_inserter(to), R"(,"ttlMs":{},"spanMs":{},"ringSlots":{},"slots":[)",
+  fmt::format_to(std::back_inserter(to), R"(,"ttlMs":{},"spanMs":{},"ringSlots":{},"slots":)",
                  cycle.ttl_ms, cycle.span_ms, cycle.ring_slots);
-  for (const storage::SlotState& slot : cycle.slots) {
-    if (to.back() != '[') to += ',';
+  append_json_list(to, cycle.slots, [&to, &cycle](const storage::SlotState& slot) {
     fmt::format_to(
         std::back_inserter(to),
         R"({{"slot":{},"begin":{},"end":{},"bytes":{},"files":{},"sealed":{},"late":{}}})",
         slot.slot, slot.generation * cycle.span_ms, (slot.generation + 1) * cycle.span_ms,
         slot.bytes, slot.files, slot.sealed, slot.late);
-  }
-  to += "]}";
+  });
+  to += '}';
 }
 
 std::string overview(const Call& call) {
@@ -83,14 +82,10 @@ std::string overview(const Call& call) {
   append_json_string(json, reason);
   json += ",\"refused\":";
   append_refused(json, services.writer.refused_samples());
-  json += ",\"cycles\":[";
-  if (services.slots) {
-    for (const storage::SlotCycle& cycle : services.slots()) {
-      if (json.back() != '[') json += ',';
-      append_cycle(json, cycle);
-    }
-  }
-  return json + "]}";
+  json += ",\"cycles\":";
+  const auto cycles = services.slots ? services.slots() : std::vector<storage::SlotCycle>();
+  append_json_list(json, cycles, [&json](const auto& cycle) { append_cycle(json, cycle); });
+  return json + '}';
 }
 
 Response cancel(const Call& call) {

@@ -7,6 +7,7 @@
 // Errors      400 no tree or no series named, a rule that does not suit a series; 404 no such tree
 #include <fmt/format.h>
 
+#include "common/json_list.h"
 #include "common/json_string.h"
 #include "storage/meta/metadata.h"
 #include "web/handlers/handlers.h"
@@ -20,12 +21,8 @@ namespace asio = boost::asio;
 namespace {
 
 void append_messages(std::string& to, const std::vector<std::string>& messages) {
-  to += "\"messages\":[";
-  for (const std::string& message : messages) {
-    if (to.back() != '[') to += ',';
-    append_json_string(to, message);
-  }
-  to += ']';
+  to += "\"messages\":";
+  append_json_texts(to, messages);
 }
 
 std::string nothing(std::string message) {

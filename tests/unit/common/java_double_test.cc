@@ -1,6 +1,10 @@
 #include "common/java_double.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <random>
 #include <string>
@@ -45,6 +49,33 @@ TEST(JavaDouble, ReadsBackAsTheSameDouble) {
     if (value != value) continue;
     EXPECT_EQ(double_bits(std::strtod(java_double(value).c_str(), nullptr)), double_bits(value));
   }
+}
+
+// Of few decimals the text is not searched for: it is what was rounded to, and no shorter.
+TEST(JavaDouble, FewDecimals) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 200'000; ++i) {
+    const auto number = static_cast<std::int64_t>(random() % 100'000'000'000 >> random() % 37);
+    for (const double scale : {1.0, 10.0, 100.0, 1000.0, 1e4, 1e5, 3e4}) {
+      const double value = static_cast<double>(number) / scale;
+      if (value < 1e-3 || value >= 1e7) continue;
+      std::array<char, 32> shortest;
+      char* const end = std::to_chars(shortest.data(), shortest.data() + shortest.size(), value,
+                                      std::chars_format::fixed)
+                            .ptr;
+      std::string wanted(shortest.data(), end);
+      if (!wanted.contains('.')) wanted += ".0";
+      ASSERT_EQ(java_double(value), wanted);
+      ASSERT_EQ(java_double(-value), "-" + wanted);
+      const double next = std::nextafter(value, 1e9);  // never of few decimals
+      ASSERT_EQ(std::strtod(java_double(next).c_str(), nullptr), next);
+    }
+  }
+  EXPECT_EQ(java_double(9999999.9999), "9999999.9999");
+  EXPECT_EQ(java_double(0.0012), "0.0012");
+  EXPECT_EQ(java_double(5.0504), "5.0504");
+  EXPECT_EQ(java_double(5.05), "5.05");
+  EXPECT_EQ(java_double(1000.004), "1000.004");
 }
 
 TEST(JavaDouble, Appends) {

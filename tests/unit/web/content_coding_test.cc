@@ -1,12 +1,14 @@
 #include "web/content_coding.h"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 namespace halite::web {
 namespace {
 
-std::string packed(std::string_view text, Coding coding) {
-  Deflater deflater(coding, 6);
+std::string packed(std::string_view text, Coding coding, int level = 6) {
+  Deflater deflater(coding, level);
   std::string out;
   // In two pieces, as a stream comes.
   deflater.add(text.substr(0, text.size() / 2), out);
@@ -21,22 +23,53 @@ std::string raw_deflate(std::string_view text) {
   return framed.substr(2, framed.size() - 6);
 }
 
-TEST(ContentCoding, BothWays) {
+TEST(ContentCoding, BothWaysAtEveryLevel) {
   std::string text;
   for (int i = 0; i < 50'000; ++i) text += std::to_string(i * 7919) + ",";
   for (const Coding coding : {Coding::kGzip, Coding::kDeflate}) {
-    const Result<std::string> back = inflate_body(packed(text, coding), coding, text.size());
-    ASSERT_TRUE(back) << back.error().message;
-    EXPECT_EQ(*back, text);
+    for (int level = 1; level <= 9; ++level) {
+      const std::string small = packed(text, coding, level);
+      EXPECT_LT(small.size(), text.size() / 2);
+      const Result<std::string> back = inflate_body(small, coding, text.size());
+      ASSERT_TRUE(back) << level << ": " << back.error().message;
+      EXPECT_EQ(*back, text);
+    }
   }
   const Result<std::string> raw = inflate_body(raw_deflate(text), Coding::kDeflate, text.size());
   ASSERT_TRUE(raw) << raw.error().details;
   EXPECT_EQ(*raw, text);
 }
 
+TEST(ContentCoding, WhatDoesNotGetSmallerAndPiecesOfAnySize) {
+  std::string noise;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 300'000; ++i) {
+    state = state * 1664525 + 1013904223;
+    noise += static_cast<char>(state >> 24);
+  }
+  for (const int level : {1, 6}) {
+    for (const std::size_t step : {1UL, 1000UL, 65'536UL, 300'000UL}) {
+      const std::string_view text = std::string_view(noise).substr(0, 2000 * step);
+      Deflater deflater(Coding::kGzip, level);
+      std::string out;
+      for (std::size_t at = 0; at < text.size(); at += step) {
+        deflater.add(text.substr(at, step), out);
+        deflater.add("", out);
+      }
+      deflater.finish(out);
+      const Result<std::string> back = inflate_body(out, Coding::kGzip, text.size());
+      ASSERT_TRUE(back) << level << " " << step << ": " << back.error().message;
+      EXPECT_TRUE(*back == text) << level << " " << step;
+    }
+  }
+}
+
 TEST(ContentCoding, EmptyBodies) {
   EXPECT_EQ(*inflate_body("", Coding::kGzip, 0), "");
-  EXPECT_EQ(*inflate_body(packed("", Coding::kGzip), Coding::kGzip, 0), "");
+  for (const int level : {1, 6}) {
+    EXPECT_EQ(*inflate_body(packed("", Coding::kGzip, level), Coding::kGzip, 0), "");
+    EXPECT_EQ(*inflate_body(packed("", Coding::kDeflate, level), Coding::kDeflate, 0), "");
+  }
   EXPECT_EQ(*inflate_body("as it is", Coding::kIdentity, 0), "as it is");
 }
 

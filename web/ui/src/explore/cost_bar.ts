@@ -67,7 +67,7 @@ export class CostBar {
   private times(parts: Part[]): HTMLElement {
     return h(
       "ul",
-      { class: "cost-times", "aria-label": "Time by stage" },
+      { class: "key-list cost-times", "aria-label": "Time by stage" },
       ...parts.map(({ id, text, ms, title }) =>
         h("li", { title }, h("span", { class: `swatch cost-${id}` }), `${text} `, h("b", { text: elapsed(ms) })),
       ),

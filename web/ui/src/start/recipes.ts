@@ -24,6 +24,18 @@ export function serverOf(location: Location): Server {
   };
 }
 
+// An agent that a file in its folder of settings points here.
+function agent(what: Omit<Recipe, "steps"> & { folder: string; code: string }): Recipe {
+  const { folder, code, ...recipe } = what;
+  return {
+    ...recipe,
+    steps: [
+      { title: `/etc/${what.id}/${folder}/halite.conf`, code },
+      { title: "Then", code: `sudo systemctl restart ${what.id}` },
+    ],
+  };
+}
+
 function curl(server: Server): Recipe {
   const point = `{"metric":"my.first.metric","timestamp":'$(date +%s)',"value":42,"tags":{"host":"'$(hostname)'"}}`;
   return {
@@ -62,38 +74,28 @@ function telnet(server: Server): Recipe {
 }
 
 function collectd(server: Server): Recipe {
-  return {
+  return agent({
     id: "collectd",
     name: "collectd",
     text: "CPU, memory, disks and network of a host every ten seconds. Debian and Ubuntu: apt install collectd.",
-    steps: [
-      {
-        title: "/etc/collectd/collectd.conf.d/halite.conf",
-        code:
-          `LoadPlugin write_tsdb\n<Plugin write_tsdb>\n  <Node "halite">\n` +
-          `    Host "${server.host}"\n    Port "${server.port}"\n  </Node>\n</Plugin>`,
-      },
-      { title: "Then", code: "sudo systemctl restart collectd" },
-    ],
-  };
+    folder: "collectd.conf.d",
+    code:
+      `LoadPlugin write_tsdb\n<Plugin write_tsdb>\n  <Node "halite">\n` +
+      `    Host "${server.host}"\n    Port "${server.port}"\n  </Node>\n</Plugin>`,
+  });
 }
 
 function telegraf(server: Server): Recipe {
-  return {
+  return agent({
     id: "telegraf",
     name: "Telegraf",
     text: "The agent of InfluxData, whose output for OpenTSDB writes here.",
-    steps: [
-      {
-        title: "/etc/telegraf/telegraf.d/halite.conf",
-        code:
-          `[[outputs.opentsdb]]\n  host = "${server.tls ? "https" : "http"}://${server.host}"\n` +
-          `  port = ${server.port}\n  http_batch_size = 1000\n\n` +
-          `[[inputs.cpu]]\n[[inputs.mem]]\n[[inputs.disk]]`,
-      },
-      { title: "Then", code: "sudo systemctl restart telegraf" },
-    ],
-  };
+    folder: "telegraf.d",
+    code:
+      `[[outputs.opentsdb]]\n  host = "${server.tls ? "https" : "http"}://${server.host}"\n` +
+      `  port = ${server.port}\n  http_batch_size = 1000\n\n` +
+      `[[inputs.cpu]]\n[[inputs.mem]]\n[[inputs.disk]]`,
+  });
 }
 
 function python(server: Server): Recipe {

@@ -111,6 +111,6 @@ function bars(cycle: Cycle, now: number): HTMLElement {
       h("span", { text: `${cut > 0 ? `${cut} older, ` : ""}${nameOf(slots[0], cycle)}` }),
       slots.length > 1 ? h("span", { text: nameOf(slots[slots.length - 1], cycle) }) : null,
     ),
-    h("ul", { class: "slot-legend" }, ...states.map((state) => h("li", {}, h("span", { class: `swatch slot-${state}` }), kStateTexts[state]))),
+    h("ul", { class: "key-list" }, ...states.map((state) => h("li", {}, h("span", { class: `swatch slot-${state}` }), kStateTexts[state]))),
   );
 }

@@ -1,0 +1,127 @@
+"""Alert rules, twice from one list.
+
+Grafana 7 and 8 take them from panels of a dashboard (`alert` in a `graph` panel; no variables, the
+data source by name). Grafana 9.1 and later take rules from provisioning/alerting and ignore those
+of panels; each rule then points to its panel.
+"""
+
+import dataclasses
+
+from parts import SOURCE, dashboard, graph, query
+
+UID = "halite-alerts"
+EVALUATE = "1m"
+WINDOW_S = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Alert:
+    uid: str
+    title: str
+    target: dict
+    above: float  # fires over this, in any series of the target
+    hold: str  # for so long
+    summary: str
+    unit: str = "short"
+    severity: str = "warning"
+    when_silent: str = "OK"  # without data: OK, or Alerting
+    description: str = ""
+
+
+def counted(metric, by=None):
+    """Events a second, of each server; a restart counts as nothing."""
+    return query(metric, by=["host", *(by or [])], counter=True)
+
+
+def most(metric):
+    return query(metric, "max", by=["host"], down="max")
+
+
+ALERTS = [
+    Alert("halite-away", "Halite is away", query("halite.process.threads", "max", by=["host"]),
+          1e6, "2m", "No metrics of Halite itself for five minutes: it is away, or cannot store.",
+          severity="critical", when_silent="Alerting",
+          description="Fires when there is no data; the number itself does not matter."),
+    Alert("halite-refused", "Points are refused",
+          counted("halite.ingest.points_refused_total", ["reason"]), 0, "5m",
+          "Agents send points that are not stored; the page has samples under Status.", unit="wps"),
+    Alert("halite-flushes", "Flushes fail", counted("halite.engine.failed_flushes_total"), 0, "2m",
+          "Heads could not be written into chunks: is the disk full?", unit="ops",
+          severity="critical"),
+    Alert("halite-syncs", "The log cannot be written", counted("halite.log.commit_failures_total"),
+          0, "0s", "Points are not acknowledged: is the disk full?", unit="ops",
+          severity="critical"),
+    Alert("halite-unsynced", "The log falls behind", most("halite.log.unsynced_bytes"), 64 << 20,
+          "2m", "More than 64 MiB wait for the disk.", unit="bytes"),
+    Alert("halite-damage", "Something stored is damaged", most("halite.engine.damaged_places"), 0,
+          "0s", "Damaged places of files were met; the log names them.", severity="critical"),
+    Alert("halite-expiry", "Nothing expires", most("halite.engine.expiry_stopped"), 0, "0s",
+          "The clock jumped ahead, so expiry waits: see docs/retention.md."),
+]
+
+
+def _panel(alert):
+    panel = graph(alert.title, alert.target, unit=alert.unit, source=SOURCE,
+                  description=alert.description or alert.summary)
+    condition = {"type": "query", "query": {"params": ["A", f"{WINDOW_S}s", "now"]},
+                 "reducer": {"type": "max", "params": []},
+                 "evaluator": {"type": "gt", "params": [alert.above]},
+                 "operator": {"type": "and"}}
+    panel["alert"] = {
+        "name": alert.title,
+        "message": alert.summary,
+        "frequency": EVALUATE,
+        "for": alert.hold,
+        "handler": 1,
+        "conditions": [condition],
+        "noDataState": "alerting" if alert.when_silent == "Alerting" else "ok",
+        "executionErrorState": "alerting" if alert.when_silent == "Alerting" else "keep_state",
+        "alertRuleTags": {"severity": alert.severity},
+        "notifications": [],
+    }
+    if alert.above < 1e6:
+        panel["thresholds"] = [{"value": alert.above, "op": "gt", "fill": True, "line": True,
+                                "colorMode": "critical"}]
+    return panel
+
+
+def make():
+    return dashboard(UID, "Halite: alerts", [_panel(alert) for alert in ALERTS], since="now-3h",
+                     description="What the alert rules look at.")
+
+
+def _rule(panel_id, alert):
+    def step(letter, source, model, since_s):
+        model = {"refId": letter, "intervalMs": 1000, "maxDataPoints": 43200, **model}
+        return {"refId": letter, "queryType": "", "datasourceUid": source, "model": model,
+                "relativeTimeRange": {"from": since_s, "to": 0}}
+
+    expression = {"type": "__expr__", "uid": "__expr__"}
+    target = {**alert.target, "downsampleInterval": "1m"}
+    return {
+        "uid": alert.uid,
+        "title": alert.title,
+        "condition": "C",
+        "for": alert.hold,
+        "noDataState": alert.when_silent,
+        "execErrState": alert.when_silent,  # such as stores without that metric
+        "dashboardUid": UID,
+        "panelId": panel_id,
+        "annotations": {"summary": alert.summary, "__dashboardUid__": UID,
+                        "__panelId__": str(panel_id)},
+        "labels": {"severity": alert.severity},
+        "data": [
+            step("A", SOURCE, {"datasource": {"type": "opentsdb", "uid": SOURCE}, **target},
+                 WINDOW_S),
+            step("B", "__expr__", {"type": "reduce", "datasource": expression, "expression": "A",
+                                   "reducer": "max", "settings": {"mode": "dropNN"}}, 0),
+            step("C", "__expr__", {"type": "math", "datasource": expression,
+                                   "expression": f"$B > {alert.above:.0f}"}, 0),
+        ],
+    }
+
+
+def make_rules():
+    return {"apiVersion": 1, "groups": [
+        {"orgId": 1, "name": "halite", "folder": "Halite", "interval": EVALUATE,
+         "rules": [_rule(number, alert) for number, alert in enumerate(ALERTS, 1)]}]}
