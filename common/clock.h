@@ -21,6 +21,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual TimestampMs now_ms() const = 0;
+  // Microseconds since some moment, for how long something took: set by nobody while it runs.
+  [[nodiscard]] virtual std::int64_t elapsed_us() const { return now_ms() * 1000; }
 };
 
 class SystemClock final : public Clock {
@@ -28,6 +30,10 @@ class SystemClock final : public Clock {
   [[nodiscard]] TimestampMs now_ms() const override {
     const auto since = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  }
+  [[nodiscard]] std::int64_t elapsed_us() const override {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
   }
 };
 

@@ -1,7 +1,5 @@
 #include "query/watch.h"
 
-#include <chrono>
-
 #include <fmt/format.h>
 
 namespace halite::query {
@@ -25,7 +23,7 @@ Watch::Watch(QueryLimits limits, const Clock& clock, std::stop_token stop)
       clock_(clock),
       stop_(std::move(stop)),
       begin_(clock.now_ms()),
-      begin_us_(now_us()) {}
+      begin_us_(clock_.elapsed_us()) {}
 
 Result<void> Watch::check() const {
   if (stop_.stop_requested()) return fail(Errc::kCancelled, "The query was stopped");
@@ -70,13 +68,6 @@ Result<void> Watch::add_bytes(std::int64_t count) {
                   kNarrowOrDownsample);
 }
 
-// Milliseconds are too coarse for the parts of a small query; only real clocks have more.
-std::int64_t Watch::now_us() const {
-  if (dynamic_cast<const SystemClock*>(&clock_) == nullptr) return clock_.now_ms() * 1000;
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
-}
-
 void Watch::count_read(const storage::ReadWork& work) {
   chunks_decoded_ += work.chunks_decoded;
   chunks_skipped_ += work.chunks_skipped;
@@ -91,7 +82,7 @@ QueryCost Watch::cost() const {
                  .work = {.chunks_decoded = chunks_decoded_,
                           .chunks_skipped = chunks_skipped_,
                           .totals = totals_},
-                 .wall_ms = static_cast<double>(now_us() - begin_us_) / 1000,
+                 .wall_ms = static_cast<double>(clock_.elapsed_us() - begin_us_) / 1000,
                  .stage_ms = {}};
   for (std::size_t i = 0; i < kStages; ++i) {
     cost.stage_ms[i] = static_cast<double>(stage_us_[i]) / 1000;

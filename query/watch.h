@@ -41,8 +41,11 @@ class Watch final : public WorkWatch, public storage::ReadCounter {
   // The time of a stage, as long as it lives.
   class Timed {
    public:
-    Timed(Watch& watch, Stage stage) : watch_(watch), stage_(stage), begin_us_(watch.now_us()) {}
-    ~Timed() { watch_.stage_us_[static_cast<std::size_t>(stage_)] += watch_.now_us() - begin_us_; }
+    Timed(Watch& watch, Stage stage)
+        : watch_(watch), stage_(stage), begin_us_(watch.clock_.elapsed_us()) {}
+    ~Timed() {
+      watch_.stage_us_[static_cast<std::size_t>(stage_)] += watch_.clock_.elapsed_us() - begin_us_;
+    }
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
 
@@ -57,8 +60,6 @@ class Watch final : public WorkWatch, public storage::ReadCounter {
   [[nodiscard]] QueryCost cost() const;
 
  private:
-  [[nodiscard]] std::int64_t now_us() const;
-
   const QueryLimits limits_;
   const Clock& clock_;
   const std::stop_token stop_;

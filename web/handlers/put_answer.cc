@@ -74,15 +74,13 @@ Response answer_of(const Call& call, const Counts& counts, const ingest::PutOutc
   const bool details = call.target.has("details");
   const bool good = counts.failed == 0 && counts.timeouts == 0;
   // Agents drop what a 400 refuses, and send again what a 503 does.
-  const std::optional<Error> away =
-      outcome.away ? std::optional<Error>({Errc::kUnavailable, *outcome.away, {}}) : std::nullopt;
+  const int bad = outcome.away ? http_status(Errc::kUnavailable) : 400;
   if (details || call.target.has("summary")) {
-    const int bad = away ? http_status(away->code) : 400;
     return json_response(good ? 200 : bad,
                          counts_json(counts, details ? &outcome.failures : nullptr));
   }
   if (good) return json_response(204, "");
-  if (away) return error_response(call, *away);
+  if (outcome.away) return error_response(call, Error{Errc::kUnavailable, *outcome.away, {}});
   if (counts.timeouts != 0) {
     log::warn("put: {} points were not durable within sync_timeout", counts.timeouts);
     return error_response(call, 400,
