@@ -10,6 +10,8 @@
 
 #include "common/log.h"
 #include "storage/engine/chunk_state.h"
+#include "storage/files/posix_files.h"
+#include "storage/rocks/file_system.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -33,9 +35,8 @@ ChunkDbOptions complete(ChunkDbOptions options) {
 
 ChunkDb::ChunkDb(const ChunkDbOptions& options)
     : options_(complete(options)),
-      file_system_(options.file_system != nullptr ? options.file_system
-                                                  : rocksdb::FileSystem::Default()),
-      env_(rocksdb::NewCompositeEnv(file_system_)),
+      env_(rocksdb::NewCompositeEnv(rocks::make_file_system(
+          options.files != nullptr ? options.files : posix_files(), fuse_))),
       listener_(std::make_shared<ChunkListener>(written_, options_.damage)),
       file_options_(chunk_db_options(options_, env_.get(), listener_), chunks_options(nullptr)) {
   file_options_.listeners.clear();
@@ -143,6 +144,7 @@ Result<void> ChunkDb::close() {
     const std::lock_guard lock(mutex_);
     snapshot_.reset();
   }
+  listener_->end(*fuse_);
   rocksdb::CancelAllBackgroundWork(db_.get(), true);
   db_->DestroyColumnFamilyHandle(chunks_);
   db_->DestroyColumnFamilyHandle(late_);

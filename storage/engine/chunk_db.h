@@ -32,6 +32,7 @@
 #include "storage/engine/chunk_key.h"
 #include "storage/engine/chunk_snapshot.h"
 #include "storage/engine/place_merges.h"
+#include "storage/files/fused_files.h"
 
 namespace halite::storage::engine {
 
@@ -150,7 +151,7 @@ class ChunkDb {
 
   const ChunkDbOptions options_;
   const std::shared_ptr<FileBytesCounted> written_ = std::make_shared<FileBytesCounted>();
-  const std::shared_ptr<rocksdb::FileSystem> file_system_;
+  const std::shared_ptr<Fuse> fuse_ = std::make_shared<Fuse>();
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<ChunkListener> listener_;
   std::unique_ptr<rocksdb::DB> db_;

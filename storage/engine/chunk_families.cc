@@ -96,6 +96,7 @@ rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env*
   db.info_log = rocks::make_info_log();
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
   db.listeners.push_back(std::move(listener));
+  rocks::WriteRecovery::set_up(db);
   return db;
 }
 

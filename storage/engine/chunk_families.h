@@ -8,10 +8,10 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
-#include <rocksdb/file_system.h>
 
 #include "storage/engine/chunk_listener.h"
 #include "storage/engine/damage.h"
+#include "storage/files/files.h"
 
 namespace halite::storage::engine {
 
@@ -21,7 +21,7 @@ struct ChunkDbOptions {
   int open_files_max = 1000;
   unsigned background_threads = 2;
   int late_files_max = 32;  // so many files of late cells, and those of about one size are merged
-  std::shared_ptr<rocksdb::FileSystem> file_system;  // null = the operating system
+  std::shared_ptr<FileSystem> files;  // null = the operating system's
   // Fails where any file is missing or cannot be opened; else what is damaged is told and left out.
   bool strict = false;
   std::shared_ptr<Damage> damage;  // told of what is; null = nobody

@@ -15,21 +15,13 @@ void ChunkListener::OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJo
 
 void ChunkListener::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
                                       rocksdb::Status* error) {
-  if (reason != rocksdb::BackgroundErrorReason::kCompaction) {
-    stopped_ = true;
-    return;
-  }
+  WriteRecovery::OnBackgroundError(reason, error);
+  if (reason != rocksdb::BackgroundErrorReason::kCompaction) return;
   // A merge that cannot read leaves its files as they are: no reason to write nothing any more.
   const Error ours = rocks::error_of(*error, "cannot merge files");
   if (ours.code != Errc::kCorruption) return;
   damage_->note_failed_merge(ours);
   *error = rocksdb::Status::OK();
-}
-
-// Told twice of each success: before RocksDB takes files again, of an error that is none now; and
-// after, of none that is none.
-void ChunkListener::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
-  stopped_ = !info.old_bg_error.ok() || !info.new_bg_error.ok();
 }
 
 }  // namespace halite::storage::engine

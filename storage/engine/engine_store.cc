@@ -17,7 +17,6 @@
 #include "storage/engine/recovery.h"
 #include "storage/engine/settle_retention.h"
 #include "storage/engine/slot_states.h"
-#include "storage/rocks/file_system.h"
 #include "storage/rocks/manifest_tail.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
@@ -27,7 +26,7 @@ namespace {
 
 EngineOptions complete(EngineOptions options, const std::shared_ptr<FileSystem>& files) {
   options.log.dir = options.dir + "/log";
-  options.chunks.file_system = rocks::make_file_system(files);
+  options.chunks.files = files;
   options.chunks.dir = options.dir + "/chunks";
   return options;
 }

@@ -1,7 +1,5 @@
 #include "storage/files/fused_files.h"
 
-#include <mutex>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,35 +8,32 @@ namespace halite::storage {
 
 namespace {
 
-class Fuse {
+Result<void> after_sync(Fuse& fuse, Result<void> outcome) {
+  if (outcome) return outcome;
+  outcome.error().code = Errc::kUnavailable;
+  fuse.blow(outcome.error());
+  return outcome;
+}
+
+Result<void> after_write(Fuse& fuse, Result<void> outcome) {
+  if (!outcome && outcome.error().code == Errc::kUnavailable) fuse.blow(outcome.error());
+  return outcome;
+}
+
+// What is made while nothing is to change.
+class NoFile final : public File {
  public:
-  [[nodiscard]] Result<void> whole() const {
-    const std::lock_guard lock(mutex_);
-    if (!blown_) return {};
-    return fail(Errc::kUnavailable,
-                fmt::format("nothing is written any more since: {}", blown_->message));
-  }
-
-  Result<void> after_sync(Result<void> outcome) {
-    if (outcome) return outcome;
-    outcome.error().code = Errc::kUnavailable;
-    blow(outcome.error());
-    return outcome;
-  }
-
-  Result<void> after_write(Result<void> outcome) {
-    if (!outcome && outcome.error().code == Errc::kUnavailable) blow(outcome.error());
-    return outcome;
-  }
-
- private:
-  void blow(const Error& error) {
-    const std::lock_guard lock(mutex_);
-    if (!blown_) blown_ = error;
-  }
-
-  mutable std::mutex mutex_;
-  std::optional<Error> blown_;  // the first failure
+  Result<std::size_t> pread(std::uint64_t /*offset*/, std::span<char> /*to*/) override { return 0; }
+  Result<void> pwrite(std::uint64_t /*offset*/, BytesView /*bytes*/) override { return {}; }
+  Result<void> append(BytesView /*bytes*/) override { return {}; }
+  Result<void> reserve(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) override { return {}; }
+  Result<void> truncate(std::uint64_t /*size*/) override { return {}; }
+  Result<std::uint64_t> size() override { return 0; }
+  Result<void> datasync() override { return {}; }
+  Result<void> sync() override { return {}; }
+  void start_writeback(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) override {}
+  void expect(ReadPattern /*pattern*/) override {}
+  void read_ahead(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) override {}
 };
 
 class FusedFile final : public File {
@@ -50,28 +45,33 @@ class FusedFile final : public File {
     return file_->pread(offset, to);
   }
   Result<void> pwrite(std::uint64_t offset, BytesView bytes) override {
-    TRY_VOID(fuse_->whole());
-    return fuse_->after_write(file_->pwrite(offset, bytes));
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
+    return after_write(*fuse_, file_->pwrite(offset, bytes));
   }
   Result<void> append(BytesView bytes) override {
-    TRY_VOID(fuse_->whole());
-    return fuse_->after_write(file_->append(bytes));
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
+    return after_write(*fuse_, file_->append(bytes));
   }
   Result<void> reserve(std::uint64_t offset, std::uint64_t bytes) override {
     return file_->reserve(offset, bytes);
   }
   Result<void> truncate(std::uint64_t size) override {
-    TRY_VOID(fuse_->whole());
-    return fuse_->after_write(file_->truncate(size));
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
+    return after_write(*fuse_, file_->truncate(size));
   }
   Result<std::uint64_t> size() override { return file_->size(); }
   Result<void> datasync() override {
-    TRY_VOID(fuse_->whole());
-    return fuse_->after_sync(file_->datasync());
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
+    return after_sync(*fuse_, file_->datasync());
   }
   Result<void> sync() override {
-    TRY_VOID(fuse_->whole());
-    return fuse_->after_sync(file_->sync());
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
+    return after_sync(*fuse_, file_->sync());
   }
   void start_writeback(std::uint64_t offset, std::uint64_t bytes) override {
     file_->start_writeback(offset, bytes);
@@ -88,35 +88,45 @@ class FusedFile final : public File {
 
 class FusedFiles final : public FileSystem {
  public:
-  explicit FusedFiles(std::shared_ptr<FileSystem> files) : files_(std::move(files)) {}
+  FusedFiles(std::shared_ptr<FileSystem> files, std::shared_ptr<Fuse> fuse)
+      : files_(std::move(files)), fuse_(std::move(fuse)) {}
 
   Result<std::unique_ptr<File>> open(const std::string& path, OpenFile how) override {
-    if (how == OpenFile::kCreate || how == OpenFile::kReplace) TRY_VOID(fuse_->whole());
+    if (how == OpenFile::kCreate || how == OpenFile::kReplace) {
+      TRY(const bool real, fuse_->may_change());
+      if (!real) return std::make_unique<NoFile>();
+    }
     TRY(std::unique_ptr<File> file, files_->open(path, how));
     return std::make_unique<FusedFile>(std::move(file), fuse_);
   }
   Result<void> remove(const std::string& path) override {
-    TRY_VOID(fuse_->whole());
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
     return files_->remove(path);
   }
   Result<void> rename(const std::string& from, const std::string& to) override {
-    TRY_VOID(fuse_->whole());
-    return fuse_->after_write(files_->rename(from, to));
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
+    return after_write(*fuse_, files_->rename(from, to));
   }
   Result<void> link(const std::string& from, const std::string& to) override {
-    TRY_VOID(fuse_->whole());
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
     return files_->link(from, to);
   }
   Result<void> sync_dir(const std::string& dir) override {
-    TRY_VOID(fuse_->whole());
-    return fuse_->after_sync(files_->sync_dir(dir));
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
+    return after_sync(*fuse_, files_->sync_dir(dir));
   }
   Result<void> make_dir(const std::string& dir) override {
-    TRY_VOID(fuse_->whole());
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
     return files_->make_dir(dir);
   }
   Result<void> remove_dir(const std::string& dir) override {
-    TRY_VOID(fuse_->whole());
+    TRY(const bool real, fuse_->may_change());
+    if (!real) return {};
     return files_->remove_dir(dir);
   }
   Result<std::vector<std::string>> list(const std::string& dir) override {
@@ -134,13 +144,32 @@ class FusedFiles final : public FileSystem {
 
  private:
   const std::shared_ptr<FileSystem> files_;
-  const std::shared_ptr<Fuse> fuse_ = std::make_shared<Fuse>();
+  const std::shared_ptr<Fuse> fuse_;
 };
 
 }  // namespace
 
-std::shared_ptr<FileSystem> fused_files(std::shared_ptr<FileSystem> files) {
-  return std::make_shared<FusedFiles>(std::move(files));
+void Fuse::blow(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (!blown_) blown_ = error;
+}
+
+void Fuse::freeze() {
+  const std::lock_guard lock(mutex_);
+  frozen_ = true;
+}
+
+Result<bool> Fuse::may_change() const {
+  const std::lock_guard lock(mutex_);
+  if (frozen_) return false;
+  if (!blown_) return true;
+  return fail(Errc::kUnavailable,
+              fmt::format("nothing is written any more since: {}", blown_->message));
+}
+
+std::shared_ptr<FileSystem> fused_files(std::shared_ptr<FileSystem> files,
+                                        std::shared_ptr<Fuse> fuse) {
+  return std::make_shared<FusedFiles>(std::move(files), std::move(fuse));
 }
 
 }  // namespace halite::storage

@@ -11,11 +11,32 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "storage/files/files.h"
 
 namespace halite::storage {
 
-[[nodiscard]] std::shared_ptr<FileSystem> fused_files(std::shared_ptr<FileSystem> files);
+// Any thread.
+class Fuse {
+ public:
+  // Ends all changes; the first error is the one that is told.
+  void blow(const Error& error);
+  // Ends all changes, but says that they were made: the disk stays as it is now, as by a power cut.
+  // For who must be brought to an end and tells nobody how it went.
+  void freeze();
+  // False: the change is to be left out, in silence.
+  [[nodiscard]] Result<bool> may_change() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<Error> blown_;  // guarded by mutex_, as is the next
+  bool frozen_ = false;
+};
+
+// The fuse is all that they share with others; by default none has it.
+[[nodiscard]] std::shared_ptr<FileSystem> fused_files(
+    std::shared_ptr<FileSystem> files, std::shared_ptr<Fuse> fuse = std::make_shared<Fuse>());
 
 }  // namespace halite::storage

@@ -70,7 +70,7 @@ Database::Database(const RocksOptions& options, const Clock& clock)
     : options_(with_absolute_dir(options)),
       clock_(clock),
       files_(options.files != nullptr ? options.files : posix_files()),
-      env_(rocksdb::NewCompositeEnv(make_file_system(files_))),
+      env_(rocksdb::NewCompositeEnv(make_file_system(files_, fuse_))),
       block_cache_(rocksdb::NewLRUCache(options.block_cache_bytes)) {}
 
 Result<std::unique_ptr<Database>> Database::open(const RocksOptions& options, const Clock& clock) {
@@ -186,8 +186,10 @@ Result<void> Database::open_db() {
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(database_options(options_, env_.get()),
-                                                   options_.dir, wanted, &handles, &db);
+  rocksdb::DBOptions how = database_options(options_, env_.get());
+  how.listeners.push_back(recovery_);
+  WriteRecovery::set_up(how);
+  const rocksdb::Status status = rocksdb::DB::Open(how, options_.dir, wanted, &handles, &db);
   TRY_VOID(checked(status, fmt::format("cannot open {}", options_.dir)));
   db_.reset(db);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -326,6 +328,7 @@ Result<void> Database::close() {
   Result<void> outcome;
   if (db_ != nullptr) {
     const std::lock_guard lock(mutex_);
+    recovery_->end(*fuse_);
     rocksdb::CancelAllBackgroundWork(db_.get(), true);
     for (const auto& [name, family] : column_families_) {
       db_->DestroyColumnFamilyHandle(family.column_family);

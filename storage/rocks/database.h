@@ -18,8 +18,10 @@
 #include "common/clock.h"
 #include "common/result.h"
 #include "storage/files/files.h"
+#include "storage/files/fused_files.h"
 #include "storage/rocks/cell.h"
 #include "storage/rocks/options.h"
+#include "storage/rocks/write_recovery.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage::rocks {
@@ -80,7 +82,9 @@ class Database {
   const RocksOptions options_;
   const Clock& clock_;
   const std::shared_ptr<FileSystem> files_;
+  const std::shared_ptr<Fuse> fuse_ = std::make_shared<Fuse>();
   const std::unique_ptr<rocksdb::Env> env_;
+  const std::shared_ptr<WriteRecovery> recovery_ = std::make_shared<WriteRecovery>();
   const std::shared_ptr<rocksdb::Cache> block_cache_;
   TimestampMs seen_time_ = 0;
 

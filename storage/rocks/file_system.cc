@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "storage/files/fused_files.h"
-
 namespace halite::storage::rocks {
 
 namespace {
@@ -19,8 +17,8 @@ using rocksdb::Slice;
 IOStatus status_of(const Error& error) {
   if (error.code == Errc::kNotFound) return IOStatus::PathNotFound(error.message);
   IOStatus failed = IOStatus::IOError(error.message);
-  // A full disk: RocksDB tries again until there is room. Not as NoSpace, of which 7.8 recovers in
-  // another way: it stays stopped then, and says that it is not.
+  // A full disk: RocksDB tries again until there is room (write_recovery.h). Not as NoSpace, of
+  // which 7.8 recovers in another way: it stays stopped then, and says that it is not.
   failed.SetRetryable(error.code == Errc::kOverloaded);
   return failed;
 }
@@ -340,8 +338,9 @@ class RocksFileSystem final : public rocksdb::FileSystem {
 
 }  // namespace
 
-std::shared_ptr<rocksdb::FileSystem> make_file_system(std::shared_ptr<FileSystem> files) {
-  return std::make_shared<RocksFileSystem>(fused_files(std::move(files)));
+std::shared_ptr<rocksdb::FileSystem> make_file_system(std::shared_ptr<FileSystem> files,
+                                                      std::shared_ptr<Fuse> fuse) {
+  return std::make_shared<RocksFileSystem>(fused_files(std::move(files), std::move(fuse)));
 }
 
 }  // namespace halite::storage::rocks

@@ -12,10 +12,11 @@
 #include <rocksdb/file_system.h>
 
 #include "storage/files/files.h"
+#include "storage/files/fused_files.h"
 
 namespace halite::storage::rocks {
 
 [[nodiscard]] std::shared_ptr<rocksdb::FileSystem> make_file_system(
-    std::shared_ptr<FileSystem> files);
+    std::shared_ptr<FileSystem> files, std::shared_ptr<Fuse> fuse);
 
 }  // namespace halite::storage::rocks

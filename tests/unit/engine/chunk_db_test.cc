@@ -5,12 +5,12 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "storage/rocks/file_system.h"
 #include "tests/support/faulty_files.h"
 
 namespace halite::storage::engine {
@@ -22,7 +22,7 @@ class ChunkDbTest : public testing::Test {
     EXPECT_TRUE(make_dirs(*files_, "/data"));
     ChunkDbOptions options;
     options.dir = "/data/chunks";
-    options.file_system = rocks::make_file_system(files_);
+    options.files = files_;
     auto opened = ChunkDb::open(options);
     ASSERT_TRUE(opened) << opened.error().message;
     chunks_ = std::move(*opened);
@@ -86,6 +86,18 @@ TEST_F(ChunkDbTest, TakesFilesAgainOnceThereIsRoom) {
     ASSERT_TRUE(outcome) << outcome.error().message;
   }
   EXPECT_GT(failed, 10);  // not each: merges make room meanwhile
+}
+
+// RocksDB tries again meanwhile.
+TEST_F(ChunkDbTest, IsClosedWhileThereIsNoRoom) {
+  flush("a");
+  const std::uint64_t before = files_->used_bytes();
+  flush("b");
+  const std::uint64_t needed = files_->used_bytes() - before;
+  files_->set_capacity(files_->used_bytes() + needed - 150);  // less than the list of files wants
+  EXPECT_FALSE(try_to_flush("c"));
+  std::ignore = chunks_->close();
+  files_->heal();
 }
 
 // Keys of series with many tags and wide uids, which are alike for long.

@@ -1,6 +1,8 @@
 #include "storage/files/fused_files.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -33,7 +35,8 @@ class FusedFilesTest : public testing::Test {
   }
 
   const std::shared_ptr<test::FaultyFiles> faulty_ = std::make_shared<test::FaultyFiles>(1);
-  const std::shared_ptr<FileSystem> files_ = fused_files(faulty_);
+  const std::shared_ptr<Fuse> fuse_ = std::make_shared<Fuse>();
+  const std::shared_ptr<FileSystem> files_ = fused_files(faulty_, fuse_);
   std::unique_ptr<File> file_;
 };
 
@@ -49,6 +52,20 @@ TEST_F(FusedFilesTest, ASyncThatFindsTheDiskFullIsAFailedOne) {
   faulty_->fail_syncs("", {Errc::kOverloaded, "no space left", {}});
   EXPECT_EQ(file_->sync().error().code, Errc::kUnavailable) << "no word of trying again";
   expect_reading_only();
+}
+
+TEST_F(FusedFilesTest, FrozenOnesOnlySeemToChange) {
+  fuse_->freeze();
+  EXPECT_TRUE(file_->append("more"));
+  EXPECT_TRUE(file_->sync());
+  const auto made = files_->open("/g", OpenFile::kReplace);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE((*made)->append("text"));
+  EXPECT_TRUE(files_->rename("/f", "/h"));
+  EXPECT_TRUE(files_->remove("/f"));
+  EXPECT_TRUE(files_->sync_dir("/"));
+  EXPECT_EQ(faulty_->list("/").value(), std::vector<std::string>{"f"});
+  EXPECT_EQ(faulty_->size("/f").value(), 4u);
 }
 
 TEST_F(FusedFilesTest, AFailedWriteEndsAllChanges) {

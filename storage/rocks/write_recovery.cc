@@ -1,0 +1,48 @@
+#include "storage/rocks/write_recovery.h"
+
+#include <chrono>
+
+namespace halite::storage::rocks {
+namespace {
+
+constexpr std::chrono::milliseconds kRetryEvery(100);
+// Not every error is tried again, and RocksDB does not say which.
+constexpr std::chrono::seconds kEndMax(2);
+
+}  // namespace
+
+void WriteRecovery::set_up(rocksdb::DBOptions& options) {
+  options.bgerror_resume_retry_interval =
+      std::chrono::duration_cast<std::chrono::microseconds>(kRetryEvery).count();
+}
+
+bool WriteRecovery::stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+void WriteRecovery::end(Fuse& fuse) {
+  std::unique_lock lock(mutex_);
+  if (!retrying_) return;
+  fuse.freeze();
+  changed_.wait_for(lock, kEndMax, [this] { return !retrying_; });
+}
+
+void WriteRecovery::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
+                                      rocksdb::Status* /*error*/) {
+  if (reason == rocksdb::BackgroundErrorReason::kCompaction) return;  // is scheduled again
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  retrying_ = true;
+}
+
+// Told twice of each success: before RocksDB takes files again, of an error that is none now; and
+// after, of none that is none. Once of each end without success.
+void WriteRecovery::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
+  const std::lock_guard lock(mutex_);
+  stopped_ = !info.old_bg_error.ok() || !info.new_bg_error.ok();
+  retrying_ = !info.old_bg_error.ok() && info.new_bg_error.ok();
+  changed_.notify_all();
+}
+
+}  // namespace halite::storage::rocks
