@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,12 +17,12 @@
 #include "common/io_threads.h"
 #include "storage/schema/cyclic_options.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "storage/table_regions.h"
 
 namespace halite::app {
 namespace {
 
 using storage::RegionPlan;
-using storage::hbase::RegionStatus;
 using storage::hbase::ServerStatus;
 using storage::hbase::TableDescriptor;
 
@@ -31,9 +30,6 @@ constexpr double kMiB = 1 << 20;
 // HBase's defaults: MEMSTORE_FLUSHSIZE, and hbase.regionserver.global.memstore.size.
 constexpr double kFlushBytes = 128 * kMiB;
 constexpr double kMemoryShare = 0.4;
-// A region is hot with so many times the requests that regions have on average.
-constexpr double kHotTimes = 4;
-constexpr double kHotRequests = 10'000;
 
 // What both tools stand on.
 struct Cluster {
@@ -173,55 +169,16 @@ void tell_memory(const TablePlan& plan, const TableDescriptor& table, Report& re
   }
 }
 
-// A region's first key, in words where it is a ring's.
-std::string border_text(const Options& options, BytesView key) {
-  if (key.empty()) return "the first row";
-  if (options.row_layout == "cyclic" && key.size() == 5) {
-    return fmt::format("salt {} slot {}", load_be<std::uint8_t>(key.data()),
-                       load_be<std::uint32_t>(key.data() + 1));
-  }
-  return to_hex(key);
+std::string_view place_of(const std::string& server) {
+  return server.empty() ? std::string_view("nowhere just now") : server;
 }
 
-std::uint64_t requests_of(const RegionStatus& region) {
-  return region.read_requests + region.write_requests;
-}
-
-// From how many requests a region is hot.
-double hot_from(const std::vector<RegionStatus>& regions) {
-  double all = 0;
-  double asked = 0;
-  for (const RegionStatus& region : regions) {
-    all += static_cast<double>(requests_of(region));
-    asked += requests_of(region) > 0 ? 1 : 0;
-  }
-  return std::max(kHotRequests, asked == 0 ? 0 : kHotTimes * all / asked);
-}
-
-void tell_servers(const std::vector<RegionStatus>& regions, std::string& text) {
-  struct Sum {
-    std::uint64_t regions = 0;
-    std::uint64_t reads = 0;
-    std::uint64_t writes = 0;
-    std::uint64_t files_mib = 0;
-    std::uint64_t memory_mib = 0;
-  };
-  std::map<std::string, Sum> servers;
-  for (const RegionStatus& region : regions) {
-    const bool somewhere = region.server.port != 0;
-    Sum& sum = servers[somewhere ? fmt::format("{}:{}", region.server.host, region.server.port)
-                                 : "nowhere just now"];
-    ++sum.regions;
-    sum.reads += region.read_requests;
-    sum.writes += region.write_requests;
-    sum.files_mib += region.files_mib;
-    sum.memory_mib += region.memory_mib;
-  }
+void tell_servers(const storage::TableRegions& table, std::string& text) {
   text += fmt::format("\n{:<32}{:>9}{:>14}{:>14}{:>11}{:>11}\n", "server", "regions", "reads",
                       "writes", "files MiB", "memory MiB");
-  for (const auto& [name, sum] : servers) {
-    text += fmt::format("{:<32}{:>9}{:>14}{:>14}{:>11}{:>11}\n", name, sum.regions, sum.reads,
-                        sum.writes, sum.files_mib, sum.memory_mib);
+  for (const storage::ServerLoad& load : storage::loads_of_servers(table)) {
+    text += fmt::format("{:<32}{:>9}{:>14}{:>14}{:>11}{:>11}\n", place_of(load.server),
+                        load.regions, load.reads, load.writes, load.files_mib, load.memory_mib);
   }
 }
 
@@ -256,19 +213,16 @@ Result<std::string> show_hbase_regions(const Options& options) {
   Cluster cluster(options);
   const std::string name = cluster.store->whole_name(options.cells.data_table);
   TRY(const auto regions, wait_for(cluster.executor, cluster.store->client().regions(name)));
-  const double hot = hot_from(regions);
+  const storage::TableRegions table =
+      storage::describe_regions(name, regions, options.row_layout == "cyclic");
   std::string text = fmt::format("{:<24}{:<32}{:>14}{:>14}{:>7}{:>11}{:>12}\n", "from", "server",
                                  "reads", "writes", "files", "files MiB", "memory MiB");
-  for (const RegionStatus& region : regions) {
-    const std::string server = region.server.port == 0
-                                   ? "nowhere just now"
-                                   : fmt::format("{}:{}", region.server.host, region.server.port);
-    text += fmt::format("{:<24}{:<32}{:>14}{:>14}{:>7}{:>11}{:>12}{}\n",
-                        border_text(options, region.begin), server, region.read_requests,
-                        region.write_requests, region.files, region.files_mib, region.memory_mib,
-                        static_cast<double>(requests_of(region)) >= hot ? "  hot" : "");
+  for (const storage::TableRegion& region : table.regions) {
+    text += fmt::format("{:<24}{:<32}{:>14}{:>14}{:>7}{:>11}{:>12}{}\n", region.from,
+                        place_of(region.server), region.reads, region.writes, region.files,
+                        region.files_mib, region.memory_mib, region.hot ? "  hot" : "");
   }
-  tell_servers(regions, text);
+  tell_servers(table, text);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -50,6 +51,16 @@ std::string endpoint_text(const std::string& address, std::uint16_t port) {
 }  // namespace
 
 // In the order they are made; members go in reverse.
+namespace {
+
+// Empty where there are none.
+std::function<Task<storage::TableRegions>()> regions_of(const std::string& store, Stores& stores) {
+  if (store != "hbase") return {};
+  return [&stores] { return stores.table_regions(); };
+}
+
+}  // namespace
+
 struct Server::Parts {
   Parts(const Options& wanted, const Config& config)
       : options(wanted),
@@ -155,6 +166,7 @@ Result<void> Server::Parts::listen() {
                                      .started_ms = clock.now_ms(),
                                      .census = census.get(),
                                      .slots = [&kept = *stores] { return kept.slot_cycles(); },
+                                     .regions = regions_of(options.store, *stores),
                                      .config = [texts = settings] { return texts; },
                                      .drop_caches = [&kept = *stores] { kept.drop_caches(); },
                                      .log_lines = last_log_lines,

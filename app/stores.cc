@@ -156,6 +156,15 @@ class OpenedStores final : public Stores {
     return points_->slot_cycles();
   }
 
+  Task<storage::TableRegions> table_regions() override {
+    if (hbase_ == nullptr) {
+      co_return fail(Errc::kUnsupported, "Points are not kept on a cluster here");
+    }
+    auto asking = hbase_->client().regions(points_table_);
+    CO_TRY(const std::vector<storage::hbase::RegionStatus> regions, co_await std::move(asking));
+    co_return storage::describe_regions(points_table_, regions, point_rows_ == nullptr);
+  }
+
   Result<void> close() override {
     Result<void> flushed;
     if (metadata_) flushed = wait_for(executor_, metadata_->stop());
@@ -240,7 +249,10 @@ class OpenedStores final : public Stores {
             ? opentsdb_layout(options)
             : cyclic_layout(options.layout, cells.data_table, cells.settings_table));
     point_rows_ = std::dynamic_pointer_cast<const OpentsdbLayout>(chosen.layout);
-    if (hbase_ != nullptr) TRY_VOID(plan_regions(options, *chosen.layout, cells));
+    if (hbase_ != nullptr) {
+      points_table_ = hbase_->whole_name(cells.data_table);
+      TRY_VOID(plan_regions(options, *chosen.layout, cells));
+    }
     const CellPointStore::Parts parts = {.store = *wide_,
                                          .layout = chosen.layout,
                                          .parameters = chosen.parameters,
@@ -349,6 +361,7 @@ class OpenedStores final : public Stores {
   boost::asio::any_io_executor executor_;
   std::unique_ptr<storage::WideColumnStore> wide_;
   storage::HBaseStore* const hbase_;    // the same, where it is one
+  std::string points_table_;            // its whole name there
   std::optional<RegionWatch> regions_;  // of a ring in HBase
   std::unique_ptr<OpenedPoints> points_;
   UidWidths widths_;

@@ -14,6 +14,7 @@
 #include "storage/rollup_tables.h"
 #include "storage/series_census.h"
 #include "storage/slot_states.h"
+#include "storage/table_regions.h"
 
 namespace prometheus {
 class Registry;
@@ -37,6 +38,8 @@ class Stores {
       const Clock& clock, boost::asio::any_io_executor executor) = 0;
   // What is in slots; nothing where points are kept otherwise. Any thread.
   [[nodiscard]] virtual std::vector<storage::SlotCycle> slot_cycles() const = 0;
+  // Where the points lie on a cluster. kUnsupported: on none. Any thread.
+  [[nodiscard]] virtual Task<storage::TableRegions> table_regions() = 0;
   // Everything becomes durable, files close. No call may follow. All is closed even when an error
   // is returned: the first one.
   virtual Result<void> close() = 0;

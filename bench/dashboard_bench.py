@@ -12,6 +12,7 @@ import dataclasses
 import gzip
 import json
 import multiprocessing
+import shutil
 import socket
 import statistics
 import tempfile
@@ -170,6 +171,7 @@ def check(answer, panel, shape, size):
 
 
 def measure(server, shape, size, method="POST", prefix="/grafana", gzip_too=True):
+    """Medians of seconds until all is here and of the server's CPU seconds; megabytes sent."""
     requests = [request_of(panel, shape, method, prefix, gzip_too) for panel in range(size.panels)]
     seconds, cpu, sizes = [], [], []
     for _ in range(size.times):
@@ -181,29 +183,57 @@ def measure(server, shape, size, method="POST", prefix="/grafana", gzip_too=True
     return statistics.median(seconds), statistics.median(cpu), sum(sizes) / 1e6
 
 
-def run(binary, quick):
+def ways_of(shape):
+    """How it is asked: every way for the heaviest shape, Grafana's own for the others."""
+    grafana = ("POST", "/grafana", True)
+    if shape is not SHAPES[4]:
+        return [grafana]
+    return [grafana, ("GET", "/grafana", True), ("POST", "", True), ("POST", "/grafana", False)]
+
+
+def fill(binary, size, directory):
+    server = Server(binary, "engine", directory)
+    try:
+        load(server, size)
+        server.post("/api/admin/flush")
+        server.post("/api/admin/seal")
+        server.settle()
+        server.stop()
+    finally:
+        server.kill()
+
+
+def run(binary, quick, beside=None):
+    """`beside`: another build of the server, measured in turn with this one on the same points."""
     size = QUICK if quick else FULL
+    binaries = [binary] + ([beside] if beside else [])
     with tempfile.TemporaryDirectory(prefix="halite-bench-") as scratch:
-        server = Server(binary, "engine", scratch)
+        fill(binary, size, f"{scratch}/0")
+        if beside:
+            shutil.copytree(f"{scratch}/0", f"{scratch}/1")
+        servers = []
         try:
-            load(server, size)
-            server.post("/api/admin/flush")
-            server.post("/api/admin/seal")
-            server.settle()
+            for i, one in enumerate(binaries):
+                servers.append(Server(one, "engine", f"{scratch}/{i}"))
             print(f"\n{size.panels} panels, {size.series} series each, {HOURS} h of points every "
-                  f"{STEP_S} s, asked at once; medians of {size.times}\n")
+                  f"{STEP_S} s, asked at once; medians of {size.times}"
+                  f"{'; in brackets the other build' if beside else ''}\n")
             print("| panels | seconds, all of them | server CPU, s | MB sent |\n|---|--:|--:|--:|")
-            ways = [("POST", "/grafana", True), ("GET", "/grafana", True), ("POST", "", True),
-                    ("POST", "/grafana", False)]
             for shape in SHAPES:
-                _, kept = ask_all(server.port, [request_of(0, shape, "POST", "/grafana", True)], True)
-                check(kept[0], 0, shape, size)
-                # Every way for the heaviest shape, Grafana's own for the others.
-                for method, prefix, gzip_too in ways if shape is SHAPES[4] else ways[:1]:
-                    took, cpu, sent = measure(server, shape, size, method, prefix, gzip_too)
-                    how = "" if (method, prefix, gzip_too) == ways[0] else (
+                for server in servers:
+                    request = request_of(0, shape, "POST", "/grafana", True)
+                    check(ask_all(server.port, [request], keep=True)[1][0], 0, shape, size)
+                for method, prefix, gzip_too in ways_of(shape):
+                    told = [measure(server, shape, size, method, prefix, gzip_too)
+                            for server in servers]
+                    how = "" if (method, prefix, gzip_too) == ways_of(shape)[0] else (
                         f" ({method} {prefix}/api/query{'' if gzip_too else ', not compressed'})")
-                    print(f"| {shape[0]}{how} | {took:.2f} | {cpu:.2f} | {sent:.1f} |", flush=True)
-            server.stop()
+                    cells = [f"{told[0][i]:.{digits}f}"
+                             + (f" ({told[1][i]:.{digits}f})" if beside else "")
+                             for i, digits in ((0, 2), (1, 2), (2, 1))]
+                    print(f"| {shape[0]}{how} | {' | '.join(cells)} |", flush=True)
+            for server in servers:
+                server.stop()
         finally:
-            server.kill()
+            for server in servers:
+                server.kill()

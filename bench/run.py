@@ -60,6 +60,7 @@ def main():
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
+    parser.add_argument("--beside", help="another halite binary, of --only dashboard: in turn with the build's")
     options = parser.parse_args()
     build = options.build.resolve()
     print(f"{processor()}, {platform.system()} {platform.release()}")
@@ -71,7 +72,7 @@ def main():
     if options.only in (None, "scale"):
         scale_bench.run(build, options.quick, options.part, ROOT / "docs/images")
     if options.only in (None, "dashboard"):
-        dashboard_bench.run(str(build / "halite"), options.quick)
+        dashboard_bench.run(str(build / "halite"), options.quick, options.beside)
     if options.only in (None, "server"):
         server_bench.run(str(build / "halite"), options.store, options.quick)
 

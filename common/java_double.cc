@@ -37,6 +37,23 @@ char* write_few_decimals(char* to, double value) {
   return to;
 }
 
+// Of a value from 0.001 to under 10^7 that is no whole number. fmt has no public door to Dragonbox,
+// which finds the shortest digits twice as fast as libstdc++ 12's Ryu.
+char* write_decimals(char* to, double value) {
+  const auto decimal = fmt::detail::dragonbox::to_decimal(value);
+  const fmt::format_int digits(decimal.significand);
+  const auto count = static_cast<int>(digits.size());
+  const int point = count + decimal.exponent;  // it stands behind so many digits
+  if (point <= 0) {
+    to = write(to, "0.");
+    to = std::fill_n(to, -point, '0');
+    return write(to, {digits.data(), digits.size()});
+  }
+  to = std::copy_n(digits.data(), point, to);
+  *to++ = '.';
+  return std::copy(digits.data() + point, digits.data() + count, to);
+}
+
 template <class Number>
 char* write_java_number(char* to, Number value) {
   if (std::isnan(value)) return write(to, "NaN");
@@ -49,7 +66,7 @@ char* write_java_number(char* to, Number value) {
   if (value >= static_cast<Number>(1e-3) && value < static_cast<Number>(1e7)) {
     if constexpr (std::is_same_v<Number, double>) {
       if (char* const written = write_few_decimals(to, value)) return written;
-      return std::to_chars(to, end, value, std::chars_format::fixed).ptr;  // no whole number
+      return write_decimals(to, value);
     }
     to = std::to_chars(to, end, value, std::chars_format::fixed).ptr;
     return std::string_view(begin, to).contains('.') ? to : write(to, ".0");

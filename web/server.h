@@ -21,6 +21,7 @@
 
 #include "common/clock.h"
 #include "common/result.h"
+#include "common/task.h"
 #include "web/options.h"
 
 namespace prometheus {
@@ -39,6 +40,7 @@ class Metadata;
 class PointStore;
 class SeriesCensus;
 struct SlotCycle;
+struct TableRegions;
 }  // namespace halite::storage
 
 namespace halite::web {
@@ -80,6 +82,8 @@ struct WebServices {
   storage::SeriesCensus* census = nullptr;  // null: series are not counted
   // What is in slots of time. Called from any thread; may be empty: points are kept otherwise.
   std::function<std::vector<storage::SlotCycle>()> slots = {};
+  // Where the points lie on a cluster of HBase. Called from any thread; may be empty: on none.
+  std::function<Task<storage::TableRegions>()> regions = {};
   // Settings as /api/config shows them. Called from any thread.
   std::function<std::map<std::string, std::string>()> config;
   // Forgets what the store may read again (dropcaches). Called from any thread; may be empty: it

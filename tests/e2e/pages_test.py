@@ -135,6 +135,37 @@ class PagesTest(PageCase):
         self.server.get_json("/api/query?start=1h-ago&m=sum:7m-avg:sys.cpu.user")
         self.browser.wait("an ended one", lambda: "sum:7m-avg:sys.cpu.user" in self.browser.text(".slow"))
 
+    def test_regions_of_a_cluster_show_what_each_server_has(self):
+        # What the server tells is tested where there is a cluster; here, that the page shows it.
+        self.expected_errors = ["503"]
+        self.fake_fetch("""
+            if (url === 'api/server') {
+              const answer = await (await real(url, init)).json();
+              return new Response(JSON.stringify({ ...answer, store: 'hbase' }));
+            }
+            if (url === 'api/server/regions') {
+              if (window.away) return new Response(
+                JSON.stringify({ error: { code: 503, message: 'no master answers' } }), { status: 503 });
+              const region = { from: 'salt 1 slot 0', server: 'rs1:16020', reads: 5, writes: 7, files: 2, filesMib: 12,
+                memoryMib: 3, hot: false };
+              return new Response(JSON.stringify({ table: 'tsdb', regions: [region,
+                  { ...region, from: 'salt 2 slot 64', writes: 90000, hot: true }, { ...region, server: '' }],
+                servers: [{ server: '', regions: 1, hot: 0, reads: 5, writes: 7, filesMib: 12, memoryMib: 3 },
+                  { server: 'rs1:16020', regions: 2, hot: 1, reads: 10, writes: 90007, filesMib: 24, memoryMib: 6 }] }));
+            }""")
+        self.go("status")
+        self.browser.wait("the hot region", lambda: "salt 2 slot 64" in self.browser.text(".hot-regions"))
+        self.assertNotIn("salt 1 slot 0", self.browser.text(".hot-regions"))
+        self.assertIn("3 regions; 1 region on no server just now", self.browser.text("[aria-label=Regions] > p"))
+        servers = self.browser.text("[aria-label='Region servers'] tbody")
+        for told in ("rs1:16020", "24", "on none just now"):
+            self.assertIn(told, servers)
+        self.check_contrast()
+        self.shot("regions")
+        self.browser.run("window.away = true; window.dateNow = Date.now; Date.now = () => window.dateNow() + 60000")
+        self.browser.wait("the reason", lambda: "no master answers" in self.browser.text("[aria-label=Regions] > p"))
+        self.assertIn("rs1:16020", self.browser.text("[aria-label='Region servers'] tbody"))
+
     def test_pages_are_left_and_entered_with_the_back_button(self):
         self.go("status")
         self.browser.wait("the status", lambda: self.browser.count(".status-head .light"))

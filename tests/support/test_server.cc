@@ -24,6 +24,7 @@
 #include "storage/schema/opentsdb_layout.h"
 #include "storage/series_census.h"
 #include "storage/slot_states.h"
+#include "storage/table_regions.h"
 #include "tests/support/metric_value.h"
 #include "web/server.h"
 
@@ -135,6 +136,20 @@ TestServer::Parts::Parts(TestServerOptions options)
                                                                .sealed = true,
                                                                .late = false}}}};
           },
+      .regions = []() -> Task<storage::TableRegions> {
+        co_return storage::TableRegions{
+            .table = "tsdb",
+            .regions = {{.from = "the first row",
+                         .server = "rs1:16020",
+                         .reads = 5,
+                         .writes = 90'000,
+                         .files = 2,
+                         .files_mib = 12,
+                         .memory_mib = 3,
+                         .hot = true},
+                        {.from = "salt 1 slot 0", .server = "rs1:16020", .reads = 7},
+                        {.from = "salt 2 slot 0", .server = "", .reads = 0}}};
+      },
       .config =
           [] {
             return std::map<std::string, std::string>{{"tsd.mode", "rw"},

@@ -25,6 +25,7 @@ boost::asio::awaitable<Response> handle_config(Call& call);            // config
 boost::asio::awaitable<Response> handle_version(Call& call);           // version.cc
 boost::asio::awaitable<Response> handle_stats(Call& call);             // stats.cc
 boost::asio::awaitable<Response> handle_server(Call& call);            // server.cc
+boost::asio::awaitable<Response> show_regions(Call& call);             // server_regions.cc
 boost::asio::awaitable<Response> handle_dropcaches(Call& call);        // dropcaches.cc
 boost::asio::awaitable<Response> handle_logs(Call& call);              // logs.cc
 boost::asio::awaitable<Response> handle_metrics(Call& call);           // metrics.cc

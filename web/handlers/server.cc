@@ -11,6 +11,7 @@
 //             "completed":[{.., "status","error","cost"},..]}, the newest first
 //             204 it was asked to stop
 // Errors      404 another page; no such question runs; 405 a method that does not fit
+// GET /api/server/regions has a file of its own, server_regions.cc
 #include <charconv>
 #include <iterator>
 #include <ranges>
@@ -104,11 +105,14 @@ Response cancel(const Call& call) {
 boost::asio::awaitable<Response> handle_server(Call& call) {
   const std::vector<std::string>& rest = call.target.rest;
   const bool queries = !rest.empty() && rest[0] == "queries";
-  if ((!rest.empty() && !queries) || rest.size() > 2) {
-    co_return error_response(
-        call, 404, "only /api/server, /api/server/queries and /api/server/queries/<id> are here");
+  const bool regions = rest.size() == 1 && rest[0] == "regions";
+  if ((!rest.empty() && !queries && !regions) || rest.size() > 2) {
+    co_return error_response(call, 404,
+                             "only /api/server, /api/server/queries, /api/server/queries/<id> and "
+                             "/api/server/regions are here");
   }
   const bool get = call.request.method == "GET" || call.request.method == "HEAD";
+  if (regions && get) co_return co_await show_regions(call);
   if (get == (rest.size() == 2)) co_return method_not_allowed(call);
   if (!get) co_return cancel(call);
   const TimestampMs now = call.services.clock.now_ms();

@@ -173,6 +173,21 @@ TEST_F(HBaseStoresTest, TheToolTellsTheTtlAndLowersItOnlyWhereThatIsAskedFor) {
   EXPECT_EQ(hbase_.attribute("tsdb", "t", "TTL"), week);
 }
 
+TEST_F(HBaseStoresTest, WhereThePointsLieIsTold) {
+  const auto daemon = start(options_);
+  const auto told = run_task(daemon->stores->table_regions());
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->table, "tsdb");
+  ASSERT_FALSE(told->regions.empty());
+  EXPECT_EQ(told->regions.front().from, "the first row");
+  for (const storage::TableRegion& region : told->regions) EXPECT_NE(region.server, "");
+  const auto shown = show_hbase_regions(options_);
+  ASSERT_TRUE(shown) << shown.error().message;
+  for (const storage::ServerLoad& load : storage::loads_of_servers(*told)) {
+    EXPECT_THAT(*shown, HasSubstr(load.server));
+  }
+}
+
 // Maintenance: disable, alter, enable. What comes meanwhile is to be sent again, not dropped.
 TEST_F(HBaseStoresTest, PointsForADisabledTableAreUnavailable) {
   const auto daemon = start(options_);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
+#include "tests/support/run_task.h"
 #include "tests/support/temp_dir.h"
 
 namespace halite::app {
@@ -23,6 +24,7 @@ TEST(OpenStores, AStoreInMemoryRefusesADirectoryWithPoints) {
   options.data_dir = dir.path();
   auto opened = open_stores(options, clock, pool.get_executor(), registry);
   ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(test::run_task((*opened)->table_regions()).error().code, Errc::kUnsupported);
   EXPECT_TRUE((*opened)->close());
   opened->reset();
   for (const char* const kept : {"engine", "rocksdb"}) {

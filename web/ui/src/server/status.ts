@@ -1,4 +1,4 @@
-// How the server is: /api/server, /api/server/queries, /api/stats.
+// How the server is: /api/server, /api/server/queries, /api/server/regions, /api/stats.
 import { ApiError, getJson, send } from "./api";
 
 export interface RefusedPoint {
@@ -57,6 +57,38 @@ export interface DoneQuery extends RunningQuery {
 export interface Queries {
   running: RunningQuery[];
   completed: DoneQuery[]; // the newest first
+}
+
+// Where points lie on a cluster of HBase.
+export interface Region {
+  from: string; // its first row, in words
+  server: string; // empty: on none just now
+  reads: number; // requests since it was opened
+  writes: number;
+  files: number;
+  filesMib: number;
+  memoryMib: number;
+  hot: boolean;
+}
+
+export interface ServerLoad {
+  server: string;
+  regions: number;
+  hot: number; // of these
+  reads: number;
+  writes: number;
+  filesMib: number;
+  memoryMib: number;
+}
+
+export interface Regions {
+  table: string;
+  servers: ServerLoad[];
+  regions: Region[];
+}
+
+export function regions(signal: AbortSignal): Promise<Regions> {
+  return getJson<Regions>("api/server/regions", signal);
 }
 
 export function overview(signal: AbortSignal): Promise<Overview> {

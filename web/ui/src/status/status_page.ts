@@ -5,10 +5,11 @@ import { bytes, compact, dateTimeText } from "../base/format";
 import { printDuration } from "../question/time_range";
 import { isAbort } from "../server/api";
 import { findMetricCounts, tagKeyCounts } from "../server/series_counts";
-import { numbers, overview, queries, settings, version, type Numbers, type Overview } from "../server/status";
+import { numbers, overview, queries, regions, settings, version, type Numbers, type Overview } from "../server/status";
 import { IngestCard } from "./ingest_card";
 import { pastRate } from "./past_rate";
 import { QueriesCard } from "./queries_card";
+import { RegionsCard } from "./regions_card";
 import { SettingsCard } from "./settings_card";
 import { SlotsCard } from "./slots_card";
 import { StoreCard } from "./store_card";
@@ -17,6 +18,7 @@ import { TopCard } from "./top_card";
 const kPollMs = 3000;
 const kFirstMs = 1000;
 const kSeriesMs = 30_000;
+const kRegionsMs = 30_000; // asks all servers of the cluster
 const kTop = 12;
 
 export class StatusPage implements Page {
@@ -25,6 +27,7 @@ export class StatusPage implements Page {
   private readonly state = h("div", { class: "panel status-head", role: "status" });
   private readonly ingest = new IngestCard();
   private readonly store = new StoreCard();
+  private readonly regions = new RegionsCard();
   private readonly slots = new SlotsCard();
   private readonly asked = new QueriesCard(() => void this.poll());
   private readonly top = new TopCard();
@@ -33,10 +36,11 @@ export class StatusPage implements Page {
   private stopper = new AbortController();
   private timer = 0;
   private seriesAt = 0;
+  private regionsAt = 0;
   private loaded = false;
 
   constructor() {
-    const cards = [this.ingest, this.store, this.slots, this.asked, this.top, this.settings];
+    const cards = [this.ingest, this.store, this.regions, this.slots, this.asked, this.top, this.settings];
     this.root = h("div", { class: "page status" }, this.state, ...cards.map(({ root }) => root));
   }
 
@@ -46,6 +50,7 @@ export class StatusPage implements Page {
     this.stopper = new AbortController();
     this.before = null;
     this.seriesAt = 0;
+    this.regionsAt = 0;
     void this.poll();
     if (!this.loaded) void this.loadOnce();
   }
@@ -80,6 +85,7 @@ export class StatusPage implements Page {
       this.slots.show(about.cycles, about.now);
       this.asked.show(running);
       this.before = now;
+      if (about.store === "hbase") void this.loadRegions(signal);
       await this.loadSeries(signal);
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
@@ -104,6 +110,17 @@ export class StatusPage implements Page {
     if (signal.aborted) return;
     this.seriesAt = Date.now();
     this.top.show(most, grown, keys);
+  }
+
+  private async loadRegions(signal: AbortSignal): Promise<void> {
+    if (Date.now() - this.regionsAt < kRegionsMs) return;
+    this.regionsAt = Date.now();
+    try {
+      this.regions.show(await regions(signal));
+    } catch (error) {
+      if (isAbort(error) || signal.aborted) return;
+      this.regions.fail(error instanceof Error ? error.message : String(error));
+    }
   }
 
   private showState(about: Overview, now: Numbers): void {
