@@ -38,7 +38,7 @@ constexpr double kHotRequests = 10'000;
 // What both tools stand on.
 struct Cluster {
   explicit Cluster(const Options& options)
-      : threads(1),
+      : threads(1, "tool"),
         executor(threads.executors().front()),
         store(std::make_unique<storage::HBaseStore>(options.hbase.store, clock, registry)) {}
   ~Cluster() {
