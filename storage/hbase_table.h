@@ -55,6 +55,9 @@ class HBaseTable final : public Table,
   Task<std::optional<Cell>> read_cell(Bytes row, Column column);
   void follow(TimestampMs time);
   Task<void> hide(std::vector<hbase::RowMutation>& rows);
+  // What is there and not far ahead; cells that are, go.
+  Task<std::vector<hbase::Row>> remove_far_ahead(std::vector<hbase::RowGet> gets);
+  [[nodiscard]] TimestampMs far_ahead() const;  // cells newer than this are
   Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
   // Puts `value` where the server has `found`.
   Task<CasOutcome> replace(hbase::CellAddress at, std::optional<Cell> found, Bytes value);
