@@ -99,7 +99,7 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
     exact_ = std::move(wanted);
     return;
   }
-  set_steps(buckets_of(shard, choice.pairs));
+  set_steps(buckets_of(shard));
   const auto hint = hint_for(wanted_total, metric_total);
   for (RowScanStep& step : steps_) {
     step.spec.rows = verdicts_;
@@ -107,28 +107,10 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
   }
 }
 
-std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard, const PairSpan& pairs) const {
+std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard) const {
   const Bytes metric =
       source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
-  if (pairs.begin.empty() && pairs.end.empty()) {
-    return source_.layout.metric_buckets(metric, range_, shard, selection_->now());
-  }
-  // Pairs stand behind the time: a range for each row's.
-  std::vector<BucketScan> buckets;
-  const std::int64_t span = source_.layout.bucket_span_ms();
-  TimestampMs begin = range_.begin;
-  while (begin < range_.end) {
-    const TimestampMs end = std::min(range_.end, begin - begin % span + span);
-    auto some = source_.layout.metric_buckets(metric, {begin, end}, shard, selection_->now());
-    for (BucketScan& bucket : some) {
-      const Bytes prefix = bucket.keys.begin;
-      bucket.keys.begin += pairs.begin;
-      if (!pairs.end.empty()) bucket.keys.end = prefix + pairs.end;
-      buckets.push_back(std::move(bucket));
-    }
-    begin = end;
-  }
-  return buckets;
+  return source_.layout.metric_buckets(metric, range_, shard, selection_->now());
 }
 
 std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_t of_metric) const {
