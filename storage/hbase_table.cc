@@ -198,6 +198,10 @@ std::unique_ptr<PackedScanner> HBaseTable::scan_packed(ScanSpec spec) {
   return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec));
 }
 
+std::vector<ScanText> HBaseTable::scan_texts(const ScanSpec& spec) const {
+  return hbase_scan_texts(spec, *this);
+}
+
 Task<std::optional<Cell>> HBaseTable::read_cell(Bytes row, Column column) {
   std::vector<hbase::RowGet> gets(1);
   gets[0].row = std::move(row);

@@ -1,6 +1,7 @@
 #include "storage/row_scan.h"
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -153,6 +154,13 @@ void RowScan::next_exact_steps() {
     return a.keys.begin < b.keys.begin;
   });
   set_steps(std::move(buckets));
+}
+
+std::vector<ScanSpec> RowScan::planned() {
+  if (steps_.empty() && !exact_.empty()) next_exact_steps();
+  std::vector<ScanSpec> specs;
+  for (const RowScanStep& step : std::views::reverse(steps_)) specs.push_back(step.spec);
+  return specs;
 }
 
 // A long range over few points has thousands of buckets without a row: one look at what the table

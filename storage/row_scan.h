@@ -86,6 +86,9 @@ class RowScan {
   // Some rows; none when the shard is finished.
   Task<std::vector<WantedRow>> next();
 
+  // What next() would scan, for telling it instead; of rows by key, the first thousands.
+  [[nodiscard]] std::vector<ScanSpec> planned();
+
  private:
   void plan(std::uint32_t shard, const SeriesChoice& choice);
   // What to tell of the rows of a walk; null: nothing that would save much.

@@ -69,6 +69,30 @@ TEST_F(HBaseHintTest, ARegularExpressionDoesToo) {
   EXPECT_EQ(keys(told(hint, true)), "z2x,b2x,a2x");
 }
 
+// As they are sent.
+TEST_F(HBaseHintTest, ScansCanBeTold) {
+  auto hint = std::make_shared<ScanHint>();
+  hint->row_masks = {{"\0\x31"s, "\1\0"s}, {"ab", "\0\0"s}};
+  ScanSpec spec = told(hint);
+  spec.ranges = {{"a", "b"}, {"z", ""}};
+  spec.qualifier_begin = "\x0f";
+  spec.time_begin = 7;
+  std::vector<ScanText> texts = table_->scan_texts(spec);
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_EQ(texts[0].begin, "a");
+  EXPECT_EQ(texts[0].end, "");
+  EXPECT_EQ(texts[0].filter,
+            "MultiRowRangeFilter(2 ranges) and FuzzyRowFilter(??31|6162) and "
+            "ColumnRangeFilter(0f to )");
+  EXPECT_EQ(texts[0].cells_since, 7);
+  spec = told(nullptr, true);
+  spec.ranges = {{"a", "b"}, {"z", ""}};
+  texts = table_->scan_texts(spec);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0].begin, "z");
+  EXPECT_EQ(texts[0].filter, "");
+}
+
 TEST_F(HBaseHintTest, BackwardsMasksAreNotTold) {
   auto hint = std::make_shared<ScanHint>();
   hint->row_masks = {
