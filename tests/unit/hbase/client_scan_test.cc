@@ -145,7 +145,7 @@ TEST_F(ClientWideScanTest, HeartbeatsAreNoEnd) {
     ScanRequest reverse;
     reverse.reverse = true;
     reverse.end = "row0000a";
-    EXPECT_EQ(scan_text(reverse), "0.0,0.1,0.2,0.3,0.4,0.5,0.6");
+    EXPECT_EQ(scan_text(reverse), "0,0.0,0.1,0.2,0.3,0.4,0.5,0.6");
   }
 }
 
