@@ -126,7 +126,7 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
   config.duration_ms("hbase.call_timeout_ms", store.client.call_ms_max, {100, kDayMs},
                      "One request to one server.");
   config.duration_ms("hbase.timeout_ms", store.client.operation_ms_max, {100, kDayMs},
-                     "One read or write with all its retries.");
+                     "One read or write with all its retries; before it, a wait for room.");
   config.bytes("hbase.in_flight_bytes_max", store.client.operation_bytes_max, {kMiB, 1024 * kGiB},
                "Memory for reads and writes under way; more of them wait.");
   config.bytes("hbase.server_bytes_max", store.client.server_bytes_max, {kMiB, 64 * kGiB},
@@ -150,6 +150,7 @@ Result<void> settle_hbase(Options& options) {
   TRY_VOID(settle_columns(options));
   options.cells.append.late_max_ms = hbase.late_max_ms;
   options.cells.append.turn_ms_max = client.operation_ms_max;
+  options.cells.append.room_ms_max = client.operation_ms_max;
   // A slot's keys may be used again once HBase has surely compacted away what was in it.
   const std::int64_t late_ms = hbase.late_max_ms == 0 ? options.layout.ttl_ms : hbase.late_max_ms;
   options.layout.cleaning_ms = storage::ring_cleaning_ms(hbase.major_compaction_ms, late_ms);

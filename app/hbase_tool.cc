@@ -34,7 +34,7 @@ constexpr double kMemoryShare = 0.4;
 // What both tools stand on.
 struct Cluster {
   explicit Cluster(const Options& options)
-      : threads(1),
+      : threads(1, "tool"),
         executor(threads.executors().front()),
         store(std::make_unique<storage::HBaseStore>(options.hbase.store, clock, registry)) {}
   ~Cluster() {

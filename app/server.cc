@@ -68,7 +68,7 @@ struct Server::Parts {
         own_clock(wanted.ground.clock != nullptr ? wanted.ground.clock
                                                  : std::make_shared<SystemClock>()),
         clock(*own_clock),
-        web_threads(options.threads.web),
+        web_threads(options.threads.web, "web"),
         query_threads(options.threads.query) {}
 
   Options options;

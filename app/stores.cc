@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/hbase_tables.h"
+#include "app/opened_points.h"
 #include "app/region_watch.h"
 #include "app/side_settings.h"
 #include "app/wait_for.h"
@@ -40,54 +41,6 @@ using storage::UidWidths;
 struct ChosenLayout {
   std::shared_ptr<const storage::RowLayout> layout;
   storage::TableParameters parameters;
-};
-
-// A point store of either kind.
-class OpenedPoints {
- public:
-  virtual ~OpenedPoints() = default;
-  [[nodiscard]] virtual storage::PointStore& store() = 0;
-  [[nodiscard]] virtual storage::UidTable& uids() = 0;
-  [[nodiscard]] virtual storage::SeriesRegistry& series() = 0;
-  [[nodiscard]] virtual Result<void> health() const = 0;
-  [[nodiscard]] virtual std::vector<storage::SlotCycle> slot_cycles() const = 0;
-  virtual void forget_series(storage::Metadata& except, bool names) = 0;
-  virtual Task<void> close() = 0;
-};
-
-template <class Store>
-class Opened final : public OpenedPoints {
- public:
-  explicit Opened(std::unique_ptr<Store> store) : store_(std::move(store)) {}
-  storage::PointStore& store() override { return *store_; }
-  storage::UidTable& uids() override { return store_->uids(); }
-  storage::SeriesRegistry& series() override { return store_->registry(); }
-  [[nodiscard]] Result<void> health() const override {
-    if constexpr (requires { store_->health(); }) return store_->health();
-    return {};  // cells have no health but that of the store they are in
-  }
-  [[nodiscard]] std::vector<storage::SlotCycle> slot_cycles() const override {
-    if constexpr (requires { store_->slot_cycles(); }) return store_->slot_cycles();
-    return {};
-  }
-  // Series without points, and their names, but for those that metadata knows.
-  void forget_series(storage::Metadata& except, bool names) override {
-    if constexpr (requires { store_->forget_series({}); }) {
-      storage::ForgetRules rules;
-      rules.keeps = [&except](std::vector<Bytes> tsuids) {
-        return except.has_any(std::move(tsuids));
-      };
-      rules.others = [&except](storage::ForgetRules::SeenSeries seen) {
-        return except.each_series(std::move(seen));
-      };
-      rules.names = names;
-      store_->forget_series(std::move(rules));
-    }
-  }
-  Task<void> close() override { return store_->close(); }
-
- private:
-  std::unique_ptr<Store> store_;
 };
 
 class OpenedStores final : public Stores {

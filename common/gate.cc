@@ -1,8 +1,13 @@
 #include "common/gate.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <fmt/format.h>
 
 #include "common/check.h"
 
@@ -55,7 +60,7 @@ void Gate::take(GateLoad load) {
   now_.bytes += load.bytes;
 }
 
-Task<Gate::Pass> Gate::enter(GateLoad load) {
+Task<Gate::Pass> Gate::enter(GateLoad load, std::chrono::milliseconds wait_max) {
   const std::shared_ptr<Gate> self = shared_from_this();
   auto waiter = std::make_shared<Waiter>();
   waiter->load = load;
@@ -69,6 +74,15 @@ Task<Gate::Pass> Gate::enter(GateLoad load) {
     queue_.push_back(waiter);
   }
   Place place(*self, waiter);
+  std::optional<boost::asio::steady_timer> patience;
+  if (wait_max.count() > 0) {
+    patience.emplace(co_await boost::asio::this_coro::executor, wait_max);
+    patience->async_wait([admitted = waiter->admitted, wait_max](const auto& cancelled) {
+      if (cancelled) return;
+      admitted.finish(
+          fail(Errc::kOverloaded, fmt::format("no room within {} ms", wait_max.count())));
+    });
+  }
   CO_TRY_VOID(co_await waiter->admitted.wait());
   place.handed_over();
   co_return Pass(self, load);

@@ -5,6 +5,7 @@
 //   Memory   a waiter that is thrown away leaves the line, or gives back what it was given.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -45,8 +46,9 @@ class Gate : public std::enable_shared_from_this<Gate> {
     GateLoad load_;
   };
 
-  // Waits for room. What is larger than the maximum passes alone. An error only after close().
-  Task<Pass> enter(GateLoad load);
+  // Waits for room, for at most so long (0: as long as it takes), then kOverloaded. What is larger
+  // than the maximum passes alone. No other error but after close().
+  Task<Pass> enter(GateLoad load, std::chrono::milliseconds wait_max = {});
 
   // Those who wait and those who come later get kUnavailable with this message; who is inside
   // stays.

@@ -16,12 +16,12 @@ struct IoThreads::Loop {
   std::thread thread;
 };
 
-IoThreads::IoThreads(std::size_t threads) {
+IoThreads::IoThreads(std::size_t threads, const char* name) {
   for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i) {
     Loop& loop = *loops_.emplace_back(std::make_unique<Loop>());
     executors_.emplace_back(loop.context.get_executor());
-    loop.thread = std::thread([&loop] {
-      name_this_thread("web");
+    loop.thread = std::thread([&loop, name] {
+      name_this_thread(name);
       loop.context.run();
     });
   }

@@ -1,7 +1,7 @@
 // Threads for sockets, each with an event loop of its own: what runs on one executor runs on one
 // thread, so that it needs no strand and wakes no other thread.
 //
-//   IoThreads threads(4);
+//   IoThreads threads(4, "web");
 //   co_spawn(threads.executors()[i], ...)
 //   threads.join();                     runs until nothing is under way
 //
@@ -20,8 +20,9 @@ namespace halite {
 
 class IoThreads {
  public:
-  explicit IoThreads(std::size_t threads);  // at least one
-  ~IoThreads();                             // without join() before: drops what is under way
+  // At least one; all have this name, of at most 15 characters.
+  IoThreads(std::size_t threads, const char* name);
+  ~IoThreads();  // without join() before: drops what is under way
   IoThreads(const IoThreads&) = delete;
   IoThreads& operator=(const IoThreads&) = delete;
 

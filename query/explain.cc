@@ -35,6 +35,7 @@ ExplainedQuery explain_query(const SubPlan& plan, const storage::ReadEstimate& e
   query.rows = estimate.rows;
   query.points = estimate.points;
   query.stored_bytes = estimate.bytes;
+  query.scans = estimate.scans;
   query.groups = groups;
   const std::uint64_t each =
       points_a_series(plan, divide_up(estimate.points, std::max<std::uint64_t>(1, query.series)));

@@ -17,15 +17,16 @@
 namespace halite::query {
 
 struct ExplainedQuery {
-  std::uint64_t series = 0;         // selected
-  std::uint32_t shards = 0;         // scanned side by side
-  std::uint64_t rows = 0;           // to be read, at most
-  std::uint64_t points = 0;         // to be read
-  std::uint64_t stored_bytes = 0;   // to be read
-  std::uint64_t groups = 0;         // series of the answer, at most
-  std::uint64_t output_points = 0;  // of the answer
-  std::uint64_t memory_bytes = 0;   // at the peak
-  double cpu_ms = 0;                // of one processor
+  std::uint64_t series = 0;                      // selected
+  std::uint32_t shards = 0;                      // scanned side by side
+  std::uint64_t rows = 0;                        // to be read, at most
+  std::uint64_t points = 0;                      // to be read
+  std::uint64_t stored_bytes = 0;                // to be read
+  std::uint64_t groups = 0;                      // series of the answer, at most
+  std::uint64_t output_points = 0;               // of the answer
+  std::uint64_t memory_bytes = 0;                // at the peak
+  double cpu_ms = 0;                             // of one processor
+  std::vector<storage::PlannedScan> scans = {};  // where rows are elsewhere
 };
 
 // A limit and what the question is expected to need of it.

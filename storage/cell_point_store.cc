@@ -9,7 +9,6 @@
 #include "storage/estimate_reading.h"
 #include "storage/last_points.h"
 #include "storage/salt_sharding.h"
-#include "storage/scan_parts.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
 
@@ -83,15 +82,8 @@ std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection>
                                                 TimeRange range, std::uint32_t shard) {
   const std::shared_ptr<const RowSelection> wanted = as_rows(selection);
   const bool notes = wanted->wants_notes() && notes_among_points_;
-  std::vector<std::unique_ptr<BlockScan>> parts;
-  for (PairSpan& pairs : cut_series(source_, *wanted, range, shard)) {
-    SeriesChoice choice;
-    choice.pairs = std::move(pairs);
-    auto rows = std::make_unique<RowScan>(source_, wanted, range, shard, std::move(choice));
-    parts.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
-  }
-  if (parts.size() == 1) return std::move(parts.front());
-  return std::make_unique<SideBySideScan>(std::move(parts));
+  auto rows = std::make_unique<RowScan>(source_, wanted, range, shard);
+  return std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes);
 }
 
 Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,

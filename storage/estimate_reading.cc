@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "storage/estimate_by_sample.h"
+#include "storage/scan_text.h"
 
 namespace halite::storage {
 namespace {
 
 constexpr std::size_t kRangesAtOnce = 1024;
+constexpr std::size_t kScansTold = 100;  // of a shard
 
 std::uint64_t rows_a_series(TimeRange range, std::int64_t span_ms) {
   if (range.end <= range.begin) return 0;
@@ -86,6 +88,21 @@ Task<ReadEstimate> estimate_by_ranges(const RowSource& source,
   co_return estimate;
 }
 
+void add_scans(const RowSource& source, const std::shared_ptr<const RowSelection>& selection,
+               TimeRange range, std::vector<PlannedScan>& scans) {
+  const auto* const telling = dynamic_cast<const TellingTable*>(source.table.get());
+  if (telling == nullptr) return;
+  for (std::uint32_t shard = 0; shard < source.layout.salt_buckets(); ++shard) {
+    const std::size_t most = scans.size() + kScansTold;
+    RowScan scan(source, selection, range, shard);
+    for (const ScanSpec& spec : scan.planned()) {
+      for (ScanText& text : telling->scan_texts(spec)) {
+        if (scans.size() < most) scans.push_back({shard, std::move(text)});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Task<ReadEstimate> estimate_reading(const RowSource& source,
@@ -93,9 +110,12 @@ Task<ReadEstimate> estimate_reading(const RowSource& source,
                                     TimeRange range) {
   auto estimating = estimate_by_ranges(source, selection, range);
   Result<ReadEstimate> estimate = co_await std::move(estimating);
-  if (estimate || estimate.error().code != Errc::kUnsupported) co_return estimate;
-  auto sampling = estimate_by_sample(source, std::move(selection), range);
-  co_return co_await std::move(sampling);
+  if (!estimate && estimate.error().code == Errc::kUnsupported) {
+    auto sampling = estimate_by_sample(source, selection, range);
+    estimate = co_await std::move(sampling);
+  }
+  if (estimate) add_scans(source, selection, range, estimate->scans);
+  co_return estimate;
 }
 
 }  // namespace halite::storage

@@ -76,6 +76,23 @@ std::vector<hbase::RowMutation> mutations_of(std::vector<RowWrite> rows,
   return mutations;
 }
 
+std::vector<hbase::RowMutation> deletes_of_newer(const std::vector<hbase::Row>& rows,
+                                                 TimestampMs until) {
+  std::vector<hbase::RowMutation> mutations;
+  for (const hbase::Row& row : rows) {
+    hbase::RowMutation mutation{.row = row.key, .puts = {}, .deletes = {}};
+    for (const hbase::Cell& cell : row.cells) {
+      if (cell.time <= until) continue;
+      mutation.deletes.push_back({.kind = hbase::DeleteKind::kVersion,
+                                  .family = cell.family,
+                                  .qualifier = cell.qualifier,
+                                  .time = cell.time});
+    }
+    if (!mutation.deletes.empty()) mutations.push_back(std::move(mutation));
+  }
+  return mutations;
+}
+
 void settle_deletes(hbase::RowMutation& row, TimestampMs until) {
   for (hbase::CellDelete& one : row.deletes) {
     one.time = until;

@@ -22,4 +22,9 @@ namespace halite::storage {
 // come after that.
 void settle_deletes(hbase::RowMutation& row, TimestampMs until);
 
+// Deletes of those cells of rows that are newer than `until`, each of its version alone: what is
+// written later is not hidden, however much older. Rows without such cells are left out.
+[[nodiscard]] std::vector<hbase::RowMutation> deletes_of_newer(const std::vector<hbase::Row>& rows,
+                                                               TimestampMs until);
+
 }  // namespace halite::storage

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -91,6 +92,18 @@ std::vector<hbase::ScanRequest> requests_for(const ScanSpec& spec, const HBaseTa
 }
 
 }  // namespace
+
+std::vector<ScanText> hbase_scan_texts(const ScanSpec& spec, const HBaseTable& table) {
+  std::vector<ScanText> texts;
+  std::vector<hbase::ScanRequest> requests = requests_for(spec, table);
+  for (hbase::ScanRequest& request : std::views::reverse(requests)) {
+    texts.push_back({.begin = std::move(request.begin),
+                     .end = std::move(request.end),
+                     .filter = std::move(request.filter.text),
+                     .cells_since = request.times.begin});
+  }
+  return texts;
+}
 
 HBaseScanner::HBaseScanner(std::shared_ptr<const HBaseTable> table, ScanSpec spec)
     : table_(std::move(table)),

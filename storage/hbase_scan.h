@@ -11,11 +11,15 @@
 
 #include "storage/hbase/scan.h"
 #include "storage/packed_scan.h"
+#include "storage/scan_text.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
 
 class HBaseTable;
+
+// What a scanner of this would ask of region servers.
+[[nodiscard]] std::vector<ScanText> hbase_scan_texts(const ScanSpec& spec, const HBaseTable& table);
 
 class HBaseScanner final : public Scanner, public PackedScanner {
  public:

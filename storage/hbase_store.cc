@@ -103,7 +103,7 @@ HBaseStore::HBaseStore(HBaseStoreOptions options, const Clock& clock,
                        prometheus::Registry& registry)
     : options_(std::move(options)),
       clock_(clock),
-      threads_(options_.threads),
+      threads_(options_.threads, "hbase"),
       client_(options_.client, threads_.executors(), registry) {}
 
 HBaseStore::~HBaseStore() = default;

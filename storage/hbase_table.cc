@@ -19,6 +19,8 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr auto kNextMillisecond = std::chrono::milliseconds(2);
+// Versions of one cell that are far ahead and lie under each other.
+constexpr int kFarAheadMax = 100;
 
 std::vector<Cell> cells_of(std::vector<hbase::Cell> found, TimestampMs expired_until) {
   std::vector<Cell> cells;
@@ -97,10 +99,12 @@ Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
                                     .time = put.time != 0 ? put.time : parts_.clock.stamp()});
   }
   if (!stays) {
-    change.mutation.deletes.push_back({.kind = hbase::DeleteKind::kVersions,
-                                       .family = change.family,
-                                       .qualifier = change.qualifier,
-                                       .time = held.time});
+    const bool far = held.time > far_ahead();
+    change.mutation.deletes.push_back(
+        {.kind = far ? hbase::DeleteKind::kVersion : hbase::DeleteKind::kVersions,
+         .family = change.family,
+         .qualifier = change.qualifier,
+         .time = held.time});
     asio::steady_timer timer(co_await asio::this_coro::executor, kNextMillisecond);
     co_await timer.async_wait(asio::use_awaitable);
   }
@@ -110,7 +114,23 @@ Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
 // Clocks differ a little. A cell that is far ahead is an error of somebody's: to go along would
 // make what all others write too old.
 void HBaseTable::follow(TimestampMs time) {
-  if (time <= parts_.clock.now_ms() + parts_.ahead_ms_max) parts_.clock.observe(time);
+  if (time <= far_ahead()) parts_.clock.observe(time);
+}
+
+TimestampMs HBaseTable::far_ahead() const { return parts_.clock.now_ms() + parts_.ahead_ms_max; }
+
+// A delete of all that is as old as such a cell would hide what is written until that time comes.
+Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::RowGet> gets) {
+  for (int i = 0; i < kFarAheadMax; ++i) {
+    CO_TRY(std::vector<hbase::Row> found, co_await parts_.client.get(parts_.name, gets));
+    std::vector<hbase::RowMutation> deletes = deletes_of_newer(found, far_ahead());
+    if (deletes.empty()) co_return found;
+    CO_TRY_VOID(co_await parts_.client.mutate(parts_.name, std::move(deletes)));
+  }
+  co_return fail(
+      Errc::kConflict,
+      fmt::format("a cell of HBase table {} is far ahead in time, again after {} deletes",
+                  parts_.name, kFarAheadMax));
 }
 
 // Another machine, whose clock is ahead, may have written what is to go.
@@ -128,8 +148,7 @@ Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
       if (!columns.qualifiers.empty()) get.columns.push_back(std::move(columns));
     }
   }
-  CO_TRY(const std::vector<hbase::Row> found,
-         co_await parts_.client.get(parts_.name, std::move(gets)));
+  CO_TRY(const std::vector<hbase::Row> found, co_await remove_far_ahead(std::move(gets)));
   // One time for all rows: with one each, many would carry the clock away.
   const TimestampMs stamp = parts_.clock.stamp();
   parts_.clock.observe(stamp + 1);
@@ -177,6 +196,10 @@ std::unique_ptr<Scanner> HBaseTable::scan(ScanSpec spec) {
 
 std::unique_ptr<PackedScanner> HBaseTable::scan_packed(ScanSpec spec) {
   return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec));
+}
+
+std::vector<ScanText> HBaseTable::scan_texts(const ScanSpec& spec) const {
+  return hbase_scan_texts(spec, *this);
 }
 
 Task<std::optional<Cell>> HBaseTable::read_cell(Bytes row, Column column) {

@@ -11,12 +11,14 @@
 #include "storage/hbase/client.h"
 #include "storage/hybrid_clock.h"
 #include "storage/packed_scan.h"
+#include "storage/scan_text.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
 
 class HBaseTable final : public Table,
                          public PackedTable,
+                         public TellingTable,
                          public std::enable_shared_from_this<HBaseTable> {
  public:
   // References outlive the table.
@@ -36,6 +38,7 @@ class HBaseTable final : public Table,
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
   [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec) override;
   [[nodiscard]] std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec) override;
+  [[nodiscard]] std::vector<ScanText> scan_texts(const ScanSpec& spec) const override;
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   [[nodiscard]] TimestampMs newest_stamp() const override { return parts_.clock.seen(); }
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
@@ -55,6 +58,9 @@ class HBaseTable final : public Table,
   Task<std::optional<Cell>> read_cell(Bytes row, Column column);
   void follow(TimestampMs time);
   Task<void> hide(std::vector<hbase::RowMutation>& rows);
+  // What is there and not far ahead; cells that are, go.
+  Task<std::vector<hbase::Row>> remove_far_ahead(std::vector<hbase::RowGet> gets);
+  [[nodiscard]] TimestampMs far_ahead() const;  // cells newer than this are
   Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
   // Puts `value` where the server has `found`.
   Task<CasOutcome> replace(hbase::CellAddress at, std::optional<Cell> found, Bytes value);

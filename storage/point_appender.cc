@@ -117,6 +117,7 @@ PointAppender::PointAppender(Parts parts, AppendLimits limits)
           GateLoad{limits.in_flight_points_max, limits.in_flight_bytes_max})),
       late_max_ms_(limits.late_max_ms),
       turn_ms_max_(limits.turn_ms_max),
+      room_ms_max_(limits.room_ms_max),
       metrics_(parts_.registry) {}
 
 Result<void> PointAppender::admit_time(TimestampMs time, TimestampMs now) const {
@@ -179,6 +180,16 @@ PointAppender::Ticket PointAppender::enlist(const PointBatch& batch,
   return ticket;
 }
 
+Task<Gate::Pass> PointAppender::find_room(std::size_t points) {
+  const GateLoad load{points, points * kPointBytes};
+  Result<Gate::Pass> pass = co_await gate_->enter(load, std::chrono::milliseconds(room_ms_max_));
+  if (!pass && pass.error().code == Errc::kOverloaded) {
+    co_return fail(Errc::kOverloaded, fmt::format("{} points are being written: {}",
+                                                  gate_->under_way().items, pass.error().message));
+  }
+  co_return pass;
+}
+
 Task<Accepted> PointAppender::append(PointBatch batch) {
   Accepted accepted;
   std::vector<std::uint32_t> order = admit(batch, accepted.refused);
@@ -188,8 +199,7 @@ Task<Accepted> PointAppender::append(PointBatch batch) {
     co_return accepted;
   }
   arrange(batch, order);
-  CO_TRY(Gate::Pass pass,
-         co_await gate_->enter(GateLoad{order.size(), order.size() * kPointBytes}));
+  CO_TRY(Gate::Pass pass, co_await find_room(order.size()));
   metrics_.in_flight_points.Increment(static_cast<double>(order.size()));
   Ticket ticket = enlist(batch, order);
   if (ticket.late) metrics_.late_batches.Increment();

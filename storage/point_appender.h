@@ -45,6 +45,8 @@ struct AppendLimits {
   // A late batch that has waited so long for others, which then could not be written, fails as they
   // did: while the store is away many behind each other would wait for its time limit in turn.
   std::int64_t turn_ms_max = 60'000;
+  // Who has waited so long for room in flight gets kOverloaded; 0 = waits as long as it takes.
+  std::int64_t room_ms_max = 60'000;
 };
 
 class PointAppender : public std::enable_shared_from_this<PointAppender> {
@@ -97,6 +99,7 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
   [[nodiscard]] Result<void> admit_time(TimestampMs time, TimestampMs now) const;
   [[nodiscard]] std::vector<std::uint32_t> admit(const PointBatch& batch,
                                                  std::vector<Refusal>& refused) const;
+  Task<Gate::Pass> find_room(std::size_t points);
   [[nodiscard]] Ticket enlist(const PointBatch& batch, const std::vector<std::uint32_t>& order);
   static boost::asio::awaitable<void> run(std::shared_ptr<PointAppender> self, Flight flight);
   Task<void> write(Flight& flight);
@@ -108,6 +111,7 @@ class PointAppender : public std::enable_shared_from_this<PointAppender> {
   const std::shared_ptr<Gate> gate_;
   const std::int64_t late_max_ms_;
   const std::int64_t turn_ms_max_;
+  const std::int64_t room_ms_max_;
   Metrics metrics_;
 
   std::mutex mutex_;

@@ -25,6 +25,7 @@
 #include "common/data_point.h"
 #include "common/task.h"
 #include "common/work_watch.h"
+#include "storage/scan_text.h"
 #include "storage/series.h"
 #include "storage/tag_filter.h"
 
@@ -136,12 +137,20 @@ struct ShardShare {
   std::size_t series = 0;  // 0: unknown
 };
 
+// One of the scans that would read a selection.
+struct PlannedScan {
+  std::uint32_t shard = 0;
+  ScanText text;
+};
+
 // What reading a selection would take.
 struct ReadEstimate {
   std::uint64_t series = 0;  // selected, with or without points in the range
   std::uint64_t rows = 0;    // rows, or whatever else the store reads at once, at most
   std::uint64_t points = 0;  // about
   std::uint64_t bytes = 0;   // as stored, about
+  // Where rows are elsewhere: the scans, the first hundred of each shard at most.
+  std::vector<PlannedScan> scans = {};
 };
 
 // May the store give ids to names it has not seen?

@@ -1,6 +1,7 @@
 #include "storage/row_scan.h"
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -99,7 +100,7 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
     exact_ = std::move(wanted);
     return;
   }
-  set_steps(buckets_of(shard, choice.pairs));
+  set_steps(buckets_of(shard));
   const auto hint = hint_for(wanted_total, metric_total);
   for (RowScanStep& step : steps_) {
     step.spec.rows = verdicts_;
@@ -107,28 +108,10 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
   }
 }
 
-std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard, const PairSpan& pairs) const {
+std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard) const {
   const Bytes metric =
       source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
-  if (pairs.begin.empty() && pairs.end.empty()) {
-    return source_.layout.metric_buckets(metric, range_, shard, selection_->now());
-  }
-  // Pairs stand behind the time: a range for each row's.
-  std::vector<BucketScan> buckets;
-  const std::int64_t span = source_.layout.bucket_span_ms();
-  TimestampMs begin = range_.begin;
-  while (begin < range_.end) {
-    const TimestampMs end = std::min(range_.end, begin - begin % span + span);
-    auto some = source_.layout.metric_buckets(metric, {begin, end}, shard, selection_->now());
-    for (BucketScan& bucket : some) {
-      const Bytes prefix = bucket.keys.begin;
-      bucket.keys.begin += pairs.begin;
-      if (!pairs.end.empty()) bucket.keys.end = prefix + pairs.end;
-      buckets.push_back(std::move(bucket));
-    }
-    begin = end;
-  }
-  return buckets;
+  return source_.layout.metric_buckets(metric, range_, shard, selection_->now());
 }
 
 std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_t of_metric) const {
@@ -171,6 +154,13 @@ void RowScan::next_exact_steps() {
     return a.keys.begin < b.keys.begin;
   });
   set_steps(std::move(buckets));
+}
+
+std::vector<ScanSpec> RowScan::planned() {
+  if (steps_.empty() && !exact_.empty()) next_exact_steps();
+  std::vector<ScanSpec> specs;
+  for (const RowScanStep& step : std::views::reverse(steps_)) specs.push_back(step.spec);
+  return specs;
 }
 
 // A long range over few points has thousands of buckets without a row: one look at what the table

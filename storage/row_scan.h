@@ -37,11 +37,6 @@ struct RowScanOptions {
   bool shared_tables = false;
   // Then whoever has the rows is told what the keys of wanted ones look like.
   KeyPatternLimits patterns;
-  // And rows are read in so many parts side by side, all shards together; a shard is one at least.
-  std::size_t parts_max = 1;
-  // A shard is cut if it has so many wanted series that are known, and no more rows of each.
-  std::size_t parts_series_min = 256;
-  std::size_t part_rows_max = 100;
 };
 
 // What every scan of one store has in common. All outlive the scan.
@@ -70,17 +65,10 @@ struct WantedRow {
 // The rows a series has in a range, about.
 [[nodiscard]] std::size_t rows_in(TimeRange range, std::int64_t span_ms);
 
-// Of the rows of a metric, those whose tags' pairs, as in keys, lie in it.
-struct PairSpan {
-  Bytes begin;  // included; empty = from the first
-  Bytes end;    // excluded; empty = to the last
-};
-
 // Narrows a selection: by default to nothing less than all of it.
 struct SeriesChoice {
   std::optional<std::vector<SeriesId>> only;
   std::vector<SeriesId> except;
-  PairSpan pairs = {};
 };
 
 // A part of the work with the same bounds: one Scanner.
@@ -98,14 +86,16 @@ class RowScan {
   // Some rows; none when the shard is finished.
   Task<std::vector<WantedRow>> next();
 
+  // What next() would scan, for telling it instead; of rows by key, the first thousands.
+  [[nodiscard]] std::vector<ScanSpec> planned();
+
  private:
   void plan(std::uint32_t shard, const SeriesChoice& choice);
   // What to tell of the rows of a walk; null: nothing that would save much.
   [[nodiscard]] std::shared_ptr<const ScanHint> hint_for(std::size_t wanted,
                                                          std::size_t of_metric) const;
   void next_exact_steps();
-  [[nodiscard]] std::vector<BucketScan> buckets_of(std::uint32_t shard,
-                                                   const PairSpan& pairs) const;
+  [[nodiscard]] std::vector<BucketScan> buckets_of(std::uint32_t shard) const;
   void set_steps(std::vector<BucketScan> buckets);
   Task<bool> next_step();
   Task<void> skip_empty_steps();

@@ -1,6 +1,7 @@
 #include "storage/hbase/batch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -130,11 +131,13 @@ using Failures = std::vector<BatchFailure>;
 Task<Failures> send(CorePtr core, std::shared_ptr<BatchJob> job, Endpoint server,
                     std::vector<BatchItem> items, std::uint32_t timeout_ms) {
   BatchRequest request(*job, std::move(items));
-  Task<Gate::Pass> entering = core->servers.batch_pass(server);
+  Task<Gate::Pass> entering = core->servers.batch_pass(server, timeout_ms);
   const auto pass = co_await std::move(entering);
   if (!pass) {
-    co_return request.all_failed(
-        Fault{.remedy = Remedy::kGiveUp, .error = pass.error(), .moved = {}});
+    const bool busy = pass.error().code == Errc::kOverloaded;
+    co_return request.all_failed(Fault{.remedy = busy ? Remedy::kOverloaded : Remedy::kGiveUp,
+                                       .error = pass.error(),
+                                       .moved = {}});
   }
   RemoteTask<Reply> calling = core->servers.call(server, kClientService, request.call(timeout_ms));
   const Outcome<Reply> reply = co_await std::move(calling);
@@ -280,7 +283,8 @@ Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
   std::iota(pending.begin(), pending.end(), std::size_t{0});
   std::size_t bytes = 0;
   for (const std::size_t at : pending) bytes += job->bytes(at);
-  Task<Gate::Pass> entering = core->operations->enter({.items = 0, .bytes = bytes});
+  const std::chrono::milliseconds patience(core->options.operation_ms_max);
+  Task<Gate::Pass> entering = core->operations->enter({.items = 0, .bytes = bytes}, patience);
   CO_TRY(Gate::Pass pass, co_await std::move(entering));
   const Held held(std::move(pass), core->stats.operation_bytes, bytes);
 

@@ -13,6 +13,7 @@ namespace halite::storage::hbase {
 struct Filter {
   std::string name;
   Bytes message;
+  std::string text = {};  // the same for people
 };
 
 // Rows that have `key`'s bytes wherever `any` has a 0; where it has a 1, any byte. Both have the

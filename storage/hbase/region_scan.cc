@@ -31,9 +31,6 @@ pb::Scan::ReadType read_type(ReadKind kind) {
 Result<void> pack_cells(CellReader& reader, CellView& cell, std::size_t more, ScanBatch& to) {
   PackedRows& rows = to.rows;
   rows.cells.reserve(more + 1);
-  const auto add = [&] {
-    rows.cells.push_back({cell.qualifier, cell.value, static_cast<TimestampMs>(cell.time)});
-  };
   for (;;) {
     if (rows.rows.empty() || rows.rows.back().key != cell.row) {
       rows.rows.push_back({cell.row, rows.cells.size(), 0});
@@ -41,13 +38,19 @@ Result<void> pack_cells(CellReader& reader, CellView& cell, std::size_t more, Sc
     if (to.families.empty() || to.families.back().family != cell.family) {
       to.families.push_back({rows.cells.size(), cell.family});
     }
-    add();
-    for (; more > 0 && reader.next_in_row(cell); --more) add();
+    const std::size_t first = rows.cells.size();
+    rows.cells.push_back({cell.qualifier, cell.value, static_cast<TimestampMs>(cell.time)});
+    reader.next_of_row(cell, more, rows.cells);
+    more -= rows.cells.size() - first - 1;
     rows.rows.back().end = rows.cells.size();
-    if (more == 0) return {};
+    if (more == 0) break;
     TRY(cell, reader.next());
     --more;
   }
+  cell.qualifier = rows.cells.back().qualifier;
+  cell.value = rows.cells.back().value;
+  cell.time = static_cast<std::uint64_t>(rows.cells.back().time);
+  return {};
 }
 
 void set_client(pb::ScanRequest& request) {

@@ -74,6 +74,15 @@ class FiltersTest(unittest.TestCase):
         self.hbase.get_json(target)
         return self.rows_received() - before
 
+    def scans_are_told(self, tags):
+        question = urllib.parse.quote(f"sum:filters.m{tags}", safe="")
+        [told] = self.hbase.get_json(f"/api/query/explain?start={START}&end={START + 3600}&m={question}")["queries"]
+        self.assertEqual([scan["shard"] for scan in told["scans"]], list(range(told["shards"])))
+        for scan in told["scans"]:
+            self.assertIn(f"{START:08X}", scan["start"])
+            self.assertLess(scan["start"], scan["stop"])
+            self.assertRegex(scan["filter"], r"^(FuzzyRowFilter|RowFilter)\(")
+
     def same_answers(self, prefix, *more):
         quorum = Tables.of_environment().quorum
         memory = self.halite("--set", "storage.layout=opentsdb", store="memory")
@@ -96,6 +105,7 @@ class FiltersTest(unittest.TestCase):
             # A row that is cut between two answers of a salt counts twice.
             self.assertIn(self.rows_of(tags), range(HOURS * wanted, HOURS * wanted + 5), tags)
 
+        self.scans_are_told("{dc=x,rack=r1}")
         told("", len(series()))
         told("{host=web007}", 1)
         told("{dc=x,rack=r1}", sum(tags.get("dc") == "x" and tags.get("rack") == "r1" for tags in series()))

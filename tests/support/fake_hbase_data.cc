@@ -87,6 +87,10 @@ void FakeHBaseData::remove(const std::string& table, const FakeCell& column, std
                 [until](const auto& version) { return version.first <= until; });
 }
 
+void FakeHBaseData::remove_version(const std::string& table, const FakeCell& cell) {
+  tables_[table][cell.row][{cell.family, cell.qualifier}].erase(cell.time);
+}
+
 void FakeHBaseData::append(const std::string& table, const FakeCell& cell,
                            std::uint64_t nonce_group, std::uint64_t nonce) {
   if (nonce != 0 && !nonces_.emplace(std::pair{nonce_group, nonce}, 0).second) return;

@@ -65,6 +65,8 @@ class FakeHBaseData {
   void put(const std::string& table, FakeCell cell);
   // Versions up to and including `until`, also those that come later.
   void remove(const std::string& table, const FakeCell& column, std::uint64_t until);
+  // The one of the cell's time; later puts are not hidden.
+  void remove_version(const std::string& table, const FakeCell& cell);
   // To the end of the cell; a nonce that was seen before changes nothing.
   void append(const std::string& table, const FakeCell& cell, std::uint64_t nonce_group,
               std::uint64_t nonce);

@@ -12,6 +12,7 @@
 namespace halite::test {
 
 inline constexpr std::uint8_t kPutType = 4;                       // of a cell
+inline constexpr std::uint8_t kDeleteVersionType = 8;             // of one version of it
 inline constexpr std::uint64_t kLatestTime = 0x7FFFFFFFFFFFFFFF;  // the server's own, then
 
 // As a put, at the end of a cellblock.

@@ -166,6 +166,8 @@ void FakeRegionCalls::apply(const std::string& table, const pb::MutationProto& m
       data_.append(table, change.cell, nonce_group, mutation.nonce());
     } else if (change.kind == kPutType) {
       data_.put(table, std::move(change.cell));
+    } else if (change.kind == kDeleteVersionType) {
+      data_.remove_version(table, change.cell);
     } else {
       data_.remove(table, change.cell, change.cell.time);
     }

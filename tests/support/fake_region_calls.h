@@ -25,6 +25,7 @@ class FakeRegionCalls {
   [[nodiscard]] const FakeMaster& master() const { return master_; }
   void set_rows_per_answer(std::size_t rows) { scans_.set_rows_per_answer(rows); }
   void set_cells_per_answer(std::size_t cells) { scans_.set_cells_per_answer(cells); }
+  void set_heartbeat_every(std::size_t answers) { scans_.set_heartbeat_every(answers); }
 
  private:
   FakeAnswer where_is_meta() const;

@@ -146,6 +146,12 @@ FakeAnswer FakeRegionScans::next_rows(const pb::ScanRequest& message, std::uint6
   pb::Get all;
   for (const pb::Column& column : open.scan.column()) *all.add_column() = column;
   std::size_t cells_left = cells_per_answer_;
+  // Time was up before anything was found.
+  const bool heartbeat = heartbeat_every_ != 0 && ++answers_ % heartbeat_every_ == 0;
+  if (heartbeat && message.client_handles_heartbeats()) {
+    response.set_heartbeat_message(true);
+    left = 0;
+  }
   for (; left > 0 && cells_left > 0 && !open.rows.empty(); --left) {
     all.set_row(open.rows.back());
     const std::vector<FakeCell> cells = wanted_cells(data_, open.region.table, all);

@@ -31,6 +31,7 @@ class FakeRegionScans {
   FakeAnswer scan(const FakeRequest& request);
   void set_rows_per_answer(std::size_t rows) { rows_per_answer_ = rows; }
   void set_cells_per_answer(std::size_t cells) { cells_per_answer_ = cells; }
+  void set_heartbeat_every(std::size_t answers) { heartbeat_every_ = answers; }
 
  private:
   struct OpenScan {
@@ -53,6 +54,8 @@ class FakeRegionScans {
   std::uint64_t last_scan_ = 0;
   std::size_t rows_per_answer_ = 1000;
   std::size_t cells_per_answer_ = 100'000;
+  std::size_t heartbeat_every_ = 0;  // so many answers; 0 = none
+  std::size_t answers_ = 0;          // of scans of rows
 };
 
 }  // namespace halite::test

@@ -22,6 +22,7 @@
 
 #include "common/check.h"
 #include "storage/hbase/proto/rpc.pb.h"
+#include "tests/support/fake_frames.h"
 #include "tests/support/fake_region_calls.h"
 
 namespace halite::test {
@@ -33,28 +34,6 @@ using asio::ip::tcp;
 namespace {
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
-
-void append_delimited(Bytes& to, const Bytes& message) {
-  std::uint64_t length = message.size();
-  for (; length >= 0x80; length >>= 7) to += static_cast<char>(length | 0x80);
-  to += static_cast<char>(length);
-  to += message;
-}
-
-BytesView take_delimited(BytesView& from) {
-  std::size_t length = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    HALITE_CHECK(!from.empty(), "a frame is too short");
-    const auto byte = static_cast<unsigned char>(from.front());
-    from.remove_prefix(1);
-    length |= static_cast<std::size_t>(byte & 0x7F) << shift;
-    if ((byte & 0x80) == 0) break;
-  }
-  HALITE_CHECK(length <= from.size(), "a frame is too short");
-  const BytesView taken = from.substr(0, length);
-  from.remove_prefix(length);
-  return taken;
-}
 
 // One connection. Only on the server's thread.
 struct Session {
@@ -209,36 +188,11 @@ class FakeHBase::World : public std::enable_shared_from_this<World> {
     const FakeAnswer answer = calls_->run(request, reaction);
     if (reaction.what == FakeReaction::kCloseAfter) return session->close();
     if (reaction.what == FakeReaction::kSwallow) return;
-    Bytes bytes = framed(header.call_id(), answer);
+    Bytes bytes = framed_answer(header.call_id(), answer);
     if (reaction.delay_ms == 0) return send(session, std::move(bytes));
     asio::co_spawn(context_,
                    send_later(shared_from_this(), session, std::move(bytes), reaction.delay_ms),
                    asio::detached);
-  }
-
-  static Bytes framed(std::uint32_t call_id, const FakeAnswer& answer) {
-    pb::ResponseHeader header;
-    header.set_call_id(call_id);
-    Bytes body;
-    if (answer.exception) {
-      pb::ExceptionResponse& exception = *header.mutable_exception();
-      exception.set_exception_class_name("org.apache.hadoop.hbase." + answer.exception->name);
-      exception.set_stack_trace(exception.exception_class_name() + ": " + answer.exception->text +
-                                "\n\tat fake.Server");
-      exception.set_do_not_retry(answer.exception->do_not_retry);
-    } else {
-      if (!answer.cellblock.empty()) {
-        header.mutable_cell_block_meta()->set_length(
-            static_cast<std::uint32_t>(answer.cellblock.size()));
-      }
-      append_delimited(body, answer.message);
-      body += answer.cellblock;
-    }
-    Bytes head;
-    append_delimited(head, header.SerializeAsString());
-    Bytes bytes;
-    append_be(bytes, static_cast<std::uint32_t>(head.size() + body.size()));
-    return bytes + head + body;
   }
 
   static asio::awaitable<void> send_later(Self self, SessionPtr session, Bytes bytes,
@@ -367,6 +321,10 @@ void FakeHBase::set_rows_per_answer(std::size_t rows) {
 
 void FakeHBase::set_cells_per_answer(std::size_t cells) {
   world_->on_thread([&] { world_->region_calls().set_cells_per_answer(cells); });
+}
+
+void FakeHBase::set_heartbeat_every(std::size_t answers) {
+  world_->on_thread([&] { world_->region_calls().set_heartbeat_every(answers); });
 }
 
 std::size_t FakeHBase::calls(const std::string& method) const {

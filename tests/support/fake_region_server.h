@@ -88,6 +88,8 @@ class FakeHBase {
   void cut(std::size_t server, bool refuse = false);
   void set_rows_per_answer(std::size_t rows);    // of a scan
   void set_cells_per_answer(std::size_t cells);  // then a row is cut
+  // Every so many answers to scans bring nothing but that there is more; 0 = none does.
+  void set_heartbeat_every(std::size_t answers);
 
   [[nodiscard]] std::size_t calls(const std::string& method) const;  // seen so far, by all servers
   [[nodiscard]] std::size_t connections() const;                     // ever made

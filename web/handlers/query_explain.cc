@@ -5,7 +5,8 @@
 // Answer      200 {"queries":[{"index","metric","series","shards","rows","points","storedBytes",
 //             "groups","outputPoints","memoryBytes","cpuMs"},..],"total":{..},"estimatedMs",
 //             "limits":[{"name","limit","expected","exceeded"},..],"refused"}; docs/explain.md says
-//             how each number is made. Nothing is deleted; on HBase some rows are read
+//             how each number is made. On HBase each query has "scans", too. Nothing is deleted; on
+//             HBase some rows are read
 // Errors      as /api/query, except that too many series are told, not refused; 501 the store
 //             cannot estimate; 405 other methods
 #include <cmath>
@@ -35,6 +36,16 @@ std::string costs(const query::ExplainedQuery& query) {
       query.output_points, query.memory_bytes, std::llround(query.cpu_ms));
 }
 
+void append_scans(std::string& json, const std::vector<storage::PlannedScan>& scans) {
+  json += ",\"scans\":";
+  append_json_list(json, scans, [&](const storage::PlannedScan& scan) {
+    json += fmt::format(R"({{"shard":{},"start":"{}","stop":"{}","filter":)", scan.shard,
+                        to_hex(scan.text.begin), to_hex(scan.text.end));
+    append_json_string(json, scan.text.filter);
+    json += fmt::format(",\"cellsSince\":{}}}", scan.text.cells_since);
+  });
+}
+
 std::string to_json(const query::Explanation& explanation) {
   std::string json = "{\"queries\":[";
   for (std::size_t i = 0; i < explanation.queries.size(); ++i) {
@@ -46,7 +57,9 @@ std::string to_json(const query::Explanation& explanation) {
     } else {
       append_json_string(json, asked.metric);
     }
-    json += ',' + costs(explanation.queries[i]) + '}';
+    json += ',' + costs(explanation.queries[i]);
+    if (!explanation.queries[i].scans.empty()) append_scans(json, explanation.queries[i].scans);
+    json += '}';
   }
   json += fmt::format("],\"total\":{{{}}},\"estimatedMs\":{},\"limits\":", costs(explanation.total),
                       std::llround(explanation.estimated_ms));

@@ -38,6 +38,21 @@ Result<CellView> read_key(BytesView key, std::size_t at) {
   return cell;
 }
 
+// memcmp() of some twenty bytes, without the call.
+bool same_bytes(const char* a, BytesView b) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  const auto word = [](const char* from) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, from, kWord);
+    return bytes;
+  };
+  if (b.size() < kWord) return std::memcmp(a, b.data(), b.size()) == 0;
+  std::uint64_t differs = 0;
+  const std::size_t last = b.size() - kWord;
+  for (std::size_t i = 0; i < last; i += kWord) differs |= word(a + i) ^ word(b.data() + i);
+  return (differs | (word(a + last) ^ word(b.data() + last))) == 0;
+}
+
 }  // namespace
 
 std::size_t cell_bytes(const CellView& cell) {
@@ -78,26 +93,30 @@ Result<CellView> CellReader::next() {
   return cell;
 }
 
-// All cells of a row begin with the same bytes, but for three lengths.
-bool CellReader::next_in_row(CellView& cell) {
+// All cells of a row begin with the same bytes, but for three lengths. Nothing is kept between two
+// cells but where the next one is: there may be millions.
+void CellReader::next_of_row(const CellView& last, std::size_t most, std::vector<CellRef>& cells) {
   constexpr std::size_t kAfterQualifier = 8 + 1;  // time, kind
-  const std::size_t shared = 2 + cell.row.size() + 1 + cell.family.size();
-  const BytesView rest = block_.substr(at_);
-  if (rest.size() < 4 + kLengths + shared + kAfterQualifier) return false;
-  const std::size_t total = load_be<std::uint32_t>(rest.data());
-  const std::size_t key = load_be<std::uint32_t>(rest.data() + 4);
-  const std::size_t value = load_be<std::uint32_t>(rest.data() + 8);
-  if (total > rest.size() - 4 || total != kLengths + key + value) return false;
-  if (key < shared + kAfterQualifier) return false;
-  const char* const begin = rest.data() + 4 + kLengths;
-  if (std::memcmp(begin, cell.row.data() - 2, shared) != 0) return false;
-  const char* const time = begin + key - kAfterQualifier;
-  cell.qualifier = BytesView(begin + shared, time);
-  cell.time = load_be<std::uint64_t>(time);
-  cell.kind = static_cast<CellKind>(load_be<std::uint8_t>(time + 8));
-  cell.value = BytesView(begin + key, value);
-  at_ += 4 + total;
-  return true;
+  const std::size_t shared_bytes = 2 + last.row.size() + 1 + last.family.size();
+  const BytesView shared(last.row.data() - 2, shared_bytes);
+  const char* next = block_.data() + at_;
+  std::size_t left = block_.size() - at_;
+  for (; most > 0; --most) {
+    if (left < 4 + kLengths + shared_bytes + kAfterQualifier) break;
+    const std::size_t total = load_be<std::uint32_t>(next);
+    const std::size_t key = load_be<std::uint32_t>(next + 4);
+    const std::size_t value = load_be<std::uint32_t>(next + 8);
+    if (total > left - 4 || total != kLengths + key + value) break;
+    if (key < shared_bytes + kAfterQualifier) break;
+    const char* const begin = next + 4 + kLengths;
+    if (!same_bytes(begin, shared)) break;
+    const char* const time = begin + key - kAfterQualifier;
+    cells.push_back({BytesView(begin + shared_bytes, time), BytesView(begin + key, value),
+                     static_cast<TimestampMs>(load_be<std::uint64_t>(time))});
+    next += 4 + total;
+    left -= 4 + total;
+  }
+  at_ = block_.size() - left;
 }
 
 }  // namespace halite::storage::hbase

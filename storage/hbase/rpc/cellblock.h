@@ -1,9 +1,12 @@
 // Cells as HBase's KeyValueCodec writes them, one after the other: docs/formats/hbase.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "common/bytes.h"
+#include "storage/packed_rows.h"
 
 namespace halite::storage::hbase {
 
@@ -42,9 +45,9 @@ class CellReader {
 
   [[nodiscard]] bool at_end() const { return at_ == block_.size(); }
   [[nodiscard]] Result<CellView> next();
-  // Puts the next cell into the place of the one read last, if it has the same row and family.
-  // False: nothing was read, next() knows more.
-  [[nodiscard]] bool next_in_row(CellView& cell);
+  // Adds the cells, up to `most`, that follow the one read last and have its row and family. Ends
+  // before any other, also a damaged one: next() knows more.
+  void next_of_row(const CellView& last, std::size_t most, std::vector<CellRef>& cells);
 
  private:
   BytesView block_;

@@ -21,8 +21,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTickBusy{20};  // how late a call may expire
 constexpr milliseconds kTickIdle{1000};
-constexpr std::size_t kWriteBytesMax = 1 << 20;  // gathered into one write
-constexpr std::size_t kWriteCallsMax = 256;
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kLengthBytes = 4;
 
@@ -54,17 +52,6 @@ Bytes begun_frame(BytesView begin, std::size_t length) {
 }
 
 }  // namespace
-
-struct Connection::Pending {
-  std::uint32_t id = 0;
-  Bytes frame;
-  Bytes cellblock;
-  Moment deadline;
-  std::uint32_t timeout_ms = 0;
-  bool sent = false;       // guarded by the connection's mutex
-  Outcome<Reply> outcome;  // set by who took it out of pending_, before `done`
-  Completion done;
-};
 
 // Held by each coroutine of the connection; the last one that goes tells.
 class Connection::Running {
@@ -104,28 +91,17 @@ Connection::Connection(Private, Setup setup, const ClientOptions& options, Stats
 
 std::string Connection::name() const { return to_text(setup_.server); }
 
-std::optional<Error> Connection::broken() const {
-  const std::lock_guard lock(mutex_);
-  return broken_;
-}
-
-bool Connection::answered() const {
-  const std::lock_guard lock(mutex_);
-  return answered_;
-}
-
 RemoteTask<Reply> Connection::call(Call call) {
   const std::shared_ptr<Connection> self = shared_from_this();
-  auto pending = std::make_shared<Pending>();
+  auto pending = std::make_shared<OpenCall>();
   pending->timeout_ms = call.timeout_ms;
   pending->deadline = std::chrono::steady_clock::now() + milliseconds(call.timeout_ms);
   const GateLoad load{.items = 1, .bytes = call.message.size() + call.cellblock.size()};
   std::optional<Counted> waits;
   waits.emplace(stats_.waiting_requests, 1);
-  auto admitted = co_await gate_->enter(load);
+  auto admitted = co_await gate_->enter(load, milliseconds(call.timeout_ms));
   waits.reset();
-  if (!admitted) co_return lost(admitted.error().message, false);
-  if (std::chrono::steady_clock::now() >= pending->deadline) {
+  if (!admitted && admitted.error().code == Errc::kOverloaded) {
     co_return std::unexpected<Fault>(Fault{
         .remedy = Remedy::kOverloaded,
         .error = {Errc::kTimeout,
@@ -133,14 +109,9 @@ RemoteTask<Reply> Connection::call(Call call) {
                   {}},
         .moved = {}});
   }
+  if (!admitted) co_return lost(admitted.error().message, false);
   const Counted under_way(stats_.under_way_bytes, load.bytes);
-  {
-    const std::lock_guard lock(mutex_);
-    do {
-      ++last_id_;
-    } while (last_id_ == 0 || last_id_ == kConnectionCallId || pending_.contains(last_id_));
-    pending->id = last_id_;
-  }
+  pending->id = calls_.new_id();
   const RequestHead head{.call_id = pending->id,
                          .method = call.method,
                          .timeout_ms = call.timeout_ms,
@@ -148,16 +119,10 @@ RemoteTask<Reply> Connection::call(Call call) {
                          .cellblock_bytes = call.cellblock.size()};
   pending->frame = request_frame(head, call.message);
   pending->cellblock = std::move(call.cellblock);
-  bool wake = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (broken_) co_return lost(broken_->message, false);
-    pending_.emplace(pending->id, pending);
-    queue_.push_back(pending);
-    wake = !std::exchange(writing_, true);
-  }
+  const Result<bool> to_wake = calls_.add(pending);
+  if (!to_wake) co_return lost(to_wake.error().message, false);
   stats_.requests.Increment();
-  if (wake) wake_writer();
+  if (*to_wake) wake_writer();
   const Result<void> told = co_await pending->done.wait();
   static_cast<void>(told);  // the outcome tells
   co_return std::move(pending->outcome);
@@ -169,45 +134,25 @@ void Connection::wake_writer() {
 }
 
 void Connection::start_writer() {
-  std::shared_ptr<Running> running;
-  {
-    const std::lock_guard lock(mutex_);
-    running = running_.lock();
-    if (broken_ || running == nullptr) return;
-  }
+  const std::shared_ptr<Running> running = running_.lock();
+  if (running == nullptr || calls_.broken()) return;
   used_ = std::chrono::steady_clock::now();
   tick_.cancel();
   boost::asio::co_spawn(strand_, write_queued(running, shared_from_this()), boost::asio::detached);
-}
-
-std::vector<std::shared_ptr<Connection::Pending>> Connection::next_to_write() {
-  std::vector<std::shared_ptr<Pending>> batch;
-  std::size_t bytes = 0;
-  const std::lock_guard lock(mutex_);
-  while (!queue_.empty() && bytes < kWriteBytesMax && batch.size() < kWriteCallsMax) {
-    std::shared_ptr<Pending> pending = std::move(queue_.front());
-    queue_.pop_front();
-    if (!pending_.contains(pending->id)) continue;  // its time was up
-    pending->sent = true;
-    bytes += pending->frame.size() + pending->cellblock.size();
-    batch.push_back(std::move(pending));
-  }
-  if (batch.empty()) writing_ = false;
-  return batch;
 }
 
 boost::asio::awaitable<void> Connection::write_queued(std::shared_ptr<Running> running,
                                                       std::shared_ptr<Connection> self) {
   static_cast<void>(running);
   for (;;) {
-    const std::vector<std::shared_ptr<Pending>> batch = self->next_to_write();
+    const std::vector<OpenCallPtr> batch = self->calls_.next_to_write();
     if (batch.empty()) co_return;
     std::vector<boost::asio::const_buffer> buffers;
     std::size_t bytes = 0;
-    for (const std::shared_ptr<Pending>& pending : batch) {
+    for (const OpenCallPtr& pending : batch) {
       buffers.push_back(boost::asio::buffer(pending->frame));
       if (!pending->cellblock.empty()) buffers.push_back(boost::asio::buffer(pending->cellblock));
-      bytes += pending->frame.size() + pending->cellblock.size();
+      bytes += pending->bytes();
     }
     Task<void> writing = self->transport_->write(std::move(buffers));
     const Result<void> written = co_await std::move(writing);
@@ -293,15 +238,7 @@ Result<void> Connection::deliver(Bytes bytes) {
     return fail(Errc::kUnavailable, answer.exception ? answer.exception->text
                                                      : "it ended the connection without a reason");
   }
-  std::shared_ptr<Pending> pending;
-  {
-    const std::lock_guard lock(mutex_);
-    answered_ = true;
-    if (const auto at = pending_.find(answer.call_id); at != pending_.end()) {
-      pending = std::move(at->second);
-      pending_.erase(at);
-    }
-  }
+  const OpenCallPtr pending = calls_.take(answer.call_id);
   if (pending == nullptr) {
     stats_.late.Increment();
     return {};
@@ -316,16 +253,7 @@ Result<void> Connection::deliver(Bytes bytes) {
 }
 
 void Connection::expire(Moment now) {
-  std::vector<std::shared_ptr<Pending>> expired;
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(pending_, [&](const auto& entry) {
-      if (entry.second->deadline > now) return false;
-      expired.push_back(entry.second);
-      return true;
-    });
-  }
-  for (const std::shared_ptr<Pending>& pending : expired) {
+  for (const OpenCallPtr& pending : calls_.take_expired(now)) {
     stats_.timeouts.Increment();
     pending->outcome = std::unexpected(
         Fault{.remedy = Remedy::kWait,
@@ -343,8 +271,7 @@ std::optional<std::string> Connection::reason_to_end(Moment now) const {
     if (now - opened_ < milliseconds(options_.connect_ms_max)) return std::nullopt;
     return fmt::format("not reached within {} ms", options_.connect_ms_max);
   }
-  const std::lock_guard lock(mutex_);
-  if (!pending_.empty()) {
+  if (!calls_.empty()) {
     if (now - heard_ < milliseconds(options_.silence_ms_max)) return std::nullopt;
     return fmt::format("silent for {} ms", options_.silence_ms_max);
   }
@@ -356,12 +283,8 @@ boost::asio::awaitable<void> Connection::watch(std::shared_ptr<Running> running,
                                                std::shared_ptr<Connection> self) {
   static_cast<void>(running);
   for (;;) {
-    bool idle = false;
-    {
-      const std::lock_guard lock(self->mutex_);
-      if (self->broken_) co_return;
-      idle = self->pending_.empty() && self->connected_;
-    }
+    if (self->calls_.broken()) co_return;
+    const bool idle = self->calls_.empty() && self->connected_;
     const Moment before = std::chrono::steady_clock::now();
     if (idle) self->heard_ = before;
     self->tick_.expires_after(idle ? kTickIdle : kTickBusy);
@@ -377,20 +300,14 @@ boost::asio::awaitable<void> Connection::watch(std::shared_ptr<Running> running,
 }
 
 void Connection::break_off(Error why) {
-  std::unordered_map<std::uint32_t, std::shared_ptr<Pending>> pending;
   why.message = fmt::format("region server or master {}: {}", name(), why.message);
-  {
-    const std::lock_guard lock(mutex_);
-    if (broken_) return;
-    broken_ = why;
-    pending.swap(pending_);
-    queue_.clear();
-  }
-  if (!pending.empty() || !connected_) stats_.broken.Increment();
+  const std::optional<std::vector<OpenCallPtr>> pending = calls_.break_off(why);
+  if (!pending) return;
+  if (!pending->empty() || !connected_) stats_.broken.Increment();
   transport_->close();
   tick_.cancel();
   gate_->close(why.message);
-  for (const auto& [id, call] : pending) {
+  for (const OpenCallPtr& call : *pending) {
     call->outcome = lost(why.message, call->sent);
     call->done.finish({});
   }

@@ -9,13 +9,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -24,6 +20,7 @@
 #include "common/gate.h"
 #include "storage/hbase/options.h"
 #include "storage/hbase/rpc/fault.h"
+#include "storage/hbase/rpc/open_calls.h"
 #include "storage/hbase/rpc/stats.h"
 #include "storage/hbase/rpc/transport.h"
 
@@ -35,12 +32,6 @@ struct Call {
   Bytes cellblock;
   std::uint32_t timeout_ms = 0;           // at least 1
   std::optional<std::uint32_t> priority;  // nothing = the server's choice
-};
-
-struct Reply {
-  std::shared_ptr<const Bytes> frame;  // what the views point into
-  BytesView message;
-  BytesView cellblock;
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -60,9 +51,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   RemoteTask<Reply> call(Call call);
 
   // Why no call can succeed any more; nothing while one can.
-  [[nodiscard]] std::optional<Error> broken() const;
+  [[nodiscard]] std::optional<Error> broken() const { return calls_.broken(); }
   // It has answered something once.
-  [[nodiscard]] bool answered() const;
+  [[nodiscard]] bool answered() const { return calls_.answered(); }
 
   // Calls under way end with this error.
   void close(Error why);
@@ -71,7 +62,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   using Moment = std::chrono::steady_clock::time_point;
-  struct Pending;
   class Running;
 
   // The connection goes before what tells that it has.
@@ -85,7 +75,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Task<void> read_answers();
   Task<void> read_long(Bytes& frame, std::size_t have);
   Result<void> deliver(Bytes frame);
-  std::vector<std::shared_ptr<Pending>> next_to_write();
   void wake_writer();
   void start_writer();
   void expire(Moment now);
@@ -99,6 +88,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const boost::asio::any_io_executor strand_;
   const std::shared_ptr<Gate> gate_;
   const Completion ended_;
+  OpenCalls calls_;
+  std::weak_ptr<Running> running_;  // set before it runs
 
   // Only on the strand.
   std::unique_ptr<Transport> transport_;
@@ -107,16 +98,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Moment heard_;  // the last byte, or when there was nothing to hear
   Moment used_;   // the last call
   Moment opened_;
-
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::uint32_t last_id_ = 0;
-  std::unordered_map<std::uint32_t, std::shared_ptr<Pending>> pending_;
-  std::deque<std::shared_ptr<Pending>> queue_;  // not yet written; some may have expired
-  bool writing_ = true;  // a writer is there, or one comes after the greeting
-  bool answered_ = false;
-  std::optional<Error> broken_;
-  std::weak_ptr<Running> running_;
 };
 
 }  // namespace halite::storage::hbase

@@ -75,7 +75,7 @@ RemoteTask<Reply> Servers::call(Endpoint server, const char* service, Call call)
   co_return reply;
 }
 
-Task<Gate::Pass> Servers::batch_pass(Endpoint server) {
+Task<Gate::Pass> Servers::batch_pass(Endpoint server, std::uint32_t timeout_ms) {
   std::shared_ptr<Gate> gate;
   {
     const std::lock_guard lock(mutex_);
@@ -86,7 +86,8 @@ Task<Gate::Pass> Servers::batch_pass(Endpoint server) {
     }
     gate = known;
   }
-  Task<Gate::Pass> entering = gate->enter({.items = 1, .bytes = 0});
+  const std::chrono::milliseconds patience(timeout_ms);
+  Task<Gate::Pass> entering = gate->enter({.items = 1, .bytes = 0}, patience);
   co_return co_await std::move(entering);
 }
 

@@ -38,8 +38,9 @@ class Servers {
   // until then calls end at once with the reason of last time.
   RemoteTask<Reply> call(Endpoint server, const char* service, Call call);
 
-  // Room for one more batch at this server: server_batches_max. An error only after close().
-  Task<Gate::Pass> batch_pass(Endpoint server);
+  // Room for one more batch at this server: server_batches_max. kOverloaded: there was none for so
+  // long. No other error but after close().
+  Task<Gate::Pass> batch_pass(Endpoint server, std::uint32_t timeout_ms);
 
   // The last trouble, also of finding the servers, until some server answers again.
   void note_trouble(const Error& error);

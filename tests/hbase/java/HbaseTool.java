@@ -56,6 +56,7 @@ public final class HbaseTool {
       tsdb-tables PREFIX COMPRESSION ENCODING [SPLITS]     PREFIX: '' for none; SPLITS: of tsdb
       alter TABLE FAMILY COMPRESSION ENCODING
       drop|truncate TABLE...
+      disable|enable TABLE
       list
       count TABLE
       dump TABLE [LIMIT]        row-hex, family, qualifier-hex, timestamp, value-hex; by tabs
@@ -159,6 +160,8 @@ public final class HbaseTool {
           admin.truncateTable(TableName.valueOf(name), true);
         }
       }
+      case "disable" -> admin.disableTable(TableName.valueOf(a[1]));
+      case "enable" -> admin.enableTable(TableName.valueOf(a[1]));
       case "list" -> list();
       case "count" -> count(TableName.valueOf(a[1]));
       case "dump", "dump-raw" -> dump(TableName.valueOf(a[1]), a[0].equals("dump-raw"),

@@ -84,7 +84,7 @@ class RegionWatchTest : public testing::Test {
 
   test::FakeHBase hbase_;
   prometheus::Registry registry_;
-  IoThreads io_{2};
+  IoThreads io_{2, "hbase"};
   CountingClock clock_;
   std::unique_ptr<storage::hbase::Client> client_;
   std::optional<RegionWatch> watch_;

@@ -1,11 +1,14 @@
 #include "common/gate.h"
 
+#include <chrono>
+#include <future>
 #include <memory>
 #include <vector>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
 #include <gtest/gtest.h>
 
 #include "tests/support/run_task.h"
@@ -14,6 +17,7 @@ namespace halite {
 namespace {
 
 namespace asio = boost::asio;
+using namespace std::chrono_literals;
 
 // Who was admitted, in order, with what they hold.
 struct Log {
@@ -106,6 +110,33 @@ TEST_F(GateTest, AWaiterThrownAwayGivesBackItsRoom) {
   run();
   EXPECT_EQ(log_.admitted, (std::vector{1, 3}));
   EXPECT_EQ(gate_->under_way().bytes, 30u);
+}
+
+// Who has waited long enough is told, leaves the line and is not counted.
+TEST_F(GateTest, WaitsNoLongerThanItIsTold) {
+  start(60, 1);
+  start(50, 2);
+  auto hurried = asio::co_spawn(context_, gate_->enter(GateLoad{1, 80}, 20ms), asio::use_future);
+  start(10, 3);
+  EXPECT_EQ(log_.admitted, (std::vector{1}));
+  while (hurried.wait_for(1ms) != std::future_status::ready) run();
+  const Result<Gate::Pass> refused = hurried.get();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kOverloaded);
+  EXPECT_EQ(refused.error().message, "no room within 20 ms");
+  leave(0);
+  EXPECT_EQ(log_.admitted, (std::vector{1, 2, 3}));
+  EXPECT_EQ(gate_->under_way().bytes, 60u);
+}
+
+TEST_F(GateTest, AWaiterIsAdmittedInTime) {
+  start(60, 1);
+  auto patient = asio::co_spawn(context_, gate_->enter(GateLoad{1, 80}, 1h), asio::use_future);
+  run();
+  leave(0);
+  ASSERT_EQ(patient.wait_for(0s), std::future_status::ready);
+  ASSERT_TRUE(patient.get());
+  EXPECT_EQ(gate_->under_way().bytes, 0u);
 }
 
 TEST_F(GateTest, ClosingRefusesThoseInLineAndLater) {

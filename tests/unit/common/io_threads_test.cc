@@ -1,5 +1,6 @@
 #include "common/io_threads.h"
 
+#include <array>
 #include <atomic>
 #include <set>
 #include <thread>
@@ -7,12 +8,13 @@
 
 #include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 namespace halite {
 namespace {
 
 TEST(IoThreads, EachExecutorHasAThreadOfItsOwn) {
-  IoThreads threads(3);
+  IoThreads threads(3, "three");
   ASSERT_EQ(threads.executors().size(), 3U);
   std::vector<std::set<std::thread::id>> seen(3);  // each written by one thread, if all is well
   for (int round = 0; round < 100; ++round) {
@@ -30,9 +32,18 @@ TEST(IoThreads, EachExecutorHasAThreadOfItsOwn) {
   EXPECT_EQ(all.size(), 3U);
 }
 
+TEST(IoThreads, ThreadsHaveTheirName) {
+  IoThreads threads(1, "a name");
+  std::array<char, 16> name{};
+  boost::asio::post(threads.executors().front(),
+                    [&name] { pthread_getname_np(pthread_self(), name.data(), name.size()); });
+  threads.join();
+  EXPECT_STREQ(name.data(), "a name");
+}
+
 TEST(IoThreads, JoinWaitsForWhatIsUnderWay) {
   std::atomic<int> done = 0;
-  IoThreads threads(0);  // one at least
+  IoThreads threads(0, "one");  // one at least
   const auto executor = threads.executors().front();
   boost::asio::post(executor, [&] { boost::asio::post(executor, [&done] { ++done; }); });
   threads.join();

@@ -136,8 +136,11 @@ TEST_F(ClientCellTest, AWriteWhoseAnswerWasLostIsFoundAgain) {
 
 TEST_F(ClientCellTest, AnAnswerLostToAnotherWriterIsUnknown) {
   ASSERT_TRUE(run_task(client().mutate("t", {put("r", "others")})));
-  react_once("Mutate", {.what = FakeReaction::kCloseAfter});
-  EXPECT_EQ(check_and_put({}, "ours").value(), CasOutcome::kUnknown);
+  for (const FakeReaction::What what : {FakeReaction::kCloseAfter, FakeReaction::kCloseBefore}) {
+    react_once("Mutate", {.what = what});
+    EXPECT_EQ(check_and_put({}, "ours").value(), CasOutcome::kUnknown) << what;
+  }
+  EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=others");
 }
 
 TEST_F(ClientCellTest, AnswersThatAreAllLostAreUnknown) {

@@ -1,4 +1,8 @@
 // Writes and reads of rows against region servers that misbehave.
+#include <atomic>
+#include <mutex>
+#include <thread>
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <gmock/gmock.h>
@@ -73,6 +77,33 @@ TEST_F(ClientRowsTest, WhatFailedIsWrittenAgain) {
   expect_all_rows();
 }
 
+TEST_F(ClientRowsTest, OneRowThatFailedIsWrittenAgainAlone) {
+  std::mutex mutex;
+  std::vector<std::size_t> actions;
+  hbase_.script([&](const FakeCall& call) -> FakeReaction {
+    if (call.method != "Multi") return {};
+    const std::lock_guard lock(mutex);
+    actions.push_back(call.actions);
+    if (call.number > 1) return {};
+    return {.what = FakeReaction::kThrowOnAction, .exception = "RegionTooBusyException"};
+  });
+  ASSERT_TRUE(run_task(client().mutate("t", rows(3))));
+  EXPECT_EQ(actions, (std::vector<std::size_t>{3, 1}));
+}
+
+TEST_F(ClientRowsTest, ABusyRegionIsWaitedForWithoutAskingWhereItIs) {
+  ASSERT_TRUE(run_task(client().mutate("t", rows(1))));
+  const std::size_t lookups = hbase_.calls("Scan");
+  const std::size_t before = hbase_.calls("Multi");
+  hbase_.script([before](const FakeCall& call) -> FakeReaction {
+    if (call.method != "Multi" || call.number >= before + 4) return {};
+    return {.what = FakeReaction::kThrowInside, .exception = "RegionTooBusyException"};
+  });
+  ASSERT_TRUE(run_task(client().mutate("t", rows(2))));
+  EXPECT_EQ(hbase_.calls("Multi"), before + 4);
+  EXPECT_EQ(hbase_.calls("Scan"), lookups);
+}
+
 TEST_F(ClientRowsTest, LostConnectionsAndAnswersAreMadeGood) {
   options_.call_ms_max = 300;
   for (const FakeReaction::What what : {FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
@@ -101,6 +132,23 @@ TEST_F(ClientRowsTest, RegionsThatMoveAreFollowed) {
   expect_all_rows();
   hbase_.split_region("t", "row0250");
   ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  expect_all_rows();
+}
+
+TEST_F(ClientRowsTest, ARegionThatNobodyServesYetIsWaitedFor) {
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  hbase_.move_region("t", "row0000", 1, false);  // hbase:meta has not heard of it
+  std::atomic<int> lookups = 0;
+  hbase_.script([&](const FakeCall& call) -> FakeReaction {
+    if (call.table == "hbase:meta") ++lookups;
+    return {};
+  });
+  std::thread meta([&] {
+    while (lookups < 3) std::this_thread::yield();
+    hbase_.tell_moves();
+  });
+  EXPECT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  meta.join();
   expect_all_rows();
 }
 

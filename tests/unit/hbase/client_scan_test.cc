@@ -89,28 +89,63 @@ TEST_F(ClientLossyScanTest, LostAnswersLoseNoRow) {
   }
 }
 
-// Rows that are cut where an answer is full, and scanners that are lost within a row.
-TEST_F(ClientScanTest, RowsGoOnInTheNextAnswer) {
-  std::vector<RowMutation> wide;
-  for (std::size_t row = 0; row < 12; ++row) {
-    RowMutation& mutation = wide.emplace_back();
-    mutation.row = row_key(row * 8);
-    for (std::size_t cell = 0; cell < 7; ++cell) {
-      const Bytes value = std::to_string(row) + "." + std::to_string(cell);
-      mutation.puts.push_back({cell < 3 ? "f" : "g", "q" + std::to_string(cell), value, kTime});
+// Rows that are cut where an answer is full, and scanners that are lost within a row: by the
+// server, with the connection, or with an answer on its way.
+class ClientWideScanTest : public ClientScanTest {
+ protected:
+  void SetUp() override {
+    ClientScanTest::SetUp();
+    std::vector<RowMutation> wide;
+    for (std::size_t row = 0; row < 12; ++row) {
+      RowMutation& mutation = wide.emplace_back();
+      mutation.row = row_key(row * 8);
+      for (std::size_t cell = 0; cell < 7; ++cell) {
+        const Bytes value = std::to_string(row) + "." + std::to_string(cell);
+        mutation.puts.push_back({cell < 3 ? "f" : "g", "q" + std::to_string(cell), value, kTime});
+      }
+    }
+    ASSERT_TRUE(run_task(client().mutate("t", wide)));
+    whole_ = scan_text({});
+  }
+
+  // Whatever fits into an answer, all cells come once and in order; every so many calls meet this.
+  // A row of one cell an answer takes eight calls, and begins again with another scanner.
+  void expect_whole(const FakeReaction& trouble, std::size_t every = 13) {
+    for (const std::size_t cells : {1U, 2U, 3U, 7U, 10U}) {
+      hbase_.set_cells_per_answer(cells);
+      at_scans([trouble, every](std::size_t number) -> FakeReaction {
+        return number % every == 2 ? trouble : FakeReaction();
+      });
+      EXPECT_EQ(scan_text({}), whole_) << cells;
     }
   }
-  ASSERT_TRUE(run_task(client().mutate("t", wide)));
-  const std::string whole = scan_text({});
-  for (const std::size_t cells : {1U, 2U, 3U, 7U, 10U}) {
-    hbase_.set_cells_per_answer(cells);
-    EXPECT_EQ(scan_text({}), whole) << cells;
-    at_scans([](std::size_t number) -> FakeReaction {
-      if (number % 13 != 2) return {};  // a row of one cell an answer takes eight
-      return {.what = FakeReaction::kThrow, .exception = "UnknownScannerException"};
-    });
-    EXPECT_EQ(scan_text({}), whole) << cells;
-    at_scans([](std::size_t) -> FakeReaction { return {}; });
+
+  std::string whole_;
+};
+
+TEST_F(ClientWideScanTest, RowsGoOnInTheNextAnswer) { expect_whole({}); }
+
+TEST_F(ClientWideScanTest, RowsGoOnWithAnotherScanner) {
+  expect_whole({.what = FakeReaction::kThrow, .exception = "UnknownScannerException"});
+}
+
+TEST_F(ClientWideScanTest, RowsGoOnWithAnotherConnection) {
+  const std::size_t before = hbase_.connections();
+  expect_whole({.what = FakeReaction::kCloseBefore});
+  expect_whole({.what = FakeReaction::kCloseAfter});
+  EXPECT_GT(hbase_.connections(), before + 20);
+}
+
+// A server that has looked for long and found nothing says so; with rows it may be within one.
+TEST_F(ClientWideScanTest, HeartbeatsAreNoEnd) {
+  for (const std::size_t every : {2U, 3U}) {
+    hbase_.set_heartbeat_every(every);
+    expect_whole({});
+    expect_whole({.what = FakeReaction::kCloseAfter}, 29);
+    ScanRequest reverse;
+    reverse.reverse = true;
+    reverse.end = "row0000a";
+    EXPECT_EQ(scan_text(reverse), "0,0.0,0.1,0.2,0.3,0.4,0.5,0.6");
   }
 }
 

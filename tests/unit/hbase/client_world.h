@@ -85,7 +85,7 @@ class ClientTest : public testing::Test {
 
   test::FakeHBase hbase_{2};
   prometheus::Registry registry_;
-  IoThreads io_{2};
+  IoThreads io_{2, "hbase"};
   ClientOptions options_ = short_times();
 
  private:

@@ -169,6 +169,27 @@ TEST_F(FullPipe, IsOneOfBytesToo) {
   expect_append_waits(options);
 }
 
+TEST_F(FullPipe, IsNotWaitedForTooLong) {
+  CellPointStoreOptions options;
+  options.append.in_flight_points_max = 1;
+  options.append.room_ms_max = 20;
+  executor_ = by_hand_.get_executor();
+  open(options);
+  const SeriesId id = intern("a");
+  unruly_.hold();
+  ASSERT_TRUE(run_task(points_->append(one(id, kNow, 1))));
+  run_ready();
+  const Result<Accepted> refused = run_task(points_->append(one(id, kNow + 1, 2)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kOverloaded);
+  EXPECT_EQ(refused.error().message, "1 points are being written: no room within 20 ms");
+  unruly_.release();
+  run_all();
+  ASSERT_TRUE(run_task(points_->append(one(id, kNow + 2, 3))));
+  run_all();
+  EXPECT_EQ(read().size(), 2u);
+}
+
 TEST_F(CellPointStoreTest, AFailedWriteIsTold) {
   open();
   const SeriesId id = intern("a");

@@ -1,41 +1,14 @@
 // The times of cells in HBase: a process's own clock, however much it deletes and counts.
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-#include <prometheus/registry.h>
-
-#include "common/io_threads.h"
-#include "storage/hbase_table.h"
-#include "tests/support/fake_region_server.h"
-#include "tests/support/run_task.h"
+#include "tests/unit/storage/hbase_table_fixture.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
 
-constexpr TimestampMs kNow = 1'700'000'900'000;  // ahead of the fake servers' clock
-
-class HBaseClockTest : public testing::Test {
- public:
-  ~HBaseClockTest() override {
-    table_.reset();
-    EXPECT_TRUE(run_task(client_->close()));
-    threads_.join();
-  }
-
+class HBaseClockTest : public HBaseTableTest {
  protected:
-  HBaseClockTest() {
-    hbase_.add_table("t");
-    options_.registry = {hbase_.endpoint(0)};
-    options_.seed = 1;
-    client_.emplace(options_, threads_.executors(), registry_);
-    table_ = std::make_shared<HBaseTable>(HBaseTable::Parts{*client_, clock_, "t", 10},
-                                          std::vector<FamilySpec>{{.name = "f"}});
-  }
+  HBaseClockTest() { open(); }
   // As somebody else writes it.
   void put_at(const Bytes& row, const Bytes& value, TimestampMs time) {
     EXPECT_TRUE(run_task(client_->mutate("t", {{row, {{"f", "q", value, time}}, {}}})));
@@ -45,15 +18,6 @@ class HBaseClockTest : public testing::Test {
     for (const Bytes& row : rows) writes.push_back({row, {}, {{0, "q"}}});
     EXPECT_TRUE(run_task(table_->write(std::move(writes))));
   }
-
-  test::FakeHBase hbase_;
-  hbase::ClientOptions options_;
-  IoThreads threads_{1};
-  prometheus::Registry registry_;
-  FakeClock now_{kNow};
-  HybridClock clock_{now_};
-  std::optional<hbase::Client> client_;
-  std::shared_ptr<HBaseTable> table_;
 };
 
 TEST_F(HBaseClockTest, DeletesOfManyRowsDoNotCarryItAway) {
@@ -84,6 +48,34 @@ TEST_F(HBaseClockTest, ItFollowsClocksThatAreALittleAheadAndNoOthers) {
   EXPECT_EQ(run_task(table_->compare_and_put("far too", {0, "q"}, "v", "w")), CasOutcome::kApplied);
   EXPECT_EQ(hbase_.row_text("t", "far too"), "f:q=w");
   EXPECT_LT(table_->newest_stamp(), kNow + 2000);
+}
+
+// A cell of a clock that is far ahead goes alone: what is written now is seen.
+TEST_F(HBaseClockTest, WhatIsWrittenAfterACellOfTheFutureWasDeletedIsSeen) {
+  constexpr TimestampMs kYearMs = 365LL * 86'400'000;
+  put_at("row", "sooner", kNow + kYearMs);
+  put_at("row", "later", kNow + 2 * kYearMs);
+  remove({"row"});
+  EXPECT_EQ(hbase_.row_count("t"), 0U);
+  put_at("row", "now", kNow + 1000);
+  EXPECT_EQ(hbase_.row_text("t", "row"), "f:q=now");
+  // In one change, too.
+  put_at("row", "later", kNow + kYearMs);
+  std::vector<RowWrite> change = {{"row", {{{0, "q"}, "new", 0}}, {{0, "q"}}}};
+  EXPECT_TRUE(run_task(table_->write(std::move(change))));
+  EXPECT_EQ(hbase_.row_text("t", "row"), "f:q=new");
+  EXPECT_LT(table_->newest_stamp(), kNow + 2000);
+}
+
+TEST_F(HBaseClockTest, SoIsWhatIsWrittenAfterOneOfTheFutureWasReplaced) {
+  constexpr TimestampMs kYearMs = 365LL * 86'400'000;
+  put_at("row", "v", kNow + kYearMs);
+  const Cell held{"q", "v", kNow + kYearMs};
+  std::vector<CellWrite> with = {{{0, "r"}, "w", 0}};
+  EXPECT_EQ(run_task(table_->replace_cell("row", 0, held, std::move(with))), CasOutcome::kApplied);
+  EXPECT_EQ(hbase_.row_text("t", "row"), "f:r=w");
+  put_at("row", "now", kNow);
+  EXPECT_EQ(hbase_.row_text("t", "row"), "f:q=now,f:r=w");
 }
 
 }  // namespace

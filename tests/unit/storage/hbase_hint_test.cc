@@ -1,17 +1,10 @@
 // What region servers are told of wanted rows: the rows that they need not send.
 #include <memory>
-#include <optional>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <prometheus/registry.h>
-
-#include "common/io_threads.h"
-#include "storage/hbase_table.h"
 #include "storage/scan_hint.h"
-#include "tests/support/fake_region_server.h"
-#include "tests/support/run_task.h"
+#include "tests/support/metric_value.h"
+#include "tests/unit/storage/hbase_table_fixture.h"
 
 namespace halite::storage {
 namespace {
@@ -19,22 +12,10 @@ namespace {
 using namespace std::string_literals;
 using test::run_task;
 
-class HBaseHintTest : public testing::Test {
- public:
-  ~HBaseHintTest() override {
-    table_.reset();
-    EXPECT_TRUE(run_task(client_->close()));
-    threads_.join();
-  }
-
+class HBaseHintTest : public HBaseTableTest {
  protected:
   HBaseHintTest() {
-    hbase_.add_table("t", {"m"});
-    options_.registry = {hbase_.endpoint(0)};
-    options_.seed = 1;
-    client_.emplace(options_, threads_.executors(), registry_);
-    table_ = std::make_shared<HBaseTable>(HBaseTable::Parts{*client_, clock_, "t", 10},
-                                          std::vector<FamilySpec>{{.name = "f"}});
+    open({"m"});
     std::vector<RowWrite> rows;
     for (const char* key : {"a1x", "a2x", "b1x", "b2x", "z1x", "z2x"}) {
       rows.push_back({key, {{{0, "q"}, key, 1}}, {}});
@@ -58,23 +39,9 @@ class HBaseHintTest : public testing::Test {
       for (const Row& row : *rows) keys += (keys.empty() ? "" : ",") + row.key;
     }
   }
-  double rows_received() {
-    for (const auto& family : registry_.Collect()) {
-      if (family.name == "halite_hbase_scanned_rows_total") {
-        return family.metric.front().counter.value;
-      }
-    }
-    return -1;
+  double rows_received() const {
+    return test::metric_value(registry_, "halite_hbase_scanned_rows_total");
   }
-
-  test::FakeHBase hbase_{2};
-  hbase::ClientOptions options_;
-  IoThreads threads_{2};
-  prometheus::Registry registry_;
-  SystemClock system_clock_;
-  HybridClock clock_{system_clock_};
-  std::optional<hbase::Client> client_;
-  std::shared_ptr<HBaseTable> table_;
 };
 
 TEST_F(HBaseHintTest, WithoutOneEveryRowIsSent) {
@@ -100,6 +67,30 @@ TEST_F(HBaseHintTest, ARegularExpressionDoesToo) {
   EXPECT_EQ(keys(two), "a2x,z2x");
   EXPECT_EQ(rows_received(), 2);
   EXPECT_EQ(keys(told(hint, true)), "z2x,b2x,a2x");
+}
+
+// As they are sent.
+TEST_F(HBaseHintTest, ScansCanBeTold) {
+  auto hint = std::make_shared<ScanHint>();
+  hint->row_masks = {{"\0\x31"s, "\1\0"s}, {"ab", "\0\0"s}};
+  ScanSpec spec = told(hint);
+  spec.ranges = {{"a", "b"}, {"z", ""}};
+  spec.qualifier_begin = "\x0f";
+  spec.time_begin = 7;
+  std::vector<ScanText> texts = table_->scan_texts(spec);
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_EQ(texts[0].begin, "a");
+  EXPECT_EQ(texts[0].end, "");
+  EXPECT_EQ(texts[0].filter,
+            "MultiRowRangeFilter(2 ranges) and FuzzyRowFilter(??31|6162) and "
+            "ColumnRangeFilter(0F to )");
+  EXPECT_EQ(texts[0].cells_since, 7);
+  spec = told(nullptr, true);
+  spec.ranges = {{"a", "b"}, {"z", ""}};
+  texts = table_->scan_texts(spec);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0].begin, "z");
+  EXPECT_EQ(texts[0].filter, "");
 }
 
 TEST_F(HBaseHintTest, BackwardsMasksAreNotTold) {

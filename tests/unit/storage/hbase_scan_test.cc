@@ -1,16 +1,9 @@
 // An HBaseTable's rows are the same whether a scan gives them as rows or as views.
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 
-#include <gtest/gtest.h>
-#include <prometheus/registry.h>
-
-#include "common/io_threads.h"
-#include "storage/hbase_table.h"
-#include "tests/support/fake_region_server.h"
-#include "tests/support/run_task.h"
+#include "tests/unit/storage/hbase_table_fixture.h"
 
 namespace halite::storage {
 namespace {
@@ -19,7 +12,6 @@ using test::FakeCall;
 using test::FakeReaction;
 using test::run_task;
 
-constexpr TimestampMs kNow = 1'700'000'000'000;
 constexpr std::int64_t kTtlMs = 1'000;
 constexpr Family kForEver = 0;
 constexpr Family kShort = 1;
@@ -29,27 +21,11 @@ class EveryThird final : public RowFilter {
   [[nodiscard]] bool matches(BytesView row) const override { return row.back() % 3 == 0; }
 };
 
-class HBaseScanTest : public testing::Test {
- public:
-  ~HBaseScanTest() override {
-    table_.reset();
-    EXPECT_TRUE(run_task(client_->close()));
-    threads_.join();
-  }
-
+class HBaseScanTest : public HBaseTableTest {
  protected:
   HBaseScanTest() {
-    hbase_.add_table("t", {"r3", "r6"});
+    open({"r3", "r6"}, kTtlMs);
     hbase_.move_region("t", "r3", 1);
-    hbase::ClientOptions options;
-    options.registry = {hbase_.endpoint(0)};
-    options.seed = 1;
-    options.pause_ms_min = 1;
-    options.pause_ms_max = 2;
-    client_.emplace(options, threads_.executors(), registry_);
-    table_ = std::make_shared<HBaseTable>(
-        HBaseTable::Parts{*client_, stamps_, "t", 10},
-        std::vector<FamilySpec>{{.name = "f"}, {.name = "g", .ttl_ms = kTtlMs}});
   }
 
   void fill() {
@@ -110,13 +86,6 @@ class HBaseScanTest : public testing::Test {
     }
   }
 
-  test::FakeHBase hbase_{2};
-  IoThreads threads_{2};
-  prometheus::Registry registry_;
-  FakeClock clock_{kNow};
-  HybridClock stamps_{clock_};
-  std::optional<hbase::Client> client_;
-  std::shared_ptr<HBaseTable> table_;
   std::mt19937 random_{5};
 };
 

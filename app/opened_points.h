@@ -1,0 +1,64 @@
+// A point store of either kind, cells or engine, with what only one of them has.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "storage/engine/options.h"
+#include "storage/meta/metadata.h"
+#include "storage/point_store.h"
+#include "storage/schema/uid_table.h"
+#include "storage/series_registry.h"
+#include "storage/slot_states.h"
+
+namespace halite::app {
+
+class OpenedPoints {
+ public:
+  virtual ~OpenedPoints() = default;
+  [[nodiscard]] virtual storage::PointStore& store() = 0;
+  [[nodiscard]] virtual storage::UidTable& uids() = 0;
+  [[nodiscard]] virtual storage::SeriesRegistry& series() = 0;
+  [[nodiscard]] virtual Result<void> health() const = 0;
+  [[nodiscard]] virtual std::vector<storage::SlotCycle> slot_cycles() const = 0;
+  virtual void forget_series(storage::Metadata& except, bool names) = 0;
+  virtual Task<void> close() = 0;
+};
+
+template <class Store>
+class Opened final : public OpenedPoints {
+ public:
+  explicit Opened(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+  storage::PointStore& store() override { return *store_; }
+  storage::UidTable& uids() override { return store_->uids(); }
+  storage::SeriesRegistry& series() override { return store_->registry(); }
+  [[nodiscard]] Result<void> health() const override {
+    if constexpr (requires { store_->health(); }) return store_->health();
+    return {};  // cells have no health but that of the store they are in
+  }
+  [[nodiscard]] std::vector<storage::SlotCycle> slot_cycles() const override {
+    if constexpr (requires { store_->slot_cycles(); }) return store_->slot_cycles();
+    return {};
+  }
+  // Series without points, and their names, but for those that metadata knows.
+  void forget_series(storage::Metadata& except, bool names) override {
+    if constexpr (requires { store_->forget_series({}); }) {
+      storage::ForgetRules rules;
+      rules.keeps = [&except](std::vector<Bytes> tsuids) {
+        return except.has_any(std::move(tsuids));
+      };
+      rules.others = [&except](storage::ForgetRules::SeenSeries seen) {
+        return except.each_series(std::move(seen));
+      };
+      rules.names = names;
+      store_->forget_series(std::move(rules));
+    }
+  }
+  Task<void> close() override { return store_->close(); }
+
+ private:
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace halite::app

@@ -1,0 +1,63 @@
+#include "tests/support/fake_frames.h"
+
+#include <cstdint>
+
+#include "common/check.h"
+#include "storage/hbase/proto/rpc.pb.h"
+
+namespace halite::test {
+
+namespace pb = storage::hbase::pb;
+
+namespace {
+
+void append_delimited(Bytes& to, const Bytes& message) {
+  std::uint64_t length = message.size();
+  for (; length >= 0x80; length >>= 7) to += static_cast<char>(length | 0x80);
+  to += static_cast<char>(length);
+  to += message;
+}
+
+}  // namespace
+
+BytesView take_delimited(BytesView& from) {
+  std::size_t length = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    HALITE_CHECK(!from.empty(), "a frame is too short");
+    const auto byte = static_cast<unsigned char>(from.front());
+    from.remove_prefix(1);
+    length |= static_cast<std::size_t>(byte & 0x7F) << shift;
+    if ((byte & 0x80) == 0) break;
+  }
+  HALITE_CHECK(length <= from.size(), "a frame is too short");
+  const BytesView taken = from.substr(0, length);
+  from.remove_prefix(length);
+  return taken;
+}
+
+Bytes framed_answer(std::uint32_t call_id, const FakeAnswer& answer) {
+  pb::ResponseHeader header;
+  header.set_call_id(call_id);
+  Bytes body;
+  if (answer.exception) {
+    pb::ExceptionResponse& exception = *header.mutable_exception();
+    exception.set_exception_class_name("org.apache.hadoop.hbase." + answer.exception->name);
+    exception.set_stack_trace(exception.exception_class_name() + ": " + answer.exception->text +
+                              "\n\tat fake.Server");
+    exception.set_do_not_retry(answer.exception->do_not_retry);
+  } else {
+    if (!answer.cellblock.empty()) {
+      header.mutable_cell_block_meta()->set_length(
+          static_cast<std::uint32_t>(answer.cellblock.size()));
+    }
+    append_delimited(body, answer.message);
+    body += answer.cellblock;
+  }
+  Bytes head;
+  append_delimited(head, header.SerializeAsString());
+  Bytes bytes;
+  append_be(bytes, static_cast<std::uint32_t>(head.size() + body.size()));
+  return bytes + head + body;
+}
+
+}  // namespace halite::test
