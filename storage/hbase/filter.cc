@@ -1,7 +1,6 @@
 #include "storage/hbase/filter.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -26,14 +25,6 @@ Filter made(std::string name, const google::protobuf::MessageLite& message, std:
 
 constexpr std::size_t kKeysTold = 3;
 
-std::string hex(BytesView bytes) {
-  std::string digits;
-  for (const char byte : bytes) {
-    fmt::format_to(std::back_inserter(digits), "{:02x}", static_cast<unsigned char>(byte));
-  }
-  return digits;
-}
-
 // "(0000??|0001?? and 12 more)"
 std::string text_of(const std::vector<FuzzyKey>& keys) {
   std::string text = "(";
@@ -41,7 +32,7 @@ std::string text_of(const std::vector<FuzzyKey>& keys) {
     if (k > 0) text += '|';
     for (std::size_t i = 0; i < keys[k].key.size(); ++i) {
       const bool any = i < keys[k].any.size() && keys[k].any[i] != 0;
-      text += any ? "??" : hex(BytesView(keys[k].key).substr(i, 1));
+      text += any ? "??" : to_hex(BytesView(keys[k].key).substr(i, 1));
     }
   }
   if (keys.size() > kKeysTold) text += fmt::format(" and {} more", keys.size() - kKeysTold);
@@ -94,7 +85,7 @@ Filter qualifier_span(BytesView begin, BytesView end) {
   filter.set_min_column_inclusive(true);
   if (!end.empty()) filter.set_max_column(std::string(end));
   filter.set_max_column_inclusive(false);
-  return made("ColumnRangeFilter", filter, fmt::format("({} to {})", hex(begin), hex(end)));
+  return made("ColumnRangeFilter", filter, fmt::format("({} to {})", to_hex(begin), to_hex(end)));
 }
 
 Filter keys_only() {

@@ -79,7 +79,7 @@ class FiltersTest(unittest.TestCase):
         [told] = self.hbase.get_json(f"/api/query/explain?start={START}&end={START + 3600}&m={question}")["queries"]
         self.assertEqual([scan["shard"] for scan in told["scans"]], list(range(told["shards"])))
         for scan in told["scans"]:
-            self.assertIn(f"{START:08x}", scan["start"])
+            self.assertIn(f"{START:08X}", scan["start"])
             self.assertLess(scan["start"], scan["stop"])
             self.assertRegex(scan["filter"], r"^(FuzzyRowFilter|RowFilter)\(")
 

@@ -83,7 +83,7 @@ TEST_F(HBaseHintTest, ScansCanBeTold) {
   EXPECT_EQ(texts[0].end, "");
   EXPECT_EQ(texts[0].filter,
             "MultiRowRangeFilter(2 ranges) and FuzzyRowFilter(??31|6162) and "
-            "ColumnRangeFilter(0f to )");
+            "ColumnRangeFilter(0F to )");
   EXPECT_EQ(texts[0].cells_since, 7);
   spec = told(nullptr, true);
   spec.ranges = {{"a", "b"}, {"z", ""}};
