@@ -322,6 +322,7 @@ void declare_rocksdb(Config& config, Options& options) {
 }
 
 void declare_engine(Config& config, storage::EngineOptions& engine) {
+  engine.log.reserve_bytes = 16 * kMiB;
   config.flag("engine.accept_lost_names", engine.accept_lost_names,
               "Opens although the names of series that have points are lost, and goes on without "
               "those series.");
@@ -355,6 +356,9 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
                "One file of the log.");
   config.duration_ms("engine.log_commit_interval_ms", engine.log.commit_interval_ms, {0, 10'000},
                      "How long points whose durability nobody waits for may share a sync.");
+  config.bytes("engine.log_reserve_bytes", engine.log.reserve_bytes, {0, 1024 * kGiB},
+               "How much room on the disk the log leaves, beside half of its own size, to the "
+               "chunks that take its place.");
   config.bytes("engine.log_unsynced_bytes_max", engine.log.unsynced_bytes_max, {kMiB, 4 * kGiB},
                "Points that are not durable yet; senders wait above it.");
   config.bytes("engine.block_cache_bytes", engine.chunks.block_cache_bytes, {kMiB, 1024 * kGiB},

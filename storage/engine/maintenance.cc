@@ -229,6 +229,7 @@ bool Maintenance::wants_freeze() const {
   }
   return generations.active_is_full(core_->options) ||
          generations.bytes() >= core_->options.head_bytes_max ||  // writers wait for it
+         core_->log->full() ||                                    // it makes room
          core_->clock.now_ms() - head_since_ms_ >= core_->options.head_age_max_ms;
 }
 

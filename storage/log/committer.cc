@@ -146,7 +146,12 @@ Result<void> Log::Core::write_group(Group& group) {
   if (group.records == 0) return {};
   log_format::seal_group(group.bytes, synced_upto_, group.first, group.records, segments_->key(),
                          segments_->offset());
-  TRY_VOID(segments_->write(group.bytes, group.last()));
+  // What stands before a cut has to be written for anything to be dropped.
+  const bool cut_waits =
+      std::ranges::any_of(in_flight_, [](const GroupPtr& one) { return one->begins_segment; });
+  TRY_VOID(segments_->write(
+      group.bytes, group.last(),
+      cut_waits ? log_format::Segments::Growth::kNeeded : log_format::Segments::Growth::kAhead));
   stats_.bytes.Increment(static_cast<double>(group.bytes.size()));
   return {};
 }

@@ -37,6 +37,7 @@ Result<void> Log::close() { return core_->close(); }
 Sequence Log::last() const { return core_->last(); }
 Sequence Log::synced() const { return core_->synced(); }
 Result<void> Log::health() const { return core_->health(); }
+bool Log::full() const { return core_->full(); }
 std::uint64_t Log::disk_bytes() const { return core_->disk_bytes(); }
 
 }  // namespace halite::storage

@@ -47,6 +47,10 @@ struct LogOptions {
   std::size_t commit_bytes = 4 << 20;         // so much unsynced is committed without waiting
   std::size_t unsynced_bytes_max = 16 << 20;  // room() waits above it
   std::int64_t full_disk_retry_ms = 1000;     // how often a full disk is tried again
+  // So much of the disk, and half of the log's own size, is left to what takes its place: a log
+  // that has eaten all room cannot be flushed, and never shrinks. The disk is full for it then. 0 =
+  // none.
+  std::uint64_t reserve_bytes = 0;
   std::int64_t idle_mark_ms =
       1000;  // so long after the last commit "all synced" is noted; 0 = never
 
@@ -130,6 +134,8 @@ class Log {
   [[nodiscard]] Sequence last() const;    // appended
   [[nodiscard]] Sequence synced() const;  // durable
   [[nodiscard]] Result<void> health() const;
+  // Whether the disk is full for it. Dropping segments helps.
+  [[nodiscard]] bool full() const;
   [[nodiscard]] std::uint64_t disk_bytes() const;  // of all segments, spare ones too
 
  private:

@@ -242,4 +242,9 @@ Result<void> Log::Core::health() const {
   return {};
 }
 
+bool Log::Core::full() const {
+  const std::lock_guard lock(mutex_);
+  return full_.has_value();
+}
+
 }  // namespace halite::storage

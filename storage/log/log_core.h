@@ -43,6 +43,7 @@ class Log::Core {
   [[nodiscard]] Sequence last() const;
   [[nodiscard]] Sequence synced() const;
   [[nodiscard]] Result<void> health() const;
+  [[nodiscard]] bool full() const;
   [[nodiscard]] std::uint64_t disk_bytes() const { return disk_bytes_; }
 
  private:

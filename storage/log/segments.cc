@@ -93,13 +93,32 @@ Result<void> Segments::note_bytes(std::uint64_t bytes) {
                       {.number = active.number, .after = active.after, .bytes_min = bytes});
 }
 
-Result<void> Segments::write(BytesView group, Sequence last) {
+// A new segment is not asked: with it the one before can be dropped.
+Result<void> Segments::check_growth(std::uint64_t bytes) {
+  if (options_.reserve_bytes == 0) return {};
+  const auto is_there = [&]() -> bool {
+    const Result<std::uint64_t> free = files_.free_bytes(options_.dir);
+    return !free || *free >= bytes + options_.reserve_bytes + disk_bytes() / 2;
+  };
+  if (is_there()) return {};
+  TRY_VOID(trim_spares(0));
+  if (is_there()) return {};
+  return fail(Errc::kOverloaded,
+              fmt::format("{}: no space left on device but what the log leaves to the chunks that "
+                          "take its place (engine.log_reserve_bytes)",
+                          options_.dir));
+}
+
+Result<void> Segments::write(BytesView group, Sequence last, Growth growth) {
   SegmentFile& segment = segments_.back();
   const std::uint64_t end = active_offset_ + group.size();
+  std::uint64_t grown = std::max(segment.bytes, end);
+  if (end > segment.bytes && growth == Growth::kAhead) {
+    grown = std::min<std::uint64_t>(options_.segment_bytes, std::max(2 * segment.bytes, end));
+    TRY_VOID(check_growth(grown - segment.bytes));
+  }
   TRY_VOID(active_->pwrite(active_offset_, group));
   if (end > segment.bytes) {
-    const std::uint64_t grown =
-        std::min<std::uint64_t>(options_.segment_bytes, std::max(2 * segment.bytes, end));
     TRY_VOID(write_zeros(*active_, end, grown));
     segment.bytes = grown;
   }

@@ -1,9 +1,9 @@
 // The segment files of an open log: the one that is written, older ones that may be needed, spare
 // ones to be written again.
 //
-// A segment grows by doubling from segment_bytes_min; one that was emptied keeps its size, so that
-// a sync of it need not touch metadata. Both are zeros or old records where nothing was written
-// yet.
+// A segment grows by doubling from segment_bytes_min, as far as reserve_bytes allows; one that was
+// emptied keeps its size, so that a sync of it need not touch metadata. Both are zeros or old
+// records where nothing was written yet.
 //
 //   Threads  one at a time; blocks.
 //   Errors   kOverloaded: the disk is full; nothing has changed, try again. Any other: give up.
@@ -38,8 +38,11 @@ class Segments {
   [[nodiscard]] const SegmentKey& key() const { return active_key_; }  // what to seal a group for
   [[nodiscard]] std::uint64_t offset() const { return active_offset_; }
 
+  // Growing ahead leaves what reserve_bytes says; who only grows as far as needed takes what there
+  // is.
+  enum class Growth : std::uint8_t { kAhead, kNeeded };
   // A sealed group, at offset(). `last`: the last sequence the segment then holds.
-  Result<void> write(BytesView group, Sequence last);
+  Result<void> write(BytesView group, Sequence last, Growth growth = Growth::kAhead);
   Result<void> sync();
 
   Result<void> drop_upto(Sequence sequence);
@@ -56,6 +59,7 @@ class Segments {
   };
   Result<Spare> make_file();
   Result<void> write_zeros(File& file, std::uint64_t begin, std::uint64_t end);
+  Result<void> check_growth(std::uint64_t bytes);
   Result<void> empty_out(const SegmentFile& segment);
   Result<void> note_bytes(std::uint64_t bytes);
 

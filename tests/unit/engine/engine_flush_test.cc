@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +44,41 @@ TEST(Flush, MakesAtMostOneFileAShard) {
     EXPECT_LE(files() - before, 4 + kMarks);
   }
   EXPECT_EQ(world.read().value().size(), ids.size() * kSlots);
+  ASSERT_TRUE(world.close());
+}
+
+// Nobody else makes room: chunks are smaller than what they take from the log.
+TEST(Flush, MakesRoomWhereTheLogHasFilledTheDisk) {
+  test::EngineWorld world(1, kNow);
+  world.options.maintenance_ms = 10;
+  world.options.log.full_disk_retry_ms = 10;
+  world.options.log.commit_interval_ms = 0;
+  world.options.log.reserve_bytes = 256 << 10;
+  ASSERT_TRUE(world.open());
+  const SeriesId id = world.intern({"a"}).value().front();
+  world.files->set_capacity(world.files->used_bytes() + (3 << 19));
+  std::mt19937_64 random(1);
+  int refused = 0;
+  constexpr int kBatches = 200;
+  constexpr int kPoints = 5000;
+  for (int batch = 0; batch < kBatches; ++batch) {
+    PointBatch points;
+    for (int i = 0; i < kPoints; ++i) {
+      points.add(id, kNow - kDayMs + (batch * kPoints + i), integer_bits(random() % 4), 0);
+    }
+    const auto taken = [&]() -> bool {
+      PointBatch copy = points;
+      const auto accepted = run_task(world.points->append(std::move(copy)));
+      return accepted && run_task(accepted->durable.wait());
+    };
+    for (int tries = 0; !taken(); ++tries) {
+      ASSERT_LT(tries, 10'000) << "batch " << batch;
+      ++refused;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(world.read().value().size(), std::size_t{kBatches} * kPoints);
   ASSERT_TRUE(world.close());
 }
 
