@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -260,6 +261,12 @@ Task<Completion> TelnetBatch::flush(std::string& replies) {
   auto committed = co_await core.commit(std::move(draft), Protocol::kTelnet);
   if (committed) {
     append_answers(held, committed->refused, core.options, replies);
+    if (std::optional<std::string> away = away_for(committed->refused)) {
+      // No line of these may seem to be durable, whatever becomes of the others.
+      Completion failed;
+      failed.finish(fail(Errc::kUnavailable, *std::move(away)));
+      co_return failed;
+    }
     co_return std::move(committed->durable);
   }
   append_answers(held, {}, core.options, replies);

@@ -165,6 +165,25 @@ TEST(TelnetBatch, StoreMayRefuseSinglePoints) {
       1);
 }
 
+// New names above all, which the store may fail to make while it takes points of known ones.
+TEST(TelnetBatch, TellsThatTheStoreWasAwayForSinglePoints) {
+  for (const Errc why : {Errc::kUnavailable, Errc::kInvalidArgument}) {
+    Session session;
+    session.store.refuse = [why](const auto& point) -> std::optional<Error> {
+      if (point.time == 2000) return error_of(why, "no");
+      return std::nullopt;
+    };
+    session.batch.add("put m 1 1 host=a", session.replies);
+    session.batch.add("put m 2 1 host=a", session.replies);
+    const auto flushed = session.flush();
+    ASSERT_TRUE(flushed);
+    const auto outcome = run_task(flushed->wait());
+    EXPECT_EQ(outcome.has_value(), why == Errc::kInvalidArgument);
+    if (!outcome) EXPECT_EQ(outcome.error().code, Errc::kUnavailable);
+    EXPECT_THAT(session.stored(), ElementsAre("m 1000 1 host=a"));
+  }
+}
+
 TEST(TelnetBatch, StorageErrorsMayBeKeptSilent) {
   IngestOptions options;
   options.telnet_storage_errors = false;
