@@ -99,16 +99,38 @@ Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
                                     .time = put.time != 0 ? put.time : parts_.clock.stamp()});
   }
   if (!stays) {
-    const bool far = held.time > far_ahead();
-    change.mutation.deletes.push_back(
-        {.kind = far ? hbase::DeleteKind::kVersion : hbase::DeleteKind::kVersions,
-         .family = change.family,
-         .qualifier = change.qualifier,
-         .time = held.time});
+    hbase::CellDelete whole{.kind = hbase::DeleteKind::kVersions,
+                            .family = change.family,
+                            .qualifier = change.qualifier,
+                            .time = held.time};
+    if (held.time > far_ahead()) {
+      CO_TRY(change.mutation.deletes, co_await by_version(change.mutation.row, std::move(whole)));
+    } else {
+      change.mutation.deletes.push_back(std::move(whole));
+    }
     asio::steady_timer timer(co_await asio::this_coro::executor, kNextMillisecond);
     co_await timer.async_wait(asio::use_awaitable);
   }
   co_return co_await parts_.client.check_and_mutate(parts_.name, std::move(change));
+}
+
+// What is written later is not hidden by them, however much older it is.
+Task<std::vector<hbase::CellDelete>> HBaseTable::by_version(const Bytes& row,
+                                                            hbase::CellDelete whole) {
+  std::vector<hbase::RowGet> gets(1);
+  gets[0].row = row;
+  gets[0].columns.push_back({.family = whole.family, .qualifiers = {}});
+  gets[0].all_versions = true;
+  CO_TRY(const std::vector<hbase::Row> found,
+         co_await parts_.client.get(parts_.name, std::move(gets)));
+  std::vector<hbase::CellDelete> deletes;
+  for (const hbase::Cell& cell : found.front().cells) {
+    if (cell.qualifier != whole.qualifier || cell.time > whole.time) continue;
+    hbase::CellDelete& one = deletes.emplace_back(whole);
+    one.kind = hbase::DeleteKind::kVersion;
+    one.time = cell.time;
+  }
+  co_return deletes;
 }
 
 // Clocks differ a little. A cell that is far ahead is an error of somebody's: to go along would

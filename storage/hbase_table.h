@@ -60,6 +60,8 @@ class HBaseTable final : public Table,
   Task<void> hide(std::vector<hbase::RowMutation>& rows);
   // What is there and not far ahead; cells that are, go.
   Task<std::vector<hbase::Row>> remove_far_ahead(std::vector<hbase::RowGet> gets);
+  // Deletes of each version that `whole` reaches.
+  Task<std::vector<hbase::CellDelete>> by_version(const Bytes& row, hbase::CellDelete whole);
   [[nodiscard]] TimestampMs far_ahead() const;  // cells newer than this are
   Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
   // Puts `value` where the server has `found`.

@@ -55,7 +55,9 @@ struct FamilyColumns {
 struct RowGet {
   Bytes row;
   std::vector<FamilyColumns> columns;  // empty = every family
-  std::uint32_t versions_max = 1;
+  // Else the newest version of each cell. Also what is hidden by deletes and the deletes themselves
+  // (with empty values); then `columns` names families alone.
+  bool all_versions = false;
 };
 
 struct CellAddress {

@@ -1,5 +1,7 @@
 #include "storage/hbase/mutation_message.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 
 namespace halite::storage::hbase {
@@ -152,7 +154,16 @@ void write_columns(const FamilyColumns& columns, pb::Column& to) {
 void write_get(const RowGet& get, pb::Get& to) {
   to.set_row(get.row);
   for (const FamilyColumns& columns : get.columns) write_columns(columns, *to.add_column());
-  to.set_max_versions(get.versions_max);
+  if (!get.all_versions) {
+    to.set_max_versions(1);
+    return;
+  }
+  // Without this attribute a region server gives as many versions as the family is to keep, though
+  // it has more, any of which may come to light.
+  pb::NameBytesPair& raw = *to.add_attribute();
+  raw.set_name("_raw_");
+  raw.set_value(Bytes(1, '\1'));
+  to.set_max_versions(std::numeric_limits<std::int32_t>::max());
 }
 
 Cell cell_from(const CellView& view) {

@@ -47,16 +47,18 @@ FakeRegion* FakeHBaseData::region_named(BytesView full_name) {
   return found == regions_.end() ? nullptr : &*found;
 }
 
-std::vector<FakeCell> FakeHBaseData::cells(const std::string& table, BytesView row) const {
+std::vector<FakeCell> FakeHBaseData::cells(const std::string& table, BytesView row,
+                                           bool all_versions) const {
   std::vector<FakeCell> cells;
   const auto rows = tables_.find(table);
   if (rows == tables_.end()) return cells;
   const auto found = rows->second.find(row);
   if (found == rows->second.end()) return cells;
   for (const auto& [column, versions] : found->second) {
-    if (versions.empty()) continue;
-    const auto& [time, value] = *versions.begin();
-    cells.push_back({found->first, column.first, column.second, time, value});
+    for (const auto& [time, value] : versions) {
+      cells.push_back({found->first, column.first, column.second, time, value});
+      if (!all_versions) break;
+    }
   }
   return cells;
 }

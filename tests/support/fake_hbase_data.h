@@ -57,8 +57,9 @@ class FakeHBaseData {
   [[nodiscard]] FakeRegion* region_of(const std::string& table, BytesView row);
   [[nodiscard]] FakeRegion* region_named(BytesView full_name);
 
-  // The newest version of each cell, in order.
-  [[nodiscard]] std::vector<FakeCell> cells(const std::string& table, BytesView row) const;
+  // The newest version of each cell, or all, in order.
+  [[nodiscard]] std::vector<FakeCell> cells(const std::string& table, BytesView row,
+                                            bool all_versions = false) const;
   [[nodiscard]] std::vector<Bytes> rows(const std::string& table, const Bytes& begin,
                                         const Bytes& end) const;
 

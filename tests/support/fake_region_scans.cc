@@ -14,8 +14,10 @@ namespace pb = storage::hbase::pb;
 
 std::vector<FakeCell> wanted_cells(const FakeHBaseData& data, const std::string& table,
                                    const pb::Get& get) {
+  const bool raw = std::ranges::any_of(
+      get.attribute(), [](const pb::NameBytesPair& one) { return one.name() == "_raw_"; });
   std::vector<FakeCell> found;
-  for (const FakeCell& cell : data.cells(table, get.row())) {
+  for (const FakeCell& cell : data.cells(table, get.row(), raw)) {
     const bool wanted =
         get.column().empty() || std::ranges::any_of(get.column(), [&](const pb::Column& column) {
           const auto& names = column.qualifier();

@@ -78,5 +78,18 @@ TEST_F(HBaseClockTest, SoIsWhatIsWrittenAfterOneOfTheFutureWasReplaced) {
   EXPECT_EQ(hbase_.row_text("t", "row"), "f:q=now,f:r=w");
 }
 
+// As where this process's clock is far behind those of the servers, which add to the cell.
+TEST_F(HBaseClockTest, OlderVersionsOfOneOfTheFutureGoWithIt) {
+  constexpr TimestampMs kYearMs = 365LL * 86'400'000;
+  put_at("row", "ab", kNow + kYearMs);
+  put_at("row", "a", kNow + kYearMs - 1);
+  put_at("row", "", kNow);
+  const Cell held{"q", "ab", kNow + kYearMs};
+  EXPECT_EQ(run_task(table_->replace_cell("row", 0, held, {})), CasOutcome::kApplied);
+  EXPECT_EQ(hbase_.row_count("t"), 0U);
+  put_at("row", "now", kNow + 1);
+  EXPECT_EQ(hbase_.row_text("t", "row"), "f:q=now");
+}
+
 }  // namespace
 }  // namespace halite::storage
