@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/auth_tool.h"
 #include "app/compare/compare.h"
 #include "app/hbase_tool.h"
 #include "app/options.h"
@@ -166,6 +167,22 @@ int run_compare(const halite::app::CompareOptions& options) {
   return static_cast<int>(halite::app::compare(options, halite::SystemClock(), out, err));
 }
 
+void declare_account(CLI::App& app, halite::app::NewAccount& account) {
+  app.add_option("name", account.name, "What the log calls it")->required();
+  app.add_option("--roles", account.roles, "read, write, admin; several with a comma")->required();
+}
+
+int run_auth(Result<std::string> (*make)(const halite::app::NewAccount&),
+             const halite::app::NewAccount& account) {
+  const Result<std::string> made = make(account);
+  if (!made) {
+    fmt::print(stderr, "halite: {}\n", made.error().message);
+    return kUsage;
+  }
+  fmt::print("{}", *made);
+  return EXIT_SUCCESS;
+}
+
 // A word in the place of a subcommand that is none, or a reason to leave it to CLI11: empty.
 std::string unknown_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return {};
@@ -191,6 +208,15 @@ int run(int argc, char** argv) {
   CLI::App* const compare =
       app.add_subcommand("compare", "Ask OpenTSDB and Halite the same and tell what differs");
   declare_compare(*compare, comparing);
+  CLI::App* const auth = app.add_subcommand("auth", "Tables for the file of users and tokens");
+  auth->require_subcommand(1);
+  halite::app::NewAccount account;
+  CLI::App* const user =
+      auth->add_subcommand("user", "A user, with the password that is asked for");
+  declare_account(*user, account);
+  CLI::App* const token =
+      auth->add_subcommand("token", "A token; the line with # is what the agent has to send");
+  declare_account(*token, account);
   CLI::App* const hbase = app.add_subcommand("hbase", "Halite's tables in HBase");
   hbase->require_subcommand(1);
   CLI::App* const create =
@@ -212,6 +238,8 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
   if (compare->parsed()) return run_compare(comparing);
+  if (user->parsed()) return run_auth(halite::app::new_user, account);
+  if (token->parsed()) return run_auth(halite::app::new_token, account);
   if (create->parsed()) {
     return run_hbase_tool(*create, flags, halite::app::create_hbase_tables);
   }

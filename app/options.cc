@@ -71,6 +71,11 @@ Result<void> settle(Options& options) {
   options.web.telnet_storage_errors = options.ingest.telnet_storage_errors;
   options.web.opentsdb_words = options.ingest.opentsdb_words = options.opentsdb.given;
   options.web.host_name = options.own_metrics.host;
+  // OpenTSDB lets everybody in, and that file says to answer as it does.
+  web::AccessOptions& access = options.web.access;
+  if (options.opentsdb.given && access.file.empty() && access.anonymous == "auto") {
+    access.anonymous = "admin";
+  }
   options.rollups.rules.aggregators = query::aggregator_names();
   return {};
 }

@@ -97,6 +97,9 @@ struct Options {
 // Declares every setting with its unit and meaning. The options outlive the config.
 void declare_settings(Config& config, Options& options);
 
+// Those of auth.* and tls.*.
+void declare_access(Config& config, web::WebOptions& web);
+
 // Those of --store hbase: their declaration, and their settling.
 void declare_hbase(Config& config, HBaseSettings& hbase);
 [[nodiscard]] Result<void> settle_hbase(Options& options);

@@ -193,6 +193,9 @@ void declare_web_manners(Config& config, Options& options) {
               "The API a second time under /grafana, with numbers that Grafana can read.");
   config.text("web.cors_domains", web.cors_domains,
               "Origins that browsers may ask from: a comma list or *; empty = none.");
+  config.text("web.hosts", web.hosts,
+              "Names in the header Host besides this machine's: a comma list or *; empty = none "
+              "where only this machine can reach the server, else any.");
   config.text("web.cors_headers", web.cors_headers, "Headers such browsers may send.");
   config.text("web.timezone", web.timezone,
               "For dates in questions that name no zone; empty = this machine's.");
@@ -376,6 +379,7 @@ void declare_settings(Config& config, Options& options) {
   declare_query(config, options);
   declare_fetch_limits(config, options.query.fetch);
   declare_web_limits(config, options.web);
+  declare_access(config, options.web);
   declare_web_manners(config, options);
   declare_layout(config, options);
   declare_cells(config, options.cells);

@@ -24,6 +24,10 @@ std::string_view errc_name(Errc code) {
       return "unsupported";
     case Errc::kCancelled:
       return "cancelled";
+    case Errc::kUnauthenticated:
+      return "unauthenticated";
+    case Errc::kForbidden:
+      return "forbidden";
     case Errc::kInternal:
       return "internal";
   }

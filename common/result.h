@@ -26,6 +26,8 @@ enum class Errc : std::uint8_t {
   kCorruption,       // stored bytes are damaged; do not try again
   kUnsupported,      // understood, but not offered
   kCancelled,        // the asker went away or stopped it
+  kUnauthenticated,  // nobody known asks, or gives the wrong password
+  kForbidden,        // known, and may not
   kInternal,         // a fault of ours
 };
 

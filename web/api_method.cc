@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "web/authorize.h"
+
 namespace halite::web {
 
 std::optional<Response> override_method(Call& call) {
@@ -20,7 +22,8 @@ std::optional<Response> override_method(Call& call) {
 }
 
 std::optional<Response> refuse_write_by_get(const Call& call) {
-  if (call.request.method != "GET" || call.options.get_may_write) return std::nullopt;
+  if (call.request.method != "GET") return std::nullopt;
+  if (call.options.get_may_write) return refuse_without(call, call.change_role);
   return error_response(call, 405, "A GET does not change anything here",
                         "Send a POST, PUT or DELETE, or switch on web.get_may_write");
 }

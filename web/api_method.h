@@ -14,7 +14,8 @@ namespace halite::web {
 // Puts the method asked for into call.request.method. The answer is a refusal, if there is one.
 [[nodiscard]] std::optional<Response> override_method(Call& call);
 
-// For endpoints that change something on a plain GET: the refusal, where that is not switched on.
+// For endpoints that change something on a plain GET: the refusal, where that is not switched on,
+// or the caller may not change anything here.
 [[nodiscard]] std::optional<Response> refuse_write_by_get(const Call& call);
 
 // 405 "Method not allowed", naming the method.

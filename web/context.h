@@ -3,10 +3,12 @@
 
 #include <utility>
 
+#include "web/access/access_control.h"
 #include "web/byte_budget.h"
 #include "web/metrics.h"
 #include "web/options.h"
 #include "web/server.h"
+#include "web/tls.h"
 
 namespace halite::web {
 
@@ -15,11 +17,15 @@ struct WebContext {
       : options(std::move(settings)),
         services(std::move(what)),
         metrics(services.registry),
+        access(options.access, services.clock, services.registry),
+        tls(options.tls, services.clock),
         bodies(options.bodies_bytes_max) {}
 
   WebOptions options;
   WebServices services;
   WebMetrics metrics;
+  AccessControl access;
+  Tls tls;
   ByteBudget bodies;  // of requests, as sent and inflated
 };
 

@@ -44,6 +44,12 @@ std::optional<Response> check_origin(const Call& call) {
                         fmt::format("The domain [{}] is not permitted access", origin));
 }
 
+bool foreign_origin(const Call& call) {
+  const std::string_view origin = call.request.headers.get("Origin");
+  return !origin.empty() && !listed(call.options.cors_domains, origin) &&
+         !same_origin(call, origin);
+}
+
 void add_cors_headers(const Call& call, Response& response) {
   const std::string_view origin = call.request.headers.get("Origin");
   if (call.options.cors_domains.empty() || origin.empty()) return;

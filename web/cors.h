@@ -13,6 +13,9 @@ namespace halite::web {
 // The answer to OPTIONS or to an origin that may not ask; nothing when the request may go on.
 [[nodiscard]] std::optional<Response> check_origin(const Call& call);
 
+// Whether the page that sends this is of another origin than the server and not listed.
+[[nodiscard]] bool foreign_origin(const Call& call);
+
 // Access-Control-Allow-*, when the origin is one that may ask.
 void add_cors_headers(const Call& call, Response& response);
 

@@ -43,6 +43,14 @@ bool allows(const Endpoint& endpoint, std::string_view method) {
   return (endpoint.methods & method_bit(method)) != 0;
 }
 
+bool changes(const Endpoint& endpoint, std::string_view method) {
+  return (endpoint.needs.asks & method_bit(method)) == 0;
+}
+
+Role role_for(const Endpoint& endpoint, std::string_view method) {
+  return changes(endpoint, method) ? endpoint.needs.changing : endpoint.needs.asking;
+}
+
 Response error_response(const Call& call, int status, std::string_view message,
                         std::string_view details) {
   if (call.target.api) {

@@ -10,6 +10,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "common/result.h"
+#include "web/access/access_control.h"
 #include "web/http_message.h"
 #include "web/options.h"
 #include "web/server.h"
@@ -28,6 +29,8 @@ struct Call {
   Target target;
   // The client went away, or the server stops and cannot wait: give up what only it wanted.
   std::stop_token stop;
+  Caller caller = {};               // who asks; nobody with no role before authorize()
+  Role change_role = Role::kAdmin;  // what a change wants here, also one that a GET asks for
 };
 
 // Handlers are awaited at once by the one who owns the Call, hence the reference.
@@ -39,11 +42,24 @@ inline constexpr std::uint8_t kWrites = kInReadWrite | kInWriteOnly;
 inline constexpr std::uint8_t kReads = kInReadWrite | kInReadOnly;
 inline constexpr std::uint8_t kAlways = kInReadWrite | kInReadOnly | kInWriteOnly;
 
+// The role that a call wants: `asking` for the methods in `asks`, `changing` for all others.
+struct Needs {
+  std::uint8_t asks;  // Method bits
+  Role asking;
+  Role changing;
+};
+inline constexpr std::uint8_t kEveryMethod = 0xFF;
+inline constexpr Needs kForAll = {kEveryMethod, Role::kNone, Role::kNone};
+inline constexpr Needs kReader = {kEveryMethod, Role::kRead, Role::kRead};
+inline constexpr Needs kWriter = {0, Role::kWrite, Role::kWrite};
+inline constexpr Needs kAdministrator = {0, Role::kAdmin, Role::kAdmin};
+
 struct Endpoint {
   std::string_view name;  // "api/put"; "" is the page
   std::uint8_t methods;   // Method bits; others are answered with 405
   std::uint8_t modes;     // ModeBit bits: in which tsd.mode it exists
-  bool watch_client;      // trigger Call::stop when the client goes away
+  Needs needs;
+  bool watch_client;  // trigger Call::stop when the client goes away
   Handler handler;
 };
 
@@ -58,6 +74,9 @@ inline constexpr std::string_view kHistogramsAreOff =
 [[nodiscard]] const Endpoint* find_endpoint(std::string_view name, Mode mode);
 
 [[nodiscard]] bool allows(const Endpoint& endpoint, std::string_view method);
+// Whether a call by that method changes something there.
+[[nodiscard]] bool changes(const Endpoint& endpoint, std::string_view method);
+[[nodiscard]] Role role_for(const Endpoint& endpoint, std::string_view method);
 
 // Errors in the manner of the endpoint: the JSON envelope for the API; for pages a page of HTML or,
 // with ?json, {"err":...}.

@@ -22,6 +22,10 @@ int http_status(Errc code) {
     case Errc::kUnavailable:
     case Errc::kCancelled:
       return 503;
+    case Errc::kUnauthenticated:
+      return 401;
+    case Errc::kForbidden:
+      return 403;
     case Errc::kUnsupported:
       return 501;
     case Errc::kCorruption:

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "web/authorize.h"
 #include "web/client_watch.h"
 #include "web/content_coding.h"
 #include "web/error_map.h"
@@ -186,6 +187,24 @@ asio::awaitable<bool> HttpSession::give_up(const HttpParser& parser, Error error
   co_return false;
 }
 
+// Nothing is unpacked for who may not have it handled.
+asio::awaitable<std::optional<Response>> HttpSession::prepare(Routed& routed) {
+  Request& request = routed.call.request;
+  if (routed.endpoint != nullptr) {
+    std::optional<Response> refusal =
+        co_await authorize(context_.access, routed.call, *routed.endpoint);
+    if (refusal) {
+      audit(routed.call, *routed.endpoint, refusal->status);
+      co_return refusal;
+    }
+  }
+  std::optional<Response> broken = refuse_long_body(request, context_.options);
+  if (!broken) broken = inflate(request);
+  // Editors of one system put it there; it says nothing.
+  if (request.body.starts_with("\xEF\xBB\xBF")) request.body.erase(0, 3);
+  co_return broken;
+}
+
 asio::awaitable<bool> HttpSession::serve(Request request) {
   const auto begin = std::chrono::steady_clock::now();
   const WebOptions& options = context_.options;
@@ -195,15 +214,11 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
                       .chunks = request.minor_version >= 1,
                       .keep_alive = request.keep_alive,
                       .accept_encoding = {}};
-  std::optional<Response> broken = refuse_long_body(request, options);
-  if (!broken) broken = inflate(request);
-  // Editors of one system put it there; it says nothing.
-  if (request.body.starts_with("\xEF\xBB\xBF")) request.body.erase(0, 3);
   Routed routed =
       route(options, context_.services, context_.metrics, std::move(request), work.get_token());
-  if (broken) {
+  if (std::optional<Response> refusal = co_await prepare(routed)) {
     routed.endpoint = nullptr;
-    routed.refusal = std::move(*broken);
+    routed.refusal = std::move(*refusal);
   }
   manner.accept_encoding = routed.call.request.headers.get("Accept-Encoding");
 
@@ -212,6 +227,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
     watch.emplace(link_.socket(), work, options.client_gone_grace_ms);
   }
   Response response = co_await answer(routed);
+  if (routed.endpoint != nullptr) audit(routed.call, *routed.endpoint, response.status);
   watch.reset();
   body_share_.give_back();
 

@@ -30,6 +30,8 @@ class HttpSession {
   boost::asio::awaitable<std::optional<Request>> receive();
   // Lets the parser have what is there. False: the connection is over, the reason was sent.
   boost::asio::awaitable<bool> parse(HttpParser& parser);
+  // Who asks, and what they sent, unpacked. The answer, if it is a refusal.
+  boost::asio::awaitable<std::optional<Response>> prepare(Routed& routed);
   // Undoes Content-Encoding. The answer, if that fails.
   std::optional<Response> inflate(Request& request);
   boost::asio::awaitable<bool> read_more(HttpParser& parser, std::int64_t deadline);

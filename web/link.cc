@@ -1,13 +1,17 @@
 #include "web/link.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
@@ -42,10 +46,12 @@ Task<std::size_t> Link::read_some(char* to, std::size_t size, std::int64_t deadl
   if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
   set_deadline(deadline);
   auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
-  auto reading = socket_.async_read_some(asio::buffer(to, size), token);
+  auto reading = tls_ ? tls_->stream.async_read_some(asio::buffer(to, size), token)
+                      : socket_.async_read_some(asio::buffer(to, size), token);
   const auto [error, count] = co_await std::move(reading);
   set_deadline(0);
-  if (error == asio::error::eof) co_return 0;
+  // Many clients that use TLS close without its last word.
+  if (error == asio::error::eof || error == asio::ssl::error::stream_truncated) co_return 0;
   if (error) co_return std::unexpected(why(error));
   co_return count;
 }
@@ -54,6 +60,7 @@ Task<void> Link::wait_readable(std::int64_t deadline, bool at_rest) {
   at_rest_ = at_rest;
   late_ = false;
   if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
+  if (tls_) co_return Result<void>();
   set_deadline(deadline);
   auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
   auto waiting = socket_.async_wait(asio::ip::tcp::socket::wait_read, token);
@@ -71,7 +78,9 @@ Task<void> Link::write(std::string_view text, std::int64_t timeout_ms) {
     set_deadline(deadline_in(timeout_ms));
     const std::size_t step = std::min(text.size(), kWriteStepBytes);
     auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
-    auto writing = asio::async_write(socket_, asio::buffer(text.data(), step), token);
+    const asio::const_buffer piece = asio::buffer(text.data(), step);
+    auto writing = tls_ ? asio::async_write(tls_->stream, piece, token)
+                        : asio::async_write(socket_, piece, token);
     const auto [error, count] = co_await std::move(writing);
     set_deadline(0);
     if (error) co_return std::unexpected(why(error));
@@ -80,10 +89,41 @@ Task<void> Link::write(std::string_view text, std::int64_t timeout_ms) {
   co_return Result<void>();
 }
 
+Result<std::size_t> Link::peek(char* to, std::size_t size) {
+  const auto count = ::recv(socket_.native_handle(), to, size, MSG_PEEK | MSG_DONTWAIT);
+  if (count >= 0) return static_cast<std::size_t>(count);
+  return std::unexpected(why({errno, boost::system::system_category()}));
+}
+
+Task<void> Link::start_tls(std::shared_ptr<asio::ssl::context> context, std::int64_t deadline) {
+  at_rest_ = false;
+  late_ = false;
+  if (aborted_) co_return std::unexpected(why({}));
+  tls_.emplace(socket_, std::move(context));
+  set_deadline(deadline);
+  auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
+  auto shaking = tls_->stream.async_handshake(asio::ssl::stream_base::server, token);
+  const auto [error] = co_await std::move(shaking);
+  set_deadline(0);
+  if (!error) co_return Result<void>();
+  if (late_ || aborted_) co_return std::unexpected(why(error));
+  co_return fail(Errc::kInvalidArgument, error.message());
+}
+
+// Says that nothing more comes, so that the client knows the end from a cut.
+asio::awaitable<void> Link::end_tls(std::int64_t deadline) {
+  set_deadline(deadline);
+  auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
+  auto ending = tls_->stream.async_shutdown(token);
+  (void)co_await std::move(ending);  // the client may be gone already
+  set_deadline(0);
+}
+
 asio::awaitable<void> Link::linger(std::int64_t timeout_ms) {
+  const std::int64_t deadline = deadline_in(std::max<std::int64_t>(timeout_ms, 1));
+  if (tls_) co_return co_await end_tls(deadline);
   boost::system::error_code ignored;  // the client may be gone already
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  const std::int64_t deadline = deadline_in(std::max<std::int64_t>(timeout_ms, 1));
   std::array<char, 16 << 10> dropped;
   while (true) {
     const Result<std::size_t> count =

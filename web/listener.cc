@@ -34,11 +34,42 @@ namespace {
 
 constexpr auto kAwaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kSniffBytes = 16 << 10;
+constexpr std::string_view kTlsWantedLine = "error: this port wants TLS (tls.only)\n";
+constexpr std::string_view kTlsWantedHttp =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=UTF-8\r\n"
+    "Content-Length: 35\r\nConnection: close\r\n\r\nThis port wants https:// (tls.only)";
+
+// Whether the connection may go on: with TLS where the client begins with that.
+asio::awaitable<bool> secure(Link& link, WebContext& context, std::int64_t deadline) {
+  constexpr char kHandshake = 0x16;  // of RFC 8446, 5.1: the type of a client's first record
+  const Result<void> readable = co_await link.wait_readable(deadline, true);
+  char first = 0;
+  const Result<std::size_t> count = readable ? link.peek(&first, 1) : Result<std::size_t>(0);
+  if (!count || *count == 0) co_return false;
+  if (first == kHandshake) {
+    const Result<void> done = co_await link.start_tls(
+        context.tls.current(), Link::deadline_in(context.tls.handshake_ms()));
+    if (!done) context.metrics.tls_failed.Increment();
+    co_return done.has_value();
+  }
+  if (!context.tls.only()) co_return true;
+  context.metrics.tls_missing.Increment();
+  const std::array<char, 1> begin = {first};
+  const bool http = sniff({begin.data(), begin.size()}) == Protocol::kHttp;
+  (void)co_await link.write(http ? kTlsWantedHttp : kTlsWantedLine,
+                            context.options.write_timeout_ms);
+  co_await link.linger(context.options.linger_timeout_ms);
+  co_return false;
+}
 
 // From the first byte to the last.
 asio::awaitable<void> run_connection(std::shared_ptr<Link> link, WebContext& context) {
-  std::string early(kSniffBytes, '\0');
   const std::int64_t deadline = Link::deadline_in(context.options.idle_timeout_ms);
+  if (context.tls.on()) {
+    const bool may_go_on = co_await secure(*link, context, deadline);
+    if (!may_go_on) co_return link->close();
+  }
+  std::string early(kSniffBytes, '\0');
   const Result<std::size_t> count =
       co_await link->read_some(early.data(), early.size(), deadline, true);
   if (!count && count.error().code == Errc::kTimeout) context.metrics.timeouts.Increment();
@@ -65,6 +96,10 @@ std::chrono::milliseconds sweep_period(const WebOptions& options) {
     if (timeout > 0) shortest = std::min(shortest, timeout);
   }
   return std::chrono::milliseconds(std::max<std::int64_t>(shortest / 4, 10));
+}
+
+std::unexpected<Error> cannot_listen(const WebOptions& options, const Error& why) {
+  return fail(why.code, fmt::format("cannot listen on {}: {}", options.address, why.message));
 }
 
 }  // namespace
@@ -103,6 +138,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
   void spawn_loop(asio::awaitable<void> loop);
   void each(void (Link::*call)());
   bool gone_within(std::chrono::milliseconds time);
+  Result<void> open_to_whom();
 };
 
 // The one with the fewest connections, in turn where they are equal; 0 where there are no homes.
@@ -201,9 +237,22 @@ bool Listener::State::gone_within(std::chrono::milliseconds time) {
   return changed.wait_for(lock, time, [this] { return links.empty(); });
 }
 
+// Who may come in depends on where the socket is bound.
+Result<void> Listener::State::open_to_whom() {
+  const bool loopback = acceptor.local_endpoint().address().is_loopback();
+  context.options.loopback = loopback;
+  const Result<void> opened = context.access.start(loopback);
+  if (!opened) return cannot_listen(context.options, opened.error());
+  return {};
+}
+
 Result<void> check_listen(const WebOptions& options, const asio::any_io_executor& executor) {
   tcp::acceptor acceptor(executor);
-  return bind_acceptor(options, acceptor);
+  TRY_VOID(bind_acceptor(options, acceptor));
+  const bool loopback = acceptor.local_endpoint().address().is_loopback();
+  const Result<Roles> roles = anonymous_roles(options.access, loopback);
+  if (!roles) return cannot_listen(options, roles.error());
+  return {};
 }
 
 Listener::Listener(WebContext& context, asio::any_io_executor executor,
@@ -216,6 +265,8 @@ Result<void> Listener::start() {
   const WebOptions& options = state_->context.options;
   tcp::acceptor& acceptor = state_->acceptor;
   Result<void> bound = bind_acceptor(options, acceptor);
+  if (bound) bound = state_->open_to_whom();
+  if (bound) bound = state_->context.tls.load();
   boost::system::error_code error;
   if (bound) acceptor.listen(options.backlog, error);
   if (error) {

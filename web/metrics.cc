@@ -22,6 +22,10 @@ WebMetrics::WebMetrics(prometheus::Registry& registry)
           add_counter(registry, "halite_web_connections_total", "Connections accepted")),
       connections_rejected(add_counter(registry, "halite_web_connections_rejected_total",
                                        "Connections closed at once: web.connections_max")),
+      tls_failed(
+          add_counter(registry, "halite_web_tls_failed_total", "TLS handshakes that failed")),
+      tls_missing(add_counter(registry, "halite_web_tls_missing_total",
+                              "Connections refused for having no TLS: tls.only")),
       timeouts(add_counter(registry, "halite_web_timeouts_total",
                            "Connections closed for being idle or slow")),
       bytes_read(add_counter(registry, "halite_web_read_bytes_total", "Bytes read from clients")),

@@ -30,6 +30,8 @@ class WebMetrics {
   prometheus::Gauge& connections_telnet;
   prometheus::Counter& connections_total;
   prometheus::Counter& connections_rejected;  // over web.connections_max
+  prometheus::Counter& tls_failed;            // handshakes
+  prometheus::Counter& tls_missing;           // connections without it where tls.only is on
   prometheus::Counter& timeouts;              // closed for being idle or slow
   prometheus::Counter& bytes_read;
   prometheus::Counter& bytes_written;

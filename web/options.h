@@ -5,10 +5,19 @@
 #include <cstdint>
 #include <string>
 
+#include "web/access/options.h"
+
 namespace halite::web {
 
 // tsd.mode: which endpoints and telnet commands exist.
 enum class Mode : std::uint8_t { kReadWrite, kReadOnly, kWriteOnly };
+
+struct TlsOptions {
+  std::string certificate;             // tls.certificate: PEM, the server's first; empty = no TLS
+  std::string key;                     // tls.key: PEM
+  bool only = true;                    // tls.only: who speaks without it is refused
+  std::int64_t handshake_ms = 10'000;  // tls.handshake_ms
+};
 
 struct WebOptions {
   // Where to listen. Port 0 lets the system choose; WebServer::port() tells which.
@@ -70,6 +79,11 @@ struct WebOptions {
   bool error_trace = false;        // web.error_trace: a "trace" in error answers
                                    // (tsd.http.show_stack_trace)
   bool grafana_prefix = true;      // web.grafana_prefix: /grafana/api/... answers without NaN
+  AccessOptions access;            // auth.*
+  TlsOptions tls;                  // tls.*
+  std::string hosts;               // web.hosts: names in Host, a comma list or "*"; empty = this
+                                   // machine's where nobody else can reach it, else any
+  bool loopback = false;           // nobody else can reach it: start() finds out
   std::string cors_domains;        // web.cors_domains: comma list or "*"; empty = off
   std::string cors_headers =       // web.cors_headers
       "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "

@@ -8,7 +8,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 
 namespace halite::web {
 
@@ -34,7 +33,7 @@ struct ReplyWriter::State : std::enable_shared_from_this<State> {
 void ReplyWriter::State::start() {
   if (broken || !going.empty() || waiting.empty()) return;
   going.swap(waiting);
-  asio::async_write(link->socket(), asio::buffer(going),
+  link->async_write(asio::buffer(going),
                     [self = shared_from_this()](boost::system::error_code error, std::size_t) {
                       self->written(error);
                     });

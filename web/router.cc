@@ -7,6 +7,7 @@
 #include "web/api_method.h"
 #include "web/cors.h"
 #include "web/error_map.h"
+#include "web/host_check.h"
 #include "web/jsonp.h"
 #include "web/ui_files.h"
 
@@ -26,6 +27,7 @@ std::optional<Response> check_request(Call& call) {
   const Result<void> parsed =
       parse_target(call.request.target, call.options.grafana_prefix, call.target);
   if (!parsed) return error_response(call, parsed.error());
+  if (std::optional<Response> elsewhere = check_host(call)) return elsewhere;
   if (std::optional<Response> early = check_origin(call)) return early;
   const std::string_view serializer = call.target.get("serializer");
   if (call.target.api && !serializer.empty() && serializer != "json") {
@@ -64,8 +66,14 @@ Routed route(const WebOptions& options, const WebServices& services, WebMetrics&
     routed.refusal = not_found(call);
   } else if (!allows(*endpoint, call.request.method)) {
     routed.refusal = method_not_allowed(call);
+  } else if (changes(*endpoint, call.request.method) && foreign_origin(call)) {
+    // A page elsewhere may make any browser send it, and with the password that it keeps.
+    routed.refusal = error_response(call, 403, "A page of another origin changes nothing here",
+                                    fmt::format("Its origin is {}; web.cors_domains may list it",
+                                                call.request.headers.get("Origin")));
   } else {
     routed.endpoint = endpoint;
+    call.change_role = endpoint->needs.changing;
   }
   return routed;
 }

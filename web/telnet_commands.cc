@@ -41,11 +41,11 @@ void run_dropcaches(WebContext& context, std::string_view, std::string& reply) {
 }
 
 constexpr std::array kCommands = {
-    TelnetCommand{"version", false, run_version},
-    TelnetCommand{"stats", false, run_stats},
-    TelnetCommand{"help", false, run_help},
-    TelnetCommand{"diediedie", false, run_diediedie},
-    TelnetCommand{"dropcaches", false, run_dropcaches},
+    TelnetCommand{"version", false, Role::kNone, run_version},
+    TelnetCommand{"stats", false, Role::kRead, run_stats},
+    TelnetCommand{"help", false, Role::kNone, run_help},
+    TelnetCommand{"diediedie", false, Role::kNone, run_diediedie},
+    TelnetCommand{"dropcaches", false, Role::kAdmin, run_dropcaches},
 };
 
 }  // namespace

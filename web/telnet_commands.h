@@ -14,11 +14,12 @@ namespace halite::web {
 struct TelnetCommand {
   std::string_view name;
   bool writes;  // not in tsd.mode ro
+  Role role;    // which it wants
   // Appends the reply. `line` is the whole line.
   void (*run)(WebContext& context, std::string_view line, std::string& reply);
 };
 
-// nullptr: no such command (put, rollup, histogram, sync and exit are the session's).
+// nullptr: no such command (put, rollup, histogram, sync, auth and exit are the session's).
 [[nodiscard]] const TelnetCommand* find_telnet_command(std::string_view name, Mode mode);
 
 [[nodiscard]] std::string unknown_command(std::string_view word);

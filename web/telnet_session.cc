@@ -17,9 +17,16 @@ namespace asio = boost::asio;
 
 namespace {
 
+constexpr std::string_view kAuth = "auth";
 constexpr std::size_t kReplyBytes = 64 << 10;  // collected before they are handed on
 
 std::string_view first_word(std::string_view line) { return line.substr(0, line.find(' ')); }
+
+std::string remote_address(Link& link) {
+  boost::system::error_code gone;
+  const auto remote = link.socket().remote_endpoint(gone);
+  return gone ? std::string() : remote.address().to_string();
+}
 
 // A command whose lines are collected and stored together; empty: another one.
 std::string_view side_command(std::string_view line) {
@@ -28,12 +35,17 @@ std::string_view side_command(std::string_view line) {
   return word == "histogram" ? "histogram" : "";
 }
 
+bool sends_points(std::string_view line) {
+  return first_word(line) == "put" || !side_command(line).empty();
+}
+
 }  // namespace
 
 TelnetSession::TelnetSession(std::shared_ptr<Link> link, WebContext& context,
                              std::string_view early)
     : link_(std::move(link)),
       context_(context),
+      caller_(context.access.anonymous()),
       lines_(context.options.line_bytes_max, context.options.read_bytes),
       batch_(context.services.writer),
       replies_(link_, context.options.telnet_reply_bytes_max, context.metrics) {
@@ -100,6 +112,8 @@ asio::awaitable<void> TelnetSession::take_lines() {
     if (found == LineSplitter::Found::kTooLong) {
       if (unflushed_) co_await flush();  // answers keep the order of the lines
       refuse_long_line(line);
+    } else if (takes_puts && sends_points(line) && refuse_without(Role::kWrite, first_word(line))) {
+      // The reply has said it.
     } else if (takes_puts && first_word(line) == "put") {
       if (!side_lines_.empty()) co_await flush_side();
       batch_.add(line, reply_);
@@ -162,16 +176,45 @@ asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
   const std::string_view word = first_word(line);
   if (word == "exit") {
     exit_ = true;
+  } else if (word == kAuth) {
+    co_await log_in(std::string(line));
   } else if (word == "sync" && context_.options.mode != Mode::kReadOnly) {
     co_await sync();
   } else if (const TelnetCommand* command = find_telnet_command(word, context_.options.mode)) {
-    command->run(context_, line, reply_);
+    if (!refuse_without(command->role, word)) command->run(context_, line, reply_);
   } else {
     reply_ += unknown_command(word);
     context_.metrics.telnet_command("unknown");
     co_return;
   }
   context_.metrics.telnet_command(word);
+}
+
+// OpenTSDB's words, as its clients look for them.
+asio::awaitable<void> TelnetSession::log_in(std::string line) {
+  const std::string_view said = trim(std::string_view(line).substr(kAuth.size()));
+  const std::size_t space = said.find(' ');
+  Login login = TokenLogin{std::string(said)};
+  if (space != std::string_view::npos) {
+    login =
+        PasswordLogin{std::string(said.substr(0, space)), std::string(trim(said.substr(space)))};
+  }
+  Result<Caller> caller = co_await context_.access.caller(std::move(login), remote_address(*link_));
+  if (caller) {
+    caller_ = *std::move(caller);
+    reply_ += "AUTH_SUCCESS\n";
+  } else {
+    reply_ += fmt::format("AUTH_FAIL\nauth: {}\n", caller.error().message);
+  }
+}
+
+bool TelnetSession::refuse_without(Role role, std::string_view command) {
+  if (caller_.roles.may(role)) return false;
+  reply_ += fmt::format(
+      "{}: not allowed: this wants the role {} (auth TOKEN, or auth USER "
+      "PASSWORD)\n",
+      command, role_name(role));
+  return true;
 }
 
 void TelnetSession::refuse_long_line(std::string_view beginning) {

@@ -44,6 +44,9 @@ class TelnetSession {
   boost::asio::awaitable<void> settle_finished();
   boost::asio::awaitable<void> wait_oldest();  // until it is durable
   boost::asio::awaitable<void> sync();         // all of them, then "synced"
+  boost::asio::awaitable<void> log_in(std::string line);
+  // Says that the command wants a role that the caller has not.
+  bool refuse_without(Role role, std::string_view command);
   void note_failure(const Error& error, bool tell);
 
   // Points handed to the store together.
@@ -54,6 +57,7 @@ class TelnetSession {
 
   std::shared_ptr<Link> link_;
   WebContext& context_;
+  Caller caller_;
   LineSplitter lines_;
   ingest::TelnetBatch batch_;
   ReplyWriter replies_;

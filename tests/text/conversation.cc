@@ -80,6 +80,13 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
       {"query.fetch_points_override", flag_into(options.query.fetch.points_override)},
       {"query.output_points_max", number_into(options.query.output_points_max)},
       {"query.skip_unknown_values", flag_into(options.skip_unknown_values)},
+      {"auth.anonymous", text_into(web.access.anonymous)},
+      {"auth.failures_max", number_into(web.access.failures_max)},
+      {"auth.file",
+       [&web](std::string_view name) -> Result<void> {
+         web.access.file = fmt::format(HALITE_SOURCE_DIR "/tests/text/web/{}", name);
+         return {};
+       }},
       {"web.api", flag_into(web.api)},
       {"web.pages", flag_into(web.pages)},
       {"web.allow_delete", flag_into(web.allow_delete)},
@@ -92,6 +99,7 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
       {"web.get_may_write", flag_into(web.get_may_write)},
       {"web.grafana_prefix", flag_into(web.grafana_prefix)},
       {"web.header_bytes_max", number_into(web.header_bytes_max)},
+      {"web.hosts", text_into(web.hosts)},
       {"web.idle_timeout_ms", number_into(web.idle_timeout_ms)},
       {"web.line_bytes_max", number_into(web.line_bytes_max)},
       {"web.linger_timeout_ms", number_into(web.linger_timeout_ms)},

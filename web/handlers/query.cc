@@ -22,6 +22,7 @@
 #include "query/engine.h"
 #include "query/question_parse.h"
 #include "web/api_method.h"
+#include "web/authorize.h"
 #include "web/error_map.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
@@ -88,6 +89,11 @@ asio::awaitable<Response> handle_query(Call& call) {
   question->delete_points |=
       removes || (call.request.method == "DELETE" && call.options.allow_delete);
   if (question->delete_points && !call.options.allow_delete) co_return delete_refused(call);
+  if (question->delete_points) {
+    if (std::optional<Response> refusal = refuse_without(call, Role::kAdmin)) {
+      co_return std::move(*refusal);
+    }
+  }
   QueryLog::Entry logged =
       call.metrics.queries.begin(*question, call.request, call.services.clock, call.stop);
   Result<std::shared_ptr<const query::Answer>> answer =

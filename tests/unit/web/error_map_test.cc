@@ -16,6 +16,8 @@ TEST(ErrorMap, EveryCodeHasAStatus) {
   EXPECT_EQ(http_status(Errc::kCorruption), 500);
   EXPECT_EQ(http_status(Errc::kUnsupported), 501);
   EXPECT_EQ(http_status(Errc::kCancelled), 503);
+  EXPECT_EQ(http_status(Errc::kUnauthenticated), 401);
+  EXPECT_EQ(http_status(Errc::kForbidden), 403);
   EXPECT_EQ(http_status(Errc::kInternal), 500);
 }
 

@@ -317,9 +317,8 @@ TEST(Server, DropcachesForgetsSeries) {
   EXPECT_EQ(misses(), 3);
 }
 
-Result<void> listens_on(const std::string& address, std::uint16_t port) {
+Result<void> listens_on(const std::string& address, std::uint16_t port, WebOptions options = {}) {
   boost::asio::io_context io;
-  WebOptions options;
   options.address = address;
   options.port = port;
   return check_listen(options, io.get_executor());
@@ -328,7 +327,20 @@ Result<void> listens_on(const std::string& address, std::uint16_t port) {
 TEST(Server, ListensOnNamesToo) {
   const Result<void> local = listens_on("localhost", 0);
   EXPECT_TRUE(local) << local.error().message;
-  EXPECT_TRUE(listens_on("0.0.0.0", 0));
+  WebOptions told;
+  told.access.anonymous = "read";
+  EXPECT_TRUE(listens_on("0.0.0.0", 0, told));
+}
+
+TEST(Server, DoesNotListenToOthersUntoldWhatTheyMay) {
+  for (const char* address : {"0.0.0.0", "::"}) {
+    const Result<void> untold = listens_on(address, 0);
+    ASSERT_FALSE(untold);
+    EXPECT_EQ(untold.error().code, Errc::kInvalidArgument);
+    EXPECT_TRUE(untold.error().message.starts_with(
+        fmt::format("cannot listen on {}: everybody who reaches this machine could read", address)))
+        << untold.error().message;
+  }
 }
 
 TEST(Server, SaysWhyItCannotListen) {

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Closed doors: users, tokens and TLS, with the real binary, its tool and real certificates."""
+
+import base64
+import hashlib
+import http.client
+import json
+import os
+import socket
+import ssl
+import subprocess
+import time
+import unittest
+
+import support
+
+POINT = {"metric": "m", "timestamp": 1356998400, "value": 1, "tags": {"a": "b"}}
+
+
+class Door(support.HaliteTest):
+    def token(self, name, roles):
+        """(the token, its table of auth.file) as `halite auth token` makes them."""
+        code, out, err = self.run_halite("auth", "token", name, "--roles", roles)
+        self.assertEqual((code, err), (0, ""))
+        token = out.splitlines()[0].removeprefix("# ")
+        self.assertEqual(hashlib.sha256(token.encode()).hexdigest() in out, True)
+        return token, out
+
+    def user(self, name, password, roles):
+        done = subprocess.run(
+            [support.binary(), "auth", "user", name, "--roles", roles],
+            input=f"{password}\n", capture_output=True, text=True, check=True, timeout=60)
+        return done.stdout
+
+    def accounts(self, *tables):
+        path = self.scratch / "accounts.toml"
+        fresh = self.scratch / "accounts.new"
+        fresh.write_text("".join(tables))
+        os.chmod(fresh, 0o600)
+        os.replace(fresh, path)
+        return path
+
+    def certificate(self, name):
+        """A fresh self-signed one: (certificate, key)."""
+        certificate, key = self.scratch / f"{name}.pem", self.scratch / f"{name}.key"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+             "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", f"/CN={name}",
+             "-addext", "subjectAltName=IP:127.0.0.1"],
+            check=True, capture_output=True, timeout=60)
+        return certificate, key
+
+    def status(self, server, method, path, body=None, **headers):
+        return server.request(method, path, body and json.dumps(body), headers)[0]
+
+
+class Accounts(Door):
+    def test_roles_of_users_and_tokens(self):
+        agent, agent_table = self.token("agent", "write")
+        path = self.accounts(agent_table, self.user("alice", "geheim", "admin"))
+        server = self.server("--set", f"auth.file={path}").start()
+        basic = "Basic " + base64.b64encode(b"alice:geheim").decode()
+        self.assertEqual(self.status(server, "GET", "/-/healthy"), 200)
+        self.assertEqual(self.status(server, "POST", "/api/put", [POINT]), 401)
+        self.assertEqual(
+            self.status(server, "POST", "/api/put", [POINT], Authorization=f"Bearer {agent}"), 204)
+        self.assertEqual(
+            self.status(server, "GET", "/api/version", Authorization=f"Bearer {agent}"), 403)
+        self.assertEqual(self.status(server, "GET", "/", Authorization=basic), 200)
+        self.assertEqual(
+            self.status(server, "POST", "/api/admin/flush", Authorization=basic), 204)
+        said = server.telnet_lines(
+            ["put m 1356998401 2 a=b", f"auth {agent}", "put m 1356998402 3 a=b", "sync", "exit"])
+        self.assertEqual(
+            said, "put: not allowed: this wants the role write (auth TOKEN, or auth USER PASSWORD)\n"
+                  "AUTH_SUCCESS\nsynced\n")
+        status, body = server.request(
+            "GET", "/api/query?start=1356998000&end=1356999000&m=sum:m", None,
+            {"Authorization": basic})
+        self.assertEqual(status, 200)
+        self.assertEqual(json.loads(body)[0]["dps"], {"1356998400": 1, "1356998402": 3})
+        log = server.log_text()
+        self.assertIn("audit: alice from 127.0.0.1: POST /api/admin/flush -> 204", log)
+        self.assertIn("audit: agent from 127.0.0.1: GET /api/version -> 403", log)
+        for secret in (agent, "geheim", basic.split()[1]):
+            self.assertNotIn(secret, log)
+
+    def test_a_changed_file_counts_without_a_restart(self):
+        first, first_table = self.token("first", "read")
+        second, second_table = self.token("second", "read")
+        path = self.accounts(first_table)
+        server = self.server("--set", f"auth.file={path}", "--set", "auth.reload_ms=10ms").start()
+        ask = lambda token: self.status(server, "GET", "/api/version",
+                                        Authorization=f"Bearer {token}")
+        self.assertEqual((ask(first), ask(second)), (200, 401))
+        self.accounts(second_table)
+        time.sleep(0.1)
+        self.assertEqual((ask(first), ask(second)), (401, 200))
+
+    def test_others_are_let_in_only_where_that_is_said(self):
+        code, _, err = self.run_halite(
+            "serve", "--listen", "0.0.0.0:0", "--data-dir", str(self.scratch / "data"))
+        self.assertNotEqual(code, 0)
+        self.assertIn("everybody who reaches this machine could read, write and delete here", err)
+        self.assertFalse((self.scratch / "data").exists())
+        server = self.server("--set", "auth.anonymous=read", listen="0.0.0.0:0").start()
+        self.assertEqual(self.status(server, "GET", "/api/version"), 200)
+        self.assertEqual(self.status(server, "POST", "/api/put", [POINT]), 401)
+
+    def test_a_file_others_may_write_is_refused(self):
+        _, table = self.token("agent", "write")
+        path = self.accounts(table)
+        os.chmod(path, 0o666)
+        code, _, err = self.run_halite(
+            "serve", "--listen", "127.0.0.1:0", "--data-dir", "d", "--set", f"auth.file={path}")
+        self.assertNotEqual(code, 0)
+        self.assertIn("chmod go-w", err)
+
+
+class Tls(Door):
+    def start_tls(self, *arguments):
+        certificate, key = self.certificate("one")
+        return self.server("--set", f"tls.certificate={certificate}", "--set", f"tls.key={key}",
+                           *arguments).start()
+
+    def context(self, name="one"):
+        return ssl.create_default_context(cafile=self.scratch / f"{name}.pem")
+
+    def https(self, server, name="one"):
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=60,
+                                                 context=self.context(name))
+        self.addCleanup(connection.close)
+        return connection
+
+    def test_http_and_telnet_within_tls(self):
+        server = self.start_tls()
+        connection = self.https(server)
+        for value in range(3):  # one connection
+            connection.request("POST", "/api/put", json.dumps({**POINT, "value": value}))
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, answer.read()), (204, b""))
+        many = [{**POINT, "timestamp": 1356998400 + i} for i in range(20_000)]
+        connection.request("POST", "/api/put?summary", json.dumps(many))
+        answer = connection.getresponse()
+        self.assertEqual(json.loads(answer.read())["success"], 20_000)
+        connection.close()
+        raw = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        with self.context().wrap_socket(raw, server_hostname="127.0.0.1") as telnet:
+            lines = b"".join(b"put n %d %d a=b\n" % (1356998400 + i, i) for i in range(20_000))
+            telnet.sendall(lines + b"put n x 1 a=b\nsync\n")
+            said = b""
+            while b"synced" not in said:
+                said += telnet.recv(4096)
+            self.assertEqual(said.count(b"\n"), 2)
+            telnet.sendall(b"exit\n")
+            self.assertEqual(telnet.recv(10), b"")
+        connection = self.https(server)
+        connection.request("GET", "/api/query?start=1356998000&end=1357098000&m=sum:0all-count:n")
+        self.assertEqual(list(json.loads(connection.getresponse().read())[0]["dps"].values()),
+                         [20_000])
+
+    def test_without_tls_nothing_goes(self):
+        server = self.start_tls()
+        status, body = server.request("GET", "/api/version", None, {})
+        self.assertEqual((status, body), (400, b"This port wants https:// (tls.only)"))
+        self.assertEqual(server.telnet_lines(["version"]),
+                         "error: this port wants TLS (tls.only)\n")
+        server.terminate()
+        both = self.start_tls("--set", "tls.only=false")
+        self.assertEqual(self.status(both, "GET", "/api/version"), 200)
+        connection = self.https(both)
+        connection.request("GET", "/api/version")
+        self.assertEqual(connection.getresponse().status, 200)
+
+    def test_a_new_certificate_counts_without_a_restart(self):
+        server = self.start_tls()
+        old = self.https(server)
+        old.request("GET", "/-/healthy")
+        self.assertEqual(old.getresponse().read(), b"ok\n")
+        certificate, key = self.certificate("two")
+        (self.scratch / "one.pem").write_text("nonsense")
+        time.sleep(1.1)
+        # Half of a pair is not taken. The client still trusts the first.
+        with self.assertRaises(ssl.SSLError):
+            self.https(server, "two").request("GET", "/-/healthy")
+        os.replace(certificate, self.scratch / "one.pem")
+        os.replace(key, self.scratch / "one.key")
+        time.sleep(1.1)
+        fresh = self.https(server)
+        fresh.request("GET", "/-/healthy")
+        self.assertEqual(fresh.getresponse().status, 200)
+        old.request("GET", "/-/healthy")  # what is open goes on
+        self.assertEqual(old.getresponse().status, 200)
+
+    def test_bad_hellos_and_sudden_ends(self):
+        server = self.start_tls("--set", "tls.handshake_ms=300ms")
+        for sent in (b"\x16", b"\x16\x03\x01\x00\x05abcde", b"\x16" + os.urandom(2000)):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:
+                raw.sendall(sent)
+                while raw.recv(4096):
+                    pass
+        for _ in range(20):  # gone in the middle of an answer
+            raw = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+            secure = self.context().wrap_socket(raw, server_hostname="127.0.0.1")
+            secure.sendall(b"GET /api/aggregators HTTP/1.1\r\n\r\n" * 50)
+            secure.close()
+        connection = self.https(server)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        self.assertIn("\nhalite_web_tls_failed_total 3\n", text)
+        self.assertEqual(server.terminate(), 0)
+
+    def test_wrong_files_are_named(self):
+        certificate, key = self.certificate("one")
+        self.certificate("two")
+        for settings, words in (
+            ((f"tls.certificate={certificate}",), "tls.key"),
+            ((f"tls.key={key}",), "tls.certificate is not"),
+            ((f"tls.certificate={key}", f"tls.key={key}"), "tls.certificate"),
+            ((f"tls.certificate={certificate}", f"tls.key={self.scratch}/two.key"), "tls.key"),
+        ):
+            flags = [word for setting in settings for word in ("--set", setting)]
+            code, _, err = self.run_halite("serve", "--listen", "127.0.0.1:0", "--data-dir", "d",
+                                           *flags)
+            self.assertNotEqual(code, 0)
+            self.assertIn(words, err)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,74 @@
+#include "web/access/accounts.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_dir.h"
+
+namespace halite::web {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kHash = hash_password("geheim", {.log2_n = 4, .r = 8, .p = 1}).value();
+const std::string kDigest(64, 'a');
+
+std::string user_text(const std::string& name, const std::string& hash, const std::string& roles) {
+  return fmt::format("[users.{}]\npassword = \"{}\"\nroles = \"{}\"\n", name, hash, roles);
+}
+
+std::string token_text(const std::string& digest, const std::string& roles) {
+  return fmt::format("[tokens.agent]\nsha256 = \"{}\"\nroles = \"{}\"\n", digest, roles);
+}
+
+std::string error_of(const std::string& text) {
+  const Result<Accounts> accounts = Accounts::parse(text, "file");
+  return accounts ? "none" : accounts.error().message;
+}
+
+TEST(Accounts, AreReadFromToml) {
+  const auto accounts =
+      Accounts::parse(user_text("alice", kHash, "admin") + token_text(kDigest, "write"), "file");
+  ASSERT_TRUE(accounts) << accounts.error().message;
+  EXPECT_EQ(accounts->size(), 2U);
+  ASSERT_NE(accounts->user("alice"), nullptr);
+  EXPECT_EQ(accounts->user("alice")->account.roles, Roles::all());
+  EXPECT_EQ(accounts->user("bob"), nullptr);
+  EXPECT_EQ(accounts->of_token("x"), nullptr);
+}
+
+TEST(Accounts, WrongFilesSayWhereAndWhat) {
+  EXPECT_THAT(error_of("[users.a]\n"), "none");  // an empty table is nobody
+  EXPECT_THAT(error_of(user_text("alice", "geheim", "read")),
+              AllOf(StartsWith("file:"), HasSubstr("halite auth user")));
+  EXPECT_THAT(error_of(user_text("alice", kHash, "boss")), HasSubstr("\"boss\" is no role"));
+  EXPECT_THAT(error_of(user_text("\"a:b\"", kHash, "read")), HasSubstr("no \":\""));
+  EXPECT_THAT(error_of(token_text("abc", "read")), HasSubstr("64 hexadecimal digits"));
+  EXPECT_THAT(error_of(token_text(kDigest.substr(1) + "g", "read")),
+              HasSubstr("64 hexadecimal digits"));
+  EXPECT_THAT(error_of("[users.alice]\nroles = \"read\"\n"), HasSubstr("halite auth user"));
+  EXPECT_THAT(error_of("[users.alice]\ncolour = \"red\"\n"), StartsWith("file:2: "));
+  EXPECT_THAT(error_of("[users"), StartsWith("file:1: "));
+}
+
+TEST(Accounts, AFileThatOthersMayWriteIsNotTrusted) {
+  const test::TempDir dir;
+  const std::string path = dir.path() + "/accounts.toml";
+  std::ofstream(path) << token_text(kDigest, "write");
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  EXPECT_TRUE(Accounts::read(path));
+  ASSERT_EQ(::chmod(path.c_str(), 0662), 0);
+  const auto accounts = Accounts::read(path);
+  ASSERT_FALSE(accounts);
+  EXPECT_THAT(accounts.error().message, HasSubstr("chmod go-w"));
+  EXPECT_EQ(Accounts::read(path + "x").error().code, Errc::kNotFound);
+}
+
+}  // namespace
+}  // namespace halite::web

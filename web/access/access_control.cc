@@ -1,0 +1,226 @@
+#include "web/access/access_control.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <boost/asio/thread_pool.hpp>
+#include <fmt/format.h>
+#include <prometheus/counter.h>
+
+#include "common/file_stamp.h"
+#include "common/log.h"
+#include "common/offload.h"
+#include "web/access/failure_count.h"
+
+namespace halite::web {
+namespace {
+
+// Takes as long as a real one does, so that the time tells nobody which users there are.
+constexpr std::string_view kNobodysPassword =
+    "$scrypt$ln=15,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$"
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+constexpr std::size_t kDigestKeyBytes = 32;
+
+prometheus::Counter& counter(prometheus::Registry& registry, const char* how) {
+  auto& family = prometheus::BuildCounter()
+                     .Name("halite_auth_total")
+                     .Help("Callers that said who they are, by what came of it.")
+                     .Register(registry);
+  return family.Add({{"outcome", how}});
+}
+
+}  // namespace
+
+struct AccessControl::State {
+  State(AccessOptions wanted, const Clock& time, prometheus::Registry& registry)
+      : options(std::move(wanted)),
+        clock(time),
+        failures({options.failures_max, options.failures_ms, options.addresses_max}),
+        known(counter(registry, "known")),
+        unknown(counter(registry, "unknown")),
+        held_back(counter(registry, "held_back")) {}
+
+  const AccessOptions options;
+  const Clock& clock;
+  Caller anonymous;        // set by start()
+  std::string digest_key;  // set by start()
+
+  std::mutex mutex;
+  std::shared_ptr<const Accounts> accounts = std::make_shared<Accounts>();  // guarded by mutex
+  FileStamp read;                                                           // guarded by mutex
+  TimestampMs looked_at_ms = 0;                                             // guarded by mutex
+  FailureCount failures;                                                    // guarded by mutex
+  std::map<Digest, TimestampMs> logins;  // until when; guarded by mutex
+
+  std::atomic<std::size_t> waiting = 0;  // passwords to be checked
+  prometheus::Counter& known;
+  prometheus::Counter& unknown;
+  prometheus::Counter& held_back;
+  boost::asio::thread_pool checking{1};  // the last: it ends before what it works with
+
+  std::shared_ptr<const Accounts> current();
+  Result<void> admit(const std::string& address);
+  void failed(const std::string& address);
+  bool remembered(const Digest& digest);
+  void remember(const Digest& digest);
+  [[nodiscard]] Digest digest_of(const PasswordLogin& login, std::string_view hash) const;
+};
+
+// Looked at by whoever comes first after reload_ms.
+std::shared_ptr<const Accounts> AccessControl::State::current() {
+  const std::lock_guard lock(mutex);
+  const TimestampMs now = clock.now_ms();
+  const bool due = now >= looked_at_ms + options.reload_ms || now < looked_at_ms;
+  if (options.file.empty() || !due) return accounts;
+  looked_at_ms = now;
+  const FileStamp stamp = FileStamp::of(options.file);
+  if (stamp == read) return accounts;
+  read = stamp;
+  Result<Accounts> fresh = Accounts::read(options.file);
+  if (!fresh) {
+    log::error("auth.file has changed and is not taken, the one before it stays: {}",
+               fresh.error().message);
+    return accounts;
+  }
+  accounts = std::make_shared<const Accounts>(*std::move(fresh));
+  log::info("auth.file read again: {} users and tokens", accounts->size());
+  return accounts;
+}
+
+Result<void> AccessControl::State::admit(const std::string& address) {
+  const std::lock_guard lock(mutex);
+  const std::int64_t wait_ms = failures.wait_ms(address, clock.now_ms());
+  if (wait_ms == 0) return {};
+  held_back.Increment();
+  return fail(Errc::kOverloaded,
+              fmt::format("{} failed to log in too often (auth.failures_max); come again in {} s",
+                          address, (wait_ms + 999) / 1000));
+}
+
+void AccessControl::State::failed(const std::string& address) {
+  unknown.Increment();
+  log::warn("audit: {} gave a name, password or token that is not known", address);
+  const std::lock_guard lock(mutex);
+  failures.add(address, clock.now_ms());
+}
+
+bool AccessControl::State::remembered(const Digest& digest) {
+  const std::lock_guard lock(mutex);
+  const auto found = logins.find(digest);
+  if (found == logins.end()) return false;
+  if (found->second > clock.now_ms()) return true;
+  logins.erase(found);
+  return false;
+}
+
+void AccessControl::State::remember(const Digest& digest) {
+  const std::lock_guard lock(mutex);
+  const TimestampMs now = clock.now_ms();
+  if (logins.size() >= options.logins_kept_max) {
+    std::erase_if(logins, [now](const auto& login) { return login.second <= now; });
+  }
+  if (logins.size() >= options.logins_kept_max) return;  // they are checked each time
+  logins[digest] = now + options.logins_kept_ms;
+}
+
+// With the hash of the file in it, so that a changed password is no longer known.
+Digest AccessControl::State::digest_of(const PasswordLogin& login, std::string_view hash) const {
+  return sha256(
+      fmt::format("{}{}:{}:{}{}", digest_key, login.user.size(), login.user, hash, login.password));
+}
+
+AccessControl::AccessControl(AccessOptions options, const Clock& clock,
+                             prometheus::Registry& registry)
+    : state_(std::make_shared<State>(std::move(options), clock, registry)) {}
+
+AccessControl::~AccessControl() { state_->checking.join(); }
+
+Result<Roles> anonymous_roles(const AccessOptions& options, bool loopback) {
+  if (options.anonymous != "auto") {
+    Result<Roles> roles = parse_roles(options.anonymous);
+    if (roles) return roles;
+    return fail(Errc::kInvalidArgument, fmt::format("auth.anonymous: {}", roles.error().message));
+  }
+  if (!options.file.empty()) return Roles();
+  if (loopback) return Roles::all();
+  return fail(Errc::kInvalidArgument,
+              "everybody who reaches this machine could read, write and delete here: name who may "
+              "with auth.file, or say with auth.anonymous = \"read,write\" (or \"admin\", or "
+              "\"none\") what those may do who do not say who they are (docs/security.md)");
+}
+
+Result<void> AccessControl::start(bool loopback) {
+  State& state = *state_;
+  TRY(state.anonymous.roles, anonymous_roles(state.options, loopback));
+  TRY(state.digest_key, random_bytes(kDigestKeyBytes));
+  if (!loopback && state.anonymous.roles == Roles::all()) {
+    log::warn(
+        "everybody who reaches this machine may read, write and delete here "
+        "(auth.anonymous)");
+  }
+  if (state.options.file.empty()) return {};
+  state.read = FileStamp::of(state.options.file);
+  TRY(Accounts accounts, Accounts::read(state.options.file));
+  state.accounts = std::make_shared<const Accounts>(std::move(accounts));
+  state.looked_at_ms = state.clock.now_ms();
+  return {};
+}
+
+Caller AccessControl::anonymous() const { return state_->anonymous; }
+
+Task<Caller> AccessControl::caller(Login login, std::string address) {
+  if (auto* const token = std::get_if<TokenLogin>(&login)) {
+    co_return with_token(token->token, address);
+  }
+  co_return co_await with_password(std::get<PasswordLogin>(std::move(login)), std::move(address));
+}
+
+Result<Caller> AccessControl::with_token(std::string_view token, const std::string& address) {
+  TRY_VOID(state_->admit(address));
+  const std::shared_ptr<const Accounts> accounts = state_->current();
+  const Account* const account = accounts->of_token(token);
+  if (account == nullptr) {
+    state_->failed(address);
+    return fail(Errc::kUnauthenticated, "no such token");
+  }
+  state_->known.Increment();
+  return *account;
+}
+
+Task<Caller> AccessControl::with_password(PasswordLogin login, std::string address) {
+  const std::shared_ptr<State> state = state_;
+  CO_TRY_VOID(state->admit(address));
+  const std::shared_ptr<const Accounts> accounts = state->current();
+  const Accounts::User* const found = accounts->user(login.user);
+  const std::string hash = found == nullptr ? std::string(kNobodysPassword) : found->password;
+  const Digest digest = state->digest_of(login, hash);
+  if (found != nullptr && state->remembered(digest)) {
+    state->known.Increment();
+    co_return found->account;
+  }
+  if (state->waiting.fetch_add(1) >= state->options.passwords_waiting_max) {
+    state->waiting.fetch_sub(1);
+    state->held_back.Increment();
+    co_return fail(Errc::kOverloaded,
+                   "too many passwords to check at once (auth.passwords_waiting_max)");
+  }
+  auto check = [state, password = std::move(login.password), hash] {
+    const bool fits = password_fits(password, hash);
+    state->waiting.fetch_sub(1);
+    return fits;
+  };
+  const bool fits = co_await offload(state->checking, std::move(check));
+  if (!fits || found == nullptr) {
+    state->failed(address);
+    co_return fail(Errc::kUnauthenticated, "no such user, or another password");
+  }
+  state->remember(digest);
+  state->known.Increment();
+  co_return found->account;
+}
+
+}  // namespace halite::web

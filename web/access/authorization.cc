@@ -1,0 +1,32 @@
+#include "web/access/authorization.h"
+
+#include <optional>
+
+#include <boost/algorithm/string/predicate.hpp>
+
+#include "web/access/base64.h"
+#include "web/access/secret.h"
+
+namespace halite::web {
+
+Result<Login> parse_authorization(std::string_view header) {
+  const std::size_t space = header.find(' ');
+  const std::string_view scheme = header.substr(0, space);
+  header.remove_prefix(space == std::string_view::npos ? header.size() : space);
+  while (header.starts_with(' ')) header.remove_prefix(1);
+  while (header.ends_with(' ')) header.remove_suffix(1);
+  if (boost::algorithm::iequals(scheme, "Bearer")) return TokenLogin{std::string(header)};
+  if (!boost::algorithm::iequals(scheme, "Basic")) {
+    return fail(Errc::kUnauthenticated, "Authorization is neither Bearer nor Basic");
+  }
+  const std::optional<Bytes> pair = from_base64(header);
+  const std::size_t colon = pair ? pair->find(':') : std::string::npos;
+  if (colon == std::string::npos) {
+    return fail(Errc::kUnauthenticated, "Authorization: Basic wants base64 of NAME:PASSWORD");
+  }
+  std::string password = pair->substr(colon + 1);
+  if (password.starts_with(kTokenPrefix)) return TokenLogin{std::move(password)};
+  return PasswordLogin{pair->substr(0, colon), std::move(password)};
+}
+
+}  // namespace halite::web

@@ -1,0 +1,25 @@
+// What a request says of who sends it: the header Authorization (RFC 9110, 11.6; RFC 6750, 7617).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "common/result.h"
+
+namespace halite::web {
+
+struct TokenLogin {
+  std::string token;
+};
+struct PasswordLogin {
+  std::string user;
+  std::string password;
+};
+using Login = std::variant<TokenLogin, PasswordLogin>;
+
+// Bearer TOKEN, or Basic with base64 of NAME:PASSWORD. A token in the place of the password is a
+// token, whatever the name. kUnauthenticated: neither.
+[[nodiscard]] Result<Login> parse_authorization(std::string_view header);
+
+}  // namespace halite::web

@@ -1,0 +1,74 @@
+#include "web/tls.h"
+
+#include <boost/asio/ssl/impl/src.hpp>
+#include <fmt/format.h>
+
+#include "common/log.h"
+
+namespace halite::web {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+
+constexpr std::int64_t kLookAgainMs = 1'000;
+
+Error wrong(const std::string& setting, const std::string& path,
+            const boost::system::error_code& error) {
+  return {.code = Errc::kInvalidArgument,
+          .message = fmt::format("{} = {}: {}", setting, path, error.message()),
+          .details = {}};
+}
+
+}  // namespace
+
+Tls::Stamps Tls::stamps() const {
+  return {FileStamp::of(options_.certificate), FileStamp::of(options_.key)};
+}
+
+Result<std::shared_ptr<ssl::context>> Tls::read() const {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  boost::system::error_code error;
+  context->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 |
+                           ssl::context::no_sslv3 | ssl::context::no_tlsv1 |
+                           ssl::context::no_tlsv1_1,
+                       error);
+  if (!error) context->use_certificate_chain_file(options_.certificate, error);
+  if (error) return std::unexpected(wrong("tls.certificate", options_.certificate, error));
+  context->use_private_key_file(options_.key, ssl::context::pem, error);
+  if (error) return std::unexpected(wrong("tls.key", options_.key, error));
+  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
+  return context;
+}
+
+Result<void> Tls::load() {
+  if (!on()) {
+    if (options_.key.empty()) return {};
+    return fail(Errc::kInvalidArgument, "tls.key is set and tls.certificate is not");
+  }
+  const std::lock_guard lock(mutex_);
+  read_ = stamps();
+  TRY(context_, read());
+  looked_at_ms_ = clock_.now_ms();
+  return {};
+}
+
+std::shared_ptr<ssl::context> Tls::current() {
+  const std::lock_guard lock(mutex_);
+  const TimestampMs now = clock_.now_ms();
+  if (now < looked_at_ms_ + kLookAgainMs && now >= looked_at_ms_) return context_;
+  looked_at_ms_ = now;
+  const Stamps found = stamps();
+  if (found == read_) return context_;
+  read_ = found;
+  Result<std::shared_ptr<ssl::context>> fresh = read();
+  if (fresh) {
+    context_ = *std::move(fresh);
+    log::info("certificate read again from {}", options_.certificate);
+  } else {
+    log::error("a new certificate is not taken, the one before it stays: {}",
+               fresh.error().message);
+  }
+  return context_;
+}
+
+}  // namespace halite::web
