@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "app/auth_tool.h"
+#include "app/check_tool.h"
 #include "app/compare/compare.h"
 #include "app/hbase_tool.h"
 #include "app/options.h"
@@ -51,9 +52,13 @@ void declare_settings_flags(CLI::App& app, ServeFlags& flags) {
   app.add_option("--set", flags.set, "NAME=VALUE, any setting; may be repeated");
 }
 
+void declare_data_dir(CLI::App& app, ServeFlags& flags) {
+  app.add_option("--data-dir", flags.data_dir, "Where points live (./halite-data)");
+}
+
 void declare_serve(CLI::App& serve, ServeFlags& flags) {
   declare_settings_flags(serve, flags);
-  serve.add_option("--data-dir", flags.data_dir, "Where points live (./halite-data)");
+  declare_data_dir(serve, flags);
   serve.add_option("--listen", flags.listen, "ADDR:PORT for HTTP and telnet (127.0.0.1:4242)");
   serve.add_option("--store", flags.store, "engine, rocksdb, memory or hbase (engine)");
   serve.add_flag("--print-config", flags.print_config,
@@ -118,6 +123,30 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
   }
   fmt::print("{}", *told);
   return EXIT_SUCCESS;
+}
+
+void declare_check(CLI::App& check, ServeFlags& flags, halite::app::CheckFlags& checking) {
+  declare_data_dir(check, flags);
+  check.add_option("--config", flags.config_file, "TOML file with the server's settings");
+  check.add_option("--set", flags.set, "NAME=VALUE, any of them; may be repeated");
+  check.add_flag("--json", checking.json, "One JSON object instead of lines");
+  check.footer("Exit status: 0 all is sound, 1 something is damaged, 2 it could not be checked.");
+}
+
+int run_check(const CLI::App& check, const ServeFlags& flags, halite::app::CheckFlags checking) {
+  Options options;
+  Config config;
+  declare_settings(config, options);
+  Result<void> known = read_settings(check, flags, config, options);
+  if (known) known = halite::app::settle(options);
+  const auto out = [](std::string_view line) { fmt::print("{}\n", line); };
+  const auto err = [](std::string_view line) { fmt::print(stderr, "halite: {}\n", line); };
+  if (!known) {
+    err(known.error().message);
+    return kUsage;
+  }
+  checking.progress = true;
+  return static_cast<int>(halite::app::check_data_dir(options, checking, out, err));
 }
 
 int run_serve(const CLI::App& serve, const ServeFlags& flags) {
@@ -204,6 +233,10 @@ int run(int argc, char** argv) {
   ServeFlags flags;
   CLI::App* const serve = app.add_subcommand("serve", "Take points in and answer questions");
   declare_serve(*serve, flags);
+  halite::app::CheckFlags checking;
+  CLI::App* const check =
+      app.add_subcommand("check", "Read all that is stored and tell what of it is damaged");
+  declare_check(*check, flags, checking);
   halite::app::CompareOptions comparing;
   CLI::App* const compare =
       app.add_subcommand("compare", "Ask OpenTSDB and Halite the same and tell what differs");
@@ -237,6 +270,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
+  if (check->parsed()) return run_check(*check, flags, checking);
   if (compare->parsed()) return run_compare(comparing);
   if (user->parsed()) return run_auth(halite::app::new_user, account);
   if (token->parsed()) return run_auth(halite::app::new_token, account);

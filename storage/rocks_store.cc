@@ -38,6 +38,10 @@ Task<std::shared_ptr<Table>> RocksStore::open_table(TableSpec spec) {
   co_return std::make_shared<rocks::RocksTable>(core_, std::move(families));
 }
 
+std::vector<rocks::LiveFile> RocksStore::live_files() const {
+  return rocks::live_files(core_->database->db());
+}
+
 Task<void> RocksStore::compact() {
   CO_TRY_VOID(core_->check_open());
   auto job = [core = core_] { return core->database->compact(); };

@@ -11,11 +11,13 @@
 
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
 #include "common/completion.h"
+#include "storage/rocks/live_files.h"
 #include "storage/rocks/options.h"
 #include "storage/wide_column.h"
 
@@ -37,6 +39,9 @@ class RocksStore final : public WideColumnStore {
   [[nodiscard]] Result<void> health() const override;
   void drop_caches() override;  // blocks of files that nobody reads just now
   Task<void> close() override;
+
+  // Of all tables, as they are now.
+  [[nodiscard]] std::vector<rocks::LiveFile> live_files() const;
 
   // Rewrites every file, expired cells left out: for tools and tests. May take hours.
   Task<void> compact();

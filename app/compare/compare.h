@@ -5,12 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
 
 #include "app/compare/answers.h"
 #include "app/compare/http_ask.h"
+#include "app/print.h"
 #include "common/clock.h"
 
 namespace halite::app {
@@ -34,7 +33,6 @@ enum class CompareVerdict : std::uint8_t {
 };
 
 // Reports to `out` line by line, troubles of the run itself to `err`.
-using Print = std::function<void(std::string_view line)>;
 [[nodiscard]] CompareVerdict compare(const CompareOptions& options, const Clock& clock,
                                      const Print& out, const Print& err);
 

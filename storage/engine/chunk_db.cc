@@ -45,6 +45,7 @@ ChunkDb::ChunkDb(const ChunkDbOptions& options)
 
 Result<std::unique_ptr<ChunkDb>> ChunkDb::open(const ChunkDbOptions& options) {
   std::unique_ptr<ChunkDb> chunks(new ChunkDb(options));
+  if (options.read_only) return look(std::move(chunks));
   TRY_VOID(chunks->open_db());
   Result<void> read = chunks->read_state();
   if (!read && read.error().code == Errc::kCorruption && !options.strict) {
@@ -53,6 +54,18 @@ Result<std::unique_ptr<ChunkDb>> ChunkDb::open(const ChunkDbOptions& options) {
   }
   TRY_VOID(std::move(read));
   TRY_VOID(chunks->remove_unfinished_files());
+  TRY_VOID(chunks->renew_snapshot());
+  return chunks;
+}
+
+Result<std::unique_ptr<ChunkDb>> ChunkDb::look(std::unique_ptr<ChunkDb> chunks) {
+  TRY_VOID(chunks->open_db());
+  const Result<void> read = chunks->read_state();
+  if (!read && read.error().code != Errc::kCorruption) return std::unexpected(read.error());
+  if (!read) {
+    chunks->mark_ = {.flush_number = 0, .log_position = kUnknownPosition};
+    chunks->unsealed_ = std::make_shared<const UnsealedSlots>();
+  }
   TRY_VOID(chunks->renew_snapshot());
   return chunks;
 }
@@ -112,6 +125,12 @@ Result<ChunkDb::View> ChunkDb::view(BytesView begin, BytesView end) const {
     TRY(view.mark, read_mark());
   } while (view.mark != before);  // a flush came between
   return view;
+}
+
+bool ChunkDb::any_with(BytesView prefix) const {
+  Cursor cursor(*db_, over(chunks_, late_), nullptr, Bytes(prefix), prefix_end(prefix));
+  cursor.seek(prefix);
+  return cursor.valid() || !cursor.status();
 }
 
 std::unique_ptr<Cursor> ChunkDb::late_cells(BytesView begin, BytesView end) const {

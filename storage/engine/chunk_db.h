@@ -33,6 +33,7 @@
 #include "storage/engine/chunk_snapshot.h"
 #include "storage/engine/place_merges.h"
 #include "storage/files/fused_files.h"
+#include "storage/rocks/live_files.h"
 
 namespace halite::storage::engine {
 
@@ -45,6 +46,8 @@ struct FileExtent {
 
 class ChunkDb {
  public:
+  // With options.read_only nothing that changes something may be called; where what the database
+  // says of itself is damaged, mark() has the unknown position and unsealed() may lack slots.
   static Result<std::unique_ptr<ChunkDb>> open(const ChunkDbOptions& options);
   ~ChunkDb();
 
@@ -75,6 +78,9 @@ class ChunkDb {
   };
   [[nodiscard]] Result<View> view(BytesView begin, BytesView end) const;
 
+  // Whether there is a cell of points whose key begins so, or that cannot be told.
+  [[nodiscard]] bool any_with(BytesView prefix) const;
+
   // The late cells in [begin, end) as they are now.
   [[nodiscard]] std::unique_ptr<Cursor> late_cells(BytesView begin, BytesView end) const;
 
@@ -100,6 +106,7 @@ class ChunkDb {
 
   [[nodiscard]] Damage& damage() const { return *options_.damage; }
 
+  [[nodiscard]] std::vector<rocks::LiveFile> live_files() const { return rocks::live_files(*db_); }
   [[nodiscard]] std::set<std::string> file_names() const;      // of all families, without the path
   [[nodiscard]] std::vector<FileExtent> file_extents() const;  // of chunks and summaries
   [[nodiscard]] std::uint64_t files() const;                   // of chunks
@@ -110,6 +117,7 @@ class ChunkDb {
 
  private:
   explicit ChunkDb(const ChunkDbOptions& options);
+  static Result<std::unique_ptr<ChunkDb>> look(std::unique_ptr<ChunkDb> chunks);
   Result<void> open_db();
   void note_damaged_files() const;
   struct State {

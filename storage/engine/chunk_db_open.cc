@@ -14,14 +14,6 @@
 
 namespace halite::storage::engine {
 
-namespace {
-
-constexpr std::string_view kChunksFamily = "chunks";
-constexpr std::string_view kLateFamily = "late";
-constexpr std::string_view kSummariesFamily = "summaries";
-
-}  // namespace
-
 Result<void> ChunkDb::open_db() {
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options_.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families = {
@@ -39,14 +31,20 @@ Result<void> ChunkDb::open_db() {
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  rocksdb::Status status = rocksdb::DB::Open(how, options_.dir, families, &handles, &db);
-  const bool damaged =
-      !status.ok() && rocks::error_of(status, "").code == Errc::kCorruption && !options_.strict;
+  how.paranoid_checks = !options_.read_only;
+  const auto open = [&] {
+    return options_.read_only
+               ? rocksdb::DB::OpenForReadOnly(how, options_.dir, families, &handles, &db)
+               : rocksdb::DB::Open(how, options_.dir, families, &handles, &db);
+  };
+  rocksdb::Status status = open();
+  const bool damaged = !status.ok() && how.paranoid_checks &&
+                       rocks::error_of(status, "").code == Errc::kCorruption && !options_.strict;
   if (damaged) {
     // Files that are missing, or cannot be opened: those that can be are worth having.
     const std::string first = status.ToString();
     how.paranoid_checks = false;
-    status = rocksdb::DB::Open(how, options_.dir, families, &handles, &db);
+    status = open();
     if (status.ok()) {
       log::error("{} was opened although files in it are damaged ({})", options_.dir, first);
     }

@@ -59,7 +59,7 @@ Result<void> ChunkDb::read_state() {
   TRY_VOID(choose_state());
   TRY(mark_, read_mark());
   TRY(UnsealedSlots unsealed, read_unsealed());
-  TRY_VOID(require_summaries(unsealed));
+  if (!options_.read_only) TRY_VOID(require_summaries(unsealed));
   unsealed_ = std::make_shared<const UnsealedSlots>(std::move(unsealed));
   return {};
 }
@@ -73,7 +73,7 @@ Result<void> ChunkDb::choose_state() {
     TRY_VOID(drop_state(states_.size() - 1));
   }
   state_ = states_.back();
-  if (states_.size() == 1) return {};
+  if (states_.size() == 1 || options_.read_only) return {};
   // The first one stays, for RocksDB wants it; it may be damaged, and is not needed.
   return checked(db_->SetOptions(states_.front(), {{"disable_auto_compactions", "true"}}),
                  "cannot open " + options_.dir);
@@ -81,7 +81,9 @@ Result<void> ChunkDb::choose_state() {
 
 Result<void> ChunkDb::drop_state(std::size_t index) {
   const auto family = states_.begin() + static_cast<std::ptrdiff_t>(index);
-  TRY_VOID(checked(db_->DropColumnFamily(*family), "cannot write " + options_.dir));
+  if (!options_.read_only) {
+    TRY_VOID(checked(db_->DropColumnFamily(*family), "cannot write " + options_.dir));
+  }
   db_->DestroyColumnFamilyHandle(*family);
   states_.erase(family);
   return {};

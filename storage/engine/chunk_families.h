@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
@@ -15,6 +16,11 @@
 
 namespace halite::storage::engine {
 
+// Names of column families; the default one is of what the database says of itself.
+inline constexpr std::string_view kChunksFamily = "chunks";
+inline constexpr std::string_view kLateFamily = "late";
+inline constexpr std::string_view kSummariesFamily = "summaries";
+
 struct ChunkDbOptions {
   std::string dir;                            // made if it is not there
   std::size_t block_cache_bytes = 256 << 20;  // also holds indexes and filters
@@ -24,6 +30,8 @@ struct ChunkDbOptions {
   std::shared_ptr<FileSystem> files;  // null = the operating system's
   // Fails where any file is missing or cannot be opened; else what is damaged is told and left out.
   bool strict = false;
+  // For looking at what is there: nothing is changed, and nothing is told anew.
+  bool read_only = false;
   std::shared_ptr<Damage> damage;  // told of what is; null = nobody
 };
 

@@ -1,7 +1,6 @@
 #include "storage/engine/engine_store.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "common/log.h"
@@ -13,11 +12,11 @@
 #include "storage/engine/kept_ids.h"
 #include "storage/engine/last_points.h"
 #include "storage/engine/maintenance.h"
+#include "storage/engine/open_chunks.h"
 #include "storage/engine/parts.h"
 #include "storage/engine/recovery.h"
 #include "storage/engine/settle_retention.h"
 #include "storage/engine/slot_states.h"
-#include "storage/rocks/manifest_tail.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
 
@@ -46,26 +45,6 @@ Result<std::vector<LastPoint>> find_in_shards(engine::Core& core, const RowSelec
     found.insert(found.end(), part.begin(), part.end());
   }
   return found;
-}
-
-// Where the end of the manifest had to be cut off: if that says all that the log relies on, else
-// nothing is changed.
-Result<std::unique_ptr<engine::ChunkDb>> open_chunks(FileSystem& files,
-                                                     engine::ChunkDbOptions options,
-                                                     const engine::EngineDirs& dirs) {
-  TRY(const rocks::ManifestCut cut, rocks::cut_torn_manifest(files, options.dir));
-  options.strict = cut.made();
-  Result<std::unique_ptr<engine::ChunkDb>> opened = engine::ChunkDb::open(options);
-  if (!opened) {
-    if (cut.made()) TRY_VOID(rocks::undo_cut(files, cut));
-    return opened;
-  }
-  if (cut.made()) {
-    const std::set<std::string> live = (*opened)->file_names();
-    TRY([[maybe_unused]] const std::size_t orphans, rocks::keep_orphans(files, cut.aside, live));
-  }
-  TRY_VOID(engine::check_cut(files, dirs, (*opened)->mark().log_position));
-  return opened;
 }
 
 Task<std::vector<LastPoint>> last_in_shards(std::shared_ptr<engine::Core> core,
@@ -102,7 +81,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
   CO_TRY(std::shared_ptr<Table> series,
          co_await parts.store.open_table(series_table_spec(options.series_table)));
   CO_TRY_VOID(make_dirs(*parts.files, options.chunks.dir));
-  CO_TRY(auto chunks, open_chunks(*parts.files, options.chunks, dirs));
+  CO_TRY(auto chunks, engine::open_chunks(dirs, options.chunks));
   CO_TRY(const bool all_names,
          co_await engine::SettledNames::check(
              settings, *chunks, {.dir = options.dir, .accept = options.accept_lost_names}));

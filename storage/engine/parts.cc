@@ -58,7 +58,7 @@ Task<void> note_parts(std::shared_ptr<Table> settings) {
   co_return co_await write_engine_cell(settings, Bytes(kQualifier), Bytes(kMade));
 }
 
-Result<void> check_cut(FileSystem& files, const EngineDirs& dirs, Sequence position) {
+Result<void> check_kept(FileSystem& files, const EngineDirs& dirs, Sequence position) {
   TRY(const std::vector<std::string> kept, rocks::list_aside(files, dirs.chunks));
   if (kept.empty()) return {};
   TRY(const std::optional<Sequence> begin, log_format::log_begin(files, dirs.log));
@@ -71,6 +71,12 @@ Result<void> check_cut(FileSystem& files, const EngineDirs& dirs, Sequence posit
                     "go on without those points, move that directory away",
                     dirs.chunks, position + 1, *begin, fmt::join(kept, ", ")));
   }
+  return {};
+}
+
+Result<void> check_cut(FileSystem& files, const EngineDirs& dirs, Sequence position) {
+  TRY_VOID(check_kept(files, dirs, position));
+  TRY(const std::vector<std::string> kept, rocks::list_aside(files, dirs.chunks));
   for (const std::string& aside : kept) {
     log::info("nothing relied on what was cut off: {} is removed", aside);
     TRY_VOID(rocks::remove_aside(files, aside));

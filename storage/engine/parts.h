@@ -28,6 +28,10 @@ struct EngineDirs {
 // All of them were made, and are there from now on.
 [[nodiscard]] Task<void> note_parts(std::shared_ptr<Table> settings);
 
+// kCorruption where the end of the chunks' manifest was cut off, and the log has dropped records
+// above `position` that only files named there had. Changes nothing.
+[[nodiscard]] Result<void> check_kept(FileSystem& files, const EngineDirs& dirs, Sequence position);
+
 // Chunks were opened with a manifest whose end had been cut off, now or before. `position`: up to
 // which record of the log they hold. kCorruption where the log has dropped records behind it; else
 // nothing had relied on what was cut off, and what is kept of it goes.

@@ -147,11 +147,8 @@ class Replay final : public log_records::SectionVisitor {
 };
 
 void report(const ReplayReport& replayed) {
+  // What is damaged the log has said.
   if (replayed.torn) log::warn("an unfinished write was cut off the end of the log");
-  for (const LogDamage& damage : replayed.damages) {
-    log::error("{} is damaged at {}: records {} to {} are lost; their bytes are in {}",
-               damage.segment, damage.offset, damage.begin, damage.end, damage.quarantine);
-  }
 }
 
 }  // namespace

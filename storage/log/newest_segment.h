@@ -8,12 +8,15 @@
 #include <optional>
 #include <string>
 
+#include "common/bytes.h"
 #include "common/result.h"
 #include "storage/files/files.h"
 #include "storage/log/log.h"
 #include "storage/log/replay.h"
 
 namespace halite::storage::log_format {
+
+inline constexpr std::uint64_t kNewestBytesMax = 4096;
 
 struct NewestSegment {
   std::uint64_t number = 0;
@@ -25,7 +28,10 @@ struct NewestSegment {
 // In one step that outlives a power cut.
 [[nodiscard]] Result<void> write_newest(FileSystem& files, const std::string& dir,
                                         const NewestSegment& newest);
+// The file's content. kCorruption: it is none.
+[[nodiscard]] Result<NewestSegment> parse_newest(BytesView bytes);
 // Nothing where the file is not there, or is damaged, which is said.
+[[nodiscard]] std::string newest_path(const std::string& dir);
 [[nodiscard]] Result<std::optional<NewestSegment>> read_newest(FileSystem& files,
                                                                const std::string& dir);
 

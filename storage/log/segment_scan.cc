@@ -32,6 +32,7 @@ SegmentScan scan_segment(BytesView segment, const SegmentKey& key, std::uint64_t
     }
     if (found->kind == RecordKind::kGroup) {
       const GroupHead head = read_group_head(found->payload);
+      scan.groups.push_back({head, at});
       scan.synced_upto = std::max(scan.synced_upto, head.synced_upto);
       group_next = head.first + head.records;
       group_end = at + head.bytes;

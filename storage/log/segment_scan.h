@@ -19,7 +19,13 @@ struct ScannedRecord {
   BytesView payload;       // in the segment
 };
 
+struct ScannedGroup {
+  GroupHead head;
+  std::size_t offset = 0;  // of the head in the segment
+};
+
 struct SegmentScan {
+  std::vector<ScannedGroup> groups;    // offsets rise
   std::vector<ScannedRecord> records;  // sequences and offsets rise
   std::uint64_t synced_upto = 0;       // the greatest that a group names; 0 = none does
 };

@@ -75,9 +75,9 @@ Database::Database(const RocksOptions& options, const Clock& clock)
 
 Result<std::unique_ptr<Database>> Database::open(const RocksOptions& options, const Clock& clock) {
   std::unique_ptr<Database> database(new Database(options, clock));
-  TRY_VOID(make_dirs(*database->files_, database->options_.dir));
+  if (!options.read_only) TRY_VOID(make_dirs(*database->files_, database->options_.dir));
   TRY_VOID(database->lock_dir());
-  TRY_VOID(database->open_whole());
+  TRY_VOID(options.read_only ? database->open_db() : database->open_whole());
   TRY_VOID(database->check_format());
   TRY_VOID(database->load_contents());
   return database;
@@ -170,7 +170,9 @@ Result<void> Database::check_rest() const {
 Result<void> Database::open_db() {
   TRY(const std::vector<std::string> names, list_column_families());
   const auto floor = [this, &names] { return log_floor(env_.get(), options_.dir, names); };
-  if (!options_.accept_damaged_log) TRY_VOID(check_logs(*files_, options_.dir, floor));
+  if (!options_.accept_damaged_log && !options_.read_only) {
+    TRY_VOID(check_logs(*files_, options_.dir, floor));
+  }
 
   std::vector<rocksdb::ColumnFamilyDescriptor> wanted;
   std::vector<SharedTtl> ttls;
@@ -189,7 +191,10 @@ Result<void> Database::open_db() {
   rocksdb::DBOptions how = database_options(options_, env_.get());
   how.listeners.push_back(recovery_);
   WriteRecovery::set_up(how);
-  const rocksdb::Status status = rocksdb::DB::Open(how, options_.dir, wanted, &handles, &db);
+  how.paranoid_checks = !options_.read_only;  // what can be read is to be seen
+  const rocksdb::Status status =
+      options_.read_only ? rocksdb::DB::OpenForReadOnly(how, options_.dir, wanted, &handles, &db)
+                         : rocksdb::DB::Open(how, options_.dir, wanted, &handles, &db);
   TRY_VOID(checked(status, fmt::format("cannot open {}", options_.dir)));
   db_.reset(db);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -208,7 +213,9 @@ Result<void> Database::put_meta(BytesView key, BytesView value) {
 Result<void> Database::check_format() {
   Bytes format;
   const rocksdb::Status status = db_->Get({}, meta(), kFormatKey, &format);
-  if (status.IsNotFound() && column_families_.size() == 1) return put_meta(kFormatKey, kFormat);
+  if (status.IsNotFound() && column_families_.size() == 1 && !options_.read_only) {
+    return put_meta(kFormatKey, kFormat);
+  }
   if (status.IsNotFound()) {
     return fail(Errc::kCorruption,
                 fmt::format("{} does not say any more what it holds: files of it are missing. "
@@ -297,9 +304,13 @@ Result<void> Database::set_ttls(TableEntry& entry, const TableSpec& spec) {
 Result<std::vector<FamilyHandle>> Database::open_table(const TableSpec& spec) {
   TRY_VOID(check_table_spec(spec));
   const std::lock_guard lock(mutex_);
+  if (!tables_.contains(spec.name) && options_.read_only) {
+    return fail(Errc::kNotFound, fmt::format("{} has no table {}", options_.dir, spec.name));
+  }
   if (!tables_.contains(spec.name)) TRY_VOID(make_table(spec));
   TableEntry& entry = tables_.at(spec.name);
   TRY_VOID(check_same_families(entry.specs, spec));
+  if (options_.read_only) return entry.families;
   TRY_VOID(set_ttls(entry, spec));
   const std::string text = table_text(entry.specs);
   if (text != entry.noted) {

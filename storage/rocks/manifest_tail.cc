@@ -69,17 +69,27 @@ Result<void> set_aside(FileSystem& files, const std::string& dir, const Manifest
 
 }  // namespace
 
-Result<ManifestCut> cut_torn_manifest(FileSystem& files, const std::string& dir) {
-  TRY(const std::string path, current_manifest(files, dir));
-  if (path.empty()) return ManifestCut();
-  TRY(const LogScan scan, scan_log(files, path));
-  if (!scan.bad_offset) return ManifestCut();
-  TRY(const Bytes bytes, read_whole(files, path, kManifestBytesMax));
+Result<ManifestLook> look_at_manifest(FileSystem& files, const std::string& dir) {
+  ManifestLook look;
+  TRY(look.manifest, current_manifest(files, dir));
+  if (look.manifest.empty()) return look;
+  TRY(const LogScan scan, scan_log(files, look.manifest));
+  look.bad_offset = scan.bad_offset;
+  if (!look.bad_offset) return look;
+  TRY(const Bytes bytes, read_whole(files, look.manifest, kManifestBytesMax));
   // Its own begin may be whole, and is not one that follows.
-  if (!is_torn(BytesView(bytes).substr(*scan.bad_offset + 1))) return ManifestCut();
+  look.torn = is_torn(BytesView(bytes).substr(*look.bad_offset + 1));
+  return look;
+}
+
+Result<ManifestCut> cut_torn_manifest(FileSystem& files, const std::string& dir) {
+  TRY(const ManifestLook look, look_at_manifest(files, dir));
+  if (!look.torn) return ManifestCut();
+  const std::string& path = look.manifest;
+  TRY(const Bytes bytes, read_whole(files, path, kManifestBytesMax));
   ManifestCut cut;
   cut.manifest = path;
-  cut.offset = *scan.bad_offset;
+  cut.offset = *look.bad_offset;
   cut.tail = bytes.substr(cut.offset);
   cut.aside = fmt::format("{}/{}{}", dir, kAside, name_of(path));
   TRY_VOID(set_aside(files, dir, cut, bytes));

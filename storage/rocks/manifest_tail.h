@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,14 @@
 #include "storage/files/files.h"
 
 namespace halite::storage::rocks {
+
+// The manifest in use, as it is.
+struct ManifestLook {
+  std::string manifest;                     // path; empty = CURRENT names none that is there
+  std::optional<std::uint64_t> bad_offset;  // of the first record that is not whole
+  bool torn = false;                        // it may be what a power cut left
+};
+[[nodiscard]] Result<ManifestLook> look_at_manifest(FileSystem& files, const std::string& dir);
 
 struct ManifestCut {
   std::string manifest;      // path; empty = nothing was cut off

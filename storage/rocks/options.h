@@ -41,6 +41,10 @@ struct RocksOptions {
   // Opens although a log is damaged where acknowledged writes follow, and loses those.
   bool accept_damaged_log = false;
 
+  // For looking at what is there: nothing is changed but the lock's file, and every write is
+  // refused.
+  bool read_only = false;
+
   // What all input and output goes through; null = the operating system. For fault tests.
   std::shared_ptr<FileSystem> files;
 };

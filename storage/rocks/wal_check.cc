@@ -137,12 +137,12 @@ Result<std::vector<LogFile>> list_logs(FileSystem& files, const std::string& dir
   return logs;
 }
 
-std::unexpected<Error> damaged(const LogFile& log, const LogScan& scan) {
+std::unexpected<Error> damaged(const LogTrouble& trouble) {
   return fail(Errc::kCorruption,
               fmt::format("{} is damaged at byte {}, and whole records follow: going on would lose "
                           "acknowledged writes. Restore the file from a copy, or accept the loss "
                           "of everything behind that place",
-                          log.path, *scan.bad_offset));
+                          trouble.path, *trouble.scan.bad_offset));
 }
 
 }  // namespace
@@ -173,34 +173,40 @@ Result<LogScan> scan_log(FileSystem& files, const std::string& path) {
   return walker.finish();
 }
 
-Result<void> check_logs(FileSystem& files, const std::string& dir, const LogFloor& floor) {
+Result<std::vector<LogTrouble>> find_log_troubles(FileSystem& files, const std::string& dir,
+                                                  const LogFloor& floor) {
   TRY(const std::vector<LogFile> logs, list_logs(files, dir));
-  std::optional<std::size_t> torn;  // the first log with a bad record that nothing has followed yet
-  LogScan torn_scan;
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    TRY(const LogScan scan, scan_log(files, logs[i].path));
+  std::vector<LogTrouble> troubles;
+  std::optional<LogTrouble> torn;  // the first bad record that nothing has followed yet
+  for (const LogFile& log : logs) {
+    TRY(const LogScan scan, scan_log(files, log.path));
     if (torn && scan.has_records) {
       // A log that RocksDB has written to its tables, but not yet deleted, holds nothing to lose:
       // so after a full disk, when the end of the log is half a record and writing goes on in the
       // next one.
       TRY(const std::uint64_t needed, floor());
-      if (logs[*torn].number >= needed) return damaged(logs[*torn], torn_scan);
+      torn->damaged = true;
+      if (torn->scan.number >= needed) troubles.push_back(*torn);
       torn.reset();
     }
     if (!scan.bad_offset) continue;
     if (scan.records_follow) {
       TRY(const std::uint64_t needed, floor());
-      if (scan.number >= needed) return damaged(logs[i], scan);
+      if (scan.number >= needed) troubles.push_back({log.path, scan, true});
       continue;
     }
-    if (!torn) {
-      torn = i;
-      torn_scan = scan;
-    }
+    if (!torn) torn = LogTrouble{log.path, scan, false};
   }
-  if (torn) {
+  if (torn) troubles.push_back(*torn);
+  return troubles;
+}
+
+Result<void> check_logs(FileSystem& files, const std::string& dir, const LogFloor& floor) {
+  TRY(const std::vector<LogTrouble> troubles, find_log_troubles(files, dir, floor));
+  for (const LogTrouble& trouble : troubles) {
+    if (trouble.damaged) return damaged(trouble);
     log::warn("{} ends in an unfinished write at byte {}: cut off, it was never acknowledged",
-              logs[*torn].path, *torn_scan.bad_offset);
+              trouble.path, *trouble.scan.bad_offset);
   }
   return {};
 }

@@ -39,6 +39,17 @@ struct LogScan {
 // The lowest log number that RocksDB still needs. Asked only when a damage depends on it.
 using LogFloor = std::function<Result<std::uint64_t>()>;
 
+// A log with a record that is not whole.
+struct LogTrouble {
+  std::string path;
+  LogScan scan;
+  bool damaged = false;  // acknowledged writes follow; else it is the last write of all
+};
+// Of every log of the directory that RocksDB still needs, oldest first.
+[[nodiscard]] Result<std::vector<LogTrouble>> find_log_troubles(FileSystem& files,
+                                                                const std::string& dir,
+                                                                const LogFloor& floor);
+
 // Checks every log of the directory. kCorruption names the file and the place of a damage; what is
 // only torn off is logged as a warning.
 [[nodiscard]] Result<void> check_logs(FileSystem& files, const std::string& dir,

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/log_capture.h"
 #include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
@@ -99,9 +100,39 @@ TEST_F(MissingTest, NothingGoesWithADamagedEndOfTheManifest) {
 
   for (const std::string& path : paths(aside, "")) ASSERT_TRUE(world_.files->remove(path));
   ASSERT_TRUE(world_.files->remove_dir(aside));
+  const test::LogCapture log;
   ASSERT_TRUE(world_.open());
   EXPECT_LT(world_.read().value().size(), expected.size());
   EXPECT_GT(metric("halite_log_damaged_records_total"), 0);
+  ASSERT_TRUE(world_.close());
+  EXPECT_THAT(log.text(), testing::HasSubstr("acknowledged records are lost"));
+  EXPECT_THAT(log.text(), testing::Not(testing::HasSubstr(" in \n")));  // no file without a name
+}
+
+TEST_F(MissingTest, AManifestThatIsCutFurtherBackNamesWhatIsLost) {
+  constexpr int kFlushes = 40;
+  for (int i = 0; i < kFlushes; ++i) {
+    put(kNow + i);
+    ASSERT_TRUE(run_task(world_.points->flush()));
+  }
+  world_.crash();
+  const std::string current =
+      read_whole(*world_.files, std::string(kChunks) + "/CURRENT", 100).value();
+  const std::string manifest = fmt::format("{}/{}", kChunks, current.substr(0, current.size() - 1));
+  const Bytes before = read_whole(*world_.files, manifest, 1 << 24).value();
+  const auto file = world_.files->open(manifest, OpenFile::kWrite).value();
+  ASSERT_TRUE(file->truncate(before.size() / 3));
+  ASSERT_TRUE(file->sync());
+  for (int start = 0; start < 2; ++start) {
+    const Result<void> opened = world_.open();
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, Errc::kCorruption);
+    EXPECT_THAT(opened.error().message, testing::Not(testing::HasSubstr(".ldb")));
+    EXPECT_THAT(opened.error().message, testing::ContainsRegex("records .*[0-9]+ of the log"));
+  }
+  ASSERT_TRUE(write_whole(*world_.files, manifest, before));
+  ASSERT_TRUE(world_.open());
+  EXPECT_EQ(world_.read().value().size(), std::size_t{kFlushes} * 5);
   ASSERT_TRUE(world_.close());
 }
 

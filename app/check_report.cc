@@ -1,0 +1,110 @@
+#include "app/check_report.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace halite::app {
+namespace {
+
+using storage::check::Finding;
+using storage::check::Hurt;
+using storage::check::Report;
+
+constexpr std::size_t kSeriesShown = 8;
+constexpr double kMiB = 1 << 20;
+
+std::string time_text(TimestampMs time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(time / 1000));
+}
+
+std::string hurt_line(const Hurt& hurt) {
+  std::string text = "  hurt: " + hurt.what;
+  if (hurt.series_max > 0) {
+    const std::size_t shown = std::min(hurt.series.size(), kSeriesShown);
+    text += fmt::format(" of {}", fmt::join(std::span(hurt.series).first(shown), ", "));
+    if (hurt.series_max > shown) text += fmt::format(" and {} more", hurt.series_max - shown);
+    if (hurt.series_max > 1) text += ", or some of these";
+  }
+  if (hurt.times) {
+    text +=
+        fmt::format(", from {} until {}", time_text(hurt.times->begin), time_text(hurt.times->end));
+  }
+  return text;
+}
+
+boost::json::object json_of(const Hurt& hurt) {
+  boost::json::object object;
+  object["what"] = hurt.what;
+  object["series_max"] = hurt.series_max;
+  boost::json::array& series = object["series"].emplace_array();
+  for (const std::string& one : hurt.series) series.emplace_back(one);
+  if (hurt.times) {
+    object["begin_ms"] = hurt.times->begin;
+    object["end_ms"] = hurt.times->end;
+  }
+  return object;
+}
+
+boost::json::object json_of(const Finding& finding) {
+  boost::json::object object;
+  object["file"] = finding.file;
+  if (finding.offset) object["offset"] = *finding.offset;
+  object["what"] = finding.what;
+  object["may_be_torn"] = finding.may_be_torn;
+  if (finding.hurt) object["hurt"] = json_of(*finding.hurt);
+  return object;
+}
+
+}  // namespace
+
+std::vector<std::string> finding_lines(const Finding& finding) {
+  std::string line = finding.file;
+  if (finding.offset) line += fmt::format(" at byte {}", *finding.offset);
+  line += ": " + finding.what;
+  if (finding.may_be_torn) line += " (damage, or what a power cut left of an unfinished write)";
+  std::vector<std::string> lines = {std::move(line)};
+  if (finding.hurt) lines.push_back(hurt_line(*finding.hurt));
+  return lines;
+}
+
+std::vector<std::string> check_lines(const Report& report) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : report.findings) {
+    for (std::string& line : finding_lines(finding)) lines.push_back(std::move(line));
+  }
+  for (const std::string& note : report.notes) lines.push_back("of before: " + note);
+  lines.push_back(
+      fmt::format("read {} files, {:.1f} MiB: {} chunks with {} points, {} records of "
+                  "the log, {} series",
+                  report.files, static_cast<double>(report.bytes) / kMiB, report.chunks,
+                  report.points, report.records, report.series));
+  lines.push_back(report.findings.empty()
+                      ? "sound"
+                      : fmt::format("damaged: {} findings", report.findings.size()));
+  return lines;
+}
+
+std::string check_json(const Report& report) {
+  boost::json::object object;
+  object["sound"] = report.findings.empty();
+  boost::json::array& findings = object["findings"].emplace_array();
+  for (const Finding& finding : report.findings) findings.emplace_back(json_of(finding));
+  boost::json::array& notes = object["notes"].emplace_array();
+  for (const std::string& note : report.notes) notes.emplace_back(note);
+  object["files"] = report.files;
+  object["bytes"] = report.bytes;
+  object["chunks"] = report.chunks;
+  object["points"] = report.points;
+  object["records"] = report.records;
+  object["series"] = report.series;
+  return boost::json::serialize(object);
+}
+
+}  // namespace halite::app

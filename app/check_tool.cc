@@ -1,0 +1,77 @@
+#include "app/check_tool.h"
+
+#include <system_error>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/check_report.h"
+#include "app/data_dir.h"
+#include "common/log.h"
+#include "storage/files/posix_files.h"
+
+namespace halite::app {
+namespace {
+
+using storage::check::Progress;
+using storage::check::Report;
+
+constexpr std::chrono::seconds kBetweenLines(2);
+
+// A line now and then, the first one only where it takes long.
+std::function<void(const Progress&)> progress_lines(const Print& err) {
+  return [&err, last = std::chrono::steady_clock::now()](const Progress& progress) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < kBetweenLines) return;
+    last = now;
+    err(fmt::format("read {} of {} MiB", progress.bytes_done >> 20, progress.bytes_total >> 20));
+  };
+}
+
+Result<Report> check_locked(const Options& options, const CheckFlags& flags, const Print& err) {
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(options.data_dir, unknown)) {
+    return fail(Errc::kNotFound, fmt::format("there is no directory {}", options.data_dir));
+  }
+  TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
+  storage::check::CheckOptions check = check_options(options);
+  if (flags.progress) check.progress = progress_lines(err);
+  return storage::check::check_stored(check);
+}
+
+}  // namespace
+
+storage::check::CheckOptions check_options(const Options& options) {
+  const std::filesystem::path dir(options.data_dir);
+  storage::check::CheckOptions check;
+  check.files = options.ground.files != nullptr ? options.ground.files : storage::posix_files();
+  check.rocks_dir = (dir / "rocksdb").string();
+  check.engine_dir = (dir / "engine").string();
+  check.engine = options.engine;
+  check.engine.settings_table = options.cells.settings_table;
+  check.engine.uid_table = options.cells.uid_table;
+  check.engine.series_table = options.cells.series_table;
+  return check;
+}
+
+CheckVerdict check_data_dir(const Options& options, const CheckFlags& flags, const Print& out,
+                            const Print& err) {
+  // What is found is in the report; the stores would say it as servers do.
+  spdlog::set_level(spdlog::level::off);
+  const Result<Report> report = check_locked(options, flags, err);
+  if (!report) {
+    err(report.error().message);
+    return CheckVerdict::kNotChecked;
+  }
+  if (flags.json) {
+    out(check_json(*report));
+  } else {
+    for (const std::string& line : check_lines(*report)) out(line);
+  }
+  return report->findings.empty() ? CheckVerdict::kSound : CheckVerdict::kDamaged;
+}
+
+}  // namespace halite::app

@@ -1,0 +1,31 @@
+// halite check: reads all that a data directory holds and tells what of it is damaged.
+#pragma once
+
+#include <cstdint>
+
+#include "app/options.h"
+#include "app/print.h"
+#include "storage/check/check.h"
+
+namespace halite::app {
+
+// How it ended, as the process's exit status.
+enum class CheckVerdict : std::uint8_t {
+  kSound = 0,
+  kDamaged = 1,
+  kNotChecked = 2,  // nothing is there, a server has it open, a file cannot be read
+};
+
+struct CheckFlags {
+  bool json = false;      // one object instead of lines
+  bool progress = false;  // to `err`, now and then
+};
+
+// Of options.data_dir, while no server runs on it. The report goes to `out`, all else to `err`.
+[[nodiscard]] CheckVerdict check_data_dir(const Options& options, const CheckFlags& flags,
+                                          const Print& out, const Print& err);
+
+// What a check of that directory reads.
+[[nodiscard]] storage::check::CheckOptions check_options(const Options& options);
+
+}  // namespace halite::app

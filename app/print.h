@@ -1,0 +1,11 @@
+// Where a tool's lines go, one call a line, without its end.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace halite::app {
+
+using Print = std::function<void(std::string_view line)>;
+
+}  // namespace halite::app

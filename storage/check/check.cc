@@ -1,0 +1,282 @@
+#include "storage/check/check.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <prometheus/registry.h>
+
+#include "common/clock.h"
+#include "common/run_here.h"
+#include "storage/check/catalog.h"
+#include "storage/check/chunk_cells.h"
+#include "storage/check/point_log.h"
+#include "storage/check/rocks_files.h"
+#include "storage/engine/chunk_db.h"
+#include "storage/engine/parts.h"
+#include "storage/engine/settled_names.h"
+#include "storage/rocks/cell.h"
+#include "storage/rocks/file_system.h"
+#include "storage/rocks/key.h"
+#include "storage/rocks/manifest_tail.h"
+#include "storage/rocks_store.h"
+
+namespace halite::storage::check {
+namespace {
+
+constexpr std::string_view kTable = ".sst";
+
+// A row of a table of names as people read it.
+std::string row_text(BytesView key) {
+  const std::optional<std::size_t> size = rocks::row_prefix_size(key);
+  const Result<Bytes> row =
+      size ? rocks::row_of_prefix(key.substr(0, *size)) : Result<Bytes>(Bytes(key));
+  const Bytes& bytes = row ? *row : Bytes(key);
+  const bool printed =
+      std::ranges::all_of(bytes, [](unsigned char byte) { return byte >= 0x20 && byte < 0x7F; });
+  return printed ? fmt::format("\"{}\"", bytes) : to_hex(bytes);
+}
+
+class Checker {
+ public:
+  explicit Checker(const CheckOptions& options)
+      : options_(options),
+        files_(*options.files),
+        log_dir_(options.engine_dir + "/log"),
+        chunks_dir_(options.engine_dir + "/chunks"),
+        env_(rocksdb::NewCompositeEnv(
+            rocks::make_file_system(options.files, std::make_shared<Fuse>()))),
+        catalog_(options.engine),
+        cells_(catalog_, report_) {}
+
+  Result<Report> run() {
+    TRY(const bool rocks, is_there(options_.rocks_dir));
+    TRY(const bool chunks, is_there(chunks_dir_));
+    TRY(const bool log, is_there(log_dir_));
+    if (!rocks && !chunks && !log) {
+      return fail(Errc::kNotFound, fmt::format("there is neither {} nor {}", options_.rocks_dir,
+                                               options_.engine_dir));
+    }
+    Result<void> done = run_parts(rocks, chunks, log);
+    if (chunks_ != nullptr) std::ignore = chunks_->close();  // nothing was written
+    if (store_ != nullptr) std::ignore = run_here(store_->close());
+    if (!done) return std::unexpected(std::move(done).error());
+    return std::move(report_);
+  }
+
+ private:
+  Result<bool> is_there(const std::string& dir) {
+    TRY(const FileKind kind, files_.kind(dir));
+    return kind == FileKind::kDirectory;
+  }
+
+  Result<void> run_parts(bool rocks, bool chunks, bool log) {
+    if (rocks) TRY_VOID(open_names());
+    const bool engine = chunks || log;
+    if (engine && !rocks) add({.file = options_.rocks_dir, .what = "is missing: no name is known"});
+    if (chunks) TRY_VOID(open_chunks());
+    if (engine && !chunks) add({.file = chunks_dir_, .what = "is missing"});
+    TRY_VOID(count_bytes(log));
+    if (log) TRY_VOID(check_log());
+    if (engine && !log) add({.file = log_dir_, .what = "is missing: the newest points are lost"});
+    if (rocks) TRY_VOID(check_tables(options_.rocks_dir, names_files_, store_ != nullptr));
+    if (chunks) TRY_VOID(check_tables(chunks_dir_, chunk_files_, chunks_ != nullptr));
+    TRY_VOID(check_together());
+    return cells_.tell_hurt();
+  }
+
+  void add(Finding finding) { report_.findings.push_back(std::move(finding)); }
+
+  // What cannot be opened because of damage; other errors end the check.
+  Result<void> add_unopened(const std::string& dir, const Error& error) {
+    if (error.code == Errc::kConflict || error.code == Errc::kUnavailable ||
+        error.code == Errc::kUnsupported) {
+      return std::unexpected(error);
+    }
+    add({.file = dir, .what = error.message});
+    return {};
+  }
+
+  Result<void> check_directory(const std::string& dir) {
+    TRY(std::vector<Finding> findings, check_rocks_files(files_, env_.get(), dir));
+    for (Finding& finding : findings) add(std::move(finding));
+    TRY(const std::vector<std::string> asides, rocks::list_aside(files_, dir));
+    for (const std::string& aside : asides) {
+      report_.notes.push_back(aside + ": what was cut off the manifest, and tables it named");
+    }
+    return {};
+  }
+
+  Result<void> open_names() {
+    RocksOptions rocks;
+    rocks.dir = options_.rocks_dir;
+    rocks.files = options_.files;
+    rocks.read_only = true;
+    rocks.read_threads = 1;
+    // First of all, for it takes the lock.
+    auto opened = RocksStore::open(rocks, clock_, registry_);
+    if (!opened && opened.error().code == Errc::kConflict) return std::unexpected(opened.error());
+    TRY_VOID(check_directory(options_.rocks_dir));
+    if (!opened) return add_unopened(options_.rocks_dir, opened.error());
+    store_ = *std::move(opened);
+    names_files_ = store_->live_files();
+    const Result<void> read = catalog_.read(*store_);
+    if (read || read.error().code == Errc::kNotFound) return {};
+    return add_unopened(options_.rocks_dir, read.error());
+  }
+
+  Result<void> open_chunks() {
+    TRY_VOID(check_directory(chunks_dir_));
+    engine::ChunkDbOptions chunks;
+    chunks.dir = chunks_dir_;
+    chunks.files = options_.files;
+    chunks.read_only = true;
+    auto opened = engine::ChunkDb::open(chunks);
+    if (!opened) return add_unopened(chunks_dir_, opened.error());
+    chunks_ = *std::move(opened);
+    chunk_files_ = chunks_->live_files();
+    return {};
+  }
+
+  Result<void> count_bytes(bool log) {
+    for (const auto* const files : {&names_files_, &chunk_files_}) {
+      for (const rocks::LiveFile& file : *files) progress_.bytes_total += file.bytes;
+    }
+    if (!log) return {};
+    TRY(const std::vector<std::string> names, files_.list(log_dir_));
+    for (const std::string& name : names) {
+      if (!name.ends_with(".log")) continue;
+      TRY(const std::uint64_t bytes, files_.size(log_dir_ + "/" + name));
+      progress_.bytes_total += bytes;
+    }
+    return {};
+  }
+
+  void note_read(const std::string& file, std::uint64_t bytes) {
+    ++report_.files;
+    report_.bytes += bytes;
+    progress_.bytes_done += bytes;
+    progress_.file = file;
+    if (options_.progress) options_.progress(progress_);
+  }
+
+  Result<void> check_log() {
+    const std::uint64_t position =
+        chunks_ != nullptr ? chunks_->mark().log_position : engine::kUnknownPosition;
+    PointLog log(catalog_, report_);
+    return log.check(
+        files_, log_dir_, position,
+        [this](const std::string& file, std::uint64_t bytes) { note_read(file, bytes); });
+  }
+
+  // All tables that are there where nothing tells which of them count.
+  Result<void> check_tables(const std::string& dir, std::vector<rocks::LiveFile>& files,
+                            bool opened) {
+    if (!opened) {
+      TRY(const std::vector<std::string> names, files_.list(dir));
+      for (const std::string& name : names) {
+        if (name.ends_with(kTable)) files.push_back({.path = dir + "/" + name});
+      }
+    }
+    for (const rocks::LiveFile& file : files) TRY_VOID(check_file(file, opened));
+    return {};
+  }
+
+  Result<void> check_file(const rocks::LiveFile& file, bool opened) {
+    rocksdb::Options options;
+    options.env = env_.get();
+    options.merge_operator = rocks::greatest_time_operator();
+    options.prefix_extractor = rocks::row_prefix_extractor();
+    TRY(const FileKind kind, files_.kind(file.path));
+    std::uint64_t bytes = 0;
+    if (kind == FileKind::kFile) {
+      TRY(bytes, files_.size(file.path));
+    }
+    const auto each = [&](BytesView key, BytesView value) { cells_.cell(file, key, value); };
+    std::vector<rocks::TableDamage> damages;
+    if (kind != FileKind::kFile) {
+      damages.push_back({"is missing", std::nullopt, rocks::TableDamage::Keys()});
+    } else if (opened && bytes != file.bytes) {
+      damages.push_back({fmt::format("has {} bytes and was written with {}", bytes, file.bytes),
+                         std::min(bytes, file.bytes), rocks::TableDamage::Keys()});
+    } else {
+      damages = rocks::check_table(files_, options, file.path, each);
+    }
+    for (const rocks::TableDamage& damage : damages) add_damage(file, damage);
+    note_read(file.path, bytes);
+    return {};
+  }
+
+  void add_damage(const rocks::LiveFile& file, const rocks::TableDamage& damage) {
+    Finding finding{.file = file.path, .offset = damage.offset, .what = damage.what};
+    const bool of_names =
+        std::ranges::find(names_files_, file.path, &rocks::LiveFile::path) != names_files_.end();
+    if (of_names && damage.keys) {
+      finding.what += fmt::format("; rows of {} from {} to {} cannot be read", file.family,
+                                  row_text(damage.keys->after.value_or(file.first_key)),
+                                  row_text(damage.keys->before.value_or(file.last_key)));
+      finding.hurt = Hurt{.what = "names"};
+    }
+    add(std::move(finding));
+    if (!of_names && damage.keys) {
+      cells_.unreadable(report_.findings.size() - 1, file, *damage.keys);
+    }
+  }
+
+  // What each part says of the other.
+  Result<void> check_together() {
+    report_.series = catalog_.series();
+    if (chunks_ == nullptr || catalog_.retention() == nullptr) return {};
+    const auto settled = run_here(engine::SettledNames::check(
+        catalog_.settings(), *chunks_, {.dir = options_.engine_dir, .accept = false}));
+    if (!settled) add({.file = options_.rocks_dir, .what = settled.error().message});
+    const Result<void> cut = engine::check_kept(files_,
+                                                {.files = options_.files,
+                                                 .engine = options_.engine_dir,
+                                                 .chunks = chunks_dir_,
+                                                 .log = log_dir_},
+                                                chunks_->mark().log_position);
+    if (!cut) add({.file = chunks_dir_, .what = cut.error().message});
+    return check_unknown();
+  }
+
+  // Cells of series that the names do not know, unless they were removed since.
+  Result<void> check_unknown() {
+    std::set<Bytes> told;
+    for (const auto& [prefix, unknown] : cells_.unknown()) {
+      if (!chunks_->any_with(prefix) || !told.insert(unknown.tsuid).second) continue;
+      add({.file = unknown.file,
+           .what = "holds points of a series that the tables of names do not know: " +
+                   to_hex(unknown.tsuid),
+           .hurt =
+               Hurt{.what = "points", .series = {catalog_.text(unknown.tsuid)}, .series_max = 1}});
+    }
+    return {};
+  }
+
+  const CheckOptions& options_;
+  FileSystem& files_;
+  const std::string log_dir_;
+  const std::string chunks_dir_;
+  const std::unique_ptr<rocksdb::Env> env_;
+  SystemClock clock_;
+  prometheus::Registry registry_;
+  Report report_;
+  Progress progress_;
+  std::unique_ptr<RocksStore> store_;        // null: could not be opened
+  std::unique_ptr<engine::ChunkDb> chunks_;  // likewise
+  std::vector<rocks::LiveFile> names_files_;
+  std::vector<rocks::LiveFile> chunk_files_;
+  Catalog catalog_;
+  ChunkCells cells_;
+};
+
+}  // namespace
+
+Result<Report> check_stored(const CheckOptions& options) { return Checker(options).run(); }
+
+}  // namespace halite::storage::check

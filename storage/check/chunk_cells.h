@@ -1,0 +1,72 @@
+// Decodes the cells of chunks' tables wholly, and tells whose points lie where others cannot be
+// read.
+//
+//   Threads  for one at a time.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/check/catalog.h"
+#include "storage/check/report.h"
+#include "storage/chunk/chunk.h"
+#include "storage/chunk/summary.h"
+#include "storage/rocks/live_files.h"
+#include "storage/rocks/table_check.h"
+
+namespace halite::storage::check {
+
+// Series of a damage that are named one by one.
+inline constexpr std::size_t kSeriesNamed = 100;
+
+class ChunkCells {
+ public:
+  // Adds to the report; both outlive it.
+  ChunkCells(Catalog& catalog, Report& report) : catalog_(catalog), report_(report) {}
+
+  // A cell of a file that can be read.
+  void cell(const rocks::LiveFile& file, BytesView key, BytesView value);
+
+  // The finding is of keys of the file that cannot be read: hurt() will tell whose.
+  void unreadable(std::size_t finding, const rocks::LiveFile& file,
+                  const rocks::TableDamage::Keys& keys);
+
+  // Fills in what is hurt by all of those. Reads every series' row.
+  Result<void> tell_hurt();
+
+  // Series with cells that the names do not know, by what the keys of those cells begin with: to be
+  // looked for in the database, where they may have been removed. The first so many.
+  struct Unknown {
+    Bytes tsuid;
+    std::string file;
+  };
+  [[nodiscard]] const std::map<Bytes, Unknown>& unknown() const { return unknown_; }
+
+ private:
+  struct Range {
+    std::size_t finding = 0;
+    Bytes begin;
+    Bytes end;  // included
+  };
+  Result<void> check_cell(std::string_view family, BytesView key, BytesView value);
+  Result<void> check_chunk(const engine::ParsedKey& key, BytesView value);
+  Result<void> check_summary(BytesView key, BytesView value);
+  Result<void> check_series(BytesView series, BytesView prefix);
+  Result<void> check_id(NameKind kind, std::uint64_t uid);
+  void add_to(const Range& range, BytesView tsuid, std::uint32_t shard);
+
+  Catalog& catalog_;
+  Report& report_;
+  std::string file_;  // that cells come of
+  Bytes series_;      // of the last cell, and its place
+  chunk::Decoder decoder_;
+  chunk::SummaryDecoder summaries_;
+  chunk::Points points_;
+  std::vector<Range> ranges_;
+  std::map<Bytes, Unknown> unknown_;
+};
+
+}  // namespace halite::storage::check
