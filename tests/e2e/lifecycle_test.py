@@ -2,6 +2,8 @@
 """Starting, being told what to do, stopping: the binary as its operator meets it."""
 
 import json
+import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -236,6 +238,26 @@ class DiskFull(support.HaliteTest):
         points = kept[("full.load", (("host", "a"),))]
         missing = [second for second, value in acknowledged.items() if points.get(second) != value]
         self.assertEqual(missing, [])
+
+
+class Rights(support.HaliteTest):
+    def test_it_needs_none(self):
+        """As deploy/halite.service runs it: another user than root, no new privileges."""
+        wrapper, binary = (), support.binary()
+        if os.geteuid() == 0:
+            nobody = 65534
+            binary = str(self.scratch / "halite")
+            shutil.copy(support.binary(), binary)
+            os.chown(self.scratch, nobody, nobody)
+            wrapper = ("setpriv", f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups",
+                       "--no-new-privs")
+        server = self.server(wrapper=wrapper)
+        server.command[len(wrapper)] = binary
+        server.start()
+        self.assertEqual(server.put([{"metric": "m", "timestamp": T, "value": 1,
+                                      "tags": {"a": "b"}}])[0], 204)
+        self.assertEqual(server.request("POST", "/api/admin/seal", "")[0], 204)
+        self.assertEqual(server.terminate(), 0)
 
 
 if __name__ == "__main__":
