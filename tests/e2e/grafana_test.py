@@ -47,6 +47,20 @@ class Files(unittest.TestCase):
                 if panel["type"] not in ("row", "text"):
                     self.assertIn(panel["datasource"], known, (name, panel["title"]))
 
+    def test_no_dashboard_is_named_like_its_folder(self):
+        # Grafana leaves such a dashboard out: "Dashboard name cannot be the same as folder".
+        folder = provisioned("dashboards/halite.yaml", r"^    folder: (\w+)")
+        for name, dashboard in DASHBOARDS.items():
+            self.assertNotEqual(dashboard["title"].lower(), folder.lower(), name)
+
+    def test_dashboards_and_rules_share_one_folder(self):
+        # Rules come first and make the folder by its name. A folderUid then asks for a second one of that
+        # name, at which Grafana 11.0 does not start, and later ones show the folder twice.
+        text = (PROVISIONING / "dashboards/halite.yaml").read_text()
+        self.assertNotIn("folderUid", text)
+        folder = provisioned("dashboards/halite.yaml", r"^    folder: (\w+)")
+        self.assertEqual([group["folder"] for group in RULES["groups"]], [folder])
+
     def test_uids_ids_and_places_are_distinct(self):
         self.assertEqual(len({one["uid"] for one in DASHBOARDS.values()}), 4)
         for dashboard in DASHBOARDS.values():
