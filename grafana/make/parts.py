@@ -11,14 +11,16 @@ CHOSEN = "$datasource"  # the dashboard's variable of that name
 
 def query(metric, aggregator="sum", by=None, where=None, rate=False, counter=False, down="avg",
           interval="", fill="none", alias=""):
-    """One target. `by` are tag keys that split it, `where` are {key: value or $variable}."""
+    """One target. `by` are tag keys that split it, `where` are {key: value or $variable}.
+
+    No counterMax and counterResetValue, not even empty: up to 12.2 Grafana's server, which asks for alert
+    rules, would take them for set, and a counter that starts again for one that fell below 0.
+    """
     tags = {key: "*" for key in by or []}
     tags.update(where or {})
     return {
         "aggregator": aggregator,
         "alias": alias,
-        "counterMax": "",
-        "counterResetValue": "",
         "disableDownsampling": False,
         "downsampleAggregator": down,
         "downsampleFillPolicy": fill,

@@ -76,6 +76,15 @@ class Files(unittest.TestCase):
             ids = [panel["id"] for panel in dashboard["panels"]]
             self.assertEqual(len(set(ids)), len(ids))
 
+    def test_counters_that_start_again_are_left_out(self):
+        # Grafana's server takes an empty counterMax for set, and then does not ask for dropResets.
+        targets = [rule["data"][0]["model"] for rule in RULES["groups"][0]["rules"]]
+        targets += [target for one in DASHBOARDS.values() for panel in one["panels"]
+                    for target in panel.get("targets", [])]
+        self.assertGreater(sum(target["isCounter"] for target in targets), 20)
+        for target in targets:
+            self.assertFalse({"counterMax", "counterResetValue"} & set(target), target)
+
     def test_each_rule_points_to_its_panel_which_has_it_for_older_grafanas(self):
         board = DASHBOARDS["alerts"]
         by_id = {panel["id"]: panel for panel in board["panels"]}
