@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from grafana_model import Refused, Source, choose, panels  # noqa: E402
 
 RANGE_S = 3600
+SETTLE_S = 8  # for a page to load and draw
 
 
 class Grafana:
@@ -96,8 +97,7 @@ def check(grafana):
         for note in board["annotations"]["list"]:
             if not note.get("builtIn"):
                 end = int(time.time())
-                texts = source.annotations(own.fill(note["target"]), note["isGlobal"],
-                                           end - RANGE_S, end)
+                texts = source.annotations(note["target"], note["isGlobal"], end - RANGE_S, end)
                 print(f"  {board['title']}, annotations {note['name']!r}: {texts}")
         print(f"{board['title']}: {len(board['panels'])} panels")
     groups = grafana.json("/api/prometheus/grafana/api/v1/rules")["data"]["groups"]
@@ -114,10 +114,13 @@ def photograph(grafana, boards, directory):
         for uid, scope in boards.items():
             browser.open(f"{grafana.url}/d/{uid}?kiosk&from=now-{RANGE_S}s&to=now&" + urllib.parse.urlencode(
                 {f"var-{name}": values[0] for name, values in scope.values.items() if len(values) == 1}))
-            height = 1000 + 40 * 8 * len(grafana.json(f"/api/dashboards/uid/{uid}")["dashboard"]["panels"]) // 2
-            browser.chrome("Emulation.setDeviceMetricsOverride",
-                           {"width": 1400, "height": height, "deviceScaleFactor": 1, "mobile": False})
-            time.sleep(25)
+            for height in (1000, None):
+                time.sleep(SETTLE_S)
+                height = height or browser.run(
+                    "return document.querySelector('.react-grid-layout').offsetHeight") + 50
+                browser.chrome("Emulation.setDeviceMetricsOverride",
+                               {"width": 1400, "height": height, "deviceScaleFactor": 1, "mobile": False})
+            time.sleep(SETTLE_S)
             browser.screenshot(str(pathlib.Path(directory) / f"{uid}.png"))
             for entry in browser.log():
                 print(f"  {uid}: {entry['level']} {entry['message'][:300]}")

@@ -171,12 +171,12 @@ class Answers(support.HaliteTest):
                     self.assertIn(tag, one["tags"], (where, query))
         return answers
 
-    def check_annotations(self, dashboard, scope, source, begin, end, wanted):
+    def check_annotations(self, dashboard, source, begin, end, wanted):
         for note in dashboard["annotations"]["list"]:
             if note.get("builtIn"):
                 continue
-            metric = scope.fill(note["target"])
-            texts = [text for _, text in source.annotations(metric, note["isGlobal"], begin, end)]
+            texts = [text for _, text in
+                     source.annotations(note["target"], note["isGlobal"], begin, end)]
             told = wanted if not note["isGlobal"] else f"global {wanted}"
             self.assertEqual(texts.count(told), 1, (dashboard["title"], note, source, texts))
 
@@ -214,8 +214,8 @@ class Answers(support.HaliteTest):
                         self.check_panel(name, panel, own_scope, source, begin, end)
                         asked += 1
                     self.check_annotations(
-                        dashboard, scope, source, begin, end,
-                        "restarted" if name == "server" else "deployed")
+                        dashboard, source, begin, end,
+                        "deployed" if name == "hosts" else "restarted")
                 if dialect == "backend":
                     self.assertEqual(self.check_alerts(source, begin, end), {"halite-refused"})
         self.assertGreater(asked, 12 * 60)
