@@ -19,10 +19,10 @@ def together(metric, alias, aggregator="avg"):
 def make():
     return dashboard(
         "halite-hosts", "Hosts (collectd)", [
-            stat("Load", host("load.load.shortterm", aggregator="max"), decimals=2, width=6),
-            stat("CPU idle", host("cpu.idle.percent"), unit="percent", width=6),
-            stat("Memory free", host("memory.free.memory"), unit="bytes", width=6),
-            stat("Up for", host("uptime.uptime", aggregator="max"), unit="s", width=6),
+            stat("Load", host("load.load.shortterm", aggregator="max"), decimals=2, width=6, height=5),
+            stat("CPU idle", host("cpu.idle.percent"), unit="percent", width=6, height=5),
+            stat("Memory free", host("memory.free.memory"), unit="bytes", width=6, height=5),
+            stat("Up for", host("uptime.uptime", aggregator="max"), unit="s", width=6, height=5),
 
             row("Load and processors"),
             graph("Load of one minute", host("load.load.shortterm")),
@@ -34,7 +34,8 @@ def make():
                   host("cpu.system.percent", "$tag_fqdn system"), unit="percent"),
             graph("Processes", host("processes.running.ps_state", "$tag_fqdn running"),
                   host("processes.blocked.ps_state", "$tag_fqdn blocked"),
-                  host("processes.fork_rate", "$tag_fqdn forks a second", counter=True)),
+                  host("processes.fork_rate", "$tag_fqdn forks a second", counter=True),
+                  right=("/forks/", "ops")),
 
             row("Memory"),
             graph("Memory, sum of the hosts",
@@ -44,7 +45,8 @@ def make():
             graph("Memory in use", host("memory.used.memory"), unit="bytes"),
             graph("Swap", host("swap.used.swap", "$tag_fqdn used"),
                   host("swap.in.swap_io", "$tag_fqdn in", counter=True),
-                  host("swap.out.swap_io", "$tag_fqdn out", counter=True), unit="bytes"),
+                  host("swap.out.swap_io", "$tag_fqdn out", counter=True), unit="bytes",
+                  right=("/ (in|out)$/", "Bps")),
             graph("Users", host("users.users")),
 
             row("Networks"),
@@ -74,6 +76,5 @@ def make():
                      regex=r"/^df\.(.+)\.df_complex\.used$/"),
         ],
         annotations=[annotation("Of the load", "load.load.shortterm"),
-                     annotation("Global annotations", "load.load.shortterm", everywhere=True,
-                                colour="rgba(96, 160, 255, 1)")],
+                     annotation("Global annotations", "load.load.shortterm", everywhere=True)],
         tags=["collectd"], description="Machines, as collectd sends them by write_tsdb.")

@@ -4,9 +4,9 @@ from parts import (annotation, choice, dashboard, filtered, graph, source_variab
                    variable)
 
 NOTE = """Pick a metric: *Tag key* then offers the keys it has (`tag_names`), *Value* the values of
-that key (`tag_values`). Annotations of the metric are red, global ones blue. First of all tag keys of
-the server (`suggest_tagk`): **$every_key**; first of all tag values (`suggest_tagv`):
-**$every_value**."""
+that key (`tag_values`). Global annotations are blue; those of a metric want its name in the dashboard's
+settings, where no variable is put in. First of all tag keys of the server (`suggest_tagk`):
+**$every_key**; first of all tag values (`suggest_tagv`): **$every_value**."""
 
 
 def shown(**more):
@@ -39,8 +39,8 @@ def make():
             variable("every_key", "suggest_tagk()", hide=2),
             variable("every_value", "suggest_tagv()", hide=2),
         ],
-        annotations=[annotation("Of the metric", "$metric"),
-                     annotation("Global annotations", "$metric", everywhere=True,
-                                colour="rgba(96, 160, 255, 1)")],
+        # Not of $metric: Grafana puts no variables into the metrics of annotations.
+        annotations=[annotation("Global annotations", "halite.process.uptime_seconds",
+                                everywhere=True)],
         tags=["opentsdb"],
         description="One metric, split by one of its tags: variables of every kind.")

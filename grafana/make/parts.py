@@ -11,14 +11,16 @@ CHOSEN = "$datasource"  # the dashboard's variable of that name
 
 def query(metric, aggregator="sum", by=None, where=None, rate=False, counter=False, down="avg",
           interval="", fill="none", alias=""):
-    """One target. `by` are tag keys that split it, `where` are {key: value or $variable}."""
+    """One target. `by` are tag keys that split it, `where` are {key: value or $variable}.
+
+    No counterMax and counterResetValue, not even empty: up to 12.2 Grafana's server, which asks for alert
+    rules, would take them for set, and a counter that starts again for one that fell below 0.
+    """
     tags = {key: "*" for key in by or []}
     tags.update(where or {})
     return {
         "aggregator": aggregator,
         "alias": alias,
-        "counterMax": "",
-        "counterResetValue": "",
         "disableDownsampling": False,
         "downsampleAggregator": down,
         "downsampleFillPolicy": fill,
@@ -52,16 +54,20 @@ def _panel(kind, title, targets, source, description):
 
 
 def graph(title, *targets, unit="short", stack=False, description="", source=CHOSEN, repeat=None,
-          width=12, height=8, minimum=0, right=None):
+          width=12, height=9, minimum=0, right=None):
     """Lines over time. `right` is (regular expression over names, unit) of the right axis."""
     panel = _panel("graph", title, targets, source, description)
     axis = {"format": unit, "logBase": 1, "show": True, "min": minimum, "max": None, "label": None}
     other = {**axis, "show": False}
+    overrides = []
     if right:
         other = {**axis, "format": right[1]}
+        # Since Grafana 8 the unit of a line wins over that of its axis.
+        overrides = [{"matcher": {"id": "byRegexp", "options": right[0]},
+                      "properties": [{"id": "unit", "value": right[1]}]}]
     panel.update({
         "size": (width, height),
-        "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
+        "fieldConfig": {"defaults": {"unit": unit}, "overrides": overrides},
         "renderer": "flot",
         "lines": True,
         "linewidth": 1,
@@ -85,19 +91,21 @@ def graph(title, *targets, unit="short", stack=False, description="", source=CHO
         "yaxes": [axis, other],
         "yaxis": {"align": False},
     })
+    if not stack:  # else the order of stacking would follow
+        panel["legend"].update({"sort": "max", "sortDesc": True})  # what does not fit is scrolled to
     if repeat:
         panel.update({"repeat": repeat, "repeatDirection": "h", "maxPerRow": 2})
     return panel
 
 
 def stat(title, *targets, unit="short", steps=None, description="", source=CHOSEN, width=4,
-         decimals=None):
+         height=4, decimals=None):
     """The last value, with a sketch of its past. `steps` are [(from, colour)], ascending."""
     colours = [{"color": "green", "value": None}]
     colours += [{"color": colour, "value": at} for at, colour in steps or []]
     panel = _panel("stat", title, targets, source, description)
     panel.update({
-        "size": (width, 4),
+        "size": (width, height),
         "fieldConfig": {"defaults": {"unit": unit, "mappings": [],
                                      "thresholds": {"mode": "absolute", "steps": colours}},
                         "overrides": []},
@@ -162,8 +170,9 @@ def choice(name, options, label=None):
                         for option in options]}
 
 
-def annotation(name, metric, everywhere=False, colour="rgba(255, 96, 96, 1)"):
-    """A metric's annotations, or with `everywhere` the global ones that come with its answer."""
+def annotation(name, metric, everywhere=False):
+    """A metric's annotations, red, or with `everywhere` the global ones that come with its answer, blue."""
+    colour = "rgba(96, 160, 255, 1)" if everywhere else "rgba(255, 96, 96, 1)"
     return {"name": name, "datasource": CHOSEN, "enable": True, "hide": False, "iconColor": colour,
             "target": metric, "isGlobal": everywhere, "showIn": 0}
 

@@ -15,7 +15,7 @@ def rate(metric, by=None, **more):
 
 def make():
     return dashboard(
-        "halite-server", "Halite", [
+        "halite-server", "Halite: server", [
             stat("Points in", rate("ingest.points_total", alias="$tag_host"), unit="wps"),
             stat("Points refused", rate("ingest.points_refused_total", alias="$tag_host"),
                  unit="wps", steps=[(0.001, "orange"), (10, "red")]),

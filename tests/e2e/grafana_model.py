@@ -145,7 +145,7 @@ class Source:
         return answer
 
     def annotations(self, metric, everywhere, begin, end):
-        """[(second, text)] of an annotation query of a dashboard."""
+        """[(second, text)] of an annotation query of a dashboard, into which Grafana puts no variables."""
         query = {"aggregator": "sum", "metric": metric}
         answer = self.ask([query], begin, end)[0]
         if self.dialect == "browser":

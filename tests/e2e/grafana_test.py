@@ -47,6 +47,20 @@ class Files(unittest.TestCase):
                 if panel["type"] not in ("row", "text"):
                     self.assertIn(panel["datasource"], known, (name, panel["title"]))
 
+    def test_no_dashboard_is_named_like_its_folder(self):
+        # Grafana leaves such a dashboard out: "Dashboard name cannot be the same as folder".
+        folder = provisioned("dashboards/halite.yaml", r"^    folder: (\w+)")
+        for name, dashboard in DASHBOARDS.items():
+            self.assertNotEqual(dashboard["title"].lower(), folder.lower(), name)
+
+    def test_dashboards_and_rules_share_one_folder(self):
+        # Rules come first and make the folder by its name. A folderUid then asks for a second one of that
+        # name, at which Grafana 11.0 does not start, and later ones show the folder twice.
+        text = (PROVISIONING / "dashboards/halite.yaml").read_text()
+        self.assertNotIn("folderUid", text)
+        folder = provisioned("dashboards/halite.yaml", r"^    folder: (\w+)")
+        self.assertEqual([group["folder"] for group in RULES["groups"]], [folder])
+
     def test_uids_ids_and_places_are_distinct(self):
         self.assertEqual(len({one["uid"] for one in DASHBOARDS.values()}), 4)
         for dashboard in DASHBOARDS.values():
@@ -61,6 +75,15 @@ class Files(unittest.TestCase):
                 covered |= cells
             ids = [panel["id"] for panel in dashboard["panels"]]
             self.assertEqual(len(set(ids)), len(ids))
+
+    def test_counters_that_start_again_are_left_out(self):
+        # Grafana's server takes an empty counterMax for set, and then does not ask for dropResets.
+        targets = [rule["data"][0]["model"] for rule in RULES["groups"][0]["rules"]]
+        targets += [target for one in DASHBOARDS.values() for panel in one["panels"]
+                    for target in panel.get("targets", [])]
+        self.assertGreater(sum(target["isCounter"] for target in targets), 20)
+        for target in targets:
+            self.assertFalse({"counterMax", "counterResetValue"} & set(target), target)
 
     def test_each_rule_points_to_its_panel_which_has_it_for_older_grafanas(self):
         board = DASHBOARDS["alerts"]
@@ -148,12 +171,12 @@ class Answers(support.HaliteTest):
                     self.assertIn(tag, one["tags"], (where, query))
         return answers
 
-    def check_annotations(self, dashboard, scope, source, begin, end, wanted):
+    def check_annotations(self, dashboard, source, begin, end, wanted):
         for note in dashboard["annotations"]["list"]:
             if note.get("builtIn"):
                 continue
-            metric = scope.fill(note["target"])
-            texts = [text for _, text in source.annotations(metric, note["isGlobal"], begin, end)]
+            texts = [text for _, text in
+                     source.annotations(note["target"], note["isGlobal"], begin, end)]
             told = wanted if not note["isGlobal"] else f"global {wanted}"
             self.assertEqual(texts.count(told), 1, (dashboard["title"], note, source, texts))
 
@@ -191,8 +214,8 @@ class Answers(support.HaliteTest):
                         self.check_panel(name, panel, own_scope, source, begin, end)
                         asked += 1
                     self.check_annotations(
-                        dashboard, scope, source, begin, end,
-                        "restarted" if name == "server" else "deployed")
+                        dashboard, source, begin, end,
+                        "deployed" if name == "hosts" else "restarted")
                 if dialect == "backend":
                     self.assertEqual(self.check_alerts(source, begin, end), {"halite-refused"})
         self.assertGreater(asked, 12 * 60)
