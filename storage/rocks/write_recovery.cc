@@ -2,12 +2,21 @@
 
 #include <chrono>
 
+#include <rocksdb/io_status.h>
+
 namespace halite::storage::rocks {
 namespace {
 
 constexpr std::chrono::milliseconds kRetryEvery(100);
-// Not every error is tried again, and RocksDB does not say which.
 constexpr std::chrono::seconds kEndMax(2);
+
+// What RocksDB 7.8 tries again (ErrorHandler::SetBGError); it does not say so.
+bool is_tried_again(const rocksdb::Status& error) {
+  const rocksdb::IOStatus io = rocksdb::status_to_io_status(rocksdb::Status(error));
+  const bool of_file = io.GetScope() == rocksdb::IOStatus::IOErrorScope::kIOErrorScopeFile;
+  if (io.subcode() == rocksdb::IOStatus::SubCode::kNoSpace) return false;
+  return of_file || (io.GetRetryable() && !io.GetDataLoss());
+}
 
 }  // namespace
 
@@ -29,11 +38,11 @@ void WriteRecovery::end(Fuse& fuse) {
 }
 
 void WriteRecovery::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
-                                      rocksdb::Status* /*error*/) {
+                                      rocksdb::Status* error) {
   if (reason == rocksdb::BackgroundErrorReason::kCompaction) return;  // is scheduled again
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-  retrying_ = true;
+  retrying_ = retrying_ || is_tried_again(*error);
 }
 
 // Told twice of each success: before RocksDB takes files again, of an error that is none now; and
