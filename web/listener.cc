@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "common/log.h"
+#include "web/connection_quota.h"
 #include "web/http_session.h"
 #include "web/link.h"
 #include "web/listen_address.h"
@@ -116,6 +117,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
   std::mutex mutex;
   std::condition_variable changed;
   std::unordered_set<std::shared_ptr<Link>> links;  // guarded by mutex
+  ConnectionQuota quota;                            // guarded by mutex
   const std::vector<asio::any_io_executor> homes;   // each is run by one thread; may be none
   std::vector<std::size_t> lodgers;                 // connections by home; guarded by mutex
   std::size_t next_home = 0;                        // where looking begins; guarded by mutex
@@ -128,6 +130,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
         acceptor(asio::make_strand(executor)),
         pause(acceptor.get_executor()),
         sweep(acceptor.get_executor()),
+        quota({c.options.connections_max, c.options.connections_per_address_max}),
         homes(std::move(h)),
         lodgers(homes.size()) {}
 
@@ -155,13 +158,13 @@ std::size_t Listener::State::choose_home() {
 
 void Listener::State::take(tcp::socket socket, std::size_t home) {
   context.metrics.connections_total.Increment();
-  boost::system::error_code ignored;  // only a matter of speed
+  boost::system::error_code ignored;  // only a matter of speed, or gone already
   socket.set_option(tcp::no_delay(true), ignored);
+  const asio::ip::address from = socket.remote_endpoint(ignored).address();
   auto link = std::make_shared<Link>(std::move(socket));
   {
     const std::lock_guard lock(mutex);
-    const std::size_t most = context.options.connections_max;
-    if (most != 0 && links.size() >= most) {
+    if (!quota.take(from)) {
       context.metrics.connections_rejected.Increment();
       return;  // the link closes its socket
     }
@@ -170,13 +173,14 @@ void Listener::State::take(tcp::socket socket, std::size_t home) {
   }
   auto session = run_connection(link, context);
   asio::co_spawn(link->socket().get_executor(), std::move(session),
-                 [self = shared_from_this(), link, home](const std::exception_ptr& thrown) {
+                 [self = shared_from_this(), link, home, from](const std::exception_ptr& thrown) {
                    if (thrown) {
                      log::error("a session ended by an exception; its connection is closed");
                      link->close();
                    }
                    const std::lock_guard lock(self->mutex);
                    self->links.erase(link);
+                   self->quota.give_back(from);
                    if (!self->lodgers.empty()) --self->lodgers[home];
                    self->changed.notify_all();
                  });

@@ -21,7 +21,8 @@ WebMetrics::WebMetrics(prometheus::Registry& registry)
       connections_total(
           add_counter(registry, "halite_web_connections_total", "Connections accepted")),
       connections_rejected(add_counter(registry, "halite_web_connections_rejected_total",
-                                       "Connections closed at once: web.connections_max")),
+                                       "Connections closed at once: web.connections_max, "
+                                       "connections_per_address_max")),
       tls_failed(
           add_counter(registry, "halite_web_tls_failed_total", "TLS handshakes that failed")),
       tls_missing(add_counter(registry, "halite_web_tls_missing_total",

@@ -26,8 +26,9 @@ struct WebOptions {
   int backlog = 4096;                 // web.backlog: connections waiting to be accepted
 
   // Connections. 0 means "no limit" for each of these.
-  std::size_t connections_max = 10'000;   // web.connections_max; one more is closed at once
-  std::int64_t idle_timeout_ms = 75'000;  // web.idle_timeout_ms: HTTP, between requests
+  std::size_t connections_max = 10'000;  // web.connections_max; one more is closed at once
+  std::size_t connections_per_address_max = 5'000;  // web.connections_per_address_max: the same
+  std::int64_t idle_timeout_ms = 75'000;            // web.idle_timeout_ms: HTTP, between requests
   std::int64_t telnet_idle_timeout_ms = 3'600'000;  // web.telnet_idle_timeout_ms
   std::int64_t request_timeout_ms = 60'000;  // web.request_timeout_ms: first to last byte of one
   std::int64_t write_timeout_ms = 60'000;    // web.write_timeout_ms: a client that does not read

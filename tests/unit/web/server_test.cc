@@ -14,6 +14,7 @@
 #include "tests/support/client.h"
 #include "tests/support/test_server.h"
 #include "tests/unit/web/patience.h"
+#include "web/connection_quota.h"
 #include "web/content_coding.h"
 
 namespace halite::web {
@@ -108,6 +109,41 @@ TEST(Server, OneConnectionTooMany) {
     const std::optional<std::string> reply = next.receive(kPatienceMs);
     return reply && !reply->empty();
   }));
+}
+
+TEST(Server, AnAddressHasSoManyConnections) {
+  TestServerOptions options;
+  options.web.connections_per_address_max = 1;
+  TestServer server(options);
+  {
+    Client first(server.port());
+    ASSERT_TRUE(soon([&] { return server.metric("halite_web_connections_total") == 1; }));
+    Client second(server.port());
+    EXPECT_EQ(second.receive(kPatienceMs), "");
+    EXPECT_EQ(server.metric("halite_web_connections_rejected_total"), 1);
+  }
+  EXPECT_TRUE(soon([&] {
+    Client next(server.port());
+    next.send("help\n");
+    const std::optional<std::string> reply = next.receive(kPatienceMs);
+    return reply && !reply->empty();
+  }));
+}
+
+TEST(ConnectionQuota, CountsByAddress) {
+  const auto a = boost::asio::ip::make_address("10.0.0.1");
+  const auto b = boost::asio::ip::make_address("10.0.0.2");
+  ConnectionQuota quota({.all = 3, .of_address = 2});
+  EXPECT_TRUE(quota.take(a));
+  EXPECT_TRUE(quota.take(a));
+  EXPECT_FALSE(quota.take(a));
+  EXPECT_TRUE(quota.take(b));
+  EXPECT_FALSE(quota.take(b));
+  quota.give_back(a);
+  EXPECT_TRUE(quota.take(b));
+  quota.give_back(b);
+  quota.give_back(b);
+  EXPECT_TRUE(quota.take(a));
 }
 
 TEST(Server, AClientThatReadsNoRepliesLosesOnlyReplies) {
