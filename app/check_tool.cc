@@ -31,12 +31,16 @@ std::function<void(const Progress&)> progress_lines(const Print& err) {
   };
 }
 
-Result<Report> check_locked(const Options& options, const CheckFlags& flags, const Print& err) {
+Result<std::unique_ptr<DataDir>> lock_dir(const Options& options) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(options.data_dir, unknown)) {
     return fail(Errc::kNotFound, fmt::format("there is no directory {}", options.data_dir));
   }
-  TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
+  return DataDir::open(options.data_dir);
+}
+
+Result<Report> check_locked(const Options& options, const CheckFlags& flags, const Print& err) {
+  TRY(const std::unique_ptr<DataDir> lock, lock_dir(options));
   storage::check::CheckOptions check = check_options(options);
   if (flags.progress) check.progress = progress_lines(err);
   return storage::check::check_stored(check);
