@@ -159,6 +159,12 @@ int run_check(const CLI::App& check, const ServeFlags& flags, halite::app::Check
   return static_cast<int>(halite::app::check_data_dir(options, checking, print_out, print_err));
 }
 
+int run_repair(const CLI::App& repair, const ServeFlags& flags) {
+  Options options;
+  if (!read_offline(repair, flags, options)) return kUsage;
+  return static_cast<int>(halite::app::repair_data_dir(options, print_out, print_err));
+}
+
 struct BackupFlags {
   std::string to;
   std::string url;
@@ -281,6 +287,12 @@ int run(int argc, char** argv) {
   CLI::App* const check =
       app.add_subcommand("check", "Read all that is stored and tell what of it is damaged");
   declare_check(*check, flags, checking);
+  CLI::App* const repair =
+      app.add_subcommand("repair", "Set aside what is damaged and keeps the server from starting");
+  declare_offline(*repair, flags);
+  repair->footer(
+      "Exit status: 0 nothing is damaged, 1 something was, and what is told was done, 2 nothing "
+      "was done.");
   BackupFlags backing;
   CLI::App* const backup = app.add_subcommand("backup", "Keep what is stored in another directory");
   declare_backup(*backup, flags, backing);
@@ -321,6 +333,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
   if (check->parsed()) return run_check(*check, flags, checking);
+  if (repair->parsed()) return run_repair(*repair, flags);
   if (backup->parsed()) return run_backup(*backup, flags, backing);
   if (restore->parsed()) {
     return static_cast<int>(

@@ -40,4 +40,8 @@ using EachCell = std::function<bool(BytesView key, BytesView value)>;
                                                    const rocksdb::Options& options,
                                                    const std::string& path, const EachCell& each);
 
+// Why nothing of the file can be read; empty where its blocks can be looked for.
+[[nodiscard]] std::string why_unopenable(FileSystem& files, const rocksdb::Options& options,
+                                         const std::string& path);
+
 }  // namespace halite::storage::rocks
