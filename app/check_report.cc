@@ -87,11 +87,13 @@ std::vector<std::string> check_lines(const Report& report) {
                   report.points, report.records, report.series));
   lines.push_back(report.findings.empty()
                       ? "sound"
-                      : fmt::format("damaged: {} findings", report.findings.size()));
+                      : fmt::format("damaged places: {}", report.findings.size()));
   return lines;
 }
 
-std::string check_json(const Report& report) {
+namespace {
+
+boost::json::object json_of(const Report& report) {
   boost::json::object object;
   object["sound"] = report.findings.empty();
   boost::json::array& findings = object["findings"].emplace_array();
@@ -104,6 +106,20 @@ std::string check_json(const Report& report) {
   object["points"] = report.points;
   object["records"] = report.records;
   object["series"] = report.series;
+  return object;
+}
+
+}  // namespace
+
+std::string check_json(const Report& report) { return boost::json::serialize(json_of(report)); }
+
+std::string scrub_json(const storage::check::ScrubState& state) {
+  boost::json::object object = json_of(state.report);
+  object["running"] = state.running;
+  object["began_ms"] = state.began_ms;
+  object["ended_ms"] = state.ended_ms;
+  object["bytes_done"] = state.progress.bytes_done;
+  object["bytes_total"] = state.progress.bytes_total;
   return boost::json::serialize(object);
 }
 

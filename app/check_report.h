@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "storage/check/report.h"
+#include "storage/check/scrub.h"
 
 namespace halite::app {
 
@@ -13,6 +14,9 @@ namespace halite::app {
 
 // {"sound":..,"findings":[{"file":..,"offset":..,"what":..,"may_be_torn":..,"hurt":{..}}],..}
 [[nodiscard]] std::string check_json(const storage::check::Report& report);
+
+// The same of what checks an open store, with how far it is.
+[[nodiscard]] std::string scrub_json(const storage::check::ScrubState& state);
 
 // One damage: its line, and those of what it hurts.
 [[nodiscard]] std::vector<std::string> finding_lines(const storage::check::Finding& finding);

@@ -6,11 +6,14 @@
 #include <filesystem>
 #include <memory>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "app/check_report.h"
 #include "app/data_dir.h"
+#include "common/clock.h"
 #include "common/log.h"
+#include "storage/check/repair.h"
 #include "storage/files/posix_files.h"
 
 namespace halite::app {
@@ -31,15 +34,30 @@ std::function<void(const Progress&)> progress_lines(const Print& err) {
   };
 }
 
-Result<Report> check_locked(const Options& options, const CheckFlags& flags, const Print& err) {
+Result<std::unique_ptr<DataDir>> lock_dir(const Options& options) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(options.data_dir, unknown)) {
     return fail(Errc::kNotFound, fmt::format("there is no directory {}", options.data_dir));
   }
-  TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
+  return DataDir::open(options.data_dir);
+}
+
+Result<Report> check_locked(const Options& options, const CheckFlags& flags, const Print& err) {
+  TRY(const std::unique_ptr<DataDir> lock, lock_dir(options));
   storage::check::CheckOptions check = check_options(options);
   if (flags.progress) check.progress = progress_lines(err);
   return storage::check::check_stored(check);
+}
+
+Result<storage::check::Repaired> repair_locked(const Options& options, const Print& err) {
+  TRY(const std::unique_ptr<DataDir> lock, lock_dir(options));
+  storage::check::CheckOptions check = check_options(options);
+  check.progress = progress_lines(err);
+  const TimestampMs now = SystemClock().now_ms();
+  return storage::check::repair_stored(
+      check, fmt::format("{}/set-aside/{:%Y%m%dT%H%M%S}Z",
+                         std::filesystem::absolute(options.data_dir).lexically_normal().string(),
+                         fmt::gmtime(now / 1000)));
 }
 
 }  // namespace
@@ -72,6 +90,19 @@ CheckVerdict check_data_dir(const Options& options, const CheckFlags& flags, con
     for (const std::string& line : check_lines(*report)) out(line);
   }
   return report->findings.empty() ? CheckVerdict::kSound : CheckVerdict::kDamaged;
+}
+
+RepairVerdict repair_data_dir(const Options& options, const Print& out, const Print& err) {
+  spdlog::set_level(spdlog::level::off);
+  const Result<storage::check::Repaired> repaired = repair_locked(options, err);
+  if (!repaired) {
+    err(repaired.error().message);
+    return RepairVerdict::kNotRepaired;
+  }
+  for (const std::string& line : check_lines(repaired->before)) out(line);
+  for (const std::string& what : repaired->set_aside) out("set aside: " + what);
+  for (const std::string& what : repaired->left) out("left: " + what);
+  return repaired->before.findings.empty() ? RepairVerdict::kSound : RepairVerdict::kRepaired;
 }
 
 }  // namespace halite::app

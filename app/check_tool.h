@@ -1,4 +1,4 @@
-// halite check: reads all that a data directory holds and tells what of it is damaged.
+// halite check, halite repair: read all that a data directory holds and tell what of it is damaged.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,16 @@ struct CheckFlags {
 // Of options.data_dir, while no server runs on it. The report goes to `out`, all else to `err`.
 [[nodiscard]] CheckVerdict check_data_dir(const Options& options, const CheckFlags& flags,
                                           const Print& out, const Print& err);
+
+// Sets aside what of it cannot be read at all (storage/check/repair.h), in
+// <data-dir>/set-aside/<time>, and says so.
+enum class RepairVerdict : std::uint8_t {
+  kSound = 0,     // nothing was to be done
+  kRepaired = 1,  // something was damaged: the lines say what was done, and what is left
+  kNotRepaired = 2,
+};
+[[nodiscard]] RepairVerdict repair_data_dir(const Options& options, const Print& out,
+                                            const Print& err);
 
 // What a check of that directory reads.
 [[nodiscard]] storage::check::CheckOptions check_options(const Options& options);

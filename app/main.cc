@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "app/auth_tool.h"
+#include "app/backup_tool.h"
 #include "app/check_tool.h"
 #include "app/compare/compare.h"
 #include "app/hbase_tool.h"
@@ -125,28 +126,78 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
   return EXIT_SUCCESS;
 }
 
+// Of a tool that works on a data directory while no server does.
+void declare_offline(CLI::App& tool, ServeFlags& flags) {
+  declare_data_dir(tool, flags);
+  tool.add_option("--config", flags.config_file, "TOML file with the server's settings");
+  tool.add_option("--set", flags.set, "NAME=VALUE, any of them; may be repeated");
+}
+
 void declare_check(CLI::App& check, ServeFlags& flags, halite::app::CheckFlags& checking) {
-  declare_data_dir(check, flags);
-  check.add_option("--config", flags.config_file, "TOML file with the server's settings");
-  check.add_option("--set", flags.set, "NAME=VALUE, any of them; may be repeated");
+  declare_offline(check, flags);
   check.add_flag("--json", checking.json, "One JSON object instead of lines");
   check.footer("Exit status: 0 all is sound, 1 something is damaged, 2 it could not be checked.");
 }
 
-int run_check(const CLI::App& check, const ServeFlags& flags, halite::app::CheckFlags checking) {
-  Options options;
+void print_out(std::string_view line) { fmt::print("{}\n", line); }
+void print_err(std::string_view line) { fmt::print(stderr, "halite: {}\n", line); }
+
+// The settings of such a tool; false where they are wrong, which is said.
+bool read_offline(const CLI::App& tool, const ServeFlags& flags, Options& options) {
   Config config;
   declare_settings(config, options);
-  Result<void> known = read_settings(check, flags, config, options);
+  Result<void> known = read_settings(tool, flags, config, options);
   if (known) known = halite::app::settle(options);
-  const auto out = [](std::string_view line) { fmt::print("{}\n", line); };
-  const auto err = [](std::string_view line) { fmt::print(stderr, "halite: {}\n", line); };
-  if (!known) {
-    err(known.error().message);
+  if (!known) print_err(known.error().message);
+  return known.has_value();
+}
+
+int run_check(const CLI::App& check, const ServeFlags& flags, halite::app::CheckFlags checking) {
+  Options options;
+  if (!read_offline(check, flags, options)) return kUsage;
+  checking.progress = true;
+  return static_cast<int>(halite::app::check_data_dir(options, checking, print_out, print_err));
+}
+
+int run_repair(const CLI::App& repair, const ServeFlags& flags) {
+  Options options;
+  if (!read_offline(repair, flags, options)) return kUsage;
+  return static_cast<int>(halite::app::repair_data_dir(options, print_out, print_err));
+}
+
+struct BackupFlags {
+  std::string to;
+  std::string url;
+};
+
+void declare_backup(CLI::App& backup, ServeFlags& flags, BackupFlags& backing) {
+  declare_offline(backup, flags);
+  backup.add_option("--to", backing.to, "The directory of backups, with --data-dir");
+  backup.add_option("--url", backing.url,
+                    "http://HOST:PORT of a server that runs: it keeps a backup in its "
+                    "engine.backup_dir");
+  backup.footer("Exit status: 0 kept, 1 kept and something is damaged, 2 not kept.");
+}
+
+int run_backup(const CLI::App& backup, const ServeFlags& flags, const BackupFlags& backing) {
+  if (backing.to.empty() == backing.url.empty()) {
+    print_err("backup wants either --data-dir DIR --to DIR, or --url URL");
     return kUsage;
   }
-  checking.progress = true;
-  return static_cast<int>(halite::app::check_data_dir(options, checking, out, err));
+  if (!backing.url.empty()) {
+    return static_cast<int>(halite::app::backup_server(backing.url, print_out, print_err));
+  }
+  Options options;
+  if (!read_offline(backup, flags, options)) return kUsage;
+  return static_cast<int>(halite::app::backup_data_dir(options, backing.to, print_out, print_err));
+}
+
+void declare_restore(CLI::App& restore, halite::app::RestoreFlags& restoring) {
+  restore.add_option("--from", restoring.from, "The directory of backups")->required();
+  restore.add_option("--backup", restoring.backup, "One of them, by its name (the newest)");
+  restore.add_option("--data-dir", restoring.data_dir, "Is made: not there yet, or empty")
+      ->required();
+  restore.footer("Exit status: 0 restored, 1 restored and something is damaged, 2 not restored.");
 }
 
 int run_serve(const CLI::App& serve, const ServeFlags& flags) {
@@ -191,9 +242,8 @@ void declare_compare(CLI::App& compare, halite::app::CompareOptions& options) {
 }
 
 int run_compare(const halite::app::CompareOptions& options) {
-  const auto out = [](std::string_view line) { fmt::print("{}\n", line); };
-  const auto err = [](std::string_view line) { fmt::print(stderr, "halite: {}\n", line); };
-  return static_cast<int>(halite::app::compare(options, halite::SystemClock(), out, err));
+  return static_cast<int>(
+      halite::app::compare(options, halite::SystemClock(), print_out, print_err));
 }
 
 void declare_account(CLI::App& app, halite::app::NewAccount& account) {
@@ -237,6 +287,18 @@ int run(int argc, char** argv) {
   CLI::App* const check =
       app.add_subcommand("check", "Read all that is stored and tell what of it is damaged");
   declare_check(*check, flags, checking);
+  CLI::App* const repair =
+      app.add_subcommand("repair", "Set aside what is damaged and keeps the server from starting");
+  declare_offline(*repair, flags);
+  repair->footer(
+      "Exit status: 0 nothing is damaged, 1 something was, and what is told was done, 2 nothing "
+      "was done.");
+  BackupFlags backing;
+  CLI::App* const backup = app.add_subcommand("backup", "Keep what is stored in another directory");
+  declare_backup(*backup, flags, backing);
+  halite::app::RestoreFlags restoring;
+  CLI::App* const restore = app.add_subcommand("restore", "Make a data directory of a backup");
+  declare_restore(*restore, restoring);
   halite::app::CompareOptions comparing;
   CLI::App* const compare =
       app.add_subcommand("compare", "Ask OpenTSDB and Halite the same and tell what differs");
@@ -271,6 +333,12 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
   if (check->parsed()) return run_check(*check, flags, checking);
+  if (repair->parsed()) return run_repair(*repair, flags);
+  if (backup->parsed()) return run_backup(*backup, flags, backing);
+  if (restore->parsed()) {
+    return static_cast<int>(
+        halite::app::restore_data_dir(Options(), restoring, print_out, print_err));
+  }
   if (compare->parsed()) return run_compare(comparing);
   if (user->parsed()) return run_auth(halite::app::new_user, account);
   if (token->parsed()) return run_auth(halite::app::new_token, account);

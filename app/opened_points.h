@@ -1,13 +1,16 @@
 // A point store of either kind, cells or engine, with what only one of them has.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "storage/engine/options.h"
 #include "storage/meta/metadata.h"
 #include "storage/point_store.h"
+#include "storage/rocks/live_files.h"
 #include "storage/schema/uid_table.h"
 #include "storage/series_registry.h"
 #include "storage/slot_states.h"
@@ -22,6 +25,9 @@ class OpenedPoints {
   [[nodiscard]] virtual storage::SeriesRegistry& series() = 0;
   [[nodiscard]] virtual Result<void> health() const = 0;
   [[nodiscard]] virtual std::vector<storage::SlotCycle> slot_cycles() const = 0;
+  [[nodiscard]] virtual std::vector<storage::rocks::LiveFile> chunk_files() const = 0;
+  // `dir` gets the points that are not among the cells, if there are such; then `cells` is called.
+  virtual Task<void> snapshot(std::string dir, std::function<Result<void>()> cells) = 0;
   virtual void forget_series(storage::Metadata& except, bool names) = 0;
   virtual Task<void> close() = 0;
 };
@@ -41,6 +47,17 @@ class Opened final : public OpenedPoints {
     if constexpr (requires { store_->slot_cycles(); }) return store_->slot_cycles();
     return {};
   }
+  [[nodiscard]] std::vector<storage::rocks::LiveFile> chunk_files() const override {
+    if constexpr (requires { store_->chunk_files(); }) return store_->chunk_files();
+    return {};
+  }
+  Task<void> snapshot(std::string dir, std::function<Result<void>()> cells) override {
+    if constexpr (requires { store_->snapshot(dir, cells); }) {
+      return store_->snapshot(std::move(dir), std::move(cells));
+    } else {
+      return call_it(std::move(cells));
+    }
+  }
   // Series without points, and their names, but for those that metadata knows.
   void forget_series(storage::Metadata& except, bool names) override {
     if constexpr (requires { store_->forget_series({}); }) {
@@ -58,6 +75,8 @@ class Opened final : public OpenedPoints {
   Task<void> close() override { return store_->close(); }
 
  private:
+  static Task<void> call_it(std::function<Result<void>()> what) { co_return what(); }
+
   std::unique_ptr<Store> store_;
 };
 

@@ -12,6 +12,7 @@
 #include "ingest/writer.h"
 #include "query/engine.h"
 #include "storage/cell_point_store.h"
+#include "storage/check/scrub.h"
 #include "storage/engine/options.h"
 #include "storage/files/files.h"
 #include "storage/hbase_store.h"
@@ -60,6 +61,12 @@ struct HBaseSettings {
   storage::HBaseStoreOptions store;                // what these become, and the rest
 };
 
+// What a server does for what it has stored.
+struct CareOptions {
+  storage::check::ScrubOptions scrub;  // engine.scrub_interval_ms, engine.scrub_bytes_per_s
+  std::string backup_dir;  // engine.backup_dir: where POST /api/admin/backup writes; empty = nowhere
+};
+
 // What a server stands on. No settings: tests put a disk and a clock of their own underneath.
 struct Ground {
   std::shared_ptr<storage::FileSystem> files;  // null = the operating system's
@@ -86,6 +93,7 @@ struct Options {
   std::string histograms;  // histograms.config: JSON, or a file *.json; empty = off
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;
+  CareOptions care;
   HBaseSettings hbase;
   std::string rocks_compression = "dense";  // rocksdb.compression
   std::string web_mode = "rw";              // web.mode
@@ -99,6 +107,8 @@ void declare_settings(Config& config, Options& options);
 
 // Those of auth.* and tls.*.
 void declare_access(Config& config, web::WebOptions& web);
+// Those of stored data's care.
+void declare_care(Config& config, CareOptions& care);
 
 // Those of --store hbase: their declaration, and their settling.
 void declare_hbase(Config& config, HBaseSettings& hbase);

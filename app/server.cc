@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 #include <prometheus/registry.h>
 
+#include "app/backup_job.h"
+#include "app/check_report.h"
 #include "app/data_dir.h"
 #include "app/logging.h"
 #include "app/own_metrics.h"
@@ -61,6 +63,24 @@ std::function<Task<storage::TableRegions>()> regions_of(const std::string& store
 
 }  // namespace
 
+namespace {
+
+// What administrators ask for where points are kept in files.
+std::map<std::string, web::AdminJob, std::less<>> jobs_of(Stores& stores, BackupJob* backup) {
+  std::map<std::string, web::AdminJob, std::less<>> jobs;
+  if (storage::check::Scrub* const scrub = stores.scrub()) {
+    jobs["check"] = {.start = [scrub] { return scrub->begin(); },
+                     .state = [scrub] { return scrub_json(scrub->state()); }};
+  }
+  if (backup != nullptr) {
+    jobs["backup"] = {.start = [backup] { return backup->begin(); },
+                      .state = [backup] { return backup->state_json(); }};
+  }
+  return jobs;
+}
+
+}  // namespace
+
 struct Server::Parts {
   Parts(const Options& wanted, const Config& config)
       : options(wanted),
@@ -80,6 +100,7 @@ struct Server::Parts {
   IoThreads web_threads;
   boost::asio::thread_pool query_threads;
   std::unique_ptr<Stores> stores;
+  std::unique_ptr<BackupJob> backup;  // null: nothing is kept in files
   std::unique_ptr<ingest::Writer> writer;
   std::unique_ptr<ingest::RollupWriter> rollups;
   std::unique_ptr<ingest::HistogramWriter> histograms;  // null: off
@@ -110,6 +131,7 @@ Result<void> Server::Parts::open_data() {
     return std::unexpected(explain_full_disk(opened.error(), options.data_dir));
   }
   stores = *std::move(opened);
+  if (data_dir != nullptr) backup = std::make_unique<BackupJob>(options, *stores, clock);
   writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
   rollups =
@@ -167,6 +189,7 @@ Result<void> Server::Parts::listen() {
                                      .census = census.get(),
                                      .slots = [&kept = *stores] { return kept.slot_cycles(); },
                                      .regions = regions_of(options.store, *stores),
+                                     .jobs = jobs_of(*stores, backup.get()),
                                      .config = [texts = settings] { return texts; },
                                      .drop_caches = [&kept = *stores] { kept.drop_caches(); },
                                      .log_lines = last_log_lines,
@@ -217,6 +240,7 @@ Result<void> Server::stop() {
   parts.histograms.reset();
   parts.rollups.reset();
   parts.writer.reset();
+  parts.backup.reset();
   Result<void> closed;
   if (parts.stores) closed = parts.stores->close();
   parts.stores.reset();

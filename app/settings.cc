@@ -377,6 +377,7 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
 
 void declare_settings(Config& config, Options& options) {
   declare_process(config, options);
+  declare_care(config, options.care);
   declare_ingest(config, options.ingest);
   declare_query(config, options);
   declare_fetch_limits(config, options.query.fetch);

@@ -49,6 +49,7 @@ class OpenedStores final : public Stores {
                std::unique_ptr<storage::WideColumnStore> wide)
       : executor_(std::move(executor)),
         wide_(std::move(wide)),
+        rocks_(dynamic_cast<storage::RocksStore*>(wide_.get())),
         hbase_(dynamic_cast<storage::HBaseStore*>(wide_.get())) {}
 
   Result<void> open(const Options& options, const Clock& clock, prometheus::Registry& registry) {
@@ -84,6 +85,7 @@ class OpenedStores final : public Stores {
     if (!sides && !tracked) {
       points_->forget_series(*metadata_, !names_stay && !meta.track.name_objects);
     }
+    if (rocks_ != nullptr) begin_scrub(options, cells, clock, registry);
     return {};
   }
 
@@ -118,8 +120,17 @@ class OpenedStores final : public Stores {
     co_return storage::describe_regions(points_table_, regions, point_rows_ == nullptr);
   }
 
+  storage::check::Scrub* scrub() override { return scrub_.get(); }
+
+  Result<void> snapshot(const std::string& dir) override {
+    if (rocks_ == nullptr) return fail(Errc::kUnsupported, "Nothing is kept in files here");
+    auto names = [rocks = rocks_, dir] { return rocks->snapshot(dir + "/rocksdb"); };
+    return wait_for(executor_, points_->snapshot(dir + "/engine", std::move(names)));
+  }
+
   Result<void> close() override {
     Result<void> flushed;
+    scrub_.reset();
     if (metadata_) flushed = wait_for(executor_, metadata_->stop());
     if (points_) {
       const Result<void> drained = wait_for(executor_, points_->close());
@@ -135,6 +146,24 @@ class OpenedStores final : public Stores {
   }
 
  private:
+  void begin_scrub(const Options& options, const storage::CellPointStoreOptions& cells,
+                   const Clock& clock, prometheus::Registry& registry) {
+    storage::EngineOptions engine;
+    engine.settings_table = cells.settings_table;
+    engine.uid_table = cells.uid_table;
+    engine.series_table = cells.series_table;
+    scrub_ = std::make_unique<storage::check::Scrub>(
+        storage::check::Scrub::Parts{
+            .names = *rocks_,
+            .chunk_files = [points = points_.get()] { return points->chunk_files(); },
+            .files =
+                options.ground.files != nullptr ? options.ground.files : storage::posix_files(),
+            .engine = std::move(engine),
+            .clock = clock,
+            .registry = registry},
+        options.care.scrub);
+  }
+
   // Rollups and histograms know series by the ids of their names: where there ever were some, no id
   // may come to mean another name, also while they are off. `from_now`: there are some now.
   Result<bool> keep_names(const std::string& settings_table, bool from_now) {
@@ -313,10 +342,12 @@ class OpenedStores final : public Stores {
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<storage::WideColumnStore> wide_;
-  storage::HBaseStore* const hbase_;    // the same, where it is one
+  storage::RocksStore* const rocks_;    // the same, where it is one
+  storage::HBaseStore* const hbase_;    // likewise
   std::string points_table_;            // its whole name there
   std::optional<RegionWatch> regions_;  // of a ring in HBase
   std::unique_ptr<OpenedPoints> points_;
+  std::unique_ptr<storage::check::Scrub> scrub_;  // null: no files are here
   UidWidths widths_;
   std::shared_ptr<const OpentsdbLayout> point_rows_;  // null: the points have other rows
   std::unique_ptr<storage::Metadata> metadata_;

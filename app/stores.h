@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include "app/options.h"
 #include "common/clock.h"
+#include "storage/check/scrub.h"
 #include "storage/histogram_cells.h"
 #include "storage/meta/metadata.h"
 #include "storage/point_store.h"
@@ -40,6 +42,12 @@ class Stores {
   [[nodiscard]] virtual std::vector<storage::SlotCycle> slot_cycles() const = 0;
   // Where the points lie on a cluster. kUnsupported: on none. Any thread.
   [[nodiscard]] virtual Task<storage::TableRegions> table_regions() = 0;
+  // What reads stored files over and over; null: none are kept here.
+  [[nodiscard]] virtual storage::check::Scrub* scrub() = 0;
+  // `dir`, which is not there, becomes a data directory with all that was acknowledged before the
+  // call. Blocks; not from one of the executor's threads. kUnsupported: nothing is kept in files
+  // here.
+  [[nodiscard]] virtual Result<void> snapshot(const std::string& dir) = 0;
   // Everything becomes durable, files close. No call may follow. All is closed even when an error
   // is returned: the first one.
   virtual Result<void> close() = 0;

@@ -42,6 +42,11 @@ std::vector<rocks::LiveFile> RocksStore::live_files() const {
   return rocks::live_files(core_->database->db());
 }
 
+Result<void> RocksStore::snapshot(const std::string& dir) {
+  TRY_VOID(core_->check_open());
+  return core_->database->snapshot(dir);
+}
+
 Task<void> RocksStore::compact() {
   CO_TRY_VOID(core_->check_open());
   auto job = [core = core_] { return core->database->compact(); };

@@ -43,6 +43,10 @@ class RocksStore final : public WideColumnStore {
   // Of all tables, as they are now.
   [[nodiscard]] std::vector<rocks::LiveFile> live_files() const;
 
+  // A directory, which is not there, gets all tables as they are now: a data directory of its own.
+  // Blocks.
+  Result<void> snapshot(const std::string& dir);
+
   // Rewrites every file, expired cells left out: for tools and tests. May take hours.
   Task<void> compact();
 

@@ -44,7 +44,7 @@ constexpr std::array kEndpoints = {
     // Ours.
     Endpoint{"", kShow, kAlways, kReader, false, handle_page},
     Endpoint{"s", kShow, kAlways, kReader, false, handle_static},
-    Endpoint{"api/admin", kPost, kAlways, kAdministrator, false, handle_admin},
+    Endpoint{"api/admin", kGet | kPost, kAlways, kAdministrator, false, handle_admin},
     Endpoint{"api/series", kGet, kReads, kReader, true, handle_series},
     Endpoint{"api/server", kGet | kDelete, kAlways, kReadOrRule, false, handle_server},
     Endpoint{"metrics", kShow, kAlways, kReader, false, handle_metrics},

@@ -15,6 +15,7 @@ struct Reason {
 constexpr std::array kReasons = {
     Reason{100, "Continue"},
     Reason{200, "OK"},
+    Reason{202, "Accepted"},
     Reason{204, "No Content"},
     Reason{302, "Found"},
     Reason{304, "Not Modified"},

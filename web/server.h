@@ -67,6 +67,12 @@ struct LogLine {
 };
 
 // What the handlers work with. All that is referred to outlives the server.
+// Work that takes long, at /api/admin/<name>.
+struct AdminJob {
+  std::function<Result<void>()> start;  // does not wait; kConflict: it is under way
+  std::function<std::string()> state;   // a JSON object: how far it is, or how it ended
+};
+
 struct WebServices {
   ingest::Writer& writer;
   ingest::RollupWriter& rollups;
@@ -84,6 +90,8 @@ struct WebServices {
   std::function<std::vector<storage::SlotCycle>()> slots = {};
   // Where the points lie on a cluster of HBase. Called from any thread; may be empty: on none.
   std::function<Task<storage::TableRegions>()> regions = {};
+  // By name. Called from any thread.
+  std::map<std::string, AdminJob, std::less<>> jobs = {};
   // Settings as /api/config shows them. Called from any thread.
   std::function<std::map<std::string, std::string>()> config;
   // Forgets what the store may read again (dropcaches). Called from any thread; may be empty: it

@@ -40,15 +40,21 @@ Result<std::shared_ptr<const CyclicLayout>> layout_of(const TableParameters& mad
 
 }  // namespace
 
-Result<void> Catalog::read(RocksStore& store) {
+Result<void> Catalog::read_layout(RocksStore& store) {
   TRY(settings_, run_here(store.open_table(settings_table_spec(options_.settings_table))));
   TRY_VOID(read_retention());
   const UidWidths& widths = retention_->base().widths();
   TRY(names_table_, run_here(store.open_table(uid_table_spec(options_.uid_table))));
   names_ = std::make_unique<UidTable>(names_table_, widths);
   TRY(series_table_, run_here(store.open_table(series_table_spec(options_.series_table))));
+  return {};
+}
+
+Result<void> Catalog::read(RocksStore& store) {
+  TRY_VOID(read_layout(store));
+  all_known_ = true;  // of what is hurt it is said that it is not known, too
   TRY_VOID(each_series([this](BytesView tsuid) { known_.insert(hash_of(tsuid)); }));
-  UidAssigner ids(names_table_, widths);
+  UidAssigner ids(names_table_, retention_->base().widths());
   for (const NameKind kind : kKinds) {
     TRY(last_ids_[static_cast<std::size_t>(kind)], run_here(ids.last_reserved(kind)));
   }
@@ -76,7 +82,9 @@ void Catalog::add_series(BytesView tsuid) {
   if (known_.insert(hash_of(tsuid)).second) logged_.insert(Bytes(tsuid));
 }
 
-bool Catalog::knows(BytesView tsuid) const { return known_.contains(hash_of(tsuid)); }
+bool Catalog::knows(BytesView tsuid) const {
+  return !all_known_ || known_.contains(hash_of(tsuid));
+}
 
 std::uint64_t Catalog::last_id(NameKind kind) const {
   return last_ids_[static_cast<std::size_t>(kind)];

@@ -30,6 +30,9 @@ class Catalog {
 
   // Of a store that is open as long as this is used. kNotFound: it has no points of an engine.
   Result<void> read(RocksStore& store);
+  // The same without a look at all series: it is not known which there are, but what they are
+  // called.
+  Result<void> read_layout(RocksStore& store);
 
   // What the log says.
   void add_name(NameKind kind, std::uint64_t uid, BytesView name);
@@ -38,6 +41,7 @@ class Catalog {
   // Null before read(), and where it failed early: then nothing can be said of keys of chunks.
   [[nodiscard]] const engine::Retention* retention() const { return retention_.get(); }
   [[nodiscard]] std::uint64_t series() const { return known_.size(); }
+  // True, too, after read_layout() alone.
   [[nodiscard]] bool knows(BytesView tsuid) const;
   // Up to which ids were given out; 0 where it is not known.
   [[nodiscard]] std::uint64_t last_id(NameKind kind) const;
@@ -63,6 +67,7 @@ class Catalog {
   std::shared_ptr<const engine::Retention> retention_;
   std::array<std::uint64_t, 3> last_ids_ = {};  // by kind
   std::map<std::pair<NameKind, std::uint64_t>, std::string> read_names_;
+  bool all_known_ = false;
   boost::unordered_flat_set<std::uint64_t> known_;  // hashes of tsuids
   boost::unordered_flat_set<Bytes> logged_;         // tsuids of the log
 };

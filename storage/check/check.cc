@@ -1,7 +1,5 @@
 #include "storage/check/check.h"
 
-#include <algorithm>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -16,12 +14,10 @@
 #include "storage/check/chunk_cells.h"
 #include "storage/check/point_log.h"
 #include "storage/check/rocks_files.h"
+#include "storage/check/tables.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/parts.h"
 #include "storage/engine/settled_names.h"
-#include "storage/rocks/cell.h"
-#include "storage/rocks/file_system.h"
-#include "storage/rocks/key.h"
 #include "storage/rocks/manifest_tail.h"
 #include "storage/rocks_store.h"
 
@@ -30,17 +26,6 @@ namespace {
 
 constexpr std::string_view kTable = ".sst";
 
-// A row of a table of names as people read it.
-std::string row_text(BytesView key) {
-  const std::optional<std::size_t> size = rocks::row_prefix_size(key);
-  const Result<Bytes> row =
-      size ? rocks::row_of_prefix(key.substr(0, *size)) : Result<Bytes>(Bytes(key));
-  const Bytes& bytes = row ? *row : Bytes(key);
-  const bool printed =
-      std::ranges::all_of(bytes, [](unsigned char byte) { return byte >= 0x20 && byte < 0x7F; });
-  return printed ? fmt::format("\"{}\"", bytes) : to_hex(bytes);
-}
-
 class Checker {
  public:
   explicit Checker(const CheckOptions& options)
@@ -48,10 +33,9 @@ class Checker {
         files_(*options.files),
         log_dir_(options.engine_dir + "/log"),
         chunks_dir_(options.engine_dir + "/chunks"),
-        env_(rocksdb::NewCompositeEnv(
-            rocks::make_file_system(options.files, std::make_shared<Fuse>()))),
         catalog_(options.engine),
-        cells_(catalog_, report_) {}
+        cells_(catalog_, report_),
+        tables_(options.files, cells_, report_) {}
 
   Result<Report> run() {
     TRY(const bool rocks, is_there(options_.rocks_dir));
@@ -83,8 +67,8 @@ class Checker {
     TRY_VOID(count_bytes(log));
     if (log) TRY_VOID(check_log());
     if (engine && !log) add({.file = log_dir_, .what = "is missing: the newest points are lost"});
-    if (rocks) TRY_VOID(check_tables(options_.rocks_dir, names_files_, store_ != nullptr));
-    if (chunks) TRY_VOID(check_tables(chunks_dir_, chunk_files_, chunks_ != nullptr));
+    if (rocks) TRY_VOID(check_tables(options_.rocks_dir, TableOf::kNames, names_files_));
+    if (chunks) TRY_VOID(check_tables(chunks_dir_, TableOf::kChunks, chunk_files_));
     TRY_VOID(check_together());
     return cells_.tell_hurt();
   }
@@ -102,7 +86,7 @@ class Checker {
   }
 
   Result<void> check_directory(const std::string& dir) {
-    TRY(std::vector<Finding> findings, check_rocks_files(files_, env_.get(), dir));
+    TRY(std::vector<Finding> findings, check_rocks_files(files_, tables_.env(), dir));
     for (Finding& finding : findings) add(std::move(finding));
     TRY(const std::vector<std::string> asides, rocks::list_aside(files_, dir));
     for (const std::string& aside : asides) {
@@ -174,57 +158,20 @@ class Checker {
   }
 
   // All tables that are there where nothing tells which of them count.
-  Result<void> check_tables(const std::string& dir, std::vector<rocks::LiveFile>& files,
-                            bool opened) {
+  Result<void> check_tables(const std::string& dir, TableOf of,
+                            std::vector<rocks::LiveFile>& files) {
+    const bool opened = of == TableOf::kNames ? store_ != nullptr : chunks_ != nullptr;
     if (!opened) {
       TRY(const std::vector<std::string> names, files_.list(dir));
       for (const std::string& name : names) {
         if (name.ends_with(kTable)) files.push_back({.path = dir + "/" + name});
       }
     }
-    for (const rocks::LiveFile& file : files) TRY_VOID(check_file(file, opened));
+    for (const rocks::LiveFile& file : files) {
+      TRY(const std::uint64_t bytes, tables_.check(file, of, opened));
+      note_read(file.path, bytes);
+    }
     return {};
-  }
-
-  Result<void> check_file(const rocks::LiveFile& file, bool opened) {
-    rocksdb::Options options;
-    options.env = env_.get();
-    options.merge_operator = rocks::greatest_time_operator();
-    options.prefix_extractor = rocks::row_prefix_extractor();
-    TRY(const FileKind kind, files_.kind(file.path));
-    std::uint64_t bytes = 0;
-    if (kind == FileKind::kFile) {
-      TRY(bytes, files_.size(file.path));
-    }
-    const auto each = [&](BytesView key, BytesView value) { cells_.cell(file, key, value); };
-    std::vector<rocks::TableDamage> damages;
-    if (kind != FileKind::kFile) {
-      damages.push_back({"is missing", std::nullopt, rocks::TableDamage::Keys()});
-    } else if (opened && bytes != file.bytes) {
-      damages.push_back({fmt::format("has {} bytes and was written with {}", bytes, file.bytes),
-                         std::min(bytes, file.bytes), rocks::TableDamage::Keys()});
-    } else {
-      damages = rocks::check_table(files_, options, file.path, each);
-    }
-    for (const rocks::TableDamage& damage : damages) add_damage(file, damage);
-    note_read(file.path, bytes);
-    return {};
-  }
-
-  void add_damage(const rocks::LiveFile& file, const rocks::TableDamage& damage) {
-    Finding finding{.file = file.path, .offset = damage.offset, .what = damage.what};
-    const bool of_names =
-        std::ranges::find(names_files_, file.path, &rocks::LiveFile::path) != names_files_.end();
-    if (of_names && damage.keys) {
-      finding.what += fmt::format("; rows of {} from {} to {} cannot be read", file.family,
-                                  row_text(damage.keys->after.value_or(file.first_key)),
-                                  row_text(damage.keys->before.value_or(file.last_key)));
-      finding.hurt = Hurt{.what = "names"};
-    }
-    add(std::move(finding));
-    if (!of_names && damage.keys) {
-      cells_.unreadable(report_.findings.size() - 1, file, *damage.keys);
-    }
   }
 
   // What each part says of the other.
@@ -262,7 +209,6 @@ class Checker {
   FileSystem& files_;
   const std::string log_dir_;
   const std::string chunks_dir_;
-  const std::unique_ptr<rocksdb::Env> env_;
   SystemClock clock_;
   prometheus::Registry registry_;
   Report report_;
@@ -273,6 +219,7 @@ class Checker {
   std::vector<rocks::LiveFile> chunk_files_;
   Catalog catalog_;
   ChunkCells cells_;
+  Tables tables_;
 };
 
 }  // namespace

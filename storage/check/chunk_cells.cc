@@ -171,6 +171,10 @@ void ChunkCells::unreadable(std::size_t finding, const rocks::LiveFile& file,
   ranges_.push_back(std::move(range));
 }
 
+void ChunkCells::forget_from(std::size_t finding) {
+  std::erase_if(ranges_, [finding](const Range& range) { return range.finding >= finding; });
+}
+
 void ChunkCells::add_to(const Range& range, BytesView tsuid, std::uint32_t shard) {
   const Bytes series = engine::series_key(catalog_.retention()->base().widths(), tsuid);
   if (!may_be_between(range.begin, range.end, shard, series)) return;

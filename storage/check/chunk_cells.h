@@ -34,6 +34,9 @@ class ChunkCells {
   void unreadable(std::size_t finding, const rocks::LiveFile& file,
                   const rocks::TableDamage::Keys& keys);
 
+  // The findings from this one on are none.
+  void forget_from(std::size_t finding);
+
   // Fills in what is hurt by all of those. Reads every series' row.
   Result<void> tell_hurt();
 

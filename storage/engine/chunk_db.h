@@ -106,6 +106,10 @@ class ChunkDb {
 
   [[nodiscard]] Damage& damage() const { return *options_.damage; }
 
+  // All that is ingested now, in a directory that is not there (rocks/checkpoint.h); with the one
+  // at a time.
+  Result<void> snapshot(const std::string& dir);
+
   [[nodiscard]] std::vector<rocks::LiveFile> live_files() const { return rocks::live_files(*db_); }
   [[nodiscard]] std::set<std::string> file_names() const;      // of all families, without the path
   [[nodiscard]] std::vector<FileExtent> file_extents() const;  // of chunks and summaries

@@ -7,6 +7,8 @@
 
 #include "storage/engine/chunk_db.h"
 #include "storage/files/files.h"
+#include "storage/files/posix_files.h"
+#include "storage/rocks/checkpoint.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -106,6 +108,12 @@ Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
   // What is damaged stays on the disk, and is not seen any more.
   TRY([[maybe_unused]] const bool merged, compact(begin, end));
   return {};
+}
+
+Result<void> ChunkDb::snapshot(const std::string& dir) {
+  const std::shared_ptr<FileSystem> files =
+      options_.files != nullptr ? options_.files : posix_files();
+  return rocks::make_checkpoint(*db_, *files, dir);
 }
 
 std::uint64_t ChunkDb::count_files(rocksdb::ColumnFamilyHandle* family) const {

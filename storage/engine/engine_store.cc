@@ -17,6 +17,7 @@
 #include "storage/engine/recovery.h"
 #include "storage/engine/settle_retention.h"
 #include "storage/engine/slot_states.h"
+#include "storage/log/log_begin.h"
 #include "storage/select_series.h"
 #include "storage/table_settings.h"
 
@@ -300,6 +301,24 @@ Task<void> EngineStore::seal() {
 }
 
 std::vector<SlotCycle> EngineStore::slot_cycles() const { return engine::slot_cycles(*core_); }
+
+std::vector<rocks::LiveFile> EngineStore::chunk_files() const {
+  return core_->chunks->live_files();
+}
+
+// Chunks first: names that are newer than they are do no harm.
+Task<void> EngineStore::snapshot(std::string dir, std::function<Result<void>()> names) {
+  auto job = [core = core_, dir = std::move(dir), names = std::move(names)]() -> Result<void> {
+    TRY_VOID(core->chunks->snapshot(dir + "/chunks"));
+    LogOptions log = core->options.log;
+    log.dir = dir + "/log";
+    TRY_VOID(
+        log_format::begin_log(*core->options.chunks.files, log, core->chunks->mark().log_position));
+    return names();
+  };
+  const Completion done = maintenance_->run_flushed(std::move(job));
+  co_return co_await done.wait();
+}
 
 SeriesRegistry& EngineStore::registry() { return core_->registry; }
 

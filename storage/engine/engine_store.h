@@ -11,7 +11,9 @@
 //   Lifetime  close() before it is destroyed; scans and selections end before it does.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -96,6 +98,14 @@ class EngineStore final : public PointStore {
 
   // What there is in files, by retention class: for people who look.
   [[nodiscard]] std::vector<SlotCycle> slot_cycles() const;
+
+  // The tables of chunks, as they are now.
+  [[nodiscard]] std::vector<rocks::LiveFile> chunk_files() const;
+
+  // A directory, which is not there, gets chunks and a log with all points that were appended
+  // before the call; `names` is then called, to keep the names that they have where it wants.
+  // Flushes, seals and removes nothing meanwhile.
+  Task<void> snapshot(std::string dir, std::function<Result<void>()> names);
 
   // Its series, for those who keep other things of them.
   [[nodiscard]] SeriesRegistry& registry();

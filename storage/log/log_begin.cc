@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "storage/log/format.h"
+#include "storage/log/replay.h"
+#include "storage/log/segments.h"
 
 namespace halite::storage::log_format {
 
@@ -22,6 +24,12 @@ Result<std::optional<Sequence>> log_begin(FileSystem& files, const std::string& 
     if (head && head->number == *number) return std::optional<Sequence>(head->after);
   }
   return std::optional<Sequence>();
+}
+
+Result<void> begin_log(FileSystem& files, const LogOptions& options, Sequence after) {
+  TRY_VOID(make_dirs(files, options.dir));
+  Segments segments(files, options, ReplayedLog());
+  return segments.begin_next(after);
 }
 
 }  // namespace halite::storage::log_format

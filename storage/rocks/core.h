@@ -11,6 +11,7 @@
 #include "common/result.h"
 #include "storage/hybrid_clock.h"
 #include "storage/rocks/committer.h"
+#include "storage/rocks/damage.h"
 #include "storage/rocks/database.h"
 #include "storage/rocks/scan.h"
 
@@ -23,6 +24,10 @@ struct Core {
         database(std::move(opened_database)),
         times(clock, database->seen_time() + 1),  // so that no cell of now equals one of then
         pool(options.read_threads),
+        damage(registry, {.metrics = "halite_rocksdb",
+                          .of = "stored names or cells are",
+                          .then = "What needs them fails, all else is served. Stop the server and "
+                                  "restore the data directory from a copy to have them back"}),
         committer(options, *database, times, registry) {}
 
   // kUnavailable once the store is being closed.
@@ -39,6 +44,7 @@ struct Core {
   HybridClock times;
   boost::asio::thread_pool pool;  // for reads, scans and opening tables
   OpenScans scans;
+  Damage damage;
   Committer committer;
   std::atomic<bool> closing = false;
 };

@@ -12,6 +12,7 @@
 
 #include "common/log.h"
 #include "storage/files/posix_files.h"
+#include "storage/rocks/checkpoint.h"
 #include "storage/rocks/contents.h"
 #include "storage/rocks/file_system.h"
 #include "storage/rocks/log_floor.h"
@@ -318,6 +319,10 @@ Result<std::vector<FamilyHandle>> Database::open_table(const TableSpec& spec) {
     entry.noted = text;
   }
   return entry.families;
+}
+
+Result<void> Database::snapshot(const std::string& dir) {
+  return make_checkpoint(*db_, *files_, absolute(dir));
 }
 
 Result<void> Database::compact() {

@@ -52,6 +52,9 @@ class Database {
 
   void drop_caches() { block_cache_->EraseUnRefEntries(); }
 
+  // All tables as they are now (checkpoint.h).
+  Result<void> snapshot(const std::string& dir);
+
   // Rewrites every file of every table, expired cells left out.
   Result<void> compact();
 

@@ -1,5 +1,8 @@
 #include "storage/rocks/status.h"
 
+#include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,10 +33,19 @@ Errc code_of(const rocksdb::Status& status) {
   }
 }
 
+// A table that is not there RocksDB looks for under LevelDB's ending, and then names that one.
+std::string text_of(const rocksdb::Status& status) {
+  constexpr std::string_view kOther = ".ldb";
+  std::string text = status.ToString();
+  const std::size_t at = status.IsPathNotFound() ? text.rfind(kOther) : std::string::npos;
+  if (at != std::string::npos) text.replace(at, kOther.size(), ".sst");
+  return text;
+}
+
 }  // namespace
 
 Error error_of(const rocksdb::Status& status, std::string_view doing) {
-  return {code_of(status), fmt::format("{}: {}", doing, status.ToString()), {}};
+  return {code_of(status), fmt::format("{}: {}", doing, text_of(status)), {}};
 }
 
 Result<void> checked(const rocksdb::Status& status, std::string_view doing) {

@@ -36,7 +36,7 @@ class RocksScanner final : public Scanner {
     while (true) {
       CO_TRY_VOID(core_->check_open());
       auto job = [scan = scan_, core = core_, limit] {
-        return scan->next(limit, core->times.now_ms());
+        return core->damage.noted(scan->next(limit, core->times.now_ms()));
       };
       CO_TRY(CellScan::Batch batch, co_await offload(core_->pool, std::move(job)));
       if (batch.finished || !batch.rows.empty()) co_return std::move(batch.rows);
@@ -80,7 +80,8 @@ Task<std::vector<Row>> RocksTable::read(std::vector<RowRead> reads) {
   CO_TRY_VOID(check_reads(reads, families_.size()));
   CO_TRY_VOID(core_->check_open());
   auto job = [core = core_, families = &families_, reads = std::move(reads)]() mutable {
-    return read_rows(*core->database, *families, std::move(reads), core->times.now_ms());
+    return core->damage.noted(
+        read_rows(*core->database, *families, std::move(reads), core->times.now_ms()));
   };
   co_return co_await offload(core_->pool, std::move(job));
 }
@@ -109,7 +110,8 @@ Task<void> RocksTable::update(Bytes row, Column column, Decide decide) {
   auto warm_up = [core = core_, &family, key]() -> Result<void> {
     rocksdb::PinnableSlice value;
     const rocksdb::Status status = core->database->db().Get({}, family.column_family, key, &value);
-    return status.IsNotFound() ? Result<void>() : checked(status, "cannot read");
+    if (status.IsNotFound()) return {};
+    return core->damage.noted(checked(status, "cannot read"));
   };
   CO_TRY_VOID(co_await offload(core_->pool, std::move(warm_up)));
   co_return co_await core_->committer.update(family, std::move(key), std::move(decide));

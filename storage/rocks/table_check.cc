@@ -77,22 +77,25 @@ class TableWalk {
   std::vector<TableDamage> walk() {
     renew();
     at_->SeekToFirst();
-    while (tell_cells() || pass_damage()) {
-    }
+    do {
+      tell_cells();
+    } while (!ended_ && pass_damage());
     return std::move(damages_);
   }
+
+  // No more was wanted.
+  [[nodiscard]] bool ended() const { return ended_; }
 
  private:
   // One that has failed goes on failing.
   void renew() { at_.reset(reader_.NewIterator(options_)); }
 
-  // False where it cannot go on; at the end of the file pass_damage() says so, too.
-  bool tell_cells() {
-    for (; at_->Valid(); at_->Next()) {
+  // Up to the end, or to damage.
+  void tell_cells() {
+    for (; at_->Valid() && !ended_; at_->Next()) {
       last_ = at_->key().ToString();
-      each_(*last_, at_->value().ToStringView());
+      ended_ = !each_(*last_, at_->value().ToStringView());
     }
-    return false;
   }
 
   // Goes behind what cannot be read. False at the end.
@@ -122,10 +125,22 @@ class TableWalk {
   rocksdb::ReadOptions options_;
   std::unique_ptr<rocksdb::Iterator> at_;
   std::optional<Bytes> last_;  // the last key that was read
+  bool ended_ = false;
   std::vector<TableDamage> damages_;
 };
 
 }  // namespace
+
+std::string why_unopenable(FileSystem& files, const rocksdb::Options& options,
+                           const std::string& path) {
+  std::uint64_t footer_offset = 0;
+  const Result<std::string> fault = read_footer_fault(files, path, footer_offset);
+  if (!fault) return fault.error().message;
+  if (!fault->empty()) return "the footer " + *fault;
+  rocksdb::SstFileReader reader(options);
+  const rocksdb::Status opened = reader.Open(path);
+  return opened.ok() ? std::string() : opened.ToString();
+}
 
 std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& options,
                                      const std::string& path, const EachCell& each) {
@@ -139,7 +154,9 @@ std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& 
   rocksdb::SstFileReader reader(options);
   const rocksdb::Status opened = reader.Open(path);
   if (!opened.ok()) return whole(opened.ToString(), offset_in(opened.ToString()));
-  std::vector<TableDamage> damages = TableWalk(reader, each).walk();
+  TableWalk walk(reader, each);
+  std::vector<TableDamage> damages = walk.walk();
+  if (walk.ended()) return damages;
   // Blocks that say something of the file itself; where cells are damaged it stops at those.
   rocksdb::ReadOptions all;
   all.fill_cache = false;

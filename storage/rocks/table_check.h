@@ -31,13 +31,17 @@ struct TableDamage {
   std::optional<Keys> keys;  // nothing = every key can be read
 };
 
-// Called with what can be read, in order; may note damage of its own. Views end with the call.
-using EachCell = std::function<void(BytesView key, BytesView value)>;
+// Called with what can be read, in order; views end with the call. False: no more is to be read.
+using EachCell = std::function<bool(BytesView key, BytesView value)>;
 
 // What is wrong with the file. It may be open in a database; `options` are that one's, with the
 // environment that the file is read through.
 [[nodiscard]] std::vector<TableDamage> check_table(FileSystem& files,
                                                    const rocksdb::Options& options,
                                                    const std::string& path, const EachCell& each);
+
+// Why nothing of the file can be read; empty where its blocks can be looked for.
+[[nodiscard]] std::string why_unopenable(FileSystem& files, const rocksdb::Options& options,
+                                         const std::string& path);
 
 }  // namespace halite::storage::rocks

@@ -3,23 +3,50 @@
 //
 // Parameters  none
 // Answer      204 when it is done, which may take minutes
-// Errors      404 another page, or none; 503 with the reason while it cannot be done
+//
+// POST /api/admin/check: reads all stored files and checks them. POST /api/admin/backup: keeps a
+// backup in engine.backup_dir.
+//
+// Answer      202 as soon as it has begun, with what GET answers: 200 {"running":..,..}
+// Errors      409 it is under way
+//
+// Errors      404 another page, or none; 501 it is not to be had here; 503 with the reason while it
+//             cannot be done
 #include "storage/point_store.h"
+#include "web/api_method.h"
 #include "web/handlers/handlers.h"
 
 namespace halite::web {
+namespace {
+
+boost::asio::awaitable<Response> settle_store(Call& call, bool seal) {
+  if (call.request.method != "POST") co_return method_not_allowed(call);
+  storage::PointStore& store = call.services.store;
+  Task<void> work = seal ? store.seal() : store.flush();
+  const Result<void> done = co_await std::move(work);
+  if (!done) co_return error_response(call, done.error());
+  co_return json_response(204, "");
+}
+
+Response serve_job(Call& call, std::string_view name) {
+  const auto job = call.services.jobs.find(name);
+  if (job == call.services.jobs.end()) {
+    return error_response(call, 501, "Nothing is kept in files here");
+  }
+  if (call.request.method == "GET") return json_response(200, job->second.state());
+  const Result<void> started = job->second.start();
+  if (!started) return error_response(call, started.error());
+  return json_response(202, job->second.state());
+}
+
+}  // namespace
 
 boost::asio::awaitable<Response> handle_admin(Call& call) {
   const std::string_view what =
       call.target.rest.size() == 1 ? std::string_view(call.target.rest[0]) : std::string_view();
-  if (what != "flush" && what != "seal") {
-    co_return error_response(call, 404, "only /api/admin/flush and /api/admin/seal are here");
-  }
-  storage::PointStore& store = call.services.store;
-  Task<void> work = what == "flush" ? store.flush() : store.seal();
-  const Result<void> done = co_await std::move(work);
-  if (!done) co_return error_response(call, done.error());
-  co_return json_response(204, "");
+  if (what == "flush" || what == "seal") co_return co_await settle_store(call, what == "seal");
+  if (what == "check" || what == "backup") co_return serve_job(call, what);
+  co_return error_response(call, 404, "only /api/admin/flush, seal, check and backup are here");
 }
 
 }  // namespace halite::web

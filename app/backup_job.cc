@@ -1,0 +1,116 @@
+#include "app/backup_job.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "common/log.h"
+#include "storage/files/posix_files.h"
+#include "storage/files/remove_tree.h"
+
+namespace halite::app {
+namespace {
+
+using storage::backup::Outcome;
+using storage::backup::Progress;
+
+constexpr double kMiB = 1 << 20;
+
+void tell(const Result<Outcome>& outcome) {
+  if (!outcome) {
+    log::error("no backup was made: {}", outcome.error().message);
+    return;
+  }
+  log::info("the backup {} has {} files of {:.1f} MiB, {:.1f} MiB of them new", outcome->backup,
+            outcome->files, static_cast<double>(outcome->bytes) / kMiB,
+            static_cast<double>(outcome->bytes_copied) / kMiB);
+  for (const std::string& what : outcome->damaged) {
+    log::error("found damaged by the backup: {}", what);
+  }
+}
+
+}  // namespace
+
+BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock)
+    : data_dir_(std::filesystem::absolute(options.data_dir).lexically_normal().string()),
+      backup_dir_(options.care.backup_dir),
+      files_(options.ground.files != nullptr ? options.ground.files : storage::posix_files()),
+      stores_(stores),
+      clock_(clock) {}
+
+BackupJob::~BackupJob() = default;
+
+Result<void> BackupJob::begin() {
+  if (backup_dir_.empty()) {
+    return fail(Errc::kUnsupported, "engine.backup_dir does not say where backups go");
+  }
+  const std::lock_guard lock(mutex_);
+  if (running_) return fail(Errc::kConflict, "a backup is being made");
+  running_ = true;
+  began_ms_ = clock_.now_ms();
+  ended_ms_ = 0;
+  progress_ = {};
+  if (thread_.joinable()) thread_.join();  // it has ended
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  return {};
+}
+
+void BackupJob::run(const std::stop_token& stop) {
+  Result<Outcome> outcome = make(stop);
+  tell(outcome);
+  const std::lock_guard lock(mutex_);
+  outcome_ = std::move(outcome);
+  ended_ms_ = clock_.now_ms();
+  running_ = false;
+}
+
+Result<Outcome> BackupJob::make(const std::stop_token& stop) {
+  const std::string snapshot = data_dir_ + "/snapshot";
+  const TimestampMs began = clock_.now_ms();
+  TRY_VOID(remove_tree(*files_, snapshot));  // of one that did not end
+  const Result<void> taken = stores_.snapshot(snapshot);
+  Result<Outcome> made = fail(Errc::kInternal, "not made");
+  if (taken) {
+    const storage::backup::Work work{.files = files_,
+                                     .progress =
+                                         [this](const Progress& progress) {
+                                           const std::lock_guard lock(mutex_);
+                                           progress_ = progress;
+                                         },
+                                     .ended = [&stop] { return stop.stop_requested(); }};
+    made = storage::backup::make_backup(work, snapshot, backup_dir_, began);
+  } else {
+    made = std::unexpected(taken.error());
+  }
+  const Result<void> removed = remove_tree(*files_, snapshot);
+  if (!removed) log::warn("{} stays until the next backup: {}", snapshot, removed.error().message);
+  return made;
+}
+
+std::string BackupJob::state_json() const {
+  const std::lock_guard lock(mutex_);
+  boost::json::object object;
+  object["running"] = running_;
+  object["began_ms"] = began_ms_;
+  object["ended_ms"] = ended_ms_;
+  object["bytes_done"] = progress_.bytes_done;
+  object["bytes_total"] = progress_.bytes_total;
+  if (!running_ && outcome_) {
+    if (*outcome_) {
+      const Outcome& outcome = **outcome_;
+      object["backup"] = outcome.backup;
+      object["files"] = outcome.files;
+      object["bytes"] = outcome.bytes;
+      object["bytes_copied"] = outcome.bytes_copied;
+      boost::json::array& damaged = object["damaged"].emplace_array();
+      for (const std::string& what : outcome.damaged) damaged.emplace_back(what);
+    } else {
+      object["error"] = outcome_->error().message;
+    }
+  }
+  return boost::json::serialize(object);
+}
+
+}  // namespace halite::app

@@ -1,0 +1,151 @@
+#include "app/backup_tool.h"
+
+#include <system_error>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "app/compare/http_ask.h"
+#include "app/data_dir.h"
+#include "common/run_here.h"
+#include "storage/backup/backup.h"
+#include "storage/files/posix_files.h"
+
+namespace halite::app {
+namespace {
+
+using storage::backup::Outcome;
+using storage::backup::Progress;
+
+constexpr std::chrono::seconds kBetweenLines(2);
+constexpr double kMiB = 1 << 20;
+
+storage::backup::Work work_of(const Options& options, const Print& err) {
+  storage::backup::Work work;
+  work.files = options.ground.files != nullptr ? options.ground.files : storage::posix_files();
+  work.progress = [&err,
+                   last = std::chrono::steady_clock::now()](const Progress& progress) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < kBetweenLines) return;
+    last = now;
+    err(fmt::format("{} of {} MiB", progress.bytes_done >> 20, progress.bytes_total >> 20));
+  };
+  return work;
+}
+
+BackupVerdict tell(const Result<Outcome>& outcome, std::string_view done, const Print& out,
+                   const Print& err) {
+  if (!outcome) {
+    err(outcome.error().message);
+    return BackupVerdict::kNotDone;
+  }
+  for (const std::string& what : outcome->damaged) out("damaged: " + what);
+  out(fmt::format("{} {}: {} files, {:.1f} MiB, {:.1f} MiB copied", done, outcome->backup,
+                  outcome->files, static_cast<double>(outcome->bytes) / kMiB,
+                  static_cast<double>(outcome->bytes_copied) / kMiB));
+  return outcome->damaged.empty() ? BackupVerdict::kDone : BackupVerdict::kDamaged;
+}
+
+std::string plain(const std::string& path) {
+  const std::filesystem::path normal =
+      std::filesystem::absolute(path).lexically_normal() / std::filesystem::path();
+  return normal.parent_path().string();
+}
+
+Result<Outcome> backup_locked(const Options& options, const std::string& to, const Print& err) {
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(options.data_dir, unknown)) {
+    return fail(Errc::kNotFound, fmt::format("there is no directory {}", options.data_dir));
+  }
+  TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
+  return storage::backup::make_backup(work_of(options, err), plain(options.data_dir), plain(to),
+                                      SystemClock().now_ms());
+}
+
+// The state of the server's backup.
+Result<boost::json::object> ask_server(const ServerUrl& server, bool begin) {
+  Asked asked;
+  asked.target = "/api/admin/backup";
+  if (begin) asked.body = "{}";  // a POST
+  TRY(const HttpReply reply, run_here(ask_http(server, asked, HttpLimits())));
+  boost::system::error_code error;
+  const boost::json::value value = boost::json::parse(reply.body, error);
+  if (reply.status / 100 != 2 || error || !value.is_object()) {
+    return fail(Errc::kUnavailable, fmt::format("{} {}", reply.status, reply.body));
+  }
+  return value.get_object();
+}
+
+std::uint64_t number(const boost::json::object& object, std::string_view name) {
+  const boost::json::value* const value = object.if_contains(name);
+  boost::system::error_code error;
+  const auto number = value != nullptr ? value->to_number<std::uint64_t>(error) : std::uint64_t{0};
+  return error ? 0 : number;
+}
+
+Result<Outcome> outcome_of(const boost::json::object& state) {
+  if (const boost::json::value* const error = state.if_contains("error")) {
+    return fail(Errc::kUnavailable, "the server made none: " + boost::json::serialize(*error));
+  }
+  const boost::json::value* const backup = state.if_contains("backup");
+  if (backup == nullptr || !backup->is_string()) {
+    return fail(Errc::kUnavailable, "the server does not say how it ended");
+  }
+  Outcome outcome{.backup = std::string(backup->get_string()),
+                  .files = number(state, "files"),
+                  .bytes = number(state, "bytes"),
+                  .bytes_copied = number(state, "bytes_copied"),
+                  .damaged = {}};
+  const boost::json::value* const damaged = state.if_contains("damaged");
+  if (damaged != nullptr && damaged->is_array()) {
+    for (const boost::json::value& what : damaged->get_array()) {
+      if (what.is_string()) outcome.damaged.emplace_back(what.get_string());
+    }
+  }
+  return outcome;
+}
+
+Result<Outcome> wait_for_server(const ServerUrl& server, const Print& err) {
+  TRY(boost::json::object state, ask_server(server, true));
+  for (int looks = 1;; ++looks) {
+    const boost::json::value* const running = state.if_contains("running");
+    if (running == nullptr || !running->is_bool() || !running->get_bool()) return outcome_of(state);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    TRY(state, ask_server(server, false));
+    if (looks % 2 == 0) {
+      err(fmt::format("{} of {} MiB", number(state, "bytes_done") >> 20,
+                      number(state, "bytes_total") >> 20));
+    }
+  }
+}
+
+}  // namespace
+
+BackupVerdict backup_data_dir(const Options& options, const std::string& to, const Print& out,
+                              const Print& err) {
+  return tell(backup_locked(options, to, err), "kept as", out, err);
+}
+
+BackupVerdict backup_server(const std::string& url, const Print& out, const Print& err) {
+  const Result<ServerUrl> server = parse_server_url(url);
+  if (!server) {
+    err(server.error().message);
+    return BackupVerdict::kNotDone;
+  }
+  return tell(wait_for_server(*server, err), "kept as", out, err);
+}
+
+BackupVerdict restore_data_dir(const Options& options, const RestoreFlags& flags, const Print& out,
+                               const Print& err) {
+  const Result<Outcome> restored = storage::backup::restore(
+      work_of(options, err), plain(flags.from), flags.backup, plain(flags.data_dir));
+  return tell(restored, "restored", out, err);
+}
+
+}  // namespace halite::app

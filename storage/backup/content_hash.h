@@ -1,0 +1,26 @@
+// XXH3-128 of bytes, as 32 lower-case hexadecimal digits.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/bytes.h"
+
+namespace halite::storage::backup {
+
+// Of what comes in pieces. For one thread at a time.
+class ContentHash {
+ public:
+  ContentHash();
+  ~ContentHash();
+  void add(BytesView bytes);
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
+
+[[nodiscard]] std::string hash_of(BytesView bytes);
+
+}  // namespace halite::storage::backup

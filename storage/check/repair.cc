@@ -1,0 +1,187 @@
+#include "storage/check/repair.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <prometheus/registry.h>
+#include <rocksdb/env.h>
+
+#include "common/clock.h"
+#include "common/run_here.h"
+#include "storage/engine/chunk_db.h"
+#include "storage/engine/parts.h"
+#include "storage/files/fused_files.h"
+#include "storage/rocks/file_system.h"
+#include "storage/rocks/forget_table.h"
+#include "storage/rocks/manifest_tail.h"
+#include "storage/rocks/table_check.h"
+#include "storage/rocks/wal_check.h"
+#include "storage/rocks_store.h"
+
+namespace halite::storage::check {
+namespace {
+
+constexpr std::uint64_t kLogBytesMax = std::uint64_t{4} << 30;
+
+class Repair {
+ public:
+  Repair(const CheckOptions& options, std::string aside)
+      : options_(options),
+        files_(*options.files),
+        aside_(std::move(aside)),
+        chunks_dir_(options.engine_dir + "/chunks"),
+        env_(rocksdb::NewCompositeEnv(
+            rocks::make_file_system(options.files, std::make_shared<Fuse>()))) {}
+
+  Result<Repaired> run() {
+    TRY(done_.before, check_stored(options_));
+    if (done_.before.findings.empty()) return std::move(done_);
+    for (const std::string& dir : {options_.rocks_dir, chunks_dir_}) {
+      TRY(const FileKind kind, files_.kind(dir));
+      if (kind == FileKind::kDirectory) TRY_VOID(repair_database(dir));
+    }
+    TRY_VOID(set_missed_end_aside());
+    return std::move(done_);
+  }
+
+ private:
+  Result<void> repair_database(const std::string& dir) {
+    TRY(const rocks::ManifestLook look, rocks::look_at_manifest(files_, dir));
+    if (look.manifest.empty() || (look.bad_offset && !look.torn)) {
+      done_.left.push_back(
+          fmt::format("{}: without its manifest nobody knows which tables count: restore the whole "
+                      "data directory from a copy",
+                      dir));
+      return {};
+    }
+    if (look.bad_offset) {
+      done_.left.push_back(look.manifest +
+                           ": the next start cuts its end off, or says what relied on it");
+      return {};
+    }
+    if (dir == options_.rocks_dir) TRY_VOID(cut_logs(dir));
+    TRY(const std::vector<rocks::LiveFile> tables, tables_of(dir));
+    for (const rocks::LiveFile& table : tables) TRY_VOID(repair_table(dir, table));
+    return {};
+  }
+
+  Result<std::vector<rocks::LiveFile>> tables_of(const std::string& dir) {
+    if (dir == chunks_dir_) {
+      engine::ChunkDbOptions chunks;
+      chunks.dir = dir;
+      chunks.files = options_.files;
+      chunks.read_only = true;
+      TRY(const std::unique_ptr<engine::ChunkDb> opened, engine::ChunkDb::open(chunks));
+      std::vector<rocks::LiveFile> tables = opened->live_files();
+      TRY_VOID(opened->close());
+      return tables;
+    }
+    RocksOptions rocks;
+    rocks.dir = dir;
+    rocks.files = options_.files;
+    rocks.read_only = true;
+    prometheus::Registry registry;
+    const SystemClock clock;
+    TRY(const std::unique_ptr<RocksStore> store, RocksStore::open(rocks, clock, registry));
+    std::vector<rocks::LiveFile> tables = store->live_files();
+    TRY_VOID(run_here(store->close()));
+    return tables;
+  }
+
+  // Why nothing of the table can be read; empty where something can.
+  Result<std::string> why_unreadable(const rocks::LiveFile& table) {
+    TRY(const FileKind kind, files_.kind(table.path));
+    if (kind != FileKind::kFile) return std::string("is missing");
+    TRY(const std::uint64_t bytes, files_.size(table.path));
+    if (bytes != table.bytes) return fmt::format("has {} bytes of {}", bytes, table.bytes);
+    rocksdb::Options options;
+    options.env = env_.get();
+    return rocks::why_unopenable(files_, options, table.path);
+  }
+
+  Result<void> repair_table(const std::string& dir, const rocks::LiveFile& table) {
+    TRY(const std::string why, why_unreadable(table));
+    if (why.empty()) return {};
+    TRY_VOID(rocks::forget_table(env_.get(), dir, name_of(table.path)));
+    TRY(const FileKind kind, files_.kind(table.path));
+    if (kind == FileKind::kFile) TRY_VOID(move_aside(table.path, dir));
+    done_.set_aside.push_back(fmt::format("{} ({}): {}", table.path, table.family, why));
+    if (dir == options_.rocks_dir) {
+      done_.left.push_back(
+          "names are lost: if the server says so when it starts, engine.accept_lost_names lets it "
+          "go on without those series");
+    }
+    return {};
+  }
+
+  Result<std::string> place_for(const std::string& dir, const std::string& name) {
+    const std::string to = fmt::format("{}/{}", aside_, name_of(dir));
+    TRY_VOID(make_dirs(files_, to));
+    return to + "/" + name;
+  }
+
+  Result<void> move_aside(const std::string& path, const std::string& dir) {
+    TRY(const std::string to, place_for(dir, name_of(path)));
+    TRY_VOID(files_.rename(path, to));
+    TRY_VOID(files_.sync_dir(dir_of(to)));
+    return files_.sync_dir(dir_of(path));
+  }
+
+  // What follows the damaged record may build on it, and cannot be had.
+  Result<void> cut_logs(const std::string& dir) {
+    const auto every = []() -> Result<std::uint64_t> { return 0; };
+    TRY(const auto troubles, rocks::find_log_troubles(files_, dir, every));
+    for (const rocks::LogTrouble& trouble : troubles) {
+      if (!trouble.damaged) continue;  // the next start cuts it off by itself
+      TRY(const Bytes bytes, read_whole(files_, trouble.path, kLogBytesMax));
+      TRY(const std::string to, place_for(dir, name_of(trouble.path)));
+      TRY_VOID(write_whole(files_, to, bytes));
+      TRY(const std::unique_ptr<File> file, files_.open(trouble.path, OpenFile::kWrite));
+      TRY_VOID(file->truncate(*trouble.scan.bad_offset));
+      TRY_VOID(file->sync());
+      done_.set_aside.push_back(
+          fmt::format("{}: all from byte {} on", trouble.path, *trouble.scan.bad_offset));
+    }
+    return {};
+  }
+
+  // What a start has cut off the chunks' manifest, and refuses to go on without.
+  Result<void> set_missed_end_aside() {
+    TRY(const std::vector<std::string> kept, rocks::list_aside(files_, chunks_dir_));
+    if (kept.empty()) return {};
+    engine::ChunkDbOptions chunks;
+    chunks.dir = chunks_dir_;
+    chunks.files = options_.files;
+    chunks.read_only = true;
+    TRY(const std::unique_ptr<engine::ChunkDb> opened, engine::ChunkDb::open(chunks));
+    const engine::EngineDirs dirs{.files = options_.files,
+                                  .engine = options_.engine_dir,
+                                  .chunks = chunks_dir_,
+                                  .log = options_.engine_dir + "/log"};
+    const Result<void> missed = engine::check_kept(files_, dirs, opened->mark().log_position);
+    TRY_VOID(opened->close());
+    if (missed) return {};  // a start removes it
+    for (const std::string& path : kept) {
+      TRY_VOID(move_aside(path, chunks_dir_));
+      done_.set_aside.push_back(fmt::format("{}: {}", path, missed.error().message));
+    }
+    return {};
+  }
+
+  const CheckOptions& options_;
+  FileSystem& files_;
+  const std::string aside_;
+  const std::string chunks_dir_;
+  const std::unique_ptr<rocksdb::Env> env_;
+  Repaired done_;
+};
+
+}  // namespace
+
+Result<Repaired> repair_stored(const CheckOptions& options, const std::string& aside) {
+  return Repair(options, aside).run();
+}
+
+}  // namespace halite::storage::check
