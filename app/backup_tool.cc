@@ -132,8 +132,9 @@ BackupVerdict backup_data_dir(const Options& options, const std::string& to, con
   return tell(backup_locked(options, to, err), "kept as", out, err);
 }
 
-BackupVerdict backup_server(const std::string& url, const Print& out, const Print& err) {
-  const Result<ServerUrl> server = parse_server_url(url);
+BackupVerdict backup_server(const std::string& url, const std::string& token_file, const Print& out,
+                            const Print& err) {
+  const Result<ServerUrl> server = server_with_token(url, token_file);
   if (!server) {
     err(server.error().message);
     return BackupVerdict::kNotDone;

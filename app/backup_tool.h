@@ -20,9 +20,10 @@ enum class BackupVerdict : std::uint8_t {
 [[nodiscard]] BackupVerdict backup_data_dir(const Options& options, const std::string& to,
                                             const Print& out, const Print& err);
 
-// Asks a server to keep a backup where its settings say, and waits for it.
-[[nodiscard]] BackupVerdict backup_server(const std::string& url, const Print& out,
-                                          const Print& err);
+// Asks a server to keep a backup where its settings say, and waits for it. The file has a token of
+// an administrator; empty = none is sent.
+[[nodiscard]] BackupVerdict backup_server(const std::string& url, const std::string& token_file,
+                                          const Print& out, const Print& err);
 
 struct RestoreFlags {
   std::string from;      // a directory of backups

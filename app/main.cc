@@ -168,6 +168,7 @@ int run_repair(const CLI::App& repair, const ServeFlags& flags) {
 struct BackupFlags {
   std::string to;
   std::string url;
+  std::string token_file;
 };
 
 void declare_backup(CLI::App& backup, ServeFlags& flags, BackupFlags& backing) {
@@ -176,6 +177,8 @@ void declare_backup(CLI::App& backup, ServeFlags& flags, BackupFlags& backing) {
   backup.add_option("--url", backing.url,
                     "http://HOST:PORT of a server that runs: it keeps a backup in its "
                     "engine.backup_dir");
+  backup.add_option("--token-file", backing.token_file,
+                    "A file with a token of an administrator, with --url");
   backup.footer("Exit status: 0 kept, 1 kept and something is damaged, 2 not kept.");
 }
 
@@ -185,7 +188,8 @@ int run_backup(const CLI::App& backup, const ServeFlags& flags, const BackupFlag
     return kUsage;
   }
   if (!backing.url.empty()) {
-    return static_cast<int>(halite::app::backup_server(backing.url, print_out, print_err));
+    return static_cast<int>(
+        halite::app::backup_server(backing.url, backing.token_file, print_out, print_err));
   }
   Options options;
   if (!read_offline(backup, flags, options)) return kUsage;
@@ -225,6 +229,8 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
 void declare_compare(CLI::App& compare, halite::app::CompareOptions& options) {
   compare.add_option("--opentsdb", options.opentsdb, "http://HOST:PORT of the one")->required();
   compare.add_option("--halite", options.halite, "http://HOST:PORT of the other")->required();
+  compare.add_option("--token-file", options.token_file,
+                     "A file with a token that may read from the other");
   compare
       .add_option("--queries", options.queries,
                   "A file, - is standard input: a query a line, as a URI or a JSON body, or an "

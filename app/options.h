@@ -64,7 +64,7 @@ struct HBaseSettings {
 // What a server does for what it has stored.
 struct CareOptions {
   storage::check::ScrubOptions scrub;  // engine.scrub_interval_ms, engine.scrub_bytes_per_s
-  std::string backup_dir;  // engine.backup_dir: where POST /api/admin/backup writes; empty = nowhere
+  std::string backup_dir;  // engine.backup_dir: for backups of a running server; empty = none
 };
 
 // What a server stands on. No settings: tests put a disk and a clock of their own underneath.

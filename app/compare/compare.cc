@@ -171,7 +171,7 @@ Result<AskedFile> read_queries(const CompareOptions& options, const Print& err) 
 CompareVerdict compare(const CompareOptions& options, const Clock& clock, const Print& out,
                        const Print& err) {
   const auto opentsdb = parse_server_url(options.opentsdb);
-  const auto halite = parse_server_url(options.halite);
+  const auto halite = server_with_token(options.halite, options.token_file);
   for (const auto* url : {&opentsdb, &halite}) {
     if (*url) continue;
     err(url->error().message);

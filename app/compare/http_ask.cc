@@ -1,6 +1,7 @@
 #include "app/compare/http_ask.h"
 
 #include <chrono>
+#include <fstream>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
@@ -46,6 +47,9 @@ http::request<http::string_body> request_for(const ServerUrl& server, Asked aske
   request.target(server.prefix + asked.target);
   request.set(http::field::host, fmt::format("{}:{}", server.host, server.port));
   request.set(http::field::user_agent, "halite compare");
+  if (!server.token.empty()) {
+    request.set(http::field::authorization, fmt::format("Bearer {}", server.token));
+  }
   request.keep_alive(false);
   if (!asked.body.empty()) {
     request.set(http::field::content_type, "application/json");
@@ -82,6 +86,16 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
                       url.port.find_first_not_of("0123456789") == std::string::npos;
   if (!number || std::stoul(url.port) == 0 || std::stoul(url.port) > 65535) return bad("no port");
   return url;
+}
+
+Result<ServerUrl> server_with_token(std::string_view url, const std::string& token_file) {
+  TRY(ServerUrl server, parse_server_url(url));
+  if (token_file.empty()) return server;
+  std::ifstream in(token_file);
+  if (!std::getline(in, server.token) || server.token.empty()) {
+    return fail(Errc::kNotFound, fmt::format("there is no token in {}", token_file));
+  }
+  return server;
 }
 
 Task<HttpReply> ask_http(ServerUrl server, Asked asked, HttpLimits limits) {

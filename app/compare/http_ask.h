@@ -15,9 +15,14 @@ struct ServerUrl {
   std::string host;
   std::string port;
   std::string prefix;  // before every path; empty, or begins with '/'
+  std::string token;   // that says who asks; empty = nobody
 };
 
 [[nodiscard]] Result<ServerUrl> parse_server_url(std::string_view text);
+
+// The token is the first line of `token_file`; empty = there is none. kNotFound: it cannot be read.
+[[nodiscard]] Result<ServerUrl> server_with_token(std::string_view url,
+                                                  const std::string& token_file);
 
 struct HttpLimits {
   std::uint32_t timeout_ms = 60'000;          // from the first look for its name to the last byte

@@ -85,6 +85,19 @@ class Accounts(Door):
         for secret in (agent, "geheim", basic.split()[1]):
             self.assertNotIn(secret, log)
 
+    def test_tools_bring_a_token(self):
+        agent, agent_table = self.token("agent", "write")
+        boss, boss_table = self.token("boss", "admin")
+        path = self.accounts(agent_table, boss_table)
+        server = self.server("--set", f"auth.file={path}",
+                             "--set", f"engine.backup_dir={self.scratch}/backups").start()
+        url = f"http://127.0.0.1:{server.port}"
+        for token, expected in ((None, 2), (agent, 2), (boss, 0)):
+            (self.scratch / "token").write_text(f"{token}\n")
+            flags = ("--token-file", "token") if token else ()
+            code, out, err = self.run_halite("backup", "--url", url, *flags)
+            self.assertEqual(code, expected, out + err)
+
     def test_a_changed_file_counts_without_a_restart(self):
         first, first_table = self.token("first", "read")
         second, second_table = self.token("second", "read")
