@@ -312,10 +312,12 @@ TEST(TelnetBatch, RefusedLinesAreCountedAndSampled) {
 }
 
 TEST(TelnetBatch, ARefusedLineIsSampledAsItWasSent) {
-  const std::string long_tag = "host=" + std::string(20'000, 'a') + "!";  // longer than a group's room
+  const std::string long_tag =
+      "host=" + std::string(20'000, 'a') + "!";  // longer than a group's room
   for (const std::string& line :
-       {std::string("put m 1500000000 1.50 host=a!"), std::string("put m 1500000000123 -7e2  host=a!"),
-        std::string("put m! 1 0001 host=a  dc=b"), "put m 1 2 " + long_tag}) {
+       {std::string("put m 1500000000 1.50 host=a!"),
+        std::string("put m 1500000000123 -7e2  host=a!"), std::string("put m! 1 0001 host=a  dc=b"),
+        "put m 1 2 " + long_tag}) {
     IngestOptions options;
     options.limits.refused_sample_bytes_max = 30'000;
     Session session(options);
