@@ -40,7 +40,13 @@ void append_answers(const std::vector<HeldAnswer>& held, const std::vector<Draft
 // Lines that are looked up together, so that their waits for memory overlap.
 struct LineGroup {
   struct Line {
-    SeriesKey key;  // into `bytes`, or into a line too long for it
+    // From the metric on, as it came: time and value lie between the two pieces.
+    [[nodiscard]] std::string_view text() const {
+      const char* const end = key.tags.data() + key.tags.size();
+      return {key.metric.data(), static_cast<std::size_t>(end - key.metric.data())};
+    }
+
+    SeriesKey key;  // pieces of one text, in `bytes` or in a line too long for it
     std::uint64_t hash;
     PointBits point;
     std::uint32_t origin;
@@ -49,11 +55,11 @@ struct LineGroup {
   [[nodiscard]] bool full() const { return count == lines.size(); }
   [[nodiscard]] bool has_room(std::size_t size) const { return size <= bytes.size() - used; }
 
-  std::string_view keep(std::string_view text) {
+  const char* keep(std::string_view text) {
     char* const place = bytes.data() + used;
     std::memcpy(place, text.data(), text.size());
     used += text.size();
-    return {place, text.size()};
+    return place;
   }
   void clear() {
     count = 0;
@@ -145,13 +151,16 @@ TelnetBatch::Usual Round::add_usual(std::string_view text, std::size_t line_byte
 }
 
 void Round::add_usual(const PutPieces& pieces, std::string& replies) {
-  const std::size_t size = pieces.metric.size() + pieces.tags.size();
+  const char* text = pieces.metric.data();
+  const auto tags_at = static_cast<std::size_t>(pieces.tags.data() - text);
+  const std::size_t size = tags_at + pieces.tags.size();
   if (!group_.has_room(size)) settle(replies);
   const bool copied = group_.has_room(size);
+  if (copied) text = group_.keep({text, size});
   LineGroup::Line& line = group_.lines[group_.count++];
   line.key = {.grammar = KeyGrammar::kPutLine,
-              .metric = copied ? group_.keep(pieces.metric) : pieces.metric,
-              .tags = copied ? group_.keep(pieces.tags) : pieces.tags};
+              .metric = {text, pieces.metric.size()},
+              .tags = {text + tags_at, pieces.tags.size()}};
   line.hash = core_.cache.hash(line.key);
   line.point = {.time = pieces.time, .value = pieces.value, .flags = pieces.flags};
   line.origin = lines_;
@@ -184,9 +193,7 @@ void Round::add_missing(const LineGroup::Line& line, std::string& replies) {
   if (series) {
     draft_.add_waiting(line.key, line.hash, *std::move(series), line.point, line.origin);
   } else {
-    refuse(line.origin, series.error(),
-           fmt::format("put {} {} .. {}", line.key.metric, line.point.time, line.key.tags),
-           replies);
+    refuse(line.origin, series.error(), fmt::format("put {}", line.text()), replies);
   }
 }
 

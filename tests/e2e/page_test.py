@@ -125,6 +125,14 @@ class ExploreTest(PageCase):
                 self.assertEqual(status, 200)
                 self.assertEqual(len(json.loads(body)), len(HOSTS))
 
+    def test_an_address_without_a_metric_has_a_field_for_one(self):
+        for address in ("#x", "#metrics", "#start=2h-ago"):
+            self.open(address)
+            self.browser.wait("the hint", lambda: "into query A" in self.browser.text(".notice-empty"))
+            self.assertEqual(self.browser.count(".metric input"), 1)
+        self.browser.type(".metric input", "cpu.u")
+        self.browser.wait("the completion", lambda: self.browser.text(".metric .option-name") == "sys.cpu.user")
+
     def test_errors_are_readable_and_leave_a_way_out(self):
         self.expected_errors = ["400 (Bad Request)", "api/series/tags?metric=no.such.metric"]
         self.open_cpu()

@@ -52,6 +52,22 @@ class PagesTest(PageCase):
         self.expected_errors = ["no.such.metric"]
         self.browser.wait("the error", lambda: "no.such.metric" in self.browser.text(".metric-details .warning"))
 
+    def test_few_points_are_seen(self):
+        for points, dots in ((1, 1), (2, 2)):
+            metric = f"few.points.{points}"
+            self.server.put([{"metric": metric, "timestamp": int(time.time()) - 600 * i - 5, "value": 42,
+                              "tags": {"host": "a"}} for i in range(points)])
+            self.go(f"metrics/{metric}")
+            self.browser.wait("the dots", lambda n=dots: self.browser.run(
+                "return document.querySelector('.preview .spark-dots')?.getAttribute('d')"
+                ".split('M').length - 1") == n)
+            self.shot(f"few-points-{points}")
+            self.open(f"#start=1h-ago&m=sum:{metric}")
+            self.wait_series(1)
+            drawn = self.picture()
+            self.browser.click(".legend-table tbody tr:first-child .series-name")
+            self.assertGreater(self.different_pixels(drawn, self.picture()), 10, metric)
+
     def test_fifty_thousand_metrics_are_no_burden(self):
         points = [{"metric": f"many.{i % 250:03}.m{i:05}", "timestamp": self.end, "value": 1, "tags": {"host": "a"}}
                   for i in range(50_000)]
@@ -74,9 +90,10 @@ class PagesTest(PageCase):
         self.browser.wait("a rate", lambda: self.browser.text(".big b") != "–")
         self.browser.wait("the refused", lambda: "12x" in self.browser.text(".refused"))
         self.assertIn("value that is no number", self.browser.text(".refused"))
-        self.assertIn("<img/src=x/onerror=hacked()>", self.browser.text(".refused"))
+        self.assertIn(f"put <img/src=x/onerror=hacked()> {now} 1 host=a", self.browser.text(".refused"))
         self.assertEqual(self.browser.count("img"), 0)
         self.assertIn("engine", self.browser.text(".status-head"))
+        self.assertIn("since the start: ", self.browser.text(".ingest"))  # beside a rate
         stages = self.browser.text(".stages")
         for stage in ("Log", "Head", "Chunks", "Names"):
             self.assertIn(stage, stages)

@@ -308,7 +308,24 @@ TEST(TelnetBatch, RefusedLinesAreCountedAndSampled) {
   EXPECT_EQ(samples[0].reason, RefusalReason::kInvalidValue);
   EXPECT_EQ(samples[0].error, "Invalid character 'y...");
   EXPECT_EQ(samples[0].time, 1'500'000'000'000);
-  EXPECT_EQ(samples[1].point, "put m 1000 .. host=a...");
+  EXPECT_EQ(samples[1].point, "put m 1 1 host=a!bcd...");
+}
+
+TEST(TelnetBatch, ARefusedLineIsSampledAsItWasSent) {
+  const std::string long_tag =
+      "host=" + std::string(20'000, 'a') + "!";  // longer than a group's room
+  for (const std::string& line :
+       {std::string("put m 1500000000 1.50 host=a!"),
+        std::string("put m 1500000000123 -7e2  host=a!"), std::string("put m! 1 0001 host=a  dc=b"),
+        "put m 1 2 " + long_tag}) {
+    IngestOptions options;
+    options.limits.refused_sample_bytes_max = 30'000;
+    Session session(options);
+    session.put({"put m 1 1 host=a", line, "put m 2 1 host=a"});
+    const auto samples = session.writer.refused_samples();
+    ASSERT_THAT(samples, SizeIs(1)) << line;
+    EXPECT_EQ(samples[0].point, line);
+  }
 }
 
 TEST(TelnetBatch, TwoBatchesShareTheCache) {

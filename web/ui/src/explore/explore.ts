@@ -2,7 +2,7 @@
 // user wants, the URL remembers it, and every change asks the server anew.
 import type { Page } from "../app/page";
 import { h } from "../base/dom";
-import type { State } from "../question/state";
+import { newState, type State } from "../question/state";
 import { openingMetric, openingState } from "../question/opening";
 import { parseUrl, printUrl } from "../question/url";
 import { agoDuration, parseDuration, printDuration, resolveRange } from "../question/time_range";
@@ -101,7 +101,7 @@ export class Explore implements Page {
   private fromUrl(): void {
     const { state, errors } = parseUrl(location.hash);
     this.state = state;
-    if (this.state.queries.length === 0) this.state.queries = parseUrl("").state.queries;
+    if (this.state.queries.length === 0) this.state.queries = newState().queries;
     this.show();
     this.ask();
     this.result.setWarning(errors.length ? `Part of the link could not be read. ${errors.join("; ")}` : "");
@@ -134,7 +134,7 @@ export class Explore implements Page {
   private show(): void {
     const { queries } = this.state;
     this.bar.set(this.state);
-    this.form.set(queries.length ? queries : parseUrl("").state.queries);
+    this.form.set(queries.length ? queries : newState().queries);
     this.result.setState(this.state);
     const metrics = queries.map((query) => query.metric).filter(Boolean);
     document.title = metrics.length ? `${metrics.join(", ")} – Halite` : "Halite";
@@ -152,7 +152,7 @@ export class Explore implements Page {
     const asked = state.queries.some((query) => query.metric && !query.hidden);
     if (!asked) {
       this.asker.cancel();
-      this.result.showEmpty("No query yet", "Type the name of a metric on the left, or pick one from its list.");
+      this.result.showEmpty("No query yet", "Type the name of a metric into query A, or pick one from its list.");
       return;
     }
     const range = resolveRange(state.start, state.end, Date.now(), state.zone);

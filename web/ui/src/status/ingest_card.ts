@@ -46,8 +46,8 @@ export class IngestCard implements Part {
     if (rate !== null) this.points = [...this.points, [numbers.time, rate] as SparkPoint].slice(-kSparkMax);
     replace(this.now, h("b", { text: rateText(rate) }), " points a second");
     const ways = [...numbers.by(kPoints, "protocol")].sort((a, b) => b[1] - a[1]);
-    this.ways.textContent = ways.map(([name, n]) => `${name} ${compact(n)}`).join(" · ");
-    this.ways.title = "Points taken since the start, by the way they came";
+    this.ways.textContent = `since the start: ${ways.map(([name, n]) => `${name} ${compact(n)}`).join(" · ")}`;
+    this.ways.title = "Points taken, by the way they came";
     replace(this.line, spark(this.points, "Points a second over the last minutes"));
     this.showRefused(numbers, samples);
   }
@@ -62,7 +62,7 @@ export class IngestCard implements Part {
     const open = this.refused.querySelector("details")?.open ?? true;
     const details = h("details", {}, h("summary", { text: `The last ${Math.min(samples.length, kSamplesMax)} refused points` }), samplesTable(samples));
     details.open = open;
-    replace(this.refused, h("h3", { text: "Refused" }), table("Refused points by reason", [{ text: "Reason" }, { text: "Points", number: true }], rows), samples.length ? details : null);
+    replace(this.refused, h("h3", { text: "Refused" }), table("Refused points by reason", [{ text: "Reason" }, { text: "Since the start", number: true }], rows), samples.length ? details : null);
   }
 }
 

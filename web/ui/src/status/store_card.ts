@@ -28,6 +28,8 @@ function stage(title: string, about: string, list: Fact[]): HTMLElement {
   return h("div", { class: "stage" }, h("h3", { text: title, title: about }), facts(list));
 }
 
+const kSoFar = "Since the start";
+
 function perSecond(rate: number | null): string {
   return rate === null ? "–" : `${compact(Number(rate.toPrecision(3)), 3)}/s`;
 }
@@ -37,7 +39,7 @@ function bytesPerSecond(rate: number | null): string {
 }
 
 function failures(name: string, n: number): Fact {
-  return { name, value: n === 0 ? "none" : compact(n), bad: n > 0 };
+  return { name, value: n === 0 ? "none" : compact(n), bad: n > 0, title: kSoFar };
 }
 
 function logFacts(n: Numbers, before: Numbers | null): Fact[] {
@@ -55,8 +57,8 @@ function headFacts(n: Numbers, before: Numbers | null): Fact[] {
   return [
     { name: "In memory", value: `${compact(n.sum("engine.head_points"))} points, ${bytes(n.sum("engine.head_bytes"))}` },
     { name: "Taken", value: perSecond(n.rate(before, "engine.points_total")) },
-    { name: "Flushes", value: compact(n.sum("engine.flushes_total")), title: "Times that the head went to disk" },
-    { name: "Flushed", value: `${compact(n.sum("engine.flushed_points_total"))} points` },
+    { name: "Flushes so far", value: compact(n.sum("engine.flushes_total")), title: "Times that the head went to disk since the start" },
+    { name: "Flushed so far", value: `${compact(n.sum("engine.flushed_points_total"))} points`, title: kSoFar },
     failures("Failed flushes", n.sum("engine.failed_flushes_total")),
     { name: "Known series", value: `${compact(n.sum("engine.known_series"))}, ${bytes(n.sum("engine.known_series_bytes"))}` },
   ];
@@ -70,8 +72,8 @@ function chunkFacts(n: Numbers, cycles: Cycle[]): Fact[] {
   const list: Fact[] = [
     { name: "On disk", value: `${bytes(n.sum("engine.chunk_bytes"))} in ${count(n.sum("engine.chunk_files"), "file")}` },
     { name: "Slots", value: `${slots.length}, ${open} not sealed`, title: "Sealing packs a slot for good once it is over" },
-    { name: "Sealed", value: `${compact(n.sum("engine.sealed_points_total"))} points`, title: "Since the start" },
-    { name: "Expired slots", value: compact(n.sum("engine.expired_slots_total")), title: "Since the start" },
+    { name: "Sealed so far", value: `${compact(n.sum("engine.sealed_points_total"))} points`, title: kSoFar },
+    { name: "Expired so far", value: count(n.sum("engine.expired_slots_total"), "slot"), title: kSoFar },
     failures("Damaged places", n.sum("engine.damaged_places")),
   ];
   if (perPoint > 0 && perPoint < 16) list.splice(1, 0, { name: "A point", value: `${perPoint.toFixed(2)} bytes`, title: "Bytes on disk, of points flushed since the start" });
@@ -86,7 +88,7 @@ function hbaseFacts(n: Numbers, before: Numbers | null): Fact[] {
     { name: "Waiting", value: compact(n.sum("hbase.waiting_requests")) },
     { name: "Under way", value: bytes(n.sum("hbase.under_way_bytes")) },
     { name: "Sent", value: bytesPerSecond(n.rate(before, "hbase.sent_bytes_total")) },
-    { name: "Retries", value: compact(n.sum("hbase.retries_total")) },
+    { name: "Retries so far", value: compact(n.sum("hbase.retries_total")), title: kSoFar },
     failures("Timeouts", n.sum("hbase.timeouts_total")),
     failures("Broken connections", n.sum("hbase.connections_broken_total")),
   ];
@@ -94,8 +96,8 @@ function hbaseFacts(n: Numbers, before: Numbers | null): Fact[] {
 
 function commitFacts(n: Numbers): Fact[] {
   return [
-    { name: "Commits", value: compact(n.sum("storage.commits_total")) },
-    { name: "Written", value: bytes(n.sum("storage.commit_bytes_total")) },
+    { name: "Commits so far", value: compact(n.sum("storage.commits_total")), title: kSoFar },
+    { name: "Written so far", value: bytes(n.sum("storage.commit_bytes_total")), title: kSoFar },
     { name: "Waiting", value: bytes(n.sum("storage.commit_queue_bytes")) },
     failures("Failed commits", n.sum("storage.commit_failures_total")),
   ];
