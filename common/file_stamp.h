@@ -11,7 +11,7 @@ namespace halite {
 // Two versions of a file differ in it, however quickly they follow each other, where the second was
 // put in the place of the first. All zero: there is no such file.
 struct FileStamp {
-  std::int64_t seconds = 0;
+  std::int64_t seconds = 0;  // when it changed last, its rights and its owner, too
   std::int64_t nanoseconds = 0;
   std::uint64_t inode = 0;
   std::int64_t bytes = 0;
@@ -20,7 +20,7 @@ struct FileStamp {
   [[nodiscard]] static FileStamp of(const std::string& path) {
     struct stat info = {};
     if (::stat(path.c_str(), &info) != 0) return {};
-    return {info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ino, info.st_size};
+    return {info.st_ctim.tv_sec, info.st_ctim.tv_nsec, info.st_ino, info.st_size};
   }
 };
 

@@ -16,7 +16,7 @@ namespace halite::web {
 
 // For endpoints that change something on a plain GET: the refusal, where that is not switched on,
 // or the caller may not change anything here.
-[[nodiscard]] std::optional<Response> refuse_write_by_get(const Call& call);
+[[nodiscard]] std::optional<Response> refuse_write_by_get(Call& call);
 
 // 405 "Method not allowed", naming the method.
 [[nodiscard]] Response method_not_allowed(const Call& call);

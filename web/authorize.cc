@@ -5,24 +5,17 @@
 #include <fmt/format.h>
 
 #include "common/log.h"
+#include "web/cors.h"
 
 namespace halite::web {
 namespace {
 
 constexpr std::string_view kChallenge = R"(Basic realm="halite", charset="UTF-8")";
-constexpr std::string_view kRetrySeconds = "60";
 
 Response challenge(const Call& call, std::string_view message, std::string_view details) {
   Response response = error_response(call, 401, message, details);
   response.headers.add("WWW-Authenticate", std::string(kChallenge));
   return response;
-}
-
-}  // namespace
-
-std::string_view address_of(std::string_view remote) {
-  if (remote.starts_with('/')) remote.remove_prefix(1);
-  return remote.substr(0, remote.rfind(':'));
 }
 
 std::optional<Response> refuse_without(const Call& call, Role role) {
@@ -36,14 +29,35 @@ std::optional<Response> refuse_without(const Call& call, Role role) {
                         fmt::format("{}, which {} has not", wanted, call.caller.name));
 }
 
+}  // namespace
+
+std::optional<Response> refuse_foreign(const Call& call) {
+  if (!foreign_origin(call)) return std::nullopt;
+  return error_response(call, 403, "A page of another origin changes nothing here",
+                        fmt::format("Its origin is {}; web.cors_domains may list it",
+                                    call.request.headers.get("Origin")));
+}
+
+std::optional<Response> refuse_change(Call& call, Role role) {
+  if (role == Role::kAdmin) call.wanted = role;
+  if (std::optional<Response> refusal = refuse_foreign(call)) return refusal;
+  return refuse_without(call, role);
+}
+
+std::string_view address_of(std::string_view remote) {
+  if (remote.starts_with('/')) remote.remove_prefix(1);
+  return remote.substr(0, remote.rfind(':'));
+}
+
 boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access, Call& call,
                                                           const Endpoint& endpoint) {
   const Role role = role_for(endpoint, call.request.method);
+  call.wanted = role;
   const std::string_view said = call.request.headers.get("Authorization");
   call.caller = access.anonymous();
   // Where everybody may, what somebody says does not matter: agents may go on sending passwords
   // that a gateway wanted.
-  if (said.empty() || call.caller.roles == Roles::all()) co_return refuse_without(call, role);
+  if (said.empty() || call.caller.roles.may(Role::kAdmin)) co_return refuse_without(call, role);
   Result<Login> login = parse_authorization(said);
   if (!login) co_return challenge(call, "Not known here", login.error().message);
   Result<Caller> caller =
@@ -56,17 +70,20 @@ boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access,
     co_return challenge(call, "Not known here", caller.error().message);
   }
   Response later = error_response(call, 429, caller.error().message);
-  later.headers.add("Retry-After", std::string(kRetrySeconds));
+  later.headers.add("Retry-After", caller.error().details);
   co_return later;
 }
 
-void audit(const Call& call, const Endpoint& endpoint, int status) {
-  const Role role = role_for(endpoint, call.request.method);
-  const bool refused = status == 403 && !call.caller.name.empty();
-  if (role != Role::kAdmin && !refused) return;
-  log::info("audit: {} from {}: {} {} -> {}",
-            call.caller.name.empty() ? std::string_view("nobody") : call.caller.name,
-            address_of(call.request.remote), call.request.method, call.target.path, status);
+void audit(const Call& call, int status) {
+  const bool somebody = !call.caller.name.empty();
+  const bool refused = status == 403 && somebody;
+  if (call.wanted != Role::kAdmin && !refused) return;
+  if (status == 401 && !somebody) return;  // anybody could fill the log with it
+  // As it was sent, without what is asked for: no byte of it ends the line.
+  const std::string_view target = call.request.target;
+  log::info("audit: {} from {}: {} {} -> {}", somebody ? call.caller.name : "nobody",
+            address_of(call.request.remote), call.request.method,
+            target.substr(0, target.find('?')), status);
 }
 
 }  // namespace halite::web

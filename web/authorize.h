@@ -14,13 +14,18 @@ namespace halite::web {
 boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access, Call& call,
                                                           const Endpoint& endpoint);
 
-// For handlers that find out by themselves what a call does.
-[[nodiscard]] std::optional<Response> refuse_without(const Call& call, Role role);
+// For handlers that find out by themselves that a call changes something: the refusal of a caller
+// without the role, or of a page of another origin.
+[[nodiscard]] std::optional<Response> refuse_change(Call& call, Role role);
+
+// The refusal of what a page of another origin asks to be changed: any browser may be made to send
+// it, and with the password that it keeps.
+[[nodiscard]] std::optional<Response> refuse_foreign(const Call& call);
 
 // What of Request::remote names the machine: "/127.0.0.1:50123" is "127.0.0.1".
 [[nodiscard]] std::string_view address_of(std::string_view remote);
 
 // A line in the log for what only few may do, and for what was refused to somebody.
-void audit(const Call& call, const Endpoint& endpoint, int status);
+void audit(const Call& call, int status);
 
 }  // namespace halite::web

@@ -2,19 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "web/name_list.h"
+
 namespace halite::web {
 
 namespace {
-
-bool listed(std::string_view domains, std::string_view origin) {
-  while (!domains.empty()) {
-    const std::size_t comma = domains.find(',');
-    const std::string_view domain = trim(domains.substr(0, comma));
-    if (domain == "*" || equal_ignoring_case(domain, origin)) return true;
-    domains.remove_prefix(comma == std::string_view::npos ? domains.size() : comma + 1);
-  }
-  return false;
-}
 
 // Our own page: browsers name the origin also where it is the server itself.
 bool same_origin(const Call& call, std::string_view origin) {
@@ -35,7 +27,7 @@ std::optional<Response> check_origin(const Call& call) {
         call, 405, "Method not allowed",
         fmt::format("The HTTP method [{}] is not permitted", call.request.method));
   }
-  if (listed(domains, origin)) {
+  if (lists(domains, origin)) {
     if (options) return text_response(200, "");
     return std::nullopt;
   }
@@ -46,15 +38,14 @@ std::optional<Response> check_origin(const Call& call) {
 
 bool foreign_origin(const Call& call) {
   const std::string_view origin = call.request.headers.get("Origin");
-  return !origin.empty() && !listed(call.options.cors_domains, origin) &&
-         !same_origin(call, origin);
+  return !origin.empty() && !lists(call.options.cors_domains, origin) && !same_origin(call, origin);
 }
 
 void add_cors_headers(const Call& call, Response& response) {
   const std::string_view origin = call.request.headers.get("Origin");
   if (call.options.cors_domains.empty() || origin.empty()) return;
   response.headers.add("Vary", "Origin");  // caches must not give it to another origin
-  if (!listed(call.options.cors_domains, origin)) return;
+  if (!lists(call.options.cors_domains, origin)) return;
   response.headers.add("Access-Control-Allow-Origin", std::string(origin));
   response.headers.add("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE");
   response.headers.add("Access-Control-Allow-Headers", call.options.cors_headers);

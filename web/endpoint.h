@@ -31,6 +31,7 @@ struct Call {
   std::stop_token stop;
   Caller caller = {};               // who asks; nobody with no role before authorize()
   Role change_role = Role::kAdmin;  // what a change wants here, also one that a GET asks for
+  Role wanted = Role::kNone;        // the role that it turned out to want
 };
 
 // Handlers are awaited at once by the one who owns the Call, hence the reference.

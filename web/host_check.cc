@@ -1,9 +1,9 @@
 #include "web/host_check.h"
 
-#include <algorithm>
-
 #include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
+
+#include "web/name_list.h"
 
 namespace halite::web {
 namespace {
@@ -24,16 +24,6 @@ bool is_address(std::string_view host) {
   return !error;
 }
 
-bool listed(std::string_view hosts, std::string_view host) {
-  while (!hosts.empty()) {
-    const std::size_t comma = hosts.find(',');
-    const std::string_view one = trim(hosts.substr(0, comma));
-    if (one == "*" || equal_ignoring_case(one, host)) return true;
-    hosts.remove_prefix(comma == std::string_view::npos ? hosts.size() : comma + 1);
-  }
-  return false;
-}
-
 bool of_this_machine(const WebOptions& options, std::string_view host) {
   return equal_ignoring_case(host, "localhost") || lower_ascii(host).ends_with(".localhost") ||
          equal_ignoring_case(host, options.host_name);
@@ -45,7 +35,7 @@ std::optional<Response> check_host(const Call& call) {
   const WebOptions& options = call.options;
   const std::string_view host = without_port(call.request.headers.get("Host"));
   if (host.empty() || (options.hosts.empty() && !options.loopback)) return std::nullopt;
-  if (is_address(host) || of_this_machine(options, host) || listed(options.hosts, host)) {
+  if (is_address(host) || of_this_machine(options, host) || lists(options.hosts, host)) {
     return std::nullopt;
   }
   return error_response(call, 421, "This server does not go by that name",

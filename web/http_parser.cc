@@ -116,6 +116,22 @@ char* HttpParser::Impl::grow_body(std::size_t bytes) {
   return body.data() + body_came;
 }
 
+namespace {
+
+Request head_of(const http::request<http::string_body>& message) {
+  Request request;
+  request.method = std::string(message.method_string());
+  request.target = std::string(message.target());
+  request.minor_version = message.version() >= 11 ? 1 : 0;
+  request.keep_alive = message.keep_alive();
+  for (const auto& field : message) {
+    request.headers.add(std::string(field.name_string()), std::string(field.value()));
+  }
+  return request;
+}
+
+}  // namespace
+
 HttpParser::HttpParser(HttpLimits limits) : impl_(std::make_unique<Impl>()) {
   impl_->limits = limits;
   constexpr std::size_t kHeaderMost = std::numeric_limits<std::uint32_t>::max();
@@ -192,16 +208,11 @@ bool HttpParser::expects_continue() const {
   return message.version() >= 11 && beast::iequals(message[http::field::expect], "100-continue");
 }
 
+Request HttpParser::head() const { return head_of(impl_->parser.get()); }
+
 Request HttpParser::take() {
   http::request<http::string_body> message = impl_->parser.release();
-  Request request;
-  request.method = std::string(message.method_string());
-  request.target = std::string(message.target());
-  request.minor_version = message.version() >= 11 ? 1 : 0;
-  request.keep_alive = message.keep_alive();
-  for (const auto& field : message) {
-    request.headers.add(std::string(field.name_string()), std::string(field.value()));
-  }
+  Request request = head_of(message);
   request.body = impl_->plain_body ? std::move(impl_->body) : std::move(message.body());
   return request;
 }

@@ -59,7 +59,8 @@ class HttpParser {
   };
   [[nodiscard]] const std::optional<Failure>& failure() const;
 
-  [[nodiscard]] Request take();  // done() holds
+  [[nodiscard]] Request head() const;  // all but the body; header_done() holds
+  [[nodiscard]] Request take();        // done() holds
 
  private:
   struct Impl;

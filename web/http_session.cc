@@ -72,6 +72,7 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
   const std::int64_t idle_deadline = Link::deadline_in(options.idle_timeout_ms);
   std::int64_t deadline = 0;
   bool told_to_continue = false;
+  bool admitted = context_.access.anonymous().roles.may(Role::kAdmin);
   while (true) {
     const bool readable = co_await parse(parser);
     if (!readable) co_return std::nullopt;
@@ -83,6 +84,10 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
     if (parser.started() && deadline == 0) {
       deadline = Link::deadline_in(options.request_timeout_ms);
     }
+    if (parser.header_done() && !admitted) {
+      admitted = co_await admit(parser.head());
+      if (!admitted) co_return std::nullopt;
+    }
     if (parser.header_done() && !told_to_continue && parser.expects_continue()) {
       told_to_continue = true;
       const Result<void> told =
@@ -92,6 +97,28 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
     const bool read = co_await read_more(parser, parser.started() ? deadline : idle_deadline);
     if (!read) co_return std::nullopt;
   }
+}
+
+// Room for bodies is for those who may send some.
+asio::awaitable<bool> HttpSession::admit(Request head) {
+  head.remote = remote_;
+  Routed routed = route(context_.options, context_.services, context_.metrics, std::move(head), {});
+  if (routed.endpoint == nullptr) co_return co_await refuse_early(std::move(routed.refusal));
+  auto authorizing = authorize(context_.access, routed.call, *routed.endpoint);
+  std::optional<Response> refusal = co_await std::move(authorizing);
+  if (!refusal) co_return true;
+  audit(routed.call, refusal->status);
+  co_return co_await refuse_early(*std::move(refusal));
+}
+
+asio::awaitable<bool> HttpSession::refuse_early(Response refusal) {
+  const AnswerManner manner{
+      .head = false, .chunks = true, .keep_alive = false, .accept_encoding = {}};
+  context_.metrics.request("none", refusal.status, 0);
+  const Result<std::size_t> sent = co_await send_answer(
+      link_, context_.options, context_.services.clock.now_ms(), manner, std::move(refusal));
+  if (sent) co_await link_.linger(context_.options.linger_timeout_ms);
+  co_return false;
 }
 
 asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
@@ -194,7 +221,7 @@ asio::awaitable<std::optional<Response>> HttpSession::prepare(Routed& routed) {
     std::optional<Response> refusal =
         co_await authorize(context_.access, routed.call, *routed.endpoint);
     if (refusal) {
-      audit(routed.call, *routed.endpoint, refusal->status);
+      audit(routed.call, refusal->status);
       co_return refusal;
     }
   }
@@ -227,7 +254,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
     watch.emplace(link_.socket(), work, options.client_gone_grace_ms);
   }
   Response response = co_await answer(routed);
-  if (routed.endpoint != nullptr) audit(routed.call, *routed.endpoint, response.status);
+  if (routed.endpoint != nullptr) audit(routed.call, response.status);
   watch.reset();
   body_share_.give_back();
 
@@ -251,12 +278,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
 }
 
 asio::awaitable<void> HttpSession::refuse_and_end(int status, std::string_view message) {
-  const AnswerManner manner{
-      .head = false, .chunks = true, .keep_alive = false, .accept_encoding = {}};
-  const Result<std::size_t> sent = co_await send_answer(
-      link_, context_.options, context_.services.clock.now_ms(), manner, refuse(status, message));
-  context_.metrics.request("none", status, 0);
-  if (sent) co_await link_.linger(context_.options.linger_timeout_ms);
+  (void)co_await refuse_early(refuse(status, message));
 }
 
 }  // namespace halite::web

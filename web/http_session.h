@@ -30,6 +30,11 @@ class HttpSession {
   boost::asio::awaitable<std::optional<Request>> receive();
   // Lets the parser have what is there. False: the connection is over, the reason was sent.
   boost::asio::awaitable<bool> parse(HttpParser& parser);
+  // Whether the request may go on to its body; else the refusal was sent and the connection is
+  // over.
+  boost::asio::awaitable<bool> admit(Request head);
+  // Always false: the connection is over.
+  boost::asio::awaitable<bool> refuse_early(Response refusal);
   // Who asks, and what they sent, unpacked. The answer, if it is a refusal.
   boost::asio::awaitable<std::optional<Response>> prepare(Routed& routed);
   // Undoes Content-Encoding. The answer, if that fails.

@@ -44,6 +44,10 @@ Task<std::size_t> Link::read_some(char* to, std::size_t size, std::int64_t deadl
   at_rest_ = at_rest;
   late_ = false;
   if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
+  if (first_) {
+    *to = *std::exchange(first_, std::nullopt);
+    co_return 1;
+  }
   set_deadline(deadline);
   auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
   auto reading = tls_ ? tls_->stream.async_read_some(asio::buffer(to, size), token)
@@ -60,6 +64,12 @@ Task<void> Link::wait_readable(std::int64_t deadline, bool at_rest) {
   at_rest_ = at_rest;
   late_ = false;
   if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
+  if (tls_ && !first_) {
+    // What was read of the socket may wait inside of TLS.
+    char byte = 0;
+    CO_TRY(const std::size_t count, co_await read_some(&byte, 1, deadline, at_rest));
+    if (count != 0) first_ = byte;
+  }
   if (tls_) co_return Result<void>();
   set_deadline(deadline);
   auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
@@ -119,17 +129,27 @@ asio::awaitable<void> Link::end_tls(std::int64_t deadline) {
   set_deadline(0);
 }
 
+// Closed with bytes that nobody read, the socket would take the answer along.
+asio::awaitable<void> Link::drop_what_comes(std::int64_t deadline) {
+  std::array<char, 16 << 10> dropped;
+  while (!aborted_) {
+    set_deadline(deadline);
+    auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
+    auto reading = socket_.async_read_some(asio::buffer(dropped), token);
+    const auto [error, count] = co_await std::move(reading);
+    set_deadline(0);
+    if (error) co_return;
+  }
+}
+
 asio::awaitable<void> Link::linger(std::int64_t timeout_ms) {
   const std::int64_t deadline = deadline_in(std::max<std::int64_t>(timeout_ms, 1));
-  if (tls_) co_return co_await end_tls(deadline);
+  at_rest_ = false;
+  late_ = false;
+  if (tls_) co_await end_tls(deadline);
   boost::system::error_code ignored;  // the client may be gone already
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  std::array<char, 16 << 10> dropped;
-  while (true) {
-    const Result<std::size_t> count =
-        co_await read_some(dropped.data(), dropped.size(), deadline, false);
-    if (!count || *count == 0) co_return;
-  }
+  if (!late_) co_await drop_what_comes(deadline);
 }
 
 void Link::close() {

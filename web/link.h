@@ -48,7 +48,6 @@ class Link : public std::enable_shared_from_this<Link> {
   Task<std::size_t> read_some(char* to, std::size_t size, std::int64_t deadline, bool at_rest);
 
   // Until there is something to read, or the end; no buffer is needed meanwhile. Errors likewise.
-  // With TLS at once: what was read of the socket may wait inside of it.
   Task<void> wait_readable(std::int64_t deadline, bool at_rest);
 
   // Writes all of it; timeout_ms is for each step of at most 256 KiB. The text outlives the await.
@@ -92,6 +91,7 @@ class Link : public std::enable_shared_from_this<Link> {
   void cancel();  // what waits here ends now; writes that others have under way do not
   [[nodiscard]] Error why(const boost::system::error_code& error) const;
   boost::asio::awaitable<void> end_tls(std::int64_t deadline);
+  boost::asio::awaitable<void> drop_what_comes(std::int64_t deadline);
 
   struct TlsLayer {
     TlsLayer(boost::asio::ip::tcp::socket& socket, std::shared_ptr<boost::asio::ssl::context> made)
@@ -102,6 +102,7 @@ class Link : public std::enable_shared_from_this<Link> {
 
   boost::asio::ip::tcp::socket socket_;
   std::optional<TlsLayer> tls_;
+  std::optional<char> first_;                  // with TLS: read to see whether something comes
   std::atomic<std::int64_t> deadline_ms_ = 0;  // 0 = none
   bool late_ = false;                          // the deadline of the current wait passed
   bool at_rest_ = false;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "web/api_method.h"
+#include "web/authorize.h"
 #include "web/cors.h"
 #include "web/error_map.h"
 #include "web/host_check.h"
@@ -67,10 +68,7 @@ Routed route(const WebOptions& options, const WebServices& services, WebMetrics&
   } else if (!allows(*endpoint, call.request.method)) {
     routed.refusal = method_not_allowed(call);
   } else if (changes(*endpoint, call.request.method) && foreign_origin(call)) {
-    // A page elsewhere may make any browser send it, and with the password that it keeps.
-    routed.refusal = error_response(call, 403, "A page of another origin changes nothing here",
-                                    fmt::format("Its origin is {}; web.cors_domains may list it",
-                                                call.request.headers.get("Origin")));
+    routed.refusal = *refuse_foreign(call);
   } else {
     routed.endpoint = endpoint;
     call.change_role = endpoint->needs.changing;

@@ -66,13 +66,13 @@ struct LogLine {
   std::string message;
 };
 
-// What the handlers work with. All that is referred to outlives the server.
 // Work that takes long, at /api/admin/<name>.
 struct AdminJob {
   std::function<Result<void>()> start;  // does not wait; kConflict: it is under way
   std::function<std::string()> state;   // a JSON object: how far it is, or how it ended
 };
 
+// What the handlers work with. All that is referred to outlives the server.
 struct WebServices {
   ingest::Writer& writer;
   ingest::RollupWriter& rollups;

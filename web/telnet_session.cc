@@ -101,6 +101,7 @@ bool TelnetSession::count_timeout(const Error& error) {
 }
 
 asio::awaitable<void> TelnetSession::take_lines() {
+  if (!caller_.name.empty()) co_await log_in_again();
   std::string_view line;
   std::uint64_t count = 0;
   const bool takes_puts = context_.options.mode != Mode::kReadOnly;
@@ -177,7 +178,7 @@ asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
   if (word == "exit") {
     exit_ = true;
   } else if (word == kAuth) {
-    co_await log_in(std::string(line));
+    co_await log_in(line);
   } else if (word == "sync" && context_.options.mode != Mode::kReadOnly) {
     co_await sync();
   } else if (const TelnetCommand* command = find_telnet_command(word, context_.options.mode)) {
@@ -191,21 +192,31 @@ asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
 }
 
 // OpenTSDB's words, as its clients look for them.
-asio::awaitable<void> TelnetSession::log_in(std::string line) {
-  const std::string_view said = trim(std::string_view(line).substr(kAuth.size()));
+asio::awaitable<void> TelnetSession::log_in(std::string_view line) {
+  const std::string_view said = trim(line.substr(kAuth.size()));
   const std::size_t space = said.find(' ');
-  Login login = TokenLogin{std::string(said)};
+  login_ = TokenLogin{std::string(said)};
   if (space != std::string_view::npos) {
-    login =
+    login_ =
         PasswordLogin{std::string(said.substr(0, space)), std::string(trim(said.substr(space)))};
   }
-  Result<Caller> caller = co_await context_.access.caller(std::move(login), remote_address(*link_));
+  generation_ = context_.access.generation();
+  Result<Caller> caller = co_await context_.access.caller(login_, remote_address(*link_));
   if (caller) {
     caller_ = *std::move(caller);
     reply_ += "AUTH_SUCCESS\n";
   } else {
+    caller_ = context_.access.anonymous();
     reply_ += fmt::format("AUTH_FAIL\nauth: {}\n", caller.error().message);
   }
+}
+
+asio::awaitable<void> TelnetSession::log_in_again() {
+  const std::uint64_t generation = context_.access.generation();
+  if (generation == generation_) co_return;
+  generation_ = generation;
+  Result<Caller> caller = co_await context_.access.caller(login_, remote_address(*link_));
+  caller_ = caller ? *std::move(caller) : context_.access.anonymous();
 }
 
 bool TelnetSession::refuse_without(Role role, std::string_view command) {

@@ -44,7 +44,8 @@ class TelnetSession {
   boost::asio::awaitable<void> settle_finished();
   boost::asio::awaitable<void> wait_oldest();  // until it is durable
   boost::asio::awaitable<void> sync();         // all of them, then "synced"
-  boost::asio::awaitable<void> log_in(std::string line);
+  boost::asio::awaitable<void> log_in(std::string_view line);
+  boost::asio::awaitable<void> log_in_again();  // where auth.file has changed since
   // Says that the command wants a role that the caller has not.
   bool refuse_without(Role role, std::string_view command);
   void note_failure(const Error& error, bool tell);
@@ -58,6 +59,8 @@ class TelnetSession {
   std::shared_ptr<Link> link_;
   WebContext& context_;
   Caller caller_;
+  Login login_;                   // of a caller with a name
+  std::uint64_t generation_ = 0;  // of the accounts that knew it
   LineSplitter lines_;
   ingest::TelnetBatch batch_;
   ReplyWriter replies_;

@@ -1,5 +1,7 @@
 #include "web/tls.h"
 
+#include <utility>
+
 #include <boost/asio/ssl/impl/src.hpp>
 #include <fmt/format.h>
 
@@ -59,14 +61,14 @@ std::shared_ptr<ssl::context> Tls::current() {
   looked_at_ms_ = now;
   const Stamps found = stamps();
   if (found == read_) return context_;
-  read_ = found;
   Result<std::shared_ptr<ssl::context>> fresh = read();
   if (fresh) {
+    read_ = found;
+    complaint_.clear();
     context_ = *std::move(fresh);
     log::info("certificate read again from {}", options_.certificate);
-  } else {
-    log::error("a new certificate is not taken, the one before it stays: {}",
-               fresh.error().message);
+  } else if (std::exchange(complaint_, fresh.error().message) != fresh.error().message) {
+    log::error("a new certificate is not taken, the one before it stays: {}", complaint_);
   }
   return context_;
 }

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include <boost/asio/ssl/context.hpp>
 
@@ -47,6 +48,7 @@ class Tls {
   std::mutex mutex_;
   std::shared_ptr<boost::asio::ssl::context> context_;  // guarded by mutex_
   Stamps read_;                                         // guarded by mutex_
+  std::string complaint_;                               // of the files; guarded by mutex_
   TimestampMs looked_at_ms_ = 0;                        // guarded by mutex_
 };
 

@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
 import socket
 import ssl
 import subprocess
@@ -84,6 +85,23 @@ class Accounts(Door):
         self.assertIn("audit: agent from 127.0.0.1: GET /api/version -> 403", log)
         for secret in (agent, "geheim", basic.split()[1]):
             self.assertNotIn(secret, log)
+
+    def test_a_telnet_connection_ends_to_be_somebody(self):
+        first, first_table = self.token("first", "write")
+        path = self.accounts(first_table)
+        server = self.server("--set", f"auth.file={path}", "--set", "auth.reload_ms=10ms").start()
+        with server.connect() as telnet:
+            def say(lines, until):
+                telnet.sendall(lines)
+                said = b""
+                while until not in said:
+                    said += telnet.recv(4096)
+                return said
+            say(f"auth {first}\n".encode(), b"AUTH_SUCCESS\n")
+            self.assertEqual(say(b"put m 1356998400 1 a=b\nsync\n", b"synced\n"), b"synced\n")
+            self.accounts(self.token("second", "write")[1])
+            time.sleep(0.1)
+            self.assertIn(b"put: not allowed", say(b"put m 1356998401 1 a=b\nsync\n", b"synced\n"))
 
     def test_tools_bring_a_token(self):
         agent, agent_table = self.token("agent", "write")
@@ -172,6 +190,18 @@ class Tls(Door):
         self.assertEqual(list(json.loads(connection.getresponse().read())[0]["dps"].values()),
                          [20_000])
 
+    def test_a_refusal_reaches_who_still_sends(self):
+        server = self.start_tls("--set", "web.body_bytes_max=1000")
+        raw = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        with self.context().wrap_socket(raw, server_hostname="127.0.0.1") as secure:
+            secure.sendall(b"POST /api/put HTTP/1.1\r\nContent-Length: 9000000\r\n\r\n")
+            try:
+                for _ in range(100):
+                    secure.sendall(b" " * 10_000)
+            except OSError:
+                pass  # it ended the connection, having answered
+            self.assertTrue(secure.recv(100).startswith(b"HTTP/1.1 413 "))
+
     def test_without_tls_nothing_goes(self):
         server = self.start_tls()
         status, body = server.request("GET", "/api/version", None, {})
@@ -191,15 +221,19 @@ class Tls(Door):
         old.request("GET", "/-/healthy")
         self.assertEqual(old.getresponse().read(), b"ok\n")
         certificate, key = self.certificate("two")
+        shutil.copy(self.scratch / "one.pem", self.scratch / "kept.pem")
         (self.scratch / "one.pem").write_text("nonsense")
         time.sleep(1.1)
-        # Half of a pair is not taken. The client still trusts the first.
-        with self.assertRaises(ssl.SSLError):
+        # Half of a pair is not taken: who trusts the first is answered with it.
+        half = self.https(server, "kept")
+        half.request("GET", "/-/healthy")
+        self.assertEqual(half.getresponse().status, 200)
+        with self.assertRaises(ssl.SSLCertVerificationError):
             self.https(server, "two").request("GET", "/-/healthy")
         os.replace(certificate, self.scratch / "one.pem")
         os.replace(key, self.scratch / "one.key")
         time.sleep(1.1)
-        fresh = self.https(server)
+        fresh = self.https(server)  # one.pem is the second by now
         fresh.request("GET", "/-/healthy")
         self.assertEqual(fresh.getresponse().status, 200)
         old.request("GET", "/-/healthy")  # what is open goes on

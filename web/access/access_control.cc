@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include <boost/asio/thread_pool.hpp>
@@ -42,7 +43,12 @@ struct AccessControl::State {
         failures({options.failures_max, options.failures_ms, options.addresses_max}),
         known(counter(registry, "known")),
         unknown(counter(registry, "unknown")),
-        held_back(counter(registry, "held_back")) {}
+        held_back(counter(registry, "held_back")),
+        checked(prometheus::BuildCounter()
+                    .Name("halite_auth_passwords_checked_total")
+                    .Help("Passwords that were looked at, some 60 ms each.")
+                    .Register(registry)
+                    .Add({})) {}
 
   const AccessOptions options;
   const Clock& clock;
@@ -53,13 +59,16 @@ struct AccessControl::State {
   std::shared_ptr<const Accounts> accounts = std::make_shared<Accounts>();  // guarded by mutex
   FileStamp read;                                                           // guarded by mutex
   TimestampMs looked_at_ms = 0;                                             // guarded by mutex
-  FailureCount failures;                                                    // guarded by mutex
+  std::string complaint;                 // of the file; guarded by mutex
+  std::uint64_t generation = 0;          // of the file; guarded by mutex
+  FailureCount failures;                 // guarded by mutex
   std::map<Digest, TimestampMs> logins;  // until when; guarded by mutex
 
   std::atomic<std::size_t> waiting = 0;  // passwords to be checked
   prometheus::Counter& known;
   prometheus::Counter& unknown;
   prometheus::Counter& held_back;
+  prometheus::Counter& checked;
   boost::asio::thread_pool checking{1};  // the last: it ends before what it works with
 
   std::shared_ptr<const Accounts> current();
@@ -79,13 +88,17 @@ std::shared_ptr<const Accounts> AccessControl::State::current() {
   looked_at_ms = now;
   const FileStamp stamp = FileStamp::of(options.file);
   if (stamp == read) return accounts;
-  read = stamp;
   Result<Accounts> fresh = Accounts::read(options.file);
   if (!fresh) {
-    log::error("auth.file has changed and is not taken, the one before it stays: {}",
-               fresh.error().message);
+    // One that cannot be read, for want of descriptors say, may be read later as it is.
+    if (fresh.error().code == Errc::kInvalidArgument) read = stamp;
+    if (std::exchange(complaint, fresh.error().message) == fresh.error().message) return accounts;
+    log::error("auth.file has changed and is not taken, the one before it stays: {}", complaint);
     return accounts;
   }
+  read = stamp;
+  complaint.clear();
+  ++generation;
   accounts = std::make_shared<const Accounts>(*std::move(fresh));
   log::info("auth.file read again: {} users and tokens", accounts->size());
   return accounts;
@@ -98,7 +111,8 @@ Result<void> AccessControl::State::admit(const std::string& address) {
   held_back.Increment();
   return fail(Errc::kOverloaded,
               fmt::format("{} failed to log in too often (auth.failures_max); come again in {} s",
-                          address, (wait_ms + 999) / 1000));
+                          address, (wait_ms + 999) / 1000),
+              std::to_string((wait_ms + 999) / 1000));
 }
 
 void AccessControl::State::failed(const std::string& address) {
@@ -157,7 +171,7 @@ Result<void> AccessControl::start(bool loopback) {
   State& state = *state_;
   TRY(state.anonymous.roles, anonymous_roles(state.options, loopback));
   TRY(state.digest_key, random_bytes(kDigestKeyBytes));
-  if (!loopback && state.anonymous.roles == Roles::all()) {
+  if (!loopback && state.anonymous.roles.may(Role::kAdmin)) {
     log::warn(
         "everybody who reaches this machine may read, write and delete here "
         "(auth.anonymous)");
@@ -170,6 +184,12 @@ Result<void> AccessControl::start(bool loopback) {
   return {};
 }
 
+std::uint64_t AccessControl::generation() {
+  (void)state_->current();
+  const std::lock_guard lock(state_->mutex);
+  return state_->generation;
+}
+
 Caller AccessControl::anonymous() const { return state_->anonymous; }
 
 Task<Caller> AccessControl::caller(Login login, std::string address) {
@@ -180,10 +200,10 @@ Task<Caller> AccessControl::caller(Login login, std::string address) {
 }
 
 Result<Caller> AccessControl::with_token(std::string_view token, const std::string& address) {
-  TRY_VOID(state_->admit(address));
   const std::shared_ptr<const Accounts> accounts = state_->current();
   const Account* const account = accounts->of_token(token);
   if (account == nullptr) {
+    TRY_VOID(state_->admit(address));
     state_->failed(address);
     return fail(Errc::kUnauthenticated, "no such token");
   }
@@ -193,7 +213,6 @@ Result<Caller> AccessControl::with_token(std::string_view token, const std::stri
 
 Task<Caller> AccessControl::with_password(PasswordLogin login, std::string address) {
   const std::shared_ptr<State> state = state_;
-  CO_TRY_VOID(state->admit(address));
   const std::shared_ptr<const Accounts> accounts = state->current();
   const Accounts::User* const found = accounts->user(login.user);
   const std::string hash = found == nullptr ? std::string(kNobodysPassword) : found->password;
@@ -202,14 +221,16 @@ Task<Caller> AccessControl::with_password(PasswordLogin login, std::string addre
     state->known.Increment();
     co_return found->account;
   }
+  CO_TRY_VOID(state->admit(address));
   if (state->waiting.fetch_add(1) >= state->options.passwords_waiting_max) {
     state->waiting.fetch_sub(1);
     state->held_back.Increment();
     co_return fail(Errc::kOverloaded,
-                   "too many passwords to check at once (auth.passwords_waiting_max)");
+                   "too many passwords to check at once (auth.passwords_waiting_max)", "1");
   }
   auto check = [state, password = std::move(login.password), hash] {
     const bool fits = password_fits(password, hash);
+    state->checked.Increment();
     state->waiting.fetch_sub(1);
     return fits;
   };

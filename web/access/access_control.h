@@ -43,9 +43,12 @@ class AccessControl {
 
   [[nodiscard]] Caller anonymous() const;
 
-  // kUnauthenticated: not known. kOverloaded: the address has failed too often, or too many are
-  // being checked; try later.
+  // kUnauthenticated: not known. kOverloaded: it is not known, and the address has failed too
+  // often, or too many are being checked; try after so many seconds as the error's details say.
   Task<Caller> caller(Login login, std::string address);
+
+  // Another number when the file has changed: who came before may be somebody else now.
+  [[nodiscard]] std::uint64_t generation();
 
  private:
   Result<Caller> with_token(std::string_view token, const std::string& address);

@@ -25,7 +25,6 @@ class FailureCount {
   // How long the address has to wait before it may try, in ms; 0 = it may.
   [[nodiscard]] std::int64_t wait_ms(std::string_view address, TimestampMs now) const;
   void add(std::string_view address, TimestampMs now);
-  void forget(std::string_view address) { failed_.erase(std::string(address)); }
 
  private:
   struct Failed {

@@ -2,7 +2,7 @@
 //
 //   read   ask questions, see names, series, metrics and the page
 //   write  send points, annotations and names
-//   admin  all of that, delete points, flush, see the log, stop others' questions
+//   admin  all of that, delete points, flush, check, back up, see the log, stop others' questions
 #pragma once
 
 #include <cstdint>

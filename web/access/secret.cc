@@ -121,10 +121,6 @@ Digest sha256(std::string_view text) {
   return digest;
 }
 
-bool equal_in_constant_time(const Digest& a, const Digest& b) {
-  return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
 Result<std::string> new_token() {
   TRY(const std::string bytes, random_bytes(kTokenBytes));
   std::string text = unpadded(bytes);

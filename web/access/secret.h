@@ -32,7 +32,6 @@ struct ScryptCost {
 
 using Digest = std::array<unsigned char, 32>;
 [[nodiscard]] Digest sha256(std::string_view text);
-[[nodiscard]] bool equal_in_constant_time(const Digest& a, const Digest& b);
 
 inline constexpr std::string_view kTokenPrefix = "halite_";  // so that scanners of secrets know it
 [[nodiscard]] Result<std::string> new_token();

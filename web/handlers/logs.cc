@@ -29,7 +29,7 @@ std::string line_of(const LogLine& line) {
                      one_line(line.message));
 }
 
-Response set_level(const Call& call) {
+Response set_level(Call& call) {
   if (std::optional<Response> refusal = refuse_write_by_get(call)) return std::move(*refusal);
   const std::string_view level = call.target.get("level");
   if (!call.services.set_log_level) return error_response(call, 400, "The log cannot be changed");

@@ -90,7 +90,7 @@ asio::awaitable<Response> handle_query(Call& call) {
       removes || (call.request.method == "DELETE" && call.options.allow_delete);
   if (question->delete_points && !call.options.allow_delete) co_return delete_refused(call);
   if (question->delete_points) {
-    if (std::optional<Response> refusal = refuse_without(call, Role::kAdmin)) {
+    if (std::optional<Response> refusal = refuse_change(call, Role::kAdmin)) {
       co_return std::move(*refusal);
     }
   }

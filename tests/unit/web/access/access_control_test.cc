@@ -138,16 +138,36 @@ TEST_F(AccessControlTest, PasswordsWaitToALimit) {
   EXPECT_EQ(login.error().code, Errc::kOverloaded);
 }
 
-TEST_F(AccessControlTest, PasswordsThatFittedAreKeptToALimit) {
+TEST_F(AccessControlTest, PasswordsThatFittedAreKeptForAWhileAndToALimit) {
   options_.logins_kept_max = 1;
   write_file(user("alice", "a") + user("bob", "b"));
   const auto access = started();
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(may_log_in(*access, "alice", "a"));
-    EXPECT_TRUE(may_log_in(*access, "bob", "b"));
-    EXPECT_FALSE(may_log_in(*access, "bob", "a"));
-    clock_.advance(options_.logins_kept_ms);
-  }
+  const auto checked = [this] {
+    return test::metric_value(registry_, "halite_auth_passwords_checked_total");
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(may_log_in(*access, "alice", "a"));
+  EXPECT_EQ(checked(), 1);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(may_log_in(*access, "bob", "b"));
+  EXPECT_EQ(checked(), 4);  // no place for another
+  clock_.advance(options_.logins_kept_ms);
+  EXPECT_TRUE(may_log_in(*access, "bob", "b"));
+  EXPECT_TRUE(may_log_in(*access, "bob", "b"));
+  EXPECT_EQ(checked(), 5);
+}
+
+TEST_F(AccessControlTest, AFileWhoseRightsAreMendedIsReadAgain) {
+  write_file(user("alice", "geheim"));
+  const auto access = started();
+  const std::uint64_t before = access->generation();
+  write_file(user("bob", "neu"));
+  ASSERT_EQ(::chmod(options_.file.c_str(), 0666), 0);
+  clock_.advance(options_.reload_ms);
+  EXPECT_TRUE(may_log_in(*access, "alice", "geheim"));
+  EXPECT_EQ(access->generation(), before);
+  ASSERT_EQ(::chmod(options_.file.c_str(), 0600), 0);
+  clock_.advance(options_.reload_ms);
+  EXPECT_FALSE(may_log_in(*access, "alice", "geheim"));
+  EXPECT_NE(access->generation(), before);
 }
 
 }  // namespace

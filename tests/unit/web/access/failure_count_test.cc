@@ -20,6 +20,14 @@ TEST(FailureCount, HoldsAnAddressBackUntilItsTimeIsOver) {
   EXPECT_EQ(failures.wait_ms("a", 1100), 0);
 }
 
+TEST(FailureCount, OneClientHasAWholeNetworkOfIpv6) {
+  FailureCount failures(kLimits);
+  failures.add("2001:db8:0:1::1", 0);
+  failures.add("2001:db8:0:1:ffff::2", 0);
+  EXPECT_EQ(failures.wait_ms("2001:db8:0:1::3", 0), 1000);
+  EXPECT_EQ(failures.wait_ms("2001:db8:0:2::1", 0), 0);
+}
+
 TEST(FailureCount, AClockSetBackHoldsNobodyForLong) {
   FailureCount failures(kLimits);
   failures.add("a", 1'000'000);

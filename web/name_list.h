@@ -1,0 +1,22 @@
+// A setting that lists names, separated by commas.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "web/http_message.h"
+
+namespace halite::web {
+
+// Whether the list has that name, in capitals or not, or "*".
+[[nodiscard]] inline bool lists(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    const std::string_view one = trim(list.substr(0, comma));
+    if (one == "*" || equal_ignoring_case(one, name)) return true;
+    list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+  }
+  return false;
+}
+
+}  // namespace halite::web
