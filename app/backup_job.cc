@@ -1,6 +1,7 @@
 #include "app/backup_job.h"
 
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -17,6 +18,7 @@ using storage::backup::Outcome;
 using storage::backup::Progress;
 
 constexpr double kMiB = 1 << 20;
+constexpr std::string_view kSnapshot = "/snapshot";
 
 void tell(const Result<Outcome>& outcome) {
   if (!outcome) {
@@ -38,7 +40,9 @@ BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock)
       backup_dir_(options.care.backup_dir),
       files_(options.ground.files != nullptr ? options.ground.files : storage::posix_files()),
       stores_(stores),
-      clock_(clock) {}
+      clock_(clock) {
+  remove_snapshot();
+}
 
 BackupJob::~BackupJob() = default;
 
@@ -67,9 +71,8 @@ void BackupJob::run(const std::stop_token& stop) {
 }
 
 Result<Outcome> BackupJob::make(const std::stop_token& stop) {
-  const std::string snapshot = data_dir_ + "/snapshot";
+  const std::string snapshot = data_dir_ + std::string(kSnapshot);
   const TimestampMs began = clock_.now_ms();
-  TRY_VOID(remove_tree(*files_, snapshot));  // of one that did not end
   const Result<void> taken = stores_.snapshot(snapshot);
   Result<Outcome> made = fail(Errc::kInternal, "not made");
   if (taken) {
@@ -84,9 +87,14 @@ Result<Outcome> BackupJob::make(const std::stop_token& stop) {
   } else {
     made = std::unexpected(taken.error());
   }
-  const Result<void> removed = remove_tree(*files_, snapshot);
-  if (!removed) log::warn("{} stays until the next backup: {}", snapshot, removed.error().message);
+  remove_snapshot();
   return made;
+}
+
+void BackupJob::remove_snapshot() {
+  const std::string snapshot = data_dir_ + std::string(kSnapshot);
+  const Result<void> removed = remove_tree(*files_, snapshot);
+  if (!removed) log::warn("{} stays until the next start: {}", snapshot, removed.error().message);
 }
 
 std::string BackupJob::state_json() const {

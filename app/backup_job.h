@@ -1,7 +1,8 @@
 // POST /api/admin/backup: keeps what an open server has in engine.backup_dir, one at a time.
 //
 // All that was acknowledged before it began is in it. Writing goes on meanwhile: a snapshot in the
-// data directory, made of second names of its files, is what is copied.
+// data directory, made of second names of its files, is what is copied. One that a process left
+// behind goes with the next start.
 //
 //   Threads   one of its own while it works; calls from any.
 //   Lifetime  the stores and the clock outlive it.
@@ -35,6 +36,7 @@ class BackupJob {
  private:
   void run(const std::stop_token& stop);
   Result<storage::backup::Outcome> make(const std::stop_token& stop);
+  void remove_snapshot();
 
   const std::string data_dir_;
   const std::string backup_dir_;  // empty: backups are off

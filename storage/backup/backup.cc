@@ -164,7 +164,7 @@ Result<std::string> chosen(Contents& contents, const std::string& backup,
   if (names.empty()) return fail(Errc::kNotFound, fmt::format("there is no backup in {}", backups));
   if (backup.empty()) return names.back();
   if (std::ranges::find(names, backup) != names.end()) return backup;
-  const std::string with_end = backup + std::string(kManifestEnd);
+  std::string with_end = backup + std::string(kManifestEnd);
   if (std::ranges::find(names, with_end) != names.end()) return with_end;
   return fail(Errc::kNotFound, fmt::format("there is no backup {} in {}; the newest is {}", backup,
                                            backups, names.back()));

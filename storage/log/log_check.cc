@@ -87,7 +87,7 @@ class SegmentWalk {
       at_ = group_end_;
       in_group_ = false;
     }
-    const Result<void> read = check_.record(record.sequence, record.payload);
+    Result<void> read = check_.record(record.sequence, record.payload);
     if (read || read.error().code != Errc::kCorruption) return read;
     LogFault fault{.file = segment_.file.path, .offset = record.offset};
     fault.what =

@@ -144,6 +144,13 @@ class Backups(support.HaliteTest):
         _, metrics = server.request("GET", "/metrics")
         self.assertIn(b"halite_scrub_damaged_places 1", metrics)
 
+    def test_what_a_killed_backup_left_goes(self):
+        left = self.scratch / "data" / "snapshot" / "engine" / "chunks"
+        left.mkdir(parents=True)
+        (left / "000001.sst").write_bytes(b"half")
+        self.started()
+        self.assertFalse((self.scratch / "data" / "snapshot").exists())
+
     def test_without_a_place_for_backups(self):
         server = self.server().start()
         status, body = server.request("POST", "/api/admin/backup", "{}")
