@@ -196,7 +196,8 @@ void declare_web_manners(Config& config, Options& options) {
   config.text("web.cors_domains", web.cors_domains,
               "Origins that browsers may ask from: a comma list or *; empty = none.");
   config.text("web.hosts", web.hosts,
-              "Names in the header Host besides this machine's: a comma list or *; empty = none "
+              "Names by which browsers may call the server (Host) besides this machine's: a comma "
+              "list or *; empty = none "
               "where only this machine can reach the server, else any.");
   config.text("web.cors_headers", web.cors_headers, "Headers such browsers may send.");
   config.text("web.timezone", web.timezone,

@@ -1,5 +1,8 @@
 #include "web/host_check.h"
 
+#include <algorithm>
+#include <array>
+
 #include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
 
@@ -24,6 +27,15 @@ bool is_address(std::string_view host) {
   return !error;
 }
 
+// Browsers send one of these with all they ask, whatever a page does about it; agents and scripts,
+// which say in Host what their users like, send none.
+bool of_browser(const Headers& headers) {
+  constexpr std::array<std::string_view, 4> kTheirs = {"Accept-Language", "Origin", "Referer",
+                                                       "Sec-Fetch-Site"};
+  return headers.get("User-Agent").starts_with("Mozilla/") ||
+         std::ranges::any_of(kTheirs, [&headers](auto name) { return headers.has(name); });
+}
+
 bool of_this_machine(const WebOptions& options, std::string_view host) {
   return equal_ignoring_case(host, "localhost") || lower_ascii(host).ends_with(".localhost") ||
          equal_ignoring_case(host, options.host_name);
@@ -35,6 +47,7 @@ std::optional<Response> check_host(const Call& call) {
   const WebOptions& options = call.options;
   const std::string_view host = without_port(call.request.headers.get("Host"));
   if (host.empty() || (options.hosts.empty() && !options.loopback)) return std::nullopt;
+  if (!of_browser(call.request.headers)) return std::nullopt;
   if (is_address(host) || of_this_machine(options, host) || lists(options.hosts, host)) {
     return std::nullopt;
   }

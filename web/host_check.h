@@ -8,7 +8,7 @@
 
 namespace halite::web {
 
-// The refusal of a request whose Host is none of ours (web.hosts).
+// The refusal of a browser's request whose Host is none of ours (web.hosts).
 [[nodiscard]] std::optional<Response> check_host(const Call& call);
 
 }  // namespace halite::web
