@@ -62,8 +62,15 @@ class Repair {
       return {};
     }
     if (dir == options_.rocks_dir) TRY_VOID(cut_logs(dir));
+    // All are judged before the first is taken out.
     TRY(const std::vector<rocks::LiveFile> tables, tables_of(dir));
-    for (const rocks::LiveFile& table : tables) TRY_VOID(repair_table(dir, table));
+    std::vector<std::string> whys;
+    for (const rocks::LiveFile& table : tables) {
+      TRY(whys.emplace_back(), why_unreadable(table));
+    }
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      if (!whys[i].empty()) TRY_VOID(repair_table(dir, tables[i], whys[i]));
+    }
     return {};
   }
 
@@ -90,7 +97,7 @@ class Repair {
     return tables;
   }
 
-  // Why nothing of the table can be read; empty where something can.
+  // Why nothing of the table can be read; empty where something can. An error where nobody knows.
   Result<std::string> why_unreadable(const rocks::LiveFile& table) {
     TRY(const FileKind kind, files_.kind(table.path));
     if (kind != FileKind::kFile) return std::string("is missing");
@@ -101,9 +108,8 @@ class Repair {
     return rocks::why_unopenable(files_, options, table.path);
   }
 
-  Result<void> repair_table(const std::string& dir, const rocks::LiveFile& table) {
-    TRY(const std::string why, why_unreadable(table));
-    if (why.empty()) return {};
+  Result<void> repair_table(const std::string& dir, const rocks::LiveFile& table,
+                            const std::string& why) {
     TRY_VOID(rocks::forget_table(env_.get(), dir, name_of(table.path)));
     TRY(const FileKind kind, files_.kind(table.path));
     if (kind == FileKind::kFile) TRY_VOID(move_aside(table.path, dir));

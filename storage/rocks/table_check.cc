@@ -131,15 +131,16 @@ class TableWalk {
 
 }  // namespace
 
-std::string why_unopenable(FileSystem& files, const rocksdb::Options& options,
-                           const std::string& path) {
+Result<std::string> why_unopenable(FileSystem& files, const rocksdb::Options& options,
+                                   const std::string& path) {
   std::uint64_t footer_offset = 0;
-  const Result<std::string> fault = read_footer_fault(files, path, footer_offset);
-  if (!fault) return fault.error().message;
-  if (!fault->empty()) return "the footer " + *fault;
+  TRY(const std::string fault, read_footer_fault(files, path, footer_offset));
+  if (!fault.empty()) return "the footer " + fault;
   rocksdb::SstFileReader reader(options);
   const rocksdb::Status opened = reader.Open(path);
-  return opened.ok() ? std::string() : opened.ToString();
+  if (opened.ok()) return std::string();
+  if (opened.IsCorruption()) return opened.ToString();
+  return std::unexpected(error_of(opened, "cannot open " + path));
 }
 
 std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& options,

@@ -40,8 +40,10 @@ using EachCell = std::function<bool(BytesView key, BytesView value)>;
                                                    const rocksdb::Options& options,
                                                    const std::string& path, const EachCell& each);
 
-// Why nothing of the file can be read; empty where its blocks can be looked for.
-[[nodiscard]] std::string why_unopenable(FileSystem& files, const rocksdb::Options& options,
+// Why nothing of the file can be read; empty where its blocks can be looked for. An error where it
+// could not be looked at, which says nothing of the file: no memory, no descriptor, a disk that
+// does not answer.
+[[nodiscard]] Result<std::string> why_unopenable(FileSystem& files, const rocksdb::Options& options,
                                          const std::string& path);
 
 }  // namespace halite::storage::rocks

@@ -94,6 +94,18 @@ TEST(Repair, OfTablesThatCannotBeOpenedLetsAllElseBeAnswered) {
   }
 }
 
+TEST(Repair, OfTablesThatCannotBeLookedAtJustNowIsRefused) {
+  Damaged data;
+  const std::string path = live_chunks(data).at(0);
+  data.world.files->fail_opens(name_of(path), {Errc::kUnavailable, "Too many open files", {}});
+  const auto done = check::repair_stored(check_options(data.world.files), kAside);
+  data.world.files->heal();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Errc::kUnavailable);
+  EXPECT_EQ(data.world.files->kind(kAside).value(), FileKind::kNone);
+  EXPECT_EQ(text_of(checked(data)), "");
+}
+
 TEST(Repair, OfADamagedBlockIsNotNeeded) {
   Damaged data;
   const std::string path = live_chunks(data).at(0);
