@@ -30,7 +30,7 @@ struct CheckFlags {
 enum class RepairVerdict : std::uint8_t {
   kSound = 0,     // nothing was to be done
   kRepaired = 1,  // something was damaged: the lines say what was done, and what is left
-  kNotRepaired = 2,
+  kNotRepaired = 2,  // an error ended it: the lines say what was done before
 };
 [[nodiscard]] RepairVerdict repair_data_dir(const Options& options, const Print& out,
                                             const Print& err);

@@ -23,7 +23,7 @@
 namespace halite::storage::check {
 namespace {
 
-constexpr std::uint64_t kLogBytesMax = std::uint64_t{4} << 30;
+constexpr std::size_t kCopyBytes = 1 << 20;
 
 class Repair {
  public:
@@ -38,15 +38,20 @@ class Repair {
   Result<Repaired> run() {
     TRY(done_.before, check_stored(options_));
     if (done_.before.findings.empty()) return std::move(done_);
-    for (const std::string& dir : {options_.rocks_dir, chunks_dir_}) {
-      TRY(const FileKind kind, files_.kind(dir));
-      if (kind == FileKind::kDirectory) TRY_VOID(repair_database(dir));
-    }
-    TRY_VOID(set_missed_end_aside());
+    // What was done is told, whatever came then.
+    if (Result<void> all = repair_all(); !all) done_.ended_by = std::move(all).error();
     return std::move(done_);
   }
 
  private:
+  Result<void> repair_all() {
+    for (const std::string& dir : {options_.rocks_dir, chunks_dir_}) {
+      TRY(const FileKind kind, files_.kind(dir));
+      if (kind == FileKind::kDirectory) TRY_VOID(repair_database(dir));
+    }
+    return set_missed_end_aside();
+  }
+
   Result<void> repair_database(const std::string& dir) {
     TRY(const rocks::ManifestLook look, rocks::look_at_manifest(files_, dir));
     if (look.manifest.empty() || (look.bad_offset && !look.torn)) {
@@ -110,16 +115,18 @@ class Repair {
 
   Result<void> repair_table(const std::string& dir, const rocks::LiveFile& table,
                             const std::string& why) {
-    TRY_VOID(rocks::forget_table(env_.get(), dir, name_of(table.path)));
+    // A server removes tables that no manifest names: the second name comes first.
     TRY(const FileKind kind, files_.kind(table.path));
-    if (kind == FileKind::kFile) TRY_VOID(move_aside(table.path, dir));
+    const bool there = kind == FileKind::kFile;
+    if (there) TRY_VOID(keep_aside(table.path, dir));
+    TRY_VOID(rocks::forget_table(env_.get(), dir, name_of(table.path)));
     done_.set_aside.push_back(fmt::format("{} ({}): {}", table.path, table.family, why));
     if (dir == options_.rocks_dir) {
       done_.left.push_back(
           "names are lost: if the server says so when it starts, engine.accept_lost_names lets it "
           "go on without those series");
     }
-    return {};
+    return there ? remove(table.path) : Result<void>();
   }
 
   Result<std::string> place_for(const std::string& dir, const std::string& name) {
@@ -135,15 +142,43 @@ class Repair {
     return files_.sync_dir(dir_of(path));
   }
 
+  // The file has a second name there, or there is a copy where that cannot be; for good.
+  Result<void> keep_aside(const std::string& path, const std::string& dir) {
+    TRY(const std::string to, place_for(dir, name_of(path)));
+    const Result<void> linked = files_.link(path, to);
+    if (!linked) {
+      if (linked.error().code == Errc::kConflict) return linked;
+      TRY_VOID(copy(path, to));
+    }
+    return files_.sync_dir(dir_of(to));
+  }
+
+  Result<void> copy(const std::string& from, const std::string& to) {
+    TRY(const std::unique_ptr<File> read, files_.open(from, OpenFile::kRead));
+    TRY(const std::unique_ptr<File> written, files_.open(to, OpenFile::kCreate));
+    Bytes buffer(kCopyBytes, '\0');
+    for (std::uint64_t offset = 0;;) {
+      TRY(const std::size_t got, read->pread(offset, buffer));
+      if (got == 0) return written->sync();
+      TRY_VOID(written->append(BytesView(buffer).substr(0, got)));
+      offset += got;
+    }
+  }
+
+  Result<void> remove(const std::string& path) {
+    TRY_VOID(files_.remove(path));
+    return files_.sync_dir(dir_of(path));
+  }
+
   // What follows the damaged record may build on it, and cannot be had.
   Result<void> cut_logs(const std::string& dir) {
     const auto every = []() -> Result<std::uint64_t> { return 0; };
     TRY(const auto troubles, rocks::find_log_troubles(files_, dir, every));
     for (const rocks::LogTrouble& trouble : troubles) {
       if (!trouble.damaged) continue;  // the next start cuts it off by itself
-      TRY(const Bytes bytes, read_whole(files_, trouble.path, kLogBytesMax));
       TRY(const std::string to, place_for(dir, name_of(trouble.path)));
-      TRY_VOID(write_whole(files_, to, bytes));
+      TRY_VOID(copy(trouble.path, to));  // the file itself is cut
+      TRY_VOID(files_.sync_dir(dir_of(to)));
       TRY(const std::unique_ptr<File> file, files_.open(trouble.path, OpenFile::kWrite));
       TRY_VOID(file->truncate(*trouble.scan.bad_offset));
       TRY_VOID(file->sync());
