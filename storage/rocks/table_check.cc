@@ -106,6 +106,7 @@ class TableWalk {
     damage.what = status.ToString();
     damage.offset = offset_in(damage.what);
     damage.keys.emplace();
+    damage.may_pass = !status.IsCorruption();
     damage.keys->after = last_;
     const auto can_read = [this](BytesView key) -> Result<bool> {
       renew();
@@ -147,14 +148,19 @@ std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& 
                                      const std::string& path, const EachCell& each) {
   std::uint64_t footer_offset = 0;
   const Result<std::string> fault = read_footer_fault(files, path, footer_offset);
-  const auto whole = [](std::string what, std::optional<std::uint64_t> offset) {
-    return std::vector<TableDamage>{{std::move(what), offset, TableDamage::Keys()}};
+  const auto whole = [](std::string what, std::optional<std::uint64_t> offset,
+                        bool may_pass = false) {
+    return std::vector<TableDamage>{{std::move(what), offset, TableDamage::Keys(), may_pass}};
   };
-  if (!fault) return whole(fault.error().message, std::nullopt);
+  if (!fault) {
+    return whole(fault.error().message, std::nullopt, fault.error().code != Errc::kNotFound);
+  }
   if (!fault->empty()) return whole("the footer " + *fault, footer_offset);
   rocksdb::SstFileReader reader(options);
   const rocksdb::Status opened = reader.Open(path);
-  if (!opened.ok()) return whole(opened.ToString(), offset_in(opened.ToString()));
+  if (!opened.ok()) {
+    return whole(opened.ToString(), offset_in(opened.ToString()), !opened.IsCorruption());
+  }
   TableWalk walk(reader, each);
   std::vector<TableDamage> damages = walk.walk();
   if (walk.ended()) return damages;
@@ -163,7 +169,8 @@ std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& 
   all.fill_cache = false;
   const rocksdb::Status verified = reader.VerifyChecksum(all);
   if (!verified.ok() && damages.empty()) {
-    damages.push_back({verified.ToString(), offset_in(verified.ToString()), std::nullopt});
+    damages.push_back({verified.ToString(), offset_in(verified.ToString()), std::nullopt,
+                       !verified.IsCorruption()});
   }
   return damages;
 }

@@ -29,6 +29,9 @@ struct TableDamage {
     std::optional<Bytes> before;
   };
   std::optional<Keys> keys;  // nothing = every key can be read
+  // It could not be read just now, which says nothing of the file: no memory, no descriptor, a disk
+  // that does not answer.
+  bool may_pass = false;
 };
 
 // Called with what can be read, in order; views end with the call. False: no more is to be read.
@@ -44,6 +47,6 @@ using EachCell = std::function<bool(BytesView key, BytesView value)>;
 // could not be looked at, which says nothing of the file: no memory, no descriptor, a disk that
 // does not answer.
 [[nodiscard]] Result<std::string> why_unopenable(FileSystem& files, const rocksdb::Options& options,
-                                         const std::string& path);
+                                                 const std::string& path);
 
 }  // namespace halite::storage::rocks

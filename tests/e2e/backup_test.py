@@ -116,8 +116,9 @@ class Backups(support.HaliteTest):
         content[len(content) // 2] ^= 4
         largest.write_bytes(content)
         code, out, err = self.run_halite("restore", "--from", "kept", "--data-dir", "hurt")
-        self.assertEqual(code, 1, out + err)
-        self.assertIn(largest.name, out)
+        self.assertEqual(code, 2, out + err)
+        self.assertIn(largest.name, err)
+        self.assertFalse((self.scratch / "hurt.restoring").exists())
 
     def test_a_check_of_a_running_server(self):
         server = self.started()
