@@ -101,7 +101,8 @@ class TableWalk {
   // Goes behind what cannot be read. False at the end.
   bool pass_damage() {
     const rocksdb::Status status = at_->status();
-    if (status.ok()) return false;
+    if (status.IsAborted()) ended_ = true;  // told_reads.h
+    if (status.ok() || ended_) return false;
     TableDamage damage;
     damage.what = status.ToString();
     damage.offset = offset_in(damage.what);
@@ -158,6 +159,7 @@ std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& 
   if (!fault->empty()) return whole("the footer " + *fault, footer_offset);
   rocksdb::SstFileReader reader(options);
   const rocksdb::Status opened = reader.Open(path);
+  if (opened.IsAborted()) return {};
   if (!opened.ok()) {
     return whole(opened.ToString(), offset_in(opened.ToString()), !opened.IsCorruption());
   }
@@ -168,7 +170,7 @@ std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& 
   rocksdb::ReadOptions all;
   all.fill_cache = false;
   const rocksdb::Status verified = reader.VerifyChecksum(all);
-  if (!verified.ok() && damages.empty()) {
+  if (!verified.ok() && !verified.IsAborted() && damages.empty()) {
     damages.push_back({verified.ToString(), offset_in(verified.ToString()), std::nullopt,
                        !verified.IsCorruption()});
   }

@@ -37,8 +37,9 @@ struct TableDamage {
 // Called with what can be read, in order; views end with the call. False: no more is to be read.
 using EachCell = std::function<bool(BytesView key, BytesView value)>;
 
-// What is wrong with the file. It may be open in a database; `options` are that one's, with the
-// environment that the file is read through.
+// What is wrong with the file, as far as it was read: reads that are Aborted (told_reads.h) end it.
+// Most of the file is read twice, its blocks of cells and then all of it. It may be open in a
+// database; `options` are that one's, with the environment that the file is read through.
 [[nodiscard]] std::vector<TableDamage> check_table(FileSystem& files,
                                                    const rocksdb::Options& options,
                                                    const std::string& path, const EachCell& each);
