@@ -1,8 +1,11 @@
 #include "storage/check/repair.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
-#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <prometheus/registry.h>
@@ -10,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/run_here.h"
+#include "storage/check/rocks_files.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/parts.h"
 #include "storage/files/fused_files.h"
@@ -121,11 +125,7 @@ class Repair {
     if (there) TRY_VOID(keep_aside(table.path, dir));
     TRY_VOID(rocks::forget_table(env_.get(), dir, name_of(table.path)));
     done_.set_aside.push_back(fmt::format("{} ({}): {}", table.path, table.family, why));
-    if (dir == options_.rocks_dir) {
-      done_.left.push_back(
-          "names are lost: if the server says so when it starts, engine.accept_lost_names lets it "
-          "go on without those series");
-    }
+    if (dir == options_.rocks_dir) tell_names_are_lost();
     return there ? remove(table.path) : Result<void>();
   }
 
@@ -170,22 +170,55 @@ class Repair {
     return files_.sync_dir(dir_of(path));
   }
 
-  // What follows the damaged record may build on it, and cannot be had.
+  // What follows the damaged record may build on it, and cannot be had: neither the rest of its log
+  // nor the logs behind it. The newest goes first, so that what stays is never with a gap.
   Result<void> cut_logs(const std::string& dir) {
-    const auto every = []() -> Result<std::uint64_t> { return 0; };
-    TRY(const auto troubles, rocks::find_log_troubles(files_, dir, every));
-    for (const rocks::LogTrouble& trouble : troubles) {
-      if (!trouble.damaged) continue;  // the next start cuts it off by itself
-      TRY(const std::string to, place_for(dir, name_of(trouble.path)));
-      TRY_VOID(copy(trouble.path, to));  // the file itself is cut
-      TRY_VOID(files_.sync_dir(dir_of(to)));
-      TRY(const std::unique_ptr<File> file, files_.open(trouble.path, OpenFile::kWrite));
-      TRY_VOID(file->truncate(*trouble.scan.bad_offset));
-      TRY_VOID(file->sync());
-      done_.set_aside.push_back(
-          fmt::format("{}: all from byte {} on", trouble.path, *trouble.scan.bad_offset));
+    const auto floor = [this, &dir] { return lowest_log_needed(env_.get(), dir); };
+    TRY(const std::vector<rocks::LogTrouble> troubles,
+        rocks::find_log_troubles(files_, dir, floor));
+    const auto first = std::ranges::find_if(troubles, &rocks::LogTrouble::damaged);
+    if (first == troubles.end()) return {};  // what is torn the next start cuts off by itself
+    TRY(const std::vector<std::string> behind, logs_behind(dir, name_of(first->path)));
+    for (const std::string& path : behind) {
+      TRY_VOID(keep_aside(path, dir));
+      TRY_VOID(remove(path));
+      done_.set_aside.push_back(fmt::format("{}: it follows {}", path, first->path));
     }
+    TRY(const std::string to, place_for(dir, name_of(first->path)));
+    TRY_VOID(copy(first->path, to));  // the file itself is cut
+    TRY_VOID(files_.sync_dir(dir_of(to)));
+    TRY(const std::unique_ptr<File> file, files_.open(first->path, OpenFile::kWrite));
+    TRY_VOID(file->truncate(*first->scan.bad_offset));
+    TRY_VOID(file->sync());
+    done_.set_aside.push_back(
+        fmt::format("{}: all from byte {} on", first->path, *first->scan.bad_offset));
+    tell_names_are_lost();
     return {};
+  }
+
+  // Paths of logs with something in them, the newest first.
+  Result<std::vector<std::string>> logs_behind(const std::string& dir, const std::string& name) {
+    // Their names are numbers, of six digits or more.
+    const auto order = [](const std::string& one) { return std::pair(one.size(), one); };
+    TRY(std::vector<std::string> names, files_.list(dir));
+    std::erase_if(names, [&](const std::string& one) {
+      return !one.ends_with(".log") || order(one) <= order(name);
+    });
+    std::ranges::sort(names, std::greater(), order);
+    std::vector<std::string> paths;
+    for (const std::string& one : names) {
+      TRY(const std::uint64_t bytes, files_.size(dir + "/" + one));
+      if (bytes > 0) paths.push_back(dir + "/" + one);
+    }
+    return paths;
+  }
+
+  void tell_names_are_lost() {
+    if (names_are_lost_) return;
+    names_are_lost_ = true;
+    done_.left.push_back(
+        "names are lost: if the server says so when it starts, engine.accept_lost_names lets it "
+        "go on without those series");
   }
 
   // What a start has cut off the chunks' manifest, and refuses to go on without.
@@ -216,6 +249,7 @@ class Repair {
   const std::string aside_;
   const std::string chunks_dir_;
   const std::unique_ptr<rocksdb::Env> env_;
+  bool names_are_lost_ = false;  // and that was told
   Repaired done_;
 };
 

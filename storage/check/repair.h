@@ -2,7 +2,8 @@
 // starting, or from answering what is whole. Removes nothing.
 //
 //   tables that cannot be opened, are cut off or gone   taken out of the manifest, moved aside
-//   a log of names with a damaged record inside         copied aside, cut off at that record
+//   a log of names with a damaged record inside         copied aside, cut off at that record;
+//                                                       logs behind it moved aside
 //   what was cut off the chunks' manifest and is missed  moved aside
 //
 // Damaged blocks stay where they are: a server answers all that does not need them. A manifest that

@@ -167,9 +167,19 @@ TEST(Repair, OfTheNamesLogCutsItAtTheDamagedRecord) {
   const Bytes before = read_whole(*data.world.files, log, 1 << 24).value();
   data.world.files->flip_bit(log, 20, 1);
   ASSERT_FALSE(data.world.open());
+  // A log behind it would be played over the gap; one that is not needed any more stays as it is.
+  const std::string later = fmt::format("{}/900000.log", kNames);
+  const std::string obsolete = fmt::format("{}/000001.log", kNames);
+  const Bytes damaged = read_whole(*data.world.files, log, 1 << 24).value();
+  ASSERT_TRUE(write_whole(*data.world.files, later, before));
+  ASSERT_TRUE(write_whole(*data.world.files, obsolete, damaged));
   const check::Repaired done = repaired(data);
-  ASSERT_FALSE(done.set_aside.empty());
-  EXPECT_THAT(done.set_aside[0], HasSubstr(log));
+  EXPECT_THAT(done.set_aside, ElementsAre(HasSubstr(later), HasSubstr(log)));
+  EXPECT_THAT(done.left, ElementsAre(HasSubstr("engine.accept_lost_names")));
+  EXPECT_EQ(data.world.files->kind(later).value(), FileKind::kNone);
+  EXPECT_EQ(data.world.files->size(fmt::format("{}/rocks/900000.log", kAside)).value(),
+            before.size());
+  EXPECT_EQ(read_whole(*data.world.files, obsolete, 1 << 24).value(), damaged);
   const std::string kept = fmt::format("{}/rocks/{}", kAside, name_of(log));
   EXPECT_EQ(data.world.files->size(kept).value(), before.size());
   data.world.options.accept_lost_names = true;
