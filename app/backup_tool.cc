@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -58,11 +59,24 @@ std::string plain(const std::string& path) {
   return normal.parent_path().string();
 }
 
+// Backups in the data directory would be in every later backup, and go with what they are to save.
+Result<void> check_is_outside(const std::string& to, const std::string& data_dir) {
+  std::error_code error;
+  const std::filesystem::path inner = std::filesystem::weakly_canonical(plain(to), error);
+  if (error) return fail(Errc::kUnavailable, to + ": " + error.message());
+  const std::filesystem::path outer = std::filesystem::canonical(data_dir, error);
+  if (error) return fail(Errc::kUnavailable, data_dir + ": " + error.message());
+  if (std::ranges::mismatch(inner, outer).in2 != outer.end()) return {};
+  return fail(Errc::kConflict,
+              fmt::format("{} is in the data directory {}: backups go elsewhere", to, data_dir));
+}
+
 Result<Outcome> backup_locked(const Options& options, const std::string& to, const Print& err) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(options.data_dir, unknown)) {
     return fail(Errc::kNotFound, fmt::format("there is no directory {}", options.data_dir));
   }
+  TRY_VOID(check_is_outside(to, options.data_dir));
   TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
   return storage::backup::make_backup(work_of(options, err), plain(options.data_dir), plain(to),
                                       SystemClock().now_ms());

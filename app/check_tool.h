@@ -28,9 +28,9 @@ struct CheckFlags {
 // Sets aside what of it cannot be read at all (storage/check/repair.h), in
 // <data-dir>/set-aside/<time>, and says so.
 enum class RepairVerdict : std::uint8_t {
-  kSound = 0,     // nothing was to be done
-  kRepaired = 1,  // something was damaged: the lines say what was done, and what is left
-  kNotRepaired = 2,
+  kSound = 0,        // nothing was to be done
+  kRepaired = 1,     // something was damaged: the lines say what was done, and what is left
+  kNotRepaired = 2,  // an error ended it: the lines say what was done before
 };
 [[nodiscard]] RepairVerdict repair_data_dir(const Options& options, const Print& out,
                                             const Print& err);

@@ -10,10 +10,12 @@
 
 #include "storage/backup/contents.h"
 #include "storage/files/fused_files.h"
+#include "storage/files/remove_tree.h"
 #include "storage/rocks/cell.h"
 #include "storage/rocks/file_system.h"
 #include "storage/rocks/key.h"
 #include "storage/rocks/table_check.h"
+#include "storage/rocks/told_reads.h"
 
 namespace halite::storage::backup {
 namespace {
@@ -45,21 +47,23 @@ Result<void> list_files(FileSystem& files, const std::string& dir, const std::st
 class Counted {
  public:
   explicit Counted(const Work& work) : work_(work) {}
+  [[nodiscard]] bool ended() const { return work_.ended && work_.ended(); }
+  // Copying costs no more progress: most files are only read.
+  [[nodiscard]] Result<void> go_on() const {
+    if (ended()) return fail(Errc::kCancelled, "told to end");
+    return {};
+  }
   void expect(std::uint64_t bytes) { progress_.bytes_total += bytes; }
   Result<void> add(std::uint64_t bytes) {
     progress_.bytes_done += bytes;
     if (work_.progress) work_.progress(progress_);
-    if (work_.ended && work_.ended()) return fail(Errc::kCancelled, "told to end");
-    return {};
+    return go_on();
   }
 
  private:
   const Work& work_;
   Progress progress_;
 };
-
-// Copying costs no more progress: most files are only read.
-Result<void> uncounted(std::uint64_t /*bytes*/) { return {}; }
 
 class Making {
  public:
@@ -69,7 +73,8 @@ class Making {
         contents_(files_, std::move(backups)),
         counted_(work),
         env_(rocksdb::NewCompositeEnv(
-            rocks::make_file_system(work.files, std::make_shared<Fuse>()))) {}
+            rocks::tell_reads(rocks::make_file_system(work.files, std::make_shared<Fuse>()),
+                              [this](std::size_t) { return !counted_.ended(); }))) {}
 
   Result<Outcome> run(TimestampMs now) {
     TRY_VOID(contents_.open());
@@ -94,16 +99,19 @@ class Making {
   }
 
  private:
+  // The newest that can be read.
   Result<void> read_last() {
-    TRY(const std::vector<std::string> names, contents_.backups());
-    if (names.empty()) return {};
-    const Result<Manifest> last = contents_.read(names.back());
-    if (!last && last.error().code == Errc::kCorruption) {
-      outcome_.damaged.push_back(last.error().message);
+    TRY(std::vector<std::string> names, contents_.backups());
+    for (; !names.empty(); names.pop_back()) {
+      Result<Manifest> last = contents_.read(names.back());
+      if (!last && last.error().code == Errc::kCorruption) {
+        outcome_.damaged.push_back(last.error().message);
+        continue;
+      }
+      if (!last) return std::unexpected(std::move(last).error());
+      for (StoredFile& file : last->files) last_[file.path] = std::move(file);
       return {};
     }
-    if (!last) return std::unexpected(last.error());
-    for (const StoredFile& file : last->files) last_[file.path] = file.content;
     return {};
   }
 
@@ -112,21 +120,29 @@ class Making {
     const auto count = [this](std::uint64_t bytes) { return counted_.add(bytes); };
     StoredFile file{.path = path, .content = {}};
     TRY(file.content, contents_.content_of(from, count));
+    const auto last = last_.find(path);
+    if (last != last_.end() && last->second.content == file.content) {
+      file.damaged = last->second.damaged;  // told again for as long as it is kept
+    } else if (path.ends_with(kTable)) {
+      TRY_VOID(look_for_damage(from, last != last_.end() ? &last->second.content : nullptr, file));
+    }
+    TRY_VOID(counted_.go_on());
+    for (const std::string& what : file.damaged) {
+      outcome_.damaged.push_back(fmt::format("{}: {}", path, what));
+    }
     TRY(const bool known, contents_.has(file.content));
     if (known) return file;
-    if (path.ends_with(kTable)) look_for_damage(path, from, file.content);
-    TRY_VOID(contents_.add(from, file.content, uncounted));
+    const auto go_on = [this](std::uint64_t) { return counted_.go_on(); };
+    TRY_VOID(contents_.add(from, file.content, go_on));
     outcome_.bytes_copied += file.content.bytes;
     return file;
   }
 
-  // Of a table that the backups do not have.
-  void look_for_damage(const std::string& path, const std::string& from, const Content& content) {
-    const auto last = last_.find(path);
-    if (last != last_.end() && last->second.bytes == content.bytes) {
-      outcome_.damaged.push_back(
-          fmt::format("{} is not as it was in the backup before, {}, which is still there", path,
-                      last->second.name()));
+  // Of a table that the backup before does not have; `last` is what it has under that name.
+  Result<void> look_for_damage(const std::string& from, const Content* last, StoredFile& file) {
+    if (last != nullptr && last->bytes == file.content.bytes) {
+      file.damaged.push_back(fmt::format(
+          "is not as it was in an earlier backup, {}, which is still there", last->name()));
     }
     rocksdb::Options options;
     options.env = env_.get();
@@ -134,8 +150,10 @@ class Making {
     options.prefix_extractor = rocks::row_prefix_extractor();
     const auto each = [](BytesView, BytesView) { return true; };
     for (const auto& damage : rocks::check_table(files_, options, from, each)) {
-      outcome_.damaged.push_back(fmt::format("{}: {}", path, damage.what));
+      if (damage.may_pass) return fail(Errc::kUnavailable, from + ": " + damage.what);
+      file.damaged.push_back(damage.what);
     }
+    return {};
   }
 
   FileSystem& files_;
@@ -143,7 +161,7 @@ class Making {
   Contents contents_;
   Counted counted_;
   const std::unique_ptr<rocksdb::Env> env_;
-  std::map<std::string, Content> last_;  // what the backup before has
+  std::map<std::string, StoredFile> last_;  // what the backup before has
   Outcome outcome_;
 };
 
@@ -177,6 +195,47 @@ Result<Outcome> make_backup(const Work& work, const std::string& data_dir,
   return Making(work, data_dir, backups).run(now);
 }
 
+namespace {
+
+// All of it, into `dir`, durable. Every file that is not as it was kept is named in one error.
+Result<void> fetch_all(const Work& work, Contents& contents, const Manifest& manifest,
+                       const std::string& dir, Outcome& outcome) {
+  FileSystem& files = *work.files;
+  Counted counted(work);
+  counted.expect(manifest.bytes());
+  const auto count = [&counted](std::uint64_t bytes) { return counted.add(bytes); };
+  std::set<std::string> dirs = {dir};
+  std::string wrong;
+  for (const StoredFile& file : manifest.files) {
+    const std::string path = dir + "/" + file.path;
+    TRY_VOID(make_dirs(files, dir_of(path)));
+    dirs.insert(dir_of(path));
+    for (const std::string& what : file.damaged) {
+      outcome.damaged.push_back(fmt::format("{}: {}", file.path, what));
+    }
+    const Result<void> fetched = contents.fetch(file.content, path, count);
+    if (!fetched && fetched.error().code != Errc::kCorruption &&
+        fetched.error().code != Errc::kNotFound) {
+      return fetched;
+    }
+    if (!fetched && file.damaged.empty()) {
+      wrong += fmt::format("; {}: {}", file.path, fetched.error().message);
+    } else if (!fetched) {
+      outcome.damaged.push_back(fmt::format("{}: {}", file.path, fetched.error().message));
+    }
+    ++outcome.files;
+    outcome.bytes += file.content.bytes;
+    outcome.bytes_copied += fetched ? file.content.bytes : 0;
+  }
+  if (!wrong.empty()) {
+    return fail(Errc::kCorruption, "nothing is restored, for the backup is damaged" + wrong);
+  }
+  for (const std::string& one : dirs) TRY_VOID(files.sync_dir(one));
+  return {};
+}
+
+}  // namespace
+
 // First under another name, so that what is restored half is taken for nothing else.
 Result<Outcome> restore(const Work& work, const std::string& backups, const std::string& backup,
                         const std::string& data_dir) {
@@ -189,28 +248,17 @@ Result<Outcome> restore(const Work& work, const std::string& backups, const std:
   TRY_VOID(check_is_free(files, data_dir));
   TRY_VOID(check_is_free(files, unfinished));
   TRY_VOID(make_dirs(files, unfinished));
-  Counted counted(work);
-  counted.expect(manifest.bytes());
-  const auto count = [&counted](std::uint64_t bytes) { return counted.add(bytes); };
-  std::set<std::string> dirs = {unfinished};
-  for (const StoredFile& file : manifest.files) {
-    const std::string path = unfinished + "/" + file.path;
-    TRY_VOID(make_dirs(files, dir_of(path)));
-    dirs.insert(dir_of(path));
-    const Result<void> fetched = contents.fetch(file.content, path, count);
-    if (!fetched && fetched.error().code != Errc::kCorruption &&
-        fetched.error().code != Errc::kNotFound) {
-      return std::unexpected(fetched.error());
+  Result<void> done = fetch_all(work, contents, manifest, unfinished, outcome);
+  if (done) done = files.rename(unfinished, data_dir);
+  if (!done) {
+    // So that the next try begins as this one did.
+    const Result<void> removed = remove_tree(files, unfinished);
+    if (!removed) {
+      done.error().message +=
+          fmt::format("; {} stays, remove it: {}", unfinished, removed.error().message);
     }
-    if (!fetched) {
-      outcome.damaged.push_back(fmt::format("{}: {}", file.path, fetched.error().message));
-    }
-    ++outcome.files;
-    outcome.bytes += file.content.bytes;
-    outcome.bytes_copied += file.content.bytes;
+    return std::unexpected(std::move(done).error());
   }
-  for (const std::string& dir : dirs) TRY_VOID(files.sync_dir(dir));
-  TRY_VOID(files.rename(unfinished, data_dir));
   TRY_VOID(files.sync_dir(dir_of(data_dir)));
   return outcome;
 }

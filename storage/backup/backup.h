@@ -2,10 +2,11 @@
 //
 // Only contents that the backups do not have yet are written. Every file is read to its end all the
 // same, so what has rotted shows: a table is never changed, so one that is not as it was when it
-// was kept last is damaged, and so is one whose blocks do not fit their checksums.
+// was kept last is damaged, and so is one whose blocks do not fit their checksums. The manifest
+// has that, and every later backup with the same content tells it again.
 //
-//   Threads  one at a time on a directory of backups; blocks.
-//   Errors   as the files'.
+//   Threads  any; blocks.
+//   Errors   as the files'; kConflict: somebody else makes a backup there.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +44,9 @@ struct Outcome {
 [[nodiscard]] Result<Outcome> make_backup(const Work& work, const std::string& data_dir,
                                           const std::string& backups, TimestampMs now);
 
-// Makes `data_dir`, which is not there, or empty. The newest backup where none is named. A damaged
-// content is restored as it is, and a missing one left out: both are named.
+// Makes `data_dir`, which is not there, or empty. The newest backup where none is named. What was
+// damaged already when it was kept is restored as it is, and named. kCorruption: other contents are
+// damaged or missing, all of them named. An error leaves nothing behind.
 [[nodiscard]] Result<Outcome> restore(const Work& work, const std::string& backups,
                                       const std::string& backup, const std::string& data_dir);
 

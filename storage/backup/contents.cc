@@ -42,7 +42,15 @@ std::string Contents::path_of(const Content& content) const {
   return fmt::format("{}/files/{}", dir_, content.name());
 }
 
-Result<void> Contents::open() { return make_dirs(files_, dir_ + "/files"); }
+Result<void> Contents::open() {
+  TRY_VOID(make_dirs(files_, dir_ + "/files"));
+  Result<std::unique_ptr<FileLock>> lock = files_.lock(dir_ + "/lock");
+  if (!lock && lock.error().code == Errc::kConflict) {
+    return fail(Errc::kConflict, fmt::format("another backup is being made in {}", dir_));
+  }
+  TRY(lock_, std::move(lock));
+  return {};
+}
 
 Result<Content> Contents::content_of(const std::string& path, const Worked& worked) {
   return read_through(files_, path, [](BytesView) { return Result<void>(); }, worked);
@@ -50,7 +58,9 @@ Result<Content> Contents::content_of(const std::string& path, const Worked& work
 
 Result<bool> Contents::has(const Content& content) {
   TRY(const FileKind kind, files_.kind(path_of(content)));
-  return kind == FileKind::kFile;
+  if (kind != FileKind::kFile) return false;
+  TRY(const std::uint64_t bytes, files_.size(path_of(content)));
+  return bytes == content.bytes;
 }
 
 Result<Content> Contents::copy(const std::string& from, const std::string& to,
@@ -74,8 +84,8 @@ Result<void> Contents::add(const std::string& path, const Content& content, cons
 
 Result<void> Contents::fetch(const Content& content, const std::string& path,
                              const Worked& worked) {
-  TRY(const bool there, has(content));
-  if (!there) {
+  TRY(const FileKind kind, files_.kind(path_of(content)));
+  if (kind != FileKind::kFile) {
     return fail(Errc::kNotFound, fmt::format("{} is missing in the backup", path_of(content)));
   }
   TRY(const Content copied, copy(path_of(content), path, worked));

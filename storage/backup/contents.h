@@ -3,11 +3,13 @@
 //
 //   files/<hash>-<bytes>    contents
 //   <time>.manifest         backups, written last
+//   lock                    of who keeps something there
 //
 //   Threads  one at a time on a directory; blocks.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,11 +26,13 @@ class Contents {
  public:
   Contents(FileSystem& files, std::string dir) : files_(files), dir_(std::move(dir)) {}
 
-  // Makes the directory where it is not there.
+  // Makes the directory where it is not there, and takes it for this object alone. kConflict:
+  // somebody else keeps something there. Nobody needs it to read.
   Result<void> open();
 
   // What a file holds: reads it to its end.
   Result<Content> content_of(const std::string& path, const Worked& worked);
+  // There is a file of that name and size: its bytes are not compared.
   [[nodiscard]] Result<bool> has(const Content& content);
   // A copy of the file, which has that content; durable afterwards. kCorruption: it has another
   // one now.
@@ -48,6 +52,7 @@ class Contents {
 
   FileSystem& files_;
   const std::string dir_;
+  std::unique_ptr<FileLock> lock_;  // null: only read
 };
 
 }  // namespace halite::storage::backup

@@ -56,6 +56,13 @@ Result<StoredFile> read_file(const boost::json::value& value) {
   StoredFile file{.path = std::string(path->get_string()),
                   .content = {.hash = std::string(hash->get_string()),
                               .bytes = bytes->to_number<std::uint64_t>(error)}};
+  if (const boost::json::value* const what = object.if_contains("damaged")) {
+    if (!what->is_array()) return damaged("what is wrong with a file");
+    for (const boost::json::value& one : what->get_array()) {
+      if (!one.is_string()) return damaged("what is wrong with a file");
+      file.damaged.emplace_back(one.get_string());
+    }
+  }
   if (error || !is_hash(file.content.hash)) return damaged("what a file holds");
   if (!is_inside(file.path)) return damaged("the path " + file.path);
   return file;
@@ -77,8 +84,13 @@ Bytes Manifest::to_bytes() const {
   object["made_ms"] = made_ms;
   boost::json::array& list = object["files"].emplace_array();
   for (const StoredFile& file : files) {
-    list.emplace_back(boost::json::object{
-        {"path", file.path}, {"bytes", file.content.bytes}, {"xxh3", file.content.hash}});
+    boost::json::object& one = list.emplace_back(boost::json::object()).get_object();
+    one["path"] = file.path;
+    one["bytes"] = file.content.bytes;
+    one["xxh3"] = file.content.hash;
+    if (file.damaged.empty()) continue;
+    boost::json::array& damages = one["damaged"].emplace_array();
+    for (const std::string& what : file.damaged) damages.emplace_back(what);
   }
   Bytes bytes = boost::json::serialize(object);
   const std::string hash = hash_of(bytes);

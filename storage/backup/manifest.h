@@ -27,6 +27,7 @@ struct Content {
 struct StoredFile {
   std::string path;  // in the data directory, "rocksdb/000012.sst"
   Content content;
+  std::vector<std::string> damaged = {};  // what was wrong with it already when it was kept
   bool operator==(const StoredFile&) const = default;
 };
 

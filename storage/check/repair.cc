@@ -1,8 +1,11 @@
 #include "storage/check/repair.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
-#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <prometheus/registry.h>
@@ -10,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/run_here.h"
+#include "storage/check/rocks_files.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/parts.h"
 #include "storage/files/fused_files.h"
@@ -23,7 +27,7 @@
 namespace halite::storage::check {
 namespace {
 
-constexpr std::uint64_t kLogBytesMax = std::uint64_t{4} << 30;
+constexpr std::size_t kCopyBytes = 1 << 20;
 
 class Repair {
  public:
@@ -38,15 +42,20 @@ class Repair {
   Result<Repaired> run() {
     TRY(done_.before, check_stored(options_));
     if (done_.before.findings.empty()) return std::move(done_);
-    for (const std::string& dir : {options_.rocks_dir, chunks_dir_}) {
-      TRY(const FileKind kind, files_.kind(dir));
-      if (kind == FileKind::kDirectory) TRY_VOID(repair_database(dir));
-    }
-    TRY_VOID(set_missed_end_aside());
+    // What was done is told, whatever came then.
+    if (Result<void> all = repair_all(); !all) done_.ended_by = std::move(all).error();
     return std::move(done_);
   }
 
  private:
+  Result<void> repair_all() {
+    for (const std::string& dir : {options_.rocks_dir, chunks_dir_}) {
+      TRY(const FileKind kind, files_.kind(dir));
+      if (kind == FileKind::kDirectory) TRY_VOID(repair_database(dir));
+    }
+    return set_missed_end_aside();
+  }
+
   Result<void> repair_database(const std::string& dir) {
     TRY(const rocks::ManifestLook look, rocks::look_at_manifest(files_, dir));
     if (look.manifest.empty() || (look.bad_offset && !look.torn)) {
@@ -62,8 +71,15 @@ class Repair {
       return {};
     }
     if (dir == options_.rocks_dir) TRY_VOID(cut_logs(dir));
+    // All are judged before the first is taken out.
     TRY(const std::vector<rocks::LiveFile> tables, tables_of(dir));
-    for (const rocks::LiveFile& table : tables) TRY_VOID(repair_table(dir, table));
+    std::vector<std::string> whys;
+    for (const rocks::LiveFile& table : tables) {
+      TRY(whys.emplace_back(), why_unreadable(table));
+    }
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      if (!whys[i].empty()) TRY_VOID(repair_table(dir, tables[i], whys[i]));
+    }
     return {};
   }
 
@@ -90,7 +106,7 @@ class Repair {
     return tables;
   }
 
-  // Why nothing of the table can be read; empty where something can.
+  // Why nothing of the table can be read; empty where something can. An error where nobody knows.
   Result<std::string> why_unreadable(const rocks::LiveFile& table) {
     TRY(const FileKind kind, files_.kind(table.path));
     if (kind != FileKind::kFile) return std::string("is missing");
@@ -101,19 +117,16 @@ class Repair {
     return rocks::why_unopenable(files_, options, table.path);
   }
 
-  Result<void> repair_table(const std::string& dir, const rocks::LiveFile& table) {
-    TRY(const std::string why, why_unreadable(table));
-    if (why.empty()) return {};
-    TRY_VOID(rocks::forget_table(env_.get(), dir, name_of(table.path)));
+  Result<void> repair_table(const std::string& dir, const rocks::LiveFile& table,
+                            const std::string& why) {
+    // A server removes tables that no manifest names: the second name comes first.
     TRY(const FileKind kind, files_.kind(table.path));
-    if (kind == FileKind::kFile) TRY_VOID(move_aside(table.path, dir));
+    const bool there = kind == FileKind::kFile;
+    if (there) TRY_VOID(keep_aside(table.path, dir));
+    TRY_VOID(rocks::forget_table(env_.get(), dir, name_of(table.path)));
     done_.set_aside.push_back(fmt::format("{} ({}): {}", table.path, table.family, why));
-    if (dir == options_.rocks_dir) {
-      done_.left.push_back(
-          "names are lost: if the server says so when it starts, engine.accept_lost_names lets it "
-          "go on without those series");
-    }
-    return {};
+    if (dir == options_.rocks_dir) tell_names_are_lost();
+    return there ? remove(table.path) : Result<void>();
   }
 
   Result<std::string> place_for(const std::string& dir, const std::string& name) {
@@ -129,22 +142,83 @@ class Repair {
     return files_.sync_dir(dir_of(path));
   }
 
-  // What follows the damaged record may build on it, and cannot be had.
-  Result<void> cut_logs(const std::string& dir) {
-    const auto every = []() -> Result<std::uint64_t> { return 0; };
-    TRY(const auto troubles, rocks::find_log_troubles(files_, dir, every));
-    for (const rocks::LogTrouble& trouble : troubles) {
-      if (!trouble.damaged) continue;  // the next start cuts it off by itself
-      TRY(const Bytes bytes, read_whole(files_, trouble.path, kLogBytesMax));
-      TRY(const std::string to, place_for(dir, name_of(trouble.path)));
-      TRY_VOID(write_whole(files_, to, bytes));
-      TRY(const std::unique_ptr<File> file, files_.open(trouble.path, OpenFile::kWrite));
-      TRY_VOID(file->truncate(*trouble.scan.bad_offset));
-      TRY_VOID(file->sync());
-      done_.set_aside.push_back(
-          fmt::format("{}: all from byte {} on", trouble.path, *trouble.scan.bad_offset));
+  // The file has a second name there, or there is a copy where that cannot be; for good.
+  Result<void> keep_aside(const std::string& path, const std::string& dir) {
+    TRY(const std::string to, place_for(dir, name_of(path)));
+    const Result<void> linked = files_.link(path, to);
+    if (!linked) {
+      if (linked.error().code == Errc::kConflict) return linked;
+      TRY_VOID(copy(path, to));
     }
+    return files_.sync_dir(dir_of(to));
+  }
+
+  Result<void> copy(const std::string& from, const std::string& to) {
+    TRY(const std::unique_ptr<File> read, files_.open(from, OpenFile::kRead));
+    TRY(const std::unique_ptr<File> written, files_.open(to, OpenFile::kCreate));
+    Bytes buffer(kCopyBytes, '\0');
+    for (std::uint64_t offset = 0;;) {
+      TRY(const std::size_t got, read->pread(offset, buffer));
+      if (got == 0) return written->sync();
+      TRY_VOID(written->append(BytesView(buffer).substr(0, got)));
+      offset += got;
+    }
+  }
+
+  Result<void> remove(const std::string& path) {
+    TRY_VOID(files_.remove(path));
+    return files_.sync_dir(dir_of(path));
+  }
+
+  // What follows the damaged record may build on it, and cannot be had: neither the rest of its log
+  // nor the logs behind it. The newest goes first, so that what stays is never with a gap.
+  Result<void> cut_logs(const std::string& dir) {
+    const auto floor = [this, &dir] { return lowest_log_needed(env_.get(), dir); };
+    TRY(const std::vector<rocks::LogTrouble> troubles,
+        rocks::find_log_troubles(files_, dir, floor));
+    const auto first = std::ranges::find_if(troubles, &rocks::LogTrouble::damaged);
+    if (first == troubles.end()) return {};  // what is torn the next start cuts off by itself
+    TRY(const std::vector<std::string> behind, logs_behind(dir, name_of(first->path)));
+    for (const std::string& path : behind) {
+      TRY_VOID(keep_aside(path, dir));
+      TRY_VOID(remove(path));
+      done_.set_aside.push_back(fmt::format("{}: it follows {}", path, first->path));
+    }
+    TRY(const std::string to, place_for(dir, name_of(first->path)));
+    TRY_VOID(copy(first->path, to));  // the file itself is cut
+    TRY_VOID(files_.sync_dir(dir_of(to)));
+    TRY(const std::unique_ptr<File> file, files_.open(first->path, OpenFile::kWrite));
+    TRY_VOID(file->truncate(*first->scan.bad_offset));
+    TRY_VOID(file->sync());
+    done_.set_aside.push_back(
+        fmt::format("{}: all from byte {} on", first->path, *first->scan.bad_offset));
+    tell_names_are_lost();
     return {};
+  }
+
+  // Paths of logs with something in them, the newest first.
+  Result<std::vector<std::string>> logs_behind(const std::string& dir, const std::string& name) {
+    // Their names are numbers, of six digits or more.
+    const auto order = [](const std::string& one) { return std::pair(one.size(), one); };
+    TRY(std::vector<std::string> names, files_.list(dir));
+    std::erase_if(names, [&](const std::string& one) {
+      return !one.ends_with(".log") || order(one) <= order(name);
+    });
+    std::ranges::sort(names, std::greater(), order);
+    std::vector<std::string> paths;
+    for (const std::string& one : names) {
+      TRY(const std::uint64_t bytes, files_.size(dir + "/" + one));
+      if (bytes > 0) paths.push_back(dir + "/" + one);
+    }
+    return paths;
+  }
+
+  void tell_names_are_lost() {
+    if (names_are_lost_) return;
+    names_are_lost_ = true;
+    done_.left.push_back(
+        "names are lost: if the server says so when it starts, engine.accept_lost_names lets it "
+        "go on without those series");
   }
 
   // What a start has cut off the chunks' manifest, and refuses to go on without.
@@ -175,6 +249,7 @@ class Repair {
   const std::string aside_;
   const std::string chunks_dir_;
   const std::unique_ptr<rocksdb::Env> env_;
+  bool names_are_lost_ = false;  // and that was told
   Repaired done_;
 };
 

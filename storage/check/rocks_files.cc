@@ -1,6 +1,5 @@
 #include "storage/check/rocks_files.h"
 
-#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "storage/rocks/info_log.h"
 #include "storage/rocks/log_floor.h"
 #include "storage/rocks/manifest_tail.h"
+#include "storage/rocks/status.h"
 #include "storage/rocks/wal_check.h"
 
 namespace halite::storage::check {
@@ -32,23 +32,26 @@ Result<void> check_manifest(FileSystem& files, const std::string& dir,
   return {};
 }
 
-// 0 where that cannot be told: every log counts.
-Result<std::uint64_t> floor_of(rocksdb::Env* env, const std::string& dir) {
+}  // namespace
+
+Result<std::uint64_t> lowest_log_needed(rocksdb::Env* env, const std::string& dir) {
   rocksdb::DBOptions options;
   options.env = env;
   options.info_log = rocks::make_info_log();
   std::vector<std::string> families;
-  if (!rocksdb::DB::ListColumnFamilies(options, dir, &families).ok()) return 0;
-  return rocks::log_floor(env, dir, families).value_or(0);
+  TRY_VOID(rocks::checked(rocksdb::DB::ListColumnFamilies(options, dir, &families),
+                          "cannot read the manifest of " + dir));
+  return rocks::log_floor(env, dir, families);
 }
-
-}  // namespace
 
 Result<std::vector<Finding>> check_rocks_files(FileSystem& files, rocksdb::Env* env,
                                                const std::string& dir) {
   std::vector<Finding> findings;
   TRY_VOID(check_manifest(files, dir, findings));
-  const auto floor = [env, &dir] { return floor_of(env, dir); };
+  // Every log counts where that cannot be told.
+  const auto floor = [env, &dir]() -> Result<std::uint64_t> {
+    return lowest_log_needed(env, dir).value_or(0);
+  };
   TRY(const std::vector<rocks::LogTrouble> troubles, rocks::find_log_troubles(files, dir, floor));
   for (const rocks::LogTrouble& trouble : troubles) {
     findings.push_back({.file = trouble.path,

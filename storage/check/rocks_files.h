@@ -4,6 +4,7 @@
 //   Threads  nobody writes there meanwhile; blocks.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,8 @@ namespace halite::storage::check {
 // database has no use for any more.
 [[nodiscard]] Result<std::vector<Finding>> check_rocks_files(FileSystem& files, rocksdb::Env* env,
                                                              const std::string& dir);
+
+// The lowest number of a log that the database needs. Needs a sound manifest.
+[[nodiscard]] Result<std::uint64_t> lowest_log_needed(rocksdb::Env* env, const std::string& dir);
 
 }  // namespace halite::storage::check

@@ -16,6 +16,7 @@
 #include "storage/rocks/file_system.h"
 #include "storage/rocks/key.h"
 #include "storage/rocks/table_check.h"
+#include "storage/rocks/told_reads.h"
 
 namespace halite::storage::check {
 namespace {
@@ -40,7 +41,9 @@ bool is_own_word(std::string_view family) {
 
 Tables::Tables(std::shared_ptr<FileSystem> files, ChunkCells& cells, Report& report)
     : files_(std::move(files)),
-      env_(rocksdb::NewCompositeEnv(rocks::make_file_system(files_, std::make_shared<Fuse>()))),
+      env_(rocksdb::NewCompositeEnv(
+          rocks::tell_reads(rocks::make_file_system(files_, std::make_shared<Fuse>()),
+                            [this](std::size_t bytes) { return !pace_ || pace_(bytes); }))),
       cells_(cells),
       report_(report) {}
 
@@ -62,9 +65,10 @@ Result<std::uint64_t> Tables::check(const rocks::LiveFile& file, TableOf of, boo
   options.env = env_.get();
   options.merge_operator = rocks::greatest_time_operator();
   options.prefix_extractor = rocks::row_prefix_extractor();
+  pace_ = pace;
   const auto each = [&](BytesView key, BytesView value) {
     cells_.cell(file, key, value);
-    return !pace || pace(key.size() + value.size());
+    return true;
   };
   for (const rocks::TableDamage& damage : rocks::check_table(*files_, options, file.path, each)) {
     add(file, of, damage);

@@ -24,7 +24,7 @@ class Tables {
   // All outlive it.
   Tables(std::shared_ptr<FileSystem> files, ChunkCells& cells, Report& report);
 
-  // So many bytes were read. False: no more is to be.
+  // So many bytes are about to be read of the file. False: no more is to be.
   using Pace = std::function<bool(std::size_t bytes)>;
   // Its size; 0 where it is not there. `size_known`: the file says with how many bytes it was
   // written.
@@ -37,6 +37,7 @@ class Tables {
   void add(const rocks::LiveFile& file, TableOf of, const rocks::TableDamage& damage);
 
   const std::shared_ptr<FileSystem> files_;
+  Pace pace_;  // of the check that runs
   const std::unique_ptr<rocksdb::Env> env_;
   ChunkCells& cells_;
   Report& report_;

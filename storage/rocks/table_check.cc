@@ -101,11 +101,13 @@ class TableWalk {
   // Goes behind what cannot be read. False at the end.
   bool pass_damage() {
     const rocksdb::Status status = at_->status();
-    if (status.ok()) return false;
+    if (status.IsAborted()) ended_ = true;  // told_reads.h
+    if (status.ok() || ended_) return false;
     TableDamage damage;
     damage.what = status.ToString();
     damage.offset = offset_in(damage.what);
     damage.keys.emplace();
+    damage.may_pass = !status.IsCorruption();
     damage.keys->after = last_;
     const auto can_read = [this](BytesView key) -> Result<bool> {
       renew();
@@ -131,29 +133,36 @@ class TableWalk {
 
 }  // namespace
 
-std::string why_unopenable(FileSystem& files, const rocksdb::Options& options,
-                           const std::string& path) {
+Result<std::string> why_unopenable(FileSystem& files, const rocksdb::Options& options,
+                                   const std::string& path) {
   std::uint64_t footer_offset = 0;
-  const Result<std::string> fault = read_footer_fault(files, path, footer_offset);
-  if (!fault) return fault.error().message;
-  if (!fault->empty()) return "the footer " + *fault;
+  TRY(const std::string fault, read_footer_fault(files, path, footer_offset));
+  if (!fault.empty()) return "the footer " + fault;
   rocksdb::SstFileReader reader(options);
   const rocksdb::Status opened = reader.Open(path);
-  return opened.ok() ? std::string() : opened.ToString();
+  if (opened.ok()) return std::string();
+  if (opened.IsCorruption()) return opened.ToString();
+  return std::unexpected(error_of(opened, "cannot open " + path));
 }
 
 std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& options,
                                      const std::string& path, const EachCell& each) {
   std::uint64_t footer_offset = 0;
   const Result<std::string> fault = read_footer_fault(files, path, footer_offset);
-  const auto whole = [](std::string what, std::optional<std::uint64_t> offset) {
-    return std::vector<TableDamage>{{std::move(what), offset, TableDamage::Keys()}};
+  const auto whole = [](std::string what, std::optional<std::uint64_t> offset,
+                        bool may_pass = false) {
+    return std::vector<TableDamage>{{std::move(what), offset, TableDamage::Keys(), may_pass}};
   };
-  if (!fault) return whole(fault.error().message, std::nullopt);
+  if (!fault) {
+    return whole(fault.error().message, std::nullopt, fault.error().code != Errc::kNotFound);
+  }
   if (!fault->empty()) return whole("the footer " + *fault, footer_offset);
   rocksdb::SstFileReader reader(options);
   const rocksdb::Status opened = reader.Open(path);
-  if (!opened.ok()) return whole(opened.ToString(), offset_in(opened.ToString()));
+  if (opened.IsAborted()) return {};
+  if (!opened.ok()) {
+    return whole(opened.ToString(), offset_in(opened.ToString()), !opened.IsCorruption());
+  }
   TableWalk walk(reader, each);
   std::vector<TableDamage> damages = walk.walk();
   if (walk.ended()) return damages;
@@ -161,8 +170,9 @@ std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& 
   rocksdb::ReadOptions all;
   all.fill_cache = false;
   const rocksdb::Status verified = reader.VerifyChecksum(all);
-  if (!verified.ok() && damages.empty()) {
-    damages.push_back({verified.ToString(), offset_in(verified.ToString()), std::nullopt});
+  if (!verified.ok() && !verified.IsAborted() && damages.empty()) {
+    damages.push_back({verified.ToString(), offset_in(verified.ToString()), std::nullopt,
+                       !verified.IsCorruption()});
   }
   return damages;
 }

@@ -29,19 +29,25 @@ struct TableDamage {
     std::optional<Bytes> before;
   };
   std::optional<Keys> keys;  // nothing = every key can be read
+  // It could not be read just now, which says nothing of the file: no memory, no descriptor, a disk
+  // that does not answer.
+  bool may_pass = false;
 };
 
 // Called with what can be read, in order; views end with the call. False: no more is to be read.
 using EachCell = std::function<bool(BytesView key, BytesView value)>;
 
-// What is wrong with the file. It may be open in a database; `options` are that one's, with the
-// environment that the file is read through.
+// What is wrong with the file, as far as it was read: reads that are Aborted (told_reads.h) end it.
+// Most of the file is read twice, its blocks of cells and then all of it. It may be open in a
+// database; `options` are that one's, with the environment that the file is read through.
 [[nodiscard]] std::vector<TableDamage> check_table(FileSystem& files,
                                                    const rocksdb::Options& options,
                                                    const std::string& path, const EachCell& each);
 
-// Why nothing of the file can be read; empty where its blocks can be looked for.
-[[nodiscard]] std::string why_unopenable(FileSystem& files, const rocksdb::Options& options,
-                                         const std::string& path);
+// Why nothing of the file can be read; empty where its blocks can be looked for. An error where it
+// could not be looked at, which says nothing of the file: no memory, no descriptor, a disk that
+// does not answer.
+[[nodiscard]] Result<std::string> why_unopenable(FileSystem& files, const rocksdb::Options& options,
+                                                 const std::string& path);
 
 }  // namespace halite::storage::rocks

@@ -102,6 +102,12 @@ class Backups(support.HaliteTest):
         self.assertEqual(code, 2)
         self.assertIn("in use", err)
         server.kill()  # -9: the newest points are in the log alone
+        (self.scratch / "link").symlink_to(self.scratch / "data")
+        for inside in ("data/kept", "data", "link/a/../b", "./data/../link"):
+            code, _, err = self.run_halite("backup", "--data-dir", "data", "--to", inside)
+            self.assertEqual(code, 2)
+            self.assertIn("is in the data directory", err)
+        self.assertFalse((self.scratch / "data" / "kept").exists())
         code, out, err = self.run_halite("backup", "--data-dir", "data", "--to", "kept")
         self.assertEqual(code, 0, out + err)
         code, out, err = self.run_halite("restore", "--from", "kept", "--data-dir", "again")
@@ -116,8 +122,9 @@ class Backups(support.HaliteTest):
         content[len(content) // 2] ^= 4
         largest.write_bytes(content)
         code, out, err = self.run_halite("restore", "--from", "kept", "--data-dir", "hurt")
-        self.assertEqual(code, 1, out + err)
-        self.assertIn(largest.name, out)
+        self.assertEqual(code, 2, out + err)
+        self.assertIn(largest.name, err)
+        self.assertFalse((self.scratch / "hurt.restoring").exists())
 
     def test_a_check_of_a_running_server(self):
         server = self.started()

@@ -181,6 +181,9 @@ Result<std::unique_ptr<File>> FaultyFiles::open(const std::string& path, OpenFil
   const auto found = dir->shown.find(name_of(path));
   const bool there = found != dir->shown.end();
   if (there && how == OpenFile::kCreate) return is_there(path);
+  if (how == OpenFile::kRead && open_trouble_ && path.ends_with(open_trouble_->name_end)) {
+    return std::unexpected(open_trouble_->error);
+  }
   if (there && found->second == nullptr) {
     return fail(Errc::kUnavailable, fmt::format("{}: is a directory", path));
   }

@@ -39,6 +39,7 @@ class FaultyFiles final : public storage::FileSystem {
   // Faults. A name_end chooses the files whose paths end so; "" is all of them.
   void fail_writes(std::string name_end, Error error);  // until heal()
   void fail_syncs(std::string name_end, Error error);   // until heal()
+  void fail_opens(std::string name_end, Error error);   // for reading; until heal()
   void fail_sync_number(std::uint64_t number);          // 1 = the next sync of any file
   void fail_syncs_by_chance(double probability);        // 0 = none
   void set_capacity(std::uint64_t bytes);               // of all files; a write over it is cut off
@@ -143,6 +144,7 @@ class FaultyFiles final : public storage::FileSystem {
 
   std::optional<Trouble> write_trouble_;
   std::optional<Trouble> sync_trouble_;
+  std::optional<Trouble> open_trouble_;
   std::optional<std::uint64_t> syncs_to_failure_;
   double sync_failure_probability_ = 0;
   std::optional<std::uint64_t> capacity_;

@@ -50,6 +50,11 @@ void FaultyFiles::fail_syncs(std::string name_end, Error error) {
   sync_trouble_ = {std::move(name_end), std::move(error)};
 }
 
+void FaultyFiles::fail_opens(std::string name_end, Error error) {
+  const std::lock_guard lock(mutex_);
+  open_trouble_ = {std::move(name_end), std::move(error)};
+}
+
 void FaultyFiles::fail_sync_number(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   syncs_to_failure_ = number;
@@ -69,6 +74,7 @@ void FaultyFiles::heal() {
   const std::lock_guard lock(mutex_);
   write_trouble_.reset();
   sync_trouble_.reset();
+  open_trouble_.reset();
   syncs_to_failure_.reset();
   sync_failure_probability_ = 0;
   capacity_.reset();

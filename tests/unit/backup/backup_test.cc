@@ -65,11 +65,45 @@ TEST_F(BackupTest, KeepsWhatIsNeededAndCopiesWhatIsNew) {
 TEST_F(BackupTest, TellsTablesThatRocksDbCannotRead) {
   write("rocksdb/000012.sst", "no table");
   EXPECT_THAT(backup(kNow).damaged, ElementsAre(HasSubstr("rocksdb/000012.sst")));
-  // It is known by now; a table that is another one is told again.
-  EXPECT_TRUE(backup(kNow + 1).damaged.empty());
+  // For as long as it is kept; one that is another one as that.
+  EXPECT_THAT(backup(kNow + 1).damaged, ElementsAre(HasSubstr("rocksdb/000012.sst")));
+  ASSERT_TRUE(write_whole(*files_, "/kept/" + manifest_name(kNow + 2), "{}"));
+  EXPECT_THAT(backup(kNow + 3).damaged,
+              ElementsAre(HasSubstr("manifest"), HasSubstr("rocksdb/000012.sst")));
   write("rocksdb/000012.sst", "no tablE");
-  EXPECT_THAT(backup(kNow + 2).damaged,
+  EXPECT_THAT(backup(kNow + 4).damaged,
               ElementsAre(HasSubstr("is not as it was"), HasSubstr("000012.sst")));
+}
+
+TEST_F(BackupTest, KeepsAgainWhatIsCutOff) {
+  backup(kNow);
+  const Content newest{.hash = hash_of("n"), .bytes = 1};
+  ASSERT_TRUE(write_whole(*files_, "/kept/files/" + newest.name(), ""));
+  EXPECT_EQ(backup(kNow + 1).bytes_copied, 1u);
+}
+
+TEST_F(BackupTest, IsRefusedWhileAnotherIsMade) {
+  Contents other(*files_, "/kept");
+  ASSERT_TRUE(other.open());
+  const Result<Outcome> made =
+      make_backup({.files = files_, .progress = {}, .ended = {}}, "/data", "/kept", kNow);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Errc::kConflict);
+  EXPECT_THAT(made.error().message, HasSubstr("another backup is being made in /kept"));
+}
+
+// Also where one long file is copied, long after it was counted.
+TEST_F(BackupTest, LooksWhetherItIsToEndWhileItCopies) {
+  int looks = 0;
+  backup(kNow);
+  write("rocksdb/MANIFEST-000005", Bytes(8'000'000, 'x'));
+  const auto ended = [&looks] { return ++looks > 14; };  // 8 are of reading, and 2 of small files
+  const Result<Outcome> made =
+      make_backup({.files = files_, .progress = {}, .ended = ended}, "/data", "/kept", kNow + 1);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Errc::kCancelled);
+  const Content copied{.hash = hash_of(Bytes(8'000'000, 'x')), .bytes = 8'000'000};
+  EXPECT_EQ(files_->kind("/kept/files/" + copied.name()).value(), FileKind::kNone);
 }
 
 TEST_F(BackupTest, WhatIsEndedLeavesNoBackup) {
@@ -127,26 +161,41 @@ TEST_F(RestoreTest, GivesTheSameBytes) {
   EXPECT_EQ(again("rocksdb/CURRENT"), "MANIFEST-000005\n");
 }
 
-TEST_F(RestoreTest, NamesWhatIsDamagedAndGivesTheRest) {
+// An error leaves nothing behind that would stop the next try.
+TEST_F(RestoreTest, RefusesABackupThatIsDamaged) {
   backup(kNow);
   const std::string current = content_of("MANIFEST-000005\n");
+  const auto refused = [this](const char* what) {
+    const Result<Outcome> none = restored();
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code, Errc::kCorruption);
+    EXPECT_THAT(none.error().message, HasSubstr(what));
+    EXPECT_EQ(files_->kind(again_).value(), FileKind::kNone);
+    EXPECT_EQ(files_->kind(again_ + ".restoring").value(), FileKind::kNone);
+  };
   ASSERT_TRUE(write_whole(*files_, current, "MANIFEST-000004\n"));
-  const Result<Outcome> hurt = restored();
-  ASSERT_TRUE(hurt) << hurt.error().message;
-  EXPECT_THAT(hurt->damaged, ElementsAre(HasSubstr("rocksdb/CURRENT")));
-  EXPECT_EQ(again("rocksdb/MANIFEST-000005"), Bytes(3'000'000, 'm'));
-
-  ASSERT_TRUE(remove_tree(*files_, again_));
+  refused("rocksdb/CURRENT");
   ASSERT_TRUE(files_->remove(current));
-  const Result<Outcome> less = restored();
-  ASSERT_TRUE(less) << less.error().message;
-  EXPECT_THAT(less->damaged, ElementsAre(HasSubstr("missing")));
-
+  refused("missing");
+  ASSERT_TRUE(write_whole(*files_, current, "MANIFEST-000005\n"));
+  ASSERT_TRUE(restored());
   ASSERT_TRUE(remove_tree(*files_, again_));
   ASSERT_TRUE(write_whole(*files_, kept_ + "/" + manifest_name(kNow), "{}"));
-  const Result<Outcome> none = restored();
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, Errc::kCorruption);
+  refused("manifest");
+}
+
+TEST_F(RestoreTest, TellsWhatWasDamagedWhenItWasKept) {
+  ASSERT_TRUE(write_whole(*files_, data_ + "/rocksdb/000012.sst", "no table"));
+  backup(kNow);
+  const Result<Outcome> hurt = restored();
+  ASSERT_TRUE(hurt) << hurt.error().message;
+  EXPECT_THAT(hurt->damaged, ElementsAre(HasSubstr("rocksdb/000012.sst")));
+  EXPECT_EQ(again("rocksdb/000012.sst"), "no table");
+  ASSERT_TRUE(remove_tree(*files_, again_));
+  ASSERT_TRUE(files_->remove(content_of("no table")));
+  const Result<Outcome> less = restored();
+  ASSERT_TRUE(less) << less.error().message;
+  EXPECT_THAT(less->damaged, ElementsAre(HasSubstr("footer"), HasSubstr("missing")));
 }
 
 TEST_F(RestoreTest, NeedsABackupThatIsThere) {

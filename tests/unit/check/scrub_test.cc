@@ -93,6 +93,35 @@ TEST(Scrub, EndsAtOnceHoweverSlow) {
   ASSERT_TRUE(data.world.close());
 }
 
+// Cells are read by their keys, and then the whole file: both keep the pace, and both can be ended.
+TEST(Scrub, PacesWhatItReads) {
+  Damaged data;
+  check::Report report;
+  check::Catalog catalog(EngineOptions{});
+  check::ChunkCells cells(catalog, report);
+  check::Tables tables(data.world.files, cells, report);
+  std::uint64_t bytes = 0;
+  std::uint64_t paced = 0;
+  for (const std::string& path : data.tables()) {
+    const rocks::LiveFile file{.path = path};
+    bytes += data.world.files->size(path).value();
+    const auto pace = [&paced](std::size_t read) {
+      paced += read;
+      return true;
+    };
+    ASSERT_TRUE(tables.check(file, check::TableOf::kChunks, false, pace));
+    const std::size_t before = report.findings.size();
+    for (int reads_left = 0; reads_left < 6; ++reads_left) {
+      int left = reads_left;
+      const auto end = [&left](std::size_t) { return left-- > 0; };
+      ASSERT_TRUE(tables.check(file, check::TableOf::kChunks, false, end));
+      EXPECT_GE(left, -2) << "went on reading";
+      EXPECT_EQ(report.findings.size(), before) << path;
+    }
+  }
+  EXPECT_GT(paced, bytes * 3 / 2);
+}
+
 TEST(NamesDamage, IsLoggedOnceAndCounted) {
   Damaged data;
   ASSERT_TRUE(data.world.open());
