@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -54,13 +54,13 @@ Result<std::vector<FileSetting>> parse_config_text(std::string_view text, const 
 
 Result<std::vector<FileSetting>> read_config_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (!in || !(text << in.rdbuf())) {
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in) {
     return fail(Errc::kNotFound,
                 fmt::format("cannot read the configuration file {}: {}", path,
                             std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe): start-up
   }
-  return parse_config_text(text.str(), path);
+  return parse_config_text(text, path);
 }
 
 }  // namespace halite

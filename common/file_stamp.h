@@ -15,12 +15,14 @@ struct FileStamp {
   std::int64_t nanoseconds = 0;
   std::uint64_t inode = 0;
   std::int64_t bytes = 0;
+  bool regular = false;  // to read anything else may take for ever
   bool operator==(const FileStamp&) const = default;
 
   [[nodiscard]] static FileStamp of(const std::string& path) {
     struct stat info = {};
     if (::stat(path.c_str(), &info) != 0) return {};
-    return {info.st_ctim.tv_sec, info.st_ctim.tv_nsec, info.st_ino, info.st_size};
+    return {info.st_ctim.tv_sec, info.st_ctim.tv_nsec, info.st_ino, info.st_size,
+            S_ISREG(info.st_mode)};
   }
 };
 

@@ -177,7 +177,7 @@ asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
   const std::string_view word = first_word(line);
   if (word == "exit") {
     exit_ = true;
-  } else if (word == kAuth) {
+  } else if (word.substr(0, word.find('\t')) == kAuth) {  // its secret is not to be repeated
     co_await log_in(line);
   } else if (word == "sync" && context_.options.mode != Mode::kReadOnly) {
     co_await sync();

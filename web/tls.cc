@@ -28,6 +28,11 @@ Tls::Stamps Tls::stamps() const {
 }
 
 Result<std::shared_ptr<ssl::context>> Tls::read() const {
+  for (const std::string& path : {options_.certificate, options_.key}) {
+    const FileStamp stamp = FileStamp::of(path);
+    if (stamp.inode == 0 || stamp.regular) continue;
+    return fail(Errc::kInvalidArgument, fmt::format("{} is no regular file", path));
+  }
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   boost::system::error_code error;
   context->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 |

@@ -74,7 +74,10 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
   while (url.prefix.ends_with('/')) url.prefix.pop_back();
   if (url.prefix.find_first_of("?# ") != std::string::npos) return bad("more than a path");
   rest = rest.substr(0, slash);
-  if (rest.contains('@')) return bad("a name or a password in it");
+  if (rest.contains('@')) {
+    return fail(Errc::kInvalidArgument,
+                "a URL with a name or a password in it is not taken; http://HOST[:PORT] is wanted");
+  }
   const std::size_t bracket = rest.starts_with('[') ? rest.find(']') : 0;
   if (bracket == std::string_view::npos) return bad("no ]");
   const std::size_t colon = rest.find(':', bracket);

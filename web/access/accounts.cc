@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "common/log.h"
+
 namespace halite::web {
 namespace {
 
@@ -97,11 +99,18 @@ Result<Accounts> Accounts::from(const std::vector<FileSetting>& settings, const 
 
 Result<Accounts> Accounts::read(const std::string& path) {
   struct stat info = {};
-  if (::stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  if (there && !S_ISREG(info.st_mode)) {
+    return fail(Errc::kInvalidArgument, fmt::format("{} is no regular file", path));
+  }
+  if (there && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("{} says who may do what, and others than its owner may write it: "
                             "chmod go-w {}",
                             path, path));
+  }
+  if (there && (info.st_mode & S_IROTH) != 0) {
+    log::warn("everybody on this machine may read {}: chmod 600 {}", path, path);
   }
   TRY(const std::vector<FileSetting> settings, read_config_file(path));
   return from(settings, path);

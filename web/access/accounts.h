@@ -28,8 +28,8 @@ struct Account {
 
 class Accounts {
  public:
-  // kNotFound: it cannot be read. kInvalidArgument says where and what is wrong; also a file that
-  // others may write.
+  // kNotFound: it cannot be read. kInvalidArgument says where and what is wrong; also of a file
+  // that others may write, or that is no regular one. Logs a warning of one that all may read.
   static Result<Accounts> read(const std::string& path);
   static Result<Accounts> parse(std::string_view text, const std::string& path);
 

@@ -94,6 +94,9 @@ Result<std::string> random_bytes(std::size_t count) {
 }
 
 Result<std::string> hash_password(std::string_view password, ScryptCost cost) {
+  if (password.contains('\0')) {
+    return fail(Errc::kInvalidArgument, "a password has no zero byte in it");
+  }
   TRY(const std::string salt, random_bytes(kSaltBytes));
   const std::optional<Bytes> key = derive(password, cost, salt, kKeyBytes);
   if (!key) return fail(Errc::kInternal, "scrypt failed: is there too little memory?");
@@ -110,7 +113,8 @@ Result<void> check_password_hash(std::string_view hash) {
 
 bool password_fits(std::string_view password, std::string_view hash) {
   const std::optional<Hashed> hashed = parse(hash);
-  if (!hashed) return false;
+  // HMAC, which scrypt begins with, fills up short passwords with zeros.
+  if (!hashed || password.contains('\0')) return false;
   const std::optional<Bytes> key = derive(password, hashed->cost, hashed->salt, hashed->key.size());
   return key && CRYPTO_memcmp(key->data(), hashed->key.data(), key->size()) == 0;
 }

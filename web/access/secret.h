@@ -21,7 +21,7 @@ struct ScryptCost {
   unsigned p = 1;
 };
 
-// kInternal: the system gives no random numbers.
+// kInvalidArgument: a zero byte in it. kInternal: the system gives no random numbers.
 [[nodiscard]] Result<std::string> hash_password(std::string_view password, ScryptCost cost = {});
 
 // kInvalidArgument: that is no such text, or one that would take over 256 MiB.

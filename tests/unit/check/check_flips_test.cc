@@ -26,7 +26,15 @@ struct Span {
 
 // The bytes of a segment that say something.
 std::vector<Span> of_segment(const Bytes& bytes) {
-  using namespace log_format;
+  using log_format::kGroupHeadBytes;
+  using log_format::kPageBytes;
+  using log_format::kRecordHeadBytes;
+  using log_format::read_segment_page;
+  using log_format::ScannedGroup;
+  using log_format::ScannedRecord;
+  using log_format::SegmentHead;
+  using log_format::SegmentKey;
+  using log_format::SegmentScan;
   const SegmentHead head = read_segment_page(BytesView(bytes).substr(0, kPageBytes)).value();
   const SegmentScan scan = scan_segment(bytes, SegmentKey(head.salt, head.number), head.after + 1);
   std::vector<Span> spans = {{0, 40}};

@@ -68,6 +68,13 @@ TEST(Accounts, AFileThatOthersMayWriteIsNotTrusted) {
   ASSERT_FALSE(accounts);
   EXPECT_THAT(accounts.error().message, HasSubstr("chmod go-w"));
   EXPECT_EQ(Accounts::read(path + "x").error().code, Errc::kNotFound);
+  ASSERT_EQ(::mkfifo((path + "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(Accounts::read(path + "pipe").error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(Accounts::read(dir.path()).error().code, Errc::kInvalidArgument);
+  std::ofstream(path + "empty").close();
+  const auto nobody = Accounts::read(path + "empty");
+  ASSERT_TRUE(nobody) << nobody.error().message;
+  EXPECT_EQ(nobody->size(), 0U);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ TEST(Secret, APasswordFitsItsOwnHashAlone) {
   EXPECT_TRUE(password_fits("geheim", hash));
   EXPECT_FALSE(password_fits("geheiM", hash));
   EXPECT_FALSE(password_fits("", hash));
+  EXPECT_FALSE(password_fits(std::string_view("geheim\0", 7), hash));
+  EXPECT_FALSE(hash_password(std::string_view("a\0", 2), kCheap));
   EXPECT_NE(hash_password("geheim", kCheap).value(), hash);  // another salt
 }
 
