@@ -213,7 +213,7 @@ Result<void> fetch_all(const Work& work, Contents& contents, const Manifest& man
     for (const std::string& what : file.damaged) {
       outcome.damaged.push_back(fmt::format("{}: {}", file.path, what));
     }
-    const Result<void> fetched = contents.fetch(file.content, path, count);
+    Result<void> fetched = contents.fetch(file.content, path, count);
     if (!fetched && fetched.error().code != Errc::kCorruption &&
         fetched.error().code != Errc::kNotFound) {
       return fetched;

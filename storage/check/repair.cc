@@ -145,7 +145,7 @@ class Repair {
   // The file has a second name there, or there is a copy where that cannot be; for good.
   Result<void> keep_aside(const std::string& path, const std::string& dir) {
     TRY(const std::string to, place_for(dir, name_of(path)));
-    const Result<void> linked = files_.link(path, to);
+    Result<void> linked = files_.link(path, to);
     if (!linked) {
       if (linked.error().code == Errc::kConflict) return linked;
       TRY_VOID(copy(path, to));
