@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "app/backup_place.h"
 #include "common/log.h"
 #include "storage/files/posix_files.h"
 #include "storage/files/remove_tree.h"
@@ -50,6 +51,7 @@ Result<void> BackupJob::begin() {
   if (backup_dir_.empty()) {
     return fail(Errc::kUnsupported, "engine.backup_dir does not say where backups go");
   }
+  TRY_VOID(check_is_outside(backup_dir_, data_dir_));
   const std::lock_guard lock(mutex_);
   if (running_) return fail(Errc::kConflict, "a backup is being made");
   running_ = true;

@@ -27,7 +27,8 @@ class BackupJob {
   BackupJob(const BackupJob&) = delete;
   BackupJob& operator=(const BackupJob&) = delete;
 
-  // kConflict: one is being made. kUnsupported: nobody said where to.
+  // kConflict: one is being made, or the place is in the data directory. kUnsupported: nobody said
+  // where to.
   Result<void> begin();
   // {"running":..,"began_ms":..,"ended_ms":..,"bytes_done":..,"bytes_total":..} and, once one has
   // ended, "error" or "backup", "files", "bytes", "bytes_copied", "damaged":[..]

@@ -2,7 +2,6 @@
 
 #include <system_error>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "app/backup_place.h"
 #include "app/compare/http_ask.h"
 #include "app/data_dir.h"
 #include "common/run_here.h"
@@ -57,18 +57,6 @@ std::string plain(const std::string& path) {
   const std::filesystem::path normal =
       std::filesystem::absolute(path).lexically_normal() / std::filesystem::path();
   return normal.parent_path().string();
-}
-
-// Backups in the data directory would be in every later backup, and go with what they are to save.
-Result<void> check_is_outside(const std::string& to, const std::string& data_dir) {
-  std::error_code error;
-  const std::filesystem::path inner = std::filesystem::weakly_canonical(plain(to), error);
-  if (error) return fail(Errc::kUnavailable, to + ": " + error.message());
-  const std::filesystem::path outer = std::filesystem::canonical(data_dir, error);
-  if (error) return fail(Errc::kUnavailable, data_dir + ": " + error.message());
-  if (std::ranges::mismatch(inner, outer).in2 != outer.end()) return {};
-  return fail(Errc::kConflict,
-              fmt::format("{} is in the data directory {}: backups go elsewhere", to, data_dir));
 }
 
 Result<Outcome> backup_locked(const Options& options, const std::string& to, const Print& err) {

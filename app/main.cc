@@ -297,8 +297,8 @@ int run(int argc, char** argv) {
       app.add_subcommand("repair", "Set aside what is damaged and keeps the server from starting");
   declare_offline(*repair, flags);
   repair->footer(
-      "Exit status: 0 nothing is damaged, 1 something was, and what is told was done, 2 nothing "
-      "was done.");
+      "Exit status: 0 nothing is damaged, 1 something was, and what is told was done, 2 an error "
+      "ended it, and no more than what is told was done.");
   BackupFlags backing;
   CLI::App* const backup = app.add_subcommand("backup", "Keep what is stored in another directory");
   declare_backup(*backup, flags, backing);

@@ -213,7 +213,7 @@ Result<void> fetch_all(const Work& work, Contents& contents, const Manifest& man
     for (const std::string& what : file.damaged) {
       outcome.damaged.push_back(fmt::format("{}: {}", file.path, what));
     }
-    const Result<void> fetched = contents.fetch(file.content, path, count);
+    Result<void> fetched = contents.fetch(file.content, path, count);
     if (!fetched && fetched.error().code != Errc::kCorruption &&
         fetched.error().code != Errc::kNotFound) {
       return fetched;
@@ -246,7 +246,10 @@ Result<Outcome> restore(const Work& work, const std::string& backups, const std:
   TRY(const Manifest manifest, contents.read(outcome.backup));
   const std::string unfinished = data_dir + ".restoring";
   TRY_VOID(check_is_free(files, data_dir));
-  TRY_VOID(check_is_free(files, unfinished));
+  if (Result<void> free = check_is_free(files, unfinished); !free) {
+    free.error().message += ": a restore that was killed left it, and it may be removed";
+    return std::unexpected(std::move(free).error());
+  }
   TRY_VOID(make_dirs(files, unfinished));
   Result<void> done = fetch_all(work, contents, manifest, unfinished, outcome);
   if (done) done = files.rename(unfinished, data_dir);

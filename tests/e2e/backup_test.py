@@ -164,6 +164,12 @@ class Backups(support.HaliteTest):
         self.assertEqual(status, 501, body)
         self.assertIn(b"engine.backup_dir", body)
 
+    def test_a_place_in_the_data_directory(self):
+        server = self.server("--set", f"engine.backup_dir={self.scratch}/data/snapshot").start()
+        status, body = server.request("POST", "/api/admin/backup", "{}")
+        self.assertEqual(status, 409, body)
+        self.assertIn(b"is in the data directory", body)
+
 
 if __name__ == "__main__":
     support.main()
