@@ -80,10 +80,57 @@ Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
     return fail(Errc::kUnavailable,
                 fmt::format("cannot write {}: {}", lock_path.string(), std::strerror(why)));
   }
-  return std::unique_ptr<DataDir>(new DataDir(path, file));
+  std::unique_ptr<DataDir> dir(new DataDir(path, file));
+  TRY(const bool alone, dir->lock_directory(LOCK_EX));
+  if (!alone) {
+    return fail(
+        Errc::kConflict,
+        fmt::format("the data directory {} is in use by another server, with --read-only", path));
+  }
+  return dir;
 }
 
-DataDir::~DataDir() { ::close(lock_); }
+Result<std::unique_ptr<DataDir>> DataDir::open_to_read(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return fail(Errc::kNotFound, fmt::format("there is no data directory {}", path));
+  }
+  const fs::path lock_path = fs::path(path) / "halite.lock";
+  const int file = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 && errno != ENOENT) {
+    return fail(Errc::kUnavailable,
+                fmt::format("cannot read {}: {}", lock_path.string(), std::strerror(errno)));
+  }
+  if (file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0) {
+    const std::string holder = read_holder(file);
+    ::close(file);
+    return fail(Errc::kConflict,
+                fmt::format("a server{} writes in the data directory {}: read_only wants a copy",
+                            holder, path));
+  }
+  std::unique_ptr<DataDir> dir(new DataDir(path, file));
+  TRY(const bool unchanged, dir->lock_directory(LOCK_SH));
+  if (!unchanged) {
+    return fail(
+        Errc::kConflict,
+        fmt::format("a server writes in the data directory {}: read_only wants a copy", path));
+  }
+  return dir;
+}
+
+Result<bool> DataDir::lock_directory(int how) {
+  directory_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory_ < 0) {
+    return fail(Errc::kUnavailable,
+                fmt::format("cannot open {}: {}", path_.string(), std::strerror(errno)));
+  }
+  return ::flock(directory_, how | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+DataDir::~DataDir() {
+  if (lock_ >= 0) ::close(lock_);
+  if (directory_ >= 0) ::close(directory_);
+}
 
 Error explain_full_disk(Error error, const std::string& path, std::uint64_t available_bytes) {
   constexpr std::uint64_t kRoomMin = 64 << 20;  // a start writes less

@@ -16,6 +16,9 @@ class DataDir {
   // Makes the directory if needed. kConflict: another server has it, named by its process id.
   // kUnavailable: it cannot be made or written.
   static Result<std::unique_ptr<DataDir>> open(const std::string& path);
+  // Changes nothing, and shares it with others that do the same. kConflict: a server writes there.
+  // kNotFound: it is not there.
+  static Result<std::unique_ptr<DataDir>> open_to_read(const std::string& path);
   ~DataDir();
   DataDir(const DataDir&) = delete;
   DataDir& operator=(const DataDir&) = delete;
@@ -25,8 +28,14 @@ class DataDir {
  private:
   DataDir(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
 
+  // The directory itself, which also those lock who may make no file in it; `how`: LOCK_SH or
+  // LOCK_EX. False: somebody's lock excludes that. File systems without such locks (NFS) exclude
+  // nobody.
+  Result<bool> lock_directory(int how);
+
   std::filesystem::path path_;
-  int lock_;  // the descriptor of <path>/halite.lock
+  int lock_;            // the descriptor of <path>/halite.lock; -1 where none is and may be made
+  int directory_ = -1;  // that of the directory
 };
 
 // What to do where too little room is left on the disk of `path` to start: added to an error that

@@ -38,6 +38,7 @@ struct ServeFlags {
   std::string hbase_quorum;
   std::string hbase_root;
   std::vector<std::string> set;  // NAME=VALUE
+  bool read_only = false;
   bool print_config = false;
   bool lower_ttl = false;
 };
@@ -62,6 +63,8 @@ void declare_serve(CLI::App& serve, ServeFlags& flags) {
   declare_data_dir(serve, flags);
   serve.add_option("--listen", flags.listen, "ADDR:PORT for HTTP and telnet (127.0.0.1:4242)");
   serve.add_option("--store", flags.store, "engine, rocksdb, memory or hbase (engine)");
+  serve.add_flag("--read-only", flags.read_only,
+                 "Answer questions, and change nothing in the data directory");
   serve.add_flag("--print-config", flags.print_config,
                  "Print every setting with its unit, default and source, and exit");
 }
@@ -99,6 +102,7 @@ Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Confi
     if (serve.get_option_no_throw(flag.name) == nullptr || serve.count(flag.name) == 0) continue;
     TRY_VOID(config.apply_flag(flag.name, flag.setting, flag.value));
   }
+  if (flags.read_only) TRY_VOID(config.apply_flag("--read-only", "read_only", "true"));
   return {};
 }
 

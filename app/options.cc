@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "app/retention_rules.h"
+#include "storage/files/copy_on_write_files.h"
+#include "storage/files/posix_files.h"
 
 namespace halite::app {
 namespace {
@@ -32,6 +34,30 @@ Result<void> set_listen_address(std::string_view text, web::WebOptions& options)
                             text));
   }
   options.address = address;
+  return {};
+}
+
+// Whatever writes by itself is off; what a start has to write stays in memory.
+Result<void> settle_read_only(Options& options) {
+  if (options.store != "engine" && options.store != "rocksdb") {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("read_only is for stores with a data directory, which {} has not; "
+                            "web.mode = \"ro\" answers questions only",
+                            options.store));
+  }
+  if (options.web_mode == "wo") {
+    return fail(Errc::kInvalidArgument, "read_only and web.mode = \"wo\" leave nothing to do");
+  }
+  options.web.mode = web::Mode::kReadOnly;
+  options.web.read_only = true;
+  options.own_metrics.enabled = false;
+  options.care.scrub.interval_ms = 0;
+  options.engine.maintains_itself = false;
+  options.engine.chunks.merges_by_itself = false;
+  options.rocks.merges_by_itself = false;
+  const auto beneath =
+      options.ground.files != nullptr ? options.ground.files : storage::posix_files();
+  options.ground.files = storage::copy_on_write_files(beneath, options.read_only.bytes_max);
   return {};
 }
 
@@ -77,7 +103,7 @@ Result<void> settle(Options& options) {
     access.anonymous = "admin";
   }
   options.rollups.rules.aggregators = query::aggregator_names();
-  return {};
+  return options.read_only.wanted ? settle_read_only(options) : Result<void>();
 }
 
 }  // namespace halite::app

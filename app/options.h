@@ -67,6 +67,12 @@ struct CareOptions {
   std::string backup_dir;  // engine.backup_dir: for backups of a running server; empty = none
 };
 
+// A server on a data directory that it must not change: a copy, or a disk that is read-only.
+struct ReadOnlyOptions {
+  bool wanted = false;                   // read_only
+  std::uint64_t bytes_max = 4ull << 30;  // read_only_bytes_max: of what a start would write
+};
+
 // What a server stands on. No settings: tests put a disk and a clock of their own underneath.
 struct Ground {
   std::shared_ptr<storage::FileSystem> files;  // null = the operating system's
@@ -94,6 +100,7 @@ struct Options {
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;
   CareOptions care;
+  ReadOnlyOptions read_only;
   HBaseSettings hbase;
   std::string rocks_compression = "dense";  // rocksdb.compression
   std::string web_mode = "rw";              // web.mode
@@ -105,6 +112,8 @@ struct Options {
 // Declares every setting with its unit and meaning. The options outlive the config.
 void declare_settings(Config& config, Options& options);
 
+// Those of query.*.
+void declare_query(Config& config, Options& options);
 // Those of auth.* and tls.*.
 void declare_access(Config& config, web::WebOptions& web);
 // Those of stored data's care.

@@ -123,11 +123,14 @@ Result<void> Server::Parts::open_data() {
     if (!std::filesystem::exists(options.data_dir, unknown)) {
       TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
     }
-    TRY(data_dir, DataDir::open(options.data_dir));
+    TRY(data_dir, options.read_only.wanted ? DataDir::open_to_read(options.data_dir)
+                                           : DataDir::open(options.data_dir));
   }
   auto opened = open_stores(options, clock, web_threads.executors().front(), registry);
   if (!opened) {
-    if (options.store == "memory") return std::unexpected(opened.error());
+    if (options.store == "memory" || options.read_only.wanted) {
+      return std::unexpected(opened.error());
+    }
     return std::unexpected(explain_full_disk(opened.error(), options.data_dir));
   }
   stores = *std::move(opened);
@@ -202,8 +205,9 @@ Result<void> Server::Parts::listen() {
   web = std::make_unique<web::WebServer>(options.web, services, web_threads.executors().front(),
                                          web_threads.executors());
   TRY_VOID(web->start());
-  log::info("listening on {}, store {}{}", endpoint_text(options.web.address, web->port()),
-            options.store, data_dir ? fmt::format(" in {}", options.data_dir) : "");
+  log::info("listening on {}, store {}{}{}", endpoint_text(options.web.address, web->port()),
+            options.store, data_dir ? fmt::format(" in {}", options.data_dir) : "",
+            options.read_only.wanted ? ", which stays as it is" : "");
   return {};
 }
 

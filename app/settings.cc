@@ -16,6 +16,11 @@ constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max(
 void declare_process(Config& config, Options& options) {
   config.text("listen", options.listen, "Address and port for HTTP and telnet, both on one.");
   config.text("data_dir", options.data_dir, "Where points live; made when it is not there.");
+  config.flag("read_only", options.read_only.wanted,
+              "Answers questions and changes nothing in the data directory, which may be a copy or "
+              "on a disk that is read-only.");
+  config.bytes("read_only_bytes_max", options.read_only.bytes_max, {16 * kMiB, 1024 * kGiB},
+               "Memory for what a start would else write there, such as the log's points.");
   config.choice(
       "store", options.store, {"engine", "rocksdb", "memory", "hbase"},
       "What keeps the points: log, head and chunks (engine), or a cell each in RocksDB, in HBase, "
@@ -69,53 +74,6 @@ void declare_ingest(Config& config, ingest::IngestOptions& options) {
               "Tag values are created on first use.");
   config.text("ingest.special_characters", options.special_characters,
               "Characters allowed in names besides letters, digits and -_./");
-}
-
-void declare_query(Config& config, Options& options) {
-  query::QueryLimits& limits = options.query;
-  config.count("query.series_max", limits.series_max, kAtLeastOne, "series",
-               "Series one query may read.");
-  config.count("query.points_max", limits.points_max, kAtLeastOne, "points",
-               "Stored points one query may read.");
-  config.bytes("query.bytes_max", limits.bytes_max, {kMiB, 1024 * kGiB},
-               "Memory for one query's work.");
-  config.count("query.output_points_max", limits.output_points_max, kAtLeastOne, "points",
-               "Points in one answer.");
-  config.duration_ms("query.timeout_ms", limits.timeout_ms, {1, kDayMs},
-                     "How long a query may take.");
-  config.bytes("query.regexp_bytes_max", limits.regexp_bytes_max, {1024, kGiB},
-               "Memory for one regular expression.");
-  config.count("query.sub_queries_max", limits.sub_queries_max, {1, 100'000}, "queries",
-               "Sub-queries of one request.");
-  config.count("query.expressions_max", limits.expressions_max, {1, 10'000}, "expressions",
-               "Expressions of one request.");
-  config.bytes("query.expression_bytes_max", limits.expression_bytes_max, {1, 64 * 1024},
-               "Text of one expression.");
-  config.count("query.expression_depth_max", limits.expression_depth_max, {1, 500}, "levels",
-               "Nesting of one expression.");
-  config.count("query.running_max", limits.running_max, {1, 100'000}, "queries",
-               "Queries at work at once; one more is refused.");
-  config.flag("query.skip_unknown_values", options.skip_unknown_values,
-              "An unknown tag value in a filter matches nothing instead of failing the query.");
-}
-
-// OpenTSDB's own limits, by metric.
-void declare_fetch_limits(Config& config, query::FetchLimitOptions& fetch) {
-  config.count("query.fetch_points_max", fetch.points_max, kAny, "points",
-               "Stored points one sub-query may fetch, in OpenTSDB's words. 0 = no such limit.");
-  config.bytes("query.fetch_bytes_max", fetch.bytes_max, kAny,
-               "The same as bytes of OpenTSDB's rows. 0 = no such limit.");
-  config.flag("query.fetch_points_override", fetch.points_override,
-              "A query with overrideDataPointLimit is free of the first.");
-  config.flag("query.fetch_bytes_override", fetch.bytes_override,
-              "A query with overrideByteLimit is free of the second.");
-  config.count("query.fetch_free_rows", fetch.free_rows, kAny, "rows",
-               "Rows (an hour of a series) that no such limit counts; OpenTSDB looks at its limits "
-               "between two batches of rows.");
-  config.text("query.fetch_overrides", fetch.overrides,
-              "A JSON file with other limits for some metrics; empty = none.");
-  config.duration_ms("query.fetch_overrides_interval_ms", fetch.overrides_interval_ms,
-                     {1000, kDayMs}, "How often that file is read again.");
 }
 
 void declare_web_limits(Config& config, web::WebOptions& options) {
@@ -244,6 +202,10 @@ void declare_cells(Config& config, storage::CellPointStoreOptions& cells) {
                "Series that may be known at a time.");
   config.bytes("storage.series_bytes_max", cells.series_bytes_max, {kMiB, 1024 * kGiB},
                "Memory for them: some 220 bytes each with one tag, 740 with ten.");
+  config.count("storage.new_series_per_hour_max", cells.new_series.per_hour, kAny, "series",
+               "New series taken in one hour of the clock; 0 = as many as come.");
+  config.count("storage.series_per_metric_max", cells.new_series.per_metric, kAny, "series",
+               "Series known of one metric, above which new ones are refused; 0 = any number.");
   config.count("storage.in_flight_points_max", cells.append.in_flight_points_max, kAtLeastOne,
                "points", "Points on their way to the store; senders wait above it.");
   config.bytes("storage.in_flight_bytes_max", cells.append.in_flight_bytes_max, {kMiB, 1024 * kGiB},
@@ -381,7 +343,6 @@ void declare_settings(Config& config, Options& options) {
   declare_care(config, options.care);
   declare_ingest(config, options.ingest);
   declare_query(config, options);
-  declare_fetch_limits(config, options.query.fetch);
   declare_web_limits(config, options.web);
   declare_access(config, options.web);
   declare_web_manners(config, options);

@@ -257,6 +257,7 @@ class OpenedStores final : public Stores {
     engine.dir = (std::filesystem::path(options.data_dir) / "engine").string();
     engine.series_max = cells.series_max;
     engine.series_bytes_max = cells.series_bytes_max;
+    engine.new_series = cells.new_series;
     engine.settings_table = cells.settings_table;
     engine.uid_table = cells.uid_table;
     engine.series_table = cells.series_table;

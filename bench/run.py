@@ -9,8 +9,10 @@ import platform
 import subprocess
 
 import dashboard_bench
+import page_bench
 import scale_bench
 import server_bench
+import soak_bench
 import stage_bench
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -52,7 +54,7 @@ def print_table(title, benchmarks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=("programs", "server", "scale", "dashboard"))
+    parser.add_argument("--only", choices=("programs", "server", "scale", "dashboard", "page", "soak"))
     parser.add_argument("--stages", action="store_true",
                         help="only what a point costs on its way in, stage by stage")
     parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves"),
@@ -60,7 +62,8 @@ def main():
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
-    parser.add_argument("--beside", help="another halite binary, of --only dashboard: in turn with the build's")
+    parser.add_argument("--minutes", type=float, default=60, help="of --only soak, which runs when it is named alone")
+    parser.add_argument("--beside", help="another halite binary, of --only dashboard or page: in turn with the build's")
     options = parser.parse_args()
     build = options.build.resolve()
     print(f"{processor()}, {platform.system()} {platform.release()}")
@@ -73,6 +76,10 @@ def main():
         scale_bench.run(build, options.quick, options.part, ROOT / "docs/images")
     if options.only in (None, "dashboard"):
         dashboard_bench.run(str(build / "halite"), options.quick, options.beside)
+    if options.only == "soak":
+        soak_bench.run(build, options.minutes)
+    if options.only == "page":  # by name alone: it wants a browser
+        page_bench.run(str(build / "halite"), options.quick, options.beside)
     if options.only in (None, "server"):
         server_bench.run(str(build / "halite"), options.store, options.quick)
 

@@ -4,6 +4,7 @@ function(halite_library name)
   add_library(halite_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(halite_${name} PUBLIC ${ARG_DEPENDS})
   halite_use_precompiled(halite_${name} halite_precompiled)
+  halite_batches(halite_${name})
 endfunction()
 
 # Sources and headers made while building; clang-tidy needs them before it reads ours.
@@ -24,8 +25,9 @@ set(HALITE_TEST_ENVIRONMENT
     "TSAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19")
 
 # One test program per folder: halite_test(ingest LABEL unit SOURCES a_test.cc DEPENDS halite_ingest)
+# COST: one that takes long begins early.
 function(halite_test name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT;COST" "SOURCES;DEPENDS" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
@@ -39,12 +41,13 @@ function(halite_test name)
     target_link_libraries(${name}_test PRIVATE halite_test_tasks)
     halite_use_precompiled(${name}_test halite_precompiled_tests)
   endif()
+  halite_batches(${name}_test)
   target_compile_definitions(${name}_test
                              PRIVATE HALITE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                      HALITE_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT}
-                       ENVIRONMENT "${HALITE_TEST_ENVIRONMENT}")
+                       COST "${ARG_COST}" ENVIRONMENT "${HALITE_TEST_ENVIRONMENT}")
 endfunction()
 
 # One fuzzer: tests/fuzz/<name>_fuzz.cc with seeds in tests/fuzz/corpus/<name>/. With

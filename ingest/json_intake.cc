@@ -9,7 +9,7 @@
 namespace halite::ingest {
 namespace {
 
-SeriesKey key_of(const JsonPieces& pieces) {
+SeriesKey series_key(const JsonPieces& pieces) {
   return {.grammar = KeyGrammar::kJson, .metric = pieces.metric, .tags = pieces.tags};
 }
 
@@ -40,14 +40,14 @@ Result<void> JsonIntake::take(std::span<const JsonElement> elements) {
   while (!elements.empty()) {
     const auto group = elements.first(std::min(kGroup, elements.size()));
     for (std::size_t i = 0; i < group.size(); ++i) {
-      hashes[i] = group[i].usual ? core_.cache.hash(key_of(group[i].pieces)) : 0;
+      hashes[i] = group[i].usual ? core_.cache.hash(series_key(group[i].pieces)) : 0;
       if (group[i].usual) reader_->prefetch_slot(hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (group[i].usual) reader_->prefetch_entry(hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) {
-      if (group[i].usual) reader_->prefetch_text(key_of(group[i].pieces), hashes[i]);
+      if (group[i].usual) reader_->prefetch_text(series_key(group[i].pieces), hashes[i]);
     }
     for (std::size_t i = 0; i < group.size(); ++i) TRY_VOID(take_one(group[i], hashes[i]));
     elements = elements.subspan(group.size());
@@ -59,7 +59,7 @@ Result<void> JsonIntake::take_one(const JsonElement& element, std::uint64_t hash
   const auto origin = static_cast<std::uint32_t>(elements_.size());
   elements_.push_back(element.text);
   if (element.usual) {
-    const SeriesKey key = key_of(element.pieces);
+    const SeriesKey key = series_key(element.pieces);
     if (const auto id = reader_->find(key, hash)) {
       ++hits_;
       draft_.add(*id, bits_of(element.pieces), origin);
@@ -83,7 +83,7 @@ Result<void> JsonIntake::take_completely(const JsonElement& element, std::uint64
   if (!point) {
     refuse(origin, std::move(point).error());
   } else if (element.usual) {
-    draft_.add_waiting(key_of(element.pieces), hash, std::move(point->series),
+    draft_.add_waiting(series_key(element.pieces), hash, std::move(point->series),
                        bits_of(element.pieces), origin);
   } else {
     core_.add_named(draft_, *reader_, *std::move(point), origin);

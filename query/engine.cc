@@ -19,6 +19,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
+#include "query/answer_room.h"
 #include "query/explain.h"
 #include "query/group.h"
 #include "query/histogram_query.h"
@@ -96,6 +97,7 @@ struct QueryEngine::Impl {
         executor(std::move(where)),
         metadata(said),
         fetch_limits(limits.fetch, time),
+        answer_room(limits.answers_bytes_max),
         statistics(registry) {}
 
   enum class Pace : std::uint8_t { kQuick, kAll };
@@ -117,6 +119,10 @@ struct QueryEngine::Impl {
   Task<ExplainedQuery> explain_one(const Question* question, std::size_t index,
                                    std::shared_ptr<Watch> watch);
   [[nodiscard]] Result<void> check_running(const Slot& slot) const;
+  // Quick ones have places of their own: they do not wait for large ones.
+  [[nodiscard]] std::atomic<std::size_t>& places(Pace pace) {
+    return pace == Pace::kQuick ? running_quick : running;
+  }
 
   storage::PointStore& store;
   const SideSources sources;
@@ -126,13 +132,15 @@ struct QueryEngine::Impl {
   const boost::asio::any_io_executor executor;
   storage::Metadata* const metadata;  // may be null
   FetchLimits fetch_limits;
+  AnswerRoom answer_room;
   Statistics statistics;
   std::atomic<std::size_t> running = 0;
+  std::atomic<std::size_t> running_quick = 0;
 };
 
 Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question, std::stop_token stop,
                                                            Afterwork then, Pace pace) {
-  const Slot slot(running);
+  const Slot slot(places(pace));
   CO_TRY_VOID(check_running(slot));
   const QueryLimits bounds = pace == Pace::kQuick ? quick_limits(question, limits) : limits;
   auto watch = std::make_shared<Watch>(bounds, clock, std::move(stop));
@@ -140,12 +148,20 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question, st
   auto answered = std::make_shared<Answer>();
   answered->question = std::move(question);
   auto answering = answer(answered.get(), watch, std::move(then), pace);
-  const Result<void> outcome = co_await std::move(answering);
+  Result<void> outcome = co_await std::move(answering);
   if (pace == Pace::kQuick && !outcome && !ends_here(outcome.error())) {
     statistics.give_up();
     co_return std::unexpected(outcome.error());
   }
   answered->cost = watch->cost();
+  if (outcome && !answered->question.delete_points) {  // what is gone has to be told
+    auto room = answer_room.take(answer_bytes(*answered));
+    if (room) {
+      answered->room = *std::move(room);
+    } else {
+      outcome = std::unexpected(room.error());
+    }
+  }
   statistics.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
   if (outcome) co_return answered;
   Error error = outcome.error();

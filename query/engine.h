@@ -52,11 +52,13 @@ struct QueryLimits {
   std::uint64_t output_points_max = 10'000'000;  // query.output_points_max
   std::int64_t timeout_ms = 60'000;              // query.timeout_ms
   std::size_t regexp_bytes_max = 1 << 20;        // query.regexp_bytes_max
-  std::size_t running_max = 64;                  // query.running_max
-  std::size_t sub_queries_max = 256;             // query.sub_queries_max
-  std::size_t expressions_max = 256;             // query.expressions_max: of one request
-  std::size_t expression_bytes_max = 4096;       // query.expression_bytes_max
-  std::size_t expression_depth_max = 64;         // query.expression_depth_max: nesting
+  std::size_t running_max = 64;                  // query.running_max; quick ones apart
+  // query.answers_bytes_max: memory for all answers that their readers have not taken yet
+  std::uint64_t answers_bytes_max = 1ull << 30;
+  std::size_t sub_queries_max = 256;        // query.sub_queries_max
+  std::size_t expressions_max = 256;        // query.expressions_max: of one request
+  std::size_t expression_bytes_max = 4096;  // query.expression_bytes_max
+  std::size_t expression_depth_max = 64;    // query.expression_depth_max: nesting
 
   FetchLimitOptions fetch = {};  // what OpenTSDB limits, none by default
 
@@ -107,11 +109,14 @@ struct QueryCost {
   std::array<double, kStages> stage_ms = {};  // by Stage
 };
 
+class HeldRoom;  // query/answer_room.h
+
 struct Answer {
   Question question;                 // as it was run: duplicate sub-queries collapsed
   std::vector<AnswerSeries> series;  // in OpenTSDB's order
   std::vector<storage::Annotation> global_annotations;  // if asked for, shown with each series
   QueryCost cost;
+  std::shared_ptr<const HeldRoom> room = nullptr;  // what it takes of the memory for answers
 };
 
 class Watch;

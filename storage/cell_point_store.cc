@@ -49,6 +49,7 @@ CellPointStore::CellPointStore(Parts parts, CellPointStoreOptions options, Table
       notes_among_points_(parts.parameters.layout == kOpentsdbLayout),
       registry_(tables.names, tables.series, layout_->widths(),
                 SeriesLimits{options_.series_max, options_.series_bytes_max},
+                std::make_unique<NewSeriesQuota>(options_.new_series, clock_, parts.registry),
                 std::make_shared<SaltSharding>(layout_)),
       source_{tables.data, kDataFamily, *layout_, registry_, options_.scan},
       appender_(std::make_shared<PointAppender>(
@@ -63,6 +64,10 @@ Task<void> CellPointStore::close() { return appender_->drain(); }
 Task<std::vector<Result<SeriesId>>> CellPointStore::intern(std::vector<SeriesName> names,
                                                            CreateNames create) {
   return registry_.intern(std::move(names), create);
+}
+
+std::vector<CrowdedMetric> CellPointStore::crowded(std::size_t max) const {
+  return registry_.quota().crowded(max);
 }
 
 const Series& CellPointStore::series(SeriesId id) const { return registry_.table().at(id); }

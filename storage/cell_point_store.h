@@ -42,6 +42,7 @@ struct CellPointStoreOptions {
   std::int64_t cell_ttl_ms = 0;  // the data table's; 0 = for ever
   SeriesId series_max = 100'000'000;
   std::size_t series_bytes_max = 8ull << 30;  // memory of the series known: see series_bytes()
+  NewSeriesLimits new_series;
   AppendLimits append;
   ColumnOptions columns;          // how points of OpenTSDB's rows are written
   std::vector<Bytes> split_keys;  // of a new data table
@@ -72,6 +73,7 @@ class CellPointStore final : public PointStore {
 
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                              CreateNames create) override;
+  [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
   Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;

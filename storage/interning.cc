@@ -60,7 +60,9 @@ void Interning::want(std::size_t series, std::size_t place, NameKind kind, bool 
   if (entries_[slot].uid != 0) return;
   const std::string& name = name_at(series, place);
   const auto [request, fresh] = requested_.try_emplace(name, requests.size());
-  if (fresh) requests.push_back({kind, name, create});
+  const bool may_create = create && !closed_.contains(series);
+  if (fresh) requests.push_back({kind, name, may_create});
+  requests[request->second].create |= may_create;
   waits_.push_back({.slot = slot, .series = series, .request = request->second});
 }
 
@@ -68,6 +70,7 @@ std::vector<UidTable::NameRequest> Interning::unknown(NameKind kind, bool create
   std::vector<UidTable::NameRequest> requests;
   waits_.clear();
   requested_.clear();
+  create_ = create;
   for (const std::size_t series : incomplete_) {
     if (!outcomes_[series]) continue;
     if (kind == NameKind::kMetric) {
@@ -98,9 +101,24 @@ void Interning::resolved(std::span<const Result<UidTable::Entry>> entries) {
     if (entry) {
       entries_[wait.slot] = *entry;
     } else if (outcomes_[wait.series]) {
-      refuse(wait.series, entry.error());
+      const auto closed = closed_.find(wait.series);
+      const bool for_that =
+          create_ && closed != closed_.end() && entry.error().code == Errc::kNotFound;
+      if (for_that) {
+        refuse_crowded(wait.series, closed->second);
+      } else {
+        refuse(wait.series, entry.error());
+      }
     }
   }
+}
+
+std::vector<std::size_t> Interning::incomplete() const {
+  std::vector<std::size_t> open;
+  for (const std::size_t series : incomplete_) {
+    if (outcomes_[series]) open.push_back(series);
+  }
+  return open;
 }
 
 Bytes Interning::tsuid_of(std::size_t index, const UidWidths& widths) {
@@ -134,6 +152,11 @@ Interning::Fresh Interning::fresh(std::size_t index, Bytes tsuid, bool with_tags
 
 void Interning::refuse(std::size_t index, const Error& error) {
   outcomes_[index] = std::unexpected(error);
+}
+
+void Interning::refuse_crowded(std::size_t index, const Error& error) {
+  refuse(index, error);
+  crowded_.push_back(index);
 }
 
 }  // namespace halite::storage

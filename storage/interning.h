@@ -26,6 +26,19 @@ class Interning {
  public:
   Interning(const UidTable& uids, std::vector<SeriesName> names);
 
+  // Series that may make no names from now on: one that has a name without an id is refused for
+  // this reason.
+  void close(std::size_t index, const Error& reason) { closed_.insert_or_assign(index, reason); }
+  // Those that some name of is not known yet, and that are not refused so far.
+  [[nodiscard]] std::vector<std::size_t> incomplete() const;
+  [[nodiscard]] const std::string& metric_of(std::size_t index) const {
+    return names_[index].metric;
+  }
+  // Of one that is not refused, once the kind is resolved.
+  [[nodiscard]] std::uint64_t metric_uid_of(std::size_t index) const {
+    return entries_[begins_[index]].uid;
+  }
+
   // The names of one kind that have no id yet, each once, in the order in which OpenTSDB would give
   // them ids. What became of them goes to resolved() before the next kind.
   [[nodiscard]] std::vector<UidTable::NameRequest> unknown(NameKind kind, bool create);
@@ -46,6 +59,9 @@ class Interning {
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] bool refused(std::size_t index) const { return !outcomes_[index]; }
   void refuse(std::size_t index, const Error& error);
+  // The same for a series that is one too many.
+  void refuse_crowded(std::size_t index, const Error& error);
+  [[nodiscard]] std::span<const std::size_t> crowded() const { return crowded_; }
   void accept(std::size_t index, SeriesId id) { outcomes_[index] = id; }
   [[nodiscard]] std::vector<Result<SeriesId>> take_outcomes() { return std::move(outcomes_); }
 
@@ -69,7 +85,10 @@ class Interning {
   std::vector<Entry> entries_;
   std::vector<std::size_t> begins_;
   std::vector<std::size_t> incomplete_;  // series with unknown names
-  std::vector<Wait> waits_;              // for what unknown() gave last
+  boost::unordered_flat_map<std::size_t, Error> closed_;
+  std::vector<std::size_t> crowded_;
+  bool create_ = false;      // what unknown() was told last
+  std::vector<Wait> waits_;  // for what unknown() gave last
   boost::unordered_flat_map<std::string_view, std::size_t> requested_;  // by name: its request
   std::vector<UidPair> pairs_;                                          // tsuid_of()'s
 };

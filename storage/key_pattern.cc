@@ -47,28 +47,31 @@ class Pattern {
 
   // Every place of the key is known.
   [[nodiscard]] std::vector<KeyMask> masks() const {
-    std::vector<KeyMask> masks = {{Bytes(pairs_at_, '\0'), Bytes(pairs_at_, '\1')}};
+    std::vector<KeyMask> masks = first_mask();
     for (const KeyCondition* const condition : wanted_) {
-      const Bytes key = id_bytes(condition->key_uid(), widths_.tag_key);
-      const auto values = named_values(*condition, widths_.tag_value, limits_.values_max);
-      if (masks.size() * std::max<std::size_t>(values.size(), 1) > limits_.masks_max) return {};
-      std::vector<KeyMask> longer;
-      for (KeyMask& mask : masks) {
-        mask.key += key;
-        mask.any.append(key.size(), '\0');
-        for (const Bytes& value : values) {
-          KeyMask& made = longer.emplace_back(mask);
-          made.key += value;
-          made.any.append(value.size(), '\0');
-        }
-        if (!values.empty()) continue;
-        KeyMask& made = longer.emplace_back(mask);
-        made.key.append(widths_.tag_value, '\0');
-        made.any.append(widths_.tag_value, '\1');
-      }
-      masks = std::move(longer);
+      masks = with_pair(masks, *condition);
+      if (masks.empty()) return {};
     }
     return masks;
+  }
+
+  // Up to the last key with named values whose place only few sets of keys can come before: ids
+  // stand in their order, so those with smaller ids. None where there are too many sets.
+  [[nodiscard]] std::vector<KeyMask> masks_to_a_named_value() const {
+    std::vector<KeyMask> best;
+    std::vector<KeyMask> masks = first_mask();
+    std::uint64_t id = 1;
+    for (const KeyCondition* const condition : wanted_) {
+      for (; id < condition->key_uid(); ++id) {
+        masks = with_or_without(masks, id);
+        if (masks.empty()) return best;
+      }
+      masks = with_pair(masks, *condition);
+      if (masks.empty()) return best;
+      if (!named_values(*condition, widths_.tag_value, limits_.values_max).empty()) best = masks;
+      ++id;
+    }
+    return best;
   }
 
   // `only`: no other pairs than the wanted ones.
@@ -95,6 +98,50 @@ class Pattern {
   }
 
  private:
+  [[nodiscard]] std::vector<KeyMask> first_mask() const {
+    return {{Bytes(pairs_at_, '\0'), Bytes(pairs_at_, '\1')}};
+  }
+
+  void append_any_value(KeyMask& mask) const {
+    mask.key.append(widths_.tag_value, '\0');
+    mask.any.append(widths_.tag_value, '\1');
+  }
+
+  // None where these are too many.
+  [[nodiscard]] std::vector<KeyMask> with_pair(const std::vector<KeyMask>& masks,
+                                               const KeyCondition& condition) const {
+    const Bytes key = id_bytes(condition.key_uid(), widths_.tag_key);
+    const auto values = named_values(condition, widths_.tag_value, limits_.values_max);
+    if (masks.size() * std::max<std::size_t>(values.size(), 1) > limits_.masks_max) return {};
+    std::vector<KeyMask> longer;
+    for (KeyMask mask : masks) {
+      mask.key += key;
+      mask.any.append(key.size(), '\0');
+      for (const Bytes& value : values) {
+        KeyMask& made = longer.emplace_back(mask);
+        made.key += value;
+        made.any.append(value.size(), '\0');
+      }
+      if (values.empty()) append_any_value(longer.emplace_back(std::move(mask)));
+    }
+    return longer;
+  }
+
+  // The same.
+  [[nodiscard]] std::vector<KeyMask> with_or_without(std::vector<KeyMask> masks,
+                                                     std::uint64_t key_uid) const {
+    if (masks.size() * 2 > limits_.masks_max) return {};
+    const Bytes key = id_bytes(key_uid, widths_.tag_key);
+    for (std::size_t i = 0, end = masks.size(); i < end; ++i) {
+      KeyMask with = masks[i];
+      with.key += key;
+      with.any.append(key.size(), '\0');
+      append_any_value(with);
+      masks.push_back(std::move(with));
+    }
+    return masks;
+  }
+
   const UidWidths widths_;
   const std::size_t pairs_at_;
   const KeyPatternLimits limits_;
@@ -104,12 +151,16 @@ class Pattern {
 }  // namespace
 
 void add_row_pattern(const RowLayout& layout, std::span<const KeyCondition> conditions,
-                     std::optional<std::size_t> tags_exactly, const KeyPatternLimits& limits,
-                     ScanHint& hint) {
+                     std::optional<std::size_t> tags_exactly, bool few,
+                     const KeyPatternLimits& limits, ScanHint& hint) {
   const Pattern pattern(layout, conditions, limits);
   if (!pattern.says_something()) return;
   const bool only = tags_exactly && *tags_exactly == pattern.keys();
-  if (only) hint.row_masks = pattern.masks();
+  if (only) {
+    hint.row_masks = pattern.masks();
+  } else if (few) {
+    hint.row_masks = pattern.masks_to_a_named_value();
+  }
   if (hint.row_masks.empty()) hint.row_regex = pattern.regex(only);
 }
 

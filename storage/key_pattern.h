@@ -18,9 +18,10 @@ struct KeyPatternLimits {
 };
 
 // Adds the rows' part. `tags_exactly`: series with this many tags, the keys of the conditions.
+// `few`: of so many rows few are wanted that a server had better jump to them than look at each.
 // Nothing is added where the filters say nothing about ids.
 void add_row_pattern(const RowLayout& layout, std::span<const KeyCondition> conditions,
-                     std::optional<std::size_t> tags_exactly, const KeyPatternLimits& limits,
-                     ScanHint& hint);
+                     std::optional<std::size_t> tags_exactly, bool few,
+                     const KeyPatternLimits& limits, ScanHint& hint);
 
 }  // namespace halite::storage

@@ -131,6 +131,12 @@ struct LastPoint {
   bool is_float = false;
 };
 
+// A metric some of whose points were refused, as each would have begun a series too many.
+struct CrowdedMetric {
+  std::string metric;
+  std::uint64_t refused = 0;  // points
+};
+
 // A shard in which a selection has series.
 struct ShardShare {
   std::uint32_t shard = 0;
@@ -198,6 +204,13 @@ class PointStore : public BlockSource {
   // kNotFound: "No such name for 'metrics': 'x'".
   virtual Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                                      CreateNames create) = 0;
+
+  // Metrics whose points were refused for they would have begun a series too many, lately; the
+  // worst first.
+  [[nodiscard]] virtual std::vector<CrowdedMetric> crowded(std::size_t max) const {
+    static_cast<void>(max);
+    return {};
+  }
 
   // For who has ids of series: hold_series() before they are asked for or looked up, kept as long
   // as they are in use. Ids that were kept from an earlier epoch than the hold's may mean others.

@@ -14,6 +14,9 @@ namespace {
 constexpr int kEmptyStepsMax = 4;
 // Row ranges that are prepared at a time when rows are asked for by key.
 constexpr std::size_t kExactRanges = 4096;
+// Servers jump where at most one of so many known series is wanted: to jump to a row of few cells
+// costs more than to look at it.
+constexpr std::size_t kRowsPerJump = 8;
 
 const Bytes& begin_of(const RowScanStep& step) { return step.spec.ranges.front().begin; }
 
@@ -122,8 +125,9 @@ std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_
   // Keys alone narrow down nothing where all series have them.
   if (!named && !selection_->tags_exactly() && wanted * 2 > of_metric) return nullptr;
   auto hint = std::make_shared<ScanHint>();
-  add_row_pattern(source_.layout, conditions, selection_->tags_exactly(), source_.options.patterns,
-                  *hint);
+  const bool few = wanted * kRowsPerJump <= of_metric;
+  add_row_pattern(source_.layout, conditions, selection_->tags_exactly(), few,
+                  source_.options.patterns, *hint);
   return hint;
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 
 #include "storage/schema/tsuid.h"
@@ -12,8 +13,10 @@
 namespace halite::storage {
 SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
                                UidWidths widths, SeriesLimits limits,
+                               std::unique_ptr<NewSeriesQuota> quota,
                                std::shared_ptr<const Sharding> sharding)
     : widths_(widths),
+      quota_(std::move(quota)),
       sharding_(std::move(sharding)),
       uids_(std::move(names), widths),
       rows_(std::move(series)),
@@ -25,18 +28,33 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
                }});
 }
 
-// Gives ids to all names of one kind that have none. Where no series has room none is made: each
-// would be of a series that is refused.
-Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& work) {
-  const Result<void> room = table_.check_room(1, 0);
-  std::vector<UidTable::NameRequest> unknown = work.unknown(kind, create && room);
-  if (unknown.empty()) co_return Result<void>();
-  CO_TRY(auto entries, co_await uids_.resolve_logged(std::move(unknown)));
-  if (create && !room) {
-    for (Result<UidTable::Entry>& entry : entries) {
-      if (!entry && entry.error().code == Errc::kNotFound) entry = std::unexpected(room.error());
-    }
+// Where no series has room no name is made: each would be of a series that is refused.
+void SeriesRegistry::close_names(Interning& work) const {
+  Result<void> room = table_.check_room(1, 0);
+  if (room && quota_->limited()) room = quota_->check(0);
+  if (room) return;
+  for (const std::size_t index : work.incomplete()) work.close(index, room.error());
+}
+
+// Nor for a metric that has all the series it may have. To know how many it has all that are stored
+// have to be known. Where they cannot be, none is new.
+Task<void> SeriesRegistry::close_names_by_metric(Interning& work) {
+  if (!quota_->limits_metrics()) co_return Result<void>();
+  for (const std::size_t index : work.incomplete()) {
+    const std::uint64_t metric = work.metric_uid_of(index);
+    Task<void> loading = loader_.load_metric(metric, false, {});
+    Result<void> room = co_await std::move(loading);
+    if (room) room = quota_->check(table_.count_of_metric(metric));
+    if (!room) work.close(index, room.error());
   }
+  co_return Result<void>();
+}
+
+// Gives ids to all names of one kind that have none and may get one.
+Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& work) {
+  std::vector<UidTable::NameRequest> unknown = work.unknown(kind, create);
+  if (unknown.empty()) co_return Result<void>();
+  CO_TRY(const auto entries, co_await uids_.resolve_logged(std::move(unknown)));
   work.resolved(entries);
   co_return Result<void>();
 }
@@ -46,7 +64,9 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
   const std::shared_ptr<const SeriesHold> hold = table_.hold();
   Interning work(uids_, std::move(names));
   // Kind after kind, so that a series that is refused makes as few names as possible.
+  close_names(work);
   CO_TRY_VOID(co_await resolve_kind(NameKind::kMetric, create.metrics, work));
+  CO_TRY_VOID(co_await close_names_by_metric(work));
   CO_TRY_VOID(co_await resolve_kind(NameKind::kTagKey, create.tag_keys, work));
   CO_TRY_VOID(co_await resolve_kind(NameKind::kTagValue, create.tag_values, work));
 
@@ -67,7 +87,48 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
     series.shard = sharding_->shard_of(series.metric_uid, series.metric, series.tsuid);
   }
   if (!fresh.empty()) CO_TRY_VOID(co_await register_new(work, std::move(fresh)));
+  for (const std::size_t index : work.crowded()) quota_->count_refused(work.metric_of(index));
   co_return work.take_outcomes();
+}
+
+// Refuses those that would be new and are too many, and returns the others. One that has a row is
+// not new: it was not seen since the start.
+Task<std::vector<Interning::Fresh>> SeriesRegistry::within_quota(
+    Interning& work, std::vector<Interning::Fresh> fresh) {
+  if (!quota_->limited()) co_return fresh;
+  std::vector<Bytes> tsuids;
+  boost::unordered_flat_map<std::uint64_t, Result<void>> counted;  // by metric
+  for (const Interning::Fresh& one : fresh) {
+    tsuids.push_back(one.series.tsuid);
+    const std::uint64_t metric = one.series.metric_uid;
+    if (!quota_->limits_metrics() || counted.contains(metric)) continue;
+    Task<void> loading = loader_.load_metric(metric, false, {});
+    counted.emplace(metric, co_await std::move(loading));
+  }
+  Task<std::vector<bool>> looking = have_series_rows(*rows_, std::move(tsuids));
+  CO_TRY(const std::vector<bool> known, co_await std::move(looking));
+  boost::unordered_flat_set<Bytes> taken;
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> of_metric;  // taken
+  std::vector<Interning::Fresh> fit;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    Interning::Fresh& one = fresh[i];
+    const bool there =
+        known[i] || table_.find(one.series.tsuid) || taken.contains(one.series.tsuid);
+    if (!there) {
+      std::uint64_t& more = of_metric[one.series.metric_uid];
+      const auto told = counted.find(one.series.metric_uid);
+      Result<void> room = told == counted.end() ? Result<void>() : told->second;
+      if (room) room = quota_->take(table_.count_of_metric(one.series.metric_uid) + more);
+      if (!room) {
+        work.refuse_crowded(one.index, room.error());
+        continue;
+      }
+      ++more;
+      taken.insert(one.series.tsuid);
+    }
+    fit.push_back(std::move(one));
+  }
+  co_return fit;
 }
 
 // Refuses those that there is no room for, and returns the others. One that stands among them twice
@@ -87,7 +148,7 @@ std::vector<Interning::Fresh> SeriesRegistry::with_room(Interning& work,
     if (!taken.contains(one.series.tsuid)) {
       const Result<void> room = table_.check_room(taken.size() + 1, bytes + bytes_of(one));
       if (!room) {
-        work.refuse(one.index, room.error());
+        work.refuse_crowded(one.index, room.error());
         continue;
       }
       bytes += bytes_of(one);
@@ -100,6 +161,7 @@ std::vector<Interning::Fresh> SeriesRegistry::with_room(Interning& work,
 
 Task<void> SeriesRegistry::register_new(Interning& work, std::vector<Interning::Fresh> fresh) {
   fresh = with_room(work, std::move(fresh));
+  CO_TRY(fresh, co_await within_quota(work, std::move(fresh)));
   if (fresh.empty()) co_return Result<void>();
   if (!deferred_) {
     CO_TRY_VOID(co_await store_new(fresh));

@@ -18,6 +18,7 @@
 
 #include "common/backlog.h"
 #include "storage/interning.h"
+#include "storage/new_series_quota.h"
 #include "storage/point_store.h"
 #include "storage/schema/row_layout.h"
 #include "storage/schema/uid_table.h"
@@ -31,11 +32,13 @@ namespace halite::storage {
 class SeriesRegistry {
  public:
   SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series, UidWidths widths,
-                 SeriesLimits limits, std::shared_ptr<const Sharding> sharding);
+                 SeriesLimits limits, std::unique_ptr<NewSeriesQuota> quota,
+                 std::shared_ptr<const Sharding> sharding);
 
-  // For who owns the tables alone and appends to this log: intern() then neither reads nor writes
-  // the series table, and what is new gets its rows at settle(). New names are in the log, which
-  // outlives the registry, when intern() returns; what a series is must be in it before its points.
+  // For who owns the tables alone and appends to this log: intern() then does not write the series
+  // table, nor read it where new series have no limits, and what is new gets its rows at settle().
+  // New names are in the log, which outlives the registry, when intern() returns; what a series is
+  // must be in it before its points.
   void defer(NameLog& log) {
     deferred_ = true;
     uids_.defer(log);
@@ -47,6 +50,7 @@ class SeriesRegistry {
 
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const SeriesTable& table() const { return table_; }
+  [[nodiscard]] const NewSeriesQuota& quota() const { return *quota_; }
   // Into memory, of series that have rows.
   [[nodiscard]] SeriesLoader& loader() { return loader_; }
   [[nodiscard]] std::uint32_t shard_count() const { return sharding_->shard_count(); }
@@ -74,6 +78,10 @@ class SeriesRegistry {
  private:
   Task<void> resolve_kind(NameKind kind, bool create, Interning& work);
   Task<void> register_new(Interning& work, std::vector<Interning::Fresh> fresh);
+  void close_names(Interning& work) const;
+  Task<void> close_names_by_metric(Interning& work);
+  Task<std::vector<Interning::Fresh>> within_quota(Interning& work,
+                                                   std::vector<Interning::Fresh> fresh);
   [[nodiscard]] std::vector<Interning::Fresh> with_room(Interning& work,
                                                         std::vector<Interning::Fresh> fresh) const;
   Task<void> store_new(const std::vector<Interning::Fresh>& fresh);
@@ -82,6 +90,7 @@ class SeriesRegistry {
   [[nodiscard]] std::vector<Bytes> tsuids_of(std::span<const SeriesId> ids) const;
 
   const UidWidths widths_;
+  const std::unique_ptr<NewSeriesQuota> quota_;
   const std::shared_ptr<const Sharding> sharding_;
   UidTable uids_;
   const std::shared_ptr<Table> rows_;

@@ -1,6 +1,9 @@
 #include "web/authorize.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -18,7 +21,19 @@ Response challenge(const Call& call, std::string_view message, std::string_view 
   return response;
 }
 
+// Want more than a reader's role, and change nothing that is stored.
+constexpr std::array<std::string_view, 3> kHarmless = {"api/server", "api/dropcaches", "logs"};
+
+bool changes_what_is_stored(const Call& call, Role role) {
+  return role > Role::kRead &&
+         std::ranges::find(kHarmless, call.target.endpoint) == kHarmless.end();
+}
+
 std::optional<Response> refuse_without(const Call& call, Role role) {
+  if (call.options.read_only && changes_what_is_stored(call, role)) {
+    return error_response(call, 403, "This server only reads",
+                          "It was started with --read-only: nothing that is stored may change");
+  }
   if (call.caller.roles.may(role)) return std::nullopt;
   const std::string wanted = fmt::format("This wants the role {}", role_name(role));
   if (call.caller.name.empty()) {

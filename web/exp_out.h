@@ -12,7 +12,9 @@ namespace halite::web {
 class ExpAnswerSource final : public BodySource {
  public:
   // With `plain_numbers` what is no JSON number is null (Grafana cannot read "NaN").
-  ExpAnswerSource(std::shared_ptr<const query::ExpAnswer> answer, bool plain_numbers);
+  // `room` is what the points behind it took of the memory for answers: given back with this.
+  ExpAnswerSource(std::shared_ptr<const query::ExpAnswer> answer,
+                  std::shared_ptr<const query::HeldRoom> room, bool plain_numbers);
   bool next(std::string& to) override;
 
  private:
@@ -21,6 +23,7 @@ class ExpAnswerSource final : public BodySource {
   void end_output(std::string& to);
 
   std::shared_ptr<const query::ExpAnswer> answer_;
+  std::shared_ptr<const query::HeldRoom> room_;
   bool plain_numbers_;
   bool started_ = false;
   bool finished_ = false;

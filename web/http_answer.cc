@@ -21,6 +21,9 @@ void append_header(std::string& to, std::string_view name, std::string_view valu
   fmt::format_to(std::back_inserter(to), "{}: {}\r\n", name, value);
 }
 
+// Of what cannot be done now and may be soon; where more is known the answer says so itself.
+constexpr std::string_view kRetryAfterSeconds = "1";
+
 // Made once a second by each thread.
 const std::string& date_text(TimestampMs now) {
   thread_local std::time_t made_for = -1;
@@ -68,6 +71,9 @@ void Sender::head(TimestampMs now) {
   if (!response_.content_type.empty()) append_header(out_, "Content-Type", response_.content_type);
   for (const Header& header : response_.headers.list()) {
     append_header(out_, header.name, header.value);
+  }
+  if (response_.status == 503 && response_.headers.get("Retry-After").empty()) {
+    append_header(out_, "Retry-After", kRetryAfterSeconds);
   }
   append_header(out_, "Date", date_text(now));
   if (!manner_.keep_alive) {

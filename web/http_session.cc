@@ -271,7 +271,10 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
   const std::string_view name =
       routed.endpoint == nullptr ? std::string_view("none") : routed.endpoint->name;
   context_.metrics.request(name, status, took.count());
-  if (!sent) co_return false;
+  if (!sent) {
+    if (sent.error().code == Errc::kTimeout) context_.metrics.timeouts.Increment();
+    co_return false;
+  }
   if (manner.keep_alive) co_return true;
   if (!link_.draining()) co_await link_.linger(options.linger_timeout_ms);
   co_return false;

@@ -70,6 +70,7 @@ struct WebOptions {
 
   // What OpenTSDB lets one choose.
   Mode mode = Mode::kReadWrite;  // web.mode: rw, ro or wo (tsd.mode)
+  bool read_only = false;        // read_only: what would change something stored is refused
   bool api = true;               // web.api: /api/.. exists (tsd.core.enable_api)
   bool pages = true;  // web.pages: the page and what is older than the API (tsd.core.enable_ui)
   std::size_t metric_width = 3;    // storage.uid_width_metric: bytes of a metric in a TSUID

@@ -13,7 +13,7 @@
 namespace halite::query {
 namespace {
 
-using Parameters = std::span<const std::string>;
+using Texts = std::span<const std::string>;
 
 std::unexpected<Error> refuse(std::string message) {
   return fail(Errc::kInvalidArgument, std::move(message));
@@ -39,7 +39,7 @@ void make_absolute(AnswerSeries& series) {
   }
 }
 
-Result<SeriesList> absolute(std::vector<SeriesList> arguments, Parameters) {
+Result<SeriesList> absolute(std::vector<SeriesList> arguments, Texts) {
   SeriesList result = flatten(std::move(arguments));
   for (AnswerSeries& series : result) make_absolute(series);
   return result;
@@ -54,7 +54,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 
 // alias(q,template): the template is the metric's name, "@host" in it the tag's value. The answer
 // has no tags, and values become absolute (as in OpenTSDB).
-Result<SeriesList> alias(std::vector<SeriesList> arguments, Parameters parameters) {
+Result<SeriesList> alias(std::vector<SeriesList> arguments, Texts parameters) {
   if (arguments.empty()) return refuse("No query results");
   if (parameters.empty()) return refuse("Missing the alias");
   SeriesList result = std::move(arguments.front());
@@ -81,7 +81,7 @@ std::optional<double> parse_factor(std::string_view text) {
 }
 
 // scale(q,factor): integers stay integers when the factor is whole.
-Result<SeriesList> scale(std::vector<SeriesList> arguments, Parameters parameters) {
+Result<SeriesList> scale(std::vector<SeriesList> arguments, Texts parameters) {
   if (arguments.empty()) return SeriesList();
   if (parameters.empty()) return refuse("Missing scaling factor");
   const std::string& text = parameters.front();
@@ -112,7 +112,7 @@ Result<SeriesList> scale(std::vector<SeriesList> arguments, Parameters parameter
 
 // The series whose key is highest, highest first; equal ones keep their order.
 template <class KeyOf>
-Result<SeriesList> highest(std::vector<SeriesList> arguments, Parameters parameters, KeyOf key_of) {
+Result<SeriesList> highest(std::vector<SeriesList> arguments, Texts parameters, KeyOf key_of) {
   if (arguments.empty()) return SeriesList();
   if (parameters.empty()) return refuse("Need aggregation window for moving average");
   const std::string& text = parameters.front();
@@ -154,17 +154,17 @@ double last_value(const AnswerSeries& series) {
   return kLowest;
 }
 
-Result<SeriesList> highest_max(std::vector<SeriesList> arguments, Parameters parameters) {
+Result<SeriesList> highest_max(std::vector<SeriesList> arguments, Texts parameters) {
   return highest(std::move(arguments), parameters, greatest_value);
 }
 
-Result<SeriesList> highest_current(std::vector<SeriesList> arguments, Parameters parameters) {
+Result<SeriesList> highest_current(std::vector<SeriesList> arguments, Texts parameters) {
   return highest(std::move(arguments), parameters, last_value);
 }
 
 // shift(q,'1hr'): OpenTSDB 2.4 takes the closing quote for a part of the unit, so that it knows no
 // unit at all and always refuses. Who depends on it sees the same here.
-Result<SeriesList> shift(std::vector<SeriesList> arguments, Parameters parameters) {
+Result<SeriesList> shift(std::vector<SeriesList> arguments, Texts parameters) {
   if (arguments.empty()) return SeriesList();
   if (parameters.empty()) return refuse("Need amount of timeshift to perform timeshift");
   const std::string_view text = parameters.front();

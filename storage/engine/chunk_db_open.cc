@@ -20,14 +20,14 @@ Result<void> ChunkDb::open_db() {
       {std::string(kChunksFamily), chunks_options(cache)},
       {std::string(kSummariesFamily), summaries_options(cache)},
       {std::string(kLateFamily), late_options(options_, cache)},
-      {rocksdb::kDefaultColumnFamilyName, state_options()}};
+      {rocksdb::kDefaultColumnFamilyName, state_options(options_)}};
   rocksdb::DBOptions how = chunk_db_options(options_, env_.get(), listener_);
   std::vector<std::string> names;
   // Where that fails there is no database yet, or opening it says why.
   std::ignore = rocksdb::DB::ListColumnFamilies(how, options_.dir, &names);
   std::ranges::sort(names);
   for (const std::string& name : names) {
-    if (name.starts_with(kStatePrefix)) families.emplace_back(name, state_options());
+    if (name.starts_with(kStatePrefix)) families.emplace_back(name, state_options(options_));
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;

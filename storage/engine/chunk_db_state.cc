@@ -103,7 +103,7 @@ Result<void> ChunkDb::rebuild_state() {
   if (states_.size() > 1) {
     number = 1 + std::stoull(states_.back()->GetName().substr(kStatePrefix.size()));
   }
-  TRY_VOID(checked(db_->CreateColumnFamily(state_options(),
+  TRY_VOID(checked(db_->CreateColumnFamily(state_options(options_),
                                            fmt::format("{}{:08}", kStatePrefix, number), &fresh),
                    "cannot write " + options_.dir));
   states_.push_back(fresh);

@@ -27,6 +27,7 @@ struct ChunkDbOptions {
   int open_files_max = 1000;
   unsigned background_threads = 2;
   int late_files_max = 32;  // so many files of late cells, and those of about one size are merged
+  bool merges_by_itself = true;       // false: RocksDB rewrites no file unasked
   std::shared_ptr<FileSystem> files;  // null = the operating system's
   // Fails where any file is missing or cannot be opened; else what is damaged is told and left out.
   bool strict = false;
@@ -53,7 +54,7 @@ struct FileBytes {
 // What comes for slots that are sealed: a small file a flush, of all shards, merged by size.
 [[nodiscard]] rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
                                                         std::shared_ptr<rocksdb::Cache> cache);
-[[nodiscard]] rocksdb::ColumnFamilyOptions state_options();
+[[nodiscard]] rocksdb::ColumnFamilyOptions state_options(const ChunkDbOptions& options);
 // For every iterator. RocksDB 7.8 passes over a file whose first block cannot be read, without a
 // word, where it looks after removed ranges. Those are of earlier versions only, of slots that were
 // over for good: what is seen of these does no harm.

@@ -25,7 +25,7 @@ struct Core {
   Core(EngineOptions options_to_use, std::shared_ptr<Retention> retention_to_use,
        const Clock& clock_to_use, std::unique_ptr<ChunkDb> opened_chunks,
        std::unique_ptr<Log> opened_log, std::shared_ptr<Table> settings,
-       std::shared_ptr<Table> names, std::shared_ptr<Table> series)
+       std::shared_ptr<Table> names, std::shared_ptr<Table> series, prometheus::Registry& metrics)
       : options(std::move(options_to_use)),
         retention(std::move(retention_to_use)),
         clock(clock_to_use),
@@ -35,7 +35,8 @@ struct Core {
         settled_names(settings),
         kept_ids(std::move(settings)),
         registry(std::move(names), std::move(series), retention->base().widths(),
-                 SeriesLimits{options.series_max, options.series_bytes_max}, retention),
+                 SeriesLimits{options.series_max, options.series_bytes_max},
+                 std::make_unique<NewSeriesQuota>(options.new_series, clock, metrics), retention),
         generations(chunks->mark().flush_number, retention->shard_count(), options.series_max,
                     log->last()),
         newest(retention->shard_count(), options.series_max),

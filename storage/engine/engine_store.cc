@@ -111,7 +111,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
   if (wanted != stored) CO_TRY_VOID(co_await engine::write_retention(settings, wanted));
   auto core = std::make_shared<engine::Core>(std::move(options), std::move(retention), parts.clock,
                                              std::move(chunks), std::move(log), settings,
-                                             std::move(names), std::move(series));
+                                             std::move(names), std::move(series), parts.registry);
   std::unique_ptr<EngineStore> store(new EngineStore(std::move(core), parts.registry));
   store->core_->registry.uids().watch(
       {.assigned = {},
@@ -159,6 +159,10 @@ Result<void> EngineStore::health() const {
 Task<std::vector<Result<SeriesId>>> EngineStore::intern(std::vector<SeriesName> names,
                                                         CreateNames create) {
   return core_->registry.intern(std::move(names), create);
+}
+
+std::vector<CrowdedMetric> EngineStore::crowded(std::size_t max) const {
+  return core_->registry.quota().crowded(max);
 }
 
 const Series& EngineStore::series(SeriesId id) const { return core_->registry.table().at(id); }

@@ -65,6 +65,7 @@ class EngineStore final : public PointStore {
 
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                              CreateNames create) override;
+  [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
   void hurry() override;

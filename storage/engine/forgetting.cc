@@ -14,7 +14,7 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr BytesView kUnfinished = "forgetting";  // since when; 0 = nothing is
+constexpr BytesView kForgettingSince = "forgetting";  // since when; 0 = nothing is
 
 constexpr std::size_t kLooksPerStep = 16 * 1024;  // series
 constexpr std::size_t kRemovedAtOnce = 1024;      // new series wait meanwhile
@@ -42,8 +42,8 @@ void Forgetting::allow(ForgetRules rules) {
 
 Result<void> Forgetting::note_unfinished() {
   if (unfinished_) return {};
-  TRY_VOID(
-      core_->chunks->note_number(kUnfinished, std::max<TimestampMs>(1, core_->clock.now_ms())));
+  TRY_VOID(core_->chunks->note_number(kForgettingSince,
+                                      std::max<TimestampMs>(1, core_->clock.now_ms())));
   unfinished_ = true;
   return {};
 }
@@ -113,7 +113,7 @@ Result<bool> Forgetting::step() {
 
 // What was under way when the process ended is known to nobody any more: all are looked at.
 Result<void> Forgetting::begin() {
-  TRY(const auto since, core_->chunks->read_number(kUnfinished));
+  TRY(const auto since, core_->chunks->read_number(kForgettingSince));
   if (since.value_or(0) != 0) {
     unfinished_ = true;
     all_ = core_->registry.scan_series();
@@ -231,7 +231,7 @@ Result<bool> Forgetting::finish() {
     return true;
   }
   if (unfinished_ && deleted_.empty() && !names_.pending()) {
-    TRY_VOID(core_->chunks->note_number(kUnfinished, 0));
+    TRY_VOID(core_->chunks->note_number(kForgettingSince, 0));
     unfinished_ = false;
   }
   return false;

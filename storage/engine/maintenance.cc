@@ -190,6 +190,7 @@ Result<bool> Maintenance::breathe(CpuShare& share) {
 }
 
 void Maintenance::look_around() {
+  if (!core_->options.maintains_itself) return set_gauges();
   const bool pending = !core_->generations.frozen().empty();  // a flush failed
   // Its outcome is in health(), and it is tried again.
   if (wants_freeze()) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -66,10 +65,7 @@ Result<std::unique_ptr<ChunkDb>> open_chunks(const EngineDirs& dirs, ChunkDbOpti
     return std::unexpected(std::move(error));
   }
   if (!opened) return opened;
-  if (cut.made()) {
-    const std::set<std::string> live = (*opened)->file_names();
-    TRY([[maybe_unused]] const std::size_t orphans, rocks::keep_orphans(files, cut.aside, live));
-  }
+  // Till then all that was set aside stays: RocksDB may already merge tables that it opened with.
   TRY_VOID(check_cut(files, dirs, (*opened)->mark().log_position));
   return opened;
 }

@@ -10,6 +10,7 @@
 
 #include "storage/engine/chunk_db.h"
 #include "storage/log/log.h"
+#include "storage/new_series_quota.h"
 #include "storage/point_store.h"
 
 namespace halite::storage {
@@ -57,6 +58,7 @@ struct EngineOptions {
   std::int64_t expiry_interval_ms = 60 * 60 * 1000;  // how often expired slots are looked for
   bool expire_after_clock_jump = false;              // see expiry.h
   std::int64_t maintenance_ms = 1000;                // how often it looks for work
+  bool maintains_itself = true;  // false: it flushes, seals and expires only when it is asked to
 
   std::vector<RetentionRule> retention;  // storage.retention; a prefix once
 
@@ -66,7 +68,8 @@ struct EngineOptions {
   std::size_t learn_series_min = 32;
   SeriesId series_max = 100'000'000;
   std::size_t series_bytes_max = 8ULL << 30;  // memory of known series
-  bool accept_lost_names = false;             // settled_names.h
+  NewSeriesLimits new_series;
+  bool accept_lost_names = false;  // settled_names.h
   std::string settings_table = "halite-settings";
   std::string uid_table = "tsdb-uid";
   std::string series_table = "halite-series";

@@ -31,6 +31,10 @@ Task<std::vector<Result<SeriesId>>> TrackedPointStore::intern(std::vector<Series
   return inner_.intern(std::move(names), create);
 }
 
+std::vector<CrowdedMetric> TrackedPointStore::crowded(std::size_t max) const {
+  return inner_.crowded(max);
+}
+
 const Series& TrackedPointStore::series(SeriesId id) const { return inner_.series(id); }
 
 Task<std::shared_ptr<const Selection>> TrackedPointStore::select(SeriesQuery query) {

@@ -6,6 +6,7 @@ sent since. Each series has one writer with one batch under way, so their order 
 
 import struct
 import threading
+from time import time as now
 
 
 def same(sent, stored):
@@ -24,6 +25,28 @@ class Ledger:
         self.sent = 0
         self.acknowledged = 0
         self.deleted = 0
+        self.followers = []
+
+    def follow(self):
+        """A ledger of what a copy of the store may show that is made from now on: what is
+        acknowledged now, or was sent later, until leave()."""
+        with self.lock:
+            follower = Ledger()
+            follower.metrics = {
+                metric: {tags: {time: list(values) for time, values in points.items()}
+                         for tags, points in series.items()}
+                for metric, series in self.metrics.items()}
+            self.followers.append(follower)
+            return follower
+
+    def leave(self, follower):
+        with self.lock:
+            self.followers.remove(follower)
+
+    def claim_unsent(self):
+        """An acknowledged point that nobody sent: whoever looks must miss it."""
+        points = self.series("crash.m0", (("name", "canary"),))
+        points[int(now()) * 1000] = [1]
 
     def series(self, metric, tags):
         with self.lock:
@@ -33,7 +56,9 @@ class Ledger:
         """batch: [(metric, tags, ms, value)]; to be called before it is sent."""
         with self.lock:
             for metric, tags, time, value in batch:
-                self.metrics[metric][tags].setdefault(time, [None]).append(value)
+                for ledger in (self, *self.followers):
+                    points = ledger.metrics.setdefault(metric, {}).setdefault(tags, {})
+                    points.setdefault(time, [None]).append(value)
             self.sent += len(batch)
 
     def acknowledge(self, batch):
@@ -46,9 +71,10 @@ class Ledger:
     def send_delete(self, metric, tags, begin, end):
         """Points in [begin, end) may be gone from now on."""
         with self.lock:
-            for time, values in self.metrics[metric][tags].items():
-                if begin <= time < end:
-                    values.append(None)
+            for ledger in (self, *self.followers):
+                for time, values in ledger.metrics.get(metric, {}).get(tags, {}).items():
+                    if begin <= time < end:
+                        values.append(None)
 
     def acknowledge_delete(self, metric, tags, begin, end):
         with self.lock:

@@ -37,8 +37,9 @@ def either(choose):
 class Series:
     """Where one series has got to in time, and what kind of values it has."""
 
-    def __init__(self, metric, tags, choose):
+    def __init__(self, metric, tags, choose, rewrites):
         self.metric = metric
+        self.sent = None if rewrites else set()  # times that may not come again
         self.tags = tags  # a sorted tuple of pairs
         self.value = choose.choice((integer, double, either))
         self.times = []
@@ -58,6 +59,10 @@ class Series:
             moment = self.newest
         if not begin <= moment < end:
             moment = choose.randrange(begin, end)
+        if self.sent is not None:
+            while moment in self.sent:
+                moment = choose.randrange(begin, end)
+            self.sent.add(moment)
         self.times = self.times[-50:] + [moment]
         return (self.metric, self.tags, moment, self.value(choose))
 
@@ -65,14 +70,20 @@ class Series:
 class Load:
     """The writers of one round. Use start(), then kill the server, then join()."""
 
-    def __init__(self, server, ledger, profile, clock, round_number, seed):
+    def __init__(self, server, ledger, profile, clock, round_number, seed, pace=0.02, backups=None,
+                 rewrites=True):
+        """pace: seconds at most between two batches of a writer; backups: where they are made;
+        rewrites: points are sent again, and deleted."""
         self.server = server
         self.ledger = ledger
         self.profile = profile
         self.clock = clock
         self.round = round_number
         self.refusals = []
-        self.under_way = None  # "flush" or "seal" while it is asked for
+        self.pace = pace
+        self.backups = backups
+        self.rewrites = rewrites
+        self.under_way = None  # "flush", "seal" or "backup" while it is asked for
         self.phase = "load"  # what was under way when the server went
         self.flushes = self.seals = 0
         self.stopping = False
@@ -88,6 +99,9 @@ class Load:
     def start(self):
         for thread in self.threads:
             thread.start()
+
+    def writing(self):
+        return any(thread.is_alive() for thread in self.threads[:-1])
 
     def join(self):
         self.stopping = True
@@ -107,7 +121,7 @@ class Load:
                 if name.startswith("new"):
                     tags = tuple(sorted((*tags, (f"key{self.round}", f"v{n_tags}"))))
             self.ledger.series(metric, tags)
-            series.append(Series(metric, tags, random.Random(f"{metric}{tags}")))
+            series.append(Series(metric, tags, random.Random(f"{metric}{tags}"), self.rewrites))
         return series
 
     def _write(self, writer, sender, seed):
@@ -128,9 +142,9 @@ class Load:
                 else:
                     with self.lock:
                         self.refusals.append(refusal)
-                if choose.random() < 0.05:
+                if self.rewrites and choose.random() < 0.05:
                     self._delete(choose.choice(some), choose)
-                time.sleep(choose.random() * 0.02)
+                time.sleep(choose.random() * self.pace)
         except (OSError, http.client.HTTPException):
             pass  # it is gone: this batch was not acknowledged
 
@@ -190,18 +204,22 @@ class Load:
         choose = random.Random(seed)
         while not self.stopping:
             time.sleep(choose.random() * 0.3)
-            what = choose.choice(("flush", "flush", "seal"))
+            what = choose.choice(("flush", "flush", "seal") + ("backup",) * bool(self.backups))
             self.under_way = what
             try:
-                status, body = self.server.request("POST", f"/api/admin/{what}")
+                if what == "backup":
+                    refusal = self.backups.make(self.server, self.ledger)
+                else:
+                    status, body = self.server.request("POST", f"/api/admin/{what}")
+                    refusal = None if status == 204 else f"{what}: {status} {body[:500]!r}"
             except (OSError, http.client.HTTPException):
                 self.phase = what
                 return
             self.under_way = None
-            if status != 204:
+            if refusal:
                 with self.lock:
-                    self.refusals.append(f"{what}: {status} {body[:500]!r}")
+                    self.refusals.append(refusal)
             elif what == "flush":
                 self.flushes += 1
-            else:
+            elif what == "seal":
                 self.seals += 1

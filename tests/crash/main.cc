@@ -5,6 +5,7 @@
 //   CRASH_SEED    of what the disk keeps of the unsynced
 //   CRASH_AFTER   the power fails at this change of the disk; 0 = not by itself
 //   CRASH_AT      only changes of paths with this in them count
+//   CRASH_SYNC_FAILS  the chance of each sync to fail, and to lose what it was to write
 //   CRASH_CLOCK   SPEED:SINCE: from SINCE (ms since 1970) on, time goes SPEED times as fast
 //
 // Settings come from the environment (HALITE_*) and --data-dir, --listen, --store.
@@ -78,6 +79,7 @@ std::shared_ptr<FaultyFiles> forgetful_files(const std::string& dir, bool lies) 
     ::_exit(kCut);
   });
   if (after > 0) files->cut_power_after(after - 1, variable("CRASH_AT", ""));
+  files->fail_syncs_by_chance(std::stod(variable("CRASH_SYNC_FAILS", "0")));
   wait_for_cut(files);
   return files;
 }

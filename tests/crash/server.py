@@ -14,10 +14,13 @@ CUT = 137  # how halite_crash ends when its power fails
 
 
 class Server(ServerProcess):
-    def __init__(self, binary, data_dir, settings, crash=None):
-        """settings: HALITE_* without the prefix; crash: what tests/crash/main.cc knows."""
+    def __init__(self, binary, data_dir, settings, crash=None, preloaded=None):
+        """settings: HALITE_* without the prefix; crash: what tests/crash/main.cc knows; preloaded: a
+        library beneath it."""
         environment = {f"HALITE_{name}": str(value) for name, value in settings.items()}
         environment |= {f"CRASH_{name}": str(value) for name, value in (crash or {}).items()}
+        if preloaded:
+            environment["LD_PRELOAD"] = str(preloaded)
         super().__init__(binary, data_dir, "--store", "engine", environment=environment)
         self.launch()
 

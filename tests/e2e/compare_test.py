@@ -3,6 +3,7 @@
 
 import http.server
 import re
+import socket
 import threading
 import time
 import unittest
@@ -88,13 +89,21 @@ class Compare(support.HaliteTest):
         code, out, err = self.compare("start=10m-ago&m=sum:young", more=("--lag-ms", "-10000"))
         self.assertEqual((code, err), (1, ""), out)
 
+    def take_away(self, server):
+        """Nobody listens on its port any more, nor does another server that gets it by chance."""
+        server.kill()
+        holder = socket.socket()
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", server.port))
+        self.addCleanup(holder.close)
+
     def test_a_server_that_is_not_there(self):
-        self.ours.kill()
+        self.take_away(self.ours)
         code, out, _ = self.compare(QUERY)
         self.assertEqual(code, 2)
         self.assertRegex(out, rf"halite: 127.0.0.1:{self.ours.port}: Connection refused")
         self.assertIn("1 not answered", out)
-        self.theirs.kill()
+        self.take_away(self.theirs)
         code, out, _ = self.compare(QUERY)
         self.assertEqual(code, 2)
         self.assertEqual(len(re.findall("Connection refused", out)), 2)

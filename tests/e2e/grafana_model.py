@@ -1,9 +1,9 @@
 """What Grafana does with a dashboard and the OpenTSDB data source, as far as requests go.
 
 Two dialects reach a server:
-  browser   Grafana 7 to 12.2: the browser's code, all queries of a panel in one POST, times in
+  browser   Grafana 7 to 12.3: the browser's code, all queries of a panel in one POST, times in
             milliseconds, no end where the range ends now
-  backend   Grafana 12.3 and later: the plugin's server, a POST a query, times in seconds; what it
+  backend   Grafana 12.4 and later: the plugin's server, a POST a query, times in seconds; what it
             cannot read as numbers fails the panel
 """
 

@@ -60,7 +60,7 @@ def filled(target, scope):
 
 
 def ask_server(grafana, panel, scope):
-    """Points of each target by Grafana's own server, as alert rules and 12.3 and later ask. One by one: up to
+    """Points of each target by Grafana's own server, as alert rules and 12.4 and later ask. One by one: up to
     12.2 it answers no more."""
     points = []
     for target in panel["targets"]:

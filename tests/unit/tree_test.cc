@@ -1,10 +1,12 @@
 // Reads the #include lines of the whole tree and holds them against the arrows of
-// ARCHITECTURE.md: common <- storage <- {ingest, query} <- web <- app.
+// ARCHITECTURE.md: common <- storage <- {ingest, query} <- web <- app. Names that are brought in
+// want to be used.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -83,6 +85,19 @@ std::vector<std::string> own_includes(std::istream& text) {
   return includes;
 }
 
+// Names that a source text brings in by `using a::b;` or `namespace b = ..;` and does not use.
+// clang-tidy looks for them only in files that it reads by themselves.
+std::vector<std::string> unused_names(const std::string& text) {
+  static const std::regex kBrought(R"((?:^|\n)(?:using [\w:]*::(\w+);|namespace (\w+) = ))");
+  std::vector<std::string> unused;
+  for (std::sregex_iterator found(text.begin(), text.end(), kBrought), end; found != end; ++found) {
+    const std::string name = (*found)[1].matched ? (*found)[1].str() : (*found)[2].str();
+    const std::string after(found->suffix().first, text.end());
+    if (!std::regex_search(after, std::regex("\\b" + name + "\\b"))) unused.push_back(name);
+  }
+  return unused;
+}
+
 // Our .h and .cc files, relative to the root.
 std::vector<std::string> source_files() {
   std::vector<std::string> files;
@@ -138,6 +153,20 @@ TEST(Tree, EveryIncludeIsWrittenFromTheRoot) {
   EXPECT_THAT(missing, testing::IsEmpty());
 }
 
+TEST(Tree, WhatIsBroughtInIsUsed) {
+  std::vector<std::string> unused;
+  for (const std::string& file : source_files()) {
+    if (file.ends_with(".h")) continue;  // it may bring in names for others
+    std::ifstream in(kRoot / file);
+    std::stringstream text;
+    text << in.rdbuf();
+    for (const std::string& name : unused_names(text.str())) {
+      unused.push_back(fmt::format("{}: {}", file, name));
+    }
+  }
+  EXPECT_THAT(unused, testing::IsEmpty());
+}
+
 TEST(Tree, EverySourceIsBuilt) {
   const std::set<std::string> built = built_files();
   ASSERT_TRUE(built.contains("tests/unit/tree_test.cc"));
@@ -165,6 +194,14 @@ TEST(Tree, WrongArrowsAreSeen) {
   EXPECT_FALSE(complaint("storage/cell_point_store.cc", "storage/cell_point_store.h"));
   EXPECT_FALSE(complaint("app/serve.cc", "storage/rocks_store.h"));
   EXPECT_FALSE(complaint("tests/unit/web/put_test.cc", "storage/memory_store.h"));
+}
+
+TEST(Tree, UnusedNamesAreSeen) {
+  EXPECT_THAT(unused_names("using testing::A;\nnamespace fs = std::filesystem;\nusing B = int;\n"
+                           "using test::C;\nint C_ = fsA;\n"),
+              testing::ElementsAre("A", "fs", "C"));
+  EXPECT_THAT(unused_names("using testing::A;\nnamespace fs = x;\nA a = fs::b;\n"),
+              testing::IsEmpty());
 }
 
 TEST(Tree, IncludeLinesAreRead) {

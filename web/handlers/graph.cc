@@ -175,9 +175,10 @@ asio::awaitable<Response> handle_graph(Call& call) {
   Result<std::shared_ptr<const query::Answer>> answer =
       co_await call.services.engine.run(std::move(*question), call.stop);
   if (!answer) {
+    const Errc code = answer.error().code;
     const bool ours =
-        answer.error().code == Errc::kTimeout || answer.error().code == Errc::kTooLarge;
-    const int status = ours ? http_status(answer.error().code) : 500;
+        code == Errc::kTimeout || code == Errc::kTooLarge || code == Errc::kOverloaded;
+    const int status = ours ? http_status(code) : 500;
     co_return error_response(call, status, answer.error().message);
   }
   if (!ascii) {

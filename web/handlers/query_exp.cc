@@ -40,7 +40,8 @@ asio::awaitable<Response> handle_query_exp(Call& call) {
       co_await call.services.engine.run(made->question.question, call.stop, std::move(compute));
   if (!answer) co_return query_run_error(call, answer.error());
   Response response;
-  response.source = std::make_unique<ExpAnswerSource>(std::move(made), call.target.grafana);
+  response.source =
+      std::make_unique<ExpAnswerSource>(std::move(made), (*answer)->room, call.target.grafana);
   co_return response;
 }
 

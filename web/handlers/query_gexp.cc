@@ -44,6 +44,7 @@ asio::awaitable<Response> handle_query_gexp(Call& call) {
   Result<std::shared_ptr<const query::Answer>> answer =
       co_await call.services.engine.run(question->question, call.stop, std::move(compute));
   if (!answer) co_return query_run_error(call, answer.error());
+  made->room = (*answer)->room;
   Response response;
   response.source = std::make_unique<AnswerSource>(
       std::move(made), AnswerFormat{.plain_numbers = call.target.grafana});

@@ -5,8 +5,10 @@
 // Answer      200 {"now":<ms>,"started":<ms>,"version":"..","store":"engine","mode":"rw",
 //             "ready":true,"reason":"","refused":[{"time","protocol","reason","error","point"},..],
 //             "cycles":[{"prefix","ttlMs","spanMs","ringSlots","slots":[{"slot","begin","end",
-//             "bytes","files","sealed","late"},..]},..]}: samples of refused points, the newest
-//             first; slots of time with points in files, by retention class
+//             "bytes","files","sealed","late"},..]},..],"crowded":[{"metric","refused"},..]}:
+//             samples of refused points, the newest first; slots of time with points in files, by
+//             retention class; metrics whose points would have begun a series too many, this hour
+//             and the one before, the worst first
 //             200 {"running":[{"id","query","remote","begin","elapsedMs","cancelled"},..],
 //             "completed":[{.., "status","error","cost"},..]}, the newest first
 //             204 it was asked to stop
@@ -30,6 +32,8 @@
 namespace halite::web {
 
 namespace {
+
+constexpr std::size_t kCrowdedMax = 10;
 
 std::string_view mode_name(Mode mode) {
   switch (mode) {
@@ -86,6 +90,12 @@ std::string overview(const Call& call) {
   json += ",\"cycles\":";
   const auto cycles = services.slots ? services.slots() : std::vector<storage::SlotCycle>();
   append_json_list(json, cycles, [&json](const auto& cycle) { append_cycle(json, cycle); });
+  json += ",\"crowded\":";
+  append_json_list(json, services.store.crowded(kCrowdedMax), [&json](const auto& crowded) {
+    json += "{\"metric\":";
+    append_json_string(json, crowded.metric);
+    fmt::format_to(std::back_inserter(json), R"(,"refused":{}}})", crowded.refused);
+  });
   return json + '}';
 }
 

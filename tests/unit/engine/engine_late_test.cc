@@ -14,7 +14,6 @@ namespace halite::storage {
 namespace {
 
 using test::run_task;
-using test::WorldKey;
 using test::WorldPoints;
 
 constexpr TimestampMs kHour = 3'600'000;

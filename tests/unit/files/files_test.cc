@@ -1,4 +1,5 @@
-// What storage/files/files.h promises, of the real files and of the faulty ones without faults.
+// What storage/files/files.h promises, of the real files, of the faulty ones without faults, and of
+// those that keep changes to themselves.
 #include "storage/files/files.h"
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temp_dir.h"
@@ -143,8 +145,13 @@ TEST_P(Files, AreReadWholeUpToABound) {
 // The faulty files know "/" and what is made in it; the test's directory is made in both.
 std::shared_ptr<FileSystem> faultless() { return std::make_shared<test::FaultyFiles>(1); }
 
+std::shared_ptr<FileSystem> over_the_real_ones() {
+  return copy_on_write_files(posix_files(), 1 << 20);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Files,
-                         testing::Values(Kind{"posix", posix_files}, Kind{"faulty", faultless}),
+                         testing::Values(Kind{"posix", posix_files}, Kind{"faulty", faultless},
+                                         Kind{"copy_on_write", over_the_real_ones}),
                          [](const auto& kind) { return kind.param.name; });
 
 TEST(FileNames, AreTakenApart) {

@@ -158,6 +158,22 @@ TEST(QueryEngine, QueriesAtWorkAreLimited) {
   pool.join();
 }
 
+TEST(QueryEngine, AnswersThatNobodyHasTakenYetAreLimited) {
+  QueryWorld world(QueryLayout::kCyclic, {.answers_bytes_max = 100'000});
+  fill(world, 2, 3000);
+  const auto question = parse_question_uri(asking("none:m", kT, kT + 180'000'000), world.context());
+  ASSERT_TRUE(question);
+  ASSERT_TRUE(world.ask(*question));  // writes what was put
+  auto first = test::run_task(world.engine().run(*question, {}));
+  ASSERT_TRUE(first) << "one alone may be larger";
+  const auto refused = test::run_task(world.engine().run(*question, {}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kOverloaded);
+  EXPECT_THAT(refused.error().message, HasSubstr("query.answers_bytes_max"));
+  first->reset();
+  EXPECT_TRUE(test::run_task(world.engine().run(*question, {})));
+}
+
 // The same question, answered in one window and in many, reads the same points.
 TEST(QueryEngine, PointsOfAWindowThatIsGivenUpCountOnce) {
   for (const QueryLayout layout : {QueryLayout::kOpentsdb, QueryLayout::kCyclic}) {

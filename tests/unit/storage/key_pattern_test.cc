@@ -42,9 +42,9 @@ class KeyPatternTest : public testing::Test {
   }
 
   ScanHint hint(const std::vector<KeyCondition>& conditions,
-                std::optional<std::size_t> exactly = std::nullopt) const {
+                std::optional<std::size_t> exactly = std::nullopt, bool few = false) const {
     ScanHint hint;
-    add_row_pattern(*layout_, conditions, exactly, limits_, hint);
+    add_row_pattern(*layout_, conditions, exactly, few, limits_, hint);
     return hint;
   }
 
@@ -105,6 +105,37 @@ TEST_F(KeyPatternTest, ExactlyTheseKeysAreMasks) {
   EXPECT_FALSE(passes(told, row({{5, 1}})));
 }
 
+TEST_F(KeyPatternTest, FewRowsAreJumpedToBehindEverySetOfKeysThatCanStandBefore) {
+  const ScanHint told = hint({any_of(3, {7})}, std::nullopt, true);
+  ASSERT_EQ(told.row_masks.size(), 4U);
+  EXPECT_TRUE(told.row_regex.empty());
+  EXPECT_TRUE(passes(told, row({{3, 7}})));
+  EXPECT_TRUE(passes(told, row({{1, 4}, {3, 7}, {9, 9}})));
+  EXPECT_TRUE(passes(told, row({{1, 4}, {2, 5}, {3, 7}})));
+  EXPECT_FALSE(passes(told, row({{1, 4}, {2, 5}})));
+  EXPECT_FALSE(passes(told, row({{2, 5}, {3, 8}})));
+  EXPECT_FALSE(passes(told, row({{4, 7}})));
+}
+
+TEST_F(KeyPatternTest, AKeyThatHasToBeThereIsInEveryMask) {
+  const ScanHint told = hint({present(1), any_of(3, {7})}, std::nullopt, true);
+  ASSERT_EQ(told.row_masks.size(), 2U);
+  EXPECT_TRUE(passes(told, row({{1, 4}, {2, 5}, {3, 7}})));
+  EXPECT_FALSE(passes(told, row({{2, 5}, {3, 7}})));
+}
+
+TEST_F(KeyPatternTest, FewRowsBehindTooManySetsOfKeysAreARegularExpression) {
+  const ScanHint far = hint({any_of(8, {7})}, std::nullopt, true);
+  EXPECT_THAT(far.row_masks, testing::IsEmpty());
+  EXPECT_FALSE(passes(far, row({{8, 6}})));
+  const ScanHint near = hint({any_of(2, {1}), any_of(200, {7})}, std::nullopt, true);
+  EXPECT_EQ(near.row_masks.size(), 2U);  // up to the first
+  EXPECT_TRUE(passes(near, row({{2, 1}, {200, 7}})));
+  EXPECT_FALSE(passes(near, row({{2, 2}, {200, 7}})));
+  const ScanHint unnamed = hint({present(2)}, std::nullopt, true);
+  EXPECT_THAT(unnamed.row_masks, testing::IsEmpty());
+}
+
 TEST_F(KeyPatternTest, TooManyMasksAreARegularExpression) {
   limits_.masks_max = 3;
   const ScanHint told = hint({any_of(5, {1, 2}), any_of(9, {1, 2})}, 2);
@@ -159,7 +190,8 @@ TEST_F(KeyPatternTest, RefusesNothingThatIsWanted) {
         matches =
             matches && tag != tags.end() && std::ranges::find(values, tag->second) != values.end();
       }
-      const auto told = hint(conditions, exactly ? std::optional(wanted.size()) : std::nullopt);
+      const auto told = hint(conditions, exactly ? std::optional(wanted.size()) : std::nullopt,
+                             random() % 2 == 0);
       const bool passed = passes(told, row(tags));
       // A mask does not look at what comes behind it.
       if (matches || told.row_masks.empty()) EXPECT_EQ(passed, matches) << to_hex(row(tags));

@@ -27,24 +27,21 @@ interface AnswerItem {
   dps?: [number, unknown][] | Record<string, unknown>;
 }
 
-export function decodeAnswer(answer: unknown, asked: number[]): Series[] {
-  if (!Array.isArray(answer)) return [];
-  const series: Series[] = [];
-  for (const item of answer as AnswerItem[]) {
-    if (!item || item.dps === undefined) continue; // {"statsSummary":...}
-    const { times, values } = points(item.dps);
-    series.push({
-      query: asked[item.query?.index ?? 0] ?? 0,
-      metric: item.metric ?? "",
-      tags: item.tags ?? {},
-      aggregateTags: item.aggregateTags ?? [],
-      times,
-      values,
-      stats: statsOf(values),
-      breaks: longGaps(times),
-    });
-  }
-  return series;
+// Null: an item without points, {"statsSummary":...}.
+export function decodeSeries(given: unknown, asked: number[]): Series | null {
+  const item = given as AnswerItem | null;
+  if (!item || item.dps === undefined) return null;
+  const { times, values } = points(item.dps);
+  return {
+    query: asked[item.query?.index ?? 0] ?? 0,
+    metric: item.metric ?? "",
+    tags: item.tags ?? {},
+    aggregateTags: item.aggregateTags ?? [],
+    times,
+    values,
+    stats: statsOf(values),
+    breaks: longGaps(times),
+  };
 }
 
 function points(dps: [number, unknown][] | Record<string, unknown>): { times: Float64Array; values: Float64Array } {

@@ -133,6 +133,7 @@ export class Result {
   }
 
   stopLoading(): void {
+    this.graph.rest();
     window.clearTimeout(this.slowTimer);
     this.root.removeAttribute("aria-busy");
     this.progress.classList.remove("progress-on");

@@ -37,6 +37,13 @@ export interface Overview {
   reason: string; // why it is not ready
   refused: RefusedPoint[]; // the newest first
   cycles: Cycle[];
+  crowded: CrowdedMetric[]; // the worst first
+}
+
+// A metric whose points would have begun a series too many.
+export interface CrowdedMetric {
+  metric: string;
+  refused: number;
 }
 
 export interface RunningQuery {

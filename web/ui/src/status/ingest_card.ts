@@ -1,7 +1,7 @@
 // What comes in: points a second, by protocol; what was refused, why, and examples of it.
 import { h, replace } from "../base/dom";
 import { clockText, compact, count } from "../base/format";
-import type { Numbers, RefusedPoint } from "../server/status";
+import type { CrowdedMetric, Numbers, RefusedPoint } from "../server/status";
 import { card, table, type Part } from "./parts";
 import { spark, type SparkPoint } from "../base/spark";
 
@@ -41,7 +41,7 @@ export class IngestCard implements Part {
     this.points = [...points, ...this.points].slice(-kSparkMax);
   }
 
-  show(numbers: Numbers, before: Numbers | null, samples: RefusedPoint[]): void {
+  show(numbers: Numbers, before: Numbers | null, samples: RefusedPoint[], crowded: CrowdedMetric[]): void {
     const rate = numbers.rate(before, kPoints);
     if (rate !== null) this.points = [...this.points, [numbers.time, rate] as SparkPoint].slice(-kSparkMax);
     replace(this.now, h("b", { text: rateText(rate) }), " points a second");
@@ -49,10 +49,10 @@ export class IngestCard implements Part {
     this.ways.textContent = `since the start: ${ways.map(([name, n]) => `${name} ${compact(n)}`).join(" · ")}`;
     this.ways.title = "Points taken, by the way they came";
     replace(this.line, spark(this.points, "Points a second over the last minutes"));
-    this.showRefused(numbers, samples);
+    this.showRefused(numbers, samples, crowded);
   }
 
-  private showRefused(numbers: Numbers, samples: RefusedPoint[]): void {
+  private showRefused(numbers: Numbers, samples: RefusedPoint[], crowded: CrowdedMetric[]): void {
     const reasons = [...numbers.by(kRefused, "reason")].filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
     if (reasons.length === 0) {
       replace(this.refused, h("p", { class: "good" }, "No point was refused since the start."));
@@ -62,8 +62,14 @@ export class IngestCard implements Part {
     const open = this.refused.querySelector("details")?.open ?? true;
     const details = h("details", {}, h("summary", { text: `The last ${Math.min(samples.length, kSamplesMax)} refused points` }), samplesTable(samples));
     details.open = open;
-    replace(this.refused, h("h3", { text: "Refused" }), table("Refused points by reason", [{ text: "Reason" }, { text: "Since the start", number: true }], rows), samples.length ? details : null);
+    replace(this.refused, h("h3", { text: "Refused" }), table("Refused points by reason", [{ text: "Reason" }, { text: "Since the start", number: true }], rows), crowdedTable(crowded), samples.length ? details : null);
   }
+}
+
+function crowdedTable(crowded: CrowdedMetric[]): HTMLElement | null {
+  if (crowded.length === 0) return null;
+  const title = "Metrics with too many new series";
+  return table(title, [{ text: title, long: true }, { text: "Points refused, this hour and the last", number: true }], crowded.map(({ metric, refused }) => [metric, count(refused, "point")]));
 }
 
 function samplesTable(samples: RefusedPoint[]): HTMLElement {

@@ -80,7 +80,7 @@ export class StatusPage implements Page {
       const [about, now, running] = await Promise.all([overview(signal), numbers(signal), queries(signal)]);
       if (signal.aborted) return;
       this.showState(about, now);
-      this.ingest.show(now, this.before, about.refused);
+      this.ingest.show(now, this.before, about.refused, about.crowded);
       this.store.show(now, this.before, about.cycles);
       this.slots.show(about.cycles, about.now);
       this.asked.show(running);

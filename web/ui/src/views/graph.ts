@@ -9,7 +9,9 @@ import { h } from "../base/dom";
 import { timeTicks, valueTicks } from "./axis_text";
 import type { Frame, View } from "./frame";
 import { makeWalkable } from "./graph_keys";
+import { Highlight } from "./highlight";
 import { Legend } from "./legend";
+import { MovedPicture } from "./moved_picture";
 import { NoteMarks } from "./note_marks";
 import { seriesColours, seriesDash, variable } from "./palette";
 import { Tooltip } from "./tooltip";
@@ -32,10 +34,11 @@ export class Graph implements View {
   private readonly legend: Legend;
   private readonly tooltip: Tooltip;
   private readonly notes = new NoteMarks();
+  private readonly highlight = new Highlight();
+  private readonly moved = new MovedPicture();
   private plot: uPlot | null = null;
   private frame: Frame | null = null;
   private built = ""; // what the plot was built for; while it stays, new data goes into the same plot
-  private shiftMs = 0; // while the picture is dragged
   private hiddenLabels = new Set<string>();
 
   constructor(private readonly events: GraphEvents) {
@@ -43,7 +46,7 @@ export class Graph implements View {
     this.tooltip = new Tooltip();
     this.legend = new Legend({
       onToggle: (index, alone) => this.toggle(index, alone),
-      onFocus: (index) => this.plot?.setSeries(index === null ? null : index + 1, { focus: true }),
+      onFocus: (index) => this.highlight.show(index, index === null ? "" : this.colours()[index]),
     });
     this.root = h("div", { class: "graph" }, this.canvas, this.legend.root);
     new ResizeObserver(() => this.resize()).observe(this.canvas);
@@ -55,6 +58,7 @@ export class Graph implements View {
   }
 
   show(frame: Frame): void {
+    this.rest();
     this.frame = frame;
     const key = this.keyOf(frame);
     if (this.plot && key === this.built) {
@@ -66,6 +70,12 @@ export class Graph implements View {
     } else {
       this.rebuild();
     }
+  }
+
+  // Where the picture was before it was dragged.
+  rest(): void {
+    this.moved.end();
+    this.notes.shift(0);
   }
 
   private keyOf({ series, state }: Frame): string {
@@ -84,28 +94,34 @@ export class Graph implements View {
   private rebuild(): void {
     const frame = this.frame;
     if (!frame) return;
+    this.rest();
     this.plot?.destroy();
     this.built = this.keyOf(frame);
     const colours = this.colours();
     this.tooltip.set(frame, colours);
     this.plot = new uPlot(this.options(frame, colours), plotData(frame), this.canvas);
+    this.highlight.attach(this.plot);
     this.tooltip.attach(this.plot);
     this.legend.set(frame, colours, this.hiddenNow());
     this.notes.set(frame);
     this.notes.attach(this.plot);
     this.notes.place(this.plot);
-    makeWalkable(this.plot, { onZoom: this.events.onZoom, onShift: (ms) => this.shift(ms) });
+    makeWalkable(this.plot, { onZoom: this.events.onZoom, onShift: (px) => this.shift(px) });
   }
 
   private resize(): void {
     const width = this.canvas.clientWidth;
-    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.height() });
+    if (!this.plot || width === 0 || width === this.plot.width) return;
+    this.rest();
+    this.plot.setSize({ width, height: this.height() });
   }
 
-  private shift(ms: number): void {
-    this.shiftMs = ms;
-    const range = this.frame?.range;
-    if (range) this.plot?.setScale("x", { min: range.start + ms, max: range.end + ms });
+  // While it is dragged, and then until the answer is here.
+  private shift(px: number): void {
+    if (!this.plot || px === 0) return this.rest();
+    this.moved.move(this.plot, px);
+    this.legend.setCursor(null);
+    this.notes.shift(px);
   }
 
   private height(): number {
@@ -138,7 +154,6 @@ export class Graph implements View {
       tzDate: (time) => zonedDate(time, frame.state.zone),
       padding: [12, rightUsed ? 0 : 14, 0, 0],
       legend: { show: false },
-      focus: { alpha: 0.25 },
       cursor: {
         drag: { x: true, y: false, setScale: false },
         points: { size: 7 },
@@ -167,9 +182,16 @@ export class Graph implements View {
       ],
       hooks: {
         setSelect: [(plot) => this.zoom(plot)],
-        draw: [(plot) => this.notes.place(plot)],
+        drawClear: [() => this.highlight.forgetPoints()],
+        draw: [
+          (plot) => {
+            this.notes.place(plot);
+            this.highlight.refresh();
+          },
+        ],
         setCursor: [
           (plot) => {
+            if (this.moved.shown) return; // what stands under the pointer is not what the plot takes it for
             this.tooltip.move(plot);
             this.legend.setCursor(plot.cursor.idx ?? null);
           },
@@ -187,10 +209,7 @@ export class Graph implements View {
     return {
       x: {
         time: true,
-        range: () => [
-          (this.frame?.range.start ?? 0) + this.shiftMs,
-          (this.frame?.range.end ?? 1) + this.shiftMs,
-        ],
+        range: () => [this.frame?.range.start ?? 0, this.frame?.range.end ?? 1],
       },
       left: vertical,
       right: { ...vertical },

@@ -4,8 +4,8 @@ import type uPlot from "../../vendor/uplot/uPlot.esm.js";
 
 export interface RangeEvents {
   onZoom(start: number, end: number): void; // ms since 1970
-  // While it is dragged: draws as if all were so many ms later.
-  onShift(ms: number): void;
+  // While it is dragged: the picture stands so many pixels to the right. Zero: it stands where it was.
+  onShift(px: number): void;
 }
 
 const kWheelPauseMs = 250;
@@ -48,16 +48,17 @@ function dragByShift(plot: uPlot, events: RangeEvents): void {
       event.preventDefault();
       const { min, max } = plot.scales.x as { min: number; max: number };
       const perPx = (max - min) / over.clientWidth;
-      let shift = 0;
+      let px = 0;
       const move = (to: MouseEvent): void => {
-        shift = Math.round((event.clientX - to.clientX) * perPx);
-        events.onShift(shift);
+        px = to.clientX - event.clientX;
+        events.onShift(px);
       };
       const end = (): void => {
         document.removeEventListener("mousemove", move);
         document.removeEventListener("mouseup", end);
-        events.onShift(0);
-        if (shift !== 0) events.onZoom(Math.round(min + shift), Math.round(max + shift));
+        const shift = Math.round(px * perPx);
+        if (shift !== 0) events.onZoom(Math.round(min - shift), Math.round(max - shift));
+        else events.onShift(0);
       };
       document.addEventListener("mousemove", move);
       document.addEventListener("mouseup", end);

@@ -53,6 +53,10 @@ export class NoteMarks {
     }
   }
 
+  shift(px: number): void {
+    this.root.style.transform = px === 0 ? "" : `translateX(${px}px)`;
+  }
+
   private newMark(note: Note): HTMLElement {
     const root = h("div", { class: `note-mark${note.everywhere ? " note-global" : ""}` });
     const button = h("button", {

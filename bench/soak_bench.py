@@ -1,0 +1,182 @@
+"""A server under steady load for long: whether memory grows, what the slowest puts wait, whether a point is missing.
+
+First it is found out how many points a second server and sender together manage on this machine; then a share of
+that comes by telnet all the time, while an agent puts ten points by HTTP ten times a second and somebody asks two
+questions a second. Halves of the machine are told the same way: half load is half of what it manages.
+"""
+
+import http.client
+import json
+import pathlib
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+
+from server_bench import START_S, Server
+
+SERIES = 10_000
+STEP_S = 10
+CALIBRATION_POINTS = 20_000_000
+SAMPLE_SECONDS = 5
+WARM_PART = 1 / 3  # of the time, in which caches and the head fill: memory is compared after it
+
+
+def percentile(values, part):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0.0
+
+
+def anonymous_mib(server):
+    status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0]) / 1024
+
+
+def sender(build, server, begin_s, steps, rate):
+    return subprocess.Popen([str(build / "point_load"), str(server.port), str(SERIES), str(begin_s), str(steps),
+                             str(STEP_S), "2", str(rate)], stdout=subprocess.DEVNULL)
+
+
+def finish(process):
+    if process.wait() != 0:
+        raise SystemExit("the sender failed: a line was refused, or the connection ended")
+
+
+def machine_rate(build, server):
+    """Points a second as fast as can be."""
+    steps = CALIBRATION_POINTS // SERIES
+    begin = time.monotonic()
+    finish(sender(build, server, START_S, steps, 0))
+    return CALIBRATION_POINTS / (time.monotonic() - begin), START_S + steps * STEP_S
+
+
+class Agent:
+    """Somebody who does one thing so many times a second until stop(), and notes how long it took."""
+
+    def __init__(self, name, per_second, act):
+        self.name = name
+        self.pause = 1 / per_second
+        self.act = act  # returns an error text, or None
+        self.seconds = []
+        self.errors = []
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+
+    def _run(self):
+        number = 0
+        while not self.stopping.wait(self.pause):
+            begin = time.monotonic()
+            try:
+                error = self.act(number)
+            except OSError as failed:
+                error = repr(failed)
+            self.seconds.append(time.monotonic() - begin)
+            if error:
+                self.errors.append(error)
+            number += 1
+
+    def stop(self):
+        self.stopping.set()
+        self.thread.join()
+
+
+def put_agent(server, connection):
+    def put(number):
+        at = START_S + number
+        points = [{"metric": "soak.agent", "timestamp": at, "value": number, "tags": {"n": str(n)}} for n in range(10)]
+        connection.request("POST", "/api/put", json.dumps(points))
+        answer = connection.getresponse()
+        body = answer.read()
+        return None if answer.status == 204 else f"put: {answer.status} {body[:200]!r}"
+
+    return Agent("put of ten points, 204", 10, put)
+
+
+def question_agent(server, connection, now_s):
+    def ask(number):
+        m = urllib.parse.quote(f"max:1m-max:cpu.usage_user{{hostname=host_{number % 1000}}}", safe="")
+        connection.request("GET", f"/api/query?start={now_s() - 3600}&end={now_s()}&m={m}")
+        answer = connection.getresponse()
+        body = answer.read()
+        return None if answer.status == 200 else f"query: {answer.status} {body[:200]!r}"
+
+    return Agent("one host's last hour, 200", 2, ask)
+
+
+def slope_mib_per_hour(samples):
+    """Of (seconds, MiB): least squares."""
+    n = len(samples)
+    mean_t = sum(t for t, _ in samples) / n
+    mean_m = sum(m for _, m in samples) / n
+    above = sum((t - mean_t) * (m - mean_m) for t, m in samples)
+    below = sum((t - mean_t) ** 2 for t, _ in samples)
+    return 3600 * above / below if below else 0.0
+
+
+def soak(build, server, rate, share, minutes, begin_s):
+    """Prints a row; returns points sent and errors."""
+    wanted = int(rate * share)
+    steps = int(wanted * minutes * 60) // SERIES
+    began = time.monotonic()
+    flood = sender(build, server, begin_s, steps, wanted)
+    connections = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(2)]
+    now_s = lambda: begin_s + int((time.monotonic() - began) * wanted / SERIES) * STEP_S
+    agents = [put_agent(server, connections[0]), question_agent(server, connections[1], now_s)]
+    cpu = server.cpu_seconds()
+    samples = []
+    while flood.poll() is None:
+        time.sleep(SAMPLE_SECONDS)
+        samples.append((time.monotonic() - began, anonymous_mib(server)))
+    took = time.monotonic() - began
+    for agent in agents:
+        agent.stop()
+    finish(flood)
+    used = server.cpu_seconds() - cpu
+    late = [sample for sample in samples if sample[0] > took * WARM_PART]
+    memory = [mib for _, mib in late]
+    puts = agents[0].seconds
+    print(f"| {share:.0%} | {took / 60:.1f} | {steps * SERIES / took:,.0f} | {used / took:.2f} | "
+          f"{percentile(puts, 0.5) * 1000:.1f} / {percentile(puts, 0.99) * 1000:.1f} / {max(puts) * 1000:.0f} | "
+          f"{percentile(agents[1].seconds, 0.99) * 1000:.1f} | {min(memory):.0f} to {max(memory):.0f} | "
+          f"{slope_mib_per_hour(late):+.0f} |", flush=True)
+    errors = agents[0].errors + agents[1].errors
+    return steps, len(puts), errors, begin_s + steps * STEP_S
+
+
+def stored_points(server, metric, begin_s, end_s):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
+    m = urllib.parse.quote(f"sum:0all-count:{metric}", safe="")
+    connection.request("GET", f"/api/query?start={begin_s}&end={end_s}&m={m}")
+    answer = connection.getresponse()
+    body = json.loads(answer.read())
+    if answer.status != 200:
+        raise SystemExit(f"counting: {answer.status} {body}")
+    return sum(sum(one["dps"].values()) for one in body)
+
+
+def run(build, minutes):
+    with tempfile.TemporaryDirectory(prefix="halite-soak-") as directory:
+        server = Server(str(build / "halite"), "engine", directory)
+        rate, begin_s = machine_rate(build, server)
+        first_s = begin_s
+        print(f"\nas fast as can be: {rate:,.0f} points a second\n")
+        print("| load | minutes | points/s | server's cores | put ms p50 / p99 / max | query ms p99 | RssAnon MiB | MiB an hour |")
+        print("|---|---|---|---|---|---|---|---|")
+        all_errors, all_steps, puts = [], 0, 0
+        for share, part in ((0.5, 0.25), (0.8, 0.75)):
+            steps, sent, errors, begin_s = soak(build, server, rate, share, minutes * part, begin_s)
+            all_steps, puts, all_errors = all_steps + steps, max(puts, sent), all_errors + errors
+        for metric, expected in (("cpu.usage_user", all_steps * SERIES // 10), ("soak.agent", puts * 10)):
+            found = stored_points(server, metric, first_s if metric != "soak.agent" else START_S, begin_s)
+            print(f"{metric}: {expected:,} points acknowledged, {found:,.0f} stored")
+            if found != expected:
+                all_errors.append(f"{metric}: {found} of {expected} points")
+        server.process.terminate()
+        if code := server.process.wait():
+            all_errors.append(f"exit code {code}")
+    for error in all_errors[:10]:
+        print(error)
+    if all_errors:
+        raise SystemExit(f"{len(all_errors)} errors")

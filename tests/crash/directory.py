@@ -1,0 +1,209 @@
+"""A data directory through its rounds: a server under load is killed (-9), and everything that was ever sent
+is read back. The other kinds of trouble are made of this one."""
+
+import pathlib
+import random
+import shutil
+import signal
+import tempfile
+
+from backups import Backups
+from ledger import Ledger
+from load import Load
+from profile import PROFILES, SETTINGS, CrashClock
+from server import Server, ServerTrouble
+
+COMPLAINTS_SHOWN = 10
+
+
+class Failure(Exception):
+    pass
+
+
+class Directory:
+    kind = "kill"
+    profiles = PROFILES
+    backups_wanted = True
+    pace = 0.02  # seconds at most between the batches of a writer
+
+    def __init__(self, options, number, totals):
+        self.options = options
+        self.totals = totals
+        self.choose = random.Random(f"{options.seed} {self.kind} {number}")
+        self.profile = self.profiles[number % len(self.profiles)]
+        self.clock = CrashClock(self.profile.speed)
+        self.ledger = Ledger()
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix=f"halite-crash-{self.kind}-", dir=options.dir))
+        self.data = self.path / "data"
+        self.settings = SETTINGS | self.profile.settings
+        self.backups = Backups(self.path / "kept") if self.backups_wanted else None
+        if self.backups:
+            self.settings |= {"ENGINE_BACKUP_DIR": self.backups.path}
+        self.server = None
+
+    # ---- what other kinds do otherwise ------------------------------------------------------
+
+    def crash(self, after):
+        """What tests/crash/main.cc is told; None: the shipping binary, with nothing put underneath."""
+        return None if self.profile.speed == 1 else {"DISK": "real", "CLOCK": self.clock}
+
+    def binary(self, crash):
+        return self.options.halite if crash is None else self.options.halite_crash
+
+    def preloaded(self):
+        """A library that lies between the binary and the kernel."""
+        return None
+
+    def killing_signal(self):
+        return signal.SIGKILL
+
+    def end_of_kill(self, code):
+        """Whether a process that ended so was killed by us."""
+        return code == -signal.SIGKILL
+
+    def tolerates(self, refusal):
+        return self.profile.speed != 1 and "retention" in refusal  # a batch that was held up
+
+    def trouble(self, load):
+        """Lets the load run, and what goes wrong with it; ends with the server gone."""
+        self._load_and_kill(load, self._moment())
+
+    # ---- rounds -----------------------------------------------------------------------------
+
+    def _launch(self, after=0, data=None):
+        """Starts a process. after > 0: for kinds whose server ends by itself at that change."""
+        crash = self.crash(after)
+        self.server = Server(self.binary(crash), data or self.data, self.settings, crash, self.preloaded())
+        self.totals["starts"] += 1
+
+    def _kill(self, phase):
+        self.server.kill(self.killing_signal())
+        self._count(phase)
+
+    def _count(self, phase):
+        if not self.end_of_kill(self.server.process.returncode):
+            raise Failure(f"it died by itself ({self.server.process.returncode}):\n"
+                          f"{self.server.log_text()}")
+        if phase == "load" and list((self.data / "engine/chunks").glob("*.new")):
+            phase = "flush"  # or sealing, by itself
+        self.totals[f"killed in {phase}"] += 1
+
+    def _moment(self):
+        return self.choose.choice((0.1, 0.5, 2.0)) * self.choose.random() + 0.1
+
+    def start(self):
+        """Starts it, and kills it again before it listens, at times several times."""
+        while self.choose.random() < 0.3:
+            self._launch()
+            self.server.listens(self.choose.random() * 0.1)
+            self._kill("start")
+        self._launch()
+        if not self.server.listens():
+            raise Failure(f"it did not start:\n{self.server.log_text()}")
+
+    def round(self, number):
+        self.start()
+        self.check()
+        load = Load(self.server, self.ledger, self.profile, self.clock, number,
+                    self.choose.getrandbits(32), pace=self.pace, backups=self.backups)
+        load.start()
+        try:
+            self.trouble(load)
+        finally:
+            load.join()
+        if self.options.canary:
+            self.ledger.claim_unsent()
+        self.totals["flushes asked for"] += load.flushes
+        self.totals["seals asked for"] += load.seals
+        for refusal in load.refusals:
+            if not self.tolerates(refusal):
+                raise Failure(f"refused: {refusal}")
+        self._check_backup()
+
+    def _load_and_kill(self, load, moment):
+        if self.server.ended(moment):
+            load.join()
+            self._count(load.phase)
+            return
+        counters = self.server.counters()
+        if self.choose.random() < 0.1:
+            refused_before = len(load.refusals)
+            self.server.process.send_signal(signal.SIGTERM)
+            self.server.ended(self.choose.random() * 0.3)
+            self.server.kill(self.killing_signal())
+            if self.server.process.returncode != 0:  # it had not come to its end
+                self._count("shutdown")
+            load.join()
+            del load.refusals[refused_before:]  # it was closing
+        else:
+            self._kill(load.under_way or "load")
+        load.join()
+        for name, count in counters.items():
+            self.totals[name] += count
+
+    def _check_backup(self):
+        """The last backup that was made whole while points came, as a server shows it."""
+        if not self.backups or not (made := self.backups.take_finished()):
+            return
+        again = self.path / "again"
+        made.restore(self.options.halite, again)
+        self._launch(data=again)
+        if not self.server.listens():
+            raise Failure(f"what was restored does not start:\n{self.server.log_text()}")
+        self._compare(made.ledger, "restored: ")
+        self.server.kill()
+        shutil.rmtree(again)
+        self.totals["backups restored"] += 1
+
+    # ---- looking ----------------------------------------------------------------------------
+
+    def read_back(self, ledger, without=()):
+        """Right points, and complaints: of everything that was ever sent, but for these metrics."""
+        known = self.server.get_json("/api/suggest?type=metrics&max=1000000")
+        complaints = []
+        stored_points = 0
+        for metric in sorted({*ledger.metrics, *known} - {*without}):
+            now = self.clock()
+            stored = self.server.stored(metric, 1, now * 2) if metric in known else {}
+            ttl = self.profile.ttl_ms(metric)
+            oldest = (now - ttl, self.clock() - ttl) if ttl else (0, 0)
+            ledger.metrics.setdefault(metric, {})
+            right, wrong = ledger.check(metric, stored, *oldest)
+            stored_points += right
+            complaints += wrong
+        return stored_points, complaints
+
+    def _compare(self, ledger, what=""):
+        stored_points, complaints = self.read_back(ledger)
+        self.totals["checks"] += 1
+        self.totals["points read back"] += stored_points
+        for kind, _ in complaints:
+            self.totals[kind] += 1
+        if complaints:
+            shown = "\n".join(f"  {kind}: {text}" for kind, text in complaints[:COMPLAINTS_SHOWN])
+            raise Failure(f"{what}{len(complaints)} points are wrong:\n{shown}\n{self.server.log_text()}")
+
+    def check(self):
+        try:
+            self._compare(self.ledger)
+        except (OSError, ServerTrouble) as error:
+            raise Failure(f"reading back: {error}\n{self.server.log_text()}") from error
+
+    def finish(self):
+        """A last look; then it has to stop in order, and to have everything after that, too."""
+        for _ in range(2):
+            self._launch()
+            if not self.server.listens():
+                raise Failure(f"it did not start:\n{self.server.log_text()}")
+            self.check()
+            if code := self.server.terminate():
+                raise Failure(f"exit code {code}:\n{self.server.log_text()}")
+
+    def close(self, keep):
+        if self.server is not None:
+            self.server.kill()
+        self.totals["sent"] += self.ledger.sent
+        self.totals["acknowledged"] += self.ledger.acknowledged
+        self.totals["deleted"] += self.ledger.deleted
+        if not keep:
+            shutil.rmtree(self.path)
