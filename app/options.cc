@@ -92,6 +92,7 @@ Result<void> settle(Options& options) {
   const std::uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
   if (options.threads.web == 0) options.threads.web = processors;
   if (options.threads.query == 0) options.threads.query = processors;
+  if (options.threads.small_query == 0) options.threads.small_query = processors;
   if (options.own_metrics.host.empty()) options.own_metrics.host = host_tag();
   options.web.metric_width = options.layout.widths.metric;
   options.web.telnet_storage_errors = options.ingest.telnet_storage_errors;

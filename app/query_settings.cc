@@ -44,7 +44,7 @@ void declare_query(Config& config, Options& options) {
   config.count("query.output_points_max", limits.output_points_max, kAtLeastOne, "points",
                "Points in one answer.");
   config.duration_ms("query.timeout_ms", limits.timeout_ms, {1, kDayMs},
-                     "How long a query may take.");
+                     "How long a query may take, waiting for its turn included.");
   config.bytes("query.regexp_bytes_max", limits.regexp_bytes_max, {1024, kGiB},
                "Memory for one regular expression.");
   config.count("query.sub_queries_max", limits.sub_queries_max, {1, 100'000}, "queries",
@@ -56,7 +56,9 @@ void declare_query(Config& config, Options& options) {
   config.count("query.expression_depth_max", limits.expression_depth_max, {1, 500}, "levels",
                "Nesting of one expression.");
   config.count("query.running_max", limits.running_max, {1, 100'000}, "queries",
-               "Queries at work at once, small ones counted apart; one more is refused.");
+               "Queries at work at once, small ones counted apart; others wait for their turn.");
+  config.duration_ms("query.queue_ms", limits.queue_ms, {1, kDayMs},
+                     "How long a query may wait for its turn; then it is refused with 503.");
   config.bytes(
       "query.answers_bytes_max", limits.answers_bytes_max, {kMiB, 1024 * kGiB},
       "Memory for all answers that clients have not read yet; further ones are refused, but "

@@ -89,7 +89,8 @@ struct Server::Parts {
                                                  : std::make_shared<SystemClock>()),
         clock(*own_clock),
         web_threads(options.threads.web, "web"),
-        query_threads(options.threads.query) {}
+        query_threads(options.threads.query),
+        small_query_threads(options.threads.small_query) {}
 
   Options options;
   std::map<std::string, std::string> settings;
@@ -99,6 +100,7 @@ struct Server::Parts {
   std::unique_ptr<DataDir> data_dir;
   IoThreads web_threads;
   boost::asio::thread_pool query_threads;
+  boost::asio::thread_pool small_query_threads;
   std::unique_ptr<Stores> stores;
   std::unique_ptr<BackupJob> backup;  // null: nothing is kept in files
   std::unique_ptr<ingest::Writer> writer;
@@ -145,7 +147,9 @@ Result<void> Server::Parts::open_data() {
   census = stores->make_census(clock, query_threads.get_executor());
   engine = std::make_unique<query::QueryEngine>(
       stores->points(), clock, options.query, options.skip_unknown_values,
-      query_threads.get_executor(), registry, &stores->metadata(),
+      query::QueryExecutors{.large = query_threads.get_executor(),
+                            .small = small_query_threads.get_executor()},
+      registry, &stores->metadata(),
       query::SideSources{
           .rollups = stores->rollups(),
           .histograms = stores->histograms(),
@@ -237,6 +241,7 @@ Result<void> Server::stop() {
   if (parts.census) parts.census->stop();
   if (parts.web) parts.web->stop();
   parts.query_threads.join();  // no session is left to ask
+  parts.small_query_threads.join();
   parts.own_metrics.reset();
   parts.web.reset();
   parts.census.reset();

@@ -36,6 +36,8 @@ void declare_process(Config& config, Options& options) {
                "For connections and parsing; 0 = one a processor.");
   config.count("threads.query", options.threads.query, {0, 1024}, "threads",
                "For answering questions; 0 = one a processor.");
+  config.count("threads.small_query", options.threads.small_query, {0, 1024}, "threads",
+               "For small questions that want a disk, apart from large ones; 0 = one a processor.");
   config.flag("self_metrics.enabled", options.own_metrics.enabled,
               "Keeps the server's own numbers as metrics halite.*.");
   config.duration_ms("self_metrics.interval_ms", options.own_metrics.interval_ms, {100, kDayMs},

@@ -181,7 +181,8 @@ void run_case(benchmark::State& state, const Case& one) {
   const SystemClock clock;
   prometheus::Registry metrics;
   boost::asio::thread_pool pool(4);
-  QueryEngine engine(store, clock, {}, false, pool.get_executor(), metrics);
+  QueryEngine engine(store, clock, {}, false,
+                     {.large = pool.get_executor(), .small = pool.get_executor()}, metrics);
   ParseContext context;
   context.now = kT;
   // The last second of the last hour, so that no further hour is read.

@@ -1,24 +1,19 @@
 #include "query/engine.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
+#include <chrono>
 #include <iterator>
 #include <limits>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include "common/gate.h"
 #include "common/log.h"
-#include "common/metrics.h"
 #include "query/answer_room.h"
 #include "query/explain.h"
 #include "query/group.h"
@@ -28,82 +23,41 @@
 #include "query/plan.h"
 #include "query/quick.h"
 #include "query/rollup_choice.h"
+#include "query/run_stats.h"
 #include "query/sub_query.h"
 #include "query/watch.h"
 
 namespace halite::query {
-namespace {
-
-// Runs in the registry's numbers.
-class Statistics {
- public:
-  explicit Statistics(prometheus::Registry& registry)
-      : runs_(
-            counter_family(registry, "halite_query_runs_total", "Questions answered, by outcome.")),
-        running_(add_gauge(registry, "halite_query_running", "Questions being answered.")),
-        points_read_(add_counter(registry, "halite_query_points_read_total",
-                                 "Stored points read for answers.")),
-        points_out_(add_counter(registry, "halite_query_points_out_total", "Points answered.")),
-        seconds_(add_histogram(registry, "halite_query_run_seconds",
-                               "Time from question to answer.",
-                               {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100})) {}
-
-  void begin() { running_.Increment(); }
-
-  // It begins anew.
-  void give_up() { running_.Decrement(); }
-
-  void end(const QueryCost& cost, std::string_view outcome) {
-    running_.Decrement();
-    runs_.Add({{"outcome", std::string(outcome)}}).Increment();
-    points_read_.Increment(static_cast<double>(cost.points_read));
-    points_out_.Increment(static_cast<double>(cost.points_out));
-    seconds_.Observe(cost.wall_ms / 1000);
-  }
-
- private:
-  prometheus::Family<prometheus::Counter>& runs_;
-  prometheus::Gauge& running_;
-  prometheus::Counter& points_read_;
-  prometheus::Counter& points_out_;
-  prometheus::Histogram& seconds_;
-};
-
-// One query's place among those at work, as long as it lives.
-class Slot {
- public:
-  explicit Slot(std::atomic<std::size_t>& running) : running_(running), taken_(++running) {}
-  ~Slot() { --running_; }
-  Slot(const Slot&) = delete;
-  Slot& operator=(const Slot&) = delete;
-  [[nodiscard]] std::size_t taken() const { return taken_; }
-
- private:
-  std::atomic<std::size_t>& running_;
-  const std::size_t taken_;
-};
-
-}  // namespace
 
 struct QueryEngine::Impl {
   Impl(storage::PointStore& points, const Clock& time, QueryLimits bounds, bool skip_unknown,
-       boost::asio::any_io_executor where, prometheus::Registry& registry, storage::Metadata* said,
+       QueryExecutors where, prometheus::Registry& registry, storage::Metadata* said,
        SideSources sides)
       : store(points),
         sources(std::move(sides)),
         clock(time),
         limits(bounds),
         skip_unknown_values(skip_unknown),
-        executor(std::move(where)),
+        executors(std::move(where)),
         metadata(said),
         fetch_limits(limits.fetch, time),
         answer_room(limits.answers_bytes_max),
-        statistics(registry) {}
+        stats(registry) {}
 
-  enum class Pace : std::uint8_t { kQuick, kAll };
-  // At a quick pace within quick_limits(): errors that do not end here are to be asked again.
-  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop, Afterwork then,
+  // A question is tried as one, and asked again as another where it goes beyond.
+  enum class Pace : std::uint8_t {
+    kQuick,  // within quick_limits(), from memory alone, by its caller
+    kSmall,  // within quick_limits()
+    kAll,
+  };
+  [[nodiscard]] std::shared_ptr<Watch> watch_of(const Question& question, std::stop_token stop,
+                                                Pace pace) const;
+  // Waits for its turn, then works on an executor.
+  Task<std::shared_ptr<const Answer>> ask(Question question, std::stop_token stop, Afterwork then,
                                           Pace pace);
+  Task<Gate::Pass> wait_for_place(Pace pace);
+  Task<std::shared_ptr<const Answer>> run(Question question, std::shared_ptr<Watch> watch,
+                                          Afterwork then, Pace pace);
   Task<void> answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then, Pace pace);
   // What a sub-query read.
   struct Read {
@@ -115,42 +69,72 @@ struct QueryEngine::Impl {
                                                          std::shared_ptr<Watch> watch);
   Task<Read> answer_one(Answer* answer, std::size_t index, std::shared_ptr<Watch> watch, Pace pace);
 
-  Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
+  Task<std::shared_ptr<const Explanation>> explain(Question question,
+                                                   std::shared_ptr<Watch> watch);
   Task<ExplainedQuery> explain_one(const Question* question, std::size_t index,
                                    std::shared_ptr<Watch> watch);
-  [[nodiscard]] Result<void> check_running(const Slot& slot) const;
-  // Quick ones have places of their own: they do not wait for large ones.
-  [[nodiscard]] std::atomic<std::size_t>& places(Pace pace) {
-    return pace == Pace::kQuick ? running_quick : running;
-  }
 
   storage::PointStore& store;
   const SideSources sources;
   const Clock& clock;
   const QueryLimits limits;
   const bool skip_unknown_values;
-  const boost::asio::any_io_executor executor;
+  const QueryExecutors executors;
   storage::Metadata* const metadata;  // may be null
   FetchLimits fetch_limits;
   AnswerRoom answer_room;
-  Statistics statistics;
-  std::atomic<std::size_t> running = 0;
-  std::atomic<std::size_t> running_quick = 0;
+  RunStats stats;
+  const std::shared_ptr<Gate> places = std::make_shared<Gate>(places_max());
+  const std::shared_ptr<Gate> small_places = std::make_shared<Gate>(places_max());
+
+ private:
+  [[nodiscard]] GateLoad places_max() const { return {.items = limits.running_max, .bytes = 0}; }
 };
 
-Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question, std::stop_token stop,
+std::shared_ptr<Watch> QueryEngine::Impl::watch_of(const Question& question, std::stop_token stop,
+                                                   Pace pace) const {
+  return std::make_shared<Watch>(pace == Pace::kAll ? limits : quick_limits(question, limits),
+                                 clock, std::move(stop));
+}
+
+Task<Gate::Pass> QueryEngine::Impl::wait_for_place(Pace pace) {
+  const RunStats::Waiting one(stats);
+  Gate& gate = pace == Pace::kSmall ? *small_places : *places;
+  auto entering = gate.enter({.items = 1, .bytes = 0}, std::chrono::milliseconds(limits.queue_ms));
+  Result<Gate::Pass> pass = co_await std::move(entering);
+  if (pass || pass.error().code != Errc::kOverloaded) co_return pass;
+  co_return fail(Errc::kOverloaded,
+                 fmt::format("{} queries are at work (query.running_max), and within {} ms "
+                             "(query.queue_ms) it was not this one's turn; try later, or raise "
+                             "those settings",
+                             limits.running_max, limits.queue_ms));
+}
+
+Task<std::shared_ptr<const Answer>> QueryEngine::Impl::ask(Question question, std::stop_token stop,
                                                            Afterwork then, Pace pace) {
-  const Slot slot(places(pace));
-  CO_TRY_VOID(check_running(slot));
-  const QueryLimits bounds = pace == Pace::kQuick ? quick_limits(question, limits) : limits;
-  auto watch = std::make_shared<Watch>(bounds, clock, std::move(stop));
-  statistics.begin();
+  auto watch = watch_of(question, std::move(stop), pace);
+  auto waiting = wait_for_place(pace);
+  CO_TRY(const Gate::Pass pass, co_await std::move(waiting));
+  auto work = run(std::move(question), std::move(watch), std::move(then), pace);
+  auto done = boost::asio::co_spawn(pace == Pace::kSmall ? executors.small : executors.large,
+                                    std::move(work), boost::asio::use_awaitable);
+  Result<std::shared_ptr<const Answer>> answer = co_await std::move(done);
+  co_return answer;
+}
+
+Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
+                                                           std::shared_ptr<Watch> watch,
+                                                           Afterwork then, Pace pace) {
+  stats.begin();
   auto answered = std::make_shared<Answer>();
   answered->question = std::move(question);
   auto answering = answer(answered.get(), watch, std::move(then), pace);
   Result<void> outcome = co_await std::move(answering);
-  if (pace == Pace::kQuick && !outcome && !ends_here(outcome.error())) {
-    statistics.give_up();
+  const bool goes_on = pace == Pace::kQuick   ? !outcome && !ends_here(outcome.error())
+                       : pace == Pace::kSmall ? !outcome && is_no_small_one(outcome.error())
+                                              : false;
+  if (goes_on) {
+    stats.give_up();
     co_return std::unexpected(outcome.error());
   }
   answered->cost = watch->cost();
@@ -162,7 +146,7 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question, st
       outcome = std::unexpected(room.error());
     }
   }
-  statistics.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
+  stats.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
   if (outcome) co_return answered;
   Error error = outcome.error();
   // OpenTSDB's envelope repeats the message of what fails while a query runs, limits apart.
@@ -241,7 +225,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     }
     storage::Metadata* const notes =
         answer->question.no_annotations || !raw_points ? nullptr : metadata;
-    if (pace == Pace::kQuick && choice.source == nullptr && !meter.counts()) {
+    if (pace != Pace::kAll && choice.source == nullptr && !meter.counts()) {
       const std::optional<SubPlan> narrow = narrow_plan(whole, plan, clock.now_ms());
       if (narrow) {
         auto trying = run_narrow_sub_query(store, notes, selection, choice.question, *narrow, plan,
@@ -268,20 +252,8 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   co_return Read{selection, asked, index};
 }
 
-Result<void> QueryEngine::Impl::check_running(const Slot& slot) const {
-  if (slot.taken() <= limits.running_max) return {};
-  return fail(Errc::kOverloaded, fmt::format("{} queries are at work already (query.running_max); "
-                                             "try later, or raise that setting",
-                                             limits.running_max));
-}
-
 Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(Question question,
-                                                                    std::stop_token stop) {
-  const Slot slot(running);
-  CO_TRY_VOID(check_running(slot));
-  QueryLimits without_series = limits;
-  without_series.series_max = std::numeric_limits<std::uint64_t>::max();
-  auto watch = std::make_shared<Watch>(without_series, clock, std::move(stop));
+                                                                    std::shared_ptr<Watch> watch) {
   auto explanation = std::make_shared<Explanation>();
   explanation->question = std::move(question);
   for (std::size_t i = 0; i < explanation->question.queries.size(); ++i) {
@@ -319,10 +291,10 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
 }
 
 QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
-                         bool skip_unknown_values, boost::asio::any_io_executor executor,
+                         bool skip_unknown_values, QueryExecutors executors,
                          prometheus::Registry& registry, storage::Metadata* metadata,
                          SideSources sides)
-    : impl_(std::make_unique<Impl>(store, clock, limits, skip_unknown_values, std::move(executor),
+    : impl_(std::make_unique<Impl>(store, clock, limits, skip_unknown_values, std::move(executors),
                                    registry, metadata, std::move(sides))) {}
 
 QueryEngine::~QueryEngine() = default;
@@ -331,21 +303,32 @@ const QueryLimits& QueryEngine::limits() const { return impl_->limits; }
 
 Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop,
                                                      Afterwork then) {
+  using enum Impl::Pace;
   if (!then && may_be_quick(question)) {
-    auto trying = impl_->run(question, stop, {}, Impl::Pace::kQuick);
+    auto trying = impl_->run(question, impl_->watch_of(question, stop, kQuick), {}, kQuick);
     Result<std::shared_ptr<const Answer>> quick = co_await std::move(trying);
     if (quick || ends_here(quick.error())) co_return quick;
+    if (!is_no_small_one(quick.error())) {
+      auto asking = impl_->ask(question, stop, {}, kSmall);
+      Result<std::shared_ptr<const Answer>> small = co_await std::move(asking);
+      if (small || !is_no_small_one(small.error())) co_return small;
+    }
   }
-  auto work = impl_->run(std::move(question), std::move(stop), std::move(then), Impl::Pace::kAll);
-  auto done = boost::asio::co_spawn(impl_->executor, std::move(work), boost::asio::use_awaitable);
-  Result<std::shared_ptr<const Answer>> answer = co_await std::move(done);
+  auto asking = impl_->ask(std::move(question), std::move(stop), std::move(then), kAll);
+  Result<std::shared_ptr<const Answer>> answer = co_await std::move(asking);
   co_return answer;
 }
 
 Task<std::shared_ptr<const Explanation>> QueryEngine::explain(Question question,
                                                               std::stop_token stop) {
-  auto work = impl_->explain(std::move(question), std::move(stop));
-  auto done = boost::asio::co_spawn(impl_->executor, std::move(work), boost::asio::use_awaitable);
+  QueryLimits without_series = impl_->limits;
+  without_series.series_max = std::numeric_limits<std::uint64_t>::max();
+  auto watch = std::make_shared<Watch>(without_series, impl_->clock, std::move(stop));
+  auto waiting = impl_->wait_for_place(Impl::Pace::kAll);
+  CO_TRY(const Gate::Pass pass, co_await std::move(waiting));
+  auto work = impl_->explain(std::move(question), std::move(watch));
+  auto done =
+      boost::asio::co_spawn(impl_->executors.large, std::move(work), boost::asio::use_awaitable);
   Result<std::shared_ptr<const Explanation>> explanation = co_await std::move(done);
   co_return explanation;
 }

@@ -4,13 +4,15 @@
 // groups. The answer is in memory as output points, never as raw points and never as text: web/
 // streams it.
 //
-//   Threads  run() may be called at any time from any thread; it works on the query executor.
+//   Threads  run() may be called at any time from any thread; it works on the query executors.
 //            Where a question is small and what it reads is in memory, it works on its caller's.
+//   Order    query.running_max work at once, the others wait their turn on their callers' executors.
+//            Small questions wait for small ones alone, and have an executor of their own.
 //   Stop     request_stop() on the token ends the work soon with kCancelled.
 //   Delete   with Question::delete_points what was answered is removed, after all is answered;
 //            whether that is allowed is the caller's business.
 //   Errors   kInvalidArgument, kNotFound: the question. kTooLarge, kTimeout: a limit, named with
-//            the setting that raises it.
+//            the setting that raises it. kOverloaded: its turn did not come.
 #pragma once
 
 #include <array>
@@ -50,9 +52,10 @@ struct QueryLimits {
   std::uint64_t points_max = 1'000'000'000;      // query.points_max: raw points read
   std::uint64_t bytes_max = 1ull << 30;          // query.bytes_max: memory for one query's work
   std::uint64_t output_points_max = 10'000'000;  // query.output_points_max
-  std::int64_t timeout_ms = 60'000;              // query.timeout_ms
+  std::int64_t timeout_ms = 60'000;              // query.timeout_ms, from being asked
   std::size_t regexp_bytes_max = 1 << 20;        // query.regexp_bytes_max
-  std::size_t running_max = 64;                  // query.running_max; quick ones apart
+  std::size_t running_max = 64;                  // query.running_max; small ones apart
+  std::int64_t queue_ms = 10'000;                // query.queue_ms: waiting to be one of these
   // query.answers_bytes_max: memory for all answers that their readers have not taken yet
   std::uint64_t answers_bytes_max = 1ull << 30;
   std::size_t sub_queries_max = 256;        // query.sub_queries_max
@@ -138,12 +141,18 @@ struct SideSources {
   AggregateTag tags;
 };
 
+// Where questions are answered.
+struct QueryExecutors {
+  boost::asio::any_io_executor large;
+  boost::asio::any_io_executor small;  // of small questions (query/quick.h)
+};
+
 class QueryEngine {
  public:
   // Everything passed by reference outlives the engine. Without metadata answers have no
   // annotations.
   QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
-              bool skip_unknown_values, boost::asio::any_io_executor executor,
+              bool skip_unknown_values, QueryExecutors executors,
               prometheus::Registry& registry, storage::Metadata* metadata = nullptr,
               SideSources sides = {});
   ~QueryEngine();

@@ -13,6 +13,7 @@ constexpr std::int64_t kHourMs = 3'600'000;
 
 constexpr std::int64_t kQuickSeriesHours = 64;
 constexpr std::uint64_t kQuickPoints = 128 << 10;
+constexpr std::uint64_t kQuickBytes = 8 << 20;
 constexpr std::size_t kQuickNameBytes = 4'096;                        // of a filter
 constexpr std::int64_t kShortestMs = kHourMs / 2;                     // less costs as much
 constexpr std::int64_t kLongestMs = kQuickSeriesHours * kHourMs + 1;  // of one series: too long
@@ -82,6 +83,7 @@ QueryLimits quick_limits(const Question& question, QueryLimits limits) {
   limits.series_max = std::min(limits.series_max, series_in(longest_ms(question)));
   limits.points_max = std::min(limits.points_max, kQuickPoints);
   limits.output_points_max = std::min(limits.output_points_max, kQuickPoints);
+  limits.bytes_max = std::min(limits.bytes_max, kQuickBytes);
   return limits;
 }
 
@@ -93,5 +95,7 @@ bool ends_here(const Error& error) {
   return error.code == Errc::kInvalidArgument || error.code == Errc::kNotFound ||
          error.code == Errc::kCancelled || error.code == Errc::kOverloaded;
 }
+
+bool is_no_small_one(const Error& error) { return error.code == Errc::kTooLarge; }
 
 }  // namespace halite::query

@@ -1,6 +1,7 @@
 // Questions so small that to wake another thread would cost more than to answer them. They are
-// tried where they are asked, from memory alone and within narrow limits; what turns out to be more
-// is asked again on the query threads.
+// tried where they are asked, from memory alone and within narrow limits. Those that want a disk
+// are asked again within the same limits on threads for small ones, which large ones do not keep;
+// what turns out to be more, on the query threads.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,10 @@ namespace halite::query {
 // The watch for what reads: what is not in memory is kUnavailable.
 [[nodiscard]] std::shared_ptr<WorkWatch> watch_memory_only(std::shared_ptr<Watch> watch);
 
-// Is this how the question ends, tried with those limits, or is it to be asked again?
+// Is this how the question ends, tried with those limits from memory, or is it to be asked again?
 [[nodiscard]] bool ends_here(const Error& error);
+
+// Did it go beyond those limits?
+[[nodiscard]] bool is_no_small_one(const Error& error);
 
 }  // namespace halite::query

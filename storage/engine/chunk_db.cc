@@ -12,6 +12,7 @@
 #include "storage/engine/chunk_state.h"
 #include "storage/files/posix_files.h"
 #include "storage/rocks/file_system.h"
+#include "storage/rocks/lasting_write.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -152,9 +153,9 @@ Result<std::optional<std::int64_t>> ChunkDb::read_number(BytesView name) const {
 Result<void> ChunkDb::note_number(BytesView name, std::int64_t number) {
   Bytes bytes;
   append_be(bytes, static_cast<std::uint64_t>(number));
-  rocksdb::WriteOptions lasting;
-  lasting.sync = true;
-  return checked(db_->Put(lasting, state_, name, bytes), "cannot write " + options_.dir);
+  rocksdb::WriteBatch batch;
+  TRY_VOID(checked(batch.Put(state_, name, bytes), "cannot write " + options_.dir));
+  return checked(rocks::write_lasting(*db_, state_, batch), "cannot write " + options_.dir);
 }
 
 Result<void> ChunkDb::close() {

@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/chunk_state.h"
+#include "storage/rocks/lasting_write.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -119,9 +120,7 @@ Result<void> ChunkDb::rebuild_state() {
   TRY_VOID(checked(batch.Put(state_, kSummariesKey, "1"), "cannot write " + options_.dir));
   TRY_VOID(
       checked(batch.Put(state_, kStateKey, mark_bytes(told.mark)), "cannot write " + options_.dir));
-  rocksdb::WriteOptions lasting;
-  lasting.sync = true;
-  TRY_VOID(checked(db_->Write(lasting, &batch), "cannot write " + options_.dir));
+  TRY_VOID(checked(rocks::write_lasting(*db_, state_, batch), "cannot write " + options_.dir));
   while (states_.size() > 2) TRY_VOID(drop_state(1));
   TRY_VOID(choose_state());
   mark_ = told.mark;
@@ -207,9 +206,7 @@ Result<void> ChunkDb::require_summaries(UnsealedSlots& unsealed) {
                      "cannot write " + options_.dir));
   }
   TRY_VOID(checked(batch.Put(state_, kSummariesKey, "1"), "cannot write " + options_.dir));
-  rocksdb::WriteOptions lasting;
-  lasting.sync = true;
-  return checked(db_->Write(lasting, &batch), "cannot write " + options_.dir);
+  return checked(rocks::write_lasting(*db_, state_, batch), "cannot write " + options_.dir);
 }
 
 }  // namespace halite::storage::engine

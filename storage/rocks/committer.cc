@@ -8,6 +8,7 @@
 
 #include "common/check.h"
 #include "common/log.h"
+#include "storage/rocks/lasting_write.h"
 #include "storage/rocks/status.h"
 #include "storage/wide_column_rules.h"
 
@@ -177,9 +178,7 @@ Result<void> Committer::write_group(Group& group) {
   rocksdb::WriteBatch batch;
   rocksdb::Status status = fill_batch(group, batch);
   if (status.ok() && batch.Count() > 0) {
-    rocksdb::WriteOptions lasting;
-    lasting.sync = true;
-    status = database_.db().Write(lasting, &batch);
+    status = write_lasting(database_.db(), database_.meta(), batch);
     stats_.bytes.Increment(static_cast<double>(batch.GetDataSize()));
   }
   if (!status.ok()) {

@@ -15,6 +15,7 @@
 #include "storage/rocks/checkpoint.h"
 #include "storage/rocks/contents.h"
 #include "storage/rocks/file_system.h"
+#include "storage/rocks/lasting_write.h"
 #include "storage/rocks/log_floor.h"
 #include "storage/rocks/manifest_tail.h"
 #include "storage/rocks/status.h"
@@ -205,10 +206,10 @@ Result<void> Database::open_db() {
 }
 
 Result<void> Database::put_meta(BytesView key, BytesView value) {
-  rocksdb::WriteOptions lasting;
-  lasting.sync = true;
-  return checked(db_->Put(lasting, meta(), key, value),
-                 fmt::format("cannot write to {}", options_.dir));
+  const std::string what = fmt::format("cannot write to {}", options_.dir);
+  rocksdb::WriteBatch batch;
+  TRY_VOID(checked(batch.Put(meta(), key, value), what));
+  return checked(write_lasting(*db_, meta(), batch), what);
 }
 
 Result<void> Database::check_format() {

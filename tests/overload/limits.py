@@ -25,6 +25,7 @@ SETTINGS = {
     "web.write_timeout_ms": 4_000,
     "query.bytes_max": 32 * MIB,
     "query.running_max": 4,
+    "query.queue_ms": 2_000,
     "query.answers_bytes_max": 64 * MIB,
     "query.timeout_ms": 10_000,
 }
@@ -68,6 +69,7 @@ class MemorySum:
              3 * of("web.bodies_bytes_max") // 2),
             ("query.running_max x query.bytes_max",
              of("query.running_max") * of("query.bytes_max")),
+            ("query.running_max x 8 MiB: small questions", of("query.running_max") * 8 * MIB),
             ("query.answers_bytes_max", of("query.answers_bytes_max")),
             ("web.connections_max x 24 KiB: 16 for the first bytes, 8 for the session",
              of("web.connections_max") * (24 << 10)),

@@ -53,8 +53,10 @@ QueryWorld::QueryWorld(QueryLayout layout, query::QueryLimits limits, bool skip_
   auto opened = run_task(storage::CellPointStore::open(std::move(parts), {}));
   HALITE_CHECK(opened, opened.error().message);
   points_ = std::move(*opened);
-  engine_ = std::make_unique<query::QueryEngine>(*points_, clock_, limits, skip_unknown_values,
-                                                 pool_.get_executor(), metrics_);
+  engine_ = std::make_unique<query::QueryEngine>(
+      *points_, clock_, limits, skip_unknown_values,
+      query::QueryExecutors{.large = pool_.get_executor(), .small = pool_.get_executor()},
+      metrics_);
 }
 
 QueryWorld::~QueryWorld() {

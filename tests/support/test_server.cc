@@ -95,7 +95,8 @@ TestServer::Parts::Parts(TestServerOptions options)
   writer = std::make_unique<ingest::Writer>(metadata->points(), clock, options.ingest, registry);
   open_sides(options);
   engine = std::make_unique<query::QueryEngine>(
-      *points, clock, options.query, options.skip_unknown_values, io.get_executor(), registry,
+      *points, clock, options.query, options.skip_unknown_values,
+      query::QueryExecutors{.large = io.get_executor(), .small = io.get_executor()}, registry,
       metadata.get(),
       query::SideSources{
           .rollups = rollup_tables.get(), .histograms = histogram_cells.get(), .tags = {}});

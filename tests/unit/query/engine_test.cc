@@ -1,5 +1,7 @@
 #include "query/engine.h"
 
+#include <chrono>
+#include <future>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -16,6 +18,7 @@
 
 #include "query/watch.h"
 #include "tests/support/fake_point_store.h"
+#include "tests/support/metric_value.h"
 #include "tests/support/query_world.h"
 #include "tests/support/run_task.h"
 #include "tests/support/sample_point_store.h"
@@ -130,32 +133,76 @@ TEST(QueryEngine, WorkAfterTheAnswerIsPartOfTheQuery) {
   EXPECT_TRUE(world.ask(*question));  // its place is free again
 }
 
-TEST(QueryEngine, QueriesAtWorkAreLimited) {
-  test::FakePointStore store;
-  store.select_waits_for = Completion();
-  const FakeClock clock(kT);
-  prometheus::Registry registry;
-  boost::asio::thread_pool pool(2);
-  QueryEngine engine(store, clock, {.running_max = 2}, false, pool.get_executor(), registry);
-  ParseContext context;
-  context.now = kT + 1'000'000;
-  const Question question = parse_question_uri(asking("sum:m"), context).value();
-  const auto start = [&] {
+// An engine whose questions all wait, until they may go on and fail.
+struct WaitingQuestions {
+  explicit WaitingQuestions(QueryLimits limits)
+      : engine(store, clock, limits, false,
+               {.large = pool.get_executor(), .small = pool.get_executor()}, registry) {
+    store.select_waits_for = Completion();
+  }
+  ~WaitingQuestions() { pool.join(); }
+
+  auto ask() {
+    ParseContext context;
+    context.now = kT + 1'000'000;
+    const Question question = parse_question_uri(asking("sum:m"), context).value();
     return boost::asio::co_spawn(pool, engine.run(question, {}), boost::asio::use_future);
-  };
-  auto first = start();
-  auto second = start();
-  while (store.selects() < 2) std::this_thread::yield();
-  const auto refused = start().get();
+  }
+  void wait_for_selects(std::size_t count) const {
+    while (store.selects() < count) std::this_thread::yield();
+  }
+
+  test::FakePointStore store;
+  FakeClock clock{kT};
+  prometheus::Registry registry;
+  boost::asio::thread_pool pool{2};
+  QueryEngine engine;
+};
+
+TEST(QueryEngine, QueriesWaitForTheirTurn) {
+  WaitingQuestions world({.running_max = 2, .queue_ms = 60'000});
+  auto first = world.ask();
+  auto second = world.ask();
+  world.wait_for_selects(2);
+  auto third = world.ask();
+  EXPECT_EQ(third.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  EXPECT_EQ(world.store.selects(), 2);
+  world.store.select_waits_for.finish({});
+  EXPECT_EQ(first.get().error().code, Errc::kUnsupported);
+  EXPECT_EQ(second.get().error().code, Errc::kUnsupported);
+  EXPECT_EQ(third.get().error().code, Errc::kUnsupported);
+  EXPECT_EQ(world.store.selects(), 3);
+}
+
+TEST(QueryEngine, WhoseTurnDoesNotComeIsRefused) {
+  WaitingQuestions world({.running_max = 2, .queue_ms = 20});
+  auto first = world.ask();
+  auto second = world.ask();
+  world.wait_for_selects(2);
+  const auto refused = world.ask().get();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kOverloaded);
   EXPECT_EQ(refused.error().message,
-            "2 queries are at work already (query.running_max); try later, or raise that setting");
-  store.select_waits_for.finish({});
+            "2 queries are at work (query.running_max), and within 20 ms (query.queue_ms) it was "
+            "not this one's turn; try later, or raise those settings");
+  world.store.select_waits_for.finish({});
   EXPECT_EQ(first.get().error().code, Errc::kUnsupported);
   EXPECT_EQ(second.get().error().code, Errc::kUnsupported);
-  EXPECT_EQ(start().get().error().code, Errc::kUnsupported);  // there is room again
-  pool.join();
+  EXPECT_EQ(world.ask().get().error().code, Errc::kUnsupported);  // there is room again
+}
+
+TEST(QueryEngine, TheWaitIsPartOfTheTimeThatAQueryMayTake) {
+  WaitingQuestions world({.timeout_ms = 1000, .running_max = 1, .queue_ms = 60'000});
+  auto first = world.ask();
+  world.wait_for_selects(1);
+  auto second = world.ask();
+  // Once it waits; before, its time has not begun.
+  while (test::metric_value(world.registry, "halite_query_waiting") < 1) std::this_thread::yield();
+  world.clock.advance(1001);
+  world.store.select_waits_for.finish({});
+  EXPECT_EQ(first.get().error().code, Errc::kUnsupported);
+  EXPECT_EQ(second.get().error().code, Errc::kTimeout);
+  EXPECT_EQ(world.store.selects(), 1);
 }
 
 TEST(QueryEngine, AnswersThatNobodyHasTakenYetAreLimited) {
@@ -211,7 +258,8 @@ TEST(QueryEngine, ShardsThatAWindowGivenUpNeverReadKeepTheirPoints) {
   prometheus::Registry registry;
   boost::asio::thread_pool pool(2);
   // 4 of the 64 hours are read; then 8 are too many, for the burst.
-  QueryEngine engine(store, clock, {.window_bytes = 20'000}, false, pool.get_executor(), registry);
+  QueryEngine engine(store, clock, {.window_bytes = 20'000}, false,
+                     {.large = pool.get_executor(), .small = pool.get_executor()}, registry);
   ParseContext context;
   context.now = kT + 100 * kHour;
   const auto question = parse_question_uri(asking("sum:m{host=*}", kT, kT + 63 * kHour), context);

@@ -249,7 +249,8 @@ class Property : public testing::Test {
     question->timezone = dice.of(kZones);
     question->whole_scan = dice.one_in(8);
     const std::vector<std::string> wanted = without_empty(expected(*question, store, samples));
-    QueryEngine engine(store, clock_, limits, false, pool_.get_executor(), metrics_);
+    QueryEngine engine(store, clock_, limits, false,
+                       {.large = pool_.get_executor(), .small = pool_.get_executor()}, metrics_);
     const auto answer = test::run_task(engine.run(*question, {}));
     const std::string what =
         fmt::format("seed {}, case {}: {} from {} to {} in {}{}", seed, number,

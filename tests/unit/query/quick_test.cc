@@ -71,6 +71,7 @@ TEST(Quick, LimitsAreNeverWiderThanTheAskers) {
   EXPECT_EQ(quick_limits(question, {}).series_max, 64);
   EXPECT_EQ(quick_limits(question, {.series_max = 3}).series_max, 3);
   EXPECT_EQ(quick_limits(question, {.points_max = 5}).points_max, 5);
+  EXPECT_EQ(quick_limits(question, {.bytes_max = 6}).bytes_max, 6);
   EXPECT_EQ(quick_limits(question, {.output_points_max = 7}).output_points_max, 7);
 }
 
@@ -138,6 +139,18 @@ class QuickEngineTest : public testing::Test {
     EXPECT_TRUE(world_.ask(question_of("sum:m", kHourMs)));
   }
 
+  // Where large and small questions are answered; null: nowhere.
+  std::unique_ptr<QueryEngine> engine_on(storage::PointStore& store, boost::asio::thread_pool* large,
+                                         boost::asio::thread_pool* small) {
+    none_.stop();
+    const auto of = [this](boost::asio::thread_pool* pool) {
+      return (pool == nullptr ? none_ : *pool).get_executor();
+    };
+    return std::make_unique<QueryEngine>(
+        store, world_.clock(), QueryLimits{}, false,
+        QueryExecutors{.large = of(large), .small = of(small)}, metrics_);
+  }
+
   // The sum of all points.
   double sum(QueryEngine& engine, const std::string& m) {
     const auto answer = test::run_task(engine.run(question_of(m, kHourMs), {}));
@@ -152,28 +165,35 @@ class QuickEngineTest : public testing::Test {
   QueryWorld world_{QueryLayout::kCyclic};
   prometheus::Registry metrics_;
   boost::asio::thread_pool pool_{1};
+  boost::asio::thread_pool none_{1};
 };
 
-TEST_F(QuickEngineTest, WhatIsNotInMemoryIsAskedAgain) {
+TEST_F(QuickEngineTest, WhatIsNotInMemoryIsAskedAgainWhereLargeOnesAreNot) {
   ColdStore cold(world_.store());
-  QueryEngine engine(cold, world_.clock(), {}, false, pool_.get_executor(), metrics_);
-  EXPECT_EQ(sum(engine, "sum:1h-sum:m{host=7}"), 1);
-  EXPECT_EQ(cold.refused, 1);
-  EXPECT_EQ(sum(engine, "sum:1h-sum:m"), 70);
+  const auto engine = engine_on(cold, nullptr, &pool_);
+  EXPECT_EQ(sum(*engine, "sum:1h-sum:m{host=7}"), 1);
   EXPECT_EQ(cold.refused, 1);
 }
 
-TEST_F(QuickEngineTest, MoreSeriesThanExpectedAreAskedAgain) {
-  QueryEngine engine(world_.store(), world_.clock(), {}, false, pool_.get_executor(), metrics_);
-  EXPECT_EQ(sum(engine, "sum:1h-sum:m{dc=lga}"), 70);
+TEST_F(QuickEngineTest, LargeOnesAreNotTriedFromMemory) {
+  ColdStore cold(world_.store());
+  const auto engine = engine_on(cold, &pool_, nullptr);
+  EXPECT_EQ(sum(*engine, "sum:1h-sum:m"), 70);
+  EXPECT_EQ(cold.refused, 0);
 }
 
-// The query executor's only thread is taken: who needs it would wait for ever.
-TEST_F(QuickEngineTest, SmallQuestionsNeedNoOtherThread) {
-  boost::asio::thread_pool none(1);
-  none.stop();
-  QueryEngine engine(world_.store(), world_.clock(), {}, false, none.get_executor(), metrics_);
-  EXPECT_EQ(sum(engine, "sum:1h-sum:m{host=7}"), 1);
+TEST_F(QuickEngineTest, MoreSeriesThanExpectedAreAskedAgainAmongLargeOnes) {
+  EXPECT_EQ(sum(*engine_on(world_.store(), &pool_, nullptr), "sum:1h-sum:m{dc=lga}"), 70);
+}
+
+TEST_F(QuickEngineTest, SoAreTheyWhenOnlyTheDiskTells) {
+  ColdStore cold(world_.store());
+  EXPECT_EQ(sum(*engine_on(cold, &pool_, &pool_), "sum:1h-sum:m{dc=lga}"), 70);
+  EXPECT_EQ(cold.refused, 1);
+}
+
+TEST_F(QuickEngineTest, WhatIsInMemoryNeedsNoOtherThread) {
+  EXPECT_EQ(sum(*engine_on(world_.store(), nullptr, nullptr), "sum:1h-sum:m{host=7}"), 1);
 }
 
 }  // namespace

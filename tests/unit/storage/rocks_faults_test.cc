@@ -149,6 +149,28 @@ TEST_F(RocksFaults, AFullDiskRefusesWritesUntilThereIsSpace) {
   EXPECT_TRUE(is_there("after"));
 }
 
+// RocksDB may think in between that there is space again: only the log has none.
+TEST_F(RocksFaults, AFullDiskRefusesAllWritesThatCome) {
+  open(1);
+  ASSERT_TRUE(put("before", "v"));
+  files_->fail_writes(".log", {Errc::kOverloaded, "no space left on device", {}});
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(put("during", "v"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  files_->heal();
+  bool resumed = false;
+  for (int i = 0; i < 300 && !resumed; ++i) {
+    resumed = put("after", "v").has_value();
+    if (!resumed) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_TRUE(resumed);
+  ASSERT_TRUE(run_task(store_->close()));
+  reopen();
+  EXPECT_TRUE(is_there("before"));
+  EXPECT_TRUE(is_there("after"));
+}
+
 TEST_F(RocksFaults, ATableThatWasHalfMadeIsMadeAgain) {
   open(1);
   const TableSpec spec{.name = "half", .families = {{.name = "d"}}, .split_keys = {}};

@@ -1,0 +1,29 @@
+#include "query/run_stats.h"
+
+#include <string>
+
+#include "common/metrics.h"
+
+namespace halite::query {
+
+RunStats::RunStats(prometheus::Registry& registry)
+    : runs_(counter_family(registry, "halite_query_runs_total", "Questions answered, by outcome.")),
+      running_(add_gauge(registry, "halite_query_running", "Questions being answered.")),
+      waiting_(add_gauge(registry, "halite_query_waiting",
+                         "Questions that wait for their turn (query.running_max).")),
+      points_read_(add_counter(registry, "halite_query_points_read_total",
+                               "Stored points read for answers.")),
+      points_out_(add_counter(registry, "halite_query_points_out_total", "Points answered.")),
+      seconds_(add_histogram(registry, "halite_query_run_seconds",
+                             "Time from question to answer.",
+                             {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100})) {}
+
+void RunStats::end(const QueryCost& cost, std::string_view outcome) {
+  running_.Decrement();
+  runs_.Add({{"outcome", std::string(outcome)}}).Increment();
+  points_read_.Increment(static_cast<double>(cost.points_read));
+  points_out_.Increment(static_cast<double>(cost.points_out));
+  seconds_.Observe(cost.wall_ms / 1000);
+}
+
+}  // namespace halite::query
