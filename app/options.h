@@ -37,8 +37,8 @@ struct OwnMetricsOptions {
 };
 
 struct ThreadOptions {
-  std::uint32_t web = 0;    // threads.web: connections and parsing; 0 = as many as processors
-  std::uint32_t query = 0;  // threads.query: answering; 0 = as many as processors
+  std::uint32_t web = 0;          // threads.web: connections and parsing; 0 = as many as processors
+  std::uint32_t query = 0;        // threads.query: answering; 0 = as many as processors
   std::uint32_t small_query = 0;  // threads.small_query: answering small questions; likewise
 };
 

@@ -62,7 +62,7 @@ def main():
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
-    parser.add_argument("--minutes", type=float, default=60, help="of --only soak, which runs when it is named alone")
+    parser.add_argument("--minutes", type=float, default=70, help="of --only soak, which runs when it is named alone")
     parser.add_argument("--beside", help="another halite binary, of --only dashboard or page: in turn with the build's")
     options = parser.parse_args()
     build = options.build.resolve()

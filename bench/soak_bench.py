@@ -9,18 +9,22 @@ import http.client
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import urllib.parse
 
-from server_bench import START_S, Server
+from server_bench import Server
 
+START_S = 1_735_689_600  # 2025-01-01: 70 minutes send a year
 SERIES = 10_000
 STEP_S = 10
 CALIBRATION_POINTS = 20_000_000
 SAMPLE_SECONDS = 5
 WARM_PART = 1 / 3  # of the time, in which caches and the head fill: memory is compared after it
+LOADS = ((0.5, 0.1), (0.8, 0.9))  # of the machine, and for how much of the time
+COUNTED_S = 30 * 86_400  # what one question counts: 260 million points
 
 
 def percentile(values, part):
@@ -136,6 +140,8 @@ def soak(build, server, rate, share, minutes, begin_s):
     used = server.cpu_seconds() - cpu
     late = [sample for sample in samples if sample[0] > took * WARM_PART]
     memory = [mib for _, mib in late]
+    tenths = [[mib for t, mib in samples if part <= 10 * t / took < part + 1] for part in range(10)]
+    print("RssAnon by tenths of the time, MiB:", *(f"{sum(one) / len(one):.0f}" for one in tenths if one), file=sys.stderr)
     puts = agents[0].seconds
     print(f"| {share:.0%} | {took / 60:.1f} | {steps * SERIES / took:,.0f} | {used / took:.2f} | "
           f"{percentile(puts, 0.5) * 1000:.1f} / {percentile(puts, 0.99) * 1000:.1f} / {max(puts) * 1000:.0f} | "
@@ -146,6 +152,10 @@ def soak(build, server, rate, share, minutes, begin_s):
 
 
 def stored_points(server, metric, begin_s, end_s):
+    return sum(count(server, metric, at_s, min(at_s + COUNTED_S - 1, end_s)) for at_s in range(begin_s, end_s + 1, COUNTED_S))
+
+
+def count(server, metric, begin_s, end_s):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
     m = urllib.parse.quote(f"sum:0all-count:{metric}", safe="")
     connection.request("GET", f"/api/query?start={begin_s}&end={end_s}&m={m}")
@@ -165,7 +175,7 @@ def run(build, minutes):
         print("| load | minutes | points/s | server's cores | put ms p50 / p99 / max | query ms p99 | RssAnon MiB | MiB an hour |")
         print("|---|---|---|---|---|---|---|---|")
         all_errors, all_steps, puts = [], 0, 0
-        for share, part in ((0.5, 0.25), (0.8, 0.75)):
+        for share, part in LOADS:
             steps, sent, errors, begin_s = soak(build, server, rate, share, minutes * part, begin_s)
             all_steps, puts, all_errors = all_steps + steps, max(puts, sent), all_errors + errors
         for metric, expected in (("cpu.usage_user", all_steps * SERIES // 10), ("soak.agent", puts * 10)):

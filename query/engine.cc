@@ -69,8 +69,7 @@ struct QueryEngine::Impl {
                                                          std::shared_ptr<Watch> watch);
   Task<Read> answer_one(Answer* answer, std::size_t index, std::shared_ptr<Watch> watch, Pace pace);
 
-  Task<std::shared_ptr<const Explanation>> explain(Question question,
-                                                   std::shared_ptr<Watch> watch);
+  Task<std::shared_ptr<const Explanation>> explain(Question question, std::shared_ptr<Watch> watch);
   Task<ExplainedQuery> explain_one(const Question* question, std::size_t index,
                                    std::shared_ptr<Watch> watch);
 

@@ -6,7 +6,8 @@
 //
 //   Threads  run() may be called at any time from any thread; it works on the query executors.
 //            Where a question is small and what it reads is in memory, it works on its caller's.
-//   Order    query.running_max work at once, the others wait their turn on their callers' executors.
+//   Order    query.running_max work at once, the others wait their turn on their callers'
+//   executors.
 //            Small questions wait for small ones alone, and have an executor of their own.
 //   Stop     request_stop() on the token ends the work soon with kCancelled.
 //   Delete   with Question::delete_points what was answered is removed, after all is answered;
@@ -152,9 +153,8 @@ class QueryEngine {
   // Everything passed by reference outlives the engine. Without metadata answers have no
   // annotations.
   QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
-              bool skip_unknown_values, QueryExecutors executors,
-              prometheus::Registry& registry, storage::Metadata* metadata = nullptr,
-              SideSources sides = {});
+              bool skip_unknown_values, QueryExecutors executors, prometheus::Registry& registry,
+              storage::Metadata* metadata = nullptr, SideSources sides = {});
   ~QueryEngine();
 
   // Deletes what it answered when the question says so, after all sub-queries were read.

@@ -14,8 +14,7 @@ RunStats::RunStats(prometheus::Registry& registry)
       points_read_(add_counter(registry, "halite_query_points_read_total",
                                "Stored points read for answers.")),
       points_out_(add_counter(registry, "halite_query_points_out_total", "Points answered.")),
-      seconds_(add_histogram(registry, "halite_query_run_seconds",
-                             "Time from question to answer.",
+      seconds_(add_histogram(registry, "halite_query_run_seconds", "Time from question to answer.",
                              {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100})) {}
 
 void RunStats::end(const QueryCost& cost, std::string_view outcome) {

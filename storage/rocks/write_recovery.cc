@@ -23,7 +23,8 @@ bool is_tried_again(const rocksdb::Status& error) {
 void WriteRecovery::set_up(rocksdb::DBOptions& options) {
   options.bgerror_resume_retry_interval =
       std::chrono::duration_cast<std::chrono::microseconds>(kRetryEvery).count();
-  options.avoid_flush_during_shutdown = true;  // of what is not logged nobody asks (lasting_write.h)
+  options.avoid_flush_during_shutdown =
+      true;  // of what is not logged nobody asks (lasting_write.h)
 }
 
 bool WriteRecovery::stopped() const {

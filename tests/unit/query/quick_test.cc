@@ -140,15 +140,16 @@ class QuickEngineTest : public testing::Test {
   }
 
   // Where large and small questions are answered; null: nowhere.
-  std::unique_ptr<QueryEngine> engine_on(storage::PointStore& store, boost::asio::thread_pool* large,
+  std::unique_ptr<QueryEngine> engine_on(storage::PointStore& store,
+                                         boost::asio::thread_pool* large,
                                          boost::asio::thread_pool* small) {
     none_.stop();
     const auto of = [this](boost::asio::thread_pool* pool) {
       return (pool == nullptr ? none_ : *pool).get_executor();
     };
-    return std::make_unique<QueryEngine>(
-        store, world_.clock(), QueryLimits{}, false,
-        QueryExecutors{.large = of(large), .small = of(small)}, metrics_);
+    return std::make_unique<QueryEngine>(store, world_.clock(), QueryLimits{}, false,
+                                         QueryExecutors{.large = of(large), .small = of(small)},
+                                         metrics_);
   }
 
   // The sum of all points.
