@@ -40,6 +40,7 @@ function(halite_test name)
   if(ARG_DEPENDS)  # or it knows nothing of ours
     target_link_libraries(${name}_test PRIVATE halite_test_tasks)
     halite_use_precompiled(${name}_test halite_precompiled_tests)
+    halite_compile_quickly(${name}_test)
   endif()
   halite_batches(${name}_test)
   target_compile_definitions(${name}_test

@@ -55,11 +55,20 @@ Result<void> NewSeriesQuota::check(std::uint64_t known_of_metric) const {
   return check_locked(known_of_metric);
 }
 
-Result<void> NewSeriesQuota::take(std::uint64_t known_of_metric) {
-  const std::lock_guard lock(mutex_);
-  TRY_VOID(check_locked(known_of_metric));
-  ++hour_.taken;
+Result<void> NewSeriesQuota::Share::take(std::uint64_t known_of_metric) {
+  const std::lock_guard lock(quota_->mutex_);
+  TRY_VOID(quota_->check_locked(known_of_metric));
+  ++quota_->hour_.taken;
+  if (hour_ != quota_->hour_.number) taken_ = 0;
+  hour_ = quota_->hour_.number;
+  ++taken_;
   return {};
+}
+
+// Of an hour that is over nothing has to go back; one that began anew has less than that.
+void NewSeriesQuota::give_back(std::int64_t hour, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  if (hour == hour_.number) hour_.taken -= std::min(hour_.taken, count);
 }
 
 // Metric names without end cost no memory: when the table is full everybody's count is halved, and

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -44,8 +45,25 @@ class NewSeriesQuota {
 
   // Room for one more of a metric that has so many. Takes nothing. kTooLarge names the setting.
   [[nodiscard]] Result<void> check(std::uint64_t known_of_metric) const;
-  // Takes that room.
-  [[nodiscard]] Result<void> take(std::uint64_t known_of_metric);
+
+  // Room that was taken; goes back when this is destroyed, but for what is kept.
+  class Share {
+   public:
+    explicit Share(NewSeriesQuota& quota) : quota_(&quota) {}
+    Share(Share&& other) noexcept
+        : quota_(other.quota_), hour_(other.hour_), taken_(std::exchange(other.taken_, 0)) {}
+    Share& operator=(Share&&) = delete;
+    ~Share() { quota_->give_back(hour_, taken_); }
+
+    // Takes room as of check().
+    [[nodiscard]] Result<void> take(std::uint64_t known_of_metric);
+    void keep() { taken_ = 0; }
+
+   private:
+    NewSeriesQuota* quota_;
+    std::int64_t hour_ = 0;  // that all of it is of
+    std::uint64_t taken_ = 0;
+  };
 
   // A series was refused, for one of these limits or for all that there may be.
   void count_refused(std::string_view metric);
@@ -62,6 +80,7 @@ class NewSeriesQuota {
     ByMetric refused;
   };
 
+  void give_back(std::int64_t hour, std::uint64_t count);
   void turn_page() const;  // mutex_ is held
   [[nodiscard]] Result<void> check_locked(std::uint64_t known_of_metric) const;
 

@@ -94,7 +94,7 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
 // Refuses those that would be new and are too many, and returns the others. One that has a row is
 // not new: it was not seen since the start.
 Task<std::vector<Interning::Fresh>> SeriesRegistry::within_quota(
-    Interning& work, std::vector<Interning::Fresh> fresh) {
+    Interning& work, std::vector<Interning::Fresh> fresh, NewSeriesQuota::Share& share) {
   if (!quota_->limited()) co_return fresh;
   std::vector<Bytes> tsuids;
   boost::unordered_flat_map<std::uint64_t, Result<void>> counted;  // by metric
@@ -118,7 +118,7 @@ Task<std::vector<Interning::Fresh>> SeriesRegistry::within_quota(
       std::uint64_t& more = of_metric[one.series.metric_uid];
       const auto told = counted.find(one.series.metric_uid);
       Result<void> room = told == counted.end() ? Result<void>() : told->second;
-      if (room) room = quota_->take(table_.count_of_metric(one.series.metric_uid) + more);
+      if (room) room = share.take(table_.count_of_metric(one.series.metric_uid) + more);
       if (!room) {
         work.refuse_crowded(one.index, room.error());
         continue;
@@ -161,14 +161,17 @@ std::vector<Interning::Fresh> SeriesRegistry::with_room(Interning& work,
 
 Task<void> SeriesRegistry::register_new(Interning& work, std::vector<Interning::Fresh> fresh) {
   fresh = with_room(work, std::move(fresh));
-  CO_TRY(fresh, co_await within_quota(work, std::move(fresh)));
+  NewSeriesQuota::Share share(*quota_);
+  CO_TRY(fresh, co_await within_quota(work, std::move(fresh), share));
   if (fresh.empty()) co_return Result<void>();
   if (!deferred_) {
     CO_TRY_VOID(co_await store_new(fresh));
+    share.keep();
     for (const Interning::Fresh& one : fresh) std::ignore = take_in(work, one);
     co_return Result<void>();
   }
   // In one step: once a series has an id its points may be on their way into chunks.
+  share.keep();
   co_return unstored_.add([this, &work, &fresh](std::vector<SeriesId>& waiting) -> Result<void> {
     for (const Interning::Fresh& one : fresh) {
       const Result<SeriesId> id = take_in(work, one);

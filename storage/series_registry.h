@@ -81,7 +81,8 @@ class SeriesRegistry {
   void close_names(Interning& work) const;
   Task<void> close_names_by_metric(Interning& work);
   Task<std::vector<Interning::Fresh>> within_quota(Interning& work,
-                                                   std::vector<Interning::Fresh> fresh);
+                                                   std::vector<Interning::Fresh> fresh,
+                                                   NewSeriesQuota::Share& share);
   [[nodiscard]] std::vector<Interning::Fresh> with_room(Interning& work,
                                                         std::vector<Interning::Fresh> fresh) const;
   Task<void> store_new(const std::vector<Interning::Fresh>& fresh);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -22,29 +23,59 @@ TEST(NewSeriesQuota, AnHourIsOneOfTheClock) {
   FakeClock clock(kHourBegin + kHourMs - 1500);
   prometheus::Registry metrics;
   NewSeriesQuota quota({.per_hour = 2}, clock, metrics);
-  EXPECT_TRUE(quota.take(0));
-  EXPECT_TRUE(quota.take(1000));
+  NewSeriesQuota::Share share(quota);
+  EXPECT_TRUE(share.take(0));
+  EXPECT_TRUE(share.take(1000));
   EXPECT_FALSE(quota.check(0));
-  const Result<void> more = quota.take(0);
+  const Result<void> more = share.take(0);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, Errc::kTooLarge);
   EXPECT_THAT(more.error().message, HasSubstr("2 new series"));
   EXPECT_THAT(more.error().message, HasSubstr("in 2 s"));
   EXPECT_THAT(more.error().message, HasSubstr("storage.new_series_per_hour_max"));
   clock.set(kHourBegin + kHourMs);
-  EXPECT_TRUE(quota.take(0));
-  EXPECT_TRUE(quota.take(0));
-  EXPECT_FALSE(quota.take(0));
+  EXPECT_TRUE(share.take(0));
+  EXPECT_TRUE(share.take(0));
+  EXPECT_FALSE(share.take(0));
   clock.set(kHourBegin);  // set back: it is not an hour without new series
-  EXPECT_TRUE(quota.take(0));
+  EXPECT_TRUE(share.take(0));
 }
 
 TEST(NewSeriesQuota, NoLimitsAskNothing) {
   const FakeClock clock(kHourBegin);
   prometheus::Registry metrics;
   NewSeriesQuota quota({}, clock, metrics);
+  NewSeriesQuota::Share share(quota);
   EXPECT_FALSE(quota.limited());
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(quota.take(1ULL << 40));
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(share.take(1ULL << 40));
+}
+
+TEST(NewSeriesQuota, WhatIsNotKeptGoesBack) {
+  FakeClock clock(kHourBegin);
+  prometheus::Registry metrics;
+  NewSeriesQuota quota({.per_hour = 3}, clock, metrics);
+  {
+    NewSeriesQuota::Share kept(quota);
+    EXPECT_TRUE(kept.take(0));
+    kept.keep();
+    NewSeriesQuota::Share failed(quota);
+    EXPECT_TRUE(failed.take(0));
+    EXPECT_TRUE(failed.take(0));
+    EXPECT_FALSE(failed.take(0));
+  }
+  NewSeriesQuota::Share next(quota);
+  EXPECT_TRUE(next.take(0));
+  EXPECT_TRUE(next.take(0));
+  EXPECT_FALSE(quota.check(0));
+  // What was taken in an hour that is over goes back to none.
+  clock.advance(kHourMs);
+  {
+    NewSeriesQuota::Share now(quota);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(now.take(0));
+    now.keep();
+  }
+  { const NewSeriesQuota::Share before = std::move(next); }
+  EXPECT_FALSE(quota.check(0));
 }
 
 std::vector<std::string> told(const NewSeriesQuota& quota, std::size_t max) {
@@ -144,6 +175,18 @@ TEST_F(NewSeriesTest, WhatHasARowIsNotNew) {
   ASSERT_FALSE(late[0]);
   EXPECT_THAT(late[0].error().message, HasSubstr("storage.new_series_per_hour_max"));
   EXPECT_FALSE(knows_value("z"));
+}
+
+TEST_F(NewSeriesTest, WhatTheStoreDidNotTakeIsNotCounted) {
+  CellPointStoreOptions options = limited({.per_hour = 1});
+  options.data_table = "points";
+  options.series_table = "tsdb";  // the unruly one
+  open(std::move(options));
+  unruly_.fail = true;
+  EXPECT_FALSE(run_task(points_->intern({host("a")}, CreateNames())));
+  unruly_.fail = false;
+  EXPECT_TRUE(intern_all({host("a")})[0]);
+  EXPECT_FALSE(intern_all({host("b")})[0]);
 }
 
 TEST_F(NewSeriesTest, NamesThatMayNotBeMadeAreToldFirst) {
