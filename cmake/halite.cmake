@@ -32,7 +32,7 @@ function(halite_test name)
     set(ARG_LABEL unit)
   endif()
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)  # of a sanitized one on two busy cores
+    set(ARG_TIMEOUT 600)  # of a sanitized one on two busy cores
   endif()
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock
@@ -40,7 +40,6 @@ function(halite_test name)
   if(ARG_DEPENDS)  # or it knows nothing of ours
     target_link_libraries(${name}_test PRIVATE halite_test_tasks)
     halite_use_precompiled(${name}_test halite_precompiled_tests)
-    halite_compile_quickly(${name}_test)
   endif()
   halite_batches(${name}_test)
   target_compile_definitions(${name}_test

@@ -33,15 +33,6 @@ if(HALITE_PRECOMPILED)
     DEPENDS ${everywhere} GTest::gtest GTest::gmock)
 endif()
 
-# Tests are built far more often than they are waited for: not optimized they take half as long to
-# compile where sanitizers add their code. What they test is optimized all the same.
-function(halite_compile_quickly target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
-endfunction()
-if(HALITE_PRECOMPILED)
-  halite_compile_quickly(halite_precompiled_tests)  # flags have to be the same
-endif()
-
 # Has a target read them that uses halite_common.
 function(halite_use_precompiled target from)
   if(HALITE_PRECOMPILED)
