@@ -22,7 +22,7 @@ rocksdb::Status have_something_to_flush(rocksdb::DB& db, rocksdb::ColumnFamilyHa
 
 rocksdb::Status write_lasting(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family,
                               rocksdb::WriteBatch& batch) {
-  const rocksdb::Status ready = have_something_to_flush(db, family);
+  rocksdb::Status ready = have_something_to_flush(db, family);
   if (!ready.ok()) return ready;
   rocksdb::WriteOptions lasting;
   lasting.sync = true;

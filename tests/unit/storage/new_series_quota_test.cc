@@ -74,7 +74,9 @@ TEST(NewSeriesQuota, WhatIsNotKeptGoesBack) {
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(now.take(0));
     now.keep();
   }
-  { const NewSeriesQuota::Share before = std::move(next); }
+  {
+    const NewSeriesQuota::Share before = std::move(next);
+  }
   EXPECT_FALSE(quota.check(0));
 }
 
