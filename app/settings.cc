@@ -279,7 +279,7 @@ void declare_rocksdb(Config& config, Options& options) {
   config.count("rocksdb.read_threads", rocks.read_threads, {1, 1024}, "threads",
                "For reads and scans.");
   config.count("rocksdb.background_threads", rocks.background_threads, {1, 1024}, "threads",
-               "For flushes and compactions.");
+               "For flushes and compactions, and for opening files at the start.");
   config.choice("rocksdb.compression", options.rocks_compression, {"none", "fast", "dense"},
                 "fast is lz4; dense is lz4 where data is young and zstd where it comes to rest.");
   config.bytes("rocksdb.write_bytes_max", rocks.write_bytes_max, {kMiB, 2 * kGiB}, "One write.");

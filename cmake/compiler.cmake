@@ -40,6 +40,11 @@ if(HALITE_SANITIZE)
   add_link_options(-fsanitize=${HALITE_SANITIZE})
 endif()
 
+# AddressSanitizer finds what object-size would, which takes a seventh of the time to compile.
+if(HALITE_SANITIZE MATCHES "address")
+  add_compile_options(-fno-sanitize=object-size)
+endif()
+
 # ThreadSanitizer does not see fences, and Asio's counts of references end in one. Without std::atomic
 # it takes Boost's, which order by the count itself.
 if(HALITE_SANITIZE MATCHES "thread")

@@ -25,9 +25,12 @@ set(HALITE_TEST_ENVIRONMENT
     "TSAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19")
 
 # One test program per folder: halite_test(ingest LABEL unit SOURCES a_test.cc DEPENDS halite_ingest)
-# COST: one that takes long begins early.
+# COST: one that takes long begins early. ONE_THREAD: it has nothing to show ThreadSanitizer.
 function(halite_test name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT;COST" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "ONE_THREAD" "LABEL;TIMEOUT;COST" "SOURCES;DEPENDS" ${ARGN})
+  if(ARG_ONE_THREAD AND HALITE_SANITIZE MATCHES "thread")
+    return()
+  endif()
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
@@ -52,10 +55,14 @@ endfunction()
 
 # One fuzzer: tests/fuzz/<name>_fuzz.cc with seeds in tests/fuzz/corpus/<name>/. With
 # HALITE_LIBFUZZER it is a libFuzzer program, elsewhere one that runs its seeds and mutations of
-# them; either way ctest has a short run of it. ABORTS: that run must end in an abort.
+# them; either way ctest has a short run of it, but not under ThreadSanitizer: none has threads.
+# ABORTS: that run must end in an abort.
 #   halite_fuzzer(put_line DEPENDS halite_ingest)
 function(halite_fuzzer name)
   cmake_parse_arguments(ARG "ABORTS" "" "DEPENDS" ${ARGN})
+  if(HALITE_SANITIZE MATCHES "thread")
+    return()
+  endif()
   set(program ${name}_fuzz)
   set(seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
   set(verdict 0)

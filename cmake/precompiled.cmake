@@ -25,7 +25,8 @@ if(HALITE_PRECOMPILED)
       <stop_token> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector>
       <boost/asio/any_io_executor.hpp> <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp>
       <boost/asio/steady_timer.hpp> <boost/asio/this_coro.hpp> <boost/asio/thread_pool.hpp>
-      <boost/asio/use_awaitable.hpp> <boost/unordered/unordered_flat_map.hpp> <fmt/format.h>)
+      <boost/asio/use_awaitable.hpp> <boost/unordered/unordered_flat_map.hpp> <fmt/format.h>
+      ${CMAKE_SOURCE_DIR}/common/fmt_once.h)
   set(everywhere Boost::headers Threads::Threads fmt::fmt spdlog::spdlog tomlplusplus::tomlplusplus)
   halite_precompile(halite_precompiled HEADERS ${standard} DEPENDS ${everywhere})
   halite_precompile(halite_precompiled_tests

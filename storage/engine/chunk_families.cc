@@ -94,6 +94,7 @@ rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env*
   db.create_missing_column_families = true;
   db.max_background_jobs = static_cast<int>(options.background_threads);
   db.max_open_files = options.open_files_max;
+  db.max_file_opening_threads = static_cast<int>(options.background_threads);
   db.info_log = rocks::make_info_log();
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
   db.listeners.push_back(std::move(listener));

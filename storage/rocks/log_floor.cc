@@ -50,6 +50,7 @@ Result<std::uint64_t> log_floor(rocksdb::Env* env, const std::string& dir,
   options.env = env;
   options.wal_filter = &reader;
   options.max_open_files = 20;
+  options.max_file_opening_threads = 1;  // so few need none beside
   options.info_log = make_info_log();
   rocksdb::ColumnFamilyOptions family;
   family.merge_operator = greatest_time_operator();

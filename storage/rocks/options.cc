@@ -27,6 +27,7 @@ rocksdb::DBOptions database_options(const RocksOptions& options, rocksdb::Env* e
   db.create_if_missing = true;
   db.max_background_jobs = static_cast<int>(options.background_threads);
   db.max_open_files = options.open_files_max;
+  db.max_file_opening_threads = static_cast<int>(options.background_threads);
   db.max_total_wal_size = options.log_bytes_max;
   db.write_buffer_manager =
       std::make_shared<rocksdb::WriteBufferManager>(options.write_buffers_bytes_max);

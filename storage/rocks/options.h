@@ -31,7 +31,7 @@ struct RocksOptions {
   int open_files_max = 1000;
 
   unsigned read_threads = 4;        // for reads and scans, which block
-  unsigned background_threads = 4;  // RocksDB's, for flushes and compactions
+  unsigned background_threads = 4;  // RocksDB's, for flushes, compactions and opening
   Compression compression = Compression::kDense;
 
   std::size_t write_bytes_max = 256 << 20;        // one write() call; more is kTooLarge

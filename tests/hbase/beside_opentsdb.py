@@ -5,6 +5,7 @@ import os
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -16,17 +17,22 @@ HOUR = 1356998400
 TABLES = {"data": "tsdb", "uid": "tsdb-uid", "tree": "tsdb-tree", "meta": "tsdb-meta"}
 
 
+def answer_of(request):
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+            return json.loads(answer.read())
+    except urllib.error.HTTPError as refused:
+        text = refused.read().decode(errors="replace")
+        raise AssertionError(f"{refused.url} answers {refused.code}: {text}") from refused
+
+
 def ask(url, query):
-    target = url + "/api/query?" + urllib.parse.quote(query, safe="=&")
-    with urllib.request.urlopen(target, timeout=PATIENCE_SECONDS) as answer:
-        series = json.loads(answer.read())
+    series = answer_of(url + "/api/query?" + urllib.parse.quote(query, safe="=&"))
     return sorted(series, key=lambda one: (one["metric"], sorted(one["tags"].items())))
 
 
 def post(url, path, body):
-    request = urllib.request.Request(url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
-        return json.loads(answer.read())
+    return answer_of(urllib.request.Request(url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}))
 
 
 def settings(prefix, more):

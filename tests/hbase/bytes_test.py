@@ -12,7 +12,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-from beside_opentsdb import HOUR, PATIENCE_SECONDS, BytesOnCluster, ask, post, settings  # noqa: E402
+from beside_opentsdb import HOUR, PATIENCE_SECONDS, BytesOnCluster, answer_of, ask, post, settings  # noqa: E402
 from cluster import OpenTsdb, Trouble  # noqa: E402
 
 
@@ -58,9 +58,8 @@ def send(port, all_lines):
 
 def delete(url, query):
     """What a question shows, and the question."""
-    request = urllib.request.Request(url + "/api/query?" + urllib.parse.quote(query, safe="=&"), method="DELETE")
-    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
-        return json.loads(answer.read())
+    target = url + "/api/query?" + urllib.parse.quote(query, safe="=&")
+    return answer_of(urllib.request.Request(target, method="DELETE"))
 
 
 def annotate(url):
