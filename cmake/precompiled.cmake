@@ -29,6 +29,7 @@ if(HALITE_PRECOMPILED)
       ${CMAKE_SOURCE_DIR}/common/fmt_once.h)
   set(everywhere Boost::headers Threads::Threads fmt::fmt spdlog::spdlog tomlplusplus::tomlplusplus)
   halite_precompile(halite_precompiled HEADERS ${standard} DEPENDS ${everywhere})
+  target_compile_options(halite_precompiled PRIVATE ${HALITE_COVERAGE})
   halite_precompile(halite_precompiled_tests
     HEADERS ${standard} <random> <gmock/gmock.h> <gtest/gtest.h>
     DEPENDS ${everywhere} GTest::gtest GTest::gmock)
