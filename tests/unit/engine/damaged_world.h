@@ -1,7 +1,9 @@
 // A store with files of chunks that a test may damage, and what it should answer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
