@@ -2,12 +2,11 @@
 #include <limits>
 
 #include "app/options.h"
+#include "common/units.h"
 
 namespace halite::app {
 
 namespace {
-
-constexpr std::int64_t kDayMs = 86'400'000;
 
 void declare_tls(Config& config, web::TlsOptions& options) {
   config.text("tls.certificate", options.certificate,

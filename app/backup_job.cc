@@ -9,6 +9,7 @@
 
 #include "app/backup_place.h"
 #include "common/log.h"
+#include "common/units.h"
 #include "storage/files/posix_files.h"
 #include "storage/files/remove_tree.h"
 
@@ -18,7 +19,6 @@ namespace {
 using storage::backup::Outcome;
 using storage::backup::Progress;
 
-constexpr double kMiB = 1 << 20;
 constexpr std::string_view kSnapshot = "/snapshot";
 
 void tell(const Result<Outcome>& outcome) {

@@ -15,6 +15,7 @@
 #include "app/compare/http_ask.h"
 #include "app/data_dir.h"
 #include "common/run_here.h"
+#include "common/units.h"
 #include "storage/backup/backup.h"
 #include "storage/files/posix_files.h"
 
@@ -25,7 +26,6 @@ using storage::backup::Outcome;
 using storage::backup::Progress;
 
 constexpr std::chrono::seconds kBetweenLines(2);
-constexpr double kMiB = 1 << 20;
 
 storage::backup::Work work_of(const Options& options, const Print& err) {
   storage::backup::Work work;

@@ -1,13 +1,8 @@
 // Settings of stored data's care: what reads it over and over, where backups go.
 #include "app/options.h"
+#include "common/units.h"
 
 namespace halite::app {
-namespace {
-
-constexpr std::int64_t kDayMs = 86'400'000;
-constexpr std::uint64_t kMiB = 1 << 20;
-
-}  // namespace
 
 void declare_care(Config& config, CareOptions& care) {
   config.duration_ms("engine.scrub_interval_ms", care.scrub.interval_ms, {0, 366 * kDayMs},

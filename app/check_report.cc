@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/units.h"
+
 namespace halite::app {
 namespace {
 
@@ -18,7 +20,6 @@ using storage::check::Hurt;
 using storage::check::Report;
 
 constexpr std::size_t kSeriesShown = 8;
-constexpr double kMiB = 1 << 20;
 
 std::string time_text(TimestampMs time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(time / 1000));

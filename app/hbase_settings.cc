@@ -6,13 +6,10 @@
 #include <fmt/format.h>
 
 #include "app/options.h"
+#include "common/units.h"
 
 namespace halite::app {
 namespace {
-
-constexpr std::int64_t kMiB = 1 << 20;
-constexpr std::int64_t kGiB = 1 << 30;
-constexpr std::int64_t kDayMs = 86'400'000;
 
 constexpr std::uint16_t kZookeeperPort = 2181;
 constexpr std::uint16_t kMasterPort = 16'000;

@@ -15,6 +15,7 @@
 #include "app/stores.h"
 #include "app/wait_for.h"
 #include "common/io_threads.h"
+#include "common/units.h"
 #include "storage/schema/cyclic_options.h"
 #include "storage/schema/opentsdb_layout.h"
 #include "storage/table_regions.h"
@@ -26,7 +27,6 @@ using storage::RegionPlan;
 using storage::hbase::ServerStatus;
 using storage::hbase::TableDescriptor;
 
-constexpr double kMiB = 1 << 20;
 // HBase's defaults: MEMSTORE_FLUSHSIZE, and hbase.regionserver.global.memstore.size.
 constexpr double kFlushBytes = 128 * kMiB;
 constexpr double kMemoryShare = 0.4;
@@ -103,7 +103,7 @@ void tell_plan(const Options& options, const RegionPlan& plan, Report& report) {
                 "(hbase.regions_max) would help");
   } else {
     report.line("empty", "each for {:.1f} days of a lap; asked for between {} and {} o'clock UTC",
-                static_cast<double>(plan.dead_ms) / storage::kDayMs, options.hbase.care.hour_begin,
+                static_cast<double>(plan.dead_ms) / kDayMs, options.hbase.care.hour_begin,
                 options.hbase.care.hour_end);
   }
 }

@@ -2,13 +2,11 @@
 #include <limits>
 
 #include "app/options.h"
+#include "common/units.h"
 
 namespace halite::app {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
-constexpr std::int64_t kGiB = 1 << 30;
-constexpr std::int64_t kDayMs = 86'400'000;
 constexpr SettingRange kAny = {0, std::numeric_limits<std::int64_t>::max()};
 constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max()};
 

@@ -35,6 +35,8 @@ add_compile_definitions(
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_BEAST_SEPARATE_COMPILATION)
 
 if(HALITE_SANITIZE)
+  # The optimizer takes away half of what there is to find, and half of the time.
+  set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
   add_compile_options(-fsanitize=${HALITE_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HALITE_SANITIZE})

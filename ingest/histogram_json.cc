@@ -8,16 +8,12 @@
 #include "common/json_string.h"
 #include "ingest/base64.h"
 #include "ingest/json_object.h"
+#include "ingest/refusal.h"
 
 namespace halite::ingest {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
-
-std::unexpected<Refused> illegal(std::string_view text) {
-  return std::unexpected(
-      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::string(text)});
-}
 
 // A name that comes twice keeps its place and takes the later count.
 void put(SentHistogramPoint::Buckets& buckets, std::string name,

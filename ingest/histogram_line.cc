@@ -11,19 +11,12 @@
 #include "common/utf8.h"
 #include "ingest/base64.h"
 #include "ingest/line_words.h"
+#include "ingest/refusal.h"
 
 namespace halite::ingest {
 namespace {
 
 constexpr std::size_t kWordsMin = 5;
-
-std::unexpected<Refused> refuse(RefusalReason reason, std::string text) {
-  return std::unexpected(Refused{.reason = reason, .text = std::move(text)});
-}
-
-std::unexpected<Refused> illegal(std::string text) {
-  return refuse(RefusalReason::kIllegalArgument, std::move(text));
-}
 
 // As Java's parseInt and parseLong.
 template <class Integer>

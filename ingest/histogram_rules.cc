@@ -4,15 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "ingest/refusal.h"
+
 namespace halite::ingest {
-namespace {
-
-std::unexpected<Refused> illegal(std::string text) {
-  return std::unexpected(
-      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::move(text)});
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Bytes encode_histogram(std::uint8_t codec, const storage::SimpleHistogram& histogram) {
   Bytes bytes(1, static_cast<char>(codec));
@@ -29,7 +24,7 @@ std::expected<void, Refused> add_bucket(storage::SimpleHistogram& histogram,
   const auto lower = parse_java_float(bounds.substr(0, comma));
   const auto upper = lower ? parse_java_float(bounds.substr(comma + 1)) : lower;
   if (!upper) {
-    return std::unexpected(Refused{.reason = RefusalReason::kInvalidValue, .text = upper.error()});
+    return refuse(RefusalReason::kInvalidValue, upper.error());
   }
   const Result<void> set = histogram.set(*lower, *upper, count);
   if (!set) return illegal(set.error().message);

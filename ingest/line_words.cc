@@ -7,14 +7,7 @@
 #include <fmt/format.h>
 
 namespace halite::ingest {
-namespace {
-
-std::unexpected<Refused> illegal(std::string text) {
-  return std::unexpected(
-      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::move(text)});
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string_view without_return(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);

@@ -16,11 +16,6 @@
 namespace halite::ingest {
 namespace {
 
-std::unexpected<Refused> illegal(std::string text) {
-  return std::unexpected(
-      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::move(text)});
-}
-
 // The bytes OpenTSDB would store for a value, and its flags: it prints them in a message.
 struct StoredValue {
   Bytes bytes;

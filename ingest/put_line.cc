@@ -8,19 +8,12 @@
 
 #include "common/utf8.h"
 #include "ingest/line_words.h"
+#include "ingest/refusal.h"
 
 namespace halite::ingest {
 namespace {
 
 constexpr std::string_view kVerb = "put ";
-
-std::unexpected<Refused> refuse(RefusalReason reason, std::string text) {
-  return std::unexpected(Refused{.reason = reason, .text = std::move(text)});
-}
-
-std::unexpected<Refused> illegal(std::string text) {
-  return refuse(RefusalReason::kIllegalArgument, std::move(text));
-}
 
 // A time of up to 13 digits; anything else is left to parse_put_line().
 bool usual_timestamp(std::string_view word, std::int64_t& timestamp) {

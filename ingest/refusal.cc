@@ -1,5 +1,7 @@
 #include "ingest/refusal.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "common/utf8.h"
@@ -24,6 +26,14 @@ std::string_view refusal_name(RefusalReason reason) {
       break;
   }
   return "storage";
+}
+
+std::unexpected<Refused> refuse(RefusalReason reason, std::string text) {
+  return std::unexpected(Refused{.reason = reason, .text = std::move(text)});
+}
+
+std::unexpected<Refused> illegal(std::string text) {
+  return refuse(RefusalReason::kIllegalArgument, std::move(text));
 }
 
 Refused refused_by_store(const Error& error) {

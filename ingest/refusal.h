@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <expected>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,10 @@ struct Refused {
   std::string text;     // OpenTSDB's words where it has any
   bool passes = false;  // the store is away: sent again later, the point may be taken
 };
+
+[[nodiscard]] std::unexpected<Refused> refuse(RefusalReason reason, std::string text);
+// As kIllegalArgument.
+[[nodiscard]] std::unexpected<Refused> illegal(std::string text);
 
 // As a metric's label: "illegal_argument".
 [[nodiscard]] std::string_view refusal_name(RefusalReason reason);

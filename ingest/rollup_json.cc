@@ -5,14 +5,10 @@
 #include "common/json_string.h"
 #include "ingest/json_object.h"
 #include "ingest/number_text.h"
+#include "ingest/refusal.h"
 
 namespace halite::ingest {
 namespace {
-
-std::unexpected<Refused> illegal(std::string_view text) {
-  return std::unexpected(
-      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::string(text)});
-}
 
 bool missing(const std::optional<std::string>& text) { return !text || text->empty(); }
 
@@ -50,7 +46,7 @@ std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint sent,
   }
   const auto value = parse_value(*point.value);
   if (!value) {
-    return std::unexpected(Refused{.reason = RefusalReason::kInvalidValue, .text = value.error()});
+    return refuse(RefusalReason::kInvalidValue, value.error());
   }
   return rules.judge({.metric = *std::move(point.metric),
                       .timestamp = point.timestamp,

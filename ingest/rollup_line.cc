@@ -7,19 +7,12 @@
 
 #include "common/utf8.h"
 #include "ingest/line_words.h"
+#include "ingest/refusal.h"
 
 namespace halite::ingest {
 namespace {
 
 constexpr std::size_t kWordsMin = 6;
-
-std::unexpected<Refused> refuse(RefusalReason reason, std::string text) {
-  return std::unexpected(Refused{.reason = reason, .text = std::move(text)});
-}
-
-std::unexpected<Refused> illegal(std::string text) {
-  return refuse(RefusalReason::kIllegalArgument, std::move(text));
-}
 
 // What stands between the first colons, as Java splits: nothing behind the last one counts.
 std::expected<void, Refused> read_aggregators(std::string_view word, SentRollup& sent) {

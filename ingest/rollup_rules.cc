@@ -6,13 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "ingest/refusal.h"
+
 namespace halite::ingest {
 namespace {
-
-std::unexpected<Refused> illegal(std::string text) {
-  return std::unexpected(
-      Refused{.reason = RefusalReason::kIllegalArgument, .text = std::move(text)});
-}
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -75,9 +72,8 @@ std::expected<void, Refused> RollupRules::find_place(const SentRollup& sent,
   if (has(sent.interval)) {
     into.table = config_->find(*sent.interval);
     if (into.table == nullptr) {
-      return std::unexpected(Refused{
-          .reason = RefusalReason::kNoSuchRollup,
-          .text = fmt::format("No rollups configured for the interval: {}", *sent.interval)});
+      return refuse(RefusalReason::kNoSuchRollup,
+                    fmt::format("No rollups configured for the interval: {}", *sent.interval));
     }
   }
   const std::string aggregator = upper(sent.aggregator.value_or(""));
@@ -90,8 +86,7 @@ std::expected<void, Refused> RollupRules::find_place(const SentRollup& sent,
     if (!id) return illegal(id.error().message);
     into.aggregator = *id;
   } else if (!into.pre_aggregated) {
-    return std::unexpected(Refused{.reason = RefusalReason::kStorage,
-                                   .text = "Interval cannot be null for a non-group by point"});
+    return refuse(RefusalReason::kStorage, "Interval cannot be null for a non-group by point");
   }
   return {};
 }

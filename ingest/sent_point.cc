@@ -60,17 +60,13 @@ std::string echo_sent_point(const SentPoint& point) {
 }
 
 std::expected<NamedPoint, Refused> judge_sent_point(SentPoint point, const PointRules& rules) {
-  const auto illegal = [](std::string_view text) {
-    return std::unexpected(
-        Refused{.reason = RefusalReason::kIllegalArgument, .text = std::string(text)});
-  };
   if (!point.metric || point.metric->empty()) return illegal("Metric name was empty");
   if (point.timestamp <= 0) return illegal("Invalid timestamp");
   if (!point.value || point.value->empty()) return illegal("Empty value");
   if (!point.tags || point.tags->empty()) return illegal("Missing tags");
   const auto value = parse_value(*point.value);
   if (!value) {
-    return std::unexpected(Refused{.reason = RefusalReason::kInvalidValue, .text = value.error()});
+    return refuse(RefusalReason::kInvalidValue, value.error());
   }
   return rules.judge(*point.metric, point.timestamp, *value, *std::move(point.tags), true);
 }

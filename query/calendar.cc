@@ -6,6 +6,7 @@
 
 #include <cctz/civil_time.h>
 
+#include "common/units.h"
 #include "query/time.h"
 
 namespace halite::query {
@@ -35,7 +36,6 @@ TimestampMs not_after(const cctz::civil_second& local, const cctz::time_zone& zo
 
 Calendar::Calendar(std::string_view unit, std::int32_t count, cctz::time_zone zone)
     : zone_(std::move(zone)) {
-  constexpr std::int64_t kDayMs = 86'400'000;
   std::int64_t usual_ms = 0;
   if (unit == "ms") {
     usual_ms = unit_ms_ = 1;

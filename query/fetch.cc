@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "common/gather.h"
+#include "common/units.h"
 #include "query/fetch_state.h"
 
 namespace halite::query {
@@ -16,8 +17,6 @@ namespace {
 
 // A series of which nothing but its id is kept.
 constexpr std::int64_t kEmptySeriesBytes = 32;
-
-constexpr std::int64_t kHourMs = 3'600'000;
 
 // What one coroutine reads alone: to wake others costs more than it saves.
 constexpr std::uint64_t kSeriesHoursTogether = 1024;

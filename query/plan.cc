@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
+#include "common/units.h"
 #include "query/time.h"
 
 namespace halite::query {
 namespace {
 
-constexpr std::int64_t kHour = 3'600'000;
 // Nothing is stored at or after this time; a multiple of an hour, so ranges may end here.
-constexpr TimestampMs kScanEnd = (kTimeEnd / kHour + 1) * kHour;
+constexpr TimestampMs kScanEnd = (kTimeEnd / kHourMs + 1) * kHourMs;
 
 TimestampMs ceil_to(TimestampMs time, std::int64_t unit) { return (time + unit - 1) / unit * unit; }
 
@@ -26,11 +26,11 @@ TimeRange scan_range(const Question& question, const std::optional<DownsampleSpe
   if (interval > 0) {
     begin -= begin % interval / 1000 * 1000;
     const std::int64_t to_bucket_end = (interval - end % interval) / 1000 * 1000;
-    end = to_bucket_end >= kScanEnd - end ? kScanEnd : ceil_to(end + to_bucket_end, kHour);
+    end = to_bucket_end >= kScanEnd - end ? kScanEnd : ceil_to(end + to_bucket_end, kHourMs);
   } else {
-    end += kHour - end % kHour;
+    end += kHourMs - end % kHourMs;
   }
-  begin = std::max<TimestampMs>(0, begin / kHour * kHour);
+  begin = std::max<TimestampMs>(0, begin / kHourMs * kHourMs);
   return {.begin = begin, .end = std::min(end, kScanEnd)};
 }
 

@@ -92,7 +92,7 @@ Result<std::vector<std::string>> read_texts(std::string_view field, element valu
   std::vector<std::string> texts;
   if (value.is_null()) return texts;
   if (!value.is_array()) return refuse_type(field, "an array");
-  for (const element item : value.get_array().value_unsafe()) {
+  for (const element item : items_of(value)) {
     TRY(std::string text, read_text(field, item));
     texts.push_back(std::move(text));
   }
@@ -103,7 +103,7 @@ Result<std::vector<float>> read_floats(std::string_view field, element value) {
   std::vector<float> numbers;
   if (value.is_null()) return numbers;
   if (!value.is_array()) return refuse_type(field, "an array of numbers");
-  for (const element item : value.get_array().value_unsafe()) {
+  for (const element item : items_of(value)) {
     double number = 0;
     if (item.get_double().get(number) != simdjson::SUCCESS) {
       return refuse_type(field, "an array of numbers");
@@ -119,7 +119,7 @@ Result<Filter> read_filter(element value, const ParseContext& context) {
   std::string key;
   std::string pattern;
   bool group_by = false;
-  for (const auto [name, field] : value.get_object().value_unsafe()) {
+  for (const auto [name, field] : fields_of(value)) {
     if (name == "type") {
       TRY(type, read_text(name, field));
     } else if (name == "tagk") {
@@ -139,7 +139,7 @@ Result<std::vector<Filter>> read_filters(element value, const ParseContext& cont
   std::vector<Filter> filters;
   if (value.is_null()) return filters;
   if (!value.is_array()) return refuse_type("filters", "an array of objects");
-  for (const element item : value.get_array().value_unsafe()) {
+  for (const element item : items_of(value)) {
     TRY(Filter filter, read_filter(item, context));
     filters.push_back(std::move(filter));
   }
@@ -150,7 +150,7 @@ Result<std::vector<Filter>> read_tags(element value, const ParseContext& context
   std::vector<Filter> filters;
   if (value.is_null()) return filters;
   if (!value.is_object()) return refuse_type("tags", "an object");
-  for (const auto [key, field] : value.get_object().value_unsafe()) {
+  for (const auto [key, field] : fields_of(value)) {
     TRY(const std::string text, read_text(key, field));
     auto filter = filter_from_value(key, text, true, context.regexp_bytes_max);
     if (!filter) return refuse(std::move(filter).error().message);
@@ -164,7 +164,7 @@ Result<RateSpec> read_rate_options(element value) {
   if (value.is_null()) return rate;
   if (!value.is_object()) return refuse_type("rateOptions", "an object");
   rate.options_given = true;
-  for (const auto [name, field] : value.get_object().value_unsafe()) {
+  for (const auto [name, field] : fields_of(value)) {
     if (name == "counter") {
       TRY(rate.counter, read_bool(name, field));
     } else if (name == "counterMax") {
@@ -185,7 +185,7 @@ Result<DraftSubQuestion> read_sub_question(element value, const ParseContext& co
   DraftSubQuestion sub;
   bool rate = false;
   RateSpec options;
-  for (const auto [name, field] : value.get_object().value_unsafe()) {
+  for (const auto [name, field] : fields_of(value)) {
     if (name == "aggregator") {
       TRY(sub.question.aggregator, read_text(name, field));
     } else if (name == "metric") {
@@ -251,7 +251,7 @@ Result<DraftQuestion> read_question(element root, const ParseContext& context) {
   if (!root.is_object()) return refuse("wanted an object");
   DraftQuestion draft;
   bool queries_given = false;
-  for (const auto [name, field] : root.get_object().value_unsafe()) {
+  for (const auto [name, field] : fields_of(root)) {
     if (name == "start") {
       TRY(draft.start, read_text(name, field));
     } else if (name == "end") {
@@ -263,7 +263,7 @@ Result<DraftQuestion> read_question(element root, const ParseContext& context) {
       queries_given = !field.is_null();
       if (!queries_given) continue;
       if (!field.is_array()) return refuse_type(name, "an array of objects");
-      for (const element item : field.get_array().value_unsafe()) {
+      for (const element item : items_of(field)) {
         TRY(DraftSubQuestion sub, read_sub_question(item, context));
         TRY_VOID(add_sub_question(draft, std::move(sub), context));
       }

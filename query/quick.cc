@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/units.h"
 #include "storage/memory_only.h"
 
 namespace halite::query {
 namespace {
-
-constexpr std::int64_t kHourMs = 3'600'000;
 
 constexpr std::int64_t kQuickSeriesHours = 64;
 constexpr std::uint64_t kQuickPoints = 128 << 10;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/gather.h"
+#include "common/units.h"
 #include "query/fetch.h"
 #include "query/group.h"
 #include "query/narrow.h"
@@ -15,10 +16,8 @@
 namespace halite::query {
 namespace {
 
-constexpr std::int64_t kHour = 3'600'000;
-
 std::int64_t round_to_hours(std::int64_t length) {
-  return std::max<std::int64_t>(1, length / kHour) * kHour;
+  return std::max<std::int64_t>(1, length / kHourMs) * kHourMs;
 }
 
 // How long the next window is. The first tries everything at once, which is right for nearly all
@@ -32,7 +31,7 @@ class WindowLength {
   [[nodiscard]] std::int64_t length() const { return length_; }
 
   // 0 when the window cannot be made shorter: then only the hard limit counts.
-  [[nodiscard]] std::uint64_t bytes_max() const { return length_ > kHour ? share_ : 0; }
+  [[nodiscard]] std::uint64_t bytes_max() const { return length_ > kHourMs ? share_ : 0; }
 
   void was_too_large() { length_ = round_to_hours(length_ / 16); }
 

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include "common/metrics.h"
+#include "common/units.h"
 
 namespace halite::storage {
 
 namespace {
 
-constexpr std::int64_t kHourMs = 3'600'000;
 // Names come from outside: only so many are kept, and those with the most refusals stay.
 constexpr std::size_t kMetricsKept = 1000;
 

@@ -7,12 +7,12 @@
 #include <prometheus/registry.h>
 
 #include "common/log.h"
+#include "common/units.h"
 
 namespace halite::storage {
 
 namespace {
 
-constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::int64_t kHoursOfDay = 24;
 
 }  // namespace

@@ -57,7 +57,7 @@ Result<std::optional<std::vector<T>>> read_list(std::string_view field, element 
   if (value.is_null()) return items;
   if (!value.is_array()) return refuse_type(field, "an array of objects");
   items.emplace();
-  for (const element item : value.get_array().value_unsafe()) {
+  for (const element item : items_of(value)) {
     if (!item.is_object()) return refuse_type(field, "an array of objects");
     TRY(T one, read(item));
     items->push_back(std::move(one));
@@ -71,7 +71,7 @@ Result<std::optional<NumericFill>> read_fill(std::string_view field, element val
   if (!value.is_object()) return refuse_type(field, "an object");
   fill.emplace();
   std::string policy;
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "policy") {
       TRY(policy, read_text(name, part));
     } else if (name == "value") {
@@ -100,7 +100,7 @@ Result<std::optional<ExpTime::Downsampler>> read_downsampler(element value) {
   if (value.is_null()) return downsampler;
   if (!value.is_object()) return refuse_type("downsampler", "an object");
   downsampler.emplace();
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "interval") {
       TRY(downsampler->interval, read_text(name, part));
     } else if (name == "aggregator") {
@@ -115,7 +115,7 @@ Result<std::optional<ExpTime::Downsampler>> read_downsampler(element value) {
 Result<ExpTime> read_time(element value) {
   if (!value.is_object()) return refuse_type("time", "an object");
   ExpTime time;
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "start") {
       TRY(time.start, read_text(name, part));
     } else if (name == "end") {
@@ -138,7 +138,7 @@ Result<Filter> read_tag(element value, const ParseContext& context) {
   std::string key;
   std::string pattern;
   bool group_by = false;
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "type") {
       TRY(type, read_text(name, part));
     } else if (name == "tagk") {
@@ -157,7 +157,7 @@ Result<Filter> read_tag(element value, const ParseContext& context) {
 
 Result<ExpFilter> read_filter(element value, const ParseContext& context) {
   ExpFilter filter;
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "id") {
       TRY(filter.id, read_text(name, part));
     } else if (name == "explicitTags") {
@@ -173,7 +173,7 @@ Result<ExpFilter> read_filter(element value, const ParseContext& context) {
 
 Result<ExpMetric> read_metric(element value) {
   ExpMetric metric;
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "id") {
       TRY(metric.id, read_text(name, part));
     } else if (name == "metric") {
@@ -195,7 +195,7 @@ Result<JoinSpec> read_join(element value) {
   JoinSpec join;
   if (value.is_null()) return join;
   if (!value.is_object()) return refuse_type("join", "an object");
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "operator") {
       TRY(const std::string op, read_text(name, part));
       if (op != "union" && op != "intersection") {
@@ -213,7 +213,7 @@ Result<JoinSpec> read_join(element value) {
 
 Result<ExpExpression> read_expression(element value) {
   ExpExpression expression;
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "id") {
       TRY(expression.id, read_text(name, part));
     } else if (name == "expr") {
@@ -229,7 +229,7 @@ Result<ExpExpression> read_expression(element value) {
 
 Result<ExpOutput> read_output(element value) {
   ExpOutput output;
-  for (const auto [name, part] : value.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(value)) {
     if (name == "id") {
       TRY(output.id, read_text(name, part));
     } else if (name == "alias") {
@@ -243,7 +243,7 @@ Result<ExpQuestion> read_question(element root, const ParseContext& context) {
   if (!root.is_object()) return refuse("wanted an object");
   ExpQuestion question;
   bool time_given = false;
-  for (const auto [name, part] : root.get_object().value_unsafe()) {
+  for (const auto [name, part] : fields_of(root)) {
     if (name == "name") {
       TRY(question.name, read_text(name, part));
     } else if (name == "time") {

@@ -17,12 +17,11 @@
 #include <memory>
 #include <string_view>
 
+#include "common/units.h"
 #include "storage/schema/row_layout.h"
 #include "storage/schema/table_parameters.h"
 
 namespace halite::storage {
-
-inline constexpr std::int64_t kDayMs = 86'400'000;
 
 struct CyclicOptions {
   UidWidths widths;

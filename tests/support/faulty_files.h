@@ -35,6 +35,8 @@ class FaultyFiles final : public storage::FileSystem {
   // Begins with what the disk holds, and tells it of all that outlives a power cut from now on.
   // Call it before anything else.
   void keep_on(std::shared_ptr<LastingDisk> disk);
+  // Begins with a copy of what the other one's disk holds. Call it before anything else.
+  void begin_as(FaultyFiles& other);
 
   // Faults. A name_end chooses the files whose paths end so; "" is all of them.
   void fail_writes(std::string name_end, Error error);  // until heal()

@@ -16,6 +16,22 @@ constexpr std::uint64_t kSectorBytes = 512;
 
 }  // namespace
 
+void FaultyFiles::begin_as(FaultyFiles& other) {
+  const std::scoped_lock lock(mutex_, other.mutex_);
+  std::map<InodePtr, InodePtr> copies = {{nullptr, nullptr}};  // a file may have several names
+  for (const auto& [path, dir] : other.dirs_) {
+    Dir& here = dirs_[path];
+    for (const auto& [name, inode] : dir.lasting) {
+      InodePtr& copy = copies[inode];
+      if (inode && !copy) {
+        copy = make_inode();
+        copy->shown = copy->lasting = inode->lasting;
+      }
+      here.lasting[name] = here.shown[name] = copy;
+    }
+  }
+}
+
 void FaultyFiles::keep_on(std::shared_ptr<LastingDisk> disk) {
   const std::lock_guard lock(mutex_);
   disk_ = std::move(disk);

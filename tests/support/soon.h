@@ -4,9 +4,11 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/support/sanitized.h"
+
 namespace halite::test {
 
-inline constexpr int kPatienceMs = 10'000;
+inline constexpr int kPatienceMs = kSanitized ? 60'000 : 10'000;
 
 // Whether it becomes true before patience ends. It is asked again and again, so it should be cheap.
 template <class Condition>

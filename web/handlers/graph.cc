@@ -19,6 +19,7 @@
 
 #include "common/java_double.h"
 #include "common/json_string.h"
+#include "common/units.h"
 #include "query/engine.h"
 #include "query/question_parse.h"
 #include "storage/meta/java_map.h"
@@ -31,7 +32,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::uint32_t kPiecePoints = 2048;
 
 // The hours a series' rows cover, where no downsampler decides what is read.

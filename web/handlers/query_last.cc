@@ -23,6 +23,7 @@
 
 #include "common/java_double.h"
 #include "common/json_string.h"
+#include "common/units.h"
 #include "query/engine.h"
 #include "query/watch.h"
 #include "storage/point_store.h"
@@ -36,7 +37,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::int64_t kBackScanHoursMax = 24 * 366 * 200;
 
 using Sub = LastBody::Sub;

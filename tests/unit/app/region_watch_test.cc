@@ -8,6 +8,7 @@
 #include <prometheus/registry.h>
 
 #include "common/io_threads.h"
+#include "common/units.h"
 #include "storage/hbase/client.h"
 #include "tests/support/fake_region_server.h"
 #include "tests/support/run_task.h"
@@ -17,7 +18,6 @@ namespace halite::app {
 namespace {
 
 constexpr std::int64_t kMinuteMs = 60'000;
-constexpr std::int64_t kHourMs = 60 * kMinuteMs;
 constexpr TimestampMs kNoon = 19'000 * 24 * kHourMs + 12 * kHourMs;
 constexpr std::int64_t kForEverMs = 1'000 * kHourMs;
 

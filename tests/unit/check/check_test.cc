@@ -33,7 +33,7 @@ TEST(Check, FindsNothingInAStoreThatWasClosed) {
 }
 
 TEST(Check, FindsNothingInARing) {
-  Damaged data(6 * kHour);
+  Damaged data(6 * kHourMs);
   EXPECT_EQ(text_of(checked(data)), "");
 }
 
@@ -78,7 +78,8 @@ TEST(Check, NamesWhoIsHurtAndWhen) {
     ASSERT_TRUE(data.world.open());
     for (const std::string& host : hosts()) {
       for (int slot = 0; slot < 4; ++slot) {
-        const TimeRange hour{.begin = kNow + slot * kHour, .end = kNow + (slot + 1) * kHour};
+        const TimeRange hour{.begin = kFullHour + slot * kHourMs,
+                             .end = kFullHour + (slot + 1) * kHourMs};
         if (data.read(host, hour)) continue;
         ++hurt;
         const std::string series = fmt::format("m{{host={}}}", host);

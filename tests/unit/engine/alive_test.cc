@@ -16,12 +16,11 @@
 #include "storage/memory_store.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
-constexpr std::int64_t kHour = 3'600'000;
-constexpr TimestampMs kStart = 1'700'000'000'000 / kHour * kHour;
 constexpr std::uint64_t kHosts = 300;
 
 using Found = std::set<std::pair<std::uint64_t, TimestampMs>>;  // host, time
@@ -34,17 +33,17 @@ class AliveTest : public testing::TestWithParam<std::size_t> {
   void open() {
     CyclicOptions cyclic;
     cyclic.salt_buckets = 3;
-    cyclic.span_ms = kHour;
+    cyclic.span_ms = kHourMs;
     cyclic.slots = 20;  // a ring
-    cyclic.ttl_ms = 5 * kHour;
-    cyclic.future_max_ms = 2 * kHour;
-    cyclic.cleaning_ms = kHour;
+    cyclic.ttl_ms = 5 * kHourMs;
+    cyclic.future_max_ms = 2 * kHourMs;
+    cyclic.cleaning_ms = kHourMs;
     EngineOptions options;
     options.dir = "/data/engine";
     options.log.segment_bytes = 16 << 20;
     options.log.commit_interval_ms = 0;
     options.expiry_interval_ms = 1;
-    options.maintenance_ms = 24 * kHour;  // only when asked
+    options.maintenance_ms = 24 * kHourMs;  // only when asked
     options.learn_series_min = GetParam();
     EngineStore::Parts parts{.store = names_,
                              .layout = CyclicLayout::make(cyclic).value(),
@@ -112,8 +111,8 @@ class AliveTest : public testing::TestWithParam<std::size_t> {
     const auto selection = select();
     for (const auto& [first, hours] :
          std::vector<std::pair<int, int>>{{-5, 8}, {0, 1}, {1, 1}, {-1, 2}}) {
-      const TimeRange range = {.begin = kStart + first * kHour,
-                               .end = kStart + (first + hours) * kHour};
+      const TimeRange range = {.begin = kFullHour + first * kHourMs,
+                               .end = kFullHour + (first + hours) * kHourMs};
       SCOPED_TRACE(fmt::format("{} hours from {}", hours, first));
       Found expected;
       std::map<std::uint64_t, TimestampMs> newest;
@@ -129,7 +128,7 @@ class AliveTest : public testing::TestWithParam<std::size_t> {
 
   void flush() { ASSERT_TRUE(test::run_task(store_->flush())); }
 
-  FakeClock clock_{kStart};
+  FakeClock clock_{kFullHour};
   prometheus::Registry metrics_;
   const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
   MemoryStore names_{clock_};
@@ -138,43 +137,43 @@ class AliveTest : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(AliveTest, WhateverTheOrderOfFlushesRestartsAndQuestions) {
-  put(0, kHosts, 1, kStart);
+  put(0, kHosts, 1, kFullHour);
   expect_all();  // in the head alone
   flush();
   expect_all();
-  put(0, kHosts, 2, kStart + kHour + 1);
+  put(0, kHosts, 2, kFullHour + kHourMs + 1);
   expect_all();
   flush();
   expect_all();
-  put(1, kHosts, 4, kStart + 5);          // late, of a slot that was asked about
-  put(1, kHosts, 4, kStart - 2 * kHour);  // later still, of a slot without points so far
+  put(1, kHosts, 4, kFullHour + 5);            // late, of a slot that was asked about
+  put(1, kHosts, 4, kFullHour - 2 * kHourMs);  // later still, of a slot without points so far
   expect_all();
   flush();
   expect_all();
   close();
   open();
   expect_all();
-  put(kHosts, kHosts + 50, 1, kStart + kHour + 2);  // series that were not there
-  put(3, kHosts, 9, kStart + kHour + 3);
+  put(kHosts, kHosts + 50, 1, kFullHour + kHourMs + 2);  // series that were not there
+  put(3, kHosts, 9, kFullHour + kHourMs + 3);
   flush();
   expect_all();
   ASSERT_TRUE(test::run_task(store_->seal()));
   expect_all();
-  put(0, kHosts, 30, kStart + kHour + 7);
+  put(0, kHosts, 30, kFullHour + kHourMs + 7);
   close();  // what the log holds is flushed by the next start
   open();
   expect_all();
 }
 
 TEST_P(AliveTest, ASlotThatIsUsedAgainHasOnlyItsOwn) {
-  put(0, kHosts, 1, kStart);
+  put(0, kHosts, 1, kFullHour);
   flush();
   expect_all();
-  clock_.advance(20 * kHour);  // the same slot
+  clock_.advance(20 * kHourMs);  // the same slot
   there_.clear();
-  put(0, kHosts, 7, kStart + 20 * kHour);
+  put(0, kHosts, 7, kFullHour + 20 * kHourMs);
   flush();
-  const TimeRange range = {.begin = kStart + 20 * kHour, .end = kStart + 21 * kHour};
+  const TimeRange range = {.begin = kFullHour + 20 * kHourMs, .end = kFullHour + 21 * kHourMs};
   EXPECT_EQ(read(select(), range), there_);
   close();
   open();

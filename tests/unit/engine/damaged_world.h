@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,11 +16,10 @@
 
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 
-inline constexpr std::int64_t kHour = 3'600'000;
-inline constexpr TimestampMs kNow = 1'700'000'000'000 / kHour * kHour;
 inline constexpr int kHosts = 24;
 inline constexpr const char* kChunks = "/data/engine/chunks";
 
@@ -33,34 +34,17 @@ inline std::vector<std::string> hosts() {
 class Damaged {
  public:
   // With a TTL the slots are a ring, and series without points are forgotten.
-  explicit Damaged(std::int64_t ttl_ms = 0) {
-    world.layout.salt_buckets = 2;
-    world.layout.span_ms = kHour;
-    world.layout.ttl_ms = ttl_ms;
-    if (ttl_ms != 0) {
-      world.layout.slots = static_cast<std::uint32_t>(ttl_ms / kHour) + 16;
-      world.layout.future_max_ms = kHour;
-      world.layout.cleaning_ms = kHour;
+  explicit Damaged(std::int64_t ttl_ms = 0) : Damaged(Empty(), ttl_ms) {
+    static std::map<std::int64_t, std::unique_ptr<Damaged>> filled;  // once, as it takes long
+    std::unique_ptr<Damaged>& original = filled[ttl_ms];
+    if (!original) {
+      original.reset(new Damaged(Empty(), ttl_ms));
+      original->fill();
     }
-    world.options.expire_after_clock_jump = true;
-    world.options.expiry_interval_ms = 1000;
-    world.options.log.commit_interval_ms = 0;
-    world.options.maintenance_ms = 3'600'000;  // only when asked
-    EXPECT_TRUE(world.open());
-    for (int slot = 0; slot < 4; ++slot) {
-      for (int part = 0; part < 2; ++part) {
-        put(kNow + slot * kHour + part * kHour / 2, 120);
-        EXPECT_TRUE(test::run_task(world.points->flush()));
-      }
-      world.clock.set(kNow + (slot + 1) * kHour + 1);
-      if (slot != 1) continue;
-      world.clock.advance(kHour / 2);
-      EXPECT_TRUE(test::run_task(world.points->seal()));
-    }
-    put(kNow + 1000, 20);
-    EXPECT_TRUE(test::run_task(world.points->flush()));
-    put(kNow + 4 * kHour, 20);
-    world.crash();
+    world.files->begin_as(*original->world.files);
+    world.clock.set(original->world.clock.now_ms());
+    expected = original->expected;
+    random_ = original->random_;
   }
 
   void put(TimestampMs from, int count) {
@@ -138,10 +122,45 @@ class Damaged {
     return found;
   }
 
-  test::EngineWorld world{1, kNow};
+  test::EngineWorld world{1, kFullHour};
   test::WorldPoints expected;
 
  private:
+  struct Empty {};
+
+  Damaged(Empty, std::int64_t ttl_ms) {
+    world.layout.salt_buckets = 2;
+    world.layout.span_ms = kHourMs;
+    world.layout.ttl_ms = ttl_ms;
+    if (ttl_ms != 0) {
+      world.layout.slots = static_cast<std::uint32_t>(ttl_ms / kHourMs) + 16;
+      world.layout.future_max_ms = kHourMs;
+      world.layout.cleaning_ms = kHourMs;
+    }
+    world.options.expire_after_clock_jump = true;
+    world.options.expiry_interval_ms = 1000;
+    world.options.log.commit_interval_ms = 0;
+    world.options.maintenance_ms = 3'600'000;  // only when asked
+  }
+
+  void fill() {
+    EXPECT_TRUE(world.open());
+    for (int slot = 0; slot < 4; ++slot) {
+      for (int part = 0; part < 2; ++part) {
+        put(kFullHour + slot * kHourMs + part * kHourMs / 2, 120);
+        EXPECT_TRUE(test::run_task(world.points->flush()));
+      }
+      world.clock.set(kFullHour + (slot + 1) * kHourMs + 1);
+      if (slot != 1) continue;
+      world.clock.advance(kHourMs / 2);
+      EXPECT_TRUE(test::run_task(world.points->seal()));
+    }
+    put(kFullHour + 1000, 20);
+    EXPECT_TRUE(test::run_task(world.points->flush()));
+    put(kFullHour + 4 * kHourMs, 20);
+    world.crash();
+  }
+
   std::mt19937_64 random_{7};
 };
 

@@ -12,6 +12,7 @@
 
 #include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/engine/damaged_world.h"
 
 namespace halite::storage {
@@ -35,7 +36,7 @@ using Hours = std::map<TimestampMs, Hour>;  // by begin
 
 void add_block(const Block& block, Hours& hours) {
   for (std::size_t i = 0; i < block.size(); ++i) {
-    hours[block.times[i] / kHour * kHour].add(static_cast<double>(as_integer(block.values[i])));
+    hours[block.times[i] / kHourMs * kHourMs].add(static_cast<double>(as_integer(block.values[i])));
   }
   for (const SpanTotals& span : block.totals) {
     Hour& hour = hours[span.begin];
@@ -54,7 +55,8 @@ Result<std::size_t> read_hours(Damaged& data, const std::string& host, Hours& ho
   std::size_t totals = 0;
   for (std::uint32_t shard = 0; shard < data.world.points->shard_count(); ++shard) {
     const auto scan = data.world.points->scan_totals(
-        selection, {.begin = kNow, .end = kNow + 5 * kHour}, shard, {.bucket_ms = kHour});
+        selection, {.begin = kFullHour, .end = kFullHour + 5 * kHourMs}, shard,
+        {.bucket_ms = kHourMs});
     for (;;) {
       TRY(const std::vector<Block> blocks, run_task(scan->next()));
       if (blocks.empty()) break;
@@ -70,7 +72,7 @@ Result<std::size_t> read_hours(Damaged& data, const std::string& host, Hours& ho
 TEST(DamagedTotals, AreRightOrRefused) {
   std::size_t refused = 0;
   std::size_t totals = 0;
-  for (std::size_t i = 0; i < Damaged().tables().size(); i += 2) {
+  for (std::size_t i = 0; i < Damaged().tables().size(); i += test::step(2, 6)) {
     Damaged data;
     data.world.files->flip_bit(data.tables().at(i), 10, 3);
     ASSERT_TRUE(data.world.open());
@@ -78,7 +80,7 @@ TEST(DamagedTotals, AreRightOrRefused) {
       Hours wanted;
       for (const auto& [key, value] : data.expected) {
         if (key.first != host) continue;
-        wanted[key.second / kHour * kHour].add(static_cast<double>(as_integer(value.bits)));
+        wanted[key.second / kHourMs * kHourMs].add(static_cast<double>(as_integer(value.bits)));
       }
       Hours found;
       const Result<std::size_t> read = read_hours(data, host, found);
@@ -100,7 +102,7 @@ TEST(DamagedTotals, AreRightOrRefused) {
 // which may be of several shards and slots, hides whether something of theirs is in it.
 TEST(DamagedNeighbours, HurtNobodyWhoHasNothingThere) {
   int hidden = 0;
-  for (std::size_t i = 0; i < Damaged().tables().size(); i += 2) {
+  for (std::size_t i = 0; i < Damaged().tables().size(); i += test::step(2, 6)) {
     Damaged data;
     data.world.files->flip_bit(data.tables().at(i), 10, 3);
     ASSERT_TRUE(data.world.open());
@@ -125,15 +127,15 @@ TEST(DamagedNeighbours, HurtNobodyWhoHasNothingThere) {
 
 // All that is there expires; what comes meanwhile stays, under its own names.
 TEST(DamagedSlots, ExpireAndTheirSeriesAreForgottenOrKept) {
-  constexpr std::int64_t kTtl = 8 * kHour;
+  constexpr std::int64_t kTtl = 8 * kHourMs;
   int hidden = 0;
-  for (std::size_t i = 0; i < Damaged(kTtl).tables().size(); i += 3) {
+  for (std::size_t i = 0; i < Damaged(kTtl).tables().size(); i += test::step(3, 9)) {
     Damaged data(kTtl);
     data.world.files->flip_bit(data.tables().at(i), 10, 3);
     ASSERT_TRUE(data.world.open());
     data.world.points->forget_series({});
     for (int hour = 0; hour < 14; ++hour) {
-      data.world.clock.advance(kHour);
+      data.world.clock.advance(kHourMs);
       if (hour % 2 == 0) data.put(data.world.clock.now_ms() - 60'000, 2);
       const Result<void> sealed = run_task(data.world.points->seal());
       ASSERT_TRUE(sealed) << "file " << i << ": " << sealed.error().message;

@@ -2,13 +2,12 @@
 
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
-
-constexpr TimestampMs kNow = 1'700'000'000'000;
 
 class DeletesTest : public testing::Test {
  protected:

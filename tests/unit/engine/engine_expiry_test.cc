@@ -15,14 +15,13 @@
 #include "tests/support/faulty_files.h"
 #include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
-constexpr std::int64_t kHour = 3'600'000;
-constexpr TimestampMs kStart = 1'700'000'000'000 / kHour * kHour;
-constexpr std::int64_t kTtl = 3 * kHour;
-constexpr std::uint32_t kSlots = 8;
+constexpr std::int64_t kTtl = 3 * kHourMs;
+constexpr std::uint32_t kRingSlots = 8;
 
 class ExpiryTest : public testing::Test {
  protected:
@@ -32,11 +31,11 @@ class ExpiryTest : public testing::Test {
   void open() {
     CyclicOptions cyclic;
     cyclic.salt_buckets = 2;
-    cyclic.span_ms = kHour;
-    cyclic.slots = kSlots;
+    cyclic.span_ms = kHourMs;
+    cyclic.slots = kRingSlots;
     cyclic.ttl_ms = kTtl;
-    cyclic.future_max_ms = kHour / 2;
-    cyclic.cleaning_ms = kHour;
+    cyclic.future_max_ms = kHourMs / 2;
+    cyclic.cleaning_ms = kHourMs;
     EngineOptions options;
     options.dir = "/data/engine";
     options.log.segment_bytes = 16 << 20;
@@ -89,7 +88,7 @@ class ExpiryTest : public testing::Test {
   double metric(const std::string& name) const { return test::metric_value(metrics_, name); }
 
   bool trust_clock_ = false;
-  FakeClock clock_{kStart};
+  FakeClock clock_{kFullHour};
   prometheus::Registry metrics_;
   const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
   MemoryStore names_{clock_};
@@ -99,7 +98,7 @@ class ExpiryTest : public testing::Test {
 TEST_F(ExpiryTest, LapsReuseTheirSlotsAndOldPointsNeverAnswer) {
   std::set<TimestampMs> sent;
   double bytes_of_second_lap = 0;
-  for (std::uint32_t hour = 0; hour < 4 * kSlots; ++hour) {
+  for (std::uint32_t hour = 0; hour < 4 * kRingSlots; ++hour) {
     for (TimestampMs minute = 0; minute < 60; minute += 10) {
       const TimestampMs now = clock_.now_ms();
       put(now);
@@ -111,64 +110,64 @@ TEST_F(ExpiryTest, LapsReuseTheirSlotsAndOldPointsNeverAnswer) {
     sent.erase(sent.begin(), sent.lower_bound(oldest));
     ASSERT_EQ(times(), sent) << "hour " << hour;
     const double bytes = metric("halite_engine_chunk_bytes");
-    if (hour < 2 * kSlots) bytes_of_second_lap = std::max(bytes_of_second_lap, bytes);
+    if (hour < 2 * kRingSlots) bytes_of_second_lap = std::max(bytes_of_second_lap, bytes);
     EXPECT_LE(bytes, 1.2 * bytes_of_second_lap) << "hour " << hour;
   }
-  EXPECT_GT(metric("halite_engine_expired_slots_total"), 2 * kSlots);
+  EXPECT_GT(metric("halite_engine_expired_slots_total"), 2 * kRingSlots);
 }
 
 TEST_F(ExpiryTest, AJumpOfTheClockRemovesNothing) {
-  put(kStart);
+  put(kFullHour);
   ASSERT_TRUE(test::run_task(store_->seal()));
-  clock_.set(kStart + 1000 * kHour);
+  clock_.set(kFullHour + 1000 * kHourMs);
   ASSERT_TRUE(test::run_task(store_->seal()));
   EXPECT_EQ(metric("halite_engine_expired_slots_total"), 0);
-  clock_.set(kStart + kHour);  // it was wrong
-  EXPECT_THAT(times(), testing::ElementsAre(kStart));
+  clock_.set(kFullHour + kHourMs);  // it was wrong
+  EXPECT_THAT(times(), testing::ElementsAre(kFullHour));
 }
 
 // As the server does with its own metrics: what comes after the jump has the wrong clock's time.
 TEST_F(ExpiryTest, DataOfTheWrongClockDoesNotConfirmIt) {
-  put(kStart);
+  put(kFullHour);
   ASSERT_TRUE(test::run_task(store_->seal()));
-  clock_.set(kStart + 1004 * kHour);
+  clock_.set(kFullHour + 1004 * kHourMs);
   for (int hour = 0; hour < 3; ++hour) {
     ASSERT_TRUE(test::run_task(store_->seal()));
     put(clock_.now_ms());
     ASSERT_TRUE(test::run_task(store_->seal()));
-    clock_.advance(kHour);
+    clock_.advance(kHourMs);
     close();
     open();
   }
   EXPECT_EQ(metric("halite_engine_expired_slots_total"), 0);
   EXPECT_EQ(metric("halite_engine_expiry_stopped"), 1);
-  clock_.set(kStart + kHour);  // it was wrong
-  EXPECT_THAT(times(), testing::ElementsAre(kStart));
+  clock_.set(kFullHour + kHourMs);  // it was wrong
+  EXPECT_THAT(times(), testing::ElementsAre(kFullHour));
   ASSERT_TRUE(test::run_task(store_->seal()));
   EXPECT_EQ(metric("halite_engine_expiry_stopped"), 0);
 }
 
 // A machine without a battery starts in 1970.
 TEST_F(ExpiryTest, AClockSetBackRemovesNothing) {
-  put(kStart);
+  put(kFullHour);
   ASSERT_TRUE(test::run_task(store_->seal()));
-  for (const TimestampMs wrong : {kStart - 10 * kHour, TimestampMs{1000}}) {
+  for (const TimestampMs wrong : {kFullHour - 10 * kHourMs, TimestampMs{1000}}) {
     close();
     clock_.set(wrong);
     open();
     ASSERT_TRUE(test::run_task(store_->seal()));
-    clock_.advance(kHour);
+    clock_.advance(kHourMs);
     ASSERT_TRUE(test::run_task(store_->seal()));
     EXPECT_EQ(metric("halite_engine_expired_slots_total"), 0);
-    clock_.set(kStart + 1);
-    EXPECT_THAT(times(), testing::ElementsAre(kStart));
+    clock_.set(kFullHour + 1);
+    EXPECT_THAT(times(), testing::ElementsAre(kFullHour));
   }
 }
 
 TEST_F(ExpiryTest, AConfirmedJumpRemoves) {
-  put(kStart);
+  put(kFullHour);
   ASSERT_TRUE(test::run_task(store_->seal()));
-  clock_.set(kStart + (125 * kSlots - 4) * kHour);  // another slot than that of the point
+  clock_.set(kFullHour + (125 * kRingSlots - 4) * kHourMs);  // another slot than that of the point
   close();
   trust_clock_ = true;
   open();
@@ -177,12 +176,12 @@ TEST_F(ExpiryTest, AConfirmedJumpRemoves) {
 }
 
 TEST_F(ExpiryTest, WhatAnEarlierLapLeftInASlotIsSealedAway) {
-  put(kStart);
+  put(kFullHour);
   ASSERT_TRUE(test::run_task(store_->seal()));
   const double before = metric("halite_engine_chunk_bytes");
   close();
   trust_clock_ = true;
-  clock_.set(kStart + kSlots * kHour);  // nobody was there to remove it in time
+  clock_.set(kFullHour + kRingSlots * kHourMs);  // nobody was there to remove it in time
   open();
   put(clock_.now_ms());
   ASSERT_TRUE(test::run_task(store_->seal()));

@@ -9,14 +9,14 @@
 #include "tests/support/run_task.h"
 #include "tests/support/soon.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
 
-constexpr TimestampMs kNow = 1'700'000'000'000;
-constexpr int kSlots = 1000;
+constexpr int kFlushed = 1000;
 
 // However many slots the points are for.
 TEST(Flush, MakesAtMostOneFileAShard) {
@@ -35,7 +35,7 @@ TEST(Flush, MakesAtMostOneFileAShard) {
   constexpr int kMarks = 2;
   for (int flush = 1; flush <= 3; ++flush) {
     PointBatch points;
-    for (int slot = 0; slot < kSlots; ++slot) {
+    for (int slot = 0; slot < kFlushed; ++slot) {
       for (const SeriesId id : ids) points.add(id, kNow - slot * kDayMs, integer_bits(slot), 0);
     }
     ASSERT_TRUE(run_task(world.points->append(std::move(points))));
@@ -43,7 +43,7 @@ TEST(Flush, MakesAtMostOneFileAShard) {
     ASSERT_TRUE(run_task(world.points->flush()));
     EXPECT_LE(files() - before, 4 + kMarks);
   }
-  EXPECT_EQ(world.read().value().size(), ids.size() * kSlots);
+  EXPECT_EQ(world.read().value().size(), ids.size() * kFlushed);
   ASSERT_TRUE(world.close());
 }
 

@@ -9,15 +9,13 @@
 #include "tests/support/run_task.h"
 #include "tests/support/soon.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
 using test::WorldPoints;
-
-constexpr TimestampMs kHour = 3'600'000;
-constexpr TimestampMs kNow = 1'699'920'000'000;  // the begin of a day
 
 // Points that come for slots after these were sealed.
 class LateTest : public testing::Test {
@@ -55,11 +53,11 @@ class LateTest : public testing::Test {
       std::int64_t value = 50;
       for (int at = 0; at < points; ++at) {
         value += static_cast<std::int64_t>(random_() % 3) - 1;
-        put(batch, i, kNow - kDayMs + at * (kDayMs / points), value);
+        put(batch, i, kMidnight - kDayMs + at * (kDayMs / points), value);
       }
     }
     send(std::move(batch));
-    world_.clock.advance(kHour);
+    world_.clock.advance(kHourMs);
     seal();
   }
 
@@ -80,7 +78,7 @@ class LateTest : public testing::Test {
   }
 
   std::mt19937 random_{1};
-  test::EngineWorld world_{1, kNow};
+  test::EngineWorld world_{1, kMidnight};
   std::vector<SeriesId> ids_;
   std::vector<std::string> hosts_;
   WorldPoints expected_;
@@ -92,20 +90,20 @@ TEST_F(LateTest, FewLatePointsStayApartAndManyAreSealedWithTheirSeriesAlone) {
   const double before = sealed_points();
   EXPECT_EQ(before, 20 * 288);
   PointBatch few;
-  put(few, 3, kNow - kHour + 1, 7);
-  put(few, 4, kNow - kHour * 5, 8);  // in place of one that was there
+  put(few, 3, kMidnight - kHourMs + 1, 7);
+  put(few, 4, kMidnight - kHourMs * 5, 8);  // in place of one that was there
   send(std::move(few));
   flush();
-  world_.clock.advance(2 * kHour);
+  world_.clock.advance(2 * kHourMs);
   settle();
   check();
   EXPECT_EQ(sealed_points(), before);
 
   PointBatch many;
-  for (int i = 0; i < 3000; ++i) put(many, 3, kNow - kHour * 6 + i * 1001, 1000 * (i % 7));
+  for (int i = 0; i < 3000; ++i) put(many, 3, kMidnight - kHourMs * 6 + i * 1001, 1000 * (i % 7));
   send(std::move(many));
   flush();
-  world_.clock.advance(2 * kHour);
+  world_.clock.advance(2 * kHourMs);
   settle();
   check();
   std::size_t of_one = 0;
@@ -125,19 +123,19 @@ TEST_F(LateTest, ASlotIsLookedThroughAtMostOnceAnInterval) {
   const auto late = [this](int from) {
     PointBatch batch;
     for (int i = 0; i < 200; ++i)
-      put(batch, 0, kNow - kHour * 3 + 1 + (from + i) * 7,
+      put(batch, 0, kMidnight - kHourMs * 3 + 1 + (from + i) * 7,
           static_cast<std::int64_t>(random_() % 100'000));
     send(std::move(batch));
     flush();
   };
-  world_.clock.advance(kHour);
+  world_.clock.advance(kHourMs);
   settle();  // looked, and there is nothing
   const double before = sealed_points();
   late(0);
-  world_.clock.advance(kHour / 2);
+  world_.clock.advance(kHourMs / 2);
   settle();
   EXPECT_EQ(sealed_points(), before);
-  world_.clock.advance(kHour / 2);
+  world_.clock.advance(kHourMs / 2);
   settle();
   EXPECT_EQ(sealed_points(), before + 224);
   late(1000);
@@ -151,7 +149,7 @@ TEST_F(LateTest, DeletesAndOverwritesOfSealedSlotsCount) {
   sealed_day(288);
   SeriesQuery query;
   query.metric = "m";
-  const TimeRange gone = {.begin = kNow - 8 * kHour, .end = kNow - 4 * kHour};
+  const TimeRange gone = {.begin = kMidnight - 8 * kHourMs, .end = kMidnight - 4 * kHourMs};
   const auto selection = run_task(world_.points->select(std::move(query))).value();
   ASSERT_TRUE(run_task(world_.points->delete_range(selection, gone)));
   std::erase_if(expected_, [&gone](const auto& point) {
@@ -159,7 +157,7 @@ TEST_F(LateTest, DeletesAndOverwritesOfSealedSlotsCount) {
   });
   check();
   PointBatch batch;
-  for (std::size_t i = 0; i < ids_.size(); i += 2) put(batch, i, kNow - 6 * kHour, 99);
+  for (std::size_t i = 0; i < ids_.size(); i += 2) put(batch, i, kMidnight - 6 * kHourMs, 99);
   send(std::move(batch));
   flush();
   check();
@@ -184,12 +182,12 @@ TEST_F(StragglersTest, AreWrittenLessThanThreeTimes) {
   PointBatch old;
   for (std::size_t i = 0; i < ids_.size(); ++i) {
     for (int at = 0; at < kSlots * 144; ++at) {
-      put(old, i, kNow - kSlots * kDayMs + TimestampMs{at} * 600'000,
+      put(old, i, kMidnight - kSlots * kDayMs + TimestampMs{at} * 600'000,
           static_cast<std::int64_t>(random_() % 50));
     }
   }
   send(std::move(old));
-  world_.clock.advance(kHour);
+  world_.clock.advance(kHourMs);
   seal();
   ASSERT_TRUE(world_.close());  // what is written is counted from the start on
   ASSERT_TRUE(world_.open());

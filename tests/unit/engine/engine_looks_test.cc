@@ -11,14 +11,12 @@
 #include "storage/series_census.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
-
-constexpr TimestampMs kHour = 3'600'000;
-constexpr TimestampMs kNow = 1'699'920'000'000;  // the begin of a day
 
 // Counts what reading took.
 class Counting final : public WorkWatch, public ReadCounter {
@@ -43,7 +41,7 @@ class LooksTest : public testing::Test {
     world_.layout.salt_buckets = 2;
     world_.layout.ttl_ms = 30 * kDayMs;
     world_.options.log.commit_interval_ms = 0;
-    world_.options.seal_quiet_ms = kHour;
+    world_.options.seal_quiet_ms = kHourMs;
     world_.options.retention = {{.prefix = "tmp.", .ttl_ms = 2 * kDayMs}};
     ASSERT_TRUE(world_.open());
   }
@@ -55,7 +53,7 @@ class LooksTest : public testing::Test {
     const std::vector<SeriesId> ids = world_.intern({host}).value();
     PointBatch batch;
     for (int i = 0; i < points; ++i) {
-      batch.add(ids[0], begin + i * (kHour / 10), integer_bits(i), 0);
+      batch.add(ids[0], begin + i * (kHourMs / 10), integer_bits(i), 0);
     }
     ASSERT_TRUE(run_task(world_.points->append(std::move(batch))));
   }
@@ -79,7 +77,7 @@ class LooksTest : public testing::Test {
     return *run_task(census.counts()).value();
   }
 
-  test::EngineWorld world_{1, kNow};
+  test::EngineWorld world_{1, kMidnight};
   boost::asio::thread_pool pool_{1};
 };
 
@@ -92,18 +90,18 @@ TEST_F(LooksTest, slots_are_told_from_their_files) {
   EXPECT_EQ(empty[1].prefix, "tmp.");
   EXPECT_TRUE(empty[0].slots.empty());
 
-  put("a", kNow - kDayMs, 100);
-  put("b", kNow - kDayMs, 100);
-  put("a", kNow, 3);
+  put("a", kMidnight - kDayMs, 100);
+  put("b", kMidnight - kDayMs, 100);
+  put("a", kMidnight, 3);
   ASSERT_TRUE(run_task(world_.points->flush()));
   std::vector<SlotState> slots = world_.points->slot_cycles()[0].slots;
   ASSERT_EQ(slots.size(), 2U);
-  EXPECT_EQ(slots[0].generation, kNow / kDayMs - 1);
-  EXPECT_EQ(slots[0].slot, (kNow / kDayMs - 1) % 1024);
+  EXPECT_EQ(slots[0].generation, kMidnight / kDayMs - 1);
+  EXPECT_EQ(slots[0].slot, (kMidnight / kDayMs - 1) % 1024);
   EXPECT_GT(slots[0].bytes, 0U);
   EXPECT_GT(slots[0].files, 0U);
   EXPECT_FALSE(slots[0].sealed);
-  EXPECT_EQ(slots[1].generation, kNow / kDayMs);
+  EXPECT_EQ(slots[1].generation, kMidnight / kDayMs);
 
   ASSERT_TRUE(run_task(world_.points->seal()));
   slots = world_.points->slot_cycles()[0].slots;
@@ -114,30 +112,30 @@ TEST_F(LooksTest, slots_are_told_from_their_files) {
 }
 
 TEST_F(LooksTest, who_reads_is_told_of_chunks_decoded_and_passed_over) {
-  put("a", kNow - kDayMs, 20);
+  put("a", kMidnight - kDayMs, 20);
   ASSERT_TRUE(run_task(world_.points->flush()));
-  put("a", kNow - kDayMs + 10 * kHour, 20);
+  put("a", kMidnight - kDayMs + 10 * kHourMs, 20);
   ASSERT_TRUE(run_task(world_.points->flush()));
-  const auto both = read({.begin = kNow - kDayMs, .end = kNow});
+  const auto both = read({.begin = kMidnight - kDayMs, .end = kMidnight});
   EXPECT_EQ(both->decoded, 2U);
   EXPECT_EQ(both->skipped, 0U);
-  const auto first = read({.begin = kNow - kDayMs, .end = kNow - kDayMs + kHour});
+  const auto first = read({.begin = kMidnight - kDayMs, .end = kMidnight - kDayMs + kHourMs});
   EXPECT_EQ(first->decoded, 1U);
   EXPECT_EQ(first->skipped, 1U);
 }
 
 TEST_F(LooksTest, hours_of_sealed_series_are_told_by_totals) {
-  put("a", kNow - kDayMs, 200);
+  put("a", kMidnight - kDayMs, 200);
   ASSERT_TRUE(run_task(world_.points->seal()));
-  const auto watch = read({.begin = kNow - kDayMs, .end = kNow}, {.bucket_ms = kHour});
+  const auto watch = read({.begin = kMidnight - kDayMs, .end = kMidnight}, {.bucket_ms = kHourMs});
   EXPECT_EQ(watch->decoded, 0U);
   EXPECT_EQ(watch->totals, 20U);
 }
 
 TEST_F(LooksTest, series_are_counted_with_rows_and_without) {
   EXPECT_EQ(census().series, 0U);
-  put("a", kNow, 1);
-  put("b", kNow, 1);
+  put("a", kMidnight, 1);
+  put("b", kMidnight, 1);
   SeriesCounts counts = census();  // neither has a row yet
   EXPECT_EQ(counts.series, 2U);
   ASSERT_EQ(counts.metrics.size(), 1U);
@@ -152,8 +150,8 @@ TEST_F(LooksTest, series_are_counted_with_rows_and_without) {
   ASSERT_TRUE(world_.close());
   ASSERT_TRUE(world_.open());
   EXPECT_EQ(census().series, 2U);  // rows alone: nobody has asked for them
-  put("b", kNow + 1, 1);           // in memory and in rows: still one
-  put("c", kNow + 1, 1);
+  put("b", kMidnight + 1, 1);      // in memory and in rows: still one
+  put("c", kMidnight + 1, 1);
   counts = census();
   EXPECT_EQ(counts.series, 3U);
   EXPECT_EQ(counts.tag_keys[0].values, 3U);
@@ -161,21 +159,21 @@ TEST_F(LooksTest, series_are_counted_with_rows_and_without) {
 
 TEST_F(LooksTest, a_young_count_is_given_again_and_growth_is_told_from_the_first) {
   SeriesCensus census(world_.points->registry(), {}, world_.clock, pool_.get_executor());
-  put("a", kNow, 1);
+  put("a", kMidnight, 1);
   const auto first = run_task(census.counts()).value();
-  put("b", kNow, 1);
+  put("b", kMidnight, 1);
   EXPECT_EQ(run_task(census.counts()).value(), first);
   world_.clock.advance(2000);
   const auto second = run_task(census.counts()).value();
   EXPECT_EQ(second->series, 2U);
   EXPECT_EQ(second->metrics[0].grown, 1);
-  EXPECT_EQ(second->grown_since_ms, kNow);
-  world_.clock.advance(kHour);
+  EXPECT_EQ(second->grown_since_ms, kMidnight);
+  world_.clock.advance(kHourMs);
   EXPECT_EQ(run_task(census.counts()).value()->metrics[0].grown, 1);
-  world_.clock.advance(kHour);  // the count of an hour ago is the base now
+  world_.clock.advance(kHourMs);  // the count of an hour ago is the base now
   const auto later = run_task(census.counts()).value();
   EXPECT_EQ(later->metrics[0].grown, 0);
-  EXPECT_GT(later->grown_since_ms, kNow);
+  EXPECT_GT(later->grown_since_ms, kMidnight);
 
   census.stop();
   world_.clock.advance(2000);

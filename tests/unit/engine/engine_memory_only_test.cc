@@ -10,13 +10,13 @@
 #include "storage/memory_only.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
 
-constexpr TimestampMs kNow = 1'700'000'000'000;
 constexpr std::size_t kPoints = 300;
 
 class AnyWatch : public WorkWatch {

@@ -12,6 +12,7 @@
 #include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 using test::run_task;
 using test::WorldPoints;
 
-constexpr TimestampMs kNow = 1'700'000'000'000;
 constexpr const char* kChunks = "/data/engine/chunks";
 constexpr const char* kLog = "/data/engine/log";
 

@@ -18,6 +18,7 @@
 
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
@@ -27,8 +28,6 @@ using test::WorldKey;
 using test::WorldPoints;
 using test::WorldValue;
 
-constexpr std::int64_t kHour = 3'600'000;
-constexpr TimestampMs kStart = 1'700'000'000'000 / kHour * kHour;
 constexpr std::uint32_t kSeries = 25;
 constexpr int kStepsDefault = 300;
 
@@ -42,22 +41,22 @@ struct Fate {
 
 class ModelTest : public testing::TestWithParam<std::uint32_t> {
  protected:
-  ModelTest() : random_(GetParam()), world_(GetParam(), kStart) {
+  ModelTest() : random_(GetParam()), world_(GetParam(), kFullHour) {
     world_.layout.salt_buckets = 3;
     if (below(3) > 0) {  // else for ever
-      world_.layout.span_ms = kHour;
+      world_.layout.span_ms = kHourMs;
       world_.layout.slots = 9;
-      world_.layout.ttl_ms = 4 * kHour;
-      world_.layout.cleaning_ms = kHour;
+      world_.layout.ttl_ms = 4 * kHourMs;
+      world_.layout.cleaning_ms = kHourMs;
     }
-    world_.layout.future_max_ms = kHour / 2;
+    world_.layout.future_max_ms = kHourMs / 2;
     EngineOptions& options = world_.options;
     options.log.segment_bytes = 16 << 20;
     options.log.segment_bytes_min = 64 << 10;
     options.log.commit_interval_ms = 0;
     options.log.full_disk_retry_ms = 1;
     options.log.idle_mark_ms = 1;
-    options.expiry_interval_ms = kHour / 4;
+    options.expiry_interval_ms = kHourMs / 4;
     options.expire_after_clock_jump = true;
     options.read_threads = 1;
   }
@@ -72,15 +71,16 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
 
   TimestampMs random_time() {
     const TimestampMs now = world_.clock.now_ms();
-    const TimestampMs begin = std::max(oldest(), now - 5 * kHour);
+    const TimestampMs begin = std::max(oldest(), now - 5 * kHourMs);
     switch (below(3)) {
       case 0:  // a few that come again and again
-        return now / kHour * kHour - static_cast<TimestampMs>(below(3)) * kHour + below(30) * 1000;
+        return now / kHourMs * kHourMs - static_cast<TimestampMs>(below(3)) * kHourMs +
+               below(30) * 1000;
       case 1:
         return now - below(1000);
       default:
-        return begin +
-               static_cast<TimestampMs>(below(static_cast<std::uint32_t>(now + kHour / 2 - begin)));
+        return begin + static_cast<TimestampMs>(
+                           below(static_cast<std::uint32_t>(now + kHourMs / 2 - begin)));
     }
   }
 
@@ -143,7 +143,7 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
       case 3:
         return remove();
       case 4:
-        world_.clock.advance(1 + below(below(4) == 0 ? 2 * kHour : kHour / 8));
+        world_.clock.advance(1 + below(below(4) == 0 ? 2 * kHourMs : kHourMs / 8));
         return true;
       case 5:
       case 6:
@@ -209,9 +209,9 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
 
   void open() {
     world_.options.head_freeze_bytes = below(2) == 0 ? 1 : 256 << 10;
-    world_.options.seal_quiet_ms = below(2) == 0 ? 0 : kHour;
+    world_.options.seal_quiet_ms = below(2) == 0 ? 0 : kHourMs;
     world_.options.maintenance_ms = below(3) == 0 ? 3'600'000 : 1;
-    world_.options.seal_late_interval_ms = below(2) == 0 ? 0 : kHour;
+    world_.options.seal_late_interval_ms = below(2) == 0 ? 0 : kHourMs;
     world_.options.seal_late_percent = below(2) == 0 ? 0 : 300;
     world_.options.chunks.late_files_max = below(2) == 0 ? 2 : 16;
     const Result<void> opened = world_.open();

@@ -17,13 +17,13 @@
 #include "storage/rocks_store.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
 
-constexpr TimestampMs kNow = 1'700'000'000'000;
 constexpr std::uint32_t kMetrics = 3;
 constexpr int kRounds = 5;
 constexpr int kStepsMax = 40;

@@ -7,14 +7,12 @@
 
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
-
-constexpr TimestampMs kHour = 3'600'000;
-constexpr TimestampMs kNow = 1'700'000'000'000 / kHour * kHour;
 
 // Interns m{host=..}, with a point each; whether it was taken, by host.
 std::vector<bool> send(test::EngineWorld& world, const std::vector<std::string>& hosts) {
@@ -33,7 +31,7 @@ std::vector<bool> send(test::EngineWorld& world, const std::vector<std::string>&
 }
 
 TEST(EngineNewSeries, AnHourIsNotUsedUpByAStart) {
-  test::EngineWorld world(1, kNow);
+  test::EngineWorld world(1, kFullHour);
   world.options.new_series.per_hour = 2;
   ASSERT_TRUE(world.open());
   EXPECT_EQ(send(world, {"a", "b", "c", "a"}), (std::vector{true, true, false, true}));
@@ -44,13 +42,13 @@ TEST(EngineNewSeries, AnHourIsNotUsedUpByAStart) {
   ASSERT_TRUE(world.close());  // they have rows
   ASSERT_TRUE(world.open());
   EXPECT_EQ(send(world, {"a", "b", "d", "e"}), (std::vector{true, true, true, true}));
-  world.clock.set(kNow + kHour);
+  world.clock.set(kFullHour + kHourMs);
   EXPECT_EQ(send(world, {"f", "g", "h"}), (std::vector{true, true, false}));
   ASSERT_TRUE(world.close());
 }
 
 TEST(EngineNewSeries, OneMetricIsFullAndItsSeriesGoOn) {
-  test::EngineWorld world(2, kNow);
+  test::EngineWorld world(2, kFullHour);
   world.options.new_series.per_metric = 2;
   ASSERT_TRUE(world.open());
   EXPECT_EQ(send(world, {"a", "b", "c"}), (std::vector{true, true, false}));

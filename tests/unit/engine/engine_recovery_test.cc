@@ -6,13 +6,13 @@
 
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
 using test::WorldPoints;
 
-constexpr TimestampMs kNow = 1'700'000'000'000;
 constexpr int kBatches = 6;
 constexpr std::uint64_t kCutsMax = 2000;
 

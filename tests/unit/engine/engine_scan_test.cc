@@ -14,15 +14,13 @@
 #include "common/work_watch.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/engine/engine_world.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
-constexpr std::int64_t kHour = 3'600'000;
-constexpr std::int64_t kDay = 24 * kHour;
-constexpr TimestampMs kNow = 1'700'000'000'000;
 constexpr std::int64_t kPointBytes = 17;
-constexpr TimeRange kAlways = {.begin = 0, .end = kNow + kDay};
+constexpr TimeRange kAlways = {.begin = 0, .end = kNow + kDayMs};
 
 class Counter final : public WorkWatch {
  public:
@@ -49,7 +47,7 @@ class EngineScanTest : public testing::Test {
  protected:
   EngineScanTest() : world_(1, kNow) {
     world_.layout.salt_buckets = 1;
-    world_.options.maintenance_ms = kHour;  // only when asked
+    world_.options.maintenance_ms = kHourMs;  // only when asked
   }
   void SetUp() override { ASSERT_TRUE(world_.open()); }
   void TearDown() override { EXPECT_TRUE(world_.close()); }
@@ -59,7 +57,7 @@ class EngineScanTest : public testing::Test {
     std::vector<std::string> hosts;
     for (std::size_t i = 0; i < series; ++i) hosts.push_back(fmt::format("h{}", i));
     ids_ = world_.intern(hosts).value();
-    begin_ = (kNow - length_ms) / kDay * kDay;
+    begin_ = (kNow - length_ms) / kDayMs * kDayMs;
     for (const SeriesId id : ids_) {
       PointBatch batch;
       for (TimestampMs time = begin_; time < kNow; time += step_ms) {
@@ -108,7 +106,7 @@ class EngineScanTest : public testing::Test {
 };
 
 TEST_F(EngineScanTest, LongRangeIsGivenOutSlotBySlot) {
-  fill(8, 12 * kDay, 60'000);
+  fill(8, 12 * kDayMs, 60'000);
   ASSERT_TRUE(test::run_task(world_.points->flush()));
   const auto counter = std::make_shared<Counter>();
   const std::int64_t selected = counter->bytes();
@@ -117,7 +115,7 @@ TEST_F(EngineScanTest, LongRangeIsGivenOutSlotBySlot) {
   ASSERT_TRUE(first);
   ASSERT_FALSE(first->empty());
   for (const Block& block : *first) {
-    EXPECT_LT(block.times.back(), begin_ + kDay);
+    EXPECT_LT(block.times.back(), begin_ + kDayMs);
   }
   scan = this->scan(counter);
   expect_all(read(*scan));
@@ -129,7 +127,7 @@ TEST_F(EngineScanTest, LongRangeIsGivenOutSlotBySlot) {
 }
 
 TEST_F(EngineScanTest, DenseSeriesOfTheHeadAreReadFewAtATime) {
-  fill(6, kDay, 1500);
+  fill(6, kDayMs, 1500);
   const auto counter = std::make_shared<Counter>();
   auto scan = this->scan(counter);
   expect_all(read(*scan));
@@ -139,7 +137,7 @@ TEST_F(EngineScanTest, DenseSeriesOfTheHeadAreReadFewAtATime) {
 }
 
 TEST_F(EngineScanTest, MoreThanMayBeHeldIsRefused) {
-  fill(4, kDay, 5'000);
+  fill(4, kDayMs, 5'000);
   for (const bool flushed : {false, true}) {
     if (flushed) ASSERT_TRUE(test::run_task(world_.points->flush()));
     const auto counter = std::make_shared<Counter>(static_cast<std::int64_t>(points_) * 8);

@@ -17,14 +17,12 @@
 #include "storage/memory_store.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
 
-constexpr std::int64_t kHour = 3'600'000;
-constexpr std::int64_t kDay = 24 * kHour;
-constexpr TimestampMs kNow = 1'700'000'000'000;
-constexpr TimestampMs kBase = (kNow - 3 * kDay) / kDay * kDay;
+constexpr TimestampMs kBase = (kNow - 3 * kDayMs) / kDayMs * kDayMs;
 constexpr std::size_t kSeries = 6;
 constexpr int kSteps = 60;
 
@@ -115,12 +113,12 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
 
   void append() {
     PointBatch batch;
-    const TimestampMs begin = kBase + static_cast<TimestampMs>(below(72)) * kHour;
+    const TimestampMs begin = kBase + static_cast<TimestampMs>(below(72)) * kHourMs;
     const std::uint32_t hours = below(4) == 0 ? 30 : 1 + below(3);
     const std::uint32_t step = 20'000 + below(5) * 60'000;
     for (std::size_t series = 0; series < kSeries; ++series) {
       if (below(3) == 0) continue;
-      for (TimestampMs time = begin; time < begin + hours * kHour; time += step) {
+      for (TimestampMs time = begin; time < begin + hours * kHourMs; time += step) {
         bool is_float = false;
         const ValueBits bits = value(series, is_float);
         if (time < kNow) batch.add(ids_[series], time, bits, is_float ? kFloat : 0);
@@ -141,7 +139,7 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
   void remove() {
     const TimestampMs begin = kBase + static_cast<TimestampMs>(below(72 * 3600)) * 1000;
     const TimeRange range = {.begin = begin,
-                             .end = begin + static_cast<TimestampMs>(below(3)) * kHour + 1};
+                             .end = begin + static_cast<TimestampMs>(below(3)) * kHourMs + 1};
     const auto gone =
         test::run_task(store_->delete_range(select(fmt::format("h{}", below(kSeries))), range));
     ASSERT_TRUE(gone) << gone.error().message;
@@ -177,8 +175,8 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
     result.totals += block.totals.size();
     for (const SpanTotals& span : block.totals) {
       EXPECT_GE(span.begin, seen);
-      EXPECT_EQ(span.begin % kHour, 0);
-      seen = span.begin + kHour;
+      EXPECT_EQ(span.begin % kHourMs, 0);
+      seen = span.begin + kHourMs;
       Bucket& bucket = result.buckets[{block.series, span.begin / bucket_ms}];
       bucket.count += span.count;
       bucket.sum += span.sum;
@@ -188,12 +186,12 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
   }
 
   void compare() {
-    const std::int64_t buckets[] = {kHour, 2 * kHour, 5 * kHour, kDay};
+    const std::int64_t buckets[] = {kHourMs, 2 * kHourMs, 5 * kHourMs, kDayMs};
     const std::int64_t bucket_ms = buckets[below(4)];
-    TimeRange range = {.begin = kBase + static_cast<TimestampMs>(below(30)) * kHour, .end = 0};
-    range.end = range.begin + static_cast<TimestampMs>(1 + below(60)) * kHour;
-    if (below(4) == 0) range.begin += below(kHour);
-    if (below(4) == 0) range.end -= below(kHour);
+    TimeRange range = {.begin = kBase + static_cast<TimestampMs>(below(30)) * kHourMs, .end = 0};
+    range.end = range.begin + static_cast<TimestampMs>(1 + below(60)) * kHourMs;
+    if (below(4) == 0) range.begin += below(kHourMs);
+    if (below(4) == 0) range.end -= below(kHourMs);
     const bool sums = below(2) == 0;
     const Read points = read(range, bucket_ms, std::nullopt);
     const Read totals = read(range, bucket_ms, TotalsWish{.bucket_ms = bucket_ms, .sums = sums});

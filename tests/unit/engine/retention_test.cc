@@ -19,6 +19,7 @@
 #include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
 #include "tests/support/unruly_store.h"
+#include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
 namespace {
@@ -26,9 +27,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr std::int64_t kHour = 3'600'000;
-constexpr TimestampMs kStart = 1'700'000'000'000 / kHour * kHour;
 
 class RetentionTest : public testing::Test {
  protected:
@@ -39,17 +37,17 @@ class RetentionTest : public testing::Test {
   Result<void> try_open(std::vector<RetentionRule> rules) {
     CyclicOptions cyclic;
     cyclic.salt_buckets = 2;
-    cyclic.span_ms = kHour;
+    cyclic.span_ms = kHourMs;
     cyclic.slots = 100;
     cyclic.ttl_ms = base_ttl_ms_;
-    cyclic.future_max_ms = kHour;
-    cyclic.cleaning_ms = kHour;
+    cyclic.future_max_ms = kHourMs;
+    cyclic.cleaning_ms = kHourMs;
     EngineOptions options;
     options.dir = "/data/engine";
     options.log.segment_bytes = 16 << 20;
     options.log.commit_interval_ms = 0;
     options.expiry_interval_ms = 1;
-    options.maintenance_ms = kHour;  // only when asked
+    options.maintenance_ms = kHourMs;  // only when asked
     options.retention = std::move(rules);
     EngineStore::Parts parts{.store = unruly_names_,
                              .layout = CyclicLayout::make(cyclic).value(),
@@ -104,7 +102,7 @@ class RetentionTest : public testing::Test {
   void seal() { ASSERT_TRUE(test::run_task(store_->seal())); }
 
   std::int64_t base_ttl_ms_ = 0;
-  FakeClock clock_{kStart};
+  FakeClock clock_{kFullHour};
   prometheus::Registry metrics_;
   const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
   MemoryStore names_{clock_};
@@ -114,80 +112,81 @@ class RetentionTest : public testing::Test {
 };
 
 TEST_F(RetentionTest, EachClassExpiresByItsOwnTtl) {
-  open({{.prefix = "tmp.", .ttl_ms = 3 * kHour}, {.prefix = "tmp.long.", .ttl_ms = 50 * kHour}});
+  open(
+      {{.prefix = "tmp.", .ttl_ms = 3 * kHourMs}, {.prefix = "tmp.long.", .ttl_ms = 50 * kHourMs}});
   EXPECT_EQ(store_->shard_count(), 6u);
-  for (const char* metric : {"m", "tmp.a", "tmp.long.a"}) EXPECT_EQ(put(metric, kStart), "");
-  EXPECT_THAT(put("tmp.a", kStart - 4 * kHour),
+  for (const char* metric : {"m", "tmp.a", "tmp.long.a"}) EXPECT_EQ(put(metric, kFullHour), "");
+  EXPECT_THAT(put("tmp.a", kFullHour - 4 * kHourMs),
               HasSubstr("older than the retention of 3h (storage.retention)"));
-  EXPECT_EQ(put("m", kStart - 4 * kHour), "");
+  EXPECT_EQ(put("m", kFullHour - 4 * kHourMs), "");
   flush();
-  clock_.set(kStart + 4 * kHour);
+  clock_.set(kFullHour + 4 * kHourMs);
   EXPECT_THAT(times("tmp.a"), IsEmpty());
-  EXPECT_THAT(times("tmp.long.a"), ElementsAre(kStart));
+  EXPECT_THAT(times("tmp.long.a"), ElementsAre(kFullHour));
   seal();  // removes what is over
-  EXPECT_THAT(times("m"), ElementsAre(kStart - 4 * kHour, kStart));
-  clock_.set(kStart + 60 * kHour);
+  EXPECT_THAT(times("m"), ElementsAre(kFullHour - 4 * kHourMs, kFullHour));
+  clock_.set(kFullHour + 60 * kHourMs);
   EXPECT_THAT(times("tmp.long.a"), IsEmpty());
-  EXPECT_THAT(times("m"), ElementsAre(kStart - 4 * kHour, kStart));
+  EXPECT_THAT(times("m"), ElementsAre(kFullHour - 4 * kHourMs, kFullHour));
 }
 
 TEST_F(RetentionTest, ForEverBesideATtl) {
-  base_ttl_ms_ = 3 * kHour;
+  base_ttl_ms_ = 3 * kHourMs;
   open({{.prefix = "audit.", .ttl_ms = 0}});
-  EXPECT_EQ(put("audit.a", kStart - 1000 * kHour), "");
-  EXPECT_NE(put("m", kStart - 1000 * kHour), "");
+  EXPECT_EQ(put("audit.a", kFullHour - 1000 * kHourMs), "");
+  EXPECT_NE(put("m", kFullHour - 1000 * kHourMs), "");
   seal();
-  EXPECT_THAT(times("audit.a"), ElementsAre(kStart - 1000 * kHour));
+  EXPECT_THAT(times("audit.a"), ElementsAre(kFullHour - 1000 * kHourMs));
 }
 
 TEST_F(RetentionTest, MetricsStayWhereTheyWereMadeWhenRulesChange) {
-  open({{.prefix = "tmp.", .ttl_ms = 20 * kHour}});
-  put("tmp.old", kStart);
-  put("other.old", kStart);
+  open({{.prefix = "tmp.", .ttl_ms = 20 * kHourMs}});
+  put("tmp.old", kFullHour);
+  put("other.old", kFullHour);
   flush();
-  put("tmp.old", kStart + 1);  // is in the log when the store is closed
+  put("tmp.old", kFullHour + 1);  // is in the log when the store is closed
   close();
 
-  open({{.prefix = "other.", .ttl_ms = 30 * kHour}});
-  EXPECT_THAT(times("tmp.old"), ElementsAre(kStart, kStart + 1));
-  EXPECT_THAT(times("other.old"), ElementsAre(kStart));
-  EXPECT_EQ(put("tmp.old", kStart + 2), "");
-  EXPECT_EQ(put("tmp.new", kStart), "");    // no rule names it now
-  EXPECT_EQ(put("other.new", kStart), "");  // but this
-  EXPECT_EQ(put("other.old", kStart + 2), "");
-  clock_.set(kStart + 25 * kHour);
+  open({{.prefix = "other.", .ttl_ms = 30 * kHourMs}});
+  EXPECT_THAT(times("tmp.old"), ElementsAre(kFullHour, kFullHour + 1));
+  EXPECT_THAT(times("other.old"), ElementsAre(kFullHour));
+  EXPECT_EQ(put("tmp.old", kFullHour + 2), "");
+  EXPECT_EQ(put("tmp.new", kFullHour), "");    // no rule names it now
+  EXPECT_EQ(put("other.new", kFullHour), "");  // but this
+  EXPECT_EQ(put("other.old", kFullHour + 2), "");
+  clock_.set(kFullHour + 25 * kHourMs);
   EXPECT_THAT(times("tmp.old"), IsEmpty());
-  EXPECT_THAT(times("tmp.new"), ElementsAre(kStart));
-  EXPECT_THAT(times("other.new"), ElementsAre(kStart));
+  EXPECT_THAT(times("tmp.new"), ElementsAre(kFullHour));
+  EXPECT_THAT(times("other.new"), ElementsAre(kFullHour));
   close();
 
   open({});
-  clock_.set(kStart + 35 * kHour);
+  clock_.set(kFullHour + 35 * kHourMs);
   EXPECT_THAT(times("other.new"), IsEmpty());
-  EXPECT_THAT(times("other.old"), ElementsAre(kStart, kStart + 2));
+  EXPECT_THAT(times("other.old"), ElementsAre(kFullHour, kFullHour + 2));
 }
 
 TEST_F(RetentionTest, AMetricStaysWhereItIsWhenItIsRenamed) {
-  open({{.prefix = "tmp.", .ttl_ms = 20 * kHour}});
-  put("tmp.a", kStart);
-  put("kept", kStart);
+  open({{.prefix = "tmp.", .ttl_ms = 20 * kHourMs}});
+  put("tmp.a", kFullHour);
+  put("kept", kFullHour);
   ASSERT_TRUE(rename("tmp.a", "fine"));
   ASSERT_TRUE(rename("kept", "tmp.kept"));
-  EXPECT_THAT(times("fine"), ElementsAre(kStart));
+  EXPECT_THAT(times("fine"), ElementsAre(kFullHour));
   close();
-  open({{.prefix = "tmp.", .ttl_ms = 20 * kHour}});
-  EXPECT_THAT(times("fine"), ElementsAre(kStart));
-  EXPECT_THAT(times("tmp.kept"), ElementsAre(kStart));
-  clock_.set(kStart + 25 * kHour);
+  open({{.prefix = "tmp.", .ttl_ms = 20 * kHourMs}});
+  EXPECT_THAT(times("fine"), ElementsAre(kFullHour));
+  EXPECT_THAT(times("tmp.kept"), ElementsAre(kFullHour));
+  clock_.set(kFullHour + 25 * kHourMs);
   EXPECT_THAT(times("fine"), IsEmpty());
-  EXPECT_THAT(times("tmp.kept"), ElementsAre(kStart));
+  EXPECT_THAT(times("tmp.kept"), ElementsAre(kFullHour));
 }
 
 // The write of the first is held back until the second has done all that it can do before.
 TEST_F(RetentionTest, TwoMetricsRenamedAtOnceBothStay) {
-  open({{.prefix = "tmp.", .ttl_ms = 20 * kHour}});
-  put("tmp.a", kStart);
-  put("tmp.b", kStart);
+  open({{.prefix = "tmp.", .ttl_ms = 20 * kHourMs}});
+  put("tmp.a", kFullHour);
+  put("tmp.b", kFullHour);
   flush();
   boost::asio::io_context context;
   std::vector<Result<void>> outcomes;
@@ -213,23 +212,23 @@ TEST_F(RetentionTest, TwoMetricsRenamedAtOnceBothStay) {
   for (const Result<void>& outcome : outcomes) EXPECT_TRUE(outcome) << outcome.error().message;
   close();
 
-  open({{.prefix = "tmp.", .ttl_ms = 20 * kHour}});
-  EXPECT_THAT(times("fine.a"), ElementsAre(kStart));
-  EXPECT_THAT(times("fine.b"), ElementsAre(kStart));
+  open({{.prefix = "tmp.", .ttl_ms = 20 * kHourMs}});
+  EXPECT_THAT(times("fine.a"), ElementsAre(kFullHour));
+  EXPECT_THAT(times("fine.b"), ElementsAre(kFullHour));
 }
 
 TEST_F(RetentionTest, ATtlMayChangeButARingStaysOne) {
-  open({{.prefix = "tmp.", .ttl_ms = 20 * kHour}});
-  put("tmp.a", kStart);
+  open({{.prefix = "tmp.", .ttl_ms = 20 * kHourMs}});
+  put("tmp.a", kFullHour);
   close();
-  clock_.set(kStart + 25 * kHour);
-  open({{.prefix = "tmp.", .ttl_ms = 40 * kHour}});
-  EXPECT_THAT(times("tmp.a"), ElementsAre(kStart));
+  clock_.set(kFullHour + 25 * kHourMs);
+  open({{.prefix = "tmp.", .ttl_ms = 40 * kHourMs}});
+  EXPECT_THAT(times("tmp.a"), ElementsAre(kFullHour));
   close();
   const Result<void> for_ever = try_open({{.prefix = "tmp.", .ttl_ms = 0}});
   ASSERT_FALSE(for_ever);
   EXPECT_THAT(for_ever.error().message, HasSubstr("cannot be kept for ever"));
-  const Result<void> too_long = try_open({{.prefix = "tmp.", .ttl_ms = 200 * kHour}});
+  const Result<void> too_long = try_open({{.prefix = "tmp.", .ttl_ms = 200 * kHourMs}});
   ASSERT_FALSE(too_long);
   EXPECT_THAT(too_long.error().message, HasSubstr("storage.retention: tmp.: 100 slots"));
 }
@@ -238,7 +237,7 @@ TEST_F(RetentionTest, MoreClassesThanThereIsRoomForAreRefused) {
   std::vector<RetentionRule> rules;
   for (int i = 0; i < 128; ++i) {
     rules.push_back({.prefix = std::string(1, static_cast<char>('!' + i % 90)) + std::to_string(i),
-                     .ttl_ms = kHour});
+                     .ttl_ms = kHourMs});
   }
   const Result<void> opened = try_open(rules);
   ASSERT_FALSE(opened);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
+#include "common/units.h"
 #include "storage/memory_only.h"
 #include "tests/support/query_world.h"
 #include "tests/support/run_task.h"
@@ -21,7 +22,6 @@ using test::QueryLayout;
 using test::QueryWorld;
 
 constexpr TimestampMs kT = 1'356'998'400'000;
-constexpr std::int64_t kHourMs = 3'600'000;
 
 Question question_of(const std::string& m, std::int64_t length_ms) {
   const QueryWorld world(QueryLayout::kCyclic);

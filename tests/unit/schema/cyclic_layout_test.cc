@@ -6,12 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "storage/schema/tsuid.h"
+#include "tests/unit/schema/examples.h"
 
 namespace halite::storage {
 namespace {
 
-Bytes hex(std::string_view text) { return from_hex(text).value(); }
-const Bytes kTsuid = hex("000001000001000001");
 const Bytes kMetric = hex("000001");
 
 // A ring of 10 days that keeps 5.

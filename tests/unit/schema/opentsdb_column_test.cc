@@ -4,13 +4,10 @@
 
 #include "storage/schema/column.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "tests/unit/schema/examples.h"
 
 namespace halite::storage {
 namespace {
-
-constexpr TimestampMs kBase = 1'356'998'400'000;
-
-Bytes hex(std::string_view text) { return from_hex(text).value(); }
 
 Cell cell(std::string_view qualifier, std::string_view value, TimestampMs time = 1) {
   return {hex(qualifier), hex(value), time};

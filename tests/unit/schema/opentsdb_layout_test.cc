@@ -8,14 +8,10 @@
 
 #include "storage/schema/salt.h"
 #include "storage/schema/tsuid.h"
+#include "tests/unit/schema/examples.h"
 
 namespace halite::storage {
 namespace {
-
-constexpr TimestampMs kBase = 1'356'998'400'000;
-
-Bytes hex(std::string_view text) { return from_hex(text).value(); }
-const Bytes kTsuid = hex("000001000001000001");
 
 std::unique_ptr<OpentsdbLayout> layout(std::uint8_t salt_width = 0, UidWidths widths = {}) {
   OpentsdbOptions options;

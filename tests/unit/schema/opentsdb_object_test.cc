@@ -5,11 +5,10 @@
 
 #include "storage/schema/annotation_cell.h"
 #include "storage/schema/rollup_cell.h"
+#include "tests/unit/schema/examples.h"
 
 namespace halite::storage {
 namespace {
-
-constexpr TimestampMs kBase = 1'356'998'400'000;
 
 std::unique_ptr<OpentsdbLayout> salted() {
   return OpentsdbLayout::make({{3, 3, 3}, 1, 20}).value();

@@ -7,11 +7,10 @@
 
 #include "storage/schema/cell_value.h"
 #include "storage/schema/qualifier.h"
+#include "tests/unit/schema/examples.h"
 
 namespace halite::storage {
 namespace {
-
-Bytes hex(std::string_view text) { return from_hex(text).value(); }
 
 struct Written {
   std::string value;

@@ -8,11 +8,11 @@
 
 #include "storage/schema/column.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "tests/unit/schema/examples.h"
 
 namespace halite::storage {
 namespace {
 
-constexpr TimestampMs kBase = 1'356'998'400'000;
 constexpr TimeRange kHour{kBase, kBase + kRowMs};
 
 std::string text_of(const RowPoints& points) {

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/schema/examples.h"
+
 namespace halite::storage {
 namespace {
-
-Bytes hex(std::string_view text) { return from_hex(text).value(); }
 
 TEST(OpentsdbSalt, HashesAsJavaDoes) {
   EXPECT_EQ(opentsdb_hash(hex("000001000001000001")), 691019968);
