@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/sanitized.h"
 #include "tests/unit/ingest/writer_fixture.h"
 
 namespace halite::ingest {
@@ -224,7 +225,7 @@ std::string said_to_lines(WriterFixture& fixture, std::string_view text, bool qu
 
 TEST(UsualProperty, LinesReadQuicklyAreReadRight) {
   const std::uint64_t seed = setting("HALITE_PROPERTY_SEED", 1);
-  const std::uint64_t cases = setting("HALITE_PROPERTY_CASES", 300);
+  const std::uint64_t cases = setting("HALITE_PROPERTY_CASES", test::kSanitized ? 100 : 300);
   IngestOptions with_cache = small_options(1 << 20);
   IngestOptions without = small_options(0);
   with_cache.limits.telnet_batch_points_max = without.limits.telnet_batch_points_max = 25;
@@ -242,7 +243,7 @@ TEST(UsualProperty, LinesReadQuicklyAreReadRight) {
 
 TEST(UsualProperty, BodiesReadQuicklyAreReadRight) {
   const std::uint64_t seed = setting("HALITE_PROPERTY_SEED", 1);
-  const std::uint64_t cases = setting("HALITE_PROPERTY_CASES", 300);
+  const std::uint64_t cases = setting("HALITE_PROPERTY_CASES", test::kSanitized ? 100 : 300);
   double hits = 0;
   for (std::uint64_t i = 0; i < cases; ++i) {
     Sender sender(seed + i);

@@ -19,6 +19,7 @@
 #include "query/question_parse.h"
 #include "tests/support/run_task.h"
 #include "tests/support/sample_point_store.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/query/reference.h"
 
 namespace halite::query {
@@ -276,7 +277,9 @@ class Property : public testing::Test {
   void run_all(Shape shape, const QueryLimits& limits, std::uint64_t times = 1) {
     const std::uint64_t seed = chosen_seed();
     const auto first = static_cast<std::uint64_t>(setting("HALITE_PROPERTY_FIRST", 0));
-    const auto cases = static_cast<std::uint64_t>(setting("HALITE_PROPERTY_CASES", 300)) * times;
+    const auto cases =
+        static_cast<std::uint64_t>(setting("HALITE_PROPERTY_CASES", test::kSanitized ? 100 : 300)) *
+        times;
     fmt::print("HALITE_PROPERTY_SEED={}, {} cases from {}\n", seed, cases, first);
     for (std::uint64_t i = first; i < first + cases && !HasFatalFailure(); ++i) {
       run(seed, i, shape, limits);

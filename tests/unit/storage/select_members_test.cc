@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/index/postings.h"
+#include "tests/support/sanitized.h"
 
 namespace halite::storage {
 namespace {
@@ -125,7 +126,7 @@ std::unique_ptr<SeriesTable> make_table(SeriesId series_max) {
 
 TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
   std::size_t found_some = 0;
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 8; seed += test::step(1, 3)) {
     SCOPED_TRACE(seed);
     Population people(seed);
     const std::unique_ptr<SeriesTable> held = make_table(100'000);
