@@ -313,7 +313,8 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
   config.count("engine.seal_late_chunks_max", engine.seal_late_chunks_max, {1, 1'000'000}, "chunks",
                "The same when it has so many late chunks.");
   config.count("engine.seal_cpu_percent", engine.seal_cpu_percent, {1, 100}, "percent",
-               "How much of a core sealing may take by itself; what POST /api/admin/seal asks for "
+               "How much of a core sealing may take by itself, flushes apart; what POST "
+               "/api/admin/seal asks for "
                "is not slowed down.");
   config.duration_ms("engine.expiry_interval_ms", engine.expiry_interval_ms, {1000, kDayMs},
                      "How often slots older than storage.ttl_ms are looked for and removed.");

@@ -46,6 +46,7 @@ function(halite_test name)
     halite_use_precompiled(${name}_test halite_precompiled_tests)
   endif()
   halite_batches(${name}_test)
+  target_compile_options(${name}_test PRIVATE ${HALITE_TEST_OPTIMIZED})
   target_compile_definitions(${name}_test
                              PRIVATE HALITE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                      HALITE_BINARY_DIR="${CMAKE_BINARY_DIR}")

@@ -33,6 +33,7 @@ if(HALITE_PRECOMPILED)
   halite_precompile(halite_precompiled_tests
     HEADERS ${standard} <random> <gmock/gmock.h> <gtest/gtest.h>
     DEPENDS ${everywhere} GTest::gtest GTest::gmock)
+  target_compile_options(halite_precompiled_tests PRIVATE ${HALITE_TEST_OPTIMIZED})
 endif()
 
 # Has a target read them that uses halite_common.

@@ -7,7 +7,6 @@
 #include "ingest/refusal.h"
 
 namespace halite::ingest {
-namespace {}  // namespace
 
 Bytes encode_histogram(std::uint8_t codec, const storage::SimpleHistogram& histogram) {
   Bytes bytes(1, static_cast<char>(codec));

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 namespace halite::ingest {
-namespace {}  // namespace
 
 std::string_view without_return(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);

@@ -20,12 +20,25 @@ class CpuShare {
   // is little.
   [[nodiscard]] std::chrono::milliseconds owed() const;
 
+  // Other work of the thread, as long as this lives: its time is not the share's.
+  class Aside {
+   public:
+    explicit Aside(CpuShare& share) : share_(share), begin_(thread_cpu()) {}
+    ~Aside() { share_.cpu_before_ += thread_cpu() - begin_; }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+   private:
+    CpuShare& share_;
+    const std::chrono::nanoseconds begin_;
+  };
+
  private:
   [[nodiscard]] static std::chrono::nanoseconds thread_cpu();
 
   const std::uint32_t percent_;
   const std::chrono::steady_clock::time_point since_;
-  const std::chrono::nanoseconds cpu_before_;
+  std::chrono::nanoseconds cpu_before_;
 };
 
 }  // namespace halite::storage::engine

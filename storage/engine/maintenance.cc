@@ -174,7 +174,11 @@ bool Maintenance::serve_urgent() {
 }
 
 Result<bool> Maintenance::breathe(CpuShare& share) {
-  if (core_->closing || !serve_urgent()) return false;
+  const auto flush_first = [this, &share] {
+    const CpuShare::Aside aside(share);  // else a heavy load leaves nothing for sealing
+    return serve_urgent();
+  };
+  if (core_->closing || !flush_first()) return false;
   if (share.is_all()) return true;
   for (auto pause = share.owed(); pause.count() > 0; pause = share.owed()) {
     {
@@ -184,7 +188,7 @@ Result<bool> Maintenance::breathe(CpuShare& share) {
                         [this] { return stopping_ || woken_ || !requests_.empty(); });
       woken_ = false;
     }
-    if (!serve_urgent()) return false;
+    if (!flush_first()) return false;
   }
   return true;
 }
