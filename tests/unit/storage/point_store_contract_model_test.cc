@@ -3,12 +3,13 @@
 #include <cstdlib>
 #include <random>
 
+#include "tests/support/sanitized.h"
 #include "tests/unit/storage/point_store_contract.h"
 
 namespace halite::storage {
 namespace {
 
-constexpr int kSteps = 1500;
+constexpr int kSteps = test::kSanitized ? 500 : 1500;
 constexpr int kSyncedSteps = 300;
 
 class PointStoreModel : public PointStoreContract {

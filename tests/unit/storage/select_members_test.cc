@@ -125,6 +125,7 @@ std::unique_ptr<SeriesTable> make_table(SeriesId series_max) {
 }
 
 TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
+  std::size_t asked = 0;
   std::size_t found_some = 0;
   for (std::uint64_t seed = 1; seed <= 8; seed += test::step(1, 3)) {
     SCOPED_TRACE(seed);
@@ -145,13 +146,14 @@ TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
           members.end -= people.below(members.end - members.begin + 1);
         }
         const auto found = select_members(table, members, wanted, nullptr);
+        ++asked;
         ASSERT_TRUE(found);
         EXPECT_EQ(*found, by_looking(table, members, wanted));
         if (!found->empty()) ++found_some;
       }
     }
   }
-  EXPECT_GT(found_some, 300U);
+  EXPECT_GT(found_some * 7, asked);  // of these seeds some 20 %
 }
 
 // One thread's series are in what it asks for at once, whatever others add.
