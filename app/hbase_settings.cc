@@ -118,6 +118,11 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
   config.flag("hbase.block_cache", store.tables.block_cache,
               "Of new tables: servers keep blocks that were read in memory.");
   declare_regions(config, hbase);
+  config.count("hbase.scan_parts_max", hbase.parts.parts_max, {1, 1000}, "scans",
+               "Side by side, of one question: tables without so many salts are scanned in parts, "
+               "as a region server goes through one scan on one processor.");
+  config.count("hbase.scan_part_series_min", hbase.parts.part_series_min, {1, 1'000'000'000},
+               "series", "In one part, or it is not worth a scan of its own.");
   config.flag("hbase.expire", store.tables.expire,
               "HBase removes what is older than storage.ttl_ms from tables made here.");
   config.duration_ms("hbase.call_timeout_ms", store.client.call_ms_max, {100, kDayMs},
@@ -146,6 +151,7 @@ Result<void> settle_hbase(Options& options) {
   if (hbase.durability == "disk") client.durability = Durability::kForceLog;
   TRY_VOID(settle_columns(options));
   options.cells.append.late_max_ms = hbase.late_max_ms;
+  options.cells.scan.parts = hbase.parts;
   options.cells.append.turn_ms_max = client.operation_ms_max;
   options.cells.append.room_ms_max = client.operation_ms_max;
   // A slot's keys may be used again once HBase has surely compacted away what was in it.

@@ -20,6 +20,7 @@
 #include "storage/region_care.h"
 #include "storage/rocks/options.h"
 #include "storage/schema/cyclic_layout.h"
+#include "storage/walk_parts.h"
 #include "web/options.h"
 
 namespace halite::app {
@@ -59,6 +60,7 @@ struct HBaseSettings {
   std::int64_t major_compaction_ms = 604'800'000;  // hbase.major_compaction_ms
   std::int64_t late_max_ms = 0;                    // hbase.late_max_ms: 0 = as the TTL
   storage::RegionCareOptions care;                 // hbase.quiet_hour_begin ..
+  storage::WalkPartsOptions parts;                 // hbase.scan_parts_max ..
   storage::HBaseStoreOptions store;                // what these become, and the rest
 };
 

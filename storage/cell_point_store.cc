@@ -10,6 +10,7 @@
 #include "storage/last_points.h"
 #include "storage/salt_sharding.h"
 #include "storage/select_series.h"
+#include "storage/side_by_side_scan.h"
 #include "storage/table_settings.h"
 
 namespace halite::storage {
@@ -87,8 +88,14 @@ std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection>
                                                 TimeRange range, std::uint32_t shard) {
   const std::shared_ptr<const RowSelection> wanted = as_rows(selection);
   const bool notes = wanted->wants_notes() && notes_among_points_;
-  auto rows = std::make_unique<RowScan>(source_, wanted, range, shard);
-  return std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes);
+  std::vector<std::unique_ptr<BlockScan>> parts;
+  for (SeriesSpan& span : parts_of(source_, *wanted, range, shard)) {
+    const SeriesChoice choice{.only = {}, .except = {}, .span = std::move(span)};
+    auto rows = std::make_unique<RowScan>(source_, wanted, range, shard, choice);
+    parts.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
+  }
+  if (parts.size() == 1) return std::move(parts.front());
+  return std::make_unique<SideBySideScan>(std::move(parts));
 }
 
 Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,

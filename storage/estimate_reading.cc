@@ -94,10 +94,12 @@ void add_scans(const RowSource& source, const std::shared_ptr<const RowSelection
   if (telling == nullptr) return;
   for (std::uint32_t shard = 0; shard < source.layout.salt_buckets(); ++shard) {
     const std::size_t most = scans.size() + kScansTold;
-    RowScan scan(source, selection, range, shard);
-    for (const ScanSpec& spec : scan.planned()) {
-      for (ScanText& text : telling->scan_texts(spec)) {
-        if (scans.size() < most) scans.push_back({shard, std::move(text)});
+    for (const SeriesSpan& span : parts_of(source, *selection, range, shard)) {
+      RowScan scan(source, selection, range, shard, {.only = {}, .except = {}, .span = span});
+      for (const ScanSpec& spec : scan.planned()) {
+        for (ScanText& text : telling->scan_texts(spec)) {
+          if (scans.size() < most) scans.push_back({shard, std::move(text)});
+        }
       }
     }
   }

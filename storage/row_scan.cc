@@ -52,6 +52,14 @@ std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
   return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
 }
 
+std::vector<SeriesSpan> parts_of(const RowSource& source, const RowSelection& selection,
+                                 TimeRange range, std::uint32_t shard) {
+  if (!source.options.shared_tables) return std::vector<SeriesSpan>(1);
+  return walk_parts(source.options.parts, source.registry, selection,
+                    rows_in(range, source.layout.bucket_span_ms()), shard,
+                    source.layout.salt_buckets());
+}
+
 RowScan::RowScan(const RowSource& source, std::shared_ptr<const RowSelection> selection,
                  TimeRange range, std::uint32_t shard, const SeriesChoice& choice)
     : source_(source),
@@ -103,7 +111,7 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
     exact_ = std::move(wanted);
     return;
   }
-  set_steps(buckets_of(shard));
+  set_steps(buckets_of(shard, choice.span));
   const auto hint = hint_for(wanted_total, metric_total);
   for (RowScanStep& step : steps_) {
     step.spec.rows = verdicts_;
@@ -111,10 +119,10 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
   }
 }
 
-std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard) const {
+std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard, const SeriesSpan& span) const {
   const Bytes metric =
       source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
-  return source_.layout.metric_buckets(metric, range_, shard, selection_->now());
+  return span_buckets(source_.layout, metric, span, range_, shard, selection_->now());
 }
 
 std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_t of_metric) const {

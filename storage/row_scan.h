@@ -19,6 +19,7 @@
 #include "storage/schema/row_layout.h"
 #include "storage/series_registry.h"
 #include "storage/series_verdicts.h"
+#include "storage/walk_parts.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
@@ -37,6 +38,8 @@ struct RowScanOptions {
   bool shared_tables = false;
   // Then whoever has the rows is told what the keys of wanted ones look like.
   KeyPatternLimits patterns;
+  // And a walk is cut into parts that are scanned side by side.
+  WalkPartsOptions parts;
 };
 
 // What every scan of one store has in common. All outlive the scan.
@@ -69,7 +72,13 @@ struct WantedRow {
 struct SeriesChoice {
   std::optional<std::vector<SeriesId>> only;
   std::vector<SeriesId> except;
+  SeriesSpan span;  // of a walk
 };
+
+// The spans whose walks together are the shard's: each a RowScan of its own, side by side.
+[[nodiscard]] std::vector<SeriesSpan> parts_of(const RowSource& source,
+                                               const RowSelection& selection, TimeRange range,
+                                               std::uint32_t shard);
 
 // A part of the work with the same bounds: one Scanner.
 struct RowScanStep {
@@ -95,7 +104,8 @@ class RowScan {
   [[nodiscard]] std::shared_ptr<const ScanHint> hint_for(std::size_t wanted,
                                                          std::size_t of_metric) const;
   void next_exact_steps();
-  [[nodiscard]] std::vector<BucketScan> buckets_of(std::uint32_t shard) const;
+  [[nodiscard]] std::vector<BucketScan> buckets_of(std::uint32_t shard,
+                                                   const SeriesSpan& span) const;
   void set_steps(std::vector<BucketScan> buckets);
   Task<bool> next_step();
   Task<void> skip_empty_steps();

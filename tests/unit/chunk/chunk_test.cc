@@ -69,7 +69,7 @@ TEST(Chunk, APartIsWhatTheWholeHasThere) {
         const Points points = make_points(shape, beat, count, random);
         const Bytes bytes = encoded(points, Level::kSealed);
         ASSERT_EQ(decoded(bytes), points);
-        for (std::size_t i = 0; i < 8; i += test::step(1, 3)) {
+        for (std::size_t i = 0; i < 8; i += test::step(1, 7)) {
           // Also where a segment ends.
           const std::size_t a =
               i >= 6 && count > 2880 ? std::min(count - 1, 2876 + random() % 8) : random() % count;
@@ -259,6 +259,7 @@ TEST(Chunk, StatisticsOfItsValues) {
 
 // Where a change of the codecs would show; the bench prints the same for 24 h and many series.
 TEST(Chunk, BytesAPointOfADay) {
+  if (test::kSanitized) GTEST_SKIP() << "figures";
   Random random(8);
   const std::vector<Shape> shapes = metric_shapes();
   const double most[] = {0.285, 1.12, 1.95, 1.28, 6.38};

@@ -10,6 +10,7 @@
 
 #include "common/crc32c.h"
 #include "tests/support/point_shapes.h"
+#include "tests/support/sanitized.h"
 
 namespace halite::storage::chunk {
 namespace {
@@ -120,6 +121,7 @@ TEST(Summary, TimesBefore1970AndGaps) {
 }
 
 TEST(Summary, OfADayTakeFewBytes) {
+  if (test::kSanitized) GTEST_SKIP() << "figures";
   Random random(3);
   const std::vector<Shape> shapes = metric_shapes();
   const std::size_t most[] = {102, 160, 222, 186, 540};

@@ -17,6 +17,7 @@
 #include "storage/memory_store.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/engine/instants.h"
 
 namespace halite::storage {
@@ -24,7 +25,7 @@ namespace {
 
 constexpr TimestampMs kBase = (kNow - 3 * kDayMs) / kDayMs * kDayMs;
 constexpr std::size_t kSeries = 6;
-constexpr int kSteps = 60;
+constexpr int kSteps = test::kSanitized ? 30 : 60;
 
 // What a downsampler makes of a bucket.
 struct Bucket {

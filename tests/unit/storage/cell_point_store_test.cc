@@ -166,6 +166,52 @@ TEST_F(CellPointStoreTest, RowsByKeyAtTheirMaximumAndOneLess) {
   EXPECT_EQ(walks(6, 1), 1);
 }
 
+// Ten series over three hours, and an eleventh that only another process knows.
+TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
+  const TimeRange three_hours = {kHourBegin - 10'800'000, kHourBegin - 1};
+  const auto walks = [this](std::size_t parts_max, std::size_t part_series_min, TimeRange range) {
+    CellPointStoreOptions options;
+    options.scan.shared_tables = true;
+    options.scan.parts = {.parts_max = parts_max, .part_series_min = part_series_min};
+    const auto points = try_open(unsalted(), options).value();
+    const auto other = try_open(unsalted(), options).value();
+    for (int i = 0; i < 11; ++i) {
+      CellPointStore& writer = i < 10 ? *points : *other;
+      const SeriesId id = intern(writer, std::to_string(i));
+      for (int hour = 0; hour < 3; ++hour) {
+        const TimestampMs time = kHourBegin - 10'800'000 + hour * 3'600'000;
+        EXPECT_TRUE(run_task(writer.append(one(id, time, i))));
+      }
+    }
+    EXPECT_TRUE(run_task(other->close()));
+    EXPECT_TRUE(run_task(points->flush()));
+    SeriesQuery query;
+    query.metric = "m";
+    const auto selection = run_task(points->select(query)).value();
+    unruly_.walks = 0;
+    const auto scan = points->scan(selection, range, 0);
+    std::map<SeriesId, std::vector<TimestampMs>> found;
+    for (;;) {
+      const auto blocks = run_task(scan->next()).value();
+      if (blocks.empty()) break;
+      for (const Block& block : blocks)
+        std::ranges::copy(block.times, std::back_inserter(found[block.series]));
+    }
+    EXPECT_EQ(found.size(), 11U);
+    for (const auto& [series, times] : found) {
+      EXPECT_EQ(times.size(), 3U);
+      EXPECT_TRUE(std::ranges::is_sorted(times));
+    }
+    EXPECT_TRUE(run_task(points->close()));
+    return unruly_.walks.load();
+  };
+  EXPECT_EQ(walks(4, 1, three_hours), 4);
+  EXPECT_EQ(walks(4, 5, three_hours), 2);
+  EXPECT_EQ(walks(4, 6, three_hours), 1);
+  EXPECT_EQ(walks(1, 1, three_hours), 1);
+  EXPECT_EQ(walks(4, 1, {0, kHourBegin}), 1);  // a part would be of too many hours
+}
+
 TEST_F(CellPointStoreTest, SeriesHaveAMaximum) {
   CellPointStoreOptions options;
   options.series_max = 3;

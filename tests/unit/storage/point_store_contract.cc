@@ -112,9 +112,10 @@ CellPointStoreOptions never_exact() {
   return options;
 }
 
-CellPointStoreOptions shared_tables() {
-  CellPointStoreOptions options;
+// And walks in parts, of two series even.
+CellPointStoreOptions shared_tables(CellPointStoreOptions options = {}) {
   options.scan.shared_tables = true;
+  options.scan.parts = {.parts_max = 60, .part_series_min = 1};
   return options;
 }
 
@@ -210,7 +211,7 @@ const std::vector<PointStoreKind>& point_store_kinds() {
       add("OpentsdbShared", opentsdb(1), shared_tables());
       add("OpentsdbSmallBatches", opentsdb(0), small_batches());
       add("CyclicRing", cyclic(300 * kDayMs), never_exact());
-      add("CyclicSmallBatches", cyclic(0), small_batches());
+      add("CyclicSharedSmallBatches", cyclic(0), shared_tables(small_batches()));
     }
     all.push_back(engine_kind("", cyclic(0), small_engine()));
     all.push_back(engine_kind("Ring", cyclic(300 * kDayMs), small_engine()));
