@@ -21,7 +21,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr TimestampMs kNow = 1'700'000'000'000;
+constexpr TimestampMs kMoment = 1'700'000'000'000;
 constexpr std::size_t kBatch = 1000;
 
 template <class T>
@@ -63,7 +63,7 @@ class World {
 
  private:
   std::filesystem::path dir_;
-  const FakeClock clock_{kNow};
+  const FakeClock clock_{kMoment};
   prometheus::Registry registry_;
   std::unique_ptr<RocksStore> rows_;
   std::unique_ptr<EngineStore> points_;
@@ -83,7 +83,7 @@ std::vector<SeriesName> new_hosts(std::size_t first) {
 void take(EngineStore& points, std::size_t first) {
   const auto ids = must(run_here(points.intern(new_hosts(first), CreateNames())));
   PointBatch batch;
-  for (const auto& id : ids) batch.add(*id, kNow, first, 0);
+  for (const auto& id : ids) batch.add(*id, kMoment, first, 0);
   must(run_here(points.append(std::move(batch))));
 }
 

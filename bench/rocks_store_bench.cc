@@ -21,7 +21,7 @@ using test::run_task;
 using test::run_tasks;
 
 constexpr int kWriters = 16;
-constexpr std::uint64_t kSeries = 10'000;
+constexpr std::uint64_t kSeriesCount = 10'000;
 
 class Store {
  public:
@@ -50,8 +50,8 @@ class Store {
 
 // The shape of points: 20 bytes of row, an hour of 4-byte qualifiers, 8 bytes of value.
 RowWrite point(std::uint64_t number) {
-  const std::uint64_t series = number % kSeries;
-  const std::uint64_t time = number / kSeries;
+  const std::uint64_t series = number % kSeriesCount;
+  const std::uint64_t time = number / kSeriesCount;
   RowWrite write;
   append_be_width(write.row, series % 16, 1);
   append_be_width(write.row, 1, 3);

@@ -2,6 +2,7 @@
 # them once for all of a batch: clang-tidy over everything takes a third of the time. Compilers gain little
 # by it, as headers are precompiled and generating code takes longest.
 set(HALITE_BATCH 0 CACHE STRING "How many files of a target are read at once (0: each by itself)")
+option(HALITE_ONLY_READ "Nothing is compiled: targets are for a checker's eyes" OFF)
 if(HALITE_BATCH)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
 endif()
@@ -25,4 +26,21 @@ function(halite_batches target)
     math(EXPR number "${number} + 1")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# Programs of a file each, read at once by a checker; ENTRY is the function that each of them has.
+#   halite_programs_together(benches ENTRY main SOURCES a_bench.cc b_bench.cc DEPENDS halite_log)
+function(halite_programs_together name)
+  cmake_parse_arguments(ARG "" "ENTRY" "SOURCES;DEPENDS" ${ARGN})
+  list(REMOVE_DUPLICATES ARG_DEPENDS)
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
+  halite_use_precompiled(${name} halite_precompiled)
+  set_target_properties(
+    ${name}
+    PROPERTIES UNITY_BUILD ON
+               UNITY_BUILD_BATCH_SIZE 0
+               UNITY_BUILD_UNIQUE_ID PROGRAM_ID
+               UNITY_BUILD_CODE_BEFORE_INCLUDE "#define ${ARG_ENTRY} PROGRAM_ID"
+               UNITY_BUILD_CODE_AFTER_INCLUDE "#undef ${ARG_ENTRY}")
 endfunction()

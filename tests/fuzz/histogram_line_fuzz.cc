@@ -22,7 +22,7 @@ void check_named(const std::expected<NamedHistogram, Refused>& named) {
 
 }  // namespace
 
-void check(std::string_view text) {
+void check_histogram_lines(std::string_view text) {
   static const PointRules kPoints({.tags_max = 4, .name_bytes_max = 64}, "");
   static const HistogramRules kRules(kPoints, {.simple_id = 42});
   check_named(parse_histogram_line(text, kRules));
@@ -37,6 +37,6 @@ void check(std::string_view text) {
 }  // namespace halite::ingest
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halite::ingest::check({reinterpret_cast<const char*>(data), size});
+  halite::ingest::check_histogram_lines({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -17,7 +17,7 @@
 namespace halite::ingest {
 namespace {
 
-IngestOptions small_options() {
+IngestOptions small_json_options() {
   IngestOptions options;
   options.limits.tags_max = 4;
   options.limits.name_bytes_max = 64;
@@ -64,12 +64,12 @@ class Reference final : public JsonSink {
     return {};
   }
 
-  PointRules rules_{small_options().limits, ""};
-  SentPointReader reader_{small_options().limits.json_depth_max};
+  PointRules rules_{small_json_options().limits, ""};
+  SentPointReader reader_{small_json_options().limits.json_depth_max};
 };
 
 Answer refer(std::string body) {
-  PutJsonParser parser(small_options().limits);
+  PutJsonParser parser(small_json_options().limits);
   Reference reference;
   const auto scanned = parser.scan(body, reference);
   if (scanned) return std::move(reference.answer);
@@ -109,10 +109,10 @@ void check_json(std::string_view body) {
 
 }  // namespace
 
-void check(const std::string& body) {
+void check_put_json(const std::string& body) {
   const Answer expected = refer(body);
   if (expected.error.empty()) check_json(body);
-  WriterFixture fixture(small_options());
+  WriterFixture fixture(small_json_options());
   for (int round = 0; round < 2; ++round) {
     HALITE_CHECK(ask(fixture, body) == expected, "the same answer");
   }
@@ -121,6 +121,6 @@ void check(const std::string& body) {
 }  // namespace halite::ingest
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halite::ingest::check(std::string(reinterpret_cast<const char*>(data), size));
+  halite::ingest::check_put_json(std::string(reinterpret_cast<const char*>(data), size));
   return 0;
 }

@@ -75,7 +75,7 @@ void check_batch(const std::vector<std::string_view>& lines, const PointRules& r
 
 }  // namespace
 
-void check(std::string_view text) {
+void check_put_lines(std::string_view text) {
   static const PointRules kRules(small_options().limits, "");
   const auto lines = lines_of(text);
   for (const std::string_view line : lines) check_pieces(line, kRules);
@@ -85,6 +85,6 @@ void check(std::string_view text) {
 }  // namespace halite::ingest
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halite::ingest::check({reinterpret_cast<const char*>(data), size});
+  halite::ingest::check_put_lines({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -11,7 +11,7 @@
 namespace halite::query {
 namespace {
 
-void run(const std::uint8_t* data, std::size_t size) {
+void read_time(const std::uint8_t* data, std::size_t size) {
   constexpr std::array<const char*, 4> kZones = {"", "Europe/Paris", "America/Sao_Paulo",
                                                  "Asia/Kolkata"};
   if (size == 0) return;
@@ -31,6 +31,6 @@ void run(const std::uint8_t* data, std::size_t size) {
 }  // namespace halite::query
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halite::query::run(data, size);
+  halite::query::read_time(data, size);
   return 0;
 }

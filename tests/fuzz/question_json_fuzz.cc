@@ -8,7 +8,7 @@
 namespace halite::query {
 namespace {
 
-void run(const std::uint8_t* data, std::size_t size) {
+void ask_by_json(const std::uint8_t* data, std::size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   ParseContext context;
   context.now = kFuzzNow;
@@ -20,6 +20,6 @@ void run(const std::uint8_t* data, std::size_t size) {
 }  // namespace halite::query
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halite::query::run(data, size);
+  halite::query::ask_by_json(data, size);
   return 0;
 }

@@ -9,7 +9,7 @@
 namespace halite::query {
 namespace {
 
-void run(const std::uint8_t* data, std::size_t size) {
+void ask_by_uri(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Parameters parameters;
   for (const std::string_view pair : split_all(text, '&')) {
@@ -27,6 +27,6 @@ void run(const std::uint8_t* data, std::size_t size) {
 }  // namespace halite::query
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halite::query::run(data, size);
+  halite::query::ask_by_uri(data, size);
   return 0;
 }

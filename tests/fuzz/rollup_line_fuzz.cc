@@ -35,7 +35,7 @@ void check_named(const std::expected<NamedRollup, Refused>& named) {
 
 }  // namespace
 
-void check(std::string_view text) {
+void check_rollup_lines(std::string_view text) {
   static const PointRules kPoints({.tags_max = 4, .name_bytes_max = 64}, "");
   static const RollupRules kRules(kPoints, &config(), {.aggregators = {"sum", "count", "max"}});
   check_named(parse_rollup_line(text, kRules));
@@ -50,6 +50,6 @@ void check(std::string_view text) {
 }  // namespace halite::ingest
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halite::ingest::check({reinterpret_cast<const char*>(data), size});
+  halite::ingest::check_rollup_lines({reinterpret_cast<const char*>(data), size});
   return 0;
 }
