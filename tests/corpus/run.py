@@ -91,9 +91,11 @@ def play_profile(options, profile, scenarios, expected):
     settings = list(Unrest.SETTINGS) if options.unrest else []
     arguments = []
     if options.store == "hbase":
-        # Each server has tables of its own on the cluster that ./dev test-hbase has started.
+        # Each server has tables of its own on the cluster that ./dev test-hbase has started. Rows of two series are
+        # already scanned in parts.
         arguments = ["--hbase-quorum", os.environ["HALITE_TEST_HBASE"]]
-        settings += [f"hbase.table_prefix=c{os.getpid()}-{profile}-", "hbase.compression=NONE", "hbase.encoding=NONE"]
+        settings += [f"hbase.table_prefix=c{os.getpid()}-{profile}-", "hbase.compression=NONE", "hbase.encoding=NONE",
+                     "hbase.scan_part_series_min=1"]
     server = HaliteServer("--opentsdb-conf", conf, *arguments,
                           *[word for setting in settings for word in ("--set", setting)], store=options.store)
     unrest = Unrest(server) if options.unrest else None
