@@ -118,7 +118,7 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
   config.flag("hbase.block_cache", store.tables.block_cache,
               "Of new tables: servers keep blocks that were read in memory.");
   declare_regions(config, hbase);
-  config.count("hbase.scan_parts_max", hbase.parts.parts_max, {1, 1000}, "scans",
+  config.count("hbase.scan_parts_max", hbase.parts.parts_max, {1, 64}, "scans",
                "Side by side, of one question: tables without so many salts are scanned in parts, "
                "as a region server goes through one scan on one processor.");
   config.count("hbase.scan_part_series_min", hbase.parts.part_series_min, {1, 1'000'000'000},

@@ -28,19 +28,21 @@ function(halite_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# Programs of a file each, read at once by a checker; ENTRY is the function that each of them has.
-#   halite_programs_together(benches ENTRY main SOURCES a_bench.cc b_bench.cc DEPENDS halite_log)
-function(halite_programs_together name)
-  cmake_parse_arguments(ARG "" "ENTRY" "SOURCES;DEPENDS" ${ARGN})
-  list(REMOVE_DUPLICATES ARG_DEPENDS)
-  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
-  halite_use_precompiled(${name} halite_precompiled)
-  set_target_properties(
-    ${name}
-    PROPERTIES UNITY_BUILD ON
-               UNITY_BUILD_BATCH_SIZE 0
-               UNITY_BUILD_UNIQUE_ID PROGRAM_ID
-               UNITY_BUILD_CODE_BEFORE_INCLUDE "#define ${ARG_ENTRY} PROGRAM_ID"
-               UNITY_BUILD_CODE_AFTER_INCLUDE "#undef ${ARG_ENTRY}")
+# Adds a program of one file to those that a checker reads at once; ENTRY is the function that each of them has.
+#   halite_read_together(benches ENTRY main SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/log_bench.cc DEPENDS halite_log)
+function(halite_read_together group)
+  cmake_parse_arguments(ARG "" "ENTRY;SOURCE" "DEPENDS" ${ARGN})
+  if(NOT TARGET ${group})
+    add_library(${group} OBJECT EXCLUDE_FROM_ALL)
+    halite_use_precompiled(${group} halite_precompiled)
+    set_target_properties(
+      ${group}
+      PROPERTIES UNITY_BUILD ON
+                 UNITY_BUILD_BATCH_SIZE 0
+                 UNITY_BUILD_UNIQUE_ID PROGRAM_ID
+                 UNITY_BUILD_CODE_BEFORE_INCLUDE "#define ${ARG_ENTRY} PROGRAM_ID"
+                 UNITY_BUILD_CODE_AFTER_INCLUDE "#undef ${ARG_ENTRY}")
+  endif()
+  target_sources(${group} PRIVATE ${ARG_SOURCE})
+  target_link_libraries(${group} PRIVATE ${ARG_DEPENDS})
 endfunction()

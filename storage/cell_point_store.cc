@@ -90,7 +90,8 @@ std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection>
   const bool notes = wanted->wants_notes() && notes_among_points_;
   std::vector<std::unique_ptr<BlockScan>> parts;
   for (SeriesSpan& span : parts_of(source_, *wanted, range, shard)) {
-    const SeriesChoice choice{.only = {}, .except = {}, .span = std::move(span)};
+    SeriesChoice choice;
+    choice.span = std::move(span);
     auto rows = std::make_unique<RowScan>(source_, wanted, range, shard, choice);
     parts.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -88,18 +89,29 @@ Task<ReadEstimate> estimate_by_ranges(const RowSource& source,
   co_return estimate;
 }
 
+// Of all parts of a shard.
+std::vector<ScanSpec> planned_in(const RowSource& source,
+                                 const std::shared_ptr<const RowSelection>& selection,
+                                 TimeRange range, std::uint32_t shard) {
+  std::vector<ScanSpec> specs;
+  for (SeriesSpan& span : parts_of(source, *selection, range, shard)) {
+    SeriesChoice choice;
+    choice.span = std::move(span);
+    RowScan scan(source, selection, range, shard, choice);
+    std::ranges::move(scan.planned(), std::back_inserter(specs));
+  }
+  return specs;
+}
+
 void add_scans(const RowSource& source, const std::shared_ptr<const RowSelection>& selection,
                TimeRange range, std::vector<PlannedScan>& scans) {
   const auto* const telling = dynamic_cast<const TellingTable*>(source.table.get());
   if (telling == nullptr) return;
   for (std::uint32_t shard = 0; shard < source.layout.salt_buckets(); ++shard) {
     const std::size_t most = scans.size() + kScansTold;
-    for (const SeriesSpan& span : parts_of(source, *selection, range, shard)) {
-      RowScan scan(source, selection, range, shard, {.only = {}, .except = {}, .span = span});
-      for (const ScanSpec& spec : scan.planned()) {
-        for (ScanText& text : telling->scan_texts(spec)) {
-          if (scans.size() < most) scans.push_back({shard, std::move(text)});
-        }
+    for (const ScanSpec& spec : planned_in(source, selection, range, shard)) {
+      for (ScanText& text : telling->scan_texts(spec)) {
+        if (scans.size() < most) scans.push_back({shard, std::move(text)});
       }
     }
   }

@@ -120,7 +120,8 @@ class Selection {
 class BlockScan {
  public:
   virtual ~BlockScan() = default;
-  // Some blocks (at most a few hundred); none when the shard is finished.
+  // Some blocks, a few hundred of each part that the store reads by itself; none when the shard is
+  // finished.
   virtual Task<std::vector<Block>> next() = 0;
 };
 

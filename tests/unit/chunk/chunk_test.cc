@@ -259,7 +259,7 @@ TEST(Chunk, StatisticsOfItsValues) {
 
 // Where a change of the codecs would show; the bench prints the same for 24 h and many series.
 TEST(Chunk, BytesAPointOfADay) {
-  if (test::kSanitized) GTEST_SKIP() << "figures";
+  if (test::kSanitized) GTEST_SKIP() << "nothing but a figure";
   Random random(8);
   const std::vector<Shape> shapes = metric_shapes();
   const double most[] = {0.285, 1.12, 1.95, 1.28, 6.38};

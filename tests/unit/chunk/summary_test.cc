@@ -121,7 +121,7 @@ TEST(Summary, TimesBefore1970AndGaps) {
 }
 
 TEST(Summary, OfADayTakeFewBytes) {
-  if (test::kSanitized) GTEST_SKIP() << "figures";
+  if (test::kSanitized) GTEST_SKIP() << "nothing but a figure";
   Random random(3);
   const std::vector<Shape> shapes = metric_shapes();
   const std::size_t most[] = {102, 160, 222, 186, 540};

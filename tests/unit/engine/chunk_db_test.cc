@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/faulty_files.h"
+#include "tests/support/soon.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -42,15 +43,16 @@ class ChunkDbTest : public testing::Test {
     return chunks_->ingest(std::move(files), mark_, {});
   }
 
-  // RocksDB removes the files that a flush leaves over some time after it.
+  // RocksDB removes the files that a flush leaves over some time after it, and tells nobody.
   std::uint64_t settled_bytes() {
     std::uint64_t bytes = files_->used_bytes();
-    for (int same = 0; same < 5;) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    int same = 0;
+    EXPECT_TRUE(test::soon([&] {
       const std::uint64_t now = files_->used_bytes();
       same = now == bytes ? same + 1 : 0;
       bytes = now;
-    }
+      return same == 25;
+    }));
     return bytes;
   }
   std::uint64_t bytes_of_a_flush() {

@@ -194,8 +194,9 @@ TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
     for (;;) {
       const auto blocks = run_task(scan->next()).value();
       if (blocks.empty()) break;
-      for (const Block& block : blocks)
+      for (const Block& block : blocks) {
         std::ranges::copy(block.times, std::back_inserter(found[block.series]));
+      }
     }
     EXPECT_EQ(found.size(), 11U);
     for (const auto& [series, times] : found) {

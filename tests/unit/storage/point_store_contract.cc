@@ -211,6 +211,7 @@ const std::vector<PointStoreKind>& point_store_kinds() {
       add("OpentsdbShared", opentsdb(1), shared_tables());
       add("OpentsdbSmallBatches", opentsdb(0), small_batches());
       add("CyclicRing", cyclic(300 * kDayMs), never_exact());
+      add("CyclicSmallBatches", cyclic(0), small_batches());
       add("CyclicSharedSmallBatches", cyclic(0), shared_tables(small_batches()));
     }
     all.push_back(engine_kind("", cyclic(0), small_engine()));

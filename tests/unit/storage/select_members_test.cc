@@ -153,7 +153,7 @@ TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
       }
     }
   }
-  EXPECT_GT(found_some * 7, asked);  // of these seeds some 20 %
+  EXPECT_GT(found_some * 6, asked);  // at least one of six finds something
 }
 
 // One thread's series are in what it asks for at once, whatever others add.
