@@ -106,7 +106,7 @@ class RowScan {
   void next_exact_steps();
   [[nodiscard]] std::vector<BucketScan> buckets_of(std::uint32_t shard,
                                                    const SeriesSpan& span) const;
-  void set_steps(std::vector<BucketScan> buckets);
+  void set_steps(std::vector<BucketScan> buckets, bool alone);
   Task<bool> next_step();
   Task<void> skip_empty_steps();
   Task<void> learn();

@@ -58,7 +58,7 @@ struct ClientOptions {
   std::size_t value_bytes_max = 10 << 20;      // of one cell; HBase's own default limit
   std::size_t request_bytes_max = 8 << 20;     // of one request; larger batches become several
   std::size_t response_bytes_max = 256 << 20;  // a server that says more is not believed
-  std::size_t scan_batch_bytes_max = 2 << 20;  // that a server gathers for one answer to a scan
+  std::size_t scan_batch_bytes_max = 1 << 20;  // that a server gathers for one answer to a scan
 
   // How much may be under way; whoever asks for more waits.
   std::size_t server_calls_max = 256;           // requests to one server

@@ -206,8 +206,9 @@ TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
     EXPECT_TRUE(run_task(points->close()));
     return unruly_.walks.load();
   };
-  EXPECT_EQ(walks(4, 1, three_hours), 4);
-  EXPECT_EQ(walks(4, 5, three_hours), 2);
+  EXPECT_EQ(walks(4, 1, three_hours), 4 * 3);  // each hour of a part alone
+  EXPECT_EQ(walks(4, 5, three_hours), 2 * 3);
+  EXPECT_EQ(walks(4, 1, {kHourBegin - 2 * kDayMs, kHourBegin}), 4);  // too many hours for that
   EXPECT_EQ(walks(4, 6, three_hours), 1);
   EXPECT_EQ(walks(1, 1, three_hours), 1);
   EXPECT_EQ(walks(4, 1, {0, kHourBegin}), 1);  // a part would be of too many hours
