@@ -1,11 +1,12 @@
 // Sends points by telnet as fast as a server takes them: what bench/scale_bench.py loads servers
 // with, since a million series are too many for Python.
 //
-//   point_load PORT SERIES BEGIN STEPS STEP_S CONNECTIONS [POINTS_A_SECOND]
+//   point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND]
 //
 // Series i is metric i % 10 of host i / 10, as in TSBS's cpu-only case; each gets a point a step,
-// at BEGIN, BEGIN + STEP_S... (seconds). A connection has every CONNECTIONS-th host. Its last line
-// is taken when the server has closed: then points sent are points taken in.
+// at BEGIN (seconds), BEGIN + STEP... (seconds, or as in "20ms"). A connection has every
+// CONNECTIONS-th host. Its last line is taken when the server has closed: then points sent are
+// points taken in.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -35,9 +36,9 @@ constexpr std::size_t kSendBytes = 256 << 10;
 struct Load {
   std::uint16_t port = 0;
   std::uint64_t series = 0;
-  std::int64_t begin_s = 0;
+  std::int64_t begin = 0;  // in units of `step`: s or ms, which the server tells apart
   std::int64_t steps = 0;
-  std::int64_t step_s = 0;
+  std::int64_t step = 0;
   std::uint64_t connections = 1;
   std::uint64_t rate = 0;  // points a second, all connections; 0 = as fast as can be
 };
@@ -103,7 +104,7 @@ std::uint64_t run(const Load& load, std::uint64_t connection) {
   std::uint64_t sent = 0;
   const auto since = std::chrono::steady_clock::now();
   for (std::int64_t step = 0; step < load.steps; ++step) {
-    const std::string time = fmt::format(" {} ", load.begin_s + step * load.step_s);
+    const std::string time = fmt::format(" {} ", load.begin + step * load.step);
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       for (std::size_t metric = 0; metric < kMetricCount; ++metric) {
         const std::uint64_t series = hosts[i] * kMetricCount + metric;
@@ -111,7 +112,7 @@ std::uint64_t run(const Load& load, std::uint64_t connection) {
         text += "put ";
         text += kMetrics[metric];
         text += time;
-        text += fmt::format_int(value_of(series, (load.begin_s / load.step_s) + step)).c_str();
+        text += fmt::format_int(value_of(series, (load.begin / load.step) + step)).c_str();
         text += ' ';
         text += tags[i];
         ++sent;
@@ -131,15 +132,16 @@ std::uint64_t run(const Load& load, std::uint64_t connection) {
 
 int main(int argc, char** argv) {
   if (argc < 7) {
-    fmt::print(stderr, "point_load PORT SERIES BEGIN STEPS STEP_S CONNECTIONS [POINTS_A_SECOND]\n");
+    fmt::print(stderr, "point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND]\n");
     return 2;
   }
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
+  const bool in_ms = std::string_view(argv[5]).ends_with("ms");
   const Load load{.port = static_cast<std::uint16_t>(number(1)),
                   .series = number(2),
-                  .begin_s = static_cast<std::int64_t>(number(3)),
+                  .begin = static_cast<std::int64_t>(number(3)) * (in_ms ? 1000 : 1),
                   .steps = static_cast<std::int64_t>(number(4)),
-                  .step_s = static_cast<std::int64_t>(number(5)),
+                  .step = static_cast<std::int64_t>(number(5)),
                   .connections = number(6),
                   .rate = argc > 7 ? number(7) : 0};
   std::atomic<std::uint64_t> sent = 0;

@@ -1,7 +1,8 @@
 """A server under steady load for long: whether memory grows, what the slowest puts wait, whether a point is missing.
 
 First it is found out how many points a second server and sender together manage on this machine; then a share of
-that comes by telnet all the time, while an agent puts ten points by HTTP ten times a second and somebody asks two
+that comes by telnet all the time, with the time of the clock: an hour sends an hour. As many points a second as that
+are many points of each series. Meanwhile an agent puts ten points by HTTP ten times a second and somebody asks two
 questions a second. Halves of the machine are told the same way: half load is half of what it manages.
 """
 
@@ -17,14 +18,14 @@ import urllib.parse
 
 from server_bench import Server
 
-START_S = 1_735_689_600  # 2025-01-01: 70 minutes send a year
-SERIES = 10_000
-STEP_S = 10
-CALIBRATION_POINTS = 20_000_000
+SERIES = 100_000
+METRICS = 10  # of bench/point_load.cc
+AGENT_POINTS = 10  # a request
+CALIBRATION_STEPS = 300  # of a second
 SAMPLE_SECONDS = 5
 WARM_PART = 1 / 3  # of the time, in which caches and the head fill: memory is compared after it
 LOADS = ((0.5, 0.1), (0.8, 0.9))  # of the machine, and for how much of the time
-COUNTED_S = 30 * 86_400  # what one question counts: 260 million points
+COUNTED_POINTS = 200_000_000  # by one question, at most
 
 
 def percentile(values, part):
@@ -37,9 +38,9 @@ def anonymous_mib(server):
     return int(status.split("RssAnon:")[1].split()[0]) / 1024
 
 
-def sender(build, server, begin_s, steps, rate):
+def sender(build, server, begin_s, steps, step, rate):
     return subprocess.Popen([str(build / "point_load"), str(server.port), str(SERIES), str(begin_s), str(steps),
-                             str(STEP_S), "2", str(rate)], stdout=subprocess.DEVNULL)
+                             step, "2", str(rate)], stdout=subprocess.DEVNULL)
 
 
 def finish(process):
@@ -47,12 +48,11 @@ def finish(process):
         raise SystemExit("the sender failed: a line was refused, or the connection ended")
 
 
-def machine_rate(build, server):
+def machine_rate(build, server, begin_s):
     """Points a second as fast as can be."""
-    steps = CALIBRATION_POINTS // SERIES
-    begin = time.monotonic()
-    finish(sender(build, server, START_S, steps, 0))
-    return CALIBRATION_POINTS / (time.monotonic() - begin), START_S + steps * STEP_S
+    began = time.monotonic()
+    finish(sender(build, server, begin_s, CALIBRATION_STEPS, "1", 0))
+    return CALIBRATION_STEPS * SERIES / (time.monotonic() - began)
 
 
 class Agent:
@@ -88,8 +88,9 @@ class Agent:
 
 def put_agent(server, connection):
     def put(number):
-        at = START_S + number
-        points = [{"metric": "soak.agent", "timestamp": at, "value": number, "tags": {"n": str(n)}} for n in range(10)]
+        at_ms = int(time.time() * 1000)
+        points = [{"metric": "soak.agent", "timestamp": at_ms, "value": number, "tags": {"n": str(n)}}
+                  for n in range(AGENT_POINTS)]
         connection.request("POST", "/api/put", json.dumps(points))
         answer = connection.getresponse()
         body = answer.read()
@@ -98,10 +99,10 @@ def put_agent(server, connection):
     return Agent("put of ten points, 204", 10, put)
 
 
-def question_agent(server, connection, now_s):
+def question_agent(server, connection):
     def ask(number):
         m = urllib.parse.quote(f"max:1m-max:cpu.usage_user{{hostname=host_{number % 1000}}}", safe="")
-        connection.request("GET", f"/api/query?start={now_s() - 3600}&end={now_s()}&m={m}")
+        connection.request("GET", f"/api/query?start=1h-ago&m={m}")
         answer = connection.getresponse()
         body = answer.read()
         return None if answer.status == 200 else f"query: {answer.status} {body[:200]!r}"
@@ -119,15 +120,14 @@ def slope_mib_per_hour(samples):
     return 3600 * above / below if below else 0.0
 
 
-def soak(build, server, rate, share, minutes, begin_s):
-    """Prints a row; returns points sent and errors."""
-    wanted = int(rate * share)
-    steps = int(wanted * minutes * 60) // SERIES
+def soak(build, server, rate, share, minutes):
+    """Prints a row; returns points of the flood and of the agent, and errors."""
+    step_ms = max(1, round(1000 * SERIES / (rate * share)))
+    steps = int(minutes * 60_000 / step_ms)
     began = time.monotonic()
-    flood = sender(build, server, begin_s, steps, wanted)
+    flood = sender(build, server, int(time.time()) + 1, steps, f"{step_ms}ms", 1000 * SERIES // step_ms)
     connections = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(2)]
-    now_s = lambda: begin_s + int((time.monotonic() - began) * wanted / SERIES) * STEP_S
-    agents = [put_agent(server, connections[0]), question_agent(server, connections[1], now_s)]
+    agents = [put_agent(server, connections[0]), question_agent(server, connections[1])]
     cpu = server.cpu_seconds()
     samples = []
     while flood.poll() is None:
@@ -148,17 +148,19 @@ def soak(build, server, rate, share, minutes, begin_s):
           f"{percentile(agents[1].seconds, 0.99) * 1000:.1f} | {min(memory):.0f} to {max(memory):.0f} | "
           f"{slope_mib_per_hour(late):+.0f} |", flush=True)
     errors = agents[0].errors + agents[1].errors
-    return steps, len(puts), errors, begin_s + steps * STEP_S
+    return steps * SERIES, len(puts) * AGENT_POINTS, errors
 
 
-def stored_points(server, metric, begin_s, end_s):
-    return sum(count(server, metric, at_s, min(at_s + COUNTED_S - 1, end_s)) for at_s in range(begin_s, end_s + 1, COUNTED_S))
+def stored_points(server, metric, begin_s, end_s, rate):
+    at_once = max(1, int(COUNTED_POINTS / rate))
+    return sum(count(server, metric, at_s, min(at_s + at_once, end_s)) for at_s in range(begin_s, end_s, at_once))
 
 
 def count(server, metric, begin_s, end_s):
+    """From `begin_s` up to `end_s`, which is not in it."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
     m = urllib.parse.quote(f"sum:0all-count:{metric}", safe="")
-    connection.request("GET", f"/api/query?start={begin_s}&end={end_s}&m={m}")
+    connection.request("GET", f"/api/query?start={1000 * begin_s}&end={1000 * end_s - 1}&m={m}")
     answer = connection.getresponse()
     body = json.loads(answer.read())
     if answer.status != 200:
@@ -169,17 +171,18 @@ def count(server, metric, begin_s, end_s):
 def run(build, minutes):
     with tempfile.TemporaryDirectory(prefix="halite-soak-") as directory:
         server = Server(str(build / "halite"), "engine", directory)
-        rate, begin_s = machine_rate(build, server)
-        first_s = begin_s
-        print(f"\nas fast as can be: {rate:,.0f} points a second\n")
+        first_s = int(time.time())
+        rate = machine_rate(build, server, first_s - CALIBRATION_STEPS)
+        print(f"\nas fast as can be: {rate:,.0f} points a second of {SERIES:,} series\n")
         print("| load | minutes | points/s | server's cores | put ms p50 / p99 / max | query ms p99 | RssAnon MiB | MiB an hour |")
         print("|---|---|---|---|---|---|---|---|")
-        all_errors, all_steps, puts = [], 0, 0
+        points, puts, all_errors = 0, 0, []
         for share, part in LOADS:
-            steps, sent, errors, begin_s = soak(build, server, rate, share, minutes * part, begin_s)
-            all_steps, puts, all_errors = all_steps + steps, max(puts, sent), all_errors + errors
-        for metric, expected in (("cpu.usage_user", all_steps * SERIES // 10), ("soak.agent", puts * 10)):
-            found = stored_points(server, metric, first_s if metric != "soak.agent" else START_S, begin_s)
+            sent, put, errors = soak(build, server, rate, share, minutes * part)
+            points, puts, all_errors = points + sent, puts + put, all_errors + errors
+        end_s = int(time.time()) + 2
+        for metric, expected, most in (("cpu.usage_user", points // METRICS, rate / METRICS), ("soak.agent", puts, 1000)):
+            found = stored_points(server, metric, first_s, end_s, most)
             print(f"{metric}: {expected:,} points acknowledged, {found:,.0f} stored")
             if found != expected:
                 all_errors.append(f"{metric}: {found} of {expected} points")
