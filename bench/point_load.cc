@@ -1,12 +1,12 @@
-// Sends points by telnet as fast as a server takes them: what bench/scale_bench.py loads servers
-// with, since a million series are too many for Python.
+// Sends points by telnet as fast as a server takes them: what scripts load servers with, since a
+// million series are too many for Python.
 //
 //   point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND]
 //
 // Series i is metric i % 10 of host i / 10, as in TSBS's cpu-only case; each gets a point a step,
-// at BEGIN (seconds), BEGIN + STEP... (seconds, or as in "20ms"). A connection has every
-// CONNECTIONS-th host. Its last line is taken when the server has closed: then points sent are
-// points taken in.
+// at BEGIN (seconds), BEGIN + STEP... STEP is in seconds, or in milliseconds as "20ms". A
+// connection has every CONNECTIONS-th host. Its last line is taken when the server has closed: then
+// points sent are points taken in.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -36,7 +36,7 @@ constexpr std::size_t kSendBytes = 256 << 10;
 struct Load {
   std::uint16_t port = 0;
   std::uint64_t series = 0;
-  std::int64_t begin = 0;  // in units of `step`: s or ms, which the server tells apart
+  std::int64_t begin = 0;  // s or ms, as `step` is; the server tells them apart
   std::int64_t steps = 0;
   std::int64_t step = 0;
   std::uint64_t connections = 1;

@@ -63,6 +63,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
     parser.add_argument("--minutes", type=float, default=70, help="of --only soak, which runs when it is named alone")
+    parser.add_argument("--canary", action="store_true", help="of --only soak: it claims a point that nobody sent, and must miss it")
     parser.add_argument("--beside", help="another halite binary, of --only dashboard or page: in turn with the build's")
     options = parser.parse_args()
     build = options.build.resolve()
@@ -77,7 +78,7 @@ def main():
     if options.only in (None, "dashboard"):
         dashboard_bench.run(str(build / "halite"), options.quick, options.beside)
     if options.only == "soak":
-        soak_bench.run(build, options.minutes)
+        soak_bench.run(build, options.minutes, options.canary)
     if options.only == "page":  # by name alone: it wants a browser
         page_bench.run(str(build / "halite"), options.quick, options.beside)
     if options.only in (None, "server"):

@@ -89,7 +89,7 @@ Task<ReadEstimate> estimate_by_ranges(const RowSource& source,
   co_return estimate;
 }
 
-// Of all parts of a shard.
+// What the scans of all parts of a shard would ask for.
 std::vector<ScanSpec> planned_in(const RowSource& source,
                                  const std::shared_ptr<const RowSelection>& selection,
                                  TimeRange range, std::uint32_t shard) {

@@ -120,8 +120,8 @@ class Selection {
 class BlockScan {
  public:
   virtual ~BlockScan() = default;
-  // Some blocks, a few hundred of each part that the store reads by itself; none when the shard is
-  // finished.
+  // Some blocks, at most a few hundred of each part that is read side by side; none when the shard
+  // is finished.
   virtual Task<std::vector<Block>> next() = 0;
 };
 

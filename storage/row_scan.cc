@@ -17,9 +17,8 @@ constexpr std::size_t kExactRanges = 4096;
 // Servers jump where at most one of so many known series is wanted: to jump to a row of few cells
 // costs more than to look at it.
 constexpr std::size_t kRowsPerJump = 8;
-// Of a part of a walk, buckets are scanned one by one where there are no more: what a server is
-// told of several ranges costs it an eighth of its work on every cell, another scan a look at its
-// start.
+// The buckets of a part of a walk are scanned one by one up to so many: the filter that names
+// several ranges costs a server an eighth of its work, one more scan a look at its start.
 constexpr std::size_t kBucketsAlone = 32;
 
 const Bytes& begin_of(const RowScanStep& step) { return step.spec.ranges.front().begin; }
@@ -117,9 +116,8 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
     return;
   }
   std::vector<BucketScan> buckets = buckets_of(shard, choice.span);
-  const bool part = !choice.span.begin.empty() || !choice.span.end.empty();
-  const bool alone = part && buckets.size() <= kBucketsAlone;
-  set_steps(std::move(buckets), alone);
+  alone_ = !is_everything(choice.span) && buckets.size() <= kBucketsAlone;
+  set_steps(std::move(buckets));
   const auto hint = hint_for(wanted_total, metric_total);
   for (RowScanStep& step : steps_) {
     step.spec.rows = verdicts_;
@@ -147,14 +145,14 @@ std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_
   return hint;
 }
 
-void RowScan::set_steps(std::vector<BucketScan> buckets, bool alone) {
+void RowScan::set_steps(std::vector<BucketScan> buckets) {
   if (!source_.qualifier_end.empty()) {
     for (BucketScan& bucket : buckets) {
       bucket.qualifier_begin = source_.qualifier_begin;
       bucket.qualifier_end = source_.qualifier_end;
     }
   }
-  for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family, alone);
+  for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family, alone_);
   for (RowScanStep& step : steps_) step.spec.watch = selection_->watch();
   ascending_ = std::ranges::is_sorted(steps_, {}, begin_of);
   std::ranges::reverse(steps_);
@@ -173,7 +171,7 @@ void RowScan::next_exact_steps() {
     if (a.times.begin != b.times.begin) return a.times.begin < b.times.begin;
     return a.keys.begin < b.keys.begin;
   });
-  set_steps(std::move(buckets), false);
+  set_steps(std::move(buckets));
 }
 
 std::vector<ScanSpec> RowScan::planned() {
@@ -203,7 +201,7 @@ Task<void> RowScan::skip_empty_steps() {
 
 Task<bool> RowScan::next_step() {
   // Buckets of a ring may begin again at its first slot; there are not many.
-  if (empty_steps_ >= kEmptyStepsMax && steps_.size() > 1 && ascending_) {
+  if (empty_steps_ >= kEmptyStepsMax && steps_.size() > 1 && ascending_ && !alone_) {
     empty_steps_ = 0;
     CO_TRY_VOID(co_await skip_empty_steps());
   }

@@ -106,7 +106,7 @@ class RowScan {
   void next_exact_steps();
   [[nodiscard]] std::vector<BucketScan> buckets_of(std::uint32_t shard,
                                                    const SeriesSpan& span) const;
-  void set_steps(std::vector<BucketScan> buckets, bool alone);
+  void set_steps(std::vector<BucketScan> buckets);
   Task<bool> next_step();
   Task<void> skip_empty_steps();
   Task<void> learn();
@@ -120,6 +120,7 @@ class RowScan {
   std::shared_ptr<SeriesVerdicts> verdicts_;
 
   std::vector<Bytes> exact_;        // tsuids still to be asked for by key, last first
+  bool alone_ = false;              // each bucket is a step: between them lie rows of other parts
   bool ascending_ = true;           // the steps' keys
   int empty_steps_ = 0;             // without a row, one after the other
   std::vector<RowScanStep> steps_;  // still to be done, last first

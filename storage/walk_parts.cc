@@ -45,7 +45,7 @@ std::vector<SeriesSpan> walk_parts(const WalkPartsOptions& options, const Series
 std::vector<BucketScan> span_buckets(const RowLayout& layout, BytesView metric_uid,
                                      const SeriesSpan& span, TimeRange range, std::uint32_t shard,
                                      TimestampMs now) {
-  if (span.begin.empty() && span.end.empty()) {
+  if (is_everything(span)) {
     return layout.metric_buckets(metric_uid, range, shard, now);
   }
   const auto first_key = [&](const Bytes& tsuid, TimeRange times) {

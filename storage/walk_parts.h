@@ -28,6 +28,10 @@ struct SeriesSpan {
   Bytes end;    // excluded; empty = to the last
 };
 
+[[nodiscard]] inline bool is_everything(const SeriesSpan& span) {
+  return span.begin.empty() && span.end.empty();
+}
+
 // Spans that together are everything, ascending; of the wanted series that are known, each has
 // about as many. One span where parts are not worth their scans, or would be of more buckets than a
 // server is told at a time.

@@ -2,23 +2,31 @@
 """Runs the libFuzzer programs of a build, some at a time, each for a while or up to a number of inputs.
 
 A crash leaves its input in <build>/findings/ and fails the run; a canary that is not found fails
-it too. New inputs that reach new code are kept in <build>/corpus/<target>/, never in the tree, and
-what was executed until a run ended well is added up in <build>/executed/<target>: a run that is to
-reach a number goes on where the last one stopped.
+it too. New inputs that reach new code stay in <build>/corpus/<target>/, and the inputs that were made
+and executed in runs that ended well are added up in <build>/executed/<target>: a run that is to reach
+a number goes on where the last one stopped. --keep puts both into kept.tar.xz, with which a new build
+begins.
 """
 
 import argparse
 import concurrent.futures
+import io
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+KEPT = HERE / "kept.tar.xz"  # corpus/<target>/<name of an input>, executed/<target>
 CANARY = "canary"
 TURN_SECONDS = 120  # of one target that is to reach a number: what a run that is ended loses at most
+LENGTH_MAX = 65536
+MANY_LENGTH_MAX = 4096  # of inputs by the million: long ones take the time of many
+RUNS_MAX = 2**31 - 1  # that libFuzzer counts
 
 
 def targets_listed():
@@ -26,60 +34,81 @@ def targets_listed():
     return re.findall(r"^\s*halite_fuzzer\((\w+)", text, re.MULTILINE)
 
 
+def begin_with_kept(build):
+    """Once: adds what was kept to what the build has."""
+    done = build / "began_with_kept"
+    if done.exists() or not KEPT.exists():
+        return
+    with tarfile.open(KEPT) as kept:
+        for entry in kept:
+            path = build / entry.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.write_bytes(kept.extractfile(entry).read())
+    done.touch()
+
+
 class Target:
     def __init__(self, build, name):
         self.build = build
         self.name = name
+        self.corpus = build / "corpus" / name
+        self.findings = build / "findings"
         self.record = build / "executed" / name
-        self.record.parent.mkdir(parents=True, exist_ok=True)
+        for directory in (self.corpus, self.findings, self.record.parent):
+            directory.mkdir(parents=True, exist_ok=True)
         self.executed = int(self.record.read_text()) if self.record.exists() else 0
         self.new = 0  # of this run
         self.seconds = 0.0
         self.trouble = None
 
-    def fuzz(self, limits):
-        """For one run with these options of libFuzzer."""
-        grown = self.build / "corpus" / self.name
-        findings = self.build / "findings"
-        grown.mkdir(parents=True, exist_ok=True)
-        findings.mkdir(parents=True, exist_ok=True)
-        command = [
-            str(self.build / f"{self.name}_fuzz"),
-            *limits,
-            "-timeout=10",
-            "-rss_limit_mb=2048",
-            "-max_len=65536",
-            "-print_final_stats=1",
-            f"-artifact_prefix={findings}/{self.name}-",
-            str(grown),
-            str(HERE / "corpus" / self.name),
-        ]
-        dictionary = HERE / "corpus" / f"{self.name}.dict"
-        if dictionary.exists():
-            command.insert(1, f"-dict={dictionary}")
+    def run(self, *arguments):
+        """libFuzzer with these arguments: its exit status and what it said."""
+        program = str(self.build / f"{self.name}_fuzz")
         environment = dict(os.environ, ASAN_SYMBOLIZER_PATH="/usr/bin/llvm-symbolizer-19")
+        done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=environment, check=False)
+        return done.returncode, done.stdout.decode(errors="replace")
+
+    def fuzz(self, *limits):
+        """For one run with these options of libFuzzer."""
         began = time.monotonic()
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False
-        )
+        status, output = self.run(*limits, "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
+                                  f"-artifact_prefix={self.findings}/{self.name}-", self.corpus,
+                                  HERE / "corpus" / self.name)
         self.seconds += time.monotonic() - began
-        output = done.stdout.decode(errors="replace")
         executed = re.search(r"stat::number_of_executed_units:\s*(\d+)", output)
+        again = re.search(r"^#(\d+)\s+INITED", output, re.MULTILINE)  # what the corpora have
         if self.name == CANARY:
-            if done.returncode == 0 or "libFuzzer: deadly signal" not in output:
+            if status == 0 or "libFuzzer: deadly signal" not in output:
                 self.trouble = "THE CANARY WAS NOT FOUND\n" + output
-        elif done.returncode != 0 or executed is None:
+        elif status != 0 or executed is None:
             self.trouble = output[-6000:]
         else:
-            self.new += int(executed.group(1))
-            self.executed += int(executed.group(1))
+            made = int(executed.group(1)) - int(again.group(1) if again else 0)
+            self.new += made
+            self.executed += made
             self.record.write_text(f"{self.executed}\n")
 
     def fuzz_up_to(self, executions):
         while self.executed < executions and self.trouble is None:
-            self.fuzz([f"-runs={executions - self.executed}", f"-max_total_time={TURN_SECONDS}"])
+            self.fuzz(f"-runs={min(executions - self.executed + self.corpus_size(), RUNS_MAX)}", f"-max_total_time={TURN_SECONDS}",
+                      f"-max_len={MANY_LENGTH_MAX}")
             if self.name == CANARY:
                 break
+
+    def corpus_size(self):
+        return sum(1 for _ in self.corpus.iterdir())
+
+    def add_to(self, kept):
+        """The fewest of its inputs that reach what all reach, and its number."""
+        with tempfile.TemporaryDirectory() as fewest:
+            status, output = self.run("-merge=1", f"-max_len={LENGTH_MAX}", fewest, self.corpus)
+            if status != 0:
+                sys.exit(f"{self.name}: {output[-6000:]}")
+            for found in sorted(pathlib.Path(fewest).iterdir()):
+                add_file(kept, f"corpus/{self.name}/{found.name}", found.read_bytes())
+        add_file(kept, f"executed/{self.name}", f"{self.executed}\n".encode())
 
     def told(self):
         if self.trouble is not None:
@@ -90,24 +119,49 @@ class Target:
                 f"{self.executed:,} in all runs")
 
 
+def add_file(kept, name, content):
+    entry = tarfile.TarInfo(name)
+    entry.size = len(content)
+    kept.addfile(entry, io.BytesIO(content))
+
+
+def keep(build, names):
+    new = build / "kept.new"
+    with tarfile.open(new, "w:xz") as kept:
+        for name in names:
+            if name != CANARY:
+                Target(build, name).add_to(kept)
+    KEPT.write_bytes(new.read_bytes())
+    new.unlink()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--time", type=int, default=60, help="seconds a target")
-    parser.add_argument("--executions", type=int, help="instead: up to so many inputs in all runs of this build")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--time", type=int, default=60, help="seconds a target")
+    how.add_argument("--executions", type=int, help="up to so many inputs in all runs")
+    how.add_argument("--keep", action="store_true", help="run nothing: put corpora and numbers into kept.tar.xz")
     parser.add_argument("--jobs", type=int, default=1, help="targets at a time")
     parser.add_argument("targets", nargs="*", help="all of them when none is named")
     options = parser.parse_args()
+    build = options.build.resolve()
 
     listed = targets_listed()
     unknown = sorted(set(options.targets) - set(listed))
     if unknown:
         sys.exit(f"no such fuzzer: {', '.join(unknown)}; there are {', '.join(listed)}")
+    begin_with_kept(build)
+    if options.keep:
+        if options.targets:
+            sys.exit("--keep is about all targets")
+        keep(build, listed)
+        return
 
     def run(name):
-        target = Target(options.build.resolve(), name)
+        target = Target(build, name)
         if options.executions is None:
-            target.fuzz([f"-max_total_time={options.time}"])
+            target.fuzz(f"-max_total_time={options.time}", f"-max_len={LENGTH_MAX}")
         else:
             target.fuzz_up_to(options.executions)
         return target
@@ -121,7 +175,7 @@ def main():
             if target.trouble is not None:
                 failed.append(target.name)
     if failed:
-        sys.exit(f"failed: {', '.join(sorted(failed))}; inputs are in {options.build}/findings/")
+        sys.exit(f"failed: {', '.join(sorted(failed))}; inputs are in {build}/findings/")
 
 
 if __name__ == "__main__":

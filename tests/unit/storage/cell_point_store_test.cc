@@ -168,8 +168,10 @@ TEST_F(CellPointStoreTest, RowsByKeyAtTheirMaximumAndOneLess) {
 
 // Ten series over three hours, and an eleventh that only another process knows.
 TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
-  const TimeRange three_hours = {kHourBegin - 10'800'000, kHourBegin - 1};
-  const auto walks = [this](std::size_t parts_max, std::size_t part_series_min, TimeRange range) {
+  const auto hours = [](int count) {
+    return TimeRange{kHourBegin - count * std::int64_t{3'600'000}, kHourBegin - 1};
+  };
+  const auto scans = [this](std::size_t parts_max, std::size_t part_series_min, TimeRange range) {
     CellPointStoreOptions options;
     options.scan.shared_tables = true;
     options.scan.parts = {.parts_max = parts_max, .part_series_min = part_series_min};
@@ -188,7 +190,7 @@ TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
     SeriesQuery query;
     query.metric = "m";
     const auto selection = run_task(points->select(query)).value();
-    unruly_.walks = 0;
+    unruly_.scans = 0;
     const auto scan = points->scan(selection, range, 0);
     std::map<SeriesId, std::vector<TimestampMs>> found;
     for (;;) {
@@ -204,14 +206,15 @@ TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
       EXPECT_TRUE(std::ranges::is_sorted(times));
     }
     EXPECT_TRUE(run_task(points->close()));
-    return unruly_.walks.load();
+    return unruly_.scans.load();
   };
-  EXPECT_EQ(walks(4, 1, three_hours), 4 * 3);  // each hour of a part alone
-  EXPECT_EQ(walks(4, 5, three_hours), 2 * 3);
-  EXPECT_EQ(walks(4, 1, {kHourBegin - 2 * kDayMs, kHourBegin}), 4);  // too many hours for that
-  EXPECT_EQ(walks(4, 6, three_hours), 1);
-  EXPECT_EQ(walks(1, 1, three_hours), 1);
-  EXPECT_EQ(walks(4, 1, {0, kHourBegin}), 1);  // a part would be of too many hours
+  EXPECT_EQ(scans(4, 1, hours(3)), 4 * 3);    // each hour of a part alone
+  EXPECT_EQ(scans(4, 1, hours(32)), 4 * 32);  // nor is what comes next looked for among others'
+  EXPECT_EQ(scans(4, 1, hours(33)), 4);       // too many hours for that
+  EXPECT_EQ(scans(4, 5, hours(3)), 2 * 3);
+  EXPECT_EQ(scans(4, 6, hours(3)), 1);
+  EXPECT_EQ(scans(1, 1, hours(3)), 1);
+  EXPECT_EQ(scans(4, 1, {0, kHourBegin}), 1);  // a part would be of too many hours
 }
 
 TEST_F(CellPointStoreTest, SeriesHaveAMaximum) {
