@@ -19,6 +19,7 @@ from ledger import Ledger  # noqa: E402
 
 START_MS = 1_356_998_400_000
 SPAN_MS = 6 * 3_600_000  # several rows a series
+LATE_MS = 5000  # what comes late is this much behind the newest at most
 HTTP_WRITERS = 2  # for each daemon
 TELNET_WRITERS = 1
 SERIES = 12  # of a writer, from the first to the last minute
@@ -96,8 +97,8 @@ class Writer(threading.Thread):
         points = {}
         for _ in range(self.choose.choice((1, 5, 30, 100))):
             series = self.choose.choice(self.series)
-            newest = self.newest.get(series, START_MS + self.choose.randrange(SPAN_MS))
-            moment = newest - self.choose.randrange(5000) if self.choose.random() < 0.1 else newest + self.choose.randrange(1, 9000)
+            newest = self.newest.get(series, START_MS + LATE_MS + self.choose.randrange(SPAN_MS))
+            moment = newest - self.choose.randrange(LATE_MS) if self.choose.random() < 0.1 else newest + self.choose.randrange(1, 9000)
             self.newest[series] = max(newest, moment)
             points[series, moment] = (*series, moment, value_of(self.choose))
         return list(points.values())
