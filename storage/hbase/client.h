@@ -58,7 +58,8 @@ class Client {
   [[nodiscard]] std::unique_ptr<Scanner> scan(std::string table, ScanRequest request);
 
   // Adds to a big-endian 64-bit counter (absent counts as 0) and returns the sum; counted once also
-  // when the request had to be sent again. A cell of another length is kInvalidArgument.
+  // when the request had to be sent again, and once more only where the server that counted it died
+  // before it answered. A cell of another length is kInvalidArgument.
   Task<Counted> increment(std::string table, CellAddress cell, std::int64_t delta);
 
   // kUnknown only when an answer was lost and reading the cell did not tell either.

@@ -141,6 +141,8 @@ bool says_wrong_length(const Fault& fault) {
          fault.error.message.contains("not a long");
 }
 
+constexpr int kUnsaidMax = 3;  // sums that are not in the answer
+
 enum class Found : std::uint8_t { kOurs, kOther, kUnreadable };
 
 // After a lost answer: is what the cell holds what this write would have left there?
@@ -169,18 +171,25 @@ Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
   pb::MutateRequest request;
   set_mutation(*request.mutable_mutation(), pb::MutationProto::INCREMENT, cell.row,
                core->options.durability);
-  // The same for every attempt: so HBase knows one that it has counted already.
+  // The same for every attempt, so HBase knows one that it has counted already.
   request.mutable_mutation()->set_nonce(core->nonce());
   request.set_nonce_group(core->nonce_group);
 
+  int unsaid = 0;
   Retry retry(core, core->options.operation_ms_max, About::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =
         attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
     const Outcome<RowAnswer> answer = co_await std::move(trying);
     if (answer) {
+      // An earlier attempt was counted by a server that died; the next one knows that from its log,
+      // but not of the sum. Reading it now would give others' as well: it is counted once more.
+      if (answer->cells.empty() && ++unsaid <= kUnsaidMax) {
+        request.mutable_mutation()->set_nonce(core->nonce());
+        continue;
+      }
       if (answer->cells.size() != 1 || answer->cells.front().value.size() != sizeof delta) {
-        co_return fail(Errc::kInternal, "HBase did not say what a counter holds now");
+        co_return fail(Errc::kUnavailable, "HBase did not say what a counter holds now");
       }
       const Cell& counter = answer->cells.front();
       const auto sum = static_cast<std::int64_t>(load_be<std::uint64_t>(counter.value.data()));

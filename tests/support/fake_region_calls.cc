@@ -76,7 +76,7 @@ FakeAnswer FakeRegionCalls::run(const FakeRequest& request, const FakeReaction& 
     return answer(response);
   }
   if (request.method == "Get") return get(request);
-  if (request.method == "Mutate") return mutate(request);
+  if (request.method == "Mutate") return mutate(request, reaction);
   if (request.method == "Multi") return multi(request, reaction);
   if (request.method == "Scan") return scans_.scan(request);
   if (FakeMaster::does(request.method)) return master_.run(request);
@@ -187,7 +187,7 @@ bool FakeRegionCalls::fits(const std::string& table, const pb::Condition& condit
   return held == expected.comparable().value();
 }
 
-FakeAnswer FakeRegionCalls::mutate(const FakeRequest& request) {
+FakeAnswer FakeRegionCalls::mutate(const FakeRequest& request, const FakeReaction& reaction) {
   const auto message = parsed<pb::MutateRequest>(request.message);
   const pb::MutationProto& mutation = message.mutation();
   FakeRegion* region = nullptr;
@@ -204,6 +204,7 @@ FakeAnswer FakeRegionCalls::mutate(const FakeRequest& request) {
     const auto sum =
         data_.increment(region->table, cell, delta, message.nonce_group(), mutation.nonce());
     if (!sum) return refusal({"DoNotRetryIOException", "Field is not a long", true});
+    if (reaction.what == FakeReaction::kSayNothing) return answer(response);
     cell.value.clear();
     append_be(cell.value, static_cast<std::uint64_t>(*sum));
     Bytes out;

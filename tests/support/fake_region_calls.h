@@ -30,7 +30,7 @@ class FakeRegionCalls {
  private:
   FakeAnswer where_is_meta() const;
   FakeAnswer get(const FakeRequest& request);
-  FakeAnswer mutate(const FakeRequest& request);
+  FakeAnswer mutate(const FakeRequest& request, const FakeReaction& reaction);
   FakeAnswer multi(const FakeRequest& request, const FakeReaction& reaction);
   FakeAnswer region_load(const FakeRequest& request) const;
   FakeAnswer compact(const FakeRequest& request);

@@ -47,6 +47,7 @@ struct FakeReaction {
     kIgnore,         // neither done nor answered
     kCloseBefore,    // the connection, nothing done
     kCloseAfter,     // done, then the connection
+    kSayNothing,     // a counter is counted, but what it holds now is not in the answer
   };
   What what = kAnswer;
   std::string exception = {};  // without org.apache.hadoop.hbase.

@@ -41,6 +41,17 @@ TEST_F(ClientCellTest, CountersCountOnceWhateverGetsLost) {
   EXPECT_EQ(run_task(client().increment("t", kCell, -7)).value().sum, sum - 7);
 }
 
+// As of a region whose server died after it had counted: the next one knows of the operation from
+// the log, but not of the sum.
+TEST_F(ClientCellTest, ACounterWhoseSumIsNotSaidIsCountedAgain) {
+  react_once("Mutate", {.what = FakeReaction::kSayNothing});
+  const Result<Counted> counted = run_task(client().increment("t", kCell, 5));
+  ASSERT_TRUE(counted) << counted.error().message;
+  EXPECT_EQ(counted->sum, 10);
+  hbase_.script([](const FakeCall&) { return FakeReaction{.what = FakeReaction::kSayNothing}; });
+  EXPECT_EQ(run_task(client().increment("t", kCell, 5)).error().code, Errc::kUnavailable);
+}
+
 TEST_F(ClientCellTest, WhatIsAddedToACellIsAddedOnceWhateverGetsLost) {
   std::string all;
   for (const FakeReaction::What what :
