@@ -92,13 +92,14 @@ class Target:
 
     def fuzz_up_to(self, executions):
         while self.executed < executions and self.trouble is None:
-            self.fuzz(f"-runs={min(executions - self.executed + self.corpus_size(), RUNS_MAX)}", f"-max_total_time={TURN_SECONDS}",
-                      f"-max_len={MANY_LENGTH_MAX}")
+            # What it reads of the corpora first counts, too, some of it twice; a few more do no harm.
+            runs = executions - self.executed + 2 * self.corpus_size() + 1000
+            self.fuzz(f"-runs={min(runs, RUNS_MAX)}", f"-max_total_time={TURN_SECONDS}", f"-max_len={MANY_LENGTH_MAX}")
             if self.name == CANARY:
                 break
 
     def corpus_size(self):
-        return sum(1 for _ in self.corpus.iterdir())
+        return sum(1 for directory in (self.corpus, HERE / "corpus" / self.name) for _ in directory.iterdir())
 
     def add_to(self, kept):
         """The fewest of its inputs that reach what all reach, and its number."""
