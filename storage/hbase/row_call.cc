@@ -171,7 +171,7 @@ Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
   pb::MutateRequest request;
   set_mutation(*request.mutable_mutation(), pb::MutationProto::INCREMENT, cell.row,
                core->options.durability);
-  // The same for every attempt, so HBase knows one that it has counted already.
+  // The same for every attempt: so HBase knows one that it has counted already.
   request.mutable_mutation()->set_nonce(core->nonce());
   request.set_nonce_group(core->nonce_group);
 
