@@ -93,11 +93,14 @@ std::shared_ptr<const UnsealedSlots> ChunkDb::unsealed() const {
 
 // Those who read go on with the one that they have.
 Result<void> ChunkDb::renew_snapshot() {
-  auto fresh =
-      std::make_shared<Snapshot>(*db_, Snapshot::Families{.chunks = chunks_,
-                                                          .late = late_,
-                                                          .summaries = summaries_,
-                                                          .damage = options_.damage.get()});
+  const Snapshot::Families families = {
+      .chunks = chunks_, .late = late_, .summaries = summaries_, .damage = options_.damage.get()};
+  std::uint64_t above_merged = 0;
+  for (rocksdb::ColumnFamilyHandle* const family : {chunks_, late_, summaries_}) {
+    above_merged += count_files(family, 1);
+  }
+  const bool keeps_cursors = above_merged <= static_cast<std::uint64_t>(options_.open_files_max);
+  auto fresh = std::make_shared<Snapshot>(*db_, families, keeps_cursors);
   const std::lock_guard lock(mutex_);
   fresh->mark = mark_;
   fresh->unsealed = unsealed_;

@@ -159,7 +159,10 @@ class ChunkDb {
                                   rocksdb::ColumnFamilyHandle* late) const {
     return {.family = family, .late = late, .damage = options_.damage.get()};
   }
-  [[nodiscard]] std::uint64_t count_files(rocksdb::ColumnFamilyHandle* family) const;
+  [[nodiscard]] std::uint64_t count_files(rocksdb::ColumnFamilyHandle* family, int levels) const;
+  [[nodiscard]] std::uint64_t count_files(rocksdb::ColumnFamilyHandle* family) const {
+    return count_files(family, db_->NumberLevels(family));
+  }
 
   const ChunkDbOptions options_;
   const std::shared_ptr<FileBytesCounted> written_ = std::make_shared<FileBytesCounted>();

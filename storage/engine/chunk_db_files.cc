@@ -116,10 +116,11 @@ Result<void> ChunkDb::snapshot(const std::string& dir) {
   return rocks::make_checkpoint(*db_, *files, dir);
 }
 
-std::uint64_t ChunkDb::count_files(rocksdb::ColumnFamilyHandle* family) const {
+// Of the first levels.
+std::uint64_t ChunkDb::count_files(rocksdb::ColumnFamilyHandle* family, int levels) const {
   std::string files;
   std::uint64_t count = 0;
-  for (int level = 0; level < db_->NumberLevels(family); ++level) {
+  for (int level = 0; level < levels; ++level) {
     db_->GetProperty(family, fmt::format("rocksdb.num-files-at-level{}", level), &files);
     count += std::stoull(files);
   }

@@ -24,9 +24,10 @@ void Unsealed::add(const Unsealed& more) {
   ++touches;
 }
 
-Snapshot::Snapshot(rocksdb::DB& db, Families families)
+Snapshot::Snapshot(rocksdb::DB& db, Families families, bool keeps_cursors)
     : db_(db),
       families_(families),
+      keeps_cursors_(keeps_cursors),
       snapshot_(db.GetSnapshot()),
       idle_(kShardsMax),
       idle_memory_(kShardsMax) {}
@@ -47,6 +48,7 @@ Snapshot::Cursors Snapshot::take(Place place) {
 }
 
 void Snapshot::give_back(Place place, Cursors cursors) {
+  if (!keeps_cursors_) return;
   // Where one failed, the next question tries anew.
   if (cursors.chunks != nullptr && !cursors.chunks->status()) return;
   if (cursors.late != nullptr && !cursors.late->status()) return;

@@ -1,5 +1,7 @@
 // One state of the chunks' database, as all questions share it until the next one: the mark of the
-// last flush, what is not sealed, and cursors that one question after the other uses again.
+// last flush, what is not sealed, and cursors that one question after the other uses again. A
+// cursor has all files open that lie above the merged ones: where these are too many it goes with
+// its question.
 //
 //   Threads  any call from any thread; a cursor is for one at a time.
 //   Errors   kUnavailable with RocksDB's text.
@@ -61,8 +63,8 @@ class Snapshot {
     rocksdb::ColumnFamilyHandle* summaries = nullptr;
     Damage* damage = nullptr;  // told of what cannot be read
   };
-  // Of the database as it is now; it outlives the snapshot.
-  Snapshot(rocksdb::DB& db, Families families);
+  // Of the database as it is now; it outlives the snapshot. Cursors are used again if told so.
+  Snapshot(rocksdb::DB& db, Families families, bool keeps_cursors);
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
@@ -104,6 +106,7 @@ class Snapshot {
 
   rocksdb::DB& db_;
   const Families families_;
+  const bool keeps_cursors_;
   const rocksdb::Snapshot* const snapshot_;
   [[nodiscard]] std::vector<Cursors>& idle(Place place) {
     return place.from == ReadFrom::kMemory ? idle_memory_[place.shard] : idle_[place.shard];

@@ -157,7 +157,10 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
         known != damaged_.end() && known->second == line.touches) {
       continue;
     }
-    TRY(const bool complete, seal_lap(lap, batch, breathe));
+    TRY(bool complete, seal_lap(lap, batch, breathe));
+    if (complete && !is_over(lap.generation) && !damaged_.contains(lap)) {
+      TRY(complete, merge_early(lap, batch, breathe));
+    }
     ended = !complete;
     if (ended) break;
     if (batch.full()) TRY_VOID(batch.take_in());
@@ -202,6 +205,15 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
     batch.seals(lap, !is_over(lap.generation));
   }
   return true;
+}
+
+// A slot that still gets points may never be one of the sealed places that are merged, and what was
+// made of its chunks leaves none of them of use.
+Result<bool> Sealing::merge_early(const SlotLap& lap, SealBatch& batch, const Breathe& breathe) {
+  TRY_VOID(batch.take_in());
+  TRY(const bool go_on, breathe());
+  if (go_on) TRY_VOID(core_->chunks->merge_place({.shard = lap.shard, .slot = lap.slot}));
+  return go_on;
 }
 
 Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe) {

@@ -57,6 +57,9 @@ class Sealing {
                                         const Breathe& breathe);
   // False: breathe() ended it.
   [[nodiscard]] Result<bool> seal_lap(const SlotLap& lap, SealBatch& batch, const Breathe& breathe);
+  // The same.
+  [[nodiscard]] Result<bool> merge_early(const SlotLap& lap, SealBatch& batch,
+                                         const Breathe& breathe);
   struct Lap {
     SlotLap lap;
     Unsealed line;

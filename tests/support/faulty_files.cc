@@ -39,7 +39,10 @@ class FaultyFile final : public File {
         path_(std::move(path)),
         inode_(std::move(inode)),
         life_(files.life_),
-        writes_(writes) {}
+        writes_(writes) {
+    ++files_.open_files_;
+  }
+  ~FaultyFile() override { --files_.open_files_; }
 
   Result<std::size_t> pread(std::uint64_t offset, std::span<char> to) override {
     const std::lock_guard lock(files_.mutex_);

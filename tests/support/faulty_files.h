@@ -11,6 +11,7 @@
 //   Random   all chances come from the seed.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -71,6 +72,7 @@ class FaultyFiles final : public storage::FileSystem {
 
   [[nodiscard]] std::uint64_t used_bytes();
   [[nodiscard]] std::uint64_t changes();  // made so far
+  [[nodiscard]] std::uint64_t open_files() const { return open_files_; }
 
   Result<std::unique_ptr<storage::File>> open(const std::string& path,
                                               storage::OpenFile how) override;
@@ -130,6 +132,7 @@ class FaultyFiles final : public storage::FileSystem {
   void lose_all_unsynced();
   std::uint64_t used();
 
+  std::atomic<std::uint64_t> open_files_ = 0;
   std::mutex mutex_;  // guards the rest
   std::mt19937 random_;
   std::map<std::string, Dir> dirs_ = {{"/", {}}, {".", {}}};

@@ -24,6 +24,7 @@ class ChunkDbTest : public testing::Test {
     ChunkDbOptions options;
     options.dir = "/data/chunks";
     options.files = files_;
+    options.open_files_max = kOpenFilesMax;
     auto opened = ChunkDb::open(options);
     ASSERT_TRUE(opened) << opened.error().message;
     chunks_ = std::move(*opened);
@@ -69,6 +70,7 @@ class ChunkDbTest : public testing::Test {
     return keys;
   }
 
+  static constexpr int kOpenFilesMax = 100;
   const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
   std::unique_ptr<ChunkDb> chunks_;
   FlushMark mark_;
@@ -143,6 +145,23 @@ TEST_F(ChunkDbTest, WhatLiesBehindDamageIsFoundByKeysOfAnyLength) {
   EXPECT_EQ(holes, 1);
   EXPECT_GT(keys, 800);
   EXPECT_LT(keys, 1000);
+}
+
+TEST_F(ChunkDbTest, WhatWaitsForTheNextQuestionKeepsFewFilesOpen) {
+  const std::uint64_t before = files_->open_files();
+  const auto ask = [this] {
+    const std::unique_ptr<ShardView> view = chunks_->shard_view('a');
+    int keys = 0;
+    view->chunks().seek("a");
+    for (; view->chunks().valid(); view->chunks().next()) ++keys;
+    EXPECT_EQ(keys, 1000);
+  };
+  for (int i = 0; i < kOpenFilesMax / 2; ++i) flush("a");
+  ask();
+  EXPECT_GE(files_->open_files(), before + kOpenFilesMax / 2);  // a cursor waits
+  for (int i = 0; i < 3 * kOpenFilesMax; ++i) flush("a");
+  ask();
+  EXPECT_LE(files_->open_files(), before + 2 * kOpenFilesMax);  // RocksDB keeps about as many
 }
 
 TEST_F(ChunkDbTest, MarksDoNotPileUpAsFiles) {
