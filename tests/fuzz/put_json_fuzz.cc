@@ -112,7 +112,7 @@ void check_json(std::string_view body) {
 void check_put_json(const std::string& body) {
   const Answer expected = refer(body);
   if (expected.error.empty()) check_json(body);
-  WriterFixture fixture(small_json_options());
+  WriterFixture& fixture = fixture_without_series(small_json_options());
   for (int round = 0; round < 2; ++round) {
     HALITE_CHECK(ask(fixture, body) == expected, "the same answer");
   }

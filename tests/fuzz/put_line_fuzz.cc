@@ -62,7 +62,7 @@ void check_batch(const std::vector<std::string_view>& lines, const PointRules& r
       answers += telnet_refusal(point.error());
     }
   }
-  WriterFixture fixture(small_options());
+  WriterFixture& fixture = fixture_without_series(small_options());
   TelnetBatch batch(fixture.writer);
   for (int round = 0; round < 2; ++round) {
     std::string replies;

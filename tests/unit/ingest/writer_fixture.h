@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,5 +66,16 @@ struct WriterFixture {
   prometheus::Registry registry;
   Writer writer;
 };
+
+// For fuzzers: one for many inputs, as making it takes longer than what it is asked. It knows no
+// series, as if it were new.
+inline WriterFixture& fixture_without_series(const IngestOptions& options) {
+  static constexpr int kInputsMax = 4096;  // then what its store remembers goes
+  static std::unique_ptr<WriterFixture> fixture;
+  static int inputs = 0;
+  if (inputs++ % kInputsMax == 0) fixture = std::make_unique<WriterFixture>(options);
+  fixture->writer.forget_series();
+  return *fixture;
+}
 
 }  // namespace halite::ingest
