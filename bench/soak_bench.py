@@ -84,12 +84,13 @@ def first_rate(build, server, begin_s):
 
 
 class Agent:
-    """Somebody who does one thing so many times a second until stop(), and notes how long it took."""
+    """Somebody who does one thing so many times a second until stop(), and notes how long after it was due it was done:
+    what waits behind another waited, too."""
 
-    def __init__(self, name, per_second, act):
-        self.name = name
+    def __init__(self, per_second, connection, act):
         self.pause = 1 / per_second
-        self.act = act  # returns an error text, or None
+        self.connection = connection
+        self.act = act  # of a connection and a number; returns an error text, or None
         self.seconds = []
         self.errors = []
         self.stopping = threading.Event()
@@ -97,45 +98,41 @@ class Agent:
         self.thread.start()
 
     def _run(self):
-        number = 0
-        while not self.stopping.wait(self.pause):
-            begin = time.monotonic()
+        number, due = 0, time.monotonic()
+        while not self.stopping.wait(max(0.0, due - time.monotonic())):
             try:
-                error = self.act(number)
-            except OSError as failed:
+                error = self.act(self.connection, number)
+            except (OSError, http.client.HTTPException) as failed:
                 error = repr(failed)
-            self.seconds.append(time.monotonic() - begin)
+                self.connection.close()  # the next one makes it anew
+            self.seconds.append(time.monotonic() - due)
             if error:
                 self.errors.append(error)
-            number += 1
+            number, due = number + 1, due + self.pause
 
     def stop(self):
         self.stopping.set()
         self.thread.join()
 
 
-def put_agent(server, connection):
-    def put(number):
-        at_ms = int(time.time() * 1000)
-        points = [{"metric": "soak.agent", "timestamp": at_ms, "value": number, "tags": {"n": str(n)}}
-                  for n in range(AGENT_POINTS)]
-        connection.request("POST", "/api/put", json.dumps(points))
-        answer = connection.getresponse()
-        body = answer.read()
-        return None if answer.status == 204 else f"put: {answer.status} {body[:200]!r}"
-
-    return Agent("put of ten points, 204", 10, put)
+def put(connection, number):
+    """Ten points; answered with a 204."""
+    at_ms = int(time.time() * 1000)
+    points = [{"metric": "soak.agent", "timestamp": at_ms, "value": number, "tags": {"n": str(n)}}
+              for n in range(AGENT_POINTS)]
+    connection.request("POST", "/api/put", json.dumps(points))
+    answer = connection.getresponse()
+    body = answer.read()
+    return None if answer.status == 204 else f"put: {answer.status} {body[:200]!r}"
 
 
-def question_agent(server, connection):
-    def ask(number):
-        m = urllib.parse.quote(f"max:1m-max:cpu.usage_user{{hostname=host_{number % 1000}}}", safe="")
-        connection.request("GET", f"/api/query?start=1h-ago&m={m}")
-        answer = connection.getresponse()
-        body = answer.read()
-        return None if answer.status == 200 else f"query: {answer.status} {body[:200]!r}"
-
-    return Agent("one host's last hour, 200", 2, ask)
+def ask(connection, number):
+    """One host's last hour."""
+    m = urllib.parse.quote(f"max:1m-max:cpu.usage_user{{hostname=host_{number % 1000}}}", safe="")
+    connection.request("GET", f"/api/query?start=1h-ago&m={m}")
+    answer = connection.getresponse()
+    body = answer.read()
+    return None if answer.status == 200 else f"query: {answer.status} {body[:200]!r}"
 
 
 def slope_mib_per_hour(samples):
@@ -154,8 +151,8 @@ def soak(build, server, rate, share, minutes):
     began = time.monotonic()
     begin_s = int(time.time()) + 1
     flood = sender(build, server, begin_s, steps, f"{step_ms}ms", 1000 * SERIES // step_ms)
-    connections = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(2)]
-    agents = [put_agent(server, connections[0]), question_agent(server, connections[1])]
+    agents = [Agent(per_second, http.client.HTTPConnection("127.0.0.1", server.port, timeout=60), act)
+              for per_second, act in ((10, put), (2, ask))]
     cpu, of_senders = server.cpu_seconds(), children_cpu_seconds()
     samples = []
     try:

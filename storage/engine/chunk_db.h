@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -94,9 +95,12 @@ class ChunkDb {
 
   // The sealed places whose files should be merged.
   [[nodiscard]] std::set<Place> places_to_merge(const MergeRule& rule) const;
+  // What cannot wait for the end of a merge: called now and then while it is under way, by the
+  // thread that asked for it, and may ingest. False, or an error: the merge ends early.
+  using Meanwhile = std::function<Result<bool>()>;
   // Merges the files of a place, or of late cells, what was removed left out. Those that cannot be
-  // read stay as they are.
-  Result<void> merge_place(const Place& place);
+  // read stay as they are. False: `meanwhile` ended it.
+  Result<bool> merge_place(const Place& place, const Meanwhile& meanwhile);
   Result<void> merge_late();
   // Merges under way, and those to come, end early with kUnavailable. From any thread.
   void stop_merging() { stop_merging_ = true; }
@@ -149,11 +153,14 @@ class ChunkDb {
   Result<void> take_files(std::span<const std::unique_ptr<SstFile>> files);
   Result<void> take_files_on_top(std::vector<std::unique_ptr<SstFile>> files);
   Result<void> add_late_file(std::vector<std::unique_ptr<ChunkFile>>& files);
-  Result<bool> compact(BytesView begin, BytesView end);  // false: something is damaged
-  Result<void> compact_undamaged(rocksdb::ColumnFamilyHandle* family, BytesView begin,
-                                 BytesView end, bool& damaged);
+  // How merging a range of keys ended.
+  enum class Merged : std::uint8_t { kAll, kUndamaged, kEarly };
+  Result<Merged> compact(BytesView begin, BytesView end, const Meanwhile& meanwhile);
+  Result<Merged> compact_undamaged(rocksdb::ColumnFamilyHandle* family, BytesView begin,
+                                   BytesView end, const Meanwhile& meanwhile);
   Result<std::unique_ptr<ChunkFile>> removals(FileFor purpose, BytesView begin, BytesView end);
-  Result<void> compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin, BytesView end);
+  Result<bool> compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin, BytesView end,
+                              const Meanwhile& meanwhile);
   Result<void> renew_snapshot();
   [[nodiscard]] Cursor::Over over(rocksdb::ColumnFamilyHandle* family,
                                   rocksdb::ColumnFamilyHandle* late) const {

@@ -1,10 +1,14 @@
 // What ChunkDb does with whole files: merging them, removing them, counting them.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <utility>
 
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 
+#include "common/thread_name.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/files/files.h"
 #include "storage/files/posix_files.h"
@@ -15,44 +19,70 @@ namespace halite::storage::engine {
 
 using rocks::checked;
 
-Result<void> ChunkDb::compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin,
-                                     BytesView end) {
+namespace {
+
+constexpr std::chrono::milliseconds kMeanwhile{20};
+
+}  // namespace
+
+// False: `meanwhile` ended it.
+Result<bool> ChunkDb::compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin,
+                                     BytesView end, const Meanwhile& meanwhile) {
+  std::atomic<bool> ends = false;
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
-  options.canceled = &stop_merging_;
-  const rocksdb::Slice from = begin;
-  const rocksdb::Slice to = end;
-  const rocksdb::Status status = db_->CompactRange(options, family, &from, &to);
-  if (stop_merging_ && status.IsIncomplete()) {
-    return fail(Errc::kUnavailable, "the store is closed");
+  options.canceled = &ends;
+  std::future<rocksdb::Status> merging = std::async(std::launch::async, [&] {
+    name_this_thread("merge");
+    const rocksdb::Slice from = begin;
+    const rocksdb::Slice to = end;
+    return db_->CompactRange(options, family, &from, &to);
+  });
+  Result<bool> go_on = true;
+  while (merging.wait_for(kMeanwhile) != std::future_status::ready) {
+    if (stop_merging_) ends = true;
+    if (ends || !meanwhile) continue;
+    go_on = meanwhile();
+    ends = !go_on || !*go_on;
+  }
+  const rocksdb::Status status = merging.get();
+  if (ends && status.IsIncomplete()) {
+    if (stop_merging_) return fail(Errc::kUnavailable, "the store is closed");
+    return go_on;
   }
   const Result<void> merged = checked(status, "cannot merge files of " + options_.dir);
-  if (!merged) options_.damage->note(merged.error());
-  return merged;
+  if (!merged) {
+    options_.damage->note(merged.error());
+    return std::unexpected(merged.error());
+  }
+  return go_on;
 }
 
 // As far as that can be read.
-Result<void> ChunkDb::compact_undamaged(rocksdb::ColumnFamilyHandle* family, BytesView begin,
-                                        BytesView end, bool& damaged) {
-  Result<void> merged = compact_family(family, begin, end);
-  if (merged || merged.error().code != Errc::kCorruption) return merged;
-  damaged = true;
-  return {};
+Result<ChunkDb::Merged> ChunkDb::compact_undamaged(rocksdb::ColumnFamilyHandle* family,
+                                                   BytesView begin, BytesView end,
+                                                   const Meanwhile& meanwhile) {
+  const Result<bool> merged = compact_family(family, begin, end, meanwhile);
+  if (merged) return *merged ? Merged::kAll : Merged::kEarly;
+  if (merged.error().code != Errc::kCorruption) return std::unexpected(merged.error());
+  return Merged::kUndamaged;
 }
 
-Result<bool> ChunkDb::compact(BytesView begin, BytesView end) {
-  bool damaged = false;
-  TRY_VOID(compact_undamaged(chunks_, begin, end, damaged));
-  TRY_VOID(compact_undamaged(summaries_, begin, end, damaged));
+Result<ChunkDb::Merged> ChunkDb::compact(BytesView begin, BytesView end,
+                                         const Meanwhile& meanwhile) {
+  TRY(Merged merged, compact_undamaged(chunks_, begin, end, meanwhile));
+  if (merged != Merged::kEarly) {
+    TRY(const Merged also, compact_undamaged(summaries_, begin, end, meanwhile));
+    merged = std::max(merged, also);
+  }
   TRY_VOID(renew_snapshot());  // so that the files merged can go
-  return !damaged;
+  return merged;
 }
 
 Result<void> ChunkDb::merge_late() {
   if (count_files(late_) == 0) return {};
-  bool damaged = false;
-  TRY_VOID(compact_undamaged(late_, BytesView("\0", 1), Bytes(64, '\xFF'), damaged));
+  TRY_VOID(compact_undamaged(late_, BytesView("\0", 1), Bytes(64, '\xFF'), {}));
   return renew_snapshot();
 }
 
@@ -62,12 +92,13 @@ std::set<Place> ChunkDb::places_to_merge(const MergeRule& rule) const {
   return wanted;
 }
 
-Result<void> ChunkDb::merge_place(const Place& place) {
+Result<bool> ChunkDb::merge_place(const Place& place, const Meanwhile& meanwhile) {
+  if (unmergeable_.contains(place)) return true;
   const Bytes begin = place_prefix(place);
   const Bytes end = prefix_end(begin);
-  TRY(const bool merged, compact(begin, end.empty() ? Bytes(64, '\xFF') : end));
-  if (!merged) unmergeable_.insert(place);
-  return {};
+  TRY(const Merged merged, compact(begin, end.empty() ? Bytes(64, '\xFF') : end, meanwhile));
+  if (merged == Merged::kUndamaged) unmergeable_.insert(place);
+  return merged != Merged::kEarly;
 }
 
 // A file that removes what can be read of [begin, end) in the family.
@@ -106,7 +137,7 @@ Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
   }
   TRY_VOID(ingest(std::move(files), mark(), changes));
   // What is damaged stays on the disk, and is not seen any more.
-  TRY([[maybe_unused]] const bool merged, compact(begin, end));
+  TRY_VOID(compact(begin, end, {}));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/log.h"
 #include "common/metrics.h"
 #include "storage/engine/stored_slots.h"
 
@@ -112,10 +113,12 @@ Result<void> Sealing::merge(const MergeRule& rule, const Breathe& breathe) {
   std::set<Place> left = core_->chunks->places_to_merge(rule);
   while (!left.empty()) {
     const Place place = *left.begin();
-    TRY(const bool go_on, breathe());
+    TRY(bool go_on, breathe());
+    if (go_on) {
+      TRY(go_on, core_->chunks->merge_place(place, breathe));
+    }
     merge_due_ |= !go_on;
     if (!go_on) return {};
-    TRY_VOID(core_->chunks->merge_place(place));
     // It took in what lies across the place's borders, too, often all that others are about.
     const std::set<Place> due = core_->chunks->places_to_merge(rule);
     left.erase(place);
@@ -199,6 +202,7 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
     damaged_[lap] = under_way.line.touches;
     return true;
   }
+  damaged_.erase(lap);
   const auto same = now->find(lap);
   // Else something came meanwhile.
   if (same != now->end() && same->second.touches == under_way.line.touches) {
@@ -211,9 +215,12 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
 // made of its chunks leaves none of them of use.
 Result<bool> Sealing::merge_early(const SlotLap& lap, SealBatch& batch, const Breathe& breathe) {
   TRY_VOID(batch.take_in());
-  TRY(const bool go_on, breathe());
-  if (go_on) TRY_VOID(core_->chunks->merge_place({.shard = lap.shard, .slot = lap.slot}));
-  return go_on;
+  const Result<bool> merged =
+      core_->chunks->merge_place({.shard = lap.shard, .slot = lap.slot}, breathe);
+  if (merged || core_->closing) return merged;
+  // Want of room, say. What comes for the slot next tries again.
+  log::error("merging files of a sealed slot failed: {}", merged.error().message);
+  return true;
 }
 
 Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe) {

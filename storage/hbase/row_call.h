@@ -12,6 +12,10 @@
 namespace halite::storage::hbase {
 
 // Every argument has been checked.
+//
+// Where a region server died between counting and answering `delta` may be counted twice: a gap
+// among ids; a series' counter of points is too high then, and a TSMeta object that depends on it
+// is not made.
 [[nodiscard]] Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
                                            std::int64_t delta);
 [[nodiscard]] Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table,

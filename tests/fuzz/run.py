@@ -22,6 +22,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 KEPT = HERE / "kept.tar.xz"  # corpus/<target>/<name of an input>, executed/<target>
+BEGAN = "began_with_kept"
 CANARY = "canary"
 TURN_SECONDS = 120  # of one target that is to reach a number: what a run that is ended loses at most
 LENGTH_MAX = 65536
@@ -34,10 +35,9 @@ def targets_listed():
     return re.findall(r"^\s*halite_fuzzer\((\w+)", text, re.MULTILINE)
 
 
-def begin_with_kept(build):
-    """Once: the build gets the inputs that were kept, and their numbers where its own are smaller."""
-    done = build / "began_with_kept"
-    if done.exists() or not KEPT.exists():
+def take_kept(build):
+    """The build gets the inputs that were kept, and their numbers where its own are smaller."""
+    if not KEPT.exists():
         return
     with tarfile.open(KEPT) as kept:
         for entry in kept:
@@ -46,7 +46,7 @@ def begin_with_kept(build):
             if entry.name.startswith("executed/") and path.exists():
                 content = max(content, path.read_bytes(), key=int)
             path.write_bytes(content)
-    done.touch()
+    (build / BEGAN).touch()
 
 
 class Target:
@@ -153,7 +153,9 @@ def main():
     unknown = sorted(set(options.targets) - set(listed))
     if unknown:
         sys.exit(f"no such fuzzer: {', '.join(unknown)}; there are {', '.join(listed)}")
-    begin_with_kept(build)
+    # Before what this build has takes the archive's place, too: others may have added to it.
+    if options.keep or not (build / BEGAN).exists():
+        take_kept(build)
     if options.keep:
         if options.targets:
             sys.exit("--keep is about all targets")

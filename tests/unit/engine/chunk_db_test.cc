@@ -70,7 +70,8 @@ class ChunkDbTest : public testing::Test {
     return keys;
   }
 
-  static constexpr int kOpenFilesMax = 100;
+  static constexpr int kOpenFilesMax = 50;
+  static constexpr Place kPlace = {.shard = 'a', .slot = 0x61616161};  // of keys "aaaaa..."
   const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
   std::unique_ptr<ChunkDb> chunks_;
   FlushMark mark_;
@@ -156,12 +157,36 @@ TEST_F(ChunkDbTest, WhatWaitsForTheNextQuestionKeepsFewFilesOpen) {
     for (; view->chunks().valid(); view->chunks().next()) ++keys;
     EXPECT_EQ(keys, 1000);
   };
-  for (int i = 0; i < kOpenFilesMax / 2; ++i) flush("a");
-  ask();
-  EXPECT_GE(files_->open_files(), before + kOpenFilesMax / 2);  // a cursor waits
-  for (int i = 0; i < 3 * kOpenFilesMax; ++i) flush("a");
+  for (int i = 0; i < 4 * kOpenFilesMax; ++i) flush("a");
   ask();
   EXPECT_LE(files_->open_files(), before + 2 * kOpenFilesMax);  // RocksDB keeps about as many
+}
+
+TEST_F(ChunkDbTest, WhatComesWhileFilesAreMergedIsTakenIn) {
+  for (int i = 0; i < 4; ++i) flush("aaaaa");
+  files_->set_sync_time(std::chrono::milliseconds(50));
+  int times = 0;
+  const auto merged = chunks_->merge_place(kPlace, [&]() -> Result<bool> {
+    if (++times == 1) flush("aaaab");
+    return true;
+  });
+  ASSERT_TRUE(merged) << merged.error().message;
+  EXPECT_TRUE(*merged);
+  EXPECT_GT(times, 0);
+  ChunkDb::View view = chunks_->view("a", "b").value();
+  EXPECT_EQ(count(view), 2000);
+  EXPECT_EQ(chunks_->files(), 2U);
+}
+
+TEST_F(ChunkDbTest, AMergeThatIsToEndEarlyLosesNothing) {
+  for (int i = 0; i < 4; ++i) flush("aaaaa");
+  files_->set_sync_time(std::chrono::milliseconds(50));
+  EXPECT_FALSE(chunks_->merge_place(kPlace, [] { return Result<bool>(false); }).value());
+  const auto failed = chunks_->merge_place(
+      kPlace, []() -> Result<bool> { return fail(Errc::kUnavailable, "no room"); });
+  if (!failed) EXPECT_EQ(failed.error().message, "no room");  // else there was nothing to merge
+  ChunkDb::View view = chunks_->view("a", "b").value();
+  EXPECT_EQ(count(view), 1000);
 }
 
 TEST_F(ChunkDbTest, MarksDoNotPileUpAsFiles) {
