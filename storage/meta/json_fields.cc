@@ -9,6 +9,7 @@
 
 #include "common/java_double.h"
 #include "common/json_string.h"
+#include "storage/meta/exact_json.h"
 #include "storage/meta/java_map.h"
 
 namespace halite::storage {
@@ -85,10 +86,8 @@ void append_fields(std::string& to, const Fields& fields) {
 }  // namespace
 
 Result<json::value> parse_json(std::string_view text) {
-  json::parse_options options;
-  options.max_depth = kDepthMax;
   boost::system::error_code error;
-  json::value value = json::parse(text, error, {}, options);
+  json::value value = parse_exact_json(text, kDepthMax, error);
   if (error) return fail(Errc::kInvalidArgument, "this is no JSON: " + error.message());
   return value;
 }

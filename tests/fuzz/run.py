@@ -26,7 +26,12 @@ BEGAN = "began_with_kept"
 CANARY = "canary"
 TURN_SECONDS = 120  # of one target that is to reach a number: what a run that is ended loses at most
 LENGTH_MAX = 65536
-MANY_LENGTH_MAX = 4096  # of inputs by the million: long ones take the time of many
+# Of inputs by the million: long ones take the time of many. A byte of a chunk's input may be a point to encode.
+MANY_LENGTH_MAX = 512
+MANY_LENGTHS_MAX = {"chunk": 128}
+# Looked for at the end of a turn, not after each input that leaves something allocated; and what takes a fifth of the time
+# to find pointers to variables that are gone, which the runs by --time look for.
+MANY_QUICKLY = {"libfuzzer": "-detect_leaks=0", "asan": "detect_stack_use_after_return=0"}
 RUNS_MAX = 2**31 - 1  # that libFuzzer counts
 
 
@@ -67,6 +72,8 @@ class Target:
         """libFuzzer with these arguments: its exit status and what it said."""
         program = str(self.build / f"{self.name}_fuzz")
         environment = dict(os.environ, ASAN_SYMBOLIZER_PATH="/usr/bin/llvm-symbolizer-19")
+        if MANY_QUICKLY["libfuzzer"] in arguments:
+            environment["ASAN_OPTIONS"] = MANY_QUICKLY["asan"]
         done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env=environment, check=False)
         return done.returncode, done.stdout.decode(errors="replace")
@@ -95,7 +102,9 @@ class Target:
         while self.executed < executions and self.trouble is None:
             # What it reads of the corpora first counts, too, some of it twice; a few more do no harm.
             runs = executions - self.executed + 2 * self.corpus_size() + 1000
-            self.fuzz(f"-runs={min(runs, RUNS_MAX)}", f"-max_total_time={TURN_SECONDS}", f"-max_len={MANY_LENGTH_MAX}")
+            length_max = MANY_LENGTHS_MAX.get(self.name, MANY_LENGTH_MAX)
+            self.fuzz(f"-runs={min(runs, RUNS_MAX)}", f"-max_total_time={TURN_SECONDS}", f"-max_len={length_max}",
+                      MANY_QUICKLY["libfuzzer"])
             if self.name == CANARY:
                 break
 

@@ -174,5 +174,22 @@ TEST(TsMeta, WhatDiffersFromNothingIsAChange) {
   EXPECT_TRUE(changes(R"({"created":1})"));
 }
 
+TEST(TsMeta, NumbersAreThoseNearestToWhatIsWritten) {
+  const TsMetaEdit edit =
+      parse_ts_meta(R"({"max":9999000000000000000000009223372036442990053.5,"min":-1.5e-310})")
+          .value();
+  EXPECT_EQ(edit.meta.max, 9999000000000000000000009223372036442990053.5);
+  EXPECT_EQ(edit.meta.min, -1.5e-310);
+  const std::string stored = stored_json(edit.meta);
+  EXPECT_EQ(stored_json(parse_ts_meta(stored).value().meta), stored);
+}
+
+TEST(TsMeta, WhatIsNoJsonIsRefused) {
+  for (const char* const text : {"", "{", R"({"max":1} x)", R"({"max":})", R"({"max":1e})"}) {
+    EXPECT_FALSE(parse_ts_meta(text)) << text;
+  }
+  EXPECT_EQ(parse_ts_meta(R"({"max":1e999,"min":1,"min":2})")->meta.min, 2);
+}
+
 }  // namespace
 }  // namespace halite::storage
