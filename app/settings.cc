@@ -83,8 +83,10 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
                "Open connections; one more is closed at once. 0 = no limit.");
   config.count("web.connections_per_address_max", options.connections_per_address_max, kAny,
                "connections", "Open connections of one address, likewise. 0 = no limit.");
-  config.duration_ms("web.idle_timeout_ms", options.idle_timeout_ms, {0, kDayMs},
-                     "An HTTP connection between two requests. 0 = no limit.");
+  config.duration_ms(
+      "web.idle_timeout_ms", options.idle_timeout_ms, {0, kDayMs},
+      "An HTTP connection between two requests; a telnet connection that wants a login "
+      "first and sends nothing. 0 = no limit.");
   config.duration_ms("web.telnet_idle_timeout_ms", options.telnet_idle_timeout_ms, {0, 30 * kDayMs},
                      "A telnet connection that sends nothing. 0 = no limit.");
   config.duration_ms("web.request_timeout_ms", options.request_timeout_ms, {0, kDayMs},

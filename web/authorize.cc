@@ -73,6 +73,9 @@ boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access,
   // Where everybody may, what somebody says does not matter: agents may go on sending passwords
   // that a gateway wanted.
   if (said.empty() || call.caller.roles.may(Role::kAdmin)) co_return refuse_without(call, role);
+  // Nor where anybody may: a monitor whose token is old must not find a server dead, nor fail for
+  // all who log in from its address.
+  if (role == Role::kNone) co_return refuse_without(call, role);
   Result<Login> login = parse_authorization(said);
   if (!login) co_return challenge(call, "Not known here", login.error().message);
   Result<Caller> caller =

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "web/content_coding.h"
+#include "web/security_headers.h"
 
 namespace halite::web {
 
@@ -72,6 +73,7 @@ void Sender::head(TimestampMs now) {
   for (const Header& header : response_.headers.list()) {
     append_header(out_, header.name, header.value);
   }
+  append_security_headers(out_, response_.content_type);
   if (response_.status == 503 && response_.headers.get("Retry-After").empty()) {
     append_header(out_, "Retry-After", kRetryAfterSeconds);
   }

@@ -79,7 +79,7 @@ asio::awaitable<void> TelnetSession::run() {
 }
 
 asio::awaitable<bool> TelnetSession::read() {
-  const std::int64_t deadline = Link::deadline_in(context_.options.telnet_idle_timeout_ms);
+  const std::int64_t deadline = Link::deadline_in(idle_ms());
   if (lines_.release_if_idle()) {
     const Result<void> readable = co_await link_->wait_readable(deadline, true);
     if (!readable) co_return count_timeout(readable.error());
@@ -92,6 +92,14 @@ asio::awaitable<bool> TelnetSession::read() {
   context_.metrics.bytes_read.Increment(static_cast<double>(*count));
   lines_.filled(*count);
   co_return true;
+}
+
+// An agent may be silent for long; who has not said who he is holds no place for an hour.
+std::int64_t TelnetSession::idle_ms() const {
+  const WebOptions& options = context_.options;
+  const bool stranger = !caller_.roles.may(Role::kRead) && !caller_.roles.may(Role::kWrite);
+  return stranger && options.idle_timeout_ms != 0 ? options.idle_timeout_ms
+                                                  : options.telnet_idle_timeout_ms;
 }
 
 // Always false: nothing more comes.

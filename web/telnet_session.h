@@ -31,7 +31,8 @@ class TelnetSession {
   boost::asio::awaitable<void> run();  // until the connection is over
 
  private:
-  boost::asio::awaitable<bool> read();  // false: nothing more comes
+  boost::asio::awaitable<bool> read();         // false: nothing more comes
+  [[nodiscard]] std::int64_t idle_ms() const;  // how long it may send nothing; 0 = for ever
   bool count_timeout(const Error& error);
   boost::asio::awaitable<void> take_lines();  // all that are there
   boost::asio::awaitable<std::uint64_t> take_usual();

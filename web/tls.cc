@@ -52,6 +52,9 @@ Result<void> Tls::load() {
     if (options_.key.empty()) return {};
     return fail(Errc::kInvalidArgument, "tls.key is set and tls.certificate is not");
   }
+  if (options_.key.empty()) {
+    return fail(Errc::kInvalidArgument, "tls.certificate is set and tls.key is not");
+  }
   const std::lock_guard lock(mutex_);
   read_ = stamps();
   TRY(context_, read());

@@ -12,25 +12,12 @@ namespace halite::web {
 
 namespace {
 
-// Only what comes from this server may run, be shown or be framed.
-constexpr std::string_view kContentPolicy =
-    "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'";
-
-void add_security_headers(Response& response) {
-  response.headers.add("Content-Security-Policy", std::string(kContentPolicy));
-  response.headers.add("X-Content-Type-Options", "nosniff");
-  response.headers.add("X-Frame-Options", "DENY");
-  response.headers.add("Referrer-Policy", "no-referrer");
-}
-
 Response file_response(const Call& call, const UiFile& file) {
   Response response;
   response.content_type = content_type_of(file.name);
   const std::string etag = etag_of(file);
   response.headers.add("ETag", etag);
   response.headers.add("Cache-Control", "no-cache");  // ask again; 304 is cheap
-  add_security_headers(response);
   if (call.request.headers.get("If-None-Match").find(etag) != std::string_view::npos) {
     response.status = 304;
     return response;
@@ -52,10 +39,8 @@ boost::asio::awaitable<Response> handle_page(Call& call) {
   const std::string_view path(call.target.path);
   const UiFile* file = find_ui_file(path.substr(1));
   if (file == nullptr) {
-    Response response =
-        text_response(404, error_page("Page Not Found", "There is no such page here."), kHtmlType);
-    add_security_headers(response);
-    co_return response;
+    co_return text_response(404, error_page("Page Not Found", "There is no such page here."),
+                            kHtmlType);
   }
   co_return file_response(call, *file);
 }
