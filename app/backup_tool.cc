@@ -1,7 +1,5 @@
 #include "app/backup_tool.h"
 
-#include <system_error>
-
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -12,11 +10,14 @@
 #include <fmt/format.h>
 
 #include "app/backup_place.h"
+#include "app/check_tool.h"
 #include "app/compare/http_ask.h"
 #include "app/data_dir.h"
+#include "common/log.h"
 #include "common/run_here.h"
 #include "common/units.h"
 #include "storage/backup/backup.h"
+#include "storage/check/missing_parts.h"
 #include "storage/files/posix_files.h"
 
 namespace halite::app {
@@ -60,14 +61,17 @@ std::string plain(const std::string& path) {
 }
 
 Result<Outcome> backup_locked(const Options& options, const std::string& to, const Print& err) {
-  std::error_code unknown;
-  if (!std::filesystem::is_directory(options.data_dir, unknown)) {
-    return fail(Errc::kNotFound, fmt::format("there is no directory {}", options.data_dir));
-  }
+  TRY(const std::unique_ptr<DataDir> lock, DataDir::open_to_read(options.data_dir));
   TRY_VOID(check_is_outside(to, options.data_dir));
-  TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
-  return storage::backup::make_backup(work_of(options, err), plain(options.data_dir), plain(to),
-                                      SystemClock().now_ms());
+  TRY(const storage::check::MissingParts missing,
+      storage::check::look_for_missing_parts(look_options(options)));
+  TRY(Outcome outcome, storage::backup::make_backup(work_of(options, err), plain(options.data_dir),
+                                                    plain(to), SystemClock().now_ms()));
+  // What is left is worth keeping, but nobody is to take it for a whole.
+  for (const std::string& what : {missing.names, missing.chunks}) {
+    if (!what.empty()) outcome.damaged.push_back(what);
+  }
+  return outcome;
 }
 
 // The state of the server's backup.
@@ -131,6 +135,7 @@ Result<Outcome> wait_for_server(const ServerUrl& server, const Print& err) {
 
 BackupVerdict backup_data_dir(const Options& options, const std::string& to, const Print& out,
                               const Print& err) {
+  spdlog::set_level(spdlog::level::off);  // the store of names would speak as a server's does
   return tell(backup_locked(options, to, err), "kept as", out, err);
 }
 

@@ -16,7 +16,8 @@ enum class BackupVerdict : std::uint8_t {
   kNotDone = 2,
 };
 
-// Of options.data_dir into `to`, while no server runs on it.
+// Of options.data_dir into `to`, while no server writes there. Where points or their names are
+// missing altogether, what is left is kept, and that is said (kDamaged).
 [[nodiscard]] BackupVerdict backup_data_dir(const Options& options, const std::string& to,
                                             const Print& out, const Print& err);
 

@@ -1,7 +1,5 @@
 #include "app/check_tool.h"
 
-#include <system_error>
-
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "storage/check/repair.h"
+#include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
 
 namespace halite::app {
@@ -34,23 +33,16 @@ std::function<void(const Progress&)> progress_lines(const Print& err) {
   };
 }
 
-Result<std::unique_ptr<DataDir>> lock_dir(const Options& options) {
-  std::error_code unknown;
-  if (!std::filesystem::is_directory(options.data_dir, unknown)) {
-    return fail(Errc::kNotFound, fmt::format("there is no directory {}", options.data_dir));
-  }
-  return DataDir::open(options.data_dir);
-}
-
 Result<Report> check_locked(const Options& options, const CheckFlags& flags, const Print& err) {
-  TRY(const std::unique_ptr<DataDir> lock, lock_dir(options));
-  storage::check::CheckOptions check = check_options(options);
+  TRY(const std::unique_ptr<DataDir> lock, DataDir::open_to_read(options.data_dir));
+  storage::check::CheckOptions check = look_options(options);
   if (flags.progress) check.progress = progress_lines(err);
   return storage::check::check_stored(check);
 }
 
 Result<storage::check::Repaired> repair_locked(const Options& options, const Print& err) {
-  TRY(const std::unique_ptr<DataDir> lock, lock_dir(options));
+  TRY_VOID(check_is_data_dir(options.data_dir));  // no lock is left where there is none to repair
+  TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
   storage::check::CheckOptions check = check_options(options);
   check.progress = progress_lines(err);
   const TimestampMs now = SystemClock().now_ms();
@@ -73,6 +65,12 @@ storage::check::CheckOptions check_options(const Options& options) {
   check.engine.uid_table = options.cells.uid_table;
   check.engine.series_table = options.cells.series_table;
   return check;
+}
+
+storage::check::CheckOptions look_options(const Options& options) {
+  storage::check::CheckOptions look = check_options(options);
+  look.files = storage::copy_on_write_files(look.files, options.read_only.bytes_max);
+  return look;
 }
 
 CheckVerdict check_data_dir(const Options& options, const CheckFlags& flags, const Print& out,

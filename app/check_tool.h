@@ -13,7 +13,7 @@ namespace halite::app {
 enum class CheckVerdict : std::uint8_t {
   kSound = 0,
   kDamaged = 1,
-  kNotChecked = 2,  // nothing is there, a server has it open, a file cannot be read
+  kNotChecked = 2,  // nothing is there, a server writes there, a file cannot be read
 };
 
 struct CheckFlags {
@@ -21,7 +21,7 @@ struct CheckFlags {
   bool progress = false;  // to `err`, now and then
 };
 
-// Of options.data_dir, while no server runs on it. The report goes to `out`, all else to `err`.
+// Of options.data_dir, while no server writes there. The report goes to `out`, all else to `err`.
 [[nodiscard]] CheckVerdict check_data_dir(const Options& options, const CheckFlags& flags,
                                           const Print& out, const Print& err);
 
@@ -37,5 +37,8 @@ enum class RepairVerdict : std::uint8_t {
 
 // What a check of that directory reads.
 [[nodiscard]] storage::check::CheckOptions check_options(const Options& options);
+// The same for who may not write there, or does not want to: what would be changed, locks too,
+// stays in memory.
+[[nodiscard]] storage::check::CheckOptions look_options(const Options& options);
 
 }  // namespace halite::app

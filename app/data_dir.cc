@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kReader = ", with --read-only, or by halite check or halite backup";
+
 // What the holder of the lock wrote: its process id.
 std::string read_holder(int file) {
   std::array<char, 32> text{};
@@ -66,7 +68,9 @@ Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
                                                 std::strerror(errno)));
   }
   if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-    const std::string holder = read_holder(file);
+    // Who only reads shares it, and has written no process id.
+    const bool is_read = ::flock(file, LOCK_SH | LOCK_NB) == 0;
+    const std::string holder = is_read ? kReader : read_holder(file);
     ::close(file);
     return fail(Errc::kConflict,
                 fmt::format("the data directory {} is in use by another server{}", path, holder));
@@ -83,21 +87,23 @@ Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
   std::unique_ptr<DataDir> dir(new DataDir(path, file));
   TRY(const bool alone, dir->lock_directory(LOCK_EX));
   if (!alone) {
-    return fail(
-        Errc::kConflict,
-        fmt::format("the data directory {} is in use by another server, with --read-only", path));
+    return fail(Errc::kConflict,
+                fmt::format("the data directory {} is in use by another server{}", path, kReader));
   }
   return dir;
 }
 
-Result<std::unique_ptr<DataDir>> DataDir::open_to_read(const std::string& path) {
+Result<std::unique_ptr<DataDir>> DataDir::open_to_read(const std::string& path,
+                                                       const std::string& advice) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     return fail(Errc::kNotFound, fmt::format("there is no data directory {}", path));
   }
+  TRY_VOID(check_is_data_dir(path));
   const fs::path lock_path = fs::path(path) / "halite.lock";
   const int file = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0 && errno != ENOENT) {
+  // Who writes locks the directory, too.
+  if (file < 0 && errno != ENOENT && errno != EACCES) {
     return fail(Errc::kUnavailable,
                 fmt::format("cannot read {}: {}", lock_path.string(), std::strerror(errno)));
   }
@@ -105,15 +111,15 @@ Result<std::unique_ptr<DataDir>> DataDir::open_to_read(const std::string& path) 
     const std::string holder = read_holder(file);
     ::close(file);
     return fail(Errc::kConflict,
-                fmt::format("a server{} writes in the data directory {}: read_only wants a copy",
-                            holder, path));
+                fmt::format("the data directory {} is in use by a server{} that writes there{}",
+                            path, holder, advice));
   }
   std::unique_ptr<DataDir> dir(new DataDir(path, file));
   TRY(const bool unchanged, dir->lock_directory(LOCK_SH));
   if (!unchanged) {
-    return fail(
-        Errc::kConflict,
-        fmt::format("a server writes in the data directory {}: read_only wants a copy", path));
+    return fail(Errc::kConflict,
+                fmt::format("the data directory {} is in use by a server that writes there{}", path,
+                            advice));
   }
   return dir;
 }
@@ -130,6 +136,15 @@ Result<bool> DataDir::lock_directory(int how) {
 DataDir::~DataDir() {
   if (lock_ >= 0) ::close(lock_);
   if (directory_ >= 0) ::close(directory_);
+}
+
+Result<void> check_is_data_dir(const std::string& path) {
+  const fs::path names = fs::path(path) / "rocksdb";
+  const fs::path engine = fs::path(path) / "engine";
+  std::error_code unreadable;
+  if (fs::is_directory(names, unreadable) || fs::is_directory(engine, unreadable)) return {};
+  return fail(Errc::kNotFound, fmt::format("{} is no data directory: there is neither {} nor {}",
+                                           path, names.string(), engine.string()));
 }
 
 Error explain_full_disk(Error error, const std::string& path, std::uint64_t available_bytes) {

@@ -16,9 +16,10 @@ class DataDir {
   // Makes the directory if needed. kConflict: another server has it, named by its process id.
   // kUnavailable: it cannot be made or written.
   static Result<std::unique_ptr<DataDir>> open(const std::string& path);
-  // Changes nothing, and shares it with others that do the same. kConflict: a server writes there.
-  // kNotFound: it is not there.
-  static Result<std::unique_ptr<DataDir>> open_to_read(const std::string& path);
+  // Changes nothing, makes no file, and shares it with others that do the same. kConflict: a server
+  // writes there; `advice` follows. kNotFound: it is not there, or is none.
+  static Result<std::unique_ptr<DataDir>> open_to_read(const std::string& path,
+                                                       const std::string& advice = {});
   ~DataDir();
   DataDir(const DataDir&) = delete;
   DataDir& operator=(const DataDir&) = delete;
@@ -37,6 +38,9 @@ class DataDir {
   int lock_;            // the descriptor of <path>/halite.lock; -1 where none is and may be made
   int directory_ = -1;  // that of the directory
 };
+
+// kNotFound where nothing of a server's is in it: it is empty, or somebody else's.
+[[nodiscard]] Result<void> check_is_data_dir(const std::string& path);
 
 // What to do where too little room is left on the disk of `path` to start: added to an error that
 // may come from that.

@@ -17,6 +17,7 @@
 #include "app/hbase_tool.h"
 #include "app/options.h"
 #include "app/serve.h"
+#include "app/tool_exit.h"
 #include "app/version.h"
 
 namespace {
@@ -342,16 +343,21 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
-  if (check->parsed()) return run_check(*check, flags, checking);
-  if (repair->parsed()) return run_repair(*repair, flags);
-  if (backup->parsed()) return run_backup(*backup, flags, backing);
-  if (restore->parsed()) {
-    return static_cast<int>(
-        halite::app::restore_data_dir(Options(), restoring, print_out, print_err));
+  const auto run_tool = [&]() -> int {
+    if (check->parsed()) return run_check(*check, flags, checking);
+    if (repair->parsed()) return run_repair(*repair, flags);
+    if (backup->parsed()) return run_backup(*backup, flags, backing);
+    if (restore->parsed()) {
+      return static_cast<int>(
+          halite::app::restore_data_dir(Options(), restoring, print_out, print_err));
+    }
+    if (compare->parsed()) return run_compare(comparing);
+    return user->parsed() ? run_auth(halite::app::new_user, account)
+                          : run_auth(halite::app::new_token, account);
+  };
+  for (const CLI::App* tool : {check, repair, backup, restore, compare, user, token}) {
+    if (tool->parsed()) return halite::app::exit_status(run_tool, print_err);
   }
-  if (compare->parsed()) return run_compare(comparing);
-  if (user->parsed()) return run_auth(halite::app::new_user, account);
-  if (token->parsed()) return run_auth(halite::app::new_token, account);
   if (create->parsed()) {
     return run_hbase_tool(*create, flags, halite::app::create_hbase_tables);
   }

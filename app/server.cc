@@ -125,8 +125,9 @@ Result<void> Server::Parts::open_data() {
     if (!std::filesystem::exists(options.data_dir, unknown)) {
       TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
     }
-    TRY(data_dir, options.read_only.wanted ? DataDir::open_to_read(options.data_dir)
-                                           : DataDir::open(options.data_dir));
+    TRY(data_dir, options.read_only.wanted
+                      ? DataDir::open_to_read(options.data_dir, ": read_only wants a copy")
+                      : DataDir::open(options.data_dir));
   }
   auto opened = open_stores(options, clock, web_threads.executors().front(), registry);
   if (!opened) {

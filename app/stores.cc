@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/hbase_tables.h"
+#include "app/missing_names.h"
 #include "app/opened_points.h"
 #include "app/region_watch.h"
 #include "app/side_settings.h"
@@ -381,6 +382,7 @@ Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock&
   } else if (options.store == "hbase") {
     wide = std::make_unique<storage::HBaseStore>(options.hbase.store, clock, registry);
   } else {
+    if (options.store == "engine") TRY_VOID(refuse_missing_names(options));
     storage::RocksOptions rocks = options.rocks;
     rocks.dir = (std::filesystem::path(options.data_dir) / "rocksdb").string();
     rocks.files = options.ground.files;

@@ -1,5 +1,7 @@
 #include "storage/check/check.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,12 +14,14 @@
 #include "common/run_here.h"
 #include "storage/check/catalog.h"
 #include "storage/check/chunk_cells.h"
+#include "storage/check/missing_parts.h"
 #include "storage/check/point_log.h"
 #include "storage/check/rocks_files.h"
 #include "storage/check/tables.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/parts.h"
 #include "storage/engine/settled_names.h"
+#include "storage/log/format.h"
 #include "storage/rocks/manifest_tail.h"
 #include "storage/rocks_store.h"
 
@@ -38,7 +42,7 @@ class Checker {
         tables_(options.files, cells_, report_) {}
 
   Result<Report> run() {
-    TRY(const bool rocks, is_there(options_.rocks_dir));
+    TRY(const bool rocks, has_names(options_));
     TRY(const bool chunks, is_there(chunks_dir_));
     TRY(const bool log, is_there(log_dir_));
     if (!rocks && !chunks && !log) {
@@ -60,10 +64,21 @@ class Checker {
 
   Result<void> run_parts(bool rocks, bool chunks, bool log) {
     if (rocks) TRY_VOID(open_names());
-    const bool engine = chunks || log;
-    if (engine && !rocks) add({.file = options_.rocks_dir, .what = "is missing: no name is known"});
+    TRY(const MissingParts missing, look_for_parts(rocks));
+    const bool engine = chunks || log || !missing.chunks.empty();
+    if (!missing.names.empty() || (engine && !rocks)) {
+      no_names_ = report_.findings.size();
+      add({.file = options_.rocks_dir,
+           .what = missing.names.empty() ? "is missing: no name is known" : missing.names,
+           .wants_copy = true});
+    }
     if (chunks) TRY_VOID(open_chunks());
-    if (engine && !chunks) add({.file = chunks_dir_, .what = "is missing"});
+    if (engine && !chunks) {
+      add({.file = chunks_dir_,
+           .what = missing.chunks.empty() ? "is missing" : missing.chunks,
+           .wants_copy = true,
+           .hurt = Hurt{.what = "all points that were in chunks"}});
+    }
     TRY_VOID(count_bytes(log));
     if (log) TRY_VOID(check_log());
     if (engine && !log) add({.file = log_dir_, .what = "is missing: the newest points are lost"});
@@ -71,6 +86,12 @@ class Checker {
     if (chunks) TRY_VOID(check_tables(chunks_dir_, TableOf::kChunks, chunk_files_));
     TRY_VOID(check_together());
     return cells_.tell_hurt();
+  }
+
+  // Names that cannot be read are damaged, which was told; they may be there.
+  Result<MissingParts> look_for_parts(bool rocks) {
+    if (rocks && catalog_.settings() == nullptr && !no_settings_) return MissingParts();
+    return missing_parts(options_, catalog_.settings());
   }
 
   void add(Finding finding) { report_.findings.push_back(std::move(finding)); }
@@ -109,7 +130,8 @@ class Checker {
     store_ = *std::move(opened);
     names_files_ = store_->live_files();
     const Result<void> read = catalog_.read(*store_);
-    if (read || read.error().code == Errc::kNotFound) return {};
+    no_settings_ = !read && read.error().code == Errc::kNotFound;
+    if (read || no_settings_) return {};
     return add_unopened(options_.rocks_dir, read.error());
   }
 
@@ -135,7 +157,7 @@ class Checker {
     for (const std::string& name : names) {
       if (!name.ends_with(".log")) continue;
       TRY(const std::uint64_t bytes, files_.size(log_dir_ + "/" + name));
-      progress_.bytes_total += bytes;
+      progress_.bytes_total += std::min(bytes, log_format::kSegmentBytesMax);
     }
     return {};
   }
@@ -177,6 +199,11 @@ class Checker {
   // What each part says of the other.
   Result<void> check_together() {
     report_.series = catalog_.series();
+    if (no_names_ && cells_.nameless().points > 0) {
+      report_.findings[*no_names_].hurt =
+          Hurt{.what = fmt::format("{} points of {} series in chunks, which have no names",
+                                   cells_.nameless().points, cells_.nameless().series)};
+    }
     if (chunks_ == nullptr || catalog_.retention() == nullptr) return {};
     const auto settled = run_here(engine::SettledNames::check(
         catalog_.settings(), *chunks_, {.dir = options_.engine_dir, .accept = false}));
@@ -215,6 +242,8 @@ class Checker {
   Progress progress_;
   std::unique_ptr<RocksStore> store_;        // null: could not be opened
   std::unique_ptr<engine::ChunkDb> chunks_;  // likewise
+  bool no_settings_ = false;                 // they could be opened, and say nothing of an engine
+  std::optional<std::size_t> no_names_;      // the finding that tells that they are missing
   std::vector<rocks::LiveFile> names_files_;
   std::vector<rocks::LiveFile> chunk_files_;
   Catalog catalog_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include "storage/engine/chunk_families.h"
 #include "storage/engine/chunk_key.h"
@@ -18,6 +19,7 @@ using engine::ParsedKey;
 using engine::Place;
 
 constexpr std::size_t kTombstoneBytes = 4;
+constexpr std::size_t kGenerationBytes = 4;  // of a cell's key, before the kind
 constexpr std::size_t kUnknownMax = 10'000;
 
 bool is_of_cells(std::string_view family) {
@@ -61,15 +63,17 @@ bool may_be_between(BytesView begin, BytesView end, std::uint32_t shard, BytesVi
 }  // namespace
 
 void ChunkCells::cell(const rocks::LiveFile& file, BytesView key, BytesView value) {
-  if (!is_of_cells(file.family) || catalog_.retention() == nullptr) return;
+  if (!is_of_cells(file.family)) return;
   file_ = file.path;
-  const Result<void> checked = check_cell(file.family, key, value);
+  const bool known = catalog_.retention() != nullptr;
+  const Result<void> checked =
+      known ? check_cell(file.family, key, value) : check_nameless(file.family, key, value);
   if (checked) return;
   Finding finding{.file = file.path, .what = checked.error().message};
   const std::size_t tail =
       file.family == engine::kSummariesFamily ? engine::kSummaryKeyBytes : engine::kCellKeyBytes;
   const std::optional<Lap> lap = lap_of(file.family, key);
-  if (lap && key.size() > engine::kPlaceBytes + tail) {
+  if (known && lap && key.size() > engine::kPlaceBytes + tail) {
     const BytesView series =
         key.substr(engine::kPlaceBytes, key.size() - engine::kPlaceBytes - tail);
     const std::int64_t span_ms = catalog_.retention()->base().bucket_span_ms();
@@ -97,6 +101,24 @@ Result<void> ChunkCells::check_cell(std::string_view family, BytesView key, Byte
   if (parsed.cell.kind != CellKind::kTombstone) return check_chunk(parsed, value);
   if (value.size() == kTombstoneBytes) return {};
   return wrong(fmt::format("a tombstone has {} bytes", value.size()));
+}
+
+// What does not ask how wide ids are and how long a span is.
+Result<void> ChunkCells::check_nameless(std::string_view family, BytesView key, BytesView value) {
+  if (family == engine::kSummariesFamily) return {};  // of points that are counted
+  if (key.size() <= engine::kPlaceBytes + engine::kCellKeyBytes) {
+    return wrong("the key of a chunk is damaged: " + to_hex(key));
+  }
+  const std::size_t cell = key.size() - engine::kCellKeyBytes;
+  const BytesView series = key.substr(engine::kPlaceBytes, cell - engine::kPlaceBytes);
+  if (static_cast<CellKind>(key[cell + kGenerationBytes]) == CellKind::kTombstone) return {};
+  points_.clear();
+  TRY_VOID(decoder_.decode(value, points_));
+  ++report_.chunks;
+  report_.points += points_.size();
+  nameless_points_ += points_.size();
+  nameless_.insert(XXH3_64bits(series.data(), series.size()));
+  return {};
 }
 
 Result<void> ChunkCells::check_chunk(const ParsedKey& key, BytesView value) {

@@ -5,10 +5,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "storage/check/catalog.h"
 #include "storage/check/report.h"
@@ -27,7 +30,8 @@ class ChunkCells {
   // Adds to the report; both outlive it.
   ChunkCells(Catalog& catalog, Report& report) : catalog_(catalog), report_(report) {}
 
-  // A cell of a file that can be read.
+  // A cell of a file that can be read. Where the catalogue knows no layout it is decoded all the
+  // same, and counted.
   void cell(const rocks::LiveFile& file, BytesView key, BytesView value);
 
   // The finding is of keys of the file that cannot be read: hurt() will tell whose.
@@ -48,6 +52,15 @@ class ChunkCells {
   };
   [[nodiscard]] const std::map<Bytes, Unknown>& unknown() const { return unknown_; }
 
+  // What chunks hold of series that no name can be known of, for nothing says how keys are made.
+  struct Nameless {
+    std::uint64_t points = 0;
+    std::uint64_t series = 0;
+  };
+  [[nodiscard]] Nameless nameless() const {
+    return {.points = nameless_points_, .series = nameless_.size()};
+  }
+
  private:
   struct Range {
     std::size_t finding = 0;
@@ -55,6 +68,7 @@ class ChunkCells {
     Bytes end;  // included
   };
   Result<void> check_cell(std::string_view family, BytesView key, BytesView value);
+  Result<void> check_nameless(std::string_view family, BytesView key, BytesView value);
   Result<void> check_chunk(const engine::ParsedKey& key, BytesView value);
   Result<void> check_summary(BytesView key, BytesView value);
   Result<void> check_series(BytesView series, BytesView prefix);
@@ -70,6 +84,8 @@ class ChunkCells {
   chunk::Points points_;
   std::vector<Range> ranges_;
   std::map<Bytes, Unknown> unknown_;
+  std::uint64_t nameless_points_ = 0;
+  boost::unordered_flat_set<std::uint64_t> nameless_;  // hashes of series
 };
 
 }  // namespace halite::storage::check

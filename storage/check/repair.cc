@@ -49,11 +49,27 @@ class Repair {
 
  private:
   Result<void> repair_all() {
+    tell_what_wants_a_copy();
     for (const std::string& dir : {options_.rocks_dir, chunks_dir_}) {
       TRY(const FileKind kind, files_.kind(dir));
-      if (kind == FileKind::kDirectory) TRY_VOID(repair_database(dir));
+      if (kind == FileKind::kDirectory && !wants_copy(dir)) TRY_VOID(repair_database(dir));
     }
     return set_missed_end_aside();
+  }
+
+  [[nodiscard]] bool wants_copy(const std::string& file) const {
+    return std::ranges::any_of(done_.before.findings, [&](const Finding& finding) {
+      return finding.wants_copy && finding.file == file;
+    });
+  }
+
+  void tell_what_wants_a_copy() {
+    for (const Finding& finding : done_.before.findings) {
+      if (!finding.wants_copy) continue;
+      done_.left.push_back(fmt::format(
+          "{}: nothing here can make it again: restore the whole data directory from a copy",
+          finding.file));
+    }
   }
 
   Result<void> repair_database(const std::string& dir) {
@@ -223,6 +239,8 @@ class Repair {
 
   // What a start has cut off the chunks' manifest, and refuses to go on without.
   Result<void> set_missed_end_aside() {
+    TRY(const FileKind kind, files_.kind(chunks_dir_));
+    if (kind != FileKind::kDirectory) return {};
     TRY(const std::vector<std::string> kept, rocks::list_aside(files_, chunks_dir_));
     if (kept.empty()) return {};
     engine::ChunkDbOptions chunks;

@@ -27,6 +27,7 @@ struct Finding {
   // It may be what a power cut left of a write that nobody was told is safe. The next start cuts it
   // off.
   bool may_be_torn = false;
+  bool wants_copy = false;        // a part is gone that nothing but a copy has
   std::optional<Hurt> hurt = {};  // nothing = nothing that anybody asks for
 };
 

@@ -21,6 +21,8 @@ inline constexpr std::size_t kRecordHeadBytes = 16;  // crc(4) length and kind(4
 inline constexpr std::size_t kRecordAlign = 8;
 inline constexpr std::size_t kGroupHeadBytes = 40;  // a record with the body of a GroupHead
 inline constexpr std::size_t kPayloadBytesMax = (1u << 28) - 1;
+// No setting allows a longer file (engine.log_segment_bytes): one that is was not made so by a log.
+inline constexpr std::uint64_t kSegmentBytesMax = std::uint64_t{4} << 30;
 
 enum class RecordKind : std::uint8_t { kGroup = 1, kData = 2 };
 

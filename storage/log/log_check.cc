@@ -9,6 +9,7 @@
 #include "storage/log/format.h"
 #include "storage/log/newest_segment.h"
 #include "storage/log/replay.h"
+#include "storage/log/segment_read.h"
 #include "storage/log/segment_scan.h"
 
 namespace halite::storage {
@@ -177,6 +178,10 @@ class LogChecker {
     } else {
       faults_.push_back({.file = path, .what = "the head is damaged: " + head.error().message});
     }
+    if (std::string text = oversize_text(segment.file.bytes); !text.empty()) {
+      faults_.push_back({.file = path, .offset = kSegmentBytesMax, .what = std::move(text)});
+      segment.file.bytes = kSegmentBytesMax;
+    }
     segments_.push_back(std::move(segment));
     return {};
   }
@@ -224,7 +229,7 @@ class LogChecker {
     if (index + 1 < segments_.size() && segments_[index + 1].head) {
       bound = segments_[index + 1].head->after;
     }
-    TRY(const Bytes bytes, read_whole(files_, segment.file.path, segment.file.bytes));
+    TRY(const Bytes bytes, read_segment(files_, segment.file.path));
     const SegmentKey key(salt_, segment.file.number);
     const Sequence before = segment.head ? segment.head->after : last;
     SegmentWalk walk(check_, segment, before, faults_);

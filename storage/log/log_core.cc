@@ -27,6 +27,11 @@ Result<void> check_options(const LogOptions& options) {
                log_format::kGroupHeadBytes + log_format::record_bytes(options.record_bytes_max));
   const std::size_t needed =
       log_format::kPageBytes + log_format::padded(group_max, log_format::kPageBytes);
+  if (options.segment_bytes > log_format::kSegmentBytesMax) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("log: segment_bytes {} is over {}", options.segment_bytes,
+                            log_format::kSegmentBytesMax));
+  }
   if (options.segment_bytes < needed) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("log: segment_bytes {} must be at least {} for groups and records of "

@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "storage/log/format.h"
+#include "storage/log/segment_read.h"
 #include "storage/log/segment_scan.h"
 
 namespace halite::storage::log_format {
@@ -97,6 +98,15 @@ Result<void> Replay::take_segment(std::uint64_t number, const std::string& path)
   } else if (head.error().code == Errc::kUnsupported) {
     return fail(Errc::kUnsupported, fmt::format("{}: {}", path, head.error().message));
   }
+  // Nothing is lost with what is behind; but it is no log's doing, and takes room on the disk.
+  if (const std::string text = oversize_text(found.file.bytes); !text.empty()) {
+    log::error(
+        "log segment {} is damaged: it {}. Its records are read all the same, and the file "
+        "goes when they are in chunks",
+        path, text);
+    found.file.oversized = true;
+    found.file.bytes = kSegmentBytesMax;
+  }
   found_.push_back(std::move(found));
   return {};
 }
@@ -137,7 +147,7 @@ Result<void> Replay::replay_segment(std::size_t index) {
   }
   std::optional<Sequence> bound;  // the last sequence before the next segment
   if (index + 1 < found_.size() && found_[index + 1].head) bound = found_[index + 1].head->after;
-  TRY(const Bytes bytes, read_whole(files_, found.file.path, found.file.bytes));
+  TRY(const Bytes bytes, read_segment(files_, found.file.path));
   const SegmentKey key(log_.salt, found.file.number);
   const Sequence first = known_begin ? found.head->after + 1 : last_ + 1;
   TRY_VOID(walk(found.file, bytes, scan_segment(bytes, key, first), bound));

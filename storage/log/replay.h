@@ -18,9 +18,10 @@ namespace halite::storage::log_format {
 struct SegmentFile {
   std::uint64_t number = 0;
   std::string path;
-  std::uint64_t bytes = 0;
-  Sequence after = 0;  // before its first record
-  Sequence last = 0;   // its last record; `after` when it has none
+  std::uint64_t bytes = 0;  // that may hold records: no more than kSegmentBytesMax
+  bool oversized = false;   // its file has more
+  Sequence after = 0;       // before its first record
+  Sequence last = 0;        // its last record; `after` when it has none
 };
 
 struct ReplayedLog {

@@ -138,7 +138,10 @@ Result<void> Segments::sync() {
 }
 
 Result<void> Segments::empty_out(const SegmentFile& segment) {
-  if (spares_.size() >= options_.spare_segments_max) return files_.remove(segment.path);
+  // A file that is longer than any segment would count as room that the log takes.
+  if (segment.oversized || spares_.size() >= options_.spare_segments_max) {
+    return files_.remove(segment.path);
+  }
   Spare spare{fmt::format("{}/{}{:016x}", options_.dir, kSparePrefix, segment.number),
               segment.bytes};
   TRY_VOID(files_.rename(segment.path, spare.path));
@@ -186,7 +189,9 @@ Result<void> Segments::shrink() {
 
 std::uint64_t Segments::disk_bytes() const {
   std::uint64_t bytes = 0;
-  for (const SegmentFile& segment : segments_) bytes += segment.bytes;
+  for (const SegmentFile& segment : segments_) {
+    if (!segment.oversized) bytes += segment.bytes;  // else it is mostly a hole, and goes soon
+  }
   for (const Spare& spare : spares_) bytes += spare.bytes;
   return bytes;
 }

@@ -1,6 +1,7 @@
 #include "app/stores.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include <boost/asio/thread_pool.hpp>
 #include <gmock/gmock.h>
@@ -36,6 +37,25 @@ TEST(OpenStores, AStoreInMemoryRefusesADirectoryWithPoints) {
     EXPECT_THAT(refused.error().message, testing::HasSubstr("has points, which --store memory"));
     std::filesystem::remove(there);
   }
+}
+
+// An empty store of names beside the points would be taken for theirs.
+TEST(OpenStores, ARefusedStartLeavesNoStoreOfNamesBehind) {
+  const test::TempDir dir;
+  const std::filesystem::path there(dir.path());
+  const FakeClock clock(1'700'000'000'000);
+  prometheus::Registry registry;
+  boost::asio::thread_pool pool(1);
+  Options options;
+  options.data_dir = dir.path();
+  std::filesystem::create_directories(there / "engine" / "chunks");
+  std::ofstream(there / "engine" / "chunks" / "CURRENT") << "MANIFEST-000005\n";
+  const auto refused = open_stores(options, clock, pool.get_executor(), registry);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kConflict);
+  EXPECT_THAT(refused.error().message,
+              testing::HasSubstr("holds points, but the names of their series are missing"));
+  EXPECT_FALSE(std::filesystem::exists(there / "rocksdb"));
 }
 
 }  // namespace

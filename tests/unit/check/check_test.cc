@@ -13,6 +13,13 @@ namespace {
 
 using testing::HasSubstr;
 
+void remove_all(Damaged& data, const std::string& dir) {
+  for (const std::string& name : data.world.files->list(dir).value()) {
+    ASSERT_TRUE(data.world.files->remove(fmt::format("{}/{}", dir, name)));
+  }
+  ASSERT_TRUE(data.world.files->remove_dir(dir));
+}
+
 TEST(Check, FindsNothingInASoundStore) {
   Damaged data;
   const check::Report report = checked(data);
@@ -117,12 +124,52 @@ TEST(Check, TellsMissingFiles) {
 TEST(Check, TellsMissingDirectories) {
   for (const char* const dir : {kNames, kChunks, kLog}) {
     Damaged data;
-    for (const std::string& name : data.world.files->list(dir).value()) {
-      ASSERT_TRUE(data.world.files->remove(fmt::format("{}/{}", dir, name)));
-    }
-    ASSERT_TRUE(data.world.files->remove_dir(dir));
+    remove_all(data, dir);
     EXPECT_THAT(text_of(checked(data)), HasSubstr(dir));
   }
+}
+
+// As a start that was refused leaves it, or somebody who has put the directory there again.
+TEST(Check, CountsPointsWhoseNamesAreMissing) {
+  for (const bool store_is_there : {false, true}) {
+    Damaged data;
+    const std::uint64_t points = checked(data).points;
+    remove_all(data, kNames);
+    if (store_is_there) {
+      RocksOptions empty;
+      empty.dir = kNames;
+      empty.files = data.world.files;
+      prometheus::Registry registry;
+      auto store = RocksStore::open(empty, data.world.clock, registry);
+      ASSERT_TRUE(store) << store.error().message;
+      ASSERT_TRUE(test::run_task((*store)->close()));
+    }
+    const check::Report report = checked(data);
+    ASSERT_EQ(report.findings.size(), 1u) << text_of(report);
+    const check::Finding& finding = report.findings.front();
+    EXPECT_EQ(finding.file, kNames);
+    EXPECT_THAT(finding.what, HasSubstr("the names of their series are missing"));
+    EXPECT_TRUE(finding.wants_copy);
+    ASSERT_TRUE(finding.hurt);
+    EXPECT_EQ(finding.hurt->what,
+              fmt::format("{} points of {} series in chunks, which have no names", points, kHosts));
+    EXPECT_EQ(report.points, points);
+    // A start says the same.
+    EXPECT_THAT(data.world.open().error().message, HasSubstr(finding.what));
+  }
+}
+
+TEST(Check, TellsThatPointsAreMissingWhereTheNamesKnowOfThem) {
+  Damaged data;
+  remove_all(data, kLog);
+  remove_all(data, kChunks);
+  ASSERT_TRUE(data.world.files->remove_dir("/data/engine"));
+  const check::Report report = checked(data);
+  EXPECT_THAT(text_of(report), HasSubstr("is missing or has no file CURRENT, and points were"));
+  EXPECT_TRUE(names(report, kChunks)) << text_of(report);
+  EXPECT_TRUE(names(report, kLog)) << text_of(report);
+  EXPECT_EQ(report.findings.size(), 2u) << text_of(report);
+  EXPECT_THAT(data.world.open().error().message, HasSubstr("and points were there"));
 }
 
 TEST(Check, TellsThatTheNamesAreOfAnOlderCopy) {

@@ -150,6 +150,23 @@ TEST(Repair, OfADamagedBlockIsNotNeeded) {
   EXPECT_THAT(done.set_aside, IsEmpty());
 }
 
+TEST(Repair, OfAPartThatIsGoneSaysWhatIsLeftToDo) {
+  for (const char* const dir : {kNames, kChunks}) {
+    Damaged data;
+    for (const std::string& name : data.world.files->list(dir).value()) {
+      ASSERT_TRUE(data.world.files->remove(fmt::format("{}/{}", dir, name)));
+    }
+    ASSERT_TRUE(data.world.files->remove_dir(dir));
+    const check::Repaired done = repaired(data);
+    EXPECT_FALSE(done.before.findings.empty());
+    EXPECT_THAT(done.set_aside, IsEmpty());
+    EXPECT_THAT(done.left,
+                ElementsAre(fmt::format("{}: nothing here can make it again: restore the whole "
+                                        "data directory from a copy",
+                                        dir)));
+  }
+}
+
 TEST(Repair, OfTheNamesLogCutsItAtTheDamagedRecord) {
   Damaged data;
   ASSERT_TRUE(data.world.open());

@@ -1,16 +1,22 @@
 // Bits that flip, sectors that get lost, remains of earlier lives: what replay makes of them.
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/crc32c.h"
+#include "storage/files/posix_files.h"
 #include "storage/log/format.h"
 #include "storage/log/little_endian.h"
+#include "storage/log/log_check.h"
+#include "tests/support/temp_dir.h"
 #include "tests/unit/log/log_world.h"
 
 namespace halite::storage {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::SizeIs;
@@ -260,6 +266,49 @@ TEST(LogRecycled, ARecordOfAnotherSegmentOrPlaceDoesNotPass) {
   const Bytes moved = log_format::segment_page({7, 1, 4}) + Bytes(kPage, '\0') + group;
   EXPECT_FALSE(log_format::read_record(moved, at + kPage, key, 5, 100));
   EXPECT_FALSE(log_format::read_record(BytesView(segment).substr(0, at + 20), at, key, 5, 100));
+}
+
+// Somebody has made the file longer than any segment, and longer than memory.
+TEST(LogDamage, OfAFilesSizeIsToldAndTakesNoMemory) {
+  const test::TempDir dir;
+  prometheus::Registry registry;
+  LogOptions options = LogWorld().options;
+  options.dir = dir.path() + "/log";
+  std::vector<Bytes> got;
+  const auto take = [&got](Sequence, BytesView payload) -> Result<void> {
+    got.emplace_back(payload);
+    return {};
+  };
+  auto log = Log::open(posix_files(), options, {take, {}}, registry);
+  ASSERT_TRUE(log) << log.error().message;
+  for (const char* const payload : {"0", "1", "2"}) ASSERT_TRUE((*log)->append(payload));
+  ASSERT_TRUE((*log)->close());
+  log->reset();
+  const std::string segment = options.dir + "/" + log_format::segment_name(1);
+  std::filesystem::resize_file(segment, std::uint64_t{1} << 40);
+
+  LogCheck check;
+  check.dir = options.dir;
+  check.record = take;
+  const auto faults = check_log(*posix_files(), check);
+  ASSERT_TRUE(faults) << faults.error().message;
+  ASSERT_THAT(*faults, SizeIs(1));
+  EXPECT_EQ(faults->front().file, segment);
+  EXPECT_EQ(faults->front().offset, log_format::kSegmentBytesMax);
+  EXPECT_THAT(faults->front().what, HasSubstr("has 1099511627776 bytes"));
+  EXPECT_EQ(faults->front().begin, faults->front().end) << "no record is lost";
+  EXPECT_THAT(got, ElementsAre("0", "1", "2"));
+
+  got.clear();
+  log = Log::open(posix_files(), options, {take, {}}, registry);
+  ASSERT_TRUE(log) << log.error().message;
+  EXPECT_THAT(got, ElementsAre("0", "1", "2"));
+  EXPECT_THAT((*log)->replayed().damages, IsEmpty());
+  EXPECT_LT((*log)->disk_bytes(), 1u << 20) << "it is no reason to take no more points";
+  ASSERT_TRUE((*log)->drop_upto(3));
+  for (const auto& file : std::filesystem::directory_iterator(options.dir)) {
+    EXPECT_LT(file.file_size(), 1u << 20) << file.path() << " is to be written again";
+  }
 }
 
 }  // namespace

@@ -1,0 +1,17 @@
+#include "app/missing_names.h"
+
+#include "app/check_tool.h"
+#include "storage/check/missing_parts.h"
+
+namespace halite::app {
+
+Result<void> refuse_missing_names(const Options& options) {
+  const storage::check::CheckOptions look = check_options(options);
+  TRY(const bool names, storage::check::has_names(look));
+  if (names) return {};
+  TRY(const storage::check::MissingParts missing, storage::check::missing_parts(look, nullptr));
+  if (missing.names.empty()) return {};
+  return fail(Errc::kConflict, missing.names);
+}
+
+}  // namespace halite::app
