@@ -83,6 +83,11 @@ class Ledger:
                     self.deleted += len(values) > 1 and values[0] is not None
                     del values[:-1]
 
+    def holds(self, metric, tags):
+        """Whether a point of that series has to be there."""
+        with self.lock:
+            return any(None not in values for values in self.metrics[metric][tags].values())
+
     def check(self, metric, stored, oldest_before, oldest_after):
         """Compares with stored (see Server.stored) and takes it for what must stay.
 
