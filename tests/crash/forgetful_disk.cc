@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdarg>
 #include <cstdint>
@@ -114,8 +115,9 @@ class Disk {
   // Another name for what the path stands for, so that it outlives it; nothing where there is none.
   std::optional<std::string> save(const std::string& path) {
     std::string saved = saved_ + "/" + std::to_string(++names_);
-    if (real<decltype(::link)>("link")(path.c_str(), saved.c_str()) != 0) return std::nullopt;
-    return saved;
+    if (real<decltype(::link)>("link")(path.c_str(), saved.c_str()) == 0) return saved;
+    if (errno != ENOENT) std::abort();  // else what is undone later would be undone halfway
+    return std::nullopt;
   }
 
   [[noreturn]] void cut() {

@@ -1,6 +1,7 @@
 """Power cuts: the server keeps its files on a disk that forgets what was not synced (main.cc)."""
 
 import re
+import shutil
 import signal
 
 from directory import Directory, Failure
@@ -77,7 +78,8 @@ class PreloadedDirectory(PowerDirectory):
 
     def crash(self, after):
         saved = self.path / "saved"
-        saved.mkdir(exist_ok=True)
+        shutil.rmtree(saved, ignore_errors=True)  # of a process that is gone: names there come anew
+        saved.mkdir()
         return super().crash(after) | {"DIR": self.data.resolve(), "SAVED": saved.resolve()}
 
     def binary(self, crash):
