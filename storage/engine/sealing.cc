@@ -215,8 +215,7 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
 // made of its chunks leaves none of them of use.
 Result<bool> Sealing::merge_early(const SlotLap& lap, SealBatch& batch, const Breathe& breathe) {
   TRY_VOID(batch.take_in());
-  const Result<bool> merged =
-      core_->chunks->merge_place({.shard = lap.shard, .slot = lap.slot}, breathe);
+  Result<bool> merged = core_->chunks->merge_place({.shard = lap.shard, .slot = lap.slot}, breathe);
   if (merged || core_->closing) return merged;
   // Want of room, say. What comes for the slot next tries again.
   log::error("merging files of a sealed slot failed: {}", merged.error().message);

@@ -15,10 +15,12 @@ using Code = boost::system::error_code;
 // What Boost's parser tells, as a value.
 class Builder {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): Boost's names
   static constexpr std::size_t max_object_size = json::object::max_size();
   static constexpr std::size_t max_array_size = json::array::max_size();
   static constexpr std::size_t max_key_size = json::string::max_size();
   static constexpr std::size_t max_string_size = json::string::max_size();
+  // NOLINTEND(readability-identifier-naming)
 
   bool on_document_begin(Code& /*error*/) {
     stack_.reset();
