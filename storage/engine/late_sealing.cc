@@ -89,7 +89,8 @@ Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take) {
   if (end.empty()) end = Bytes(64, '\xFF');
   const std::unique_ptr<Cursor> late = core_->chunks->late_cells(begin, end);
   TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
-  SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms);
+  SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms,
+                        core_->options.seal_long_points);
   Bytes from = begin;
   late->seek(begin);
   for (;;) {
@@ -147,8 +148,8 @@ Result<LateSealing::Outcome> LateSealing::seal(const SlotLap& lap, SealBatch& ba
   const auto rewrite_one = [&](SeriesRewrite& rewrite) -> Result<bool> {
     if (all || pays(rewrite, percent)) {
       TRY(SeriesRewrite::Files* const files, batch.files_for(lap));
-      TRY(const std::uint64_t written, rewrite.write(*core_->chunks, *files));
-      outcome.points += written;
+      TRY(const SeriesRewrite::Written written, rewrite.write(*core_->chunks, *files));
+      outcome.points += written.points;
     } else if (rewrite.late_cells() > 0) {
       outcome.complete = false;
     }

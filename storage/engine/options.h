@@ -49,6 +49,9 @@ struct EngineOptions {
 
   // A slot is sealed when it has been over for so long and nothing was flushed into it meanwhile.
   std::int64_t seal_quiet_ms = 10 * 60 * 1000;
+  // Sealed chunks of so many points stay when their series is sealed again, where nothing came in
+  // front of their ends.
+  std::uint32_t seal_long_points = 1 << 13;
   // What comes for a slot after it was sealed stays apart from its chunks, as it was flushed, until
   // a series has so much of it there: then that series' chunk is written anew.
   std::int64_t seal_late_interval_ms = 60 * 60 * 1000;  // a slot is looked through so often at most

@@ -145,6 +145,7 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
   std::map<std::int64_t, std::uint32_t> flushes;
   for (const std::int64_t generation : generations) {
     flushes[generation] = dirty_[generation].flushes;
+    dirty_[generation].written = {};
   }
   const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->unsealed();
   SealBatch batch(*core_);
@@ -178,10 +179,14 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
       if (dirty.flushes == before) dirty_.erase(generation);
     } else {
       dirty.flushes -= before;
-      if (before >= dirty.flushes_max) dirty.flushes_max *= 2;
+      if (before >= dirty.flushes_max && waits_longer(dirty)) dirty.flushes_max *= 2;
     }
   }
   return {};
+}
+
+bool Sealing::waits_longer(const Dirty& dirty) {
+  return dirty.flushes_max == kFlushes || 2 * dirty.written.sealed_before >= dirty.written.points;
 }
 
 Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breathe& breathe) {
@@ -192,6 +197,9 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
                    .oldest_alive = oldest / layout.options().span_ms};
   TRY(const bool complete, rewrite(under_way, batch, breathe));
   if (!complete) return false;
+  SeriesRewrite::Written& written = dirty_[lap.generation].written;
+  written.points += under_way.written.points;
+  written.sealed_before += under_way.written.sealed_before;
   const std::shared_ptr<const UnsealedSlots> now = core_->chunks->unsealed();
   for (const auto& [known, what] : *now) {
     const bool expired = known.generation < under_way.oldest_alive;
@@ -229,7 +237,7 @@ Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe
   if (end.empty()) end = Bytes(64, '\xFF');
   TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
   TRY(SeriesRewrite::Files* const files, batch.files_for(lap.lap));
-  SeriesRewrite series(layout, lap.lap, lap.oldest_alive);
+  SeriesRewrite series(layout, lap.lap, lap.oldest_alive, core_->options.seal_long_points);
   Cursor& cursor = *view.cursor;
   Bytes from = begin;
   cursor.seek(begin);
@@ -261,13 +269,15 @@ Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe
 
 Result<void> Sealing::write(SeriesRewrite& series, Lap& lap, SeriesRewrite::Files& files) {
   if (series.empty() || (series.is_sealed() && !lap.line.without_summary)) return {};
-  const Result<std::uint64_t> points = series.write(*core_->chunks, files);
-  if (points) {
-    sealed_points_.Increment(static_cast<double>(*points));
+  const Result<SeriesRewrite::Written> written = series.write(*core_->chunks, files);
+  if (written) {
+    sealed_points_.Increment(static_cast<double>(written->points));
+    lap.written.points += written->points;
+    lap.written.sealed_before += written->sealed_before;
     return {};
   }
-  if (points.error().code != Errc::kCorruption) return std::unexpected(points.error());
-  core_->chunks->damage().note(points.error());
+  if (written.error().code != Errc::kCorruption) return std::unexpected(written.error());
+  core_->chunks->damage().note(written.error());
   lap.damaged = true;
   return {};
 }

@@ -42,10 +42,11 @@ class Sealing {
     std::uint32_t flushes = 0;             // since it was sealed
     std::uint32_t flushes_max = kFlushes;  // then it is sealed although it is not over
     TimestampMs not_before_ms = 0;         // sealing it failed
+    SeriesRewrite::Written written = {};   // by the sealing under way
   };
   // A slot that is flushed into so often is sealed early: a series' chunks stay few, and so do the
-  // files that a question must look into. Then after twice as many: what was sealed is sealed
-  // again each time.
+  // files that a question must look into. The next time after twice as many: its files are merged
+  // each time. And so on, as long as half of what is written was sealed before.
   static constexpr std::uint32_t kFlushes = 24;
 
   void find_slots();
@@ -55,6 +56,7 @@ class Sealing {
   // As seal(), for each by itself; those that fail wait for the next time.
   [[nodiscard]] Result<void> seal_apart(const std::set<std::int64_t>& generations,
                                         const Breathe& breathe);
+  [[nodiscard]] static bool waits_longer(const Dirty& dirty);
   // False: breathe() ended it.
   [[nodiscard]] Result<bool> seal_lap(const SlotLap& lap, SealBatch& batch, const Breathe& breathe);
   // The same.
@@ -65,6 +67,7 @@ class Sealing {
     Unsealed line;
     std::int64_t oldest_alive = 0;  // generation
     bool damaged = false;           // some of its series are
+    SeriesRewrite::Written written = {};
   };
   [[nodiscard]] Result<bool> rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe);
   // Damage is no error, but noted.
