@@ -12,7 +12,7 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 find_program(MOLD mold)
-if(MOLD)
+if(MOLD AND NOT HALITE_FUZZ_MANY)
   add_link_options(-fuse-ld=mold)
 endif()
 
@@ -62,8 +62,14 @@ endif()
 if(HALITE_LIBFUZZER)
   set(HALITE_COVERAGE -fsanitize=fuzzer-no-link)
 endif()
-# Comparisons that are watched show libFuzzer what an input lacks, and take half of the time.
+# Comparisons that are watched show libFuzzer what an input lacks, and take half of the time; checks of
+# each pointer that is followed are left to the builds that count less. What no input can reach goes,
+# with its counters, all of which are looked through after each input: of the linkers that are to be
+# had GNU's knows how.
 if(HALITE_FUZZ_MANY)
   list(APPEND HALITE_COVERAGE -fno-sanitize-coverage=trace-cmp
        -fsanitize-coverage-ignorelist=${CMAKE_SOURCE_DIR}/cmake/not_counted.txt)
+  add_compile_options(-ffunction-sections -fdata-sections -fno-sanitize=null,alignment,vptr
+                      -fno-sanitize-address-use-after-scope)
+  add_link_options(-fuse-ld=bfd -Wl,--gc-sections -Wl,-z,start-stop-gc)
 endif()

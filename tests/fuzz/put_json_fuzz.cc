@@ -113,7 +113,8 @@ void check_put_json(const std::string& body) {
   const Answer expected = refer(body);
   if (expected.error.empty()) check_json(body);
   WriterFixture& fixture = fixture_without_series(small_json_options());
-  for (int round = 0; round < 2; ++round) {
+  const int rounds = expected.points.empty() ? 1 : 2;  // no point, no series in the cache
+  for (int round = 0; round < rounds; ++round) {
     HALITE_CHECK(ask(fixture, body) == expected, "the same answer");
   }
 }

@@ -26,9 +26,10 @@ BEGAN = "began_with_kept"
 CANARY = "canary"
 TURN_SECONDS = 120  # of one target that is to reach a number: what a run that is ended loses at most
 LENGTH_MAX = 65536
-# Of inputs by the million: long ones take the time of many. A byte of a chunk's input may be a point to encode.
+# Of inputs by the million: long ones take the time of many. A byte of a chunk's input may be a point to encode; a put line has
+# some hundred bytes.
 MANY_LENGTH_MAX = 512
-MANY_LENGTHS_MAX = {"chunk": 128}
+MANY_LENGTHS_MAX = {"chunk": 128, "put_line": 256}
 # Leaks are looked for at the end of a turn, not after each input that leaves something allocated. What takes a third of
 # the time is left to the runs by --time: to find pointers to variables that are gone, to know where each piece of memory
 # was allocated, and to keep long what was freed.

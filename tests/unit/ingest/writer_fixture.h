@@ -67,14 +67,19 @@ struct WriterFixture {
   Writer writer;
 };
 
-// For fuzzers: one for many inputs, as making it takes longer than what it is asked. It knows no
-// series, as if it were new.
+// For fuzzers: one for many inputs, as making it takes longer than what it is asked, and so does
+// making it forget what it has not got. It knows no series, as if it were new.
 inline WriterFixture& fixture_without_series(const IngestOptions& options) {
   static constexpr int kInputsMax = 4096;  // then what its store remembers goes
   static std::unique_ptr<WriterFixture> fixture;
   static int inputs = 0;
-  if (inputs++ % kInputsMax == 0) fixture = std::make_unique<WriterFixture>(options);
-  fixture->writer.forget_series();
+  static std::size_t appends = 0;  // when it knew none
+  if (inputs++ % kInputsMax == 0) {
+    fixture = std::make_unique<WriterFixture>(options);
+    appends = 0;
+  }
+  if (fixture->store.appends() != appends) fixture->writer.forget_series();
+  appends = fixture->store.appends();
   return *fixture;
 }
 
