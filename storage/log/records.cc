@@ -129,7 +129,7 @@ Result<void> SectionReader::read_points(BytesView& rest, SectionVisitor& visitor
 }
 
 Result<void> SectionReader::read(BytesView payload, SectionVisitor& visitor) {
-  count_left_ = kPointsMax;
+  count_left_ = points_max_;
   while (!payload.empty()) {
     const auto section = static_cast<std::uint8_t>(payload.front());
     payload.remove_prefix(1);

@@ -63,13 +63,17 @@ class SectionVisitor {
 // Reads payloads; keeps its column buffers, so use one for many. For one thread at a time.
 class SectionReader {
  public:
+  // points_max: of all sections of one payload; more are an error.
+  explicit SectionReader(std::size_t points_max = kPointsMax) : points_max_(points_max) {}
+
   Result<void> read(BytesView payload, SectionVisitor& visitor);
 
  private:
   Result<void> read_points(BytesView& rest, SectionVisitor& visitor);
   Result<std::size_t> read_count(BytesView& rest);
 
-  std::size_t count_left_ = 0;  // of kPointsMax, in this payload
+  const std::size_t points_max_;
+  std::size_t count_left_ = 0;  // of points_max_, in this payload
   std::vector<std::uint32_t> series_;
   std::vector<TimestampMs> times_;
   std::vector<ValueBits> values_;

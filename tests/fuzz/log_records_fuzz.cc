@@ -33,9 +33,11 @@ class Copier final : public SectionVisitor {
 
 }  // namespace
 
+constexpr std::size_t kReadMax = 4096;  // a few bytes may be a million points
+
 // A column may be longer than the shortest; what was read and written once stays as it is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  SectionReader reader;
+  SectionReader reader(kReadMax);
   Copier first;
   if (const auto read = reader.read({reinterpret_cast<const char*>(data), size}, first); !read) {
     if (read.error().message.empty()) std::abort();
