@@ -17,6 +17,14 @@ namespace halite::web {
 namespace beast = boost::beast;
 namespace http = beast::http;
 
+namespace {
+
+// Where Beast has seen the line of the last chunk and waits for what ends the body, it asserts that
+// there is more than that line at the next try.
+constexpr std::size_t kLastChunkBytesMin = std::string_view("0\r\n\r\n").size();
+
+}  // namespace
+
 struct HttpParser::Impl {
   http::request_parser<http::string_body> parser;
   HttpLimits limits;
@@ -28,6 +36,7 @@ struct HttpParser::Impl {
   std::size_t body_length = 0;
   std::size_t body_came = 0;
   std::string body;
+  bool in_chunk_line = false;  // or in trailers: Beast waits for more
 
   void begin_body();
   [[nodiscard]] std::size_t body_missing() const { return body_length - body_came; }
@@ -159,14 +168,19 @@ HttpParser::Fed HttpParser::feed(std::string_view bytes) {
       fed.consumed += taken;
       continue;
     }
+    if (impl_->in_chunk_line && rest.size() < kLastChunkBytesMin) {
+      fed.need_more = true;
+      break;
+    }
     const std::size_t consumed = impl_->parser.put(rest, error);
     fed.consumed += consumed;
     if (error == http::error::need_more) {
       fed.need_more = true;
       error = {};
     }
+    impl_->in_chunk_line = fed.need_more && !in_header;
     if (!error) {
-      if (fed.need_more && !in_header) impl_->check_chunk_line(bytes.substr(fed.consumed));
+      if (impl_->in_chunk_line) impl_->check_chunk_line(bytes.substr(fed.consumed));
       impl_->count(consumed, fed.need_more ? bytes.size() - fed.consumed : 0, in_header);
       const bool header_ended = in_header && impl_->parser.is_header_done();
       if (header_ended && !impl_->failure) impl_->check_coding();

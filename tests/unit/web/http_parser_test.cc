@@ -91,6 +91,28 @@ TEST(HttpParser, Chunks) {
   }
 }
 
+TEST(HttpParser, ChunksInThreePiecesCutAnywhere) {
+  const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string& body :
+       {std::string("0\r\n\r\n"), std::string("00\r\nA: b\r\n\r\n"),
+        std::string("1\r\nx\r\n0\r\n\r\n"), std::string("2;a=b\r\nxy\r\n0;c\r\n\r\n")}) {
+    for (std::size_t first = 1; first < body.size(); ++first) {
+      for (std::size_t second = first + 1; second <= body.size(); ++second) {
+        HttpParser parser(kLimits);
+        std::string waiting = head;
+        for (const std::string& piece :
+             {body.substr(0, first), body.substr(first, second - first), body.substr(second)}) {
+          waiting += piece;
+          waiting.erase(0, parser.feed(waiting).consumed);
+          waiting.erase(0, parser.feed(waiting).consumed);  // asked again with nothing new
+        }
+        EXPECT_TRUE(parser.done()) << body << " cut at " << first << " and " << second;
+        EXPECT_FALSE(parser.failure());
+      }
+    }
+  }
+}
+
 // Beast would wait for the quote, and take the chunk's size off the body's limit at each try.
 TEST(HttpParser, AnExtensionEndsWithItsLine) {
   const std::string head = "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
