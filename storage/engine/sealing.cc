@@ -197,9 +197,6 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
                    .oldest_alive = oldest / layout.options().span_ms};
   TRY(const bool complete, rewrite(under_way, batch, breathe));
   if (!complete) return false;
-  SeriesRewrite::Written& written = dirty_[lap.generation].written;
-  written.points += under_way.written.points;
-  written.sealed_before += under_way.written.sealed_before;
   const std::shared_ptr<const UnsealedSlots> now = core_->chunks->unsealed();
   for (const auto& [known, what] : *now) {
     const bool expired = known.generation < under_way.oldest_alive;
@@ -272,8 +269,9 @@ Result<void> Sealing::write(SeriesRewrite& series, Lap& lap, SeriesRewrite::File
   const Result<SeriesRewrite::Written> written = series.write(*core_->chunks, files);
   if (written) {
     sealed_points_.Increment(static_cast<double>(written->points));
-    lap.written.points += written->points;
-    lap.written.sealed_before += written->sealed_before;
+    SeriesRewrite::Written& so_far = dirty_[lap.lap.generation].written;
+    so_far.points += written->points;
+    so_far.sealed_before += written->sealed_before;
     return {};
   }
   if (written.error().code != Errc::kCorruption) return std::unexpected(written.error());

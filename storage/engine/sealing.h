@@ -67,7 +67,6 @@ class Sealing {
     Unsealed line;
     std::int64_t oldest_alive = 0;  // generation
     bool damaged = false;           // some of its series are
-    SeriesRewrite::Written written = {};
   };
   [[nodiscard]] Result<bool> rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe);
   // Damage is no error, but noted.

@@ -8,6 +8,8 @@ namespace halite::storage::log_records {
 
 namespace {
 
+constexpr std::size_t kReadMax = 4096;  // a few bytes may be a million points
+
 // Writes again what it is shown.
 class Copier final : public SectionVisitor {
  public:
@@ -32,8 +34,6 @@ class Copier final : public SectionVisitor {
 };
 
 }  // namespace
-
-constexpr std::size_t kReadMax = 4096;  // a few bytes may be a million points
 
 // A column may be longer than the shortest; what was read and written once stays as it is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

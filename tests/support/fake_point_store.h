@@ -56,6 +56,10 @@ class FakePointStore final : public storage::PointStore {
     const std::scoped_lock lock(mutex_);
     return interned_;
   }
+  [[nodiscard]] std::size_t intern_calls() const {
+    const std::scoped_lock lock(mutex_);
+    return interned_.size();
+  }
   [[nodiscard]] std::size_t selects() const { return selects_; }
   [[nodiscard]] std::size_t appends() const {
     const std::scoped_lock lock(mutex_);

@@ -60,6 +60,66 @@ TEST(EarlySealing, TakesAwayTheFilesOfASlotThatStillGetsPoints) {
   ASSERT_TRUE(world.close());
 }
 
+// A slot of one series, flushed into point by point: after which flush it is sealed.
+class EarlySealingPace : public testing::Test {
+ protected:
+  void open(std::uint32_t long_points) {
+    world_.options.log.commit_interval_ms = 0;
+    world_.options.maintenance_ms = 1;
+    world_.options.seal_long_points = long_points;
+    ASSERT_TRUE(world_.open());
+    id_ = world_.intern({"a"}).value().front();
+  }
+  void TearDown() override { EXPECT_TRUE(world_.close()); }
+
+  double metric(const char* name) const { return test::metric_value(world_.metrics, name); }
+
+  void flush(int times) {
+    for (int i = 0; i < times; ++i) {
+      PointBatch batch;
+      ++points_;
+      batch.add(id_, kFullHour + points_, integer_bits(points_), 0);
+      ASSERT_TRUE(run_task(world_.points->append(std::move(batch))));
+      ASSERT_TRUE(run_task(world_.points->flush()));
+    }
+    const double rounds = metric("halite_engine_maintenance_rounds_total");
+    ASSERT_TRUE(
+        test::soon([&] { return metric("halite_engine_maintenance_rounds_total") >= rounds + 2; }));
+  }
+
+  double sealed() const { return metric("halite_engine_sealed_points_total"); }
+
+  test::EngineWorld world_{1, kNow};
+  SeriesId id_ = 0;
+  int points_ = 0;
+};
+
+TEST_F(EarlySealingPace, StaysWhereChunksStay) {
+  open(10);
+  flush(24);
+  EXPECT_EQ(sealed(), 24);
+  for (const int all : {72, 120, 168}) {
+    flush(47);
+    EXPECT_EQ(sealed(), all - 48);
+    flush(1);
+    EXPECT_EQ(sealed(), all);
+  }
+}
+
+TEST_F(EarlySealingPace, SlowsDownWhereChunksAreSealedAgain) {
+  open(1000);
+  flush(24);
+  EXPECT_EQ(sealed(), 24);
+  flush(48);
+  EXPECT_EQ(sealed(), 24 + 72);
+  flush(48);
+  EXPECT_EQ(sealed(), 24 + 72 + 120);
+  flush(95);
+  EXPECT_EQ(sealed(), 24 + 72 + 120) << "half of it was sealed before";
+  flush(1);
+  EXPECT_EQ(sealed(), 24 + 72 + 120 + 216);
+}
+
 // A series that gets very many points in a slot: what was sealed of it stays, as far as nothing
 // came in front of its end.
 class LongChunksTest : public testing::Test {

@@ -73,13 +73,13 @@ inline WriterFixture& fixture_without_series(const IngestOptions& options) {
   static constexpr int kInputsMax = 4096;  // then what its store remembers goes
   static std::unique_ptr<WriterFixture> fixture;
   static int inputs = 0;
-  static std::size_t appends = 0;  // when it knew none
+  static std::size_t interns = 0;  // when it knew none
   if (inputs++ % kInputsMax == 0) {
     fixture = std::make_unique<WriterFixture>(options);
-    appends = 0;
+    interns = 0;
   }
-  if (fixture->store.appends() != appends) fixture->writer.forget_series();
-  appends = fixture->store.appends();
+  if (fixture->store.intern_calls() != interns) fixture->writer.forget_series();
+  interns = fixture->store.intern_calls();
   return *fixture;
 }
 
