@@ -99,7 +99,11 @@ std::chrono::milliseconds sweep_period(const WebOptions& options) {
   return std::chrono::milliseconds(std::max<std::int64_t>(shortest / 4, 10));
 }
 
-std::unexpected<Error> cannot_listen(const WebOptions& options, const Error& why) {
+// Who may come in depends on where the socket is bound.
+Result<void> check_anonymous(const WebOptions& options, bool loopback) {
+  const Result<Roles> roles = anonymous_roles(options.access, loopback);
+  if (roles) return {};
+  const Error& why = roles.error();
   return fail(why.code, fmt::format("cannot listen on {}: {}", options.address, why.message));
 }
 
@@ -241,22 +245,17 @@ bool Listener::State::gone_within(std::chrono::milliseconds time) {
   return changed.wait_for(lock, time, [this] { return links.empty(); });
 }
 
-// Who may come in depends on where the socket is bound.
 Result<void> Listener::State::open_to_whom() {
   const bool loopback = acceptor.local_endpoint().address().is_loopback();
   context.options.loopback = loopback;
-  const Result<void> opened = context.access.start(loopback);
-  if (!opened) return cannot_listen(context.options, opened.error());
-  return {};
+  TRY_VOID(check_anonymous(context.options, loopback));
+  return context.access.start(loopback);
 }
 
 Result<void> check_listen(const WebOptions& options, const asio::any_io_executor& executor) {
   tcp::acceptor acceptor(executor);
   TRY_VOID(bind_acceptor(options, acceptor));
-  const bool loopback = acceptor.local_endpoint().address().is_loopback();
-  const Result<Roles> roles = anonymous_roles(options.access, loopback);
-  if (!roles) return cannot_listen(options, roles.error());
-  return {};
+  return check_anonymous(options, acceptor.local_endpoint().address().is_loopback());
 }
 
 Listener::Listener(WebContext& context, asio::any_io_executor executor,

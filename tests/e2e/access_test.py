@@ -145,6 +145,7 @@ class Accounts(Door):
         code, _, err = self.run_halite(
             "serve", "--listen", "127.0.0.1:0", "--data-dir", "d", "--set", f"auth.file={path}")
         self.assertNotEqual(code, 0)
+        self.assertIn("auth.file: ", err)
         self.assertIn("chmod go-w", err)
 
 

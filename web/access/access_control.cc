@@ -178,8 +178,12 @@ Result<void> AccessControl::start(bool loopback) {
   }
   if (state.options.file.empty()) return {};
   state.read = FileStamp::of(state.options.file);
-  TRY(Accounts accounts, Accounts::read(state.options.file));
-  state.accounts = std::make_shared<const Accounts>(std::move(accounts));
+  Result<Accounts> accounts = Accounts::read(state.options.file);
+  if (!accounts) {
+    const Error& why = accounts.error();
+    return fail(why.code, fmt::format("auth.file: {}", why.message));
+  }
+  state.accounts = std::make_shared<const Accounts>(*std::move(accounts));
   state.looked_at_ms = state.clock.now_ms();
   return {};
 }

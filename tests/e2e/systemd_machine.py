@@ -1,0 +1,94 @@
+"""A machine of systemd's in namespaces of its own: processes, mounts, network, host name.
+
+Its files are this machine's with a layer in memory above them, so that nothing done there is seen here.
+"""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+SYSTEMD = pathlib.Path("/lib/systemd/systemd")
+NO_MACHINE = 77  # the script's exit status where the kernel does not let us have one
+
+# Propagation is shared as systemd has it where it starts by itself: credentials reach services that way. The old root is
+# left by pivot_root, as in a chroot nobody may make user namespaces (PrivateUsers=).
+BOOT = """
+{
+  mount --make-rprivate / && mount -t tmpfs tmpfs "$1" && cd "$1" && mkdir upper work root &&
+  mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root &&
+  mount -t proc proc root/proc && mount -t sysfs sysfs root/sys &&
+  mount -t cgroup2 cgroup2 root/sys/fs/cgroup && mount --rbind /dev root/dev &&
+  mount -t tmpfs tmpfs root/run && mount -t tmpfs tmpfs root/tmp &&
+  rm -rf root/etc/systemd/system/*.wants && mkdir -p root/mnt/old && cd root && pivot_root . mnt/old &&
+  umount -l mnt/old && mount --make-rshared /
+} || exit 77
+exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin \\
+  /lib/systemd/systemd --system --unit=basic.target --log-target=journal --show-status=no
+"""
+
+
+class NoMachine(Exception):
+    """There is no systemd, or no right to namespaces and mounts."""
+
+
+class Machine:
+    def __init__(self):
+        if os.geteuid() != 0 or not SYSTEMD.exists():
+            raise NoMachine("wants root and systemd")
+        self.root = tempfile.mkdtemp(prefix="halite-systemd-")
+        self.holder = subprocess.Popen(
+            ["unshare", "--fork", "--kill-child", "--pid", "--mount", "--cgroup", "--uts", "--ipc", "--net",
+             "sh", "-c", BOOT, "sh", self.root],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.init = None
+        self._wait_for_boot()
+
+    def _wait_for_boot(self, seconds=60):
+        deadline = time.monotonic() + seconds
+        said = ""
+        while time.monotonic() < deadline:
+            if self.holder.poll() is not None:
+                why = self.holder.stderr.read().decode()
+                self.close()
+                if self.holder.returncode == NO_MACHINE:
+                    raise NoMachine(why)
+                raise AssertionError(f"systemd ended with {self.holder.returncode}: {why}")
+            children = pathlib.Path(f"/proc/{self.holder.pid}/task/{self.holder.pid}/children").read_text().split()
+            if children and pathlib.Path(f"/proc/{children[0]}/comm").read_text() == "systemd\n":
+                self.init = children[0]
+                said = self.run("systemctl", "is-active", "basic.target", check=False).stdout
+                if said == "active\n":
+                    return
+            time.sleep(0.1)
+        self.close()
+        raise AssertionError(f"systemd did not reach basic.target in {seconds} s: {said}")
+
+    def run(self, *command, check=True, text=None):
+        """Runs a command there: what subprocess.run tells, as text."""
+        done = subprocess.run(["nsenter", "-t", self.init, "-a", *command], input=text or "", text=True,
+                              capture_output=True, check=False, timeout=120)
+        if check and done.returncode != 0:
+            raise AssertionError(f"{command} ended with {done.returncode}: {done.stdout}{done.stderr}")
+        return done
+
+    def install(self, path, content, mode):
+        """A file there, of root's."""
+        directory = str(pathlib.Path(path).parent)
+        self.run("install", "-d", "-m", "755", directory)
+        done = subprocess.run(["nsenter", "-t", self.init, "-a", "install", "-m", mode, "/dev/stdin", path],
+                              input=content, capture_output=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr.decode())
+
+    def properties(self, unit, *names):
+        """{name: value} as `systemctl show` has them."""
+        told = self.run("systemctl", "show", unit, "-p", ",".join(names)).stdout
+        return dict(line.split("=", 1) for line in told.splitlines())
+
+    def close(self):
+        self.holder.kill()  # and with its init all that runs there
+        self.holder.wait()
+        self.holder.stderr.close()
+        os.rmdir(self.root)
