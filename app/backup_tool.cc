@@ -11,7 +11,6 @@
 
 #include "app/backup_place.h"
 #include "app/check_tool.h"
-#include "app/compare/http_ask.h"
 #include "app/data_dir.h"
 #include "common/log.h"
 #include "common/run_here.h"
@@ -75,8 +74,8 @@ Result<Outcome> backup_locked(const Options& options, const std::string& to, con
 }
 
 // The state of the server's backup.
-Result<boost::json::object> ask_server(const ServerUrl& server, bool begin) {
-  Asked asked;
+Result<boost::json::object> ask_server(const Peer& server, bool begin) {
+  HttpAsked asked;
   asked.target = "/api/admin/backup";
   if (begin) asked.body = "{}";  // a POST
   TRY(const HttpReply reply, run_here(ask_http(server, asked, HttpLimits())));
@@ -117,7 +116,7 @@ Result<Outcome> outcome_of(const boost::json::object& state) {
   return outcome;
 }
 
-Result<Outcome> wait_for_server(const ServerUrl& server, const Print& err) {
+Result<Outcome> wait_for_server(const Peer& server, const Print& err) {
   TRY(boost::json::object state, ask_server(server, true));
   for (int looks = 1;; ++looks) {
     const boost::json::value* const running = state.if_contains("running");
@@ -139,9 +138,9 @@ BackupVerdict backup_data_dir(const Options& options, const std::string& to, con
   return tell(backup_locked(options, to, err), "kept as", out, err);
 }
 
-BackupVerdict backup_server(const std::string& url, const std::string& token_file, const Print& out,
+BackupVerdict backup_server(const std::string& url, const PeerFiles& files, const Print& out,
                             const Print& err) {
-  const Result<ServerUrl> server = server_with_token(url, token_file);
+  const Result<Peer> server = make_peer(url, files);
   if (!server) {
     err(server.error().message);
     return BackupVerdict::kNotDone;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "app/client/http_ask.h"
 #include "app/options.h"
 #include "app/print.h"
 
@@ -21,9 +22,9 @@ enum class BackupVerdict : std::uint8_t {
 [[nodiscard]] BackupVerdict backup_data_dir(const Options& options, const std::string& to,
                                             const Print& out, const Print& err);
 
-// Asks a server to keep a backup where its settings say, and waits for it. The file has a token of
-// an administrator; empty = none is sent.
-[[nodiscard]] BackupVerdict backup_server(const std::string& url, const std::string& token_file,
+// Asks a server to keep a backup where its settings say, and waits for it. The token is one of an
+// administrator.
+[[nodiscard]] BackupVerdict backup_server(const std::string& url, const PeerFiles& files,
                                           const Print& out, const Print& err);
 
 struct RestoreFlags {

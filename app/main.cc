@@ -173,17 +173,23 @@ int run_repair(const CLI::App& repair, const ServeFlags& flags) {
 struct BackupFlags {
   std::string to;
   std::string url;
-  std::string token_file;
+  halite::app::PeerFiles files;
 };
+
+void declare_ca_file(CLI::App& app, halite::app::PeerFiles& files) {
+  app.add_option("--ca-file", files.ca,
+                 "Certificates to trust with https (those that this machine trusts)");
+}
 
 void declare_backup(CLI::App& backup, ServeFlags& flags, BackupFlags& backing) {
   declare_offline(backup, flags);
   backup.add_option("--to", backing.to, "The directory of backups, with --data-dir");
   backup.add_option("--url", backing.url,
-                    "http://HOST:PORT of a server that runs: it keeps a backup in its "
+                    "http[s]://HOST:PORT of a server that runs: it keeps a backup in its "
                     "engine.backup_dir");
-  backup.add_option("--token-file", backing.token_file,
+  backup.add_option("--token-file", backing.files.token,
                     "A file with a token of an administrator, with --url");
+  declare_ca_file(backup, backing.files);
   backup.footer("Exit status: 0 kept, 1 kept and something is damaged, 2 not kept.");
 }
 
@@ -194,7 +200,7 @@ int run_backup(const CLI::App& backup, const ServeFlags& flags, const BackupFlag
   }
   if (!backing.url.empty()) {
     return static_cast<int>(
-        halite::app::backup_server(backing.url, backing.token_file, print_out, print_err));
+        halite::app::backup_server(backing.url, backing.files, print_out, print_err));
   }
   Options options;
   if (!read_offline(backup, flags, options)) return kUsage;
@@ -232,10 +238,11 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
 }
 
 void declare_compare(CLI::App& compare, halite::app::CompareOptions& options) {
-  compare.add_option("--opentsdb", options.opentsdb, "http://HOST:PORT of the one")->required();
-  compare.add_option("--halite", options.halite, "http://HOST:PORT of the other")->required();
-  compare.add_option("--token-file", options.token_file,
+  compare.add_option("--opentsdb", options.opentsdb, "http[s]://HOST:PORT of the one")->required();
+  compare.add_option("--halite", options.halite, "http[s]://HOST:PORT of the other")->required();
+  compare.add_option("--token-file", options.files.token,
                      "A file with a token that may read from the other");
+  declare_ca_file(compare, options.files);
   compare
       .add_option("--queries", options.queries,
                   "A file, - is standard input: a query a line, as a URI or a JSON body, or an "

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -120,11 +119,8 @@ struct Server::Parts {
 
 Result<void> Server::Parts::open_data() {
   if (options.store != "memory" && options.store != "hbase") {
-    // A server that cannot start leaves no new directory behind.
-    std::error_code unknown;
-    if (!std::filesystem::exists(options.data_dir, unknown)) {
-      TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
-    }
+    // A server that cannot start leaves no new directory behind, and reads no log for nothing.
+    TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
     TRY(data_dir, options.read_only.wanted
                       ? DataDir::open_to_read(options.data_dir, ": read_only wants a copy")
                       : DataDir::open(options.data_dir));

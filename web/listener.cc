@@ -18,13 +18,16 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "common/clock.h"
 #include "common/log.h"
+#include "web/access/access_control.h"
 #include "web/connection_quota.h"
 #include "web/http_session.h"
 #include "web/link.h"
 #include "web/listen_address.h"
 #include "web/sniff.h"
 #include "web/telnet_session.h"
+#include "web/tls.h"
 
 namespace halite::web {
 
@@ -255,7 +258,11 @@ Result<void> Listener::State::open_to_whom() {
 Result<void> check_listen(const WebOptions& options, const asio::any_io_executor& executor) {
   tcp::acceptor acceptor(executor);
   TRY_VOID(bind_acceptor(options, acceptor));
-  return check_anonymous(options, acceptor.local_endpoint().address().is_loopback());
+  TRY_VOID(check_anonymous(options, acceptor.local_endpoint().address().is_loopback()));
+  if (!options.access.file.empty()) {
+    TRY_VOID(read_accounts(options.access.file));
+  }
+  return Tls(options.tls, SystemClock()).load();
 }
 
 Listener::Listener(WebContext& context, asio::any_io_executor executor,

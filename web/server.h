@@ -107,7 +107,8 @@ struct WebServices {
   std::function<std::string()> not_ready;
 };
 
-// Whether the address could be listened on just now; takes nothing. Errors as start().
+// Whether a server could listen just now: its address, who may come in, and the files that say so;
+// takes nothing. Errors as start().
 [[nodiscard]] Result<void> check_listen(const WebOptions& options,
                                         const boost::asio::any_io_executor& executor);
 

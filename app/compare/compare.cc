@@ -9,6 +9,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
+#include "app/compare/asked.h"
 #include "common/gather.h"
 #include "common/run_here.h"
 
@@ -50,8 +51,7 @@ struct Times {
 
 class Run {
  public:
-  Run(const CompareOptions& options, ServerUrl opentsdb, ServerUrl halite, TimestampMs now,
-      const Print& out)
+  Run(const CompareOptions& options, Peer opentsdb, Peer halite, TimestampMs now, const Print& out)
       : options_(options),
         opentsdb_(std::move(opentsdb)),
         halite_(std::move(halite)),
@@ -59,8 +59,9 @@ class Run {
         out_(out) {}
 
   void ask(const Asked& asked) {
-    const Asked question = pinned(asked, now_);
-    const auto replies = run_here(ask_both(question));
+    Asked question = pinned(asked, now_);
+    const auto replies = run_here(
+        ask_both({.target = std::move(question.target), .body = std::move(question.body)}));
     if (!replies) return tell(asked, {replies.error().message}, failed_);
     const Result<HttpReply>& theirs = replies->at(0);
     const Result<HttpReply>& ours = replies->at(1);
@@ -92,7 +93,7 @@ class Run {
 
  private:
   // Side by side, so that both see the same points.
-  Task<std::vector<Result<HttpReply>>> ask_both(Asked question) {
+  Task<std::vector<Result<HttpReply>>> ask_both(HttpAsked question) {
     std::vector<Task<HttpReply>> both;
     both.push_back(ask_http(opentsdb_, question, options_.http));
     both.push_back(ask_http(halite_, std::move(question), options_.http));
@@ -137,8 +138,8 @@ class Run {
   }
 
   const CompareOptions& options_;
-  const ServerUrl opentsdb_;
-  const ServerUrl halite_;
+  const Peer opentsdb_;
+  const Peer halite_;
   const TimestampMs now_;
   const Print& out_;
   Times opentsdb_times_;
@@ -170,11 +171,11 @@ Result<AskedFile> read_queries(const CompareOptions& options, const Print& err) 
 
 CompareVerdict compare(const CompareOptions& options, const Clock& clock, const Print& out,
                        const Print& err) {
-  const auto opentsdb = parse_server_url(options.opentsdb);
-  const auto halite = server_with_token(options.halite, options.token_file);
-  for (const auto* url : {&opentsdb, &halite}) {
-    if (*url) continue;
-    err(url->error().message);
+  const auto opentsdb = make_peer(options.opentsdb, {.token = {}, .ca = options.files.ca});
+  const auto halite = make_peer(options.halite, options.files);
+  for (const auto* peer : {&opentsdb, &halite}) {
+    if (*peer) continue;
+    err(peer->error().message);
     return CompareVerdict::kNotAsked;
   }
   const auto file = read_queries(options, err);

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "app/client/http_ask.h"
 #include "app/compare/answers.h"
-#include "app/compare/http_ask.h"
 #include "app/print.h"
 #include "common/clock.h"
 
@@ -17,7 +17,7 @@ namespace halite::app {
 struct CompareOptions {
   std::string opentsdb;          // URL
   std::string halite;            // URL
-  std::string token_file;        // for halite: a token that may read; empty = none is sent
+  PeerFiles files;               // the token is for halite, and may read
   std::string queries;           // a file; "-" = standard input
   std::size_t queries_max = 0;   // 0 = all
   std::int64_t lag_ms = 60'000;  // "now" is so long ago: what still arrives is not asked for

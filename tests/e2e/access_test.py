@@ -147,6 +147,7 @@ class Accounts(Door):
         self.assertNotEqual(code, 0)
         self.assertIn("auth.file: ", err)
         self.assertIn("chmod go-w", err)
+        self.assertFalse((self.scratch / "d").exists())
 
 
 class Tls(Door):
@@ -216,6 +217,31 @@ class Tls(Door):
         connection.request("GET", "/api/version")
         self.assertEqual(connection.getresponse().status, 200)
 
+    def test_tools_speak_it(self):
+        server = self.start_tls("--set", f"engine.backup_dir={self.scratch}/backups")
+        self.certificate("two")
+        queries = self.scratch / "queries"
+        queries.write_text("/api/query?start=1356998000&end=1357098000&m=sum:m\n")
+        connection = self.https(server)
+        connection.request("POST", "/api/put", json.dumps(POINT))
+        self.assertEqual(connection.getresponse().status, 204)
+        good = f"https://127.0.0.1:{server.port}"
+        for url, trusted, words in (
+            (good, ("--ca-file", "one.pem"), None),
+            (good, ("--ca-file", "two.pem"), "certificate verify failed"),
+            (good, (), "certificate verify failed"),
+            (good.replace("127.0.0.1", "localhost"), ("--ca-file", "one.pem"), "certificate verify failed"),
+            (good, ("--ca-file", "one.key"), "certificates to trust in one.key"),
+            (good.replace("https", "http"), (), "This port wants https://"),
+        ):
+            code, out, err = self.run_halite("backup", "--url", url, *trusted)
+            self.assertEqual(code, 2 if words else 0, out + err)
+            self.assertIn(words or "kept as", out + err)
+        code, out, err = self.run_halite("compare", "--opentsdb", good, "--halite", good, "--ca-file", "one.pem",
+                                         "--queries", "queries")
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("1 queries: 1 the same", out)
+
     def test_a_new_certificate_counts_without_a_restart(self):
         server = self.start_tls()
         old = self.https(server)
@@ -272,6 +298,7 @@ class Tls(Door):
                                            *flags)
             self.assertNotEqual(code, 0)
             self.assertIn(words, err)
+        self.assertFalse((self.scratch / "d").exists())
 
 
 if __name__ == "__main__":

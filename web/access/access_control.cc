@@ -167,6 +167,13 @@ Result<Roles> anonymous_roles(const AccessOptions& options, bool loopback) {
               "\"none\") what those may do who do not say who they are (docs/security.md)");
 }
 
+Result<Accounts> read_accounts(const std::string& auth_file) {
+  Result<Accounts> accounts = Accounts::read(auth_file);
+  if (accounts) return accounts;
+  const Error& why = accounts.error();
+  return fail(why.code, fmt::format("auth.file: {}", why.message));
+}
+
 Result<void> AccessControl::start(bool loopback) {
   State& state = *state_;
   TRY(state.anonymous.roles, anonymous_roles(state.options, loopback));
@@ -178,12 +185,8 @@ Result<void> AccessControl::start(bool loopback) {
   }
   if (state.options.file.empty()) return {};
   state.read = FileStamp::of(state.options.file);
-  Result<Accounts> accounts = Accounts::read(state.options.file);
-  if (!accounts) {
-    const Error& why = accounts.error();
-    return fail(why.code, fmt::format("auth.file: {}", why.message));
-  }
-  state.accounts = std::make_shared<const Accounts>(*std::move(accounts));
+  TRY(Accounts accounts, read_accounts(state.options.file));
+  state.accounts = std::make_shared<const Accounts>(std::move(accounts));
   state.looked_at_ms = state.clock.now_ms();
   return {};
 }

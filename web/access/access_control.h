@@ -26,6 +26,9 @@ namespace halite::web {
 // others than this machine could come in, of whom nothing is said.
 [[nodiscard]] Result<Roles> anonymous_roles(const AccessOptions& options, bool loopback);
 
+// What auth.file says. kInvalidArgument: it is wrong.
+[[nodiscard]] Result<Accounts> read_accounts(const std::string& auth_file);
+
 // The anonymous one has no name.
 using Caller = Account;
 

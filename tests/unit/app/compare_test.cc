@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/client/server_url.h"
 #include "app/compare/answers.h"
 #include "app/compare/asked.h"
-#include "app/compare/http_ask.h"
 
 namespace halite::app {
 namespace {
@@ -182,7 +182,9 @@ TEST(ServerUrl, TakesHostPortAndPrefix) {
   EXPECT_EQ(url->host, "tsd.example");
   EXPECT_EQ(url->port, "8080");
   EXPECT_EQ(url->prefix, "/base");
+  EXPECT_FALSE(url->secure);
   EXPECT_EQ(parse_server_url("http://tsd")->port, "4242");
+  EXPECT_TRUE(parse_server_url("https://tsd")->secure);
   const auto v6 = parse_server_url("http://[::1]:80");
   ASSERT_TRUE(v6);
   EXPECT_EQ(v6->host, "::1");
@@ -190,7 +192,7 @@ TEST(ServerUrl, TakesHostPortAndPrefix) {
 }
 
 TEST(ServerUrl, RefusesTheRest) {
-  for (const char* text : {"", "tsd:4242", "https://tsd", "http://", "http://:4242",
+  for (const char* text : {"", "tsd:4242", "ftp://tsd", "https://", "http://", "http://:4242",
                            "http://tsd:", "http://tsd:0", "http://tsd:99999", "http://tsd:x",
                            "http://[::1", "http://tsd/x?y=1", "http://user:secret@tsd"}) {
     EXPECT_FALSE(parse_server_url(text)) << text;

@@ -1,0 +1,47 @@
+#include "app/client/server_url.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace halite::app {
+
+namespace {
+
+constexpr std::string_view kPlain = "http://";
+constexpr std::string_view kSecure = "https://";
+constexpr std::string_view kWanted = "http://HOST[:PORT] is wanted, or https";
+
+}  // namespace
+
+Result<ServerUrl> parse_server_url(std::string_view text) {
+  const auto bad = [text](std::string_view why) {
+    return fail(Errc::kInvalidArgument, fmt::format("bad URL \"{}\": {}; {}", text, why, kWanted));
+  };
+  ServerUrl url;
+  url.secure = text.starts_with(kSecure);
+  if (!url.secure && !text.starts_with(kPlain)) return bad("no http://");
+  std::string_view rest = text.substr((url.secure ? kSecure : kPlain).size());
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  url.prefix = rest.substr(slash);
+  while (url.prefix.ends_with('/')) url.prefix.pop_back();
+  if (url.prefix.find_first_of("?# ") != std::string::npos) return bad("more than a path");
+  rest = rest.substr(0, slash);
+  if (rest.contains('@')) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("a URL with a name or a password in it is not taken; {}", kWanted));
+  }
+  const std::size_t bracket = rest.starts_with('[') ? rest.find(']') : 0;
+  if (bracket == std::string_view::npos) return bad("no ]");
+  const std::size_t colon = rest.find(':', bracket);
+  url.port = colon == std::string_view::npos ? "4242" : rest.substr(colon + 1);
+  url.host = rest.substr(0, colon);
+  if (bracket != 0) url.host = rest.substr(1, bracket - 1);
+  if (url.host.empty()) return bad("no host");
+  const bool number = !url.port.empty() && url.port.size() <= 5 &&
+                      url.port.find_first_not_of("0123456789") == std::string::npos;
+  if (!number || std::stoul(url.port) == 0 || std::stoul(url.port) > 65535) return bad("no port");
+  return url;
+}
+
+}  // namespace halite::app
