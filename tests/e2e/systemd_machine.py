@@ -10,27 +10,37 @@ import tempfile
 import time
 
 SYSTEMD = pathlib.Path("/lib/systemd/systemd")
-NO_MACHINE = 77  # the script's exit status where the kernel does not let us have one
+# What services in general may ask of it, each with namespaces of its own.
+SANDBOX = ("DynamicUser=yes", "PrivateUsers=yes", "PrivateDevices=yes", "ProtectSystem=strict", "ProtectProc=invisible")
 
 # Propagation is shared as systemd has it where it starts by itself: credentials reach services that way. The old root is
 # left by pivot_root, as in a chroot nobody may make user namespaces (PrivateUsers=).
 BOOT = """
-{
-  mount --make-rprivate / && mount -t tmpfs tmpfs "$1" && cd "$1" && mkdir upper work root &&
-  mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root &&
-  mount -t proc proc root/proc && mount -t sysfs sysfs root/sys &&
-  mount -t cgroup2 cgroup2 root/sys/fs/cgroup && mount --rbind /dev root/dev &&
-  mount -t tmpfs tmpfs root/run && mount -t tmpfs tmpfs root/tmp &&
-  rm -rf root/etc/systemd/system/*.wants && mkdir -p root/mnt/old && cd root && pivot_root . mnt/old &&
-  umount -l mnt/old && mount --make-rshared /
-} || exit 77
+set -e
+mount --make-rprivate /
+mount -t tmpfs tmpfs "$1"
+cd "$1"
+mkdir upper work root
+mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
+mount -t proc proc root/proc
+mount -t sysfs sysfs root/sys
+mount -t cgroup2 cgroup2 root/sys/fs/cgroup
+mount --rbind /dev root/dev
+mount -t tmpfs tmpfs root/run
+mount -t tmpfs tmpfs root/tmp
+rm -rf root/etc/systemd/system/*.wants
+mkdir -p root/mnt/old
+cd root
+pivot_root . mnt/old
+umount -l mnt/old
+mount --make-rshared /
 exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin \\
   /lib/systemd/systemd --system --unit=basic.target --log-target=journal --show-status=no
 """
 
 
 class NoMachine(Exception):
-    """There is no systemd, or no right to namespaces and mounts."""
+    """There is no systemd, or no right to the namespaces and mounts that it and its services want."""
 
 
 class Machine:
@@ -43,27 +53,38 @@ class Machine:
              "sh", "-c", BOOT, "sh", self.root],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.init = None
-        self._wait_for_boot()
+        try:
+            self._wait_for_boot()
+            for setting in SANDBOX:
+                done = self.run("systemd-run", "--quiet", "--wait", "-p", setting, "true", check=False)
+                if done.returncode != 0:
+                    raise NoMachine(f"no service with {setting}: {done.stderr}")
+        except BaseException:
+            self.close()
+            raise
 
     def _wait_for_boot(self, seconds=60):
         deadline = time.monotonic() + seconds
         said = ""
         while time.monotonic() < deadline:
             if self.holder.poll() is not None:
-                why = self.holder.stderr.read().decode()
-                self.close()
-                if self.holder.returncode == NO_MACHINE:
-                    raise NoMachine(why)
-                raise AssertionError(f"systemd ended with {self.holder.returncode}: {why}")
-            children = pathlib.Path(f"/proc/{self.holder.pid}/task/{self.holder.pid}/children").read_text().split()
-            if children and pathlib.Path(f"/proc/{children[0]}/comm").read_text() == "systemd\n":
-                self.init = children[0]
+                raise NoMachine(self.holder.stderr.read().decode())
+            self.init = self._systemd()
+            if self.init is not None:
                 said = self.run("systemctl", "is-active", "basic.target", check=False).stdout
                 if said == "active\n":
                     return
             time.sleep(0.1)
-        self.close()
-        raise AssertionError(f"systemd did not reach basic.target in {seconds} s: {said}")
+        raise NoMachine(f"systemd did not reach basic.target in {seconds} s: {said}")
+
+    def _systemd(self):
+        """The process that is the first one there, once it is systemd; else None."""
+        try:
+            children = pathlib.Path(f"/proc/{self.holder.pid}/task/{self.holder.pid}/children").read_text().split()
+            is_there = children and pathlib.Path(f"/proc/{children[0]}/comm").read_text() == "systemd\n"
+        except FileNotFoundError:
+            return None  # it has just ended
+        return children[0] if is_there else None
 
     def run(self, *command, check=True, text=None):
         """Runs a command there: what subprocess.run tells, as text."""
