@@ -13,12 +13,12 @@ namespace {
 namespace ssl = boost::asio::ssl;
 
 constexpr std::int64_t kLookAgainMs = 1'000;
+constexpr std::string_view kCertificate = "tls.certificate";
+constexpr std::string_view kKey = "tls.key";
 
-Error wrong(const std::string& setting, const std::string& path,
-            const boost::system::error_code& error) {
-  return {.code = Errc::kInvalidArgument,
-          .message = fmt::format("{} = {}: {}", setting, path, error.message()),
-          .details = {}};
+std::unexpected<Error> wrong(std::string_view setting, const std::string& path,
+                             std::string_view why) {
+  return fail(Errc::kInvalidArgument, fmt::format("{} = {}: {}", setting, path, why));
 }
 
 }  // namespace
@@ -28,10 +28,10 @@ Tls::Stamps Tls::stamps() const {
 }
 
 Result<std::shared_ptr<ssl::context>> Tls::read() const {
-  for (const std::string& path : {options_.certificate, options_.key}) {
+  for (const auto& [setting, path] :
+       {std::pair(kCertificate, options_.certificate), std::pair(kKey, options_.key)}) {
     const FileStamp stamp = FileStamp::of(path);
-    if (stamp.inode == 0 || stamp.regular) continue;
-    return fail(Errc::kInvalidArgument, fmt::format("{} is no regular file", path));
+    if (stamp.inode != 0 && !stamp.regular) return wrong(setting, path, "no regular file");
   }
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   boost::system::error_code error;
@@ -40,9 +40,9 @@ Result<std::shared_ptr<ssl::context>> Tls::read() const {
                            ssl::context::no_tlsv1_1,
                        error);
   if (!error) context->use_certificate_chain_file(options_.certificate, error);
-  if (error) return std::unexpected(wrong("tls.certificate", options_.certificate, error));
+  if (error) return wrong(kCertificate, options_.certificate, error.message());
   context->use_private_key_file(options_.key, ssl::context::pem, error);
-  if (error) return std::unexpected(wrong("tls.key", options_.key, error));
+  if (error) return wrong(kKey, options_.key, error.message());
   SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
   return context;
 }

@@ -292,6 +292,7 @@ class Tls(Door):
             ((f"tls.key={key}",), "tls.certificate is not"),
             ((f"tls.certificate={key}", f"tls.key={key}"), "tls.certificate"),
             ((f"tls.certificate={certificate}", f"tls.key={self.scratch}/two.key"), "tls.key"),
+            ((f"tls.certificate={certificate}", f"tls.key={self.scratch}"), "tls.key"),
         ):
             flags = [word for setting in settings for word in ("--set", setting)]
             code, _, err = self.run_halite("serve", "--listen", "127.0.0.1:0", "--data-dir", "d",

@@ -94,15 +94,6 @@ class Machine:
             raise AssertionError(f"{command} ended with {done.returncode}: {done.stdout}{done.stderr}")
         return done
 
-    def install(self, path, content, mode):
-        """A file there, of root's."""
-        directory = str(pathlib.Path(path).parent)
-        self.run("install", "-d", "-m", "755", directory)
-        done = subprocess.run(["nsenter", "-t", self.init, "-a", "install", "-m", mode, "/dev/stdin", path],
-                              input=content, capture_output=True, check=False)
-        if done.returncode != 0:
-            raise AssertionError(done.stderr.decode())
-
     def properties(self, unit, *names):
         """{name: value} as `systemctl show` has them."""
         told = self.run("systemctl", "show", unit, "-p", ",".join(names)).stdout

@@ -3,15 +3,22 @@
 
 import json
 import pathlib
-import subprocess
 import time
 import unittest
 
 import support
 import systemd_machine
 
-UNIT = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "halite.service"
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PORT = 4242
+
+
+def commands():
+    """What docs/deployment.md tells to type, with the binary that is tested."""
+    [typed] = [block for block in (SOURCE / "docs" / "deployment.md").read_text().split("```\n")
+               if "systemctl enable --now halite" in block]
+    assert "build/release/halite" in typed
+    return typed.replace("build/release/halite", str(pathlib.Path(support.binary()).resolve()))
 
 
 class Service(unittest.TestCase):
@@ -21,17 +28,14 @@ class Service(unittest.TestCase):
         except systemd_machine.NoMachine as why:
             self.skipTest(f"no machine of systemd's here: {why}")
         self.addCleanup(self.machine.close)
-        self.machine.install("/usr/local/bin/halite", pathlib.Path(support.binary()).read_bytes(), "755")
-        told = subprocess.run([support.binary(), "auth", "token", "agents", "--roles", "admin"],
-                              capture_output=True, text=True, check=True).stdout
+        self.machine.run("sh", "-e", "-c", f"cd {SOURCE}\n{commands()}")
+        told = self.machine.run("halite", "auth", "token", "boss", "--roles", "admin").stdout
         self.token, table = told.removeprefix("# ").split("\n", 1)
-        self.machine.install("/etc/halite/accounts.toml", table.encode(), "600")
-        self.settings(f'listen = "0.0.0.0:{PORT}"\n')
-        self.machine.install("/etc/systemd/system/halite.service", UNIT.read_bytes(), "644")
-        self.machine.run("systemctl", "daemon-reload")
+        self.append("/etc/halite/accounts.toml", table)
+        self.systemctl("restart")
 
-    def settings(self, text):
-        self.machine.install("/etc/halite/halite.toml", text.encode(), "644")
+    def append(self, path, text):
+        self.machine.run("sh", "-c", f"cat >> {path}", text=text)
 
     def systemctl(self, verb):
         done = self.machine.run("systemctl", verb, "halite", check=False)
@@ -59,9 +63,7 @@ class Service(unittest.TestCase):
         self.assertEqual(self.status("/api/put", point, self.token), (204, ""), self.journal())
 
     def test_lives_as_a_service(self):
-        # Started is ready: nothing is waited for.
-        self.systemctl("start")
-        self.put("unit.first", 1)
+        self.put("unit.first", 1)  # started is ready: nothing is waited for
         self.assertEqual(self.status("/api/version")[0], 401)
 
         pid = self.machine.properties("halite", "MainPID")["MainPID"]
@@ -97,8 +99,8 @@ class Service(unittest.TestCase):
         self.assertEqual((self.stored("unit.first"), self.stored("unit.second")), ([[1]], [[2]]))
 
     def test_keeps_backups(self):
-        self.settings(f'listen = "0.0.0.0:{PORT}"\n[engine]\nbackup_dir = "/var/lib/halite-backups"\n')
-        self.systemctl("start")
+        self.append("/etc/halite/halite.toml", 'engine.backup_dir = "/var/lib/halite-backups"\n')
+        self.systemctl("restart")
         self.put("unit.kept", 3)
         done = self.machine.run("sh", "-c", 'cat > /run/token && halite backup --token-file /run/token '
                                 f"--url http://127.0.0.1:{PORT}", check=False, text=self.token)
@@ -106,8 +108,8 @@ class Service(unittest.TestCase):
         self.machine.run("halite", "restore", "--from", "/var/lib/halite-backups", "--data-dir", "/run/restored")
 
     def test_wrong_settings_are_not_tried_again(self):
-        self.settings("listens = 1\n")
-        self.assertNotEqual(self.machine.run("systemctl", "start", "halite", check=False).returncode, 0)
+        self.append("/etc/halite/halite.toml", "listens = 1\n")
+        self.assertNotEqual(self.machine.run("systemctl", "restart", "halite", check=False).returncode, 0)
         self.assertIn("there is no setting listens", self.journal())
         self.assertEqual(self.machine.properties("halite", "ActiveState", "NRestarts"),
                          {"ActiveState": "failed", "NRestarts": "0"})
