@@ -30,9 +30,15 @@ using TlsStream = ssl::stream<beast::tcp_stream>;
 
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
+// As URLs and the header Host have it.
+std::string authority(const ServerUrl& url) {
+  const bool ipv6 = url.host.contains(':');
+  return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", url.host, ipv6 ? "]" : "", url.port);
+}
+
 Error trouble(const ServerUrl& server, const HttpLimits& limits,
               const boost::system::error_code& what) {
-  const std::string where = fmt::format("{}:{}", server.host, server.port);
+  const std::string where = authority(server);
   if (what == beast::error::timeout) {
     return {Errc::kTimeout,
             fmt::format("{} did not answer within {} ms", where, limits.timeout_ms),
@@ -51,7 +57,7 @@ Request request_for(const Peer& peer, HttpAsked asked) {
   request.version(11);
   request.method(asked.body.empty() ? http::verb::get : http::verb::post);
   request.target(peer.url.prefix + asked.target);
-  request.set(http::field::host, fmt::format("{}:{}", peer.url.host, peer.url.port));
+  request.set(http::field::host, authority(peer.url));
   request.set(http::field::user_agent, "halite");
   if (!peer.token.empty()) {
     request.set(http::field::authorization, fmt::format("Bearer {}", peer.token));

@@ -30,7 +30,7 @@ struct Peer {
 [[nodiscard]] Result<Peer> make_peer(std::string_view url, const PeerFiles& files);
 
 struct HttpLimits {
-  std::uint32_t timeout_ms = 60'000;          // from the first look for its name to the last byte
+  std::uint32_t timeout_ms = 60'000;          // from when its address is known to the last byte
   std::uint64_t body_bytes_max = 512U << 20;  // of an answer
 };
 

@@ -1,6 +1,6 @@
 """A machine of systemd's in namespaces of its own: processes, mounts, network, host name.
 
-Its files are this machine's with a layer in memory above them, so that nothing done there is seen here.
+Its files are those of this machine's root with a layer in memory above them, so that nothing done there is seen here.
 """
 
 import os
@@ -28,6 +28,10 @@ mount -t cgroup2 cgroup2 root/sys/fs/cgroup
 mount --rbind /dev root/dev
 mount -t tmpfs tmpfs root/run
 mount -t tmpfs tmpfs root/tmp
+for shown in "${@:2}"; do
+  mkdir -p "root$shown"
+  mount --bind "$shown" "root$shown"
+done
 rm -rf root/etc/systemd/system/*.wants
 mkdir -p root/mnt/old
 cd root
@@ -44,13 +48,15 @@ class NoMachine(Exception):
 
 
 class Machine:
-    def __init__(self):
+    """`shown` are directories that it sees as they are here, wherever they are mounted."""
+
+    def __init__(self, shown):
         if os.geteuid() != 0 or not SYSTEMD.exists():
             raise NoMachine("wants root and systemd")
         self.root = tempfile.mkdtemp(prefix="halite-systemd-")
         self.holder = subprocess.Popen(
             ["unshare", "--fork", "--kill-child", "--pid", "--mount", "--cgroup", "--uts", "--ipc", "--net",
-             "sh", "-c", BOOT, "sh", self.root],
+             "bash", "-c", BOOT, "bash", self.root, *map(str, shown)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.init = None
         try:

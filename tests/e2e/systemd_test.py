@@ -13,22 +13,23 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PORT = 4242
 
 
-def commands():
+def commands(binary):
     """What docs/deployment.md tells to type, with the binary that is tested."""
     [typed] = [block for block in (SOURCE / "docs" / "deployment.md").read_text().split("```\n")
                if "systemctl enable --now halite" in block]
     assert "build/release/halite" in typed
-    return typed.replace("build/release/halite", str(pathlib.Path(support.binary()).resolve()))
+    return typed.replace("build/release/halite", str(binary))
 
 
 class Service(unittest.TestCase):
     def setUp(self):
+        binary = pathlib.Path(support.binary()).resolve()
         try:
-            self.machine = systemd_machine.Machine()
+            self.machine = systemd_machine.Machine([SOURCE, binary.parent])
         except systemd_machine.NoMachine as why:
             self.skipTest(f"no machine of systemd's here: {why}")
         self.addCleanup(self.machine.close)
-        self.machine.run("sh", "-e", "-c", f"cd {SOURCE}\n{commands()}")
+        self.machine.run("sh", "-e", "-c", f"cd {SOURCE}\n{commands(binary)}")
         told = self.machine.run("halite", "auth", "token", "boss", "--roles", "admin").stdout
         self.token, table = told.removeprefix("# ").split("\n", 1)
         self.append("/etc/halite/accounts.toml", table)
