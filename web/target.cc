@@ -68,6 +68,14 @@ std::string without_authority(std::string_view text) {
   return {};
 }
 
+// How many segments are the prefix of "/grafana/api" and "/grafana//api"; 0 where there is none.
+std::size_t grafana_segments(const std::vector<std::string>& segments) {
+  if (segments.empty() || lower_ascii(segments[0]) != "grafana") return 0;
+  std::size_t at = 1;
+  while (at < segments.size() && segments[at].empty()) ++at;
+  return at < segments.size() && lower_ascii(segments[at]) == "api" ? at : 0;
+}
+
 // Reads the segments after the prefix: which endpoint is meant.
 Result<void> resolve(const std::vector<std::string>& segments, std::size_t at, Target& target) {
   if (at >= segments.size()) return {};
@@ -153,15 +161,13 @@ Result<void> parse_target(std::string_view text, bool grafana_prefix, Target& ta
     return fail(Errc::kInvalidArgument,
                 fmt::format("The request's target \"{}\" does not begin with a slash", text));
   }
+  // Who puts "/api/..." behind an address that ends in a slash asks for "//api/...".
+  text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()) - 1);
   const std::size_t mark = text.find('?');
   TRY(target.path, percent_decode(text.substr(0, mark), false));
   const std::vector<std::string> segments = split_path(target.path);
-  std::size_t at = 0;
-  if (grafana_prefix && segments.size() > 1 && lower_ascii(segments[0]) == "grafana" &&
-      lower_ascii(segments[1]) == "api") {
-    target.grafana = true;
-    at = 1;
-  }
+  const std::size_t at = grafana_prefix ? grafana_segments(segments) : 0;
+  target.grafana = at != 0;
   // The parameters come first: jsonp shapes even the answer about a wrong version.
   Result<Parameters> parameters =
       mark == std::string_view::npos ? Parameters() : parse_parameters(text.substr(mark + 1));

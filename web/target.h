@@ -3,6 +3,7 @@
 //   /api/v1/search/lookup?m=x   ->  api, version 1, endpoint "api/search", rest {"lookup"}, {m: x}
 //   /suggest?type=metrics       ->  page, endpoint "suggest"
 //   /grafana/api/query          ->  as /api/query, with `grafana` set
+//   //api/query                 ->  as /api/query
 #pragma once
 
 #include <string>

@@ -43,6 +43,20 @@ TEST(Target, AbsoluteFormIsAskedOfUs) {
   EXPECT_EQ(refused("http:/").code, Errc::kInvalidArgument);
 }
 
+TEST(Target, SlashesInFrontCountAsOne) {
+  for (const char* text : {"//api/suggest", "///API/suggest", "http://db.example//api/suggest",
+                           "/grafana//api/suggest", "//grafana///api/suggest"}) {
+    EXPECT_EQ(parsed(text).endpoint, "api/suggest") << text;
+  }
+  EXPECT_EQ(parsed("//api/suggest?type=metrics").path, "/api/suggest");
+  EXPECT_EQ(parsed("//api/suggest?q=//").get("q"), "//");
+  EXPECT_TRUE(parsed("/grafana//api/suggest").grafana);
+  EXPECT_FALSE(parsed("/grafana//").grafana);
+  EXPECT_EQ(parsed("//").path, "/");
+  EXPECT_EQ(parsed("//?json").path, "/");
+  EXPECT_TRUE(parsed("//?json").has("json"));
+}
+
 TEST(Target, WhatFollowsTheEndpoint) {
   EXPECT_EQ(parsed("/api/search/Lookup/x").rest, (std::vector<std::string>{"Lookup", "x"}));
   EXPECT_EQ(parsed("/s/app.js").endpoint, "s");
