@@ -53,7 +53,7 @@ TelnetSession::TelnetSession(std::shared_ptr<Link> link, WebContext& context,
     const std::span<char> space = lines_.space();
     const std::size_t count = std::min(space.size(), early.size());
     std::memcpy(space.data(), early.data(), count);
-    lines_.filled(count);
+    note_read(space, count);
     early.remove_prefix(count);
   }
 }
@@ -90,8 +90,17 @@ asio::awaitable<bool> TelnetSession::read() {
   if (!count) co_return count_timeout(count.error());
   if (*count == 0) co_return false;
   context_.metrics.bytes_read.Increment(static_cast<double>(*count));
-  lines_.filled(*count);
+  note_read(space, *count);
   co_return true;
+}
+
+void TelnetSession::note_read(std::span<char> space, std::size_t count) {
+  std::size_t skipped = 0;
+  if (!negotiation_.over()) {
+    skipped = negotiation_.skip({space.data(), count});
+    std::memmove(space.data(), space.data() + skipped, count - skipped);
+  }
+  lines_.filled(count - skipped);
 }
 
 // An agent may be silent for long; who has not said who he is holds no place for an hour.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "web/line_splitter.h"
 #include "web/link.h"
 #include "web/reply_writer.h"
+#include "web/telnet_negotiation.h"
 
 namespace halite::web {
 
@@ -31,7 +33,8 @@ class TelnetSession {
   boost::asio::awaitable<void> run();  // until the connection is over
 
  private:
-  boost::asio::awaitable<bool> read();         // false: nothing more comes
+  boost::asio::awaitable<bool> read();  // false: nothing more comes
+  void note_read(std::span<char> space, std::size_t count);
   [[nodiscard]] std::int64_t idle_ms() const;  // how long it may send nothing; 0 = for ever
   bool count_timeout(const Error& error);
   boost::asio::awaitable<void> take_lines();  // all that are there
@@ -62,6 +65,7 @@ class TelnetSession {
   Caller caller_;
   Login login_;                   // of a caller with a name
   std::uint64_t generation_ = 0;  // of the accounts that knew it
+  TelnetNegotiation negotiation_;
   LineSplitter lines_;
   ingest::TelnetBatch batch_;
   ReplyWriter replies_;
