@@ -100,11 +100,11 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
   config.bytes("web.header_bytes_max", options.header_bytes_max, {1024, 64 * kMiB},
                "A request line and its headers.");
   config.bytes("web.body_bytes_max", options.body_bytes_max, {1, 16 * kGiB},
-               "A request body as it is sent.");
+               "A request body as it is sent, and in UTF-8.");
   config.flag("web.long_bodies", options.long_bodies,
               "Takes bodies over 8 KiB and bodies in chunks; OpenTSDB refuses them by default.");
   config.bytes("web.body_inflated_bytes_max", options.body_inflated_bytes_max, {1, 16 * kGiB},
-               "A request body once it is decompressed.");
+               "A request body once it is decompressed, and in UTF-8.");
   config.bytes("web.bodies_bytes_max", options.bodies_bytes_max, {1, 1024 * kGiB},
                "Request bodies in memory at once, of all connections together.");
   config.count("web.suggest_names_max", options.suggest_names_max, kAtLeastOne, "names",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "web/authorize.h"
+#include "web/charset.h"
 #include "web/client_watch.h"
 #include "web/content_coding.h"
 #include "web/error_map.h"
@@ -31,6 +32,10 @@ std::optional<Response> refuse_long_body(const Request& request, const WebOption
   return text_response(
       400, error_page(reason_phrase(400), "Chunked request not supported. (web.long_bodies)"),
       kHtmlType);
+}
+
+Response refuse_body(int status, const Error& error) {
+  return json_response(status, error_envelope(status, error.message, error.details));
 }
 
 // As Java writes the address of a client.
@@ -144,24 +149,44 @@ asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
   co_return true;
 }
 
-std::optional<Response> HttpSession::inflate(Request& request) {
-  const auto refused = [](int status, std::string_view message, std::string_view details) {
-    return json_response(status, error_envelope(status, message, details));
-  };
+std::optional<Response> HttpSession::unpack(Request& request) {
+  const WebOptions& options = context_.options;
   const Result<Coding> coding = parse_content_encoding(request.headers.get("Content-Encoding"));
-  if (!coding) return refused(415, coding.error().message, {});
-  if (*coding == Coding::kIdentity) return std::nullopt;
-  const std::size_t most = context_.options.body_inflated_bytes_max;
-  const std::size_t left = context_.bodies.left();
-  Result<std::string> inflated = inflate_body(request.body, *coding, std::min(most, left));
-  const bool budget_met = inflated ? !body_share_.grow_to(request.body.size() + inflated->size())
-                                   : left < most && inflated.error().code == Errc::kTooLarge;
-  if (budget_met) return refused(503, kTooManyBodies, {});
-  if (!inflated) {
-    const Error& error = inflated.error();
-    return refused(http_status(error.code), error.message, error.details);
+  if (!coding) return refuse_body(415, coding.error());
+  const bool packed = *coding != Coding::kIdentity;
+  if (packed) {
+    const auto inflated = [&](std::size_t bytes_max) {
+      return inflate_body(request.body, *coding, bytes_max);
+    };
+    std::optional<Response> broken =
+        replace_body(request, options.body_inflated_bytes_max, inflated);
+    if (broken) return broken;
   }
-  request.body = std::move(*inflated);
+  if (request.body.empty()) return std::nullopt;
+  const Result<Charset> charset = parse_charset(request.headers.get("Content-Type"));
+  if (!charset) return refuse_body(415, charset.error());
+  if (charset->library == nullptr) return std::nullopt;
+  const auto decoded = [&](std::size_t bytes_max) {
+    return decode_body(request.body, *charset, bytes_max,
+                       packed ? "web.body_inflated_bytes_max" : "web.body_bytes_max");
+  };
+  return replace_body(request, packed ? options.body_inflated_bytes_max : options.body_bytes_max,
+                      decoded);
+}
+
+template <class Make>
+std::optional<Response> HttpSession::replace_body(Request& request, std::size_t bytes_max,
+                                                  Make make) {
+  const std::size_t left = context_.bodies.left();
+  Result<std::string> made = make(std::min(bytes_max, left));
+  const bool budget_met = made ? !body_share_.grow_to(request.body.size() + made->size())
+                               : left < bytes_max && made.error().code == Errc::kTooLarge;
+  if (budget_met) return refuse_body(503, {Errc::kOverloaded, std::string(kTooManyBodies), {}});
+  if (!made) {
+    const bool unknown = made.error().code == Errc::kUnsupported;
+    return refuse_body(unknown ? 415 : http_status(made.error().code), made.error());
+  }
+  request.body = std::move(*made);
   return std::nullopt;
 }
 
@@ -226,7 +251,7 @@ asio::awaitable<std::optional<Response>> HttpSession::prepare(Routed& routed) {
     }
   }
   std::optional<Response> broken = refuse_long_body(request, context_.options);
-  if (!broken) broken = inflate(request);
+  if (!broken) broken = unpack(request);
   // Editors of one system put it there; it says nothing.
   if (request.body.starts_with("\xEF\xBB\xBF")) request.body.erase(0, 3);
   co_return broken;

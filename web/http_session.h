@@ -37,8 +37,11 @@ class HttpSession {
   boost::asio::awaitable<bool> refuse_early(Response refusal);
   // Who asks, and what they sent, unpacked. The answer, if it is a refusal.
   boost::asio::awaitable<std::optional<Response>> prepare(Routed& routed);
-  // Undoes Content-Encoding. The answer, if that fails.
-  std::optional<Response> inflate(Request& request);
+  // Undoes Content-Encoding and the charset of Content-Type. The answer, if that fails.
+  std::optional<Response> unpack(Request& request);
+  // Puts what make(bytes_max) gives in place of the body. The answer, if that fails.
+  template <class Make>
+  std::optional<Response> replace_body(Request& request, std::size_t bytes_max, Make make);
   boost::asio::awaitable<bool> read_more(HttpParser& parser, std::int64_t deadline);
   boost::asio::awaitable<bool> note_read(const HttpParser& parser, Result<std::size_t> count);
 

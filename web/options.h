@@ -38,7 +38,7 @@ struct WebOptions {
 
   // HTTP requests.
   std::size_t header_bytes_max = 64 << 10;          // web.header_bytes_max: request line + headers
-  std::size_t body_bytes_max = 32 << 20;            // web.body_bytes_max: as sent
+  std::size_t body_bytes_max = 32 << 20;            // web.body_bytes_max: as sent, in UTF-8
   bool long_bodies = true;                          // web.long_bodies: over 8 KiB or in chunks
                                                     // (tsd.http.request.enable_chunked)
   std::size_t body_inflated_bytes_max = 128 << 20;  // web.body_inflated_bytes_max: after gunzip

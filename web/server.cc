@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "web/charset.h"
 #include "web/context.h"
 #include "web/listener.h"
 
@@ -25,7 +26,10 @@ WebServer::WebServer(WebOptions options, WebServices services,
 
 WebServer::~WebServer() { stop(); }
 
-Result<void> WebServer::start() { return impl_->listener.start(); }
+Result<void> WebServer::start() {
+  load_charsets();
+  return impl_->listener.start();
+}
 void WebServer::stop() { impl_->listener.stop(); }
 std::uint16_t WebServer::port() const { return impl_->listener.port(); }
 

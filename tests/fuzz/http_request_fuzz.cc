@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "common/check.h"
+#include "common/utf8.h"
+#include "web/charset.h"
 #include "web/content_coding.h"
 #include "web/handlers/lookup_query.h"
 #include "web/http_parser.h"
@@ -57,8 +59,15 @@ void use(const web::Request& request) {
   if (!body) return;
   HALITE_CHECK(*coding == web::Coding::kIdentity || body->size() <= kInflatedMax,
                "a body inflated over its limit");
-  (void)web::parse_flat_object(*body);
-  (void)web::parse_lookup_post(*body);
+  const Result<web::Charset> charset = web::parse_charset(request.headers.get("Content-Type"));
+  if (!charset) return;
+  const Result<std::string> text = web::decode_body(*body, *charset, kInflatedMax, "fuzz");
+  if (!text) return;
+  HALITE_CHECK(charset->library == nullptr || text->size() <= kInflatedMax,
+               "a body decoded over its limit");
+  HALITE_CHECK(charset->library == nullptr || is_utf8(*text), "a body decoded to what is no UTF-8");
+  (void)web::parse_flat_object(*text);
+  (void)web::parse_lookup_post(*text);
 }
 
 }  // namespace
