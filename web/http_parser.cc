@@ -12,6 +12,8 @@
 #include <boost/beast/src.hpp>
 #include <fmt/format.h>
 
+#include "web/request_head.h"
+
 namespace halite::web {
 
 namespace beast = boost::beast;
@@ -29,7 +31,6 @@ struct HttpParser::Impl {
   http::request_parser<http::string_body> parser;
   HttpLimits limits;
   bool started = false;
-  std::size_t header_bytes = 0;
   std::optional<Failure> failure;
   // A body of known length is kept here and never seen by Beast, which would copy it once more.
   bool plain_body = false;
@@ -37,15 +38,19 @@ struct HttpParser::Impl {
   std::size_t body_came = 0;
   std::string body;
   bool in_chunk_line = false;  // or in trailers: Beast waits for more
+  HeadEnd head_end;
+  bool last = false;  // no other request may follow
 
+  Fed feed_head(std::string_view bytes);
+  Fed feed_chunks(std::string_view bytes);
   void begin_body();
   [[nodiscard]] std::size_t body_missing() const { return body_length - body_came; }
   char* grow_body(std::size_t bytes);
   void fail_with(const beast::error_code& error);
-  void explain_bad_version(std::string_view bytes);
+  void explain_bad_version(std::string_view head);
   void check_coding();
   void check_chunk_line(std::string_view waiting);
-  void count(std::size_t consumed, std::size_t waiting, bool in_header);
+  void limit_lines(std::size_t bytes);
 };
 
 void HttpParser::Impl::fail_with(const beast::error_code& error) {
@@ -64,13 +69,10 @@ void HttpParser::Impl::fail_with(const beast::error_code& error) {
 }
 
 // Beast takes what follows the first space after the target for the version.
-void HttpParser::Impl::explain_bad_version(std::string_view bytes) {
-  std::string_view line = bytes.substr(0, bytes.find('\n'));
-  const bool with_cr = line.ends_with('\r');
-  if (with_cr) line.remove_suffix(1);
+void HttpParser::Impl::explain_bad_version(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find('\r'));
   if (!line.ends_with(" HTTP/1.1") && !line.ends_with(" HTTP/1.0")) return;
-  failure = Failure{400, with_cr ? "Not an HTTP request: a space in its target is written %20"
-                                 : "Not an HTTP request: its lines must end with CR LF"};
+  failure = Failure{400, "Not an HTTP request: a space in its target is written %20"};
 }
 
 // Of any other coding nobody here knows where the body ends, and a proxy in front may know it.
@@ -89,7 +91,15 @@ void HttpParser::Impl::check_coding() {
 // Of a chunk with data Beast waits for nothing but the end of its line. Where that is there, a
 // quoted extension is open: Beast would look for the quote behind the line, and take the chunk's
 // size off the body's limit at each try.
+// A bare LF is no end of a line here: what one reader takes for a chunk's data is the next request
+// to another that ends lines so.
 void HttpParser::Impl::check_chunk_line(std::string_view waiting) {
+  for (std::size_t at = waiting.find('\n'); at != std::string_view::npos;
+       at = waiting.find('\n', at + 1)) {
+    if (at != 0 && waiting[at - 1] == '\r') continue;
+    failure = Failure{400, "Not an HTTP request: lines between chunks must end with CR LF"};
+    return;
+  }
   if (waiting.starts_with("\r\n")) waiting.remove_prefix(2);  // ends the chunk before
   const std::size_t digit = waiting.find_first_not_of('0');
   const bool has_data =
@@ -97,13 +107,10 @@ void HttpParser::Impl::check_chunk_line(std::string_view waiting) {
   if (has_data && waiting.contains("\r\n")) fail_with(http::error::bad_chunk_extension);
 }
 
-// Beast looks at its limit only while it waits for more of a header, and at none for what stands
-// before and after chunks.
-void HttpParser::Impl::count(std::size_t consumed, std::size_t waiting, bool in_header) {
-  if (in_header) header_bytes += consumed;
-  if (header_bytes > limits.header_bytes_max || waiting > limits.header_bytes_max) {
-    fail_with(http::error::header_limit);
-  }
+// Beast knows no limit of what stands before and after chunks, and of a head its own, which a head
+// that was rewritten may exceed.
+void HttpParser::Impl::limit_lines(std::size_t bytes) {
+  if (bytes > limits.header_bytes_max) fail_with(http::error::header_limit);
 }
 
 void HttpParser::Impl::begin_body() {
@@ -143,9 +150,7 @@ Request head_of(const http::request<http::string_body>& message) {
 
 HttpParser::HttpParser(HttpLimits limits) : impl_(std::make_unique<Impl>()) {
   impl_->limits = limits;
-  constexpr std::size_t kHeaderMost = std::numeric_limits<std::uint32_t>::max();
-  impl_->parser.header_limit(
-      static_cast<std::uint32_t>(std::min(limits.header_bytes_max, kHeaderMost)));
+  impl_->parser.header_limit(std::numeric_limits<std::uint32_t>::max());
   impl_->parser.body_limit(limits.body_bytes_max);
   impl_->parser.eager(false);  // the header ends a step, so that its size is known
 }
@@ -154,13 +159,52 @@ HttpParser::~HttpParser() = default;
 HttpParser::HttpParser(HttpParser&&) noexcept = default;
 HttpParser& HttpParser::operator=(HttpParser&&) noexcept = default;
 
+// Beast, too, looks at a head when all of it is there.
+HttpParser::Fed HttpParser::Impl::feed_head(std::string_view bytes) {
+  const std::size_t end = head_end.find(bytes);
+  limit_lines(std::min(end, bytes.size()));
+  if (failure) return {};
+  if (end == std::string_view::npos) return {.consumed = 0, .need_more = true};
+  std::string_view head = bytes.substr(0, end);
+  const Result<RequestHead> tidy = tidy_head(head);
+  if (!tidy) {
+    failure = Failure{400, "Not an HTTP request: " + tidy.error().message};
+    return {};
+  }
+  if (!tidy->text.empty()) head = tidy->text;
+  last = tidy->last;
+  beast::error_code error;
+  (void)parser.put(boost::asio::const_buffer(head.data(), head.size()), error);
+  if (error) {
+    fail_with(error);
+    if (error == http::error::bad_version) explain_bad_version(head);
+    return {};
+  }
+  check_coding();
+  if (!failure) begin_body();
+  return {.consumed = end, .need_more = false};
+}
+
+HttpParser::Fed HttpParser::Impl::feed_chunks(std::string_view bytes) {
+  if (in_chunk_line && bytes.size() < kLastChunkBytesMin) return {.consumed = 0, .need_more = true};
+  beast::error_code error;
+  const std::size_t consumed =
+      parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+  in_chunk_line = error == http::error::need_more;
+  if (in_chunk_line) {
+    check_chunk_line(bytes.substr(consumed));
+    limit_lines(bytes.size() - consumed);
+  } else if (error) {
+    fail_with(error);
+  }
+  return {.consumed = consumed, .need_more = in_chunk_line};
+}
+
 HttpParser::Fed HttpParser::feed(std::string_view bytes) {
   Fed fed;
   while (fed.consumed < bytes.size() && !fed.need_more && !done() && !impl_->failure) {
     impl_->started = true;
-    beast::error_code error;
-    const boost::asio::const_buffer rest(bytes.data() + fed.consumed, bytes.size() - fed.consumed);
-    const bool in_header = !impl_->parser.is_header_done();
+    const std::string_view rest = bytes.substr(fed.consumed);
     if (impl_->plain_body) {
       const std::size_t taken = std::min(rest.size(), impl_->body_missing());
       std::memcpy(impl_->grow_body(taken), rest.data(), taken);
@@ -168,29 +212,9 @@ HttpParser::Fed HttpParser::feed(std::string_view bytes) {
       fed.consumed += taken;
       continue;
     }
-    if (impl_->in_chunk_line && rest.size() < kLastChunkBytesMin) {
-      fed.need_more = true;
-      break;
-    }
-    const std::size_t consumed = impl_->parser.put(rest, error);
-    fed.consumed += consumed;
-    if (error == http::error::need_more) {
-      fed.need_more = true;
-      error = {};
-    }
-    impl_->in_chunk_line = fed.need_more && !in_header;
-    if (!error) {
-      if (impl_->in_chunk_line) impl_->check_chunk_line(bytes.substr(fed.consumed));
-      impl_->count(consumed, fed.need_more ? bytes.size() - fed.consumed : 0, in_header);
-      const bool header_ended = in_header && impl_->parser.is_header_done();
-      if (header_ended && !impl_->failure) impl_->check_coding();
-      if (header_ended && !impl_->failure) impl_->begin_body();
-    } else {
-      impl_->fail_with(error);
-      if (error == http::error::bad_version) {
-        impl_->explain_bad_version(bytes.substr(fed.consumed - consumed));
-      }
-    }
+    const Fed step = header_done() ? impl_->feed_chunks(rest) : impl_->feed_head(rest);
+    fed.consumed += step.consumed;
+    fed.need_more = step.need_more;
   }
   return fed;
 }
@@ -227,6 +251,7 @@ Request HttpParser::head() const { return head_of(impl_->parser.get()); }
 Request HttpParser::take() {
   http::request<http::string_body> message = impl_->parser.release();
   Request request = head_of(message);
+  if (impl_->last) request.keep_alive = false;
   request.body = impl_->plain_body ? std::move(impl_->body) : std::move(message.body());
   return request;
 }
