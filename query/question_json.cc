@@ -1,5 +1,6 @@
 // POST body of /api/query. Types are coerced as OpenTSDB's JSON library does: numbers and booleans
-// for texts, texts for numbers and booleans. Unknown fields are ignored, except in rateOptions.
+// for texts, texts for numbers and booleans. Unknown fields are ignored, except in rateOptions. An
+// empty array stands for an empty object: PHP writes it so.
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -113,6 +114,8 @@ Result<std::vector<float>> read_floats(std::string_view field, element value) {
   return numbers;
 }
 
+bool is_empty_array(element value) { return value.is_array() && items_of(value).size() == 0; }
+
 Result<Filter> read_filter(element value, const ParseContext& context) {
   if (!value.is_object()) return refuse_type("filters", "an array of objects");
   std::string type;
@@ -148,7 +151,7 @@ Result<std::vector<Filter>> read_filters(element value, const ParseContext& cont
 
 Result<std::vector<Filter>> read_tags(element value, const ParseContext& context) {
   std::vector<Filter> filters;
-  if (value.is_null()) return filters;
+  if (value.is_null() || is_empty_array(value)) return filters;
   if (!value.is_object()) return refuse_type("tags", "an object");
   for (const auto [key, field] : fields_of(value)) {
     TRY(const std::string text, read_text(key, field));
@@ -162,10 +165,11 @@ Result<std::vector<Filter>> read_tags(element value, const ParseContext& context
 Result<RateSpec> read_rate_options(element value) {
   RateSpec rate;
   if (value.is_null()) return rate;
-  if (!value.is_object()) return refuse_type("rateOptions", "an object");
   rate.options_given = true;
+  if (is_empty_array(value)) return rate;
+  if (!value.is_object()) return refuse_type("rateOptions", "an object");
   for (const auto [name, field] : fields_of(value)) {
-    if (name == "counter") {
+    if (name == "counter" || name == "isCounter") {
       TRY(rate.counter, read_bool(name, field));
     } else if (name == "counterMax") {
       TRY(rate.counter_max, read_integer(name, field));
@@ -246,7 +250,9 @@ Result<void> read_flag(std::string_view name, element field, DraftQuestion& draf
 
 Result<DraftQuestion> read_question(element root, const ParseContext& context) {
   // What OpenTSDB says, with status 500, when there are no queries at all.
-  const auto no_queries = fail(Errc::kInternal, "An internal null pointer exception was thrown");
+  const auto no_queries =
+      fail(Errc::kInternal, "An internal null pointer exception was thrown",
+           "Missing queries: wanted \"queries\", an array of objects, found none");
   if (root.is_null()) return no_queries;
   if (!root.is_object()) return refuse("wanted an object");
   DraftQuestion draft;
@@ -279,13 +285,9 @@ Result<DraftQuestion> read_question(element root, const ParseContext& context) {
 
 Result<Question> parse_question_json(std::string_view body, const Parameters& parameters,
                                      const ParseContext& context) {
-  const simdjson::padded_string padded(body);
   simdjson::dom::parser parser;
-  if (const auto error = parser.allocate(body.size(), context.json_depth_max)) {
-    return refuse(simdjson::error_message(error));
-  }
   element root;
-  if (const auto error = parser.parse(padded).get(root)) {
+  if (const auto error = parse_body(parser, body, context.json_depth_max).get(root)) {
     return refuse(simdjson::error_message(error));
   }
   TRY(DraftQuestion draft, read_question(root, context));

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "query/json_text.h"
+
 namespace halite::web {
 
 namespace dom = simdjson::dom;
@@ -54,10 +56,8 @@ Result<void> parse_object(std::string_view body, Document& document) {
     return fail(Errc::kInvalidArgument, "Missing message content",
                 "Supply valid JSON formatted data in the body of your request");
   }
-  const simdjson::padded_string padded(body);
   dom::element root;
-  simdjson::error_code error = document.parser.allocate(padded.size(), kDepthMax);
-  if (!error) error = document.parser.parse(padded).get(root);
+  simdjson::error_code error = query::parse_body(document.parser, body, kDepthMax).get(root);
   if (!error) error = root.get_object().get(document.object);
   if (error) return std::unexpected(bad_json(simdjson::error_message(error)));
   return {};

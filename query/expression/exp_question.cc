@@ -271,13 +271,9 @@ Result<ExpQuestion> read_question(element root, const ParseContext& context) {
 Result<ExpQuestion> parse_exp_question(std::string_view body, const ParseContext& context,
                                        const ExpLimits& limits) {
   if (body.empty()) return refuse("Incoming data was null or empty");
-  const simdjson::padded_string padded(body);
   simdjson::dom::parser parser;
-  if (const auto error = parser.allocate(body.size(), context.json_depth_max)) {
-    return refuse(simdjson::error_message(error));
-  }
   element root;
-  if (const auto error = parser.parse(padded).get(root)) {
+  if (const auto error = parse_body(parser, body, context.json_depth_max).get(root)) {
     return refuse(simdjson::error_message(error));
   }
   TRY(ExpQuestion question, read_question(root, context));

@@ -19,12 +19,30 @@ TEST(JsonIn, WhatIsNoObject) {
   EXPECT_EQ(parse_flat_object("").error().message, "Missing message content");
   EXPECT_EQ(parse_flat_object("").error().details,
             "Supply valid JSON formatted data in the body of your request");
-  for (const char* body : {"abc", "[]", "\"x\"", "{", "{\"a\":1}x", " ", "nul"}) {
+  for (const char* body : {"abc", "[]", "\"x\"", "{", "{\"a\":1x}", " ", "nul"}) {
     const auto fields = parse_flat_object(body);
     ASSERT_FALSE(fields) << body;
     EXPECT_EQ(fields.error().message, "Unable to parse the given JSON") << body;
     EXPECT_FALSE(fields.error().details.empty()) << body;
   }
+}
+
+TEST(JsonIn, WhatStandsBehindTheObjectMeansNothing) {
+  for (const char* body : {"{\"a\":1}x", "{\"a\":1};", " {\"a\":1}{\"a\":2}", "{\"a\":1}}",
+                           "{\"a\":1,\"b\":[\"}\"]} \xFF"}) {
+    const auto fields = parse_flat_object(body);
+    ASSERT_TRUE(fields) << body;
+    EXPECT_EQ(fields->at("a"), "1") << body;
+  }
+}
+
+TEST(JsonIn, NumbersThatAreNoneAreTexts) {
+  const auto fields = parse_flat_object("{\"a\":NaN,\"b\":[Infinity],\"c\": -Infinity}");
+  ASSERT_TRUE(fields);
+  EXPECT_EQ(fields->at("a"), "NaN");
+  EXPECT_EQ(fields->at("c"), "-Infinity");
+  EXPECT_FALSE(parse_flat_object("{\"a\":xNaN}"));
+  EXPECT_FALSE(parse_flat_object("{\"a\":NaNx}"));
 }
 
 TEST(JsonIn, Depth) {
