@@ -36,9 +36,10 @@ struct KeyValue {
 };
 
 Result<KeyValue> parse_pair(std::string_view text) {
-  const auto parts = split_all(text, '=');
+  const auto parts = split_outside(text, '=');
   if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-    return refuse(fmt::format("invalid tag: {}", text));
+    return fail(Errc::kInvalidArgument, fmt::format("invalid tag: {}", text),
+                fmt::format("wanted <tag>=<value>, found \"{}\"", text));
   }
   return KeyValue{.key = parts[0], .value = parts[1]};
 }
@@ -126,12 +127,19 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
   if (text.back() != '}') return refuse_metric(fmt::format("Missing '}}' at the end of: {}", text));
   if (open == text.size() - 2) return parsed;
 
-  const std::size_t close = text.find('}');
+  std::size_t close = text.find('}');
+  if (const std::size_t partner = find_close(text, open);
+      close > open && partner != std::string_view::npos) {
+    close = partner;  // not a brace of a regular expression
+  }
   const bool two_braces = close != text.size() - 1;
   if (two_braces) {
-    const std::size_t second = text.rfind('{');
+    std::size_t second = text.find('{', close);
+    if (second == std::string_view::npos || find_close(text, second) != text.size() - 1) {
+      second = text.rfind('{');
+    }
     const std::string_view inside = text.substr(second + 1, text.size() - second - 2);
-    for (const std::string_view part : split_all(inside, ',')) {
+    for (const std::string_view part : split_outside(inside, ',')) {
       if (part.empty()) break;
       TRY(Filter filter, read_part("filter", part, false, regexp_bytes_max));
       parsed.filters.push_back(std::move(filter));
@@ -140,7 +148,7 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
   // A brace that closes before it opens leaves nothing between.
   const std::string_view inside =
       close > open ? text.substr(open + 1, close - open - 1) : std::string_view();
-  for (const std::string_view part : split_all(inside, ',')) {
+  for (const std::string_view part : split_outside(inside, ',')) {
     if (part.empty() && two_braces) break;
     TRY(Filter filter, read_part("tag", part, true, regexp_bytes_max));
     add_group_by(std::move(filter), parsed.filters);

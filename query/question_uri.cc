@@ -128,7 +128,7 @@ Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
 Result<DraftSubQuestion> read_sub_question(std::string_view text, bool by_tsuid,
                                            const ParseContext& context) {
   if (text.empty()) return refuse("The query string was empty");
-  const auto parts = split_all(text, ':');
+  const auto parts = split_outside(text, ':');
   if (parts.size() < 2 || parts.size() > 5) {
     return refuse(fmt::format("Invalid parameter m={} ({} :-separated parts)", text,
                               parts.size() < 2 ? "not enough" : "too many"));
