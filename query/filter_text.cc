@@ -68,8 +68,10 @@ Result<Filter> read_value(std::string_view key, std::string_view value, bool gro
     return read_filter(to_lower(value.substr(0, paren)), key,
                        value.substr(paren + 1, value.size() - paren - 2), group_by);
   }
-  const std::string_view type = value.contains('*') ? "iwildcard" : "literal_or";
-  return read_filter(type, key, value, group_by);
+  if (!value.contains('*')) return read_filter("literal_or", key, value, group_by);
+  TRY(Filter filter, read_filter("iwildcard", key, value, group_by));
+  filter.bare_pattern = true;
+  return filter;
 }
 
 // A part of the braces; `what` it is called. A regular expression that is none is the asker's
@@ -107,6 +109,11 @@ Result<Filter> filter_from_value(std::string_view key, std::string_view value, b
                                  std::size_t regexp_bytes_max) {
   TRY(Filter filter, read_value(key, value, group_by));
   return checked(std::move(filter), regexp_bytes_max);
+}
+
+std::string_view shown_type(const Filter& filter) {
+  return storage::filter_type_name(filter.bare_pattern ? FilterType::kWildcard
+                                                       : filter.filter.type);
 }
 
 void add_group_by(Filter filter, std::vector<Filter>& filters) {

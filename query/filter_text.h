@@ -21,6 +21,9 @@ namespace halite::query {
 [[nodiscard]] Result<Filter> filter_from_value(std::string_view key, std::string_view value,
                                                bool group_by, std::size_t regexp_bytes_max);
 
+// The name of its type in an answer: "literal_or", ...
+[[nodiscard]] std::string_view shown_type(const Filter& filter);
+
 // Adds a grouping filter; one that is there already becomes a grouping filter instead.
 void add_group_by(Filter filter, std::vector<Filter>& filters);
 

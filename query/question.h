@@ -39,6 +39,9 @@ struct RateSpec {
 struct Filter {
   storage::TagFilter filter;
   bool group_by = false;
+  // A pattern alone ("web*", not "iwildcard(web*)"): it matches in any case, and is shown as a
+  // `wildcard`, as in OpenTSDB.
+  bool bare_pattern = false;
   bool operator==(const Filter&) const = default;
 };
 

@@ -119,6 +119,20 @@ Result<void> check_histogram(const SubQuestion& sub) {
   return {};
 }
 
+// OpenTSDB asks for the id of every literal. Empty ones at the end are none, as in Java's split.
+Result<void> check_literals(const SubQuestion& sub, const ParseContext& context) {
+  for (const Filter& filter : sub.filters) {
+    if (filter.filter.type != storage::FilterType::kLiteralOr) continue;
+    const std::vector<std::string_view> literals = split_trimmed(filter.filter.pattern, '|');
+    if (std::ranges::find(literals, "") == literals.end()) continue;
+    const std::string words = "Missing UID name";
+    if (context.opentsdb_words) return fail(Errc::kInvalidArgument, words, words);
+    return refuse(fmt::format("{}: wanted values between the pipes, found \"{}\" for {}", words,
+                              filter.filter.pattern, filter.filter.key));
+  }
+  return {};
+}
+
 Result<SubQuestion> check_sub_question(const DraftQuestion& draft, const DraftSubQuestion& sub) {
   SubQuestion checked = sub.question;
   TRY_VOID(check_aggregator(checked.aggregator));
@@ -186,6 +200,7 @@ Result<Question> check_question(DraftQuestion draft, const ParseContext& context
   ++question->end;
   for (std::size_t i = 0; i < draft.queries.size(); ++i) {
     TRY_VOID(read_tsuids(draft.queries[i], context.metric_width, question->queries[i]));
+    TRY_VOID(check_literals(question->queries[i], context));
   }
   return question;
 }

@@ -24,10 +24,14 @@ struct ParseContext {
   std::size_t regexp_bytes_max = 1 << 20;  // of one compiled regular expression
   std::size_t sub_queries_max = 256;       // query.sub_queries_max
   std::size_t metric_width = 3;            // bytes of a metric's id, for TSUIDs
+  // With --opentsdb-conf: timezone= of a URI sets no dates, and texts are OpenTSDB's to the letter.
+  bool opentsdb_words = false;
 };
 
-// Errors have Errc::kInternal where OpenTSDB answers 500 (most of the URI's syntax),
-// kInvalidArgument where it answers 400; their details are what its envelope says there.
+// Errors have Errc::kInternal where OpenTSDB answers 500 to a mistake of the asker's (most of the
+// URI's syntax): the message is what it says, the details are what was wanted and found where that
+// does not say it. They have kInvalidArgument where it answers 400; their details are what its
+// envelope says there.
 [[nodiscard]] Result<Question> parse_question_uri(const Parameters& parameters,
                                                   const ParseContext& context);
 [[nodiscard]] Result<Question> parse_question_json(std::string_view body,

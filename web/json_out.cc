@@ -11,6 +11,7 @@
 #include "common/java_double.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
+#include "query/filter_text.h"
 #include "web/query_stats.h"
 
 namespace halite::web {
@@ -40,7 +41,7 @@ void append_filters(std::string& to, const query::SubQuestion& sub) {
     to += ",\"group_by\":";
     append_bool(to, filter.group_by);
     to += ",\"type\":";
-    append_json_string(to, storage::filter_type_name(filter.filter.type));
+    append_json_string(to, query::shown_type(filter));
     to += '}';
   });
 }
@@ -53,8 +54,7 @@ void append_group_tags(std::string& to, const query::SubQuestion& sub) {
     if (to.back() != '{') to += ',';
     append_json_string(to, filter.filter.key);
     to += ':';
-    append_json_string(to, fmt::format("{}({})", storage::filter_type_name(filter.filter.type),
-                                       filter.filter.pattern));
+    append_json_string(to, fmt::format("{}({})", query::shown_type(filter), filter.filter.pattern));
   }
   to += '}';
 }
