@@ -45,7 +45,9 @@ struct Times {
 };
 
 Result<Times> read_times(const DraftQuestion& draft, ParseContext context) {
-  if (!draft.flags.timezone.empty()) context.timezone = draft.flags.timezone;
+  if (draft.dates_in_timezone && !draft.flags.timezone.empty()) {
+    context.timezone = draft.flags.timezone;
+  }
   if (draft.start.empty()) return refuse("Missing start time");
   TRY(const TimestampMs start, parse_time(draft.start, context));
   TRY(const TimestampMs end, read_end(draft, context));

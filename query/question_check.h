@@ -27,6 +27,7 @@ struct DraftQuestion {
   std::string start;
   std::string end;  // empty = now
   bool use_calendar = false;
+  bool dates_in_timezone = true;  // flags.timezone counts for `start` and `end`, too
   std::vector<DraftSubQuestion> queries;
   Question flags;  // timezone and the switches; the rest is filled in by check_question()
 };

@@ -158,6 +158,8 @@ Result<Question> parse_question_uri(const Parameters& parameters, const ParseCon
   if (const std::string* end = last_value(parameters, "end")) draft.end = *end;
 
   Question& flags = draft.flags;
+  if (const std::string* timezone = last_value(parameters, "timezone")) flags.timezone = *timezone;
+  draft.dates_in_timezone = !context.opentsdb_words;
   flags.no_annotations = has(parameters, "no_annotations");
   flags.global_annotations = has(parameters, "global_annotations");
   flags.show_tsuids = has(parameters, "show_tsuids");

@@ -10,7 +10,8 @@
 //   TIME also from|at ...             the same, added to what is there zone NAME the server's zone
 //   for what follows ask START to END [FLAG...] M...   as /api/query?start=..&end=..&m=..; a FLAG
 //   in brackets is a
-//                                parameter ([ms]), [tags] shows names and tags, tsuid=.. is one
+//                                parameter ([ms], [timezone=UTC]), [tags] shows names and tags,
+//                                tsuid=.. is one
 //   post JSON                    as a body
 //
 // Answers: TIME=VALUE, six a line. More than one series, or none of it, shows names and tags:
@@ -64,8 +65,6 @@ std::string value_text(ValueBits value, bool is_float, bool null_nan) {
 
 int status_of(Errc code) {
   switch (code) {
-    case Errc::kInternal:
-      return 500;
     case Errc::kTooLarge:
       return 413;
     default:
@@ -167,7 +166,10 @@ class Script {
       if (word == "[tags]") {
         tags = true;
       } else if (word.starts_with('[')) {
-        parameters.emplace_back(word.substr(1, word.size() - 2), "");
+        const std::string flag = word.substr(1, word.size() - 2);
+        const std::size_t equals = std::min(flag.find('='), flag.size());
+        parameters.emplace_back(flag.substr(0, equals),
+                                flag.substr(std::min(equals + 1, flag.size())));
       } else if (word.starts_with("tsuid=")) {
         parameters.emplace_back("tsuid", word.substr(6));
       } else {
@@ -180,7 +182,9 @@ class Script {
   }
 
   static std::vector<std::string> refusal(const Error& error) {
-    return {fmt::format("! {} {}", status_of(error.code), error.message)};
+    const bool explained = error.code == Errc::kInternal && !error.details.empty();
+    return {
+        fmt::format("! {} {}", status_of(error.code), explained ? error.details : error.message)};
   }
 
   std::vector<std::string> run(Question question, bool tags) {
