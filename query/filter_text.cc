@@ -89,6 +89,9 @@ Result<Filter> read_part(std::string_view what, std::string_view text, bool grou
   if (filter) return filter;
   Error error = std::move(filter).error();
   if (!own_fault) error.code = Errc::kInternal;
+  if (!error.details.empty()) {
+    error.details = fmt::format("When parsing {} '{}': {}", what, text, error.details);
+  }
   error.message = fmt::format("When parsing {} '{}': {}", what, text, error.message);
   return std::unexpected(std::move(error));
 }

@@ -65,7 +65,9 @@ Result<void> read_tsuids(const DraftSubQuestion& draft, std::size_t metric_width
   for (const std::string& text : draft.tsuids) {
     if (text.size() < metric_width * 2) {
       return fail(Errc::kInternal,
-                  fmt::format("begin 0, end {}, length {}", metric_width * 2, text.size()));
+                  fmt::format("begin 0, end {}, length {}", metric_width * 2, text.size()),
+                  fmt::format("bad TSUID \"{}\": wanted at least {} hexadecimal digits, found {}",
+                              text, metric_width * 2, text.size()));
     }
     const std::string padded = text.size() % 2 == 0 ? text : "0" + text;
     auto tsuid = from_hex(padded);
@@ -196,7 +198,9 @@ Result<Question> check_question(DraftQuestion draft, const ParseContext& context
   // What OpenTSDB finds out only when it runs the query: answers 500.
   for (const TimestampMs time : {question->begin, question->end}) {
     if (time < 0 || time >= kTimeEnd) {
-      return fail(Errc::kInternal, fmt::format("Invalid timestamp: {}", time));
+      return fail(Errc::kInternal, fmt::format("Invalid timestamp: {}", time),
+                  fmt::format("Invalid timestamp: {}: wanted milliseconds since 1970, less than {}",
+                              time, kTimeEnd));
     }
   }
   ++question->end;

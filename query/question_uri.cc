@@ -21,6 +21,11 @@ std::unexpected<Error> refuse(std::string message) {
   return fail(Errc::kInvalidArgument, std::move(message));
 }
 
+// Where OpenTSDB answers 500 with `words`.
+std::unexpected<Error> mistake(std::string words, std::string reason) {
+  return fail(Errc::kInternal, std::move(words), std::move(reason));
+}
+
 // The last value of a parameter that may come more than once.
 const std::string* last_value(const Parameters& parameters, std::string_view name) {
   const std::string* found = nullptr;
@@ -93,9 +98,9 @@ Result<std::vector<float>> parse_percentiles(std::string_view part) {
   for (const auto text : split_all(part.substr(open + 1, close - open - 1), ',')) {
     float percentile = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percentile);
-    if (text.empty()) return fail(Errc::kInternal, "empty String");
     if (error != std::errc{} || end != text.data() + text.size()) {
-      return fail(Errc::kInternal, fmt::format("For input string: \"{}\"", text));
+      return mistake(text.empty() ? "empty String" : fmt::format("For input string: \"{}\"", text),
+                     fmt::format("bad percentile \"{}\" in {}: wanted a number", text, part));
     }
     percentiles.push_back(percentile);
   }
@@ -105,7 +110,11 @@ Result<std::vector<float>> parse_percentiles(std::string_view part) {
 // What stands between the aggregator and the metric. Unknown parts mean nothing.
 Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
   const std::string lower = to_lower(part);
-  if (part.empty()) return fail(Errc::kInternal, "String index out of range: 0");
+  if (part.empty()) {
+    return mistake("String index out of range: 0",
+                   "wanted a downsampler, a rate or another part of m= between two colons, found "
+                   "nothing");
+  }
   if (lower.starts_with("rate")) {
     TRY(sub.question.rate, parse_rate(part));
     if (sub.question.rate->options_given) sub.question.rate_options = sub.question.rate;

@@ -66,4 +66,10 @@ Response error_response(const Call& call, const Error& error) {
   return error_response(call, http_status(error.code), error.message, error.details);
 }
 
+Response mistake_response(const Call& call, const Error& error) {
+  if (call.options.opentsdb_words) return error_response(call, 500, error.message);
+  if (error.code != Errc::kInternal) return error_response(call, error);
+  return error_response(call, 400, error.details.empty() ? error.message : error.details);
+}
+
 }  // namespace halite::web

@@ -84,5 +84,9 @@ inline constexpr std::string_view kHistogramsAreOff =
 [[nodiscard]] Response error_response(const Call& call, int status, std::string_view message,
                                       std::string_view details = {});
 [[nodiscard]] Response error_response(const Call& call, const Error& error);  // status by table
+// The answer to a mistake of the asker's that OpenTSDB takes for a fault of its own: with
+// --opentsdb-conf 500 and the message. Otherwise as any error; one of kInternal is 400, and its
+// details, if there are any, are the message: they say what was wanted and found.
+[[nodiscard]] Response mistake_response(const Call& call, const Error& error);
 
 }  // namespace halite::web

@@ -19,17 +19,36 @@ std::unexpected<Error> refuse(std::string message) {
   return fail(Errc::kInternal, std::move(message));
 }
 
-// The reason why is not told, as in OpenTSDB.
-bool is_valid(const ExpTime& time, const ParseContext& context) {
+// OpenTSDB does not tell the reason; it stands in the details.
+std::unexpected<Error> refuse_time(std::string_view reason) {
+  return fail(Errc::kInternal, "Invalid time", fmt::format("Invalid time: {}", reason));
+}
+
+Result<void> check_aggregator_of(std::string_view what, const std::string& name) {
+  if (find_aggregator(name) != nullptr) return {};
+  return refuse_time(
+      fmt::format("wanted an aggregator as \"aggregator\" of \"{}\", found \"{}\"", what, name));
+}
+
+Result<void> check_time(const ExpTime& time, const ParseContext& context) {
   ParseContext zoned = context;
   if (!time.timezone.empty()) zoned.timezone = time.timezone;
-  if (time.start.empty() || !parse_time(time.start, zoned)) return false;
-  if (!time.end.empty() && !parse_time(time.end, zoned)) return false;
-  if (find_aggregator(time.aggregator) == nullptr) return false;
-  if (!time.downsampler) return true;
+  if (time.start.empty()) return refuse_time("wanted \"start\", found none");
+  if (const auto start = parse_time(time.start, zoned); !start) {
+    return refuse_time(fmt::format("bad \"start\": {}", start.error().message));
+  }
+  const Result<TimestampMs> end =
+      time.end.empty() ? Result<TimestampMs>(zoned.now) : parse_time(time.end, zoned);
+  if (!end) return refuse_time(fmt::format("bad \"end\": {}", end.error().message));
+  TRY_VOID(check_aggregator_of("time", time.aggregator));
+  if (!time.downsampler) return {};
   const ExpTime::Downsampler& downsampler = *time.downsampler;
-  if (downsampler.interval.empty() || !parse_duration(downsampler.interval)) return false;
-  return find_aggregator(downsampler.aggregator) != nullptr;
+  if (downsampler.interval.empty() || !parse_duration(downsampler.interval)) {
+    return refuse_time(
+        fmt::format("wanted a duration as \"interval\" of \"downsampler\", found \"{}\"",
+                    downsampler.interval));
+  }
+  return check_aggregator_of("downsampler", downsampler.aggregator);
 }
 
 // Letters and digits, not one digit alone. Bytes past ASCII are taken for letters.
@@ -184,7 +203,7 @@ Result<void> make_question(ExpQuestion& question, const ParseContext& context) {
 
 Result<void> check_exp_question(ExpQuestion& question, const ParseContext& context,
                                 const ExpLimits& limits) {
-  if (!is_valid(question.time, context)) return refuse("Invalid time");
+  TRY_VOID(check_time(question.time, context));
   if (question.metrics.empty()) return refuse("missing or empty metrics");
   if (question.expressions && question.expressions->size() > limits.expressions_max) {
     return fail(Errc::kTooLarge,

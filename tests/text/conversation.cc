@@ -69,6 +69,7 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
   const std::map<std::string_view, std::function<Result<void>(std::string_view)>> fields = {
       {"now_ms", number_into(options.now_ms)},
       {"not_ready", text_into(options.not_ready)},
+      {"opentsdb_words", flag_into(web.opentsdb_words)},
       {"ingest.create_metrics", flag_into(options.ingest.create.metrics)},
       {"rollups.config", text_into(options.rollups)},
       {"histograms.config", text_into(options.histograms)},

@@ -7,8 +7,8 @@
 // GET         200 {"tsuid","description","notes","custom","startTime","endTime"}; 404 there is none
 // POST        changes the fields given, PUT resets the others: 200 the note; 304 no field is given
 // DELETE      204, also when there is none
-// Errors      400 no start time, or one that no row holds; 500 neither JSON nor hexadecimal, or a
-//             time that is none
+// Errors      400 no start time, or one that no row holds; neither JSON nor hexadecimal, or a time
+//             that is none (500 with --opentsdb-conf)
 // The paths /api/annotation/..bulk are answered by annotation_bulk.cc.
 #include "storage/meta/metadata.h"
 #include "web/api_method.h"
@@ -30,9 +30,9 @@ const Error& no_start() {
 }
 
 asio::awaitable<Response> get(Call& call, Annotation note) {
-  if (note.start_time < 1) co_return unexpected_error(call, no_start());
+  if (note.start_time < 1) co_return mistake_response(call, no_start());
   Result<Bytes> tsuid = storage::tsuid_bytes(note.tsuid);
-  if (!tsuid) co_return unexpected_error(call, tsuid.error());
+  if (!tsuid) co_return mistake_response(call, tsuid.error());
   storage::AnnotationStore& store = call.services.metadata.annotations();
   const Result<std::optional<Annotation>> found =
       co_await store.get(std::move(*tsuid), note.start_time);
@@ -75,12 +75,11 @@ asio::awaitable<Response> handle_annotation(Call& call) {
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
   const bool bulk = !call.target.rest.empty() && lower_ascii(call.target.rest[0]).ends_with("bulk");
   if (bulk) co_return co_await handle_annotation_bulk(call);
-  AnnotationRequest request = parse_annotation_request(call);
-  if (!request.note)
-    co_return error_response(call, request.error_status, request.note.error().message);
-  if (call.request.method == "GET") co_return co_await get(call, std::move(*request.note));
-  if (call.request.method == "DELETE") co_return co_await remove(call, std::move(*request.note));
-  co_return co_await put(call, std::move(*request.note));
+  std::expected<Annotation, Response> note = parse_annotation_request(call);
+  if (!note) co_return std::move(note.error());
+  if (call.request.method == "GET") co_return co_await get(call, std::move(*note));
+  if (call.request.method == "DELETE") co_return co_await remove(call, std::move(*note));
+  co_return co_await put(call, std::move(*note));
 }
 
 }  // namespace halite::web

@@ -22,22 +22,26 @@ query::ParseContext time_context(const Call& call) {
   return {.now = call.services.clock.now_ms(), .timezone = call.options.timezone};
 }
 
-AnnotationRequest parse_annotation_request(const Call& call) {
-  if (!call.request.body.empty()) return {storage::parse_annotation(call.request.body)};
+std::expected<storage::Annotation, Response> parse_annotation_request(const Call& call) {
+  if (!call.request.body.empty()) {
+    Result<storage::Annotation> note = storage::parse_annotation(call.request.body);
+    if (!note) return std::unexpected(mistake_response(call, note.error()));
+    return std::move(*note);
+  }
   const Result<std::optional<std::int64_t>> start = seconds_of(call, "start_time");
-  if (!start) return {std::unexpected(start.error())};
+  if (!start) return std::unexpected(mistake_response(call, start.error()));
   if (start->value_or(0) < 1) {
-    return {fail(Errc::kInvalidArgument, "Missing start time"), 400};
+    return std::unexpected(error_response(call, 400, "Missing start time"));
   }
   const Result<std::optional<std::int64_t>> end = seconds_of(call, "end_time");
-  if (!end) return {std::unexpected(end.error())};
+  if (!end) return std::unexpected(mistake_response(call, end.error()));
   storage::Annotation note;
   note.tsuid = call.target.get("tsuid");
   note.start_time = **start;
   note.end_time = end->value_or(0);
   note.description = call.target.get("description");
   note.notes = call.target.get("notes");
-  return {std::move(note)};
+  return note;
 }
 
 std::string annotations_json(const std::vector<storage::Annotation>& notes) {

@@ -1,8 +1,11 @@
 // What the annotation endpoints are asked for, from a body or from the URI.
 #pragma once
 
+#include <expected>
+#include <string>
+#include <vector>
+
 #include "common/clock.h"
-#include "common/result.h"
 #include "query/question_parse.h"
 #include "storage/meta/annotation.h"
 #include "web/endpoint.h"
@@ -10,12 +13,9 @@
 namespace halite::web {
 
 // The body where there is one, else tsuid, start_time, end_time (any time text; kept in seconds),
-// description and notes. `status` is what an error is answered with.
-struct AnnotationRequest {
-  Result<storage::Annotation> note;
-  int error_status = 500;
-};
-[[nodiscard]] AnnotationRequest parse_annotation_request(const Call& call);
+// description and notes; or the answer to what is wrong with them.
+[[nodiscard]] std::expected<storage::Annotation, Response> parse_annotation_request(
+    const Call& call);
 
 // How time texts are read.
 [[nodiscard]] query::ParseContext time_context(const Call& call);

@@ -3,7 +3,8 @@
 // Parameters  start_time, end_time (default now) in any form; or a body {"startTime","endTime"}
 // Answer      200 [{"tsuid":"","description","notes","custom","startTime","endTime"},..]: those
 //             that begin at the start or later and end by the end
-// Errors      400 no start time; 500 a time that is none, or the end before the start
+// Errors      400 no start time; a time that is none, or the end before the start (500 with
+//             --opentsdb-conf)
 // Any other method is answered as by /api/annotation.
 #include "storage/meta/metadata.h"
 #include "web/api_method.h"
@@ -18,16 +19,15 @@ namespace asio = boost::asio;
 asio::awaitable<Response> handle_annotations(Call& call) {
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
   if (call.request.method != "GET") co_return co_await handle_annotation(call);
-  const AnnotationRequest request = parse_annotation_request(call);
-  if (!request.note) {
-    co_return error_response(call, request.error_status, request.note.error().message);
-  }
-  const std::int64_t begin = request.note->start_time;
-  const std::int64_t asked = request.note->end_time;
+  std::expected<storage::Annotation, Response> note = parse_annotation_request(call);
+  if (!note) co_return std::move(note.error());
+  const std::int64_t begin = note->start_time;
+  const std::int64_t asked = note->end_time;
   const std::int64_t last = asked == 0 ? call.services.clock.now_ms() : asked;
   if (last < begin) {
-    co_return error_response(call, 500,
-                             "The end timestamp cannot be less than the start timestamp");
+    const Error mistake{
+        Errc::kInvalidArgument, "The end timestamp cannot be less than the start timestamp", {}};
+    co_return mistake_response(call, mistake);
   }
   storage::AnnotationStore& store = call.services.metadata.annotations();
   const Result<std::vector<storage::Annotation>> found = co_await store.globals(begin, last);

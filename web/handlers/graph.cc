@@ -8,7 +8,7 @@
 //             that leads there
 // Caching     Cache-Control: max-age is 0 where the end is to come; a day where it is more than an
 //             hour ago and no bound is relative; else a thousandth of the time asked
-// Errors      400 for parameters; 500 for what fails while it runs (OpenTSDB's way); {"err":".."}
+// Errors      as /api/query; with --opentsdb-conf 500 for what fails while it runs. {"err":".."}
 //             with json, a page otherwise
 #include <chrono>
 #include <cmath>
@@ -23,8 +23,8 @@
 #include "query/engine.h"
 #include "query/question_parse.h"
 #include "storage/meta/java_map.h"
-#include "web/error_map.h"
 #include "web/handlers/handlers.h"
+#include "web/handlers/query_errors.h"
 
 namespace halite::web {
 
@@ -160,15 +160,10 @@ asio::awaitable<Response> handle_graph(Call& call) {
   if (!ascii && !call.target.has("json")) co_return lead_to_page(call);
   const auto begin = std::chrono::steady_clock::now();
   const std::string_view zone = call.target.get("tz");
-  const query::QueryLimits& limits = call.services.engine.limits();
-  const query::ParseContext context{
-      .now = call.services.clock.now_ms(),
-      .timezone = zone.empty() ? call.options.timezone : std::string(zone),
-      .regexp_bytes_max = limits.regexp_bytes_max,
-      .sub_queries_max = limits.sub_queries_max,
-      .metric_width = call.options.metric_width};
+  query::ParseContext context = parse_context(call);
+  if (!zone.empty()) context.timezone = zone;
   Result<query::Question> question = query::parse_question_uri(call.target.parameters, context);
-  if (!question) co_return error_response(call, question.error());
+  if (!question) co_return question_error(call, question.error());
   const std::string cache_control =
       fmt::format("max-age={}", max_age_s(call.target, *question, context.now));
   if (ascii) widen_to_hours(*question);
@@ -178,8 +173,8 @@ asio::awaitable<Response> handle_graph(Call& call) {
     const Errc code = answer.error().code;
     const bool ours =
         code == Errc::kTimeout || code == Errc::kTooLarge || code == Errc::kOverloaded;
-    const int status = ours ? http_status(code) : 500;
-    co_return error_response(call, status, answer.error().message);
+    if (call.options.opentsdb_words && !ours) co_return mistake_response(call, answer.error());
+    co_return query_run_error(call, answer.error());
   }
   if (!ascii) {
     const auto took = std::chrono::steady_clock::now() - begin;

@@ -19,10 +19,6 @@ Response wrong_argument(const Call& call, const Error& error) {
   return error_response(call, 400, error.message, error.message);
 }
 
-Response unexpected_error(const Call& call, const Error& error) {
-  return error_response(call, 500, error.message);
-}
-
 Response save_error(const Call& call, std::string_view what, const Error& error) {
   if (error.code == Errc::kInvalidArgument) return wrong_argument(call, error);
   if (error.code == Errc::kConflict) {

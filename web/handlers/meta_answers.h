@@ -22,9 +22,6 @@ namespace halite::web {
 // argument.
 [[nodiscard]] Response wrong_argument(const Call& call, const Error& error);
 
-// 500 with the error's text: where OpenTSDB lets an exception through.
-[[nodiscard]] Response unexpected_error(const Call& call, const Error& error);
-
 // What the store said while something was saved: `what` is "Annotation", "UIDMeta", "TSMeta".
 [[nodiscard]] Response save_error(const Call& call, std::string_view what, const Error& error);
 

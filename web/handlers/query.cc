@@ -12,8 +12,9 @@
 //             globalAnnotations, in the first series only: Grafana 12.4 does not ask for them and
 //             shows them once a series
 // /exp, /gexp, /explain, /last  have files of their own; other segments behind mean nothing
-// Errors      400 the question is wrong, or names what does not exist; 500 some faults in the URI's
-//             syntax (OpenTSDB's way); 408 too slow; 413 over a limit; 424 the store failed
+// Errors      400 the question is wrong, or names what does not exist (with --opentsdb-conf 500
+//             where OpenTSDB says so: some faults in the URI's syntax); 408 too slow; 413 over a
+//             limit; 424 the store failed
 #include <string_view>
 #include <utility>
 
@@ -39,7 +40,8 @@ query::ParseContext parse_context(const Call& call) {
           .timezone = call.options.timezone,
           .regexp_bytes_max = limits.regexp_bytes_max,
           .sub_queries_max = limits.sub_queries_max,
-          .metric_width = call.options.metric_width};
+          .metric_width = call.options.metric_width,
+          .opentsdb_words = call.options.opentsdb_words};
 }
 
 Result<query::Question> parse_question(const Call& call) {
@@ -65,6 +67,11 @@ Response delete_refused(const Call& call) {
 
 }  // namespace
 
+Response question_error(const Call& call, const Error& error) {
+  return error.code == Errc::kInternal ? mistake_response(call, error)
+                                       : error_response(call, error);
+}
+
 Response query_run_error(const Call& call, const Error& error) {
   int status = http_status(error.code);
   if (error.code == Errc::kNotFound) status = 400;
@@ -82,7 +89,7 @@ asio::awaitable<Response> handle_query(Call& call) {
   if (kind == "gexp") co_return co_await handle_query_gexp(call);
   if (kind == "last") co_return co_await handle_query_last(call);
   Result<query::Question> question = parse_question(call);
-  if (!question) co_return error_response(call, question.error());
+  if (!question) co_return question_error(call, question.error());
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
   question->global_annotations |= call.target.grafana;
   // An override that may not delete, or is none of a query's, leaves a GET what it is.

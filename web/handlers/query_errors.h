@@ -13,6 +13,9 @@ namespace halite::web {
 // A question as /api/query takes it, from the body of a POST or from the URI.
 [[nodiscard]] Result<query::Question> parse_question(const Call& call);  // query.cc
 
+// What is wrong with a question, from the parsers of query/: see query/question_parse.h.
+[[nodiscard]] Response question_error(const Call& call, const Error& error);  // query.cc
+
 // OpenTSDB says 400 also for names that do not exist, and repeats the text as details.
 [[nodiscard]] Response query_run_error(const Call& call, const Error& error);  // query.cc
 

@@ -4,9 +4,9 @@
 //             "metrics":[{"id","metric","filter",..}],"expressions":[{"id","expr","join",..}],
 //             "outputs":[{"id","alias"}]}: query/expression/exp_question.h
 // Answer      200 {"outputs":[{"id","dps":[[ms,value,..],..],"dpsMeta":{},"meta":[..]}],"query":{}}
-// Errors      500 the body is wrong (OpenTSDB's way, also for other methods than POST); 400 names
-//             that do not exist, expressions that use themselves, values that cannot be computed;
-//             otherwise as /api/query
+// Errors      400 the body is wrong, also for other methods than POST (500 with --opentsdb-conf);
+//             names that do not exist, expressions that use themselves, values that cannot be
+//             computed; otherwise as /api/query
 #include <utility>
 
 #include "query/engine.h"
@@ -28,7 +28,7 @@ asio::awaitable<Response> handle_query_exp(Call& call) {
                                                    .depth_max = limits.expression_depth_max}};
   Result<query::ExpQuestion> question =
       query::parse_exp_question(call.request.body, context, exp_limits);
-  if (!question) co_return error_response(call, question.error());
+  if (!question) co_return question_error(call, question.error());
   auto made = std::make_shared<query::ExpAnswer>();
   made->question = *std::move(question);
   query::Afterwork compute = [made](const query::Answer& answer,

@@ -81,7 +81,7 @@ asio::awaitable<Response> handle_query_explain(Call& call) {
                              "A query is explained by GET or POST, not " + call.request.method);
   }
   Result<query::Question> question = parse_question(call);
-  if (!question) co_return error_response(call, question.error());
+  if (!question) co_return question_error(call, question.error());
   Result<std::shared_ptr<const query::Explanation>> explanation =
       co_await call.services.engine.explain(std::move(*question), call.stop);
   if (!explanation) co_return query_run_error(call, explanation.error());

@@ -6,8 +6,8 @@
 //             diff[erence|Series] multiply[Series] divide[Series] (shift, timeShift: always
 //             refused)
 // Answer      200 as /api/query
-// Errors      500 the expression cannot be read or names no function; 400 its parameters, its
-//             sub-queries or their series are wrong; otherwise as /api/query
+// Errors      400 the expression cannot be read or names no function (500 with --opentsdb-conf);
+//             its parameters, its sub-queries or their series are wrong; otherwise as /api/query
 #include <utility>
 
 #include "query/engine.h"
@@ -33,7 +33,7 @@ asio::awaitable<Response> handle_query_gexp(Call& call) {
   }
   Result<query::GexpQuestion> parsed =
       query::parse_gexp_question(call.target.parameters, context, gexp_limits);
-  if (!parsed) co_return error_response(call, parsed.error());
+  if (!parsed) co_return question_error(call, parsed.error());
   const auto question = std::make_shared<const query::GexpQuestion>(*std::move(parsed));
   auto made = std::make_shared<query::Answer>();
   query::Afterwork compute = [question, made](const query::Answer& answer,

@@ -45,7 +45,7 @@ std::expected<std::int32_t, Response> tree_id(const Call& call, bool required) {
 std::expected<TreeSeries, Response> tree_series(const Call& call) {
   if (!call.request.body.empty()) {
     Result<TreeSeries> wanted = parse_body(call.request.body);
-    if (!wanted) return std::unexpected(unexpected_error(call, wanted.error()));
+    if (!wanted) return std::unexpected(mistake_response(call, wanted.error()));
     if (wanted->tree == 0) {
       return std::unexpected(error_response(call, 400, "Missing or invalid Tree ID"));
     }

@@ -8,7 +8,7 @@
 // POST        changes the fields given, PUT resets the others: 200 the rule; 304 nothing changes
 // DELETE      204
 // Errors      400 what a rule of its type needs is missing, another method; 404 no such tree or
-//             rule; 500 a body that is no rule
+//             rule. A body that is no rule is 400 (500 with --opentsdb-conf)
 #include <charconv>
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ std::expected<TreeRule, Response> parse_uri(const Call& call) {
 std::expected<TreeRule, Response> parse(const Call& call) {
   if (call.request.body.empty()) return parse_uri(call);
   Result<TreeRule> rule = storage::parse_tree_rule(call.request.body);
-  if (!rule) return std::unexpected(unexpected_error(call, rule.error()));
+  if (!rule) return std::unexpected(mistake_response(call, rule.error()));
   return std::move(*rule);
 }
 

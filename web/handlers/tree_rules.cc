@@ -4,7 +4,8 @@
 //             first
 // DELETE      treeid=<id>, or a body of rules that name the tree: removes all its rules: 204
 // Errors      400 no rules, or of several trees; what a rule needs is missing; another method; 404
-//             no such tree; 500 a body that holds no rules, or one that changes nothing
+//             no such tree. A body that holds no rules, or one that changes nothing, is 400 (500
+//             with --opentsdb-conf)
 #include <boost/json.hpp>
 
 #include "storage/meta/json_fields.h"
@@ -34,7 +35,7 @@ Result<std::vector<TreeRule>> parse_rules(std::string_view body) {
 
 std::expected<std::vector<TreeRule>, Response> parse_body(const Call& call) {
   Result<std::vector<TreeRule>> rules = parse_rules(call.request.body);
-  if (!rules) return std::unexpected(unexpected_error(call, rules.error()));
+  if (!rules) return std::unexpected(mistake_response(call, rules.error()));
   if (rules->empty()) return std::unexpected(error_response(call, 400, "Missing tree rules"));
   for (const TreeRule& rule : *rules) {
     if (rule.tree_id == rules->front().tree_id) continue;
@@ -55,7 +56,10 @@ asio::awaitable<Response> put(Call& call, std::int32_t tree, std::vector<TreeRul
     Result<bool> changed = rule.changes_anything();
     if (*changed) changed = co_await trees.put_rule(std::move(rule), replace);
     if (!changed) co_return tree_error(call, changed.error());
-    if (!*changed) co_return error_response(call, 500, "No changes detected in the rule");
+    if (!*changed) {
+      const Error mistake{Errc::kInvalidArgument, "No changes detected in the rule", {}};
+      co_return mistake_response(call, mistake);
+    }
   }
   co_return status_only(204);
 }

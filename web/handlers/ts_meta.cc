@@ -11,8 +11,9 @@
 // given.
 //             With m and create=true also for a series nothing is known of
 // DELETE      204, also when there is nothing; the counter stays
-// Errors      400 neither tsuid nor m, or nothing to change; 404 a name in m does not exist; 500 a
-//             tsuid in the URI that is none
+// Errors      400 neither tsuid nor m, or nothing to change; 404 a name in m does not exist. A
+//             tsuid in the URI that is none is 400, one of names that do not exist 404 (500 with
+//             --opentsdb-conf)
 #include <charconv>
 #include <utility>
 
@@ -102,10 +103,10 @@ Task<storage::SeriesUids> resolve(storage::UidTable& uids, MetricAndTags names) 
 
 asio::awaitable<Response> get_by_tsuid(Call& call, std::string text) {
   Result<Bytes> tsuid = storage::tsuid_bytes(text);
-  if (!tsuid) co_return unexpected_error(call, tsuid.error());
+  if (!tsuid) co_return mistake_response(call, tsuid.error());
   const Result<std::optional<TsMeta>> meta =
       co_await call.services.metadata.ts_metas().get(std::move(*tsuid));
-  if (!meta && meta.error().code == Errc::kNotFound) co_return unexpected_error(call, meta.error());
+  if (!meta && meta.error().code == Errc::kNotFound) co_return mistake_response(call, meta.error());
   if (!meta) co_return error_response(call, meta.error());
   if (!*meta) co_return error_response(call, 404, "Could not find Timeseries meta data");
   co_return object(**meta);
@@ -141,7 +142,7 @@ asio::awaitable<Response> change(Call& call, Bytes tsuid, TsMetaEdit edit) {
   storage::TsMetaStore& store = call.services.metadata.ts_metas();
   const Result<TsMeta> meta = co_await store.put(std::move(tsuid), std::move(edit), replace);
   if (meta) co_return object(*meta);
-  if (meta.error().code == Errc::kNotFound) co_return unexpected_error(call, meta.error());
+  if (meta.error().code == Errc::kNotFound) co_return mistake_response(call, meta.error());
   co_return save_error(call, "TSMeta", meta.error());
 }
 
@@ -153,7 +154,7 @@ asio::awaitable<Response> put_by_names(Call& call, TsMetaEdit edit) {
   storage::Metadata& metadata = call.services.metadata;
   const std::shared_ptr<const storage::SeriesHold> hold = metadata.uids().hold();
   const Result<storage::SeriesUids> uids = co_await resolve(metadata.uids(), std::move(*names));
-  if (!uids && uids.error().code == Errc::kNotFound) co_return unexpected_error(call, uids.error());
+  if (!uids && uids.error().code == Errc::kNotFound) co_return mistake_response(call, uids.error());
   if (!uids) co_return error_response(call, uids.error());
   const Bytes tsuid = storage::make_tsuid(metadata.widths(), uids->metric, uids->pairs);
   edit.meta.tsuid = to_hex(tsuid);

@@ -6,7 +6,8 @@
 //             defaults, where nothing was said; 404 no name has this id
 // POST        changes the fields given, PUT resets the others: 200 the object; 304 no field given
 // DELETE      204, also when nothing was said
-// Errors      400 uid or type missing; 500 a type or an id in the URI that is none
+// Errors      400 uid or type missing; a type or an id in the URI that is none (500 with
+//             --opentsdb-conf)
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ std::expected<UidMeta, Response> parse_uri(const Call& call) {
     if (call.target.get(name).empty()) return std::unexpected(missing_parameter(call, name));
   }
   const Result<storage::NameKind> kind = storage::parse_uid_type(call.target.get("type"));
-  if (!kind) return std::unexpected(unexpected_error(call, kind.error()));
+  if (!kind) return std::unexpected(mistake_response(call, kind.error()));
   UidMeta meta;
   meta.kind = *kind;
   meta.uid = call.target.get("uid");
@@ -69,11 +70,11 @@ Result<UidMetaStore::Key> key_of(const UidMeta& meta) {
 
 asio::awaitable<Response> get(Call& call, UidMeta wanted) {
   Result<UidMetaStore::Key> key = key_of(wanted);
-  if (!key) co_return unexpected_error(call, key.error());
+  if (!key) co_return mistake_response(call, key.error());
   const Result<UidMeta> meta = co_await call.services.metadata.uid_metas().get(std::move(*key));
   if (meta) co_return object(*meta);
   if (meta.error().code == Errc::kNotFound) co_return not_found(call, meta.error());
-  if (meta.error().code == Errc::kInvalidArgument) co_return unexpected_error(call, meta.error());
+  if (meta.error().code == Errc::kInvalidArgument) co_return mistake_response(call, meta.error());
   co_return error_response(call, meta.error());
 }
 
