@@ -40,7 +40,8 @@ Result<void> parse_tags(std::string_view text, LookupQuery& query) {
 
 Result<void> parse_expression(std::string_view text, LookupQuery& query) {
   const std::size_t brace = text.find('{');
-  query.metric = unless_star(text.substr(0, brace));
+  query.metric_text = text.substr(0, brace);
+  query.metric = unless_star(query.metric_text);
   if (brace == std::string_view::npos) return {};
   if (text.back() != '}') {
     return fail(Errc::kInvalidArgument, "Unable to parse query",
@@ -81,7 +82,8 @@ Result<LookupQuery> parse_lookup_uri(const Target& target) {
 Result<LookupQuery> parse_lookup_post(std::string_view body) {
   TRY(LookupBody parsed, parse_lookup_body(body));
   LookupQuery query;
-  query.metric = unless_star(parsed.fields["metric"]);
+  query.metric_text = parsed.fields["metric"];
+  query.metric = unless_star(query.metric_text);
   query.show_tags = parsed.has_tags;
   query.tags = std::move(parsed.tags);
   if (const std::string& limit = parsed.fields["limit"]; !limit.empty()) {

@@ -14,7 +14,8 @@
 namespace halite::web {
 
 struct LookupQuery {
-  std::string metric;  // empty: any
+  std::string metric;       // empty: any
+  std::string metric_text;  // as asked; empty: not said, then not in the answer
   // As asked: {key, "*"} is any value of the key, {"*", value} any key with the value. What was not
   // said is empty and means the same.
   std::vector<std::pair<std::string, std::string>> tags;

@@ -5,11 +5,12 @@
 //             limit (default 25; 0 or less: up to web.lookup_series_max);
 //             start, end: only series with points from start to end (as in queries; no end: now)
 // Or a body   {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25,"start":"1h-ago"}
-// Answer      200 {"type":"LOOKUP","metric":..,"tags":[..],"limit":..,"time":<ms>,
+// Answer      200 {"type":"LOOKUP","metric":.. (if asked),"tags":[..],"limit":..,"time":<ms>,
 //             "results":[{"tsuid","metric","tags":{}}],"startIndex":0,"totalResults":<n returned>}
 // Errors      400 no metric and no tags, or not to be understood, an end without a start; 404 a
 // name that does not exist;
-//             400 a method that is neither; 500 a body that is not to be understood
+//             400 a method that is neither; a body that is not to be understood (500 with
+//             --opentsdb-conf)
 // /api/search/tsmeta, tsmeta_summary, tsuids, uidmeta, annotation want query=.. (limit,
 // start_index, use_meta) or a body, and are answered as by an OpenTSDB without a search plugin:
 // 400.
@@ -115,8 +116,11 @@ class LookupSource final : public BodySource {
 
  private:
   void head(std::string& to) {
-    to += "{\"type\":\"LOOKUP\",\"metric\":";
-    append_json_string(to, query_.metric.empty() ? "*" : query_.metric);
+    to += "{\"type\":\"LOOKUP\"";
+    if (!query_.metric_text.empty()) {
+      to += ",\"metric\":";
+      append_json_string(to, query_.metric_text);
+    }
     if (query_.show_tags) {
       to += ",\"tags\":";
       append_json_list(to, query_.tags, [&to](const auto& tag) {
@@ -168,9 +172,8 @@ asio::awaitable<Response> lookup(Call& call) {
   const bool in_body = !call.request.body.empty();
   Result<LookupQuery> query =
       in_body ? parse_lookup_post(call.request.body) : parse_lookup_uri(call.target);
-  if (!query)
-    co_return error_response(call, in_body ? 500 : 400, query.error().message,
-                             in_body ? "" : query.error().details);
+  if (!query && in_body) co_return mistake_response(call, query.error());
+  if (!query) co_return error_response(call, query.error());
   const Result<std::optional<TimeRange>> range = parse_range(call, query->start, query->end);
   if (!range) co_return error_response(call, range.error());
   const std::size_t most = call.options.lookup_series_max;
@@ -200,7 +203,7 @@ asio::awaitable<Response> lookup(Call& call) {
 Response refuse_search(const Call& call) {
   if (!call.request.body.empty()) {
     const Result<std::map<std::string, std::string>> body = parse_flat_object(call.request.body);
-    if (!body) return error_response(call, 500, body.error().message);
+    if (!body) return mistake_response(call, body.error());
   } else if (call.target.get("query").empty()) {
     return missing_parameter(call, "query");
   } else {
