@@ -128,7 +128,7 @@ Error not_in(const Charset& charset, std::string_view rest, std::size_t at, bool
 
 void load_charsets() {
   // What is open is not unloaded again.
-  static const std::vector<Decoder> kept = [] {
+  static const std::vector<Decoder> kKept = [] {
     std::vector<Decoder> decoders;
     for (const Charset& charset : kCharsets) {
       if (charset.library != nullptr) decoders.emplace_back(charset.library);

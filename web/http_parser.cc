@@ -1,6 +1,10 @@
 // The one place that includes Boost.Beast (15 s of compile time); its own code lives here too.
 #include "web/http_parser.h"
 
+// clang-format off
+#include "common/boost_assertions.h"  // before Beast
+// clang-format on
+
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -12,6 +16,7 @@
 #include <boost/beast/src.hpp>
 #include <fmt/format.h>
 
+#include "common/log.h"
 #include "web/request_head.h"
 
 namespace halite::web {
@@ -47,6 +52,7 @@ struct HttpParser::Impl {
   [[nodiscard]] std::size_t body_missing() const { return body_length - body_came; }
   char* grow_body(std::size_t bytes);
   void fail_with(const beast::error_code& error);
+  void fail_with_assertion(std::string_view assertion);
   void explain_bad_version(std::string_view head);
   void check_coding();
   void check_chunk_line(std::string_view waiting);
@@ -66,6 +72,11 @@ void HttpParser::Impl::fail_with(const beast::error_code& error) {
   } else {
     failure = Failure{400, fmt::format("Not an HTTP request: {}", error.message())};
   }
+}
+
+void HttpParser::Impl::fail_with_assertion(std::string_view assertion) {
+  log::error("a request is given up, as an assertion of Boost.Beast failed: {}", assertion);
+  failure = Failure{500, "The parser of HTTP failed on this request; the server's log says where"};
 }
 
 // Beast takes what follows the first space after the target for the version.
@@ -212,9 +223,14 @@ HttpParser::Fed HttpParser::feed(std::string_view bytes) {
       fed.consumed += taken;
       continue;
     }
-    const Fed step = header_done() ? impl_->feed_chunks(rest) : impl_->feed_head(rest);
-    fed.consumed += step.consumed;
-    fed.need_more = step.need_more;
+    const auto step = [&] {
+      const Fed taken = header_done() ? impl_->feed_chunks(rest) : impl_->feed_head(rest);
+      fed.consumed += taken.consumed;
+      fed.need_more = taken.need_more;
+    };
+    if (const std::optional<std::string> assertion = failed_assertion(step)) {
+      impl_->fail_with_assertion(*assertion);
+    }
   }
   return fed;
 }

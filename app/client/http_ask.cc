@@ -1,5 +1,9 @@
 #include "app/client/http_ask.h"
 
+// clang-format off
+#include "common/boost_assertions.h"  // before Beast
+// clang-format on
+
 #include <chrono>
 #include <fstream>
 #include <utility>

@@ -35,6 +35,7 @@ std::vector<web::Request> requests_of(std::string_view bytes, std::size_t step, 
     waiting.erase(0, fed.consumed);
     if (parser.failure()) {
       status = parser.failure()->status;
+      HALITE_CHECK(status != 500, "an assertion of the parser's library failed");
       break;
     }
     if (parser.done()) {

@@ -98,6 +98,14 @@ std::vector<std::string> unused_names(const std::string& text) {
   return unused;
 }
 
+// Whether a source text includes Boost.Beast and not, before that, what makes Beast's assertions
+// ones that end a connection: docs/decisions/0038-assertions-of-libraries.md.
+bool has_bare_beast(std::string_view text) {
+  const std::size_t beast = text.find("\n#include <boost/beast/");
+  const std::size_t assertions = text.find("\n#include \"common/boost_assertions.h\"");
+  return beast != std::string_view::npos && beast < assertions;
+}
+
 // Our .h and .cc files, relative to the root.
 std::vector<std::string> source_files() {
   std::vector<std::string> files;
@@ -171,6 +179,22 @@ TEST(Tree, WhatIsBroughtInIsUsed) {
     }
   }
   EXPECT_THAT(unused, testing::IsEmpty());
+}
+
+TEST(Tree, BeastIsIncludedBehindItsAssertions) {
+  std::vector<std::string> bare;
+  for (const std::string& file : source_files()) {
+    std::ifstream in(kRoot / file);
+    std::stringstream text;
+    text << in.rdbuf();
+    if (has_bare_beast(text.str())) bare.push_back(file);
+  }
+  EXPECT_THAT(bare, testing::IsEmpty());
+  EXPECT_TRUE(
+      has_bare_beast("x\n#include <boost/beast/a.hpp>\n#include \"common/boost_assertions.h\""));
+  EXPECT_FALSE(
+      has_bare_beast("x\n#include \"common/boost_assertions.h\"\n#include <boost/beast/a.hpp>"));
+  EXPECT_FALSE(has_bare_beast("x\n#include <boost/asio.hpp>"));
 }
 
 TEST(Tree, EverySourceIsBuilt) {

@@ -1,0 +1,21 @@
+#include "common/boost_assertions.h"
+
+#include <fmt/format.h>
+
+// Declared by Boost, defined by who wants to know.
+namespace boost {
+
+// NOLINTBEGIN(google-runtime-int): Boost's types
+
+void assertion_failed(const char* expr, const char* function, const char* file, long line) {
+  throw halite::AssertionFailed(fmt::format("{} at {}:{}, {}", expr, file, line, function));
+}
+
+void assertion_failed_msg(const char* expr, const char* msg, const char* function, const char* file,
+                          long line) {
+  throw halite::AssertionFailed(
+      fmt::format("{} ({}) at {}:{}, {}", expr, msg, file, line, function));
+}
+// NOLINTEND(google-runtime-int)
+
+}  // namespace boost
