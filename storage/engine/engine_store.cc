@@ -31,32 +31,6 @@ EngineOptions complete(EngineOptions options, const std::shared_ptr<FileSystem>&
   return options;
 }
 
-struct ShardSpan {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;  // excluded
-};
-
-Result<std::vector<LastPoint>> find_in_shards(engine::Core& core, const RowSelection& selection,
-                                              TimeRange range, ShardSpan shards,
-                                              engine::ReadFrom from) {
-  std::vector<LastPoint> found;
-  for (std::uint32_t shard = shards.begin; shard < shards.end; ++shard) {
-    TRY(const std::vector<LastPoint> part,
-        engine::find_last_points(core, selection, range, shard, from));
-    found.insert(found.end(), part.begin(), part.end());
-  }
-  return found;
-}
-
-Task<std::vector<LastPoint>> last_in_shards(std::shared_ptr<engine::Core> core,
-                                            std::shared_ptr<const RowSelection> selection,
-                                            TimeRange range, ShardSpan shards) {
-  auto job = [core, selection, range, shards] {
-    return find_in_shards(*core, *selection, range, shards, engine::ReadFrom::kDisk);
-  };
-  co_return co_await offload(core->pool, std::move(job));
-}
-
 Task<void> keep_metric_class(std::shared_ptr<engine::PinWriter> pins, NameKind kind,
                              UidTable::Entry entry, std::string new_name) {
   if (kind != NameKind::kMetric) co_return Result<void>();
@@ -235,24 +209,7 @@ Task<std::vector<LastPoint>> EngineStore::last(std::shared_ptr<const Selection> 
                                                TimeRange range) {
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   CO_TRY_VOID(core_->check_open());
-  // Few are found sooner than another thread wakes, if nothing must be read for them.
-  constexpr std::size_t kSeriesHere = 16'384;
-  constexpr std::size_t kSeriesTogether = 32'768;
-  const std::size_t series = rows->known()->size();
-  if (series <= kSeriesHere) {
-    Result<std::vector<LastPoint>> found = find_in_shards(
-        *core_, *rows, range, {.begin = 0, .end = shard_count()}, engine::ReadFrom::kMemory);
-    if (found) sort_by_series(*found);
-    if (found || found.error().code != Errc::kUnavailable) co_return found;
-  }
-  const std::size_t parts = 1 + series / kSeriesTogether;
-  const auto step = static_cast<std::uint32_t>((shard_count() + parts - 1) / parts);
-  std::vector<Task<std::vector<LastPoint>>> tasks;
-  for (std::uint32_t shard = 0; shard < shard_count(); shard += step) {
-    tasks.push_back(last_in_shards(core_, rows, range,
-                                   {.begin = shard, .end = std::min(shard + step, shard_count())}));
-  }
-  co_return co_await join_last_points(std::move(tasks));
+  co_return co_await engine::find_last_points(core_, rows, range);
 }
 
 Task<ReadEstimate> EngineStore::estimate(std::shared_ptr<const Selection> selection,

@@ -5,47 +5,74 @@
 #include <span>
 #include <utility>
 
+#include "common/gather.h"
+#include "common/offload.h"
+#include "storage/engine/cursor.h"
 #include "storage/engine/newest_points.h"
 #include "storage/engine/slot_reader.h"
+#include "storage/select_series.h"
 
 namespace halite::storage::engine {
 namespace {
 
+// What is looked for, the same for every piece.
+struct LastAsked {
+  std::shared_ptr<Core> core;
+  std::shared_ptr<const RowSelection> selection;
+  RowSelection::Known known;  // of one moment, so that pieces are of the same series
+  TimeRange range;
+};
+
+// What may be done for it.
+struct LastMeans {
+  ReadFrom from = ReadFrom::kDisk;
+  std::uint64_t decode_left = UINT64_MAX;  // points in heads
+};
+
 using Entry = NewestPoints::Entry;
 using State = NewestPoints::State;
+
+constexpr std::size_t kJobsAtOnce = 16;
 
 constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
 // Looks for the newest points of one shard's series, for as long as it lives.
 class Finder {
  public:
-  Finder(Core& core, const RowSelection& selection, TimeRange asked, std::uint32_t shard,
-         ReadFrom from)
-      : core_(core),
-        from_(from),
-        selection_(selection),
+  Finder(const LastAsked& asked, std::uint32_t shard, LastMeans& means)
+      : core_(*asked.core),
+        selection_(*asked.selection),
         shard_(shard),
-        layout_(core.retention->layout_of(shard)),
-        range_(layout_.alive(asked, selection.now())) {}
+        layout_(core_.retention->layout_of(shard)),
+        range_(layout_.alive(asked.range, selection_.now())),
+        means_(means) {}
 
-  Result<std::vector<LastPoint>> find() {
-    std::vector<LastPoint> found;
-    if (range_.begin >= range_.end) return found;
-    const RowSelection::Known known = selection_.known();
-    const std::span<const SeriesId> wanted = known->of_shard(shard_);
-    if (wanted.empty()) return found;
+  Result<void> find(std::span<const SeriesId> wanted, std::vector<LastPoint>& found) {
+    if (range_.begin >= range_.end) return {};
+    while (!wanted.empty()) {
+      if (const auto& watch = selection_.watch()) TRY_VOID(watch->check());
+      const auto piece = wanted.first(std::min(kLastPieceSeries, wanted.size()));
+      TRY_VOID(find_piece(piece, found));
+      wanted = wanted.subspan(piece.size());
+    }
+    return {};
+  }
+
+ private:
+  Result<void> find_piece(std::span<const SeriesId> wanted, std::vector<LastPoint>& found) {
     // The heads first: what leaves them is in the table, or in the chunks, by then.
-    heads_ = core_.generations.view();
+    const std::vector<std::shared_ptr<Head>> heads = core_.generations.view();
     NewestPoints::Found stored = core_.newest.find(shard_, wanted);
+    // What was read for a piece before may lack what left the heads since then.
+    if (stored.version != reader_version_) reader_.reset();
+    reader_version_ = stored.version;
     TRY_VOID(fill_unknown(wanted, stored));
     TRY_VOID(clip(wanted, stored.entries));
-    for (const std::shared_ptr<Head>& head : heads_) {
-      if (const auto& watch = selection_.watch()) TRY_VOID(watch->check());
-      const auto recent = head->last(shard_, wanted, range_, decoded_max());
-      if (!recent) return not_in_memory();
+    for (const std::shared_ptr<Head>& head : heads) {
+      const auto recent = head->last(shard_, wanted, range_, means_.decode_left);
+      if (!recent) return not_here();
       add_recent(wanted, *recent, stored.entries);
     }
-    found.reserve(wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const Entry& newest = stored.entries[i];
       if (newest.state != State::kPoint) continue;
@@ -54,16 +81,10 @@ class Finder {
                        .value = newest.value,
                        .is_float = newest.is_float});
     }
-    return found;
+    return {};
   }
 
- private:
-  static constexpr std::uint64_t kQuickPoints = 16 << 10;
-
-  [[nodiscard]] std::uint64_t decoded_max() const {
-    return from_ == ReadFrom::kMemory ? kQuickPoints : UINT64_MAX;
-  }
-  static std::unexpected<Error> not_in_memory() {
+  static std::unexpected<Error> not_here() {
     return fail(Errc::kUnavailable, "newest points that are to be looked for");
   }
 
@@ -77,7 +98,7 @@ class Finder {
       series.push_back(wanted[i]);
       entries.push_back(stored.entries[i]);
     }
-    core_.newest.fill(shard_, stored.version, series, entries);
+    if (!series.empty()) core_.newest.fill(shard_, stored.version, series, entries);
     return {};
   }
 
@@ -108,7 +129,7 @@ class Finder {
   }
 
   Result<Entry> newest_stored(SeriesId id, TimeRange range) {
-    if (from_ == ReadFrom::kMemory) return not_in_memory();
+    if (means_.from == ReadFrom::kMemory) return not_here();
     if (const auto& watch = selection_.watch()) TRY_VOID(watch->check());
     if (reader_ == nullptr) {
       TRY(reader_, SlotReader::open(*core_.chunks, layout_, shard_));
@@ -132,22 +153,82 @@ class Finder {
   }
 
   Core& core_;
-  const ReadFrom from_;
   const RowSelection& selection_;
   const std::uint32_t shard_;
   const CyclicLayout& layout_;
   const TimeRange range_;
-  std::vector<std::shared_ptr<Head>> heads_;
+  LastMeans& means_;
   std::unique_ptr<SlotReader> reader_;  // once something must be read
+  std::uint64_t reader_version_ = 0;    // of the table, before it was opened
   std::vector<std::int64_t> generations_;
 };
 
+// Some of the series, counted as in Matching::by_shard().
+struct LastShare {
+  std::size_t begin = 0;
+  std::size_t end = 0;  // excluded
+};
+
+Result<std::vector<LastPoint>> find_some(const LastAsked& asked, LastShare share, LastMeans means) {
+  std::vector<LastPoint> found;
+  found.reserve(share.end - share.begin);
+  std::size_t at = 0;  // where the shard's series begin
+  for (std::uint32_t shard = 0; at < share.end; ++shard) {
+    const std::span<const SeriesId> of_shard = asked.known->of_shard(shard);
+    const std::size_t begin = std::clamp(share.begin, at, at + of_shard.size());
+    const std::size_t end = std::min(share.end, at + of_shard.size());
+    if (begin < end) {
+      Finder finder(asked, shard, means);
+      TRY_VOID(finder.find(of_shard.subspan(begin - at, end - begin), found));
+    }
+    at += of_shard.size();
+  }
+  sort_by_series(found);
+  return found;
+}
+
+Task<std::vector<LastPoint>> find_on_read_thread(std::shared_ptr<const LastAsked> asked,
+                                                 LastShare share) {
+  auto job = [asked, share] { return find_some(*asked, share, LastMeans()); };
+  co_return co_await offload(asked->core->pool, std::move(job));
+}
+
+using LastParts = std::vector<Result<std::vector<LastPoint>>>;
+
+Result<std::vector<LastPoint>> join(const LastParts& parts) {
+  std::vector<LastPoint> points;
+  for (const auto& part : parts) {
+    if (!part) return std::unexpected(part.error());
+    points.insert(points.end(), part->begin(), part->end());
+  }
+  sort_by_series(points);
+  return points;
+}
+
 }  // namespace
 
-Result<std::vector<LastPoint>> find_last_points(Core& core, const RowSelection& selection,
-                                                TimeRange asked, std::uint32_t shard,
-                                                ReadFrom from) {
-  return Finder(core, selection, asked, shard, from).find();
+Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<Core> core,
+                                              std::shared_ptr<const RowSelection> selection,
+                                              TimeRange range) {
+  auto asked = std::make_shared<const LastAsked>(
+      LastAsked{.core = core, .selection = selection, .known = selection->known(), .range = range});
+  const std::size_t series = asked->known->size();
+  if (series <= kLastHereSeries) {
+    const LastMeans here{.from = ReadFrom::kMemory, .decode_left = kLastHerePoints};
+    Result<std::vector<LastPoint>> found = find_some(*asked, {.begin = 0, .end = series}, here);
+    if (found || found.error().code != Errc::kUnavailable) co_return found;
+  }
+  std::vector<Task<std::vector<LastPoint>>> jobs;
+  for (std::size_t at = 0; at < series; at += kLastJobSeries) {
+    const LastShare share{.begin = at, .end = std::min(at + kLastJobSeries, series)};
+    jobs.push_back(find_on_read_thread(asked, share));
+  }
+  auto finding = gather(std::move(jobs), kJobsAtOnce);
+  LastParts parts = co_await std::move(finding);
+  if (parts.size() == 1) co_return std::move(parts.front());
+  // Many points, so that they are merged there, too.
+  auto merge = [found = std::move(parts)] { return join(found); };
+  co_return co_await offload(core->pool, std::move(merge));
 }
 
 }  // namespace halite::storage::engine

@@ -1,5 +1,6 @@
 #include "storage/engine/newest_points.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace halite::storage::engine {
@@ -7,6 +8,8 @@ namespace {
 
 // Entries lie apart: memory is asked for one while those before it are read.
 constexpr std::size_t kAhead = 16;
+// Who asks for newest points may be an event loop, and waits for this lock.
+constexpr std::size_t kSeriesPerLock = 256;
 
 }  // namespace
 
@@ -54,28 +57,37 @@ void NewestPoints::fill(std::uint32_t shard_index, std::uint64_t version,
   for (std::size_t i = 0; i < series.size(); ++i) make(series[i]) = entries[i];
 }
 
+// The first part makes what is being read void. Between two parts the head still has the points.
 void NewestPoints::flushed(std::uint32_t shard_index, std::span<const LastPoint> points) {
   Shard& shard = shards_[shard_index];
-  const std::lock_guard lock(shard.mutex);
-  ++shard.version;
-  for (const LastPoint& point : points) {
-    Entry* const entry = at(point.series);
-    if (entry == nullptr || entry->state == State::kUnknown) continue;
-    if (entry->state == State::kPoint && entry->time > point.time) continue;
-    *entry = {.time = point.time,
-              .value = point.value,
-              .is_float = point.is_float,
-              .state = State::kPoint};
-  }
+  do {
+    const auto part = points.first(std::min(kSeriesPerLock, points.size()));
+    points = points.subspan(part.size());
+    const std::lock_guard lock(shard.mutex);
+    ++shard.version;
+    for (const LastPoint& point : part) {
+      Entry* const entry = at(point.series);
+      if (entry == nullptr || entry->state == State::kUnknown) continue;
+      if (entry->state == State::kPoint && entry->time > point.time) continue;
+      *entry = {.time = point.time,
+                .value = point.value,
+                .is_float = point.is_float,
+                .state = State::kPoint};
+    }
+  } while (!points.empty());
 }
 
 void NewestPoints::forget(std::uint32_t shard_index, std::span<const SeriesId> series) {
   Shard& shard = shards_[shard_index];
-  const std::lock_guard lock(shard.mutex);
-  ++shard.version;
-  for (const SeriesId id : series) {
-    if (Entry* const entry = at(id)) *entry = {};
-  }
+  do {
+    const auto part = series.first(std::min(kSeriesPerLock, series.size()));
+    series = series.subspan(part.size());
+    const std::lock_guard lock(shard.mutex);
+    ++shard.version;
+    for (const SeriesId id : part) {
+      if (Entry* const entry = at(id)) *entry = {};
+    }
+  } while (!series.empty());
 }
 
 }  // namespace halite::storage::engine

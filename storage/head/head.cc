@@ -107,7 +107,7 @@ std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const Se
 
 std::optional<std::vector<LastPoint>> Head::last(std::uint32_t shard_index,
                                                  std::span<const SeriesId> wanted, TimeRange range,
-                                                 std::uint64_t decoded_max) {
+                                                 std::uint64_t& decode_left) {
   std::vector<LastPoint> found;
   if (points() == 0) return found;
   found.reserve(wanted.size());
@@ -121,8 +121,8 @@ std::optional<std::vector<LastPoint>> Head::last(std::uint32_t shard_index,
       const HeadSeries& series = shard.at(place);
       if (!series.touches(range)) continue;
       if (!series.ordered || series.time >= range.end) {
-        if (series.points > decoded_max) return std::nullopt;
-        decoded_max -= series.points;
+        if (series.points > decode_left) return std::nullopt;
+        decode_left -= series.points;
         Undecided& one = undecided.emplace_back();
         one.index = found.size();
         shard.copy(place, one.copy);

@@ -55,12 +55,13 @@ class Head {
                                              TimeRange range);
 
   // The newest point in the range of each wanted series, in their order; series without are left
-  // out. Takes the shard's lock as copy() does. Nothing at all where more than decoded_max points
-  // would have to be decoded: those of series with late ones, or with some behind the range.
+  // out. Takes the shard's lock as copy() does. Nothing at all where more than decode_left points
+  // would have to be decoded: those of series with late ones, or with some behind the range. What
+  // was decoded is taken from it.
   [[nodiscard]] std::optional<std::vector<LastPoint>> last(std::uint32_t shard,
                                                            std::span<const SeriesId> wanted,
                                                            TimeRange range,
-                                                           std::uint64_t decoded_max);
+                                                           std::uint64_t& decode_left);
 
   // About, of all shards; kept by account() so that reading it takes no lock.
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }

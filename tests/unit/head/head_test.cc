@@ -104,10 +104,12 @@ TEST(Head, LatePointsAreFoundInAnyRange) {
   EXPECT_THAT(read(head.copy(0, wanted, early).at(0), early).times, ElementsAre(100));
   const TimeRange late = {.begin = 800, .end = 1000};
   EXPECT_THAT(read(head.copy(0, wanted, late).at(0), late).times, ElementsAre(900));
-  EXPECT_EQ(head.last(0, wanted, kAlways, 3)->at(0).time, 900);
-  EXPECT_EQ(head.last(0, wanted, {.begin = 0, .end = 900}, 3)->at(0).time, 500);
-  EXPECT_THAT(*head.last(0, wanted, {.begin = 901, .end = 5000}, 3), IsEmpty());
-  EXPECT_FALSE(head.last(0, wanted, kAlways, 2).has_value());
+  std::uint64_t decode_left = 11;  // three points at a time
+  EXPECT_EQ(head.last(0, wanted, kAlways, decode_left)->at(0).time, 900);
+  EXPECT_EQ(decode_left, 8);
+  EXPECT_EQ(head.last(0, wanted, {.begin = 0, .end = 900}, decode_left)->at(0).time, 500);
+  EXPECT_THAT(*head.last(0, wanted, {.begin = 901, .end = 5000}, decode_left), IsEmpty());
+  EXPECT_FALSE(head.last(0, wanted, kAlways, decode_left).has_value());
 }
 
 TEST(Head, NewestPointsOfManyComeInTheOrderAsked) {
@@ -123,7 +125,8 @@ TEST(Head, NewestPointsOfManyComeInTheOrderAsked) {
   }
   const auto found = [&](TimeRange range) {
     std::vector<std::pair<SeriesId, std::int64_t>> points;
-    const auto newest_points = head.last(0, wanted, range, UINT64_MAX);
+    std::uint64_t decode_left = UINT64_MAX;
+    const auto newest_points = head.last(0, wanted, range, decode_left);
     for (const LastPoint& point : newest_points.value()) {
       points.emplace_back(point.series, as_integer(point.value));
     }
