@@ -162,20 +162,6 @@ Result<SeriesList> highest_current(std::vector<SeriesList> arguments, Texts para
   return highest(std::move(arguments), parameters, last_value);
 }
 
-// shift(q,'1hr'): OpenTSDB 2.4 takes the closing quote for a part of the unit, so that it knows no
-// unit at all and always refuses. Who depends on it sees the same here.
-Result<SeriesList> shift(std::vector<SeriesList> arguments, Texts parameters) {
-  if (arguments.empty()) return SeriesList();
-  if (parameters.empty()) return refuse("Need amount of timeshift to perform timeshift");
-  const std::string_view text = parameters.front();
-  if (text.size() < 2 || !text.starts_with('\'') || !text.ends_with('\'')) {
-    return refuse("Invalid timeshift parameter: eg '10min'");
-  }
-  const std::size_t unit = text.find_first_not_of("0123456789", 1);
-  if (unit == 1) return refuse(fmt::format("Invalid Parameter: {}", text));
-  return refuse(fmt::format("unknown time unit={}", text.substr(unit)));
-}
-
 struct NamedFunction {
   std::string_view name;
   GexpFunction function;
@@ -194,10 +180,10 @@ constexpr std::array<NamedFunction, 16> kFunctions = {{
     {"multiply", gexp_multiply},
     {"multiplySeries", gexp_multiply},
     {"scale", scale},
-    {"shift", shift},
+    {"shift", gexp_shift},
     {"sum", gexp_sum},
     {"sumSeries", gexp_sum},
-    {"timeShift", shift},
+    {"timeShift", gexp_shift},
 }};
 
 }  // namespace

@@ -30,7 +30,9 @@ Result<SeriesList> gexp_difference(std::vector<SeriesList>, std::span<const std:
 Result<SeriesList> gexp_multiply(std::vector<SeriesList>, std::span<const std::string>);
 Result<SeriesList> gexp_divide(std::vector<SeriesList>, std::span<const std::string>);
 
-// window.cc: movingAverage(q,5), movingAverage(q,'10min'). 0 until the window is full.
+// window.cc: shift(q,'5min') moves points to later times. movingAverage(q,5) and
+// movingAverage(q,'10min') answer 0 until the window is full.
+Result<SeriesList> gexp_shift(std::vector<SeriesList>, std::span<const std::string>);
 Result<SeriesList> gexp_moving_average(std::vector<SeriesList>, std::span<const std::string>);
 
 // All arguments' series one after the other.

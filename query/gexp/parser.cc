@@ -15,13 +15,15 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Braces that hold something hold "key=value,...".
+// Braces of a metric that hold something hold "key=value,...". Braces before a colon are a part's
+// own, as in "sum:rate{counter,,10}:m".
 bool has_good_tags(std::string_view metric) {
   for (std::size_t open = metric.find('{'); open != std::string_view::npos;) {
     const std::size_t close = metric.find('}', open);
     if (close == std::string_view::npos) return false;
     const std::string_view inside = metric.substr(open + 1, close - open - 1);
-    if (!inside.empty()) {
+    const bool of_metric = close + 1 == metric.size() || metric[close + 1] != ':';
+    if (of_metric && !inside.empty()) {
       for (const std::string_view pair : split_all(inside, ',')) {
         const std::size_t equals = pair.find('=');
         if (equals == std::string_view::npos || equals == 0 || equals + 1 == pair.size()) {

@@ -26,6 +26,22 @@ std::uint64_t points_bytes(const AnswerSeries& series) {
   return series.times.size() * PointColumns::kBytesPerPoint;
 }
 
+// OpenTSDB 2.4 takes the closing quote of "'1hr'" for a part of the unit, so it knows no unit.
+Result<void> refuse_shifts(const GexpCall& call) {
+  if ((call.function == "shift" || call.function == "timeShift") && !call.parameters.empty()) {
+    const std::string_view text = call.parameters.front();
+    const std::size_t unit = text.find_first_not_of("0123456789", 1);
+    if (text.starts_with('\'') && unit != 1 && unit != std::string_view::npos) {
+      std::string why = fmt::format("unknown time unit={}", text.substr(unit));
+      return fail(Errc::kInvalidArgument, why, why);
+    }
+  }
+  for (const auto& argument : call.series) {
+    if (const auto* nested = std::get_if<GexpCall>(&argument)) TRY_VOID(refuse_shifts(*nested));
+  }
+  return {};
+}
+
 class Runner {
  public:
   Runner(const GexpQuestion& question, const Answer& answer, Watch& watch)
@@ -81,6 +97,7 @@ Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const Par
                               limits.expressions_max));
     }
     TRY(GexpCall call, parse_gexp(value, limits.expression));
+    if (!limits.shift) TRY_VOID(refuse_shifts(call));
     collect_metrics(call, metrics);
     question.calls.push_back(std::move(call));
   }

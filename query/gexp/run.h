@@ -20,6 +20,7 @@ struct GexpQuestion {
 };
 
 struct GexpLimits {
+  bool shift = true;  // false: refuse shift and timeShift with a duration, as OpenTSDB 2.4 does
   std::size_t expressions_max = 256;
   ExpressionLimits expression;
 };

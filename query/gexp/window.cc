@@ -1,7 +1,9 @@
-// movingAverage
+// Functions with a duration: movingAverage and shift.
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
-#include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "query/gexp/functions.h"
+#include "query/text.h"
 
 namespace halite::query {
 namespace {
@@ -26,12 +29,44 @@ struct Window {
   bool time = false;
 };
 
+struct Unit {
+  std::string_view name;
+  std::int64_t ms;
+};
+
+// The names of OpenTSDB's functions and the letters of its durations (n is a month of 30 days).
+constexpr std::array<Unit, 25> kUnits = {{
+    {"ms", 1},
+    {"s", 1'000},
+    {"sec", 1'000},
+    {"second", 1'000},
+    {"seconds", 1'000},
+    {"m", 60'000},
+    {"min", 60'000},
+    {"minute", 60'000},
+    {"minutes", 60'000},
+    {"h", 3'600'000},
+    {"hr", 3'600'000},
+    {"hour", 3'600'000},
+    {"hours", 3'600'000},
+    {"d", 86'400'000},
+    {"day", 86'400'000},
+    {"days", 86'400'000},
+    {"w", 7 * 86'400'000LL},
+    {"week", 7 * 86'400'000LL},
+    {"weeks", 7 * 86'400'000LL},
+    {"n", 30 * 86'400'000LL},
+    {"month", 30 * 86'400'000LL},
+    {"months", 30 * 86'400'000LL},
+    {"y", 365 * 86'400'000LL},
+    {"year", 365 * 86'400'000LL},
+    {"years", 365 * 86'400'000LL},
+}};
+
 std::optional<std::int64_t> unit_ms(std::string_view unit) {
-  if (unit == "sec" || unit == "s") return 1'000;
-  if (unit == "min" || unit == "m") return 60'000;
-  if (unit == "hr" || unit == "hour" || unit == "h") return 3'600'000;
-  if (unit == "day" || unit == "d") return 86'400'000;
-  return std::nullopt;
+  const auto* const found = std::ranges::find(kUnits, to_lower(unit), &Unit::name);
+  if (found == kUnits.end()) return std::nullopt;
+  return found->ms;
 }
 
 Result<Window> parse_window(std::string_view text) {
@@ -94,7 +129,39 @@ void average(AnswerSeries& series, Window window) {
   }
 }
 
+// "'5min'" in milliseconds. The greatest can be added to any time.
+Result<std::int64_t> parse_shift(std::string_view text) {
+  constexpr std::int64_t kShiftMsMax = std::numeric_limits<std::int64_t>::max() / 4;
+  if (text.size() < 2 || !text.starts_with('\'') || !text.ends_with('\'')) {
+    return refuse("Invalid timeshift parameter: eg '10min'");
+  }
+  const std::string_view inside = text.substr(1, text.size() - 2);
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), count);
+  if (error != std::errc{} || count < 0) return refuse(fmt::format("Invalid Parameter: {}", text));
+  const std::string_view unit(end, inside.data() + inside.size());
+  const auto length = unit_ms(unit);
+  if (!length) {
+    return refuse(fmt::format(
+        "unknown time unit={} in {}: use ms, sec, min, hr, day, week, month or year", unit, text));
+  }
+  if (count > kShiftMsMax / *length) return refuse(fmt::format("Invalid Parameter: {}", text));
+  return count * *length;
+}
+
 }  // namespace
+
+Result<SeriesList> gexp_shift(std::vector<SeriesList> arguments,
+                              std::span<const std::string> parameters) {
+  if (arguments.empty()) return SeriesList();
+  if (parameters.empty()) return refuse("Need amount of timeshift to perform timeshift");
+  TRY(const std::int64_t shift_ms, parse_shift(parameters.front()));
+  SeriesList result = flatten(std::move(arguments));
+  for (AnswerSeries& series : result) {
+    for (TimestampMs& time : series.times) time += shift_ms;
+  }
+  return result;
+}
 
 Result<SeriesList> gexp_moving_average(std::vector<SeriesList> arguments,
                                        std::span<const std::string> parameters) {

@@ -3,8 +3,8 @@
 // GET         start, end and the flags of /api/query; exp=<function>(<argument>,..) (repeated).
 //             Arguments are functions, sub-queries as behind m=, numbers and texts:
 //             alias absolute scale movingAverage highestMax highestCurrent sum[Series]
-//             diff[erence|Series] multiply[Series] divide[Series] (shift, timeShift: always
-//             refused)
+//             diff[erence|Series] multiply[Series] divide[Series] shift timeShift (with
+//             --opentsdb-conf the last two are refused, as by OpenTSDB 2.4)
 // Answer      200 as /api/query
 // Errors      400 the expression cannot be read or names no function (500 with --opentsdb-conf);
 //             its parameters, its sub-queries or their series are wrong; otherwise as /api/query
@@ -24,7 +24,8 @@ namespace asio = boost::asio;
 asio::awaitable<Response> handle_query_gexp(Call& call) {
   const query::QueryLimits& limits = call.services.engine.limits();
   const query::ParseContext context = parse_context(call);
-  const query::GexpLimits gexp_limits{.expressions_max = limits.expressions_max,
+  const query::GexpLimits gexp_limits{.shift = !call.options.opentsdb_words,
+                                      .expressions_max = limits.expressions_max,
                                       .expression = {.bytes_max = limits.expression_bytes_max,
                                                      .depth_max = limits.expression_depth_max}};
   if (call.request.method != "GET") {

@@ -34,6 +34,17 @@ TEST(GexpParser, ReadsNestedCalls) {
   EXPECT_THAT(metrics, ElementsAre("sum:1m-avg:m{host=*,dc=regexp(l.*)}", "max:n"));
 }
 
+TEST(GexpParser, BracesOfARateAreNoTags) {
+  const auto call = parse_gexp("scale(sum:rate{counter,,10000000}:m{host=a},8)", {});
+  ASSERT_TRUE(call) << call.error().message;
+  EXPECT_THAT(call->parameters, ElementsAre("8"));
+  std::vector<std::string> metrics;
+  collect_metrics(*call, metrics);
+  EXPECT_THAT(metrics, ElementsAre("sum:rate{counter,,10000000}:m{host=a}"));
+  EXPECT_EQ(refusal("scale(sum:rate{counter,,1}:m{host},8)"),
+            "Failed to parse scale(sum:rate{counter,,1}:m{host},8)");
+}
+
 TEST(GexpParser, RefusesInOpentsdbsWords) {
   EXPECT_EQ(refusal("foo(sum:m)"), "Function foo has not been implemented");
   for (const std::string text : {"", "sum:m", "scale", "scale()", "scale(sum:m,2", ")(",
@@ -173,16 +184,50 @@ TEST(GexpFunctions, ArithmeticJoinsEqualTagsAndFillsWithZeros) {
   EXPECT_FALSE(call("sum", std::vector<SeriesList>(27, left)));
 }
 
-TEST(GexpFunctions, ShiftIsRefusedAsInOpentsdb) {
-  EXPECT_EQ(refused("shift", {"'1min'"}), "unknown time unit=min'");
-  EXPECT_EQ(refused("timeShift", {"'1hr'"}), "unknown time unit=hr'");
+TEST(GexpFunctions, ShiftMovesPointsToLaterTimes) {
+  const SeriesList list = {series("m", 1, {1, 2})};
+  const auto minute = [](std::int64_t n) { return n * 60'000; };
+  for (const std::string name : {"shift", "timeShift"}) {
+    EXPECT_THAT((*call(name, {list}, {"'5min'"}))[0].times, ElementsAre(minute(5), minute(6)));
+  }
+  const std::vector<std::pair<const char*, std::int64_t>> units = {
+      {"'300000ms'", 5},   {"'60s'", 1},      {"'60sec'", 1},      {"'60seconds'", 1},
+      {"'1m'", 1},         {"'2MINUTES'", 2}, {"'1h'", 60},        {"'1hr'", 60},
+      {"'1hour'", 60},     {"'1d'", 1440},    {"'2days'", 2880},   {"'1w'", 10080},
+      {"'1weeks'", 10080}, {"'1n'", 43200},   {"'1month'", 43200}, {"'1y'", 525600},
+      {"'0s'", 0},
+  };
+  for (const auto& [text, minutes] : units) {
+    const auto shifted = call("shift", {list}, {text});
+    ASSERT_TRUE(shifted) << text << ": " << shifted.error().message;
+    EXPECT_EQ((*shifted)[0].times[0], minute(minutes)) << text;
+    if (minutes > 0)
+      EXPECT_NE(refused("movingAverage", {text}).find("answered"), std::string::npos);
+  }
+  EXPECT_EQ(refused("shift", {}), "Need amount of timeshift to perform timeshift");
   EXPECT_EQ(refused("shift", {"1min"}), "Invalid timeshift parameter: eg '10min'");
+  EXPECT_EQ(refused("shift", {"'"}), "Invalid timeshift parameter: eg '10min'");
+  EXPECT_EQ(refused("shift", {"'min'"}), "Invalid Parameter: 'min'");
+  EXPECT_EQ(refused("shift", {"'9223372036854775807y'"}),
+            "Invalid Parameter: '9223372036854775807y'");
+  EXPECT_EQ(refused("shift", {"'2foo'"}),
+            "unknown time unit=foo in '2foo': use ms, sec, min, hr, day, week, month or year");
 }
 
 ParseContext at_noon() {
   ParseContext context;
   context.now = 1'400'000'000'000;
   return context;
+}
+
+TEST(GexpQuestion, ShiftsAreRefusedWhereOpentsdbsAnswersAreWanted) {
+  const auto refused =
+      parse_gexp_question({{"start", "1356998400"}, {"exp", "scale(timeShift(sum:m,'1hr'),2)"}},
+                          at_noon(), {.shift = false, .expressions_max = 8, .expression = {}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(refused.error().message, "unknown time unit=hr'");
+  EXPECT_EQ(refused.error().details, "unknown time unit=hr'");
 }
 
 TEST(GexpQuestion, TextsThatMeanTheSameShareASubQuery) {
