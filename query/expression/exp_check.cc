@@ -43,9 +43,10 @@ Result<void> check_time(const ExpTime& time, const ParseContext& context) {
   TRY_VOID(check_aggregator_of("time", time.aggregator));
   if (!time.downsampler) return {};
   const ExpTime::Downsampler& downsampler = *time.downsampler;
-  if (downsampler.interval.empty() || !parse_duration(downsampler.interval)) {
+  // Whatever /api/query takes: also calendar intervals ("1dc") and the whole range ("0all").
+  if (downsampler.interval.empty() || !parse_downsample(downsampler.interval + "-avg")) {
     return refuse_time(
-        fmt::format("wanted a duration as \"interval\" of \"downsampler\", found \"{}\"",
+        fmt::format("wanted an interval as \"interval\" of \"downsampler\", found \"{}\"",
                     downsampler.interval));
   }
   return check_aggregator_of("downsampler", downsampler.aggregator);
