@@ -33,7 +33,7 @@ std::string echo_sent_rollup(const SentRollupPoint& sent) {
   return json;
 }
 
-std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint sent,
+std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint& sent,
                                                       const RollupRules& rules) {
   SentPoint& point = sent.point;
   if (missing(point.metric)) return illegal("Metric name was empty");
@@ -48,14 +48,17 @@ std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint sent,
   if (!value) {
     return refuse(RefusalReason::kInvalidValue, value.error());
   }
-  return rules.judge({.metric = *std::move(point.metric),
-                      .timestamp = point.timestamp,
-                      .value = *value,
-                      .wide = true,
-                      .tags = *std::move(point.tags),
-                      .interval = std::move(sent.interval),
-                      .aggregator = std::move(sent.aggregator),
-                      .group_aggregator = std::move(sent.group_aggregator)});
+  SentRollup rollup{.metric = *point.metric,
+                    .timestamp = point.timestamp,
+                    .value = *value,
+                    .wide = true,
+                    .tags = *point.tags,
+                    .interval = sent.interval,
+                    .aggregator = sent.aggregator,
+                    .group_aggregator = sent.group_aggregator};
+  auto named = rules.judge(rollup);
+  point.tags = std::move(rollup.tags);
+  return named;
 }
 
 Result<SentRollupPoint> read_sent_rollup(std::string_view element, std::size_t json_depth_max) {

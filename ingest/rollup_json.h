@@ -23,7 +23,9 @@ struct SentRollupPoint {
 // As echo_sent_point().
 [[nodiscard]] std::string echo_sent_rollup(const SentRollupPoint& sent);
 
-[[nodiscard]] std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint sent,
+// Leaves in `sent` what echo_sent_rollup() shows of a refused point: also the aggregate's tag,
+// which OpenTSDB adds before most of its checks.
+[[nodiscard]] std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint& sent,
                                                                     const RollupRules& rules);
 
 // The text of an object. An error is the whole body's.

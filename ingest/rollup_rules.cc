@@ -81,17 +81,19 @@ std::expected<void, Refused> RollupRules::find_place(const SentRollup& sent,
     return illegal(fmt::format("Derived rollup aggregations are not allowed {} with metric {} {}",
                                aggregator, sent.metric, sent.tags.to_string()));
   }
-  if (into.table != nullptr) {
-    const Result<std::uint8_t> id = config_->id_of(aggregator);
-    if (!id) return illegal(id.error().message);
-    into.aggregator = *id;
-  } else if (!into.pre_aggregated) {
+  if (into.table == nullptr && !into.pre_aggregated) {
     return refuse(RefusalReason::kStorage, "Interval cannot be null for a non-group by point");
   }
   return {};
 }
 
-std::expected<NamedRollup, Refused> RollupRules::judge(SentRollup sent) const {
+std::expected<NamedRollup, Refused> RollupRules::judge(SentRollup& sent) const {
+  std::uint8_t aggregator = 0;
+  if (has(sent.interval) && config_ != nullptr) {
+    const Result<std::uint8_t> id = config_->id_of(sent.aggregator.value_or(""));
+    if (!id) return illegal(id.error().message);
+    aggregator = *id;
+  }
   if (auto wrong = not_finite(sent.metric, sent.timestamp, sent.value)) {
     return std::unexpected(*std::move(wrong));
   }
@@ -125,7 +127,7 @@ std::expected<NamedRollup, Refused> RollupRules::judge(SentRollup sent) const {
   NamedRollup named{.series = *std::move(series),
                     .table = nullptr,
                     .pre_aggregated = grouped,
-                    .aggregator = 0,
+                    .aggregator = aggregator,
                     .time_s = sent.timestamp,
                     .value = sent.value.bits,
                     .flags = point_flags(sent.timestamp, sent.value.is_float, sent.wide)};

@@ -51,7 +51,8 @@ class RollupRules {
   RollupRules(const PointRules& points, const storage::RollupConfig* config, RollupOptions options)
       : points_(points), config_(config), options_(std::move(options)) {}
 
-  [[nodiscard]] std::expected<NamedRollup, Refused> judge(SentRollup sent) const;
+  // Puts the aggregate's tag among the tags, unless a check before that fails.
+  [[nodiscard]] std::expected<NamedRollup, Refused> judge(SentRollup& sent) const;
 
  private:
   [[nodiscard]] std::expected<void, Refused> mark(SentRollup& sent, bool grouped) const;

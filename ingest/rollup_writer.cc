@@ -1,5 +1,6 @@
 #include "ingest/rollup_writer.h"
 
+#include <tuple>
 #include <utility>
 
 #include "common/check.h"
@@ -19,7 +20,7 @@ class RollupRound final : public SideRound {
 
   Result<void> add_element(std::string_view element, std::uint32_t origin) override {
     TRY(SentRollupPoint sent, read_sent_rollup(element, depth_max_));
-    take(judge_sent_rollup(std::move(sent), rules_), origin);
+    take(judge_sent_rollup(sent, rules_), origin);
     return {};
   }
 
@@ -28,8 +29,10 @@ class RollupRound final : public SideRound {
   }
 
   [[nodiscard]] std::string echo(std::string_view element) const override {
-    const auto sent = read_sent_rollup(element, depth_max_);
-    return sent ? echo_sent_rollup(*sent) : "null";
+    auto sent = read_sent_rollup(element, depth_max_);
+    if (!sent) return "null";
+    std::ignore = judge_sent_rollup(*sent, rules_);  // for the tag that it adds
+    return echo_sent_rollup(*sent);
   }
 
   Task<std::vector<storage::Refusal>> write(

@@ -45,7 +45,7 @@ class RollupTest : public testing::Test {
   [[nodiscard]] std::string error_of(std::string_view element) const {
     auto sent = read_sent_rollup(element, 16);
     if (!sent) return sent.error().message;
-    const auto named = judge_sent_rollup(*std::move(sent), rules_);
+    const auto named = judge_sent_rollup(*sent, rules_);
     return named ? "" : http_refusal(named.error());
   }
 
@@ -98,7 +98,10 @@ TEST_F(RollupTest, LinesAreRefusedInOpentsdbsWords) {
                 "tags={a=b}\n");
   EXPECT_EQ(reply("rollup 5m-sum m 1 1 a=b"),
             "rollup: No such rollup: No rollups configured for the interval: 5m\n");
-  EXPECT_EQ(reply("rollup 1h-max m 1 1 a=b"), illegal + "No ID found mapping to aggregator: MAX\n");
+  EXPECT_EQ(reply("rollup 1h-max m 1 1 a=b"), illegal + "No ID found mapping to aggregator: max\n");
+  EXPECT_EQ(reply("rollup 1h-Foo m 1 1 a=b"), illegal + "No ID found mapping to aggregator: Foo\n");
+  EXPECT_EQ(reply("rollup 5m-dev:bar m 1356998400500 1 a=b"),
+            illegal + "No ID found mapping to aggregator: dev\n");
   EXPECT_EQ(reply("rollup 1h- m 1 1 a=b"), illegal + "Aggregator cannot be null or empty.\n");
   EXPECT_EQ(reply("rollup 1h-avg m 1 1 a=b"),
             illegal + "Derived rollup aggregations are not allowed AVG with metric m {a=b}\n");
@@ -176,7 +179,7 @@ TEST_F(RollupTest, FloatsOfElementsAreWide) {
                                R"("interval":"1h","aggregator":"sum"})",
                                16);
   ASSERT_TRUE(sent);
-  EXPECT_EQ(judge_sent_rollup(*std::move(sent), rules_)->flags, kFloat | kWide);
+  EXPECT_EQ(judge_sent_rollup(*sent, rules_)->flags, kFloat | kWide);
 }
 
 }  // namespace
