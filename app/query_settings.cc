@@ -61,8 +61,10 @@ void declare_query(Config& config, Options& options) {
       "query.answers_bytes_max", limits.answers_bytes_max, {kMiB, 1024 * kGiB},
       "Memory for all answers that clients have not read yet; further ones are refused, but "
       "for those below 64 KiB.");
-  config.flag("query.skip_unknown_values", options.skip_unknown_values,
-              "An unknown tag value in a filter matches nothing instead of failing the query.");
+  config.flag(
+      "query.skip_unknown_values", options.skip_unknown_values,
+      "An unknown tag value in a filter, or in one of several queries for last points, matches "
+      "nothing instead of failing the query.");
   declare_fetch_limits(config, limits.fetch);
 }
 

@@ -300,6 +300,8 @@ QueryEngine::~QueryEngine() = default;
 
 const QueryLimits& QueryEngine::limits() const { return impl_->limits; }
 
+bool QueryEngine::skips_unknown_values() const { return impl_->skip_unknown_values; }
+
 Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop,
                                                      Afterwork then) {
   using enum Impl::Pace;

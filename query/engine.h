@@ -168,6 +168,7 @@ class QueryEngine {
   Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
 
   [[nodiscard]] const QueryLimits& limits() const;
+  [[nodiscard]] bool skips_unknown_values() const;  // query.skip_unknown_values
 
  private:
   struct Impl;

@@ -8,8 +8,10 @@
 //             web.last_whole_history only this hour, and only of tsuids
 // Answer      200 [{"metric","timestamp":<ms>,"value":"<text>","tags","tsuid"},..]; a series
 //             without a point there is left out
-// Errors      400 nothing asked, a number that is none, a name that does not exist; 500 a
+// Errors      400 nothing asked, a number that is none, a name that does not exist (with
+//             query.skip_unknown_values a tag value that does not exist has no series); 500 a
 //             timeseries without its brace (OpenTSDB's way)
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -130,24 +132,36 @@ Result<storage::SeriesQuery> by_tsuids(const std::vector<std::string>& texts) {
   storage::SeriesQuery query;
   for (const std::string& text : texts) {
     const std::string even = text.size() % 2 == 0 ? text : "0" + text;
-    TRY(Bytes tsuid, from_hex(even));
-    query.tsuids.push_back(std::move(tsuid));
+    Result<Bytes> tsuid = from_hex(even);
+    if (!tsuid) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("contains illegal character for hexBinary: {}", even));
+    }
+    query.tsuids.push_back(*std::move(tsuid));
   }
   return query;
 }
 
+// A value with a '|' is no name: in a filter it would be two.
+bool names_two_values(const std::pair<const std::string, std::string>& tag) {
+  return tag.second.contains('|');
+}
+
 Result<storage::SeriesQuery> by_name(const Sub& sub, bool exactly) {
+  if (sub.metric.empty()) {
+    return fail(Errc::kInvalidArgument, "Metric cannot be null or empty");
+  }
   if (exactly && sub.tags.empty()) {
     return fail(Errc::kInvalidArgument, "Tags cannot be null or empty when getting a TSUID");
   }
   storage::SeriesQuery query;
   query.metric = sub.metric;
   query.explicit_tags = exactly;
-  for (const auto& [key, value] : sub.tags) {
-    if (value.find('|') != std::string::npos) {  // would be two values
-      return fail(Errc::kNotFound, fmt::format("No such name for 'tagv': '{}'", value));
+  for (const auto& tag : sub.tags) {
+    if (names_two_values(tag)) {
+      return fail(Errc::kNotFound, fmt::format("No such name for 'tagv': '{}'", tag.second));
     }
-    query.filters.push_back({storage::FilterType::kLiteralOr, key, value});
+    query.filters.push_back({storage::FilterType::kLiteralOr, tag.first, tag.second});
   }
   return query;
 }
@@ -167,8 +181,13 @@ Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wante
                                            std::size_t index, std::shared_ptr<query::Watch> watch) {
   const Sub& sub = wanted.subs[index];
   const bool by_tsuid = !sub.tsuids.empty();
+  const bool skip_unknown = call.services.engine.skips_unknown_values();
+  if (skip_unknown && std::ranges::any_of(sub.tags, names_two_values)) {
+    co_return std::vector<storage::LastPoint>();
+  }
   CO_TRY(storage::SeriesQuery query,
          by_tsuid ? by_tsuids(sub.tsuids) : by_name(sub, wanted.back_scan_hours > 0));
+  query.skip_unknown_values = skip_unknown;
   query.watch = std::move(watch);
   Result<std::shared_ptr<const storage::Selection>> selection =
       co_await call.services.store.select(std::move(query));
