@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "common/log.h"
 #include "storage/engine/chunk_key.h"
 #include "storage/engine/engine_cell.h"
@@ -16,6 +18,7 @@ namespace {
 using Ids = std::array<std::uint64_t, 3>;  // by kind
 
 constexpr BytesView kQualifier = "kept ids";
+constexpr BytesView kUnmarkedQualifier = "unmarked ids since";
 constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue};
 // For those in chunks that cannot be read: a part of what there is room for, or so many.
 constexpr std::uint64_t kUnreadIds = 1 << 20;
@@ -62,6 +65,24 @@ Task<Ids> KeptIds::read() const {
     ids[i] = load_be<std::uint64_t>(cell->data() + i * sizeof(std::uint64_t));
   }
   co_return ids;
+}
+
+Task<std::optional<TimestampMs>> KeptIds::unmarked_since() const {
+  CO_TRY(const std::optional<Bytes> cell,
+         co_await read_engine_cell(settings_, Bytes(kUnmarkedQualifier)));
+  if (!cell) co_return std::optional<TimestampMs>();
+  if (cell->size() != sizeof(std::uint64_t)) {
+    co_return fail(Errc::kCorruption,
+                   fmt::format("the settings hold \"{}\" of {} bytes, wanted {}",
+                               kUnmarkedQualifier, cell->size(), sizeof(std::uint64_t)));
+  }
+  co_return static_cast<TimestampMs>(load_be<std::uint64_t>(cell->data()));
+}
+
+Task<void> KeptIds::set_unmarked_since(TimestampMs time) const {
+  Bytes bytes;
+  append_be<std::uint64_t>(bytes, static_cast<std::uint64_t>(time));
+  co_return co_await write_engine_cell(settings_, Bytes(kUnmarkedQualifier), std::move(bytes));
 }
 
 Task<void> KeptIds::keep(Stored stored) {

@@ -1,5 +1,8 @@
-// Ids that chunks may hold though the names that had them are lost: another name with such an id
-// would show their points as its own.
+// Ids that are kept from new names because of what this directory went through.
+//
+// Chunks may hold ids though the names that had them are lost: another name with such an id would
+// show their points as its own. And earlier versions freed ids without a mark of
+// when.
 //
 //   Threads  one at a time; blocks.
 #pragma once
@@ -7,8 +10,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "common/clock.h"
 #include "common/task.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/schema/row_layout.h"
@@ -32,6 +37,12 @@ class KeptIds {
   // Keeps all ids that were ever given, by the counters or by what is in chunks, and durably so.
   // Reads the key of every chunk. Where some cannot be read, many more ids are left out.
   [[nodiscard]] Task<void> keep(Stored stored);
+
+  // Ids that are free and have no mark count as freed then; 0: for long. Nothing: this directory
+  // does not say.
+  [[nodiscard]] Task<std::optional<TimestampMs>> unmarked_since() const;
+  // Durable.
+  [[nodiscard]] Task<void> set_unmarked_since(TimestampMs time) const;
 
  private:
   const std::shared_ptr<Table> settings_;

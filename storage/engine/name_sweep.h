@@ -1,10 +1,11 @@
 // Names that no series has any more go: out of the names table, out of memory, and their ids are
-// given to new names (docs/decisions/0012).
+// given to new names after a quarantine (docs/decisions/0012, 0046).
 //
-// One look through the names table and one through the series table tell which ids have names and
-// which are used. What is used by none is doomed and removed in the steps of forgotten_names.h; ids
-// that have neither a name nor a series, because of that or because a crash skipped them, are used
-// again. Nothing of it is kept anywhere else: what a crash cuts short is found by the next look.
+// One look through the names table and one through the series table tell which ids have names,
+// which are used, and when those that are freed were. What is used by none is doomed and removed in
+// the steps of forgotten_names.h, which mark its id as freed. Ids whose quarantine is over lose the
+// mark, and then, as those that a crash skipped, are used again. Nothing of it is kept anywhere
+// else: what a crash cuts short is found by the next look.
 //
 //   Threads  for the maintenance thread, but allow().
 //   Cost     a step looks at some thousands of rows.
@@ -22,6 +23,7 @@
 #include <prometheus/registry.h>
 
 #include "storage/engine/core.h"
+#include "storage/engine/uid_quarantine.h"
 #include "storage/schema/forgotten_names.h"
 
 namespace halite::storage::engine {
@@ -44,18 +46,32 @@ class NameSweep {
   [[nodiscard]] Result<bool> step();
 
  private:
-  enum class Phase : std::uint8_t { kIdle, kNames, kSeries, kUnused, kDoomed, kRemoving, kRemoved };
+  enum class Phase : std::uint8_t {
+    kIdle,
+    kNames,
+    kSeries,
+    kReleasing,
+    kUnused,
+    kDoomed,
+    kRemoving,
+    kRemoved
+  };
   using Uids = SeriesTable::NameUids;  // by kind
 
   [[nodiscard]] Result<void> begin_process();
   [[nodiscard]] Result<bool> run();
-  [[nodiscard]] bool due() const;
+  [[nodiscard]] Result<bool> due() const;
+  [[nodiscard]] bool short_of_ids() const;
+  [[nodiscard]] Result<TimestampMs> sure_time() const;
   [[nodiscard]] Result<void> begin();
   [[nodiscard]] Result<void> read_names();
+  [[nodiscard]] Result<void> note_name(BytesView row, const Cell& cell);
   [[nodiscard]] Result<void> read_series();
   void note_series(BytesView tsuid);
   [[nodiscard]] Result<void> note_others();
   [[nodiscard]] Result<void> compare();
+  [[nodiscard]] Result<void> share_out(NameKind kind, IdSet nobodys);
+  [[nodiscard]] Result<bool> release_some();
   void doom();
   [[nodiscard]] Result<void> look_again();
   [[nodiscard]] Result<bool> remove_some();
@@ -82,9 +98,17 @@ class NameSweep {
   Uids kept_;                                         // and are to stay
   Uids used_;                                         // by series
   std::array<std::vector<std::uint64_t>, 3> unused_;  // named, and neither kept nor used
+
+  // Of ids whose names went; all by kind.
+  std::array<UidQuarantine, 3> quarantine_;
+  std::array<std::vector<std::uint64_t>, 3> released_;  // have marks that are to go
+  std::array<std::uint64_t, 3> ready_ = {};             // for new names, at the last look
+  std::array<std::uint64_t, 3> given_ = {};             // to names, before it
+  TimestampMs unmarked_since_ = 0;                      // ids without a mark are free since
   ForgottenNames::Removed removed_;
   prometheus::Counter& forgotten_;
   prometheus::Gauge& known_;
+  prometheus::Gauge& quarantined_;
 };
 
 }  // namespace halite::storage::engine

@@ -194,6 +194,7 @@ void DeferredNames::take_uids(NameKind kind, std::size_t count) {
   const std::size_t of_those = std::min(count, again.size());
   again.resize(again.size() - of_those);
   block(kind).begin += count - of_those;
+  given_[static_cast<std::size_t>(kind)].fetch_add(count, std::memory_order_relaxed);
 }
 
 void DeferredNames::reuse(NameKind kind, std::vector<std::uint64_t> uids) {

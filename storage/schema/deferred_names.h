@@ -97,6 +97,11 @@ class DeferredNames {
   // From now on none of those is given. Returns for each kind the id from which on none is known to
   // have been given before this call.
   Task<std::array<std::uint64_t, 3>> stop_reuse();
+  // How many ids of the kind names got from this process.
+  [[nodiscard]] std::uint64_t given(NameKind kind) const {
+    return given_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] const UidAssigner& ids() const { return ids_; }
 
  private:
   // Ids that were reserved and not given: [begin, end).
@@ -134,6 +139,7 @@ class DeferredNames {
   std::shared_ptr<Gate> refill_;  // passed by one at a time
 
   std::array<std::atomic<bool>, 3> all_cached_ = {};
+  std::array<std::atomic<std::uint64_t>, 3> given_ = {};
 
   std::mutex mutex_;
   std::array<Block, 3> blocks_;                       // guarded by mutex_

@@ -97,8 +97,8 @@ Task<std::vector<ForgottenNames::Pair>> ForgottenNames::read(NameKind kind,
     for (const Cell& cell : rows[i].cells) {
       const std::optional<NameCell> what = name_cell(cell.qualifier);
       if (!what || what->kind != kind) continue;
-      if (what->is_name) name = &cell;
-      kept = kept || !what->is_name;
+      if (what->says == NameCell::Says::kName) name = &cell;
+      kept = kept || what->says == NameCell::Says::kStays;
     }
     if (name == nullptr || kept) continue;
     names.push_back({.kind = kind, .uid = uids[i], .name = name->value});
@@ -123,7 +123,7 @@ std::vector<ForgottenNames::Pair> ForgottenNames::take_out(std::vector<Pair> nam
 }
 
 // The id's row last: it tells that there is something left to do.
-Task<void> ForgottenNames::delete_rows(const std::vector<Pair>& names) {
+Task<void> ForgottenNames::delete_rows(const std::vector<Pair>& names, TimestampMs now) {
   std::vector<RowRead> reads;
   reads.reserve(names.size());
   for (const Pair& pair : names) {
@@ -139,13 +139,18 @@ Task<void> ForgottenNames::delete_rows(const std::vector<Pair>& names) {
     const bool ours = !rows[i].cells.empty() && rows[i].cells.front().value == uid;
     if (ours) forward.push_back(without(pair.name, kIdFamily, pair.kind));
     reverse.push_back(without(std::move(uid), kNameFamily, pair.kind));
+    // In one write with the name's end: an id without both was never seen by anybody.
+    Bytes time;
+    append_be<std::uint64_t>(time, static_cast<std::uint64_t>(now));
+    reverse.back().puts.push_back(
+        CellWrite{Column{kNameFamily, freed_qualifier(pair.kind)}, std::move(time), 0});
   }
   if (!forward.empty()) CO_TRY_VOID(co_await table_->write(std::move(forward)));
   if (!reverse.empty()) CO_TRY_VOID(co_await table_->write(std::move(reverse)));
   co_return Result<void>();
 }
 
-Task<void> ForgottenNames::remove(NameKind kind, std::vector<std::uint64_t> uids,
+Task<void> ForgottenNames::remove(NameKind kind, std::vector<std::uint64_t> uids, TimestampMs now,
                                   Removed& removed) {
   CO_TRY(std::vector<Pair> names, co_await read(kind, std::move(uids)));
   // Nobody gives them new ids before their rows are gone.
@@ -156,7 +161,7 @@ Task<void> ForgottenNames::remove(NameKind kind, std::vector<std::uint64_t> uids
     held.push_back(std::move(one));
   }
   names = take_out(std::move(names), removed);
-  Task<void> deleting = delete_rows(names);
+  Task<void> deleting = delete_rows(names, now);
   const Result<void> deleted = co_await std::move(deleting);
   {
     const std::lock_guard lock(mutex_);
@@ -173,6 +178,17 @@ std::size_t ForgottenNames::known() const {
   std::size_t names = 0;
   for (const UidCache& of_kind : caches_) names += of_kind.size();
   return names;
+}
+
+Task<void> ForgottenNames::unmark(NameKind kind, std::vector<std::uint64_t> uids) {
+  std::vector<RowWrite> rows;
+  rows.reserve(uids.size());
+  for (const std::uint64_t uid : uids) {
+    RowWrite& row = rows.emplace_back();
+    row.row = ids_.encode(kind, uid);
+    row.deletes.push_back(Column{kNameFamily, freed_qualifier(kind)});
+  }
+  co_return co_await table_->write(std::move(rows));
 }
 
 void ForgottenNames::reclaim(const Removed& removed) {

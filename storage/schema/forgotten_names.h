@@ -70,10 +70,14 @@ class ForgottenNames {
     std::vector<std::pair<NameKind, const Entry*>> entries;
   };
   // Those that are still doomed and have nothing but their names; none of them is doomed any more.
-  // Durable when it returns. An error: some of them may have lost rows; their ids are nobody's.
-  Task<void> remove(NameKind kind, std::vector<std::uint64_t> uids, Removed& removed);
+  // Their ids are marked as freed at that time. Durable when it returns. An error: some of them may
+  // have lost rows, and have the mark then.
+  Task<void> remove(NameKind kind, std::vector<std::uint64_t> uids, TimestampMs now,
+                    Removed& removed);
   // No hold from before the removal is left. The ids are not given to reuse() here.
   void reclaim(const Removed& removed);
+  // Takes the marks of freed ids away, durably.
+  Task<void> unmark(NameKind kind, std::vector<std::uint64_t> uids);
 
   [[nodiscard]] DeferredNames& ids() { return deferred_; }
   [[nodiscard]] std::size_t known() const;  // names in memory
@@ -84,7 +88,7 @@ class ForgottenNames {
   [[nodiscard]] bool any_doomed_locked() const;
   Task<std::vector<Pair>> read(NameKind kind, std::vector<std::uint64_t> uids);
   std::vector<Pair> take_out(std::vector<Pair> names, Removed& removed);
-  Task<void> delete_rows(const std::vector<Pair>& names);
+  Task<void> delete_rows(const std::vector<Pair>& names, TimestampMs now);
   [[nodiscard]] UidCache& cache(NameKind kind) { return caches_[static_cast<std::size_t>(kind)]; }
 
   using Uids = std::array<boost::unordered_flat_set<std::uint64_t>, 3>;  // by kind

@@ -15,6 +15,9 @@ constexpr int kAttempts = 3;
 // Compare-and-puts of one cell whose answers got lost, one after the other.
 constexpr int kLostAnswersMax = 10;
 
+// Of the qualifier of an id's time in quarantine.
+constexpr BytesView kFreedEnd = "_freed";
+
 const Bytes& counter_row() {
   static const Bytes kRow(1, '\0');
   return kRow;
@@ -36,13 +39,18 @@ std::uint64_t largest_uid(unsigned width) {
 std::optional<NameCell> name_cell(BytesView qualifier) {
   const BytesView word = qualifier.substr(0, qualifier.find('_'));
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
-    if (qualifier == name_kind_text(kind)) return NameCell{.kind = kind, .is_name = true};
-    if (word.size() < qualifier.size() && word == kind_word(kind)) return NameCell{.kind = kind};
+    using enum NameCell::Says;
+    if (qualifier == name_kind_text(kind)) return NameCell{.kind = kind, .says = kName};
+    if (word.size() == qualifier.size() || word != kind_word(kind)) continue;
+    const bool freed = qualifier.substr(word.size()) == kFreedEnd;
+    return NameCell{.kind = kind, .says = freed ? kFreed : kStays};
   }
   return std::nullopt;
 }
 
 Bytes assigned_qualifier(NameKind kind) { return Bytes(kind_word(kind)) + "_assigned"; }
+
+Bytes freed_qualifier(NameKind kind) { return Bytes(kind_word(kind)).append(kFreedEnd); }
 
 UidAssigner::UidAssigner(std::shared_ptr<Table> table, UidWidths widths)
     : table_(std::move(table)), widths_(widths) {}

@@ -16,15 +16,21 @@ namespace halite::storage {
 inline constexpr Family kIdFamily = 0;    // row = name, value = id
 inline constexpr Family kNameFamily = 1;  // row = id, value = name
 
-// What a cell of the name family says of the id that is its row: its name of a kind, or that the id
-// is to stay though no series uses it, because it has a UIDMeta object (OpenTSDB's "metric_meta")
-// or was assigned by hand (our "metric_assigned").
+// What a cell of the name family says of the id that is its row.
 struct NameCell {
+  enum class Says : std::uint8_t {
+    kName,   // its name of a kind
+    kStays,  // though no series uses it: it has a UIDMeta object (OpenTSDB's "metric_meta"), or was
+             // assigned by hand (our "metric_assigned")
+    kFreed,  // when its name went, ms since 1970 in 8 bytes (our "metric_freed"): no new name has
+             // it yet
+  };
   NameKind kind = NameKind::kMetric;
-  bool is_name = false;
+  Says says = Says::kStays;
 };
 [[nodiscard]] std::optional<NameCell> name_cell(BytesView qualifier);
 [[nodiscard]] Bytes assigned_qualifier(NameKind kind);
+[[nodiscard]] Bytes freed_qualifier(NameKind kind);
 
 class UidAssigner {
  public:

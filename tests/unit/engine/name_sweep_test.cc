@@ -8,7 +8,10 @@
 
 #include <gmock/gmock.h>
 
+#include "storage/engine/engine_cell.h"
+#include "storage/files/remove_tree.h"
 #include "storage/schema/uid_assigner.h"
+#include "storage/table_settings.h"
 #include "tests/support/metric_value.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/engine/forgetting_fixture.h"
@@ -63,6 +66,41 @@ class NameSweepTest : public ForgettingTest {
     }
   }
 
+  // Until what left its name before that can be another's.
+  void let_quarantine_pass() {
+    for (int hour = 0; hour < 4; ++hour) {
+      world_.clock.advance(kHour);
+      put({"stays"});
+      settle();
+    }
+  }
+
+  // Names of this uid there are.
+  bool means_something(std::uint64_t uid) {
+    return run_task(uids().name_of(NameKind::kTagValue, uid)).has_value();
+  }
+
+  std::shared_ptr<Table> names_table() {
+    return run_task(world_.rows->open_table(uid_table_spec("tsdb-uid"))).value();
+  }
+
+  // As an earlier version left the directory: what it freed is marked nowhere.
+  void take_marks_away(const std::vector<std::uint64_t>& freed) {
+    std::vector<RowWrite> rows;
+    for (const std::uint64_t uid : freed) {
+      RowWrite& row = rows.emplace_back();
+      row.row = uids().uid_bytes(NameKind::kTagValue, uid);
+      row.deletes.push_back(Column{kNameFamily, freed_qualifier(NameKind::kTagValue)});
+    }
+    ASSERT_TRUE(run_task(names_table()->write(std::move(rows))));
+    const auto settings =
+        run_task(world_.rows->open_table(settings_table_spec("halite-settings"))).value();
+    std::vector<RowWrite> note(1);
+    note[0].row = engine::kEngineRow;
+    note[0].deletes.push_back(Column{0, "unmarked ids since"});
+    ASSERT_TRUE(run_task(settings->write(std::move(note))));
+  }
+
   double gauge(const std::string& name) const { return test::metric_value(world_.metrics, name); }
 };
 
@@ -77,7 +115,7 @@ TEST_F(NameSweepTest, AThousandHostsThatComeAndGoTakeNoMoreNamesAndIds) {
     settle();
     const std::size_t names = values().size();
     const double in_memory = gauge("halite_engine_known_names");
-    if (hour < 12) {
+    if (hour < 16) {
       most_names = std::max(most_names, names);
       most_in_memory = std::max(most_in_memory, in_memory);
       for (const std::string& host : now) highest = std::max(highest, uid_of(host));
@@ -96,6 +134,7 @@ TEST_F(NameSweepTest, AThousandHostsThatComeAndGoTakeNoMoreNamesAndIds) {
     settle();  // finds what is unused
   }
   EXPECT_LE(most_names, 100U);
+  EXPECT_LE(highest, 200U);
 }
 
 TEST_F(NameSweepTest, WhatIsWantedStays) {
@@ -143,6 +182,7 @@ TEST_F(NameSweepTest, NoIdIsUsedAgainWhileSomebodyMayMeanWhatItWas) {
   settle();
   settle();
   EXPECT_THAT(values(), Not(Contains("old")));
+  let_quarantine_pass();
   put({"newer"});
   EXPECT_EQ(uid_of("newer"), old_uid);
   expect_what_was_sent();
@@ -157,6 +197,7 @@ TEST_F(NameSweepTest, ARenamedNameGoesToo) {
   sent_.clear();
   let_all_expire();
   EXPECT_EQ(uid_of("renamed"), 0U);
+  let_quarantine_pass();
   put({"new"});
   EXPECT_EQ(uid_of("new"), uid);
   EXPECT_THAT(hosts(), Contains("new"));
@@ -214,6 +255,126 @@ TEST_F(NameSweepTest, APowerCutAtAnyMomentLeavesWholeNames) {
   let_all_expire();
   settle();
   EXPECT_LE(values().size(), 20U);
+}
+
+// A tsuid that somebody kept names nothing meanwhile, whatever happens to the server.
+TEST_F(NameSweepTest, AFreedIdIsNobodysUntilTheLongestTtlHasPassed) {
+  put({"stays", "old"});
+  const std::uint64_t old_uid = uid_of("old");
+  let_all_expire();
+  ASSERT_THAT(values(), Not(Contains("old")));
+  EXPECT_EQ(gauge("halite_engine_quarantined_ids"), 1);
+  for (int hour = 0; hour < 2; ++hour) {
+    put({fmt::format("new {}", hour), "stays"});
+    EXPECT_NE(uid_of(fmt::format("new {}", hour)), old_uid);
+    EXPECT_FALSE(means_something(old_uid));
+    if (hour == 0) world_.crash();
+    if (hour == 0) open();
+    if (hour == 1) reopen();
+    settle();
+    EXPECT_FALSE(means_something(old_uid));
+    world_.clock.advance(kHour / 2);
+  }
+  put({"still new"});
+  EXPECT_NE(uid_of("still new"), old_uid);
+  let_quarantine_pass();
+  EXPECT_FALSE(means_something(old_uid));
+  put({"newer"});
+  EXPECT_EQ(uid_of("newer"), old_uid);
+  expect_what_was_sent();
+  expect_whole_names();
+}
+
+// One class keeps its points for ever, so somebody may ask for old ones for ever.
+TEST_F(NameSweepTest, WhereSomethingIsKeptForEverNoIdIsGivenAgain) {
+  ASSERT_TRUE(world_.close());
+  world_.options.retention = {{.prefix = "legal.", .ttl_ms = 0}};
+  open();
+  put({"stays", "old"});
+  const std::uint64_t old_uid = uid_of("old");
+  let_all_expire();
+  ASSERT_THAT(values(), Not(Contains("old")));
+  for (int day = 0; day < 3; ++day) let_quarantine_pass();
+  put({"new"});
+  EXPECT_NE(uid_of("new"), old_uid);
+  EXPECT_FALSE(means_something(old_uid));
+}
+
+// With 255 ids in all: those that were freed first go first, and no more of them than are wanted.
+TEST_F(NameSweepTest, IdsThatComeToTheirEndEndAQuarantine) {
+  ASSERT_TRUE(world_.close());
+  ASSERT_TRUE(remove_tree(*world_.files, "/data"));
+  world_.layout.widths.tag_value = 1;
+  world_.options.retention = {{.prefix = "legal.", .ttl_ms = 0}};  // a quarantine without an end
+  open();
+  std::uint64_t named = 0;
+  for (int hour = 0; hour < 60; ++hour) {
+    const std::vector<std::string> now = generation_of(hour, 8);
+    put(now);
+    settle();
+    named += 8;
+    world_.clock.advance(kHour);
+    if (named > 240) EXPECT_GT(gauge("halite_engine_quarantined_ids"), 100) << hour;
+    if (hour % 20 == 19) expect_what_was_sent();
+    if (hour == 40) reopen();
+  }
+  EXPECT_EQ(named, 480U);
+  expect_whole_names();
+}
+
+TEST_F(NameSweepTest, IdsThatAnEarlierVersionFreedAreInQuarantineFromTheUpgradeOn) {
+  put({"stays", "old"});
+  const std::uint64_t old_uid = uid_of("old");
+  let_all_expire();
+  ASSERT_THAT(values(), Not(Contains("old")));
+  take_marks_away({old_uid});
+  reopen();
+  settle();
+  put({"new"});
+  EXPECT_NE(uid_of("new"), old_uid);
+  EXPECT_EQ(gauge("halite_engine_quarantined_ids"), 1);
+  world_.clock.advance(kHour);
+  reopen();  // the quarantine does not begin anew
+  put({"stays"});
+  settle();
+  world_.clock.advance(kHour);
+  put({"stays"});
+  settle();
+  world_.clock.advance(kHour + kHour / 2);
+  put({"stays"});
+  settle();
+  put({"newer"});
+  EXPECT_EQ(uid_of("newer"), old_uid);
+  expect_what_was_sent();
+}
+
+// A wrong clock ends no quarantine: what stops expiry stops that.
+TEST_F(NameSweepTest, AClockThatJumpsEndsNoQuarantine) {
+  put({"stays", "old"});
+  const std::uint64_t old_uid = uid_of("old");
+  let_all_expire();
+  ASSERT_THAT(values(), Not(Contains("old")));
+  ASSERT_TRUE(world_.close());
+  world_.options.expire_after_clock_jump = false;
+  open();
+  settle();
+  world_.clock.advance(1000 * kHour);
+  settle();
+  settle();
+  put({"new"});
+  EXPECT_NE(uid_of("new"), old_uid);
+  EXPECT_FALSE(means_something(old_uid));
+}
+
+TEST_F(NameSweepTest, WhereNoNameWentNothingIsNoted) {
+  put({"stays"});
+  let_all_expire();
+  reopen();
+  settle();
+  const auto settings =
+      run_task(world_.rows->open_table(settings_table_spec("halite-settings"))).value();
+  EXPECT_FALSE(run_task(engine::read_engine_cell(settings, Bytes("unmarked ids since"))).value());
+  EXPECT_EQ(gauge("halite_engine_quarantined_ids"), 0);
 }
 
 // Their chunks are still there.
