@@ -53,7 +53,7 @@ std::size_t end_of_string(std::string_view text, std::size_t begin) {
 // that begins otherwise, all.
 std::string first_value(std::string_view body) {
   std::string value;
-  value.reserve(body.size());
+  value.reserve(body.size() + simdjson::SIMDJSON_PADDING);  // spares the parser a copy
   std::size_t depth = 0;
   for (std::size_t i = 0; i < body.size();) {
     const std::size_t plain_from = i;
@@ -66,9 +66,12 @@ std::string first_value(std::string_view body) {
       piece = body.substr(i, end_of_string(body, i) - i);
     } else if (c == '{' || c == '[') {
       ++depth;
-    } else if (depth > 0 && (c == '}' || c == ']') && --depth == 0) {
-      value += c;
-      break;
+    } else if (c == '}' || c == ']') {
+      if (depth > 0) --depth;
+      if (depth == 0) {
+        value += c;
+        break;
+      }
     } else if (const std::string_view literal = non_number(body.substr(i)); !literal.empty()) {
       value += fmt::format("\"{}\"", literal);
       i += literal.size();
@@ -85,9 +88,9 @@ std::string first_value(std::string_view body) {
 simdjson::simdjson_result<simdjson::dom::element> parse_body(simdjson::dom::parser& parser,
                                                              std::string_view body,
                                                              std::size_t depth_max) {
-  const simdjson::padded_string padded(first_value(body));
-  if (const auto error = parser.allocate(padded.size(), depth_max)) return error;
-  return parser.parse(padded);
+  const std::string value = first_value(body);
+  if (const auto error = parser.allocate(value.size(), depth_max)) return error;
+  return parser.parse(value);
 }
 
 std::optional<std::string> json_text(simdjson::dom::element value) {
