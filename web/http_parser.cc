@@ -33,7 +33,10 @@ constexpr std::size_t kLastChunkBytesMin = std::string_view("0\r\n\r\n").size();
 }  // namespace
 
 struct HttpParser::Impl {
-  http::request_parser<http::string_body> parser;
+  using Parser = http::request_parser<http::string_body>;
+  static constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
+
+  Parser parser;
   HttpLimits limits;
   bool started = false;
   std::optional<Failure> failure;
@@ -44,8 +47,11 @@ struct HttpParser::Impl {
   std::string body;
   bool in_chunk_line = false;  // or in trailers: Beast waits for more
   HeadEnd head_end;
+  bool first_line_checked = false;
   bool last = false;  // no other request may follow
 
+  bool parse_head(std::string_view head, Parser& into);
+  void check_first_line(std::string_view bytes);
   Fed feed_head(std::string_view bytes);
   Fed feed_chunks(std::string_view bytes);
   void begin_body();
@@ -161,7 +167,7 @@ Request head_of(const http::request<http::string_body>& message) {
 
 HttpParser::HttpParser(HttpLimits limits) : impl_(std::make_unique<Impl>()) {
   impl_->limits = limits;
-  impl_->parser.header_limit(std::numeric_limits<std::uint32_t>::max());
+  impl_->parser.header_limit(Impl::kNoLimit);
   impl_->parser.body_limit(limits.body_bytes_max);
   impl_->parser.eager(false);  // the header ends a step, so that its size is known
 }
@@ -170,27 +176,43 @@ HttpParser::~HttpParser() = default;
 HttpParser::HttpParser(HttpParser&&) noexcept = default;
 HttpParser& HttpParser::operator=(HttpParser&&) noexcept = default;
 
-// Beast, too, looks at a head when all of it is there.
-HttpParser::Fed HttpParser::Impl::feed_head(std::string_view bytes) {
-  const std::size_t end = head_end.find(bytes);
-  limit_lines(std::min(end, bytes.size()));
-  if (failure) return {};
-  if (end == std::string_view::npos) return {.consumed = 0, .need_more = true};
-  std::string_view head = bytes.substr(0, end);
+// False: it is none, see failure.
+bool HttpParser::Impl::parse_head(std::string_view head, Parser& into) {
   const Result<RequestHead> tidy = tidy_head(head);
   if (!tidy) {
     failure = Failure{400, "Not an HTTP request: " + tidy.error().message};
-    return {};
+    return false;
   }
   if (!tidy->text.empty()) head = tidy->text;
   last = tidy->last;
   beast::error_code error;
-  (void)parser.put(boost::asio::const_buffer(head.data(), head.size()), error);
-  if (error) {
-    fail_with(error);
-    if (error == http::error::bad_version) explain_bad_version(head);
-    return {};
+  (void)into.put(boost::asio::const_buffer(head.data(), head.size()), error);
+  if (!error) return true;
+  fail_with(error);
+  if (error == http::error::bad_version) explain_bad_version(head);
+  return false;
+}
+
+// Who speaks something else waits for an answer, and sends nothing that ends a head.
+void HttpParser::Impl::check_first_line(std::string_view bytes) {
+  const std::size_t end = first_line_checked ? std::string_view::npos : bytes.find('\n');
+  if (end == std::string_view::npos) return;
+  first_line_checked = true;
+  const std::string_view line = bytes.substr(0, end + 1);
+  Parser alone;
+  alone.header_limit(kNoLimit);
+  (void)parse_head(std::string(line) + (line.ends_with("\r\n") ? "\r\n" : "\n"), alone);
+}
+
+HttpParser::Fed HttpParser::Impl::feed_head(std::string_view bytes) {
+  const std::size_t end = head_end.find(bytes);
+  limit_lines(std::min(end, bytes.size()));
+  if (failure) return {};
+  if (end == std::string_view::npos) {
+    check_first_line(bytes);
+    return {.consumed = 0, .need_more = true};
   }
+  if (!parse_head(bytes.substr(0, end), parser)) return {};
   check_coding();
   if (!failure) begin_body();
   return {.consumed = end, .need_more = false};

@@ -188,6 +188,17 @@ TEST(HttpParser, WhatIsNoRequest) {
   EXPECT_EQ(status_of(std::string("GET /\0 HTTP/1.1\r\n\r\n", 19)), 400);
 }
 
+TEST(HttpParser, AWrongFirstLineIsNotWaitedWith) {
+  for (const std::size_t step : {SIZE_MAX, std::size_t{1}}) {
+    EXPECT_TRUE(fed("GARBAGE\n", step).failure());
+    EXPECT_TRUE(fed("GARBAGE\r\n", step).failure());
+    EXPECT_TRUE(fed("GET / HTTP/2.0\r\n", step).failure());
+    EXPECT_FALSE(fed("GET / HTTP/1.1\r\n", step).failure());
+    EXPECT_FALSE(fed("GET  / HTTP/1.1 \n", step).failure());
+    EXPECT_FALSE(fed("GARBAGE", step).failure());
+  }
+}
+
 TEST(HttpParser, WhatLooksLikeAWrongVersionIsToldApart) {
   const auto message_of = [](std::string_view text) {
     const HttpParser parser = fed(text);
