@@ -9,8 +9,8 @@
 // Answer      200 [{"metric","timestamp":<ms>,"value":"<text>","tags","tsuid"},..]; a series
 //             without a point there is left out
 // Errors      400 nothing asked, a number that is none, a name that does not exist (with
-//             query.skip_unknown_values a tag value that does not exist has no series); 500 a
-//             timeseries without its brace (OpenTSDB's way)
+//             query.skip_unknown_values a tag value that does not exist has no series); a
+//             timeseries without its brace (500 with --opentsdb-conf)
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -332,7 +332,7 @@ class LastSource final : public BodySource {
 
 asio::awaitable<Response> handle_query_last(Call& call) {
   const Result<Wanted> wanted = parse(call);
-  if (!wanted) co_return error_response(call, wanted.error());
+  if (!wanted) co_return question_error(call, wanted.error());
   const auto watch =
       std::make_shared<query::Watch>(call.services.engine.limits(), call.services.clock, call.stop);
   std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
