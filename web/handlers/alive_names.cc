@@ -41,7 +41,10 @@ Result<std::optional<TimeRange>> parse_range(const Call& call, std::string_view 
                                              std::string_view end) {
   if (start.empty() && end.empty()) return std::nullopt;
   if (start.empty()) return fail(Errc::kInvalidArgument, "Missing start time");
-  const query::ParseContext context = time_context(call);
+  query::ParseContext context = time_context(call);
+  if (const std::string_view zone = call.target.get("timezone"); !zone.empty()) {
+    context.timezone = zone;
+  }
   TimeRange range;
   TRY(range.begin, query::parse_time(start, context));
   range.end = context.now;

@@ -14,9 +14,10 @@
 
 namespace halite::web {
 
-// What `start` and `end` of a request say, texts as in queries: nothing where both are empty; no
-// end is now. The end is included in what was asked, and so in the range. kInvalidArgument: an end
-// without a start, or before it; a text that is no time.
+// What `start` and `end` of a request say, texts as in queries, dates in the zone that timezone= of
+// the URI names: nothing where both are empty; no end is now. The end is included in what was
+// asked, and so in the range. kInvalidArgument: an end without a start, or before it; a text that
+// is no time.
 [[nodiscard]] Result<std::optional<TimeRange>> parse_range(const Call& call, std::string_view start,
                                                            std::string_view end);
 
