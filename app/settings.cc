@@ -181,7 +181,11 @@ void declare_layout(Config& config, Options& options) {
       "Metrics that are kept for a time of their own: \"tmp.=7d, audit.=3650d\", prefix and "
       "TTL, 0 for ever; the longest prefix counts. A metric stays where it was made.");
   config.duration_ms("storage.future_max_ms", layout.future_max_ms, {0, 3650 * kDayMs},
-                     "How far ahead of the clock a point's time may be.");
+                     "With a TTL: how far ahead of the clock a point's time may be. A ring's slots "
+                     "have room for so much, and no more.");
+  config.duration_ms("storage.forecast_max_ms", layout.forecast_max_ms, {0, 36'500 * kDayMs},
+                     "Where points are kept for ever: how far ahead of the clock a point's time "
+                     "may be.");
   config.duration_ms("storage.slot_ms", layout.span_ms, {kMinuteMs, 24 * kDayMs},
                      "Time kept under one run of keys. Fixed when the data directory is made.");
   config.count("storage.slots", layout.slots, {1, 1 << 24}, "slots",

@@ -76,14 +76,22 @@ Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
 Result<bool> Expiry::ahead_of_data(TimestampMs now, std::int64_t by_ms) {
   const std::int64_t span = core_->retention->base().options().span_ms;
   std::int64_t newest = -1;
+  bool others = false;
   for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
-    TRY(const auto reader,
-        SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard));
+    const CyclicLayout& layout = core_->retention->layout_of(shard);
+    if (layout.options().ttl_ms == 0) continue;
+    TRY(const auto reader, SlotReader::open(*core_->chunks, layout, shard));
     TRY(const auto slots, reader->slots());
+    if (layout.ring_slots() == 0) {
+      others = others || !slots.empty();
+      continue;
+    }
     for (const SlotReader::Slot& slot : slots) newest = std::max(newest, slot.generation);
   }
-  // Without data there is nothing to lose.
-  return newest >= 0 && now - (newest + 1) * span > by_ms;
+  // What was taken without a TTL may be a forecast, which says nothing of what the time is. Without
+  // data there is nothing to lose.
+  if (newest < 0) return others;
+  return now - (newest + 1) * span > by_ms;
 }
 
 bool Expiry::expired(std::uint32_t shard, const SlotReader::Slot& slot, TimestampMs now) const {

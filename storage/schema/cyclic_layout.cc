@@ -101,7 +101,7 @@ TimeRange CyclicLayout::alive(TimeRange range, TimestampMs now) const {
   now = std::max<TimestampMs>(now, 0);
   const TimestampMs oldest =
       options_.ttl_ms == 0 ? 0 : std::max<TimestampMs>(now - options_.ttl_ms, 0);
-  const TimestampMs end = std::min(add(add(now, options_.future_max_ms), 1), time_end());
+  const TimestampMs end = std::min(add(add(now, ahead_max_ms()), 1), time_end());
   return {std::max(range.begin, oldest), std::min(range.end, end)};
 }
 
@@ -208,10 +208,13 @@ Result<void> CyclicLayout::admit(TimestampMs time, TimestampMs now) const {
                             duration_text(options_.ttl_ms), options_.ttl_setting));
   }
   if (time >= taken.end) {
+    const std::string limit =
+        options_.ttl_ms > 0
+            ? fmt::format("storage.future_max_ms, for {} is set", options_.ttl_setting)
+            : std::string("storage.forecast_max_ms");
     return fail(Errc::kInvalidArgument,
-                fmt::format("timestamp {} is more than {} ahead of the server's clock "
-                            "(storage.future_max_ms)",
-                            time, duration_text(options_.future_max_ms)));
+                fmt::format("timestamp {} is more than {} ahead of the server's clock ({})", time,
+                            duration_text(ahead_max_ms()), limit));
   }
   return {};
 }

@@ -8,8 +8,8 @@
 // made with a TTL (a ring), slot = generation in one made without. The generation stands in every
 // cell, so what an earlier lap left behind never answers, and scans ask for one generation only.
 //
-//   now      points older than now - TTL are expired and points past now + future_max are not yet
-//            there: buckets are clipped to what lies between.
+//   now      points older than now - TTL are expired and points past now + ahead_max_ms() are not
+//            yet there: buckets are clipped to what lies between.
 //   decode   give it a bucket's `times`; it reads what was asked of the cells, without a clock.
 //   row_key, point_cell   want a time that admit() takes.
 #pragma once
@@ -29,8 +29,9 @@ struct CyclicOptions {
   std::int64_t span_ms = kDayMs;        // of a slot, a minute to 24 days
   std::uint32_t slots = 1024;           // N of a ring, 1 to 2^24
   std::int64_t ttl_ms = 0;              // 0 = for ever
-  std::int64_t future_max_ms = kDayMs;  // how far ahead of the clock a point may be
-  std::int64_t cleaning_ms = kDayMs;    // after which an expired slot's cells are surely gone
+  std::int64_t future_max_ms = kDayMs;  // with a TTL: how far ahead of the clock a point may be
+  std::int64_t forecast_max_ms = 3650 * kDayMs;  // likewise without a TTL
+  std::int64_t cleaning_ms = kDayMs;  // after which an expired slot's cells are surely gone
   // The table was made without a TTL: slots stay unique even where there is one now. Set by
   // adopt().
   bool never_reuse = false;
@@ -68,6 +69,12 @@ class CyclicLayout final : public RowLayout {
                                     TimeRange range, RowPoints& out) const override;
   [[nodiscard]] bool pieces_in_time_order() const override { return true; }
   [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;
+
+  // How far ahead of the clock a point may be. With a TTL it must be little: of a ring, a slot is
+  // used again after a lap, and a wrong clock must be seen by its distance to the newest point.
+  [[nodiscard]] std::int64_t ahead_max_ms() const {
+    return options_.ttl_ms > 0 ? options_.future_max_ms : options_.forecast_max_ms;
+  }
 
   // The slot whose keys the cells of a generation have.
   [[nodiscard]] std::uint32_t slot_of(std::int64_t generation) const;

@@ -51,6 +51,7 @@ Result<void> check_cyclic_options(const CyclicOptions& options) {
   TRY_VOID(in_range("the slot span in ms", options.span_ms, kSpanMsMin, kSpanMsMax));
   TRY_VOID(in_range(options.ttl_setting, options.ttl_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("storage.future_max_ms", options.future_max_ms, 0, kTimeMsMax));
+  TRY_VOID(in_range("storage.forecast_max_ms", options.forecast_max_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("the cleaning time in ms", options.cleaning_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("the number of slots", options.slots, 1, kSlotsMax));
   return is_ring(options) ? ring_holds(options) : Result<void>{};

@@ -4,7 +4,8 @@
 // HALITE_UPDATE=1 writes the answers that the code gives: read that diff like code.
 //
 //   layout opentsdb [uids M,K,V] [salt WIDTH/BUCKETS]
-//   layout cyclic [uids M,K,V] [salt BUCKETS] [span D] [slots N] [ttl D] [future D] [cleaning D]
+//   layout cyclic [uids M,K,V] [salt BUCKETS] [span D] [slots N] [ttl D] [future D] [forecast D]
+//          [cleaning D]
 //   now TIME                          the clock of what follows; seconds below 2^32, else ms
 //   parameters                        what the table would remember
 //   tsuid METRIC KEY=VALUE...         ids as numbers

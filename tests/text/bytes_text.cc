@@ -65,6 +65,8 @@ Result<Layouts> make_cyclic(std::span<const std::string> words) {
       options.ttl_ms = duration_ms(value);
     } else if (words[i] == "future") {
       options.future_max_ms = duration_ms(value);
+    } else if (words[i] == "forecast") {
+      options.forecast_max_ms = duration_ms(value);
     } else if (words[i] == "cleaning") {
       options.cleaning_ms = duration_ms(value);
     } else {

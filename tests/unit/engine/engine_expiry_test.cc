@@ -42,6 +42,7 @@ class ExpiryTest : public testing::Test {
     options.log.commit_interval_ms = 0;
     options.expiry_interval_ms = 1000;
     options.expire_after_clock_jump = trust_clock_;
+    options.retention = retention_;
     options.maintenance_ms = 3'600'000;  // only when asked
     EngineStore::Parts parts{.store = names_,
                              .layout = CyclicLayout::make(cyclic).value(),
@@ -57,9 +58,9 @@ class ExpiryTest : public testing::Test {
     store_.reset();
   }
 
-  void put(TimestampMs time) {
-    std::vector<SeriesName> names = {{.metric = "m", .tags = {{.key = "host", .value = "a"}}},
-                                     {.metric = "m", .tags = {{.key = "host", .value = "b"}}}};
+  void put(TimestampMs time, const std::string& to = "m") {
+    std::vector<SeriesName> names = {{.metric = to, .tags = {{.key = "host", .value = "a"}}},
+                                     {.metric = to, .tags = {{.key = "host", .value = "b"}}}};
     const auto ids = test::run_task(store_->intern(std::move(names), CreateNames())).value();
     PointBatch batch;
     for (const auto& id : ids) batch.add(id.value(), time, integer_bits(time), 0);
@@ -68,9 +69,9 @@ class ExpiryTest : public testing::Test {
     ASSERT_TRUE(accepted->refused.empty());
   }
 
-  std::set<TimestampMs> times() {
+  std::set<TimestampMs> times(const std::string& of = "m") {
     SeriesQuery query;
-    query.metric = "m";
+    query.metric = of;
     const auto selection = test::run_task(store_->select(std::move(query))).value();
     std::set<TimestampMs> found;
     for (std::uint32_t shard = 0; shard < store_->shard_count(); ++shard) {
@@ -88,6 +89,7 @@ class ExpiryTest : public testing::Test {
   double metric(const std::string& name) const { return test::metric_value(metrics_, name); }
 
   bool trust_clock_ = false;
+  std::vector<RetentionRule> retention_;
   FakeClock clock_{kFullHour};
   prometheus::Registry metrics_;
   const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
@@ -162,6 +164,48 @@ TEST_F(ExpiryTest, AClockSetBackRemovesNothing) {
     clock_.set(kFullHour + 1);
     EXPECT_THAT(times(), testing::ElementsAre(kFullHour));
   }
+}
+
+// Forecasts reach past the wrong time, and say nothing of it: they are kept for ever.
+TEST_F(ExpiryTest, ForecastsDoNotConfirmAJumpOfTheClock) {
+  close();
+  retention_ = {{.prefix = "forecast.", .ttl_ms = 0}};
+  open();
+  put(kFullHour);
+  put(kFullHour + 1000 * kHourMs, "forecast.m");
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  clock_.set(kFullHour + 1000 * kHourMs);
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  EXPECT_EQ(metric("halite_engine_expired_slots_total"), 0);
+  EXPECT_EQ(metric("halite_engine_expiry_stopped"), 1);
+  clock_.set(kFullHour + kHourMs);  // it was wrong
+  EXPECT_THAT(times(), testing::ElementsAre(kFullHour));
+}
+
+// The one metric's TTL limits how far ahead its own points may be.
+TEST_F(ExpiryTest, WhereOneMetricIsKeptForEverItsPointsMayBeFarAhead) {
+  close();
+  retention_ = {{.prefix = "forecast.", .ttl_ms = 0}};
+  open();
+  const TimestampMs month = kFullHour + 30 * 24 * kHourMs;
+  put(month, "forecast.m");
+  put(kFullHour);
+  std::vector<SeriesName> names = {{.metric = "m", .tags = {{.key = "host", .value = "a"}}}};
+  const auto ids = test::run_task(store_->intern(std::move(names), CreateNames())).value();
+  PointBatch batch;
+  batch.add(ids[0].value(), month, 1, 0);
+  const auto accepted = test::run_task(store_->append(std::move(batch)));
+  ASSERT_TRUE(accepted);
+  ASSERT_EQ(accepted->refused.size(), 1U);
+  EXPECT_THAT(accepted->refused[0].error.message,
+              testing::HasSubstr("(storage.future_max_ms, for storage.ttl_ms is set)"));
+  EXPECT_THAT(times("forecast.m"), testing::ElementsAre(month));
+  ASSERT_TRUE(test::run_task(store_->seal()));
+  EXPECT_THAT(times("forecast.m"), testing::ElementsAre(month));
+  close();
+  open();
+  EXPECT_THAT(times("forecast.m"), testing::ElementsAre(month));
+  EXPECT_THAT(times(), testing::ElementsAre(kFullHour));
 }
 
 TEST_F(ExpiryTest, AConfirmedJumpRemoves) {

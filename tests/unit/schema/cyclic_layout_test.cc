@@ -92,14 +92,24 @@ TEST(CyclicLayout, AdmitsWhatIsKept) {
             "timestamp 1356566400776 is older than the retention of 5d (storage.ttl_ms)");
   EXPECT_EQ(layout->admit(now + kDayMs + 1, now).error().message,
             "timestamp 1357084800778 is more than 1d ahead of the server's clock "
-            "(storage.future_max_ms)");
+            "(storage.future_max_ms, for storage.ttl_ms is set)");
   EXPECT_EQ(layout->admit(now - 5 * kDayMs - 1, now).error().code, Errc::kInvalidArgument);
   EXPECT_FALSE(layout->admit(-1, now));
 
   const auto forever = CyclicLayout::make({}).value();
   EXPECT_TRUE(forever->admit(0, now));
   EXPECT_FALSE(forever->admit(-1, now));
-  EXPECT_FALSE(forever->admit(now + kDayMs + 1, now));
+  // Forecasts: nothing is used again.
+  EXPECT_TRUE(forever->admit(now + 28 * kDayMs, now));
+  EXPECT_TRUE(forever->admit(now + 3650 * kDayMs, now));
+  EXPECT_EQ(forever->admit(now + 3650 * kDayMs + 1, now).error().message,
+            "timestamp 1672358400778 is more than 3650d ahead of the server's clock "
+            "(storage.forecast_max_ms)");
+  CyclicOptions none;
+  none.forecast_max_ms = 0;
+  EXPECT_FALSE(CyclicLayout::make(none).value()->admit(now + 1, now));
+  none.ttl_ms = kDayMs;
+  EXPECT_TRUE(CyclicLayout::make(none).value()->admit(now + kDayMs, now));
 }
 
 TEST(CyclicLayout, BucketsFollowTheGenerationsAcrossTheWrap) {
