@@ -14,6 +14,7 @@
 #include "app/hbase_tables.h"
 #include "app/stores.h"
 #include "app/wait_for.h"
+#include "common/config_value.h"
 #include "common/io_threads.h"
 #include "common/units.h"
 #include "storage/schema/cyclic_options.h"
@@ -124,8 +125,9 @@ void tell_table(const TableDescriptor& table, Report& report) {
 }
 
 std::string ttl_text(const TableDescriptor& table) {
-  const std::int64_t ttl_s = storage::ttl_s_of(table.families.front());
-  return ttl_s == storage::kForEverS ? "none" : fmt::format("{} s", ttl_s);
+  const Result<std::int64_t> ttl_s = storage::ttl_s_of(table.families.front());
+  if (!ttl_s) return fmt::format("unknown ({})", ttl_s.error().message);
+  return *ttl_s == storage::kForEverS ? "none" : fmt::format("{} s", *ttl_s);
 }
 
 // A table that was there before; only its TTL may have become another.
@@ -139,7 +141,8 @@ void tell_kept(const Options& options, const TableDescriptor& before, const Tabl
   }
   const storage::HBaseTableOptions& tables = options.hbase.store.tables;
   const std::int64_t wanted_s = storage::ttl_s_for(cell_ttl_ms(options.layout), tables);
-  if (!tables.expire || storage::ttl_s_of(table.families.front()) <= wanted_s) return;
+  const Result<std::int64_t> ttl_s = storage::ttl_s_of(table.families.front());
+  if (!tables.expire || !ttl_s || *ttl_s <= wanted_s) return;
   report.line(
       "TTL",
       "longer than storage.ttl_ms asks for, {} s: --lower-ttl lowers it, which deletes what "
@@ -155,7 +158,14 @@ void tell_memory(const TablePlan& plan, const TableDescriptor& table, Report& re
               plan.servers.size());
   double flush = kFlushBytes;
   const std::string set = attribute(table.attributes, "MEMSTORE_FLUSHSIZE", "");
-  if (!set.empty()) flush = std::strtod(set.c_str(), nullptr);
+  if (!set.empty()) {
+    const Result<std::int64_t> bytes = parse_bytes(set);
+    if (bytes) flush = static_cast<double>(*bytes);
+    if (!bytes) {
+      report.line("warning", "MEMSTORE_FLUSHSIZE {}; counted as {}", bytes.error().message,
+                  size_text(flush));
+    }
+  }
   const double needed = active * flush * static_cast<double>(table.families.size());
   const auto least = std::ranges::min_element(plan.servers, {}, &ServerStatus::heap_mib_max);
   if (least == plan.servers.end()) return;

@@ -1,7 +1,6 @@
 #include "storage/hbase_store.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/config_value.h"
 #include "common/log.h"
 #include "storage/hbase_table.h"
 #include "storage/wide_column_rules.h"
@@ -90,13 +90,14 @@ std::int64_t ttl_s_for(std::int64_t ttl_ms, const HBaseTableOptions& options) {
   return std::min(ttl_s, kForEverS);
 }
 
-std::int64_t ttl_s_of(const hbase::FamilyDescriptor& family) {
+Result<std::int64_t> ttl_s_of(const hbase::FamilyDescriptor& family) {
   const auto found = family.attributes.find("TTL");
   if (found == family.attributes.end() || found->second == "FOREVER") return kForEverS;
-  std::int64_t ttl_s = kForEverS;
-  const std::string& text = found->second;
-  std::from_chars(text.data(), text.data() + text.size(), ttl_s);
-  return ttl_s;
+  Result<std::int64_t> ttl_s = parse_count(found->second);
+  if (ttl_s && *ttl_s > 0) return ttl_s;
+  return fail(Errc::kUnsupported,
+              fmt::format("HBase says TTL = \"{}\" of the family {}, wanted seconds or FOREVER",
+                          found->second, family.name));
 }
 
 HBaseStore::HBaseStore(HBaseStoreOptions options, const Clock& clock,
@@ -169,7 +170,7 @@ Task<void> HBaseStore::settle_expiry(hbase::TableDescriptor found, TableSpec spe
   for (const FamilySpec& family : spec.families) {
     const auto at = std::ranges::find(found.families, family.name, &hbase::FamilyDescriptor::name);
     if (at == found.families.end()) continue;  // checked before
-    const std::int64_t has_s = ttl_s_of(*at);
+    CO_TRY(const std::int64_t has_s, ttl_s_of(*at));
     const std::int64_t wanted_s = ttl_s_for(family.ttl_ms, options);
     if (has_s == wanted_s) continue;
     if (ours && (has_s < wanted_s || options.lower_ttl)) {

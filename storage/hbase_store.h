@@ -65,7 +65,7 @@ struct HBaseStoreOptions {
 // HBase's TTL in seconds: of a family as it is, and the one that goes with a TTL of ours, which is
 // exact.
 inline constexpr std::int64_t kForEverS = 2'147'483'647;  // HBase's word for none
-[[nodiscard]] std::int64_t ttl_s_of(const hbase::FamilyDescriptor& family);
+[[nodiscard]] Result<std::int64_t> ttl_s_of(const hbase::FamilyDescriptor& family);
 [[nodiscard]] std::int64_t ttl_s_for(std::int64_t ttl_ms, const HBaseTableOptions& options);
 
 class HBaseStore final : public WideColumnStore {

@@ -97,7 +97,8 @@ Result<void> ChunkDb::renew_snapshot() {
       .chunks = chunks_, .late = late_, .summaries = summaries_, .damage = options_.damage.get()};
   std::uint64_t above_merged = 0;
   for (rocksdb::ColumnFamilyHandle* const family : {chunks_, late_, summaries_}) {
-    above_merged += count_files(family, 1);
+    TRY(const std::uint64_t files, count_files(family, 1));
+    above_merged += files;
   }
   const bool keeps_cursors = above_merged <= static_cast<std::uint64_t>(options_.open_files_max);
   auto fresh = std::make_shared<Snapshot>(*db_, families, keeps_cursors);

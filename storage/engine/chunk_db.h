@@ -117,7 +117,7 @@ class ChunkDb {
   [[nodiscard]] std::vector<rocks::LiveFile> live_files() const { return rocks::live_files(*db_); }
   [[nodiscard]] std::set<std::string> file_names() const;      // of all families, without the path
   [[nodiscard]] std::vector<FileExtent> file_extents() const;  // of chunks and summaries
-  [[nodiscard]] std::uint64_t files() const;                   // of chunks
+  [[nodiscard]] Result<std::uint64_t> files() const;           // of chunks
   [[nodiscard]] std::uint64_t bytes() const;  // of the files of chunks and summaries
   [[nodiscard]] FileBytes written() const;
 
@@ -166,8 +166,9 @@ class ChunkDb {
                                   rocksdb::ColumnFamilyHandle* late) const {
     return {.family = family, .late = late, .damage = options_.damage.get()};
   }
-  [[nodiscard]] std::uint64_t count_files(rocksdb::ColumnFamilyHandle* family, int levels) const;
-  [[nodiscard]] std::uint64_t count_files(rocksdb::ColumnFamilyHandle* family) const {
+  [[nodiscard]] Result<std::uint64_t> count_files(rocksdb::ColumnFamilyHandle* family,
+                                                  int levels) const;
+  [[nodiscard]] Result<std::uint64_t> count_files(rocksdb::ColumnFamilyHandle* family) const {
     return count_files(family, db_->NumberLevels(family));
   }
 

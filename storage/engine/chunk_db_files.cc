@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 
+#include "common/config_value.h"
 #include "common/thread_name.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/files/files.h"
@@ -81,7 +82,8 @@ Result<ChunkDb::Merged> ChunkDb::compact(BytesView begin, BytesView end,
 }
 
 Result<void> ChunkDb::merge_late() {
-  if (count_files(late_) == 0) return {};
+  TRY(const std::uint64_t late_files, count_files(late_));
+  if (late_files == 0) return {};
   TRY_VOID(compact_undamaged(late_, BytesView("\0", 1), Bytes(64, '\xFF'), {}));
   return renew_snapshot();
 }
@@ -148,12 +150,19 @@ Result<void> ChunkDb::snapshot(const std::string& dir) {
 }
 
 // Of the first levels.
-std::uint64_t ChunkDb::count_files(rocksdb::ColumnFamilyHandle* family, int levels) const {
-  std::string files;
+Result<std::uint64_t> ChunkDb::count_files(rocksdb::ColumnFamilyHandle* family, int levels) const {
   std::uint64_t count = 0;
   for (int level = 0; level < levels; ++level) {
-    db_->GetProperty(family, fmt::format("rocksdb.num-files-at-level{}", level), &files);
-    count += std::stoull(files);
+    const std::string property = fmt::format("rocksdb.num-files-at-level{}", level);
+    std::string text;
+    const bool has_it = db_->GetProperty(family, property, &text);
+    const Result<std::int64_t> files = parse_count(text);
+    if (!has_it || !files || *files < 0) {
+      return fail(Errc::kInternal,
+                  fmt::format("{}: RocksDB answers \"{}\" for {} of {}, wanted a number of files",
+                              options_.dir, text, property, family->GetName()));
+    }
+    count += static_cast<std::uint64_t>(*files);
   }
   return count;
 }
@@ -189,7 +198,11 @@ std::vector<FileExtent> ChunkDb::file_extents() const {
   return extents;
 }
 
-std::uint64_t ChunkDb::files() const { return count_files(chunks_) + count_files(late_); }
+Result<std::uint64_t> ChunkDb::files() const {
+  TRY(const std::uint64_t of_chunks, count_files(chunks_));
+  TRY(const std::uint64_t of_late, count_files(late_));
+  return of_chunks + of_late;
+}
 
 std::uint64_t ChunkDb::bytes() const {
   std::uint64_t bytes = 0;

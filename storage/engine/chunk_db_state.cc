@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <rocksdb/write_batch.h>
 
+#include "common/config_value.h"
 #include "common/log.h"
 #include "storage/engine/chunk_db.h"
 #include "storage/engine/chunk_state.h"
@@ -102,7 +103,15 @@ Result<void> ChunkDb::rebuild_state() {
   // Names sort as numbers of one length do.
   std::uint64_t number = 1;
   if (states_.size() > 1) {
-    number = 1 + std::stoull(states_.back()->GetName().substr(kStatePrefix.size()));
+    const std::string& last = states_.back()->GetName();
+    const Result<std::int64_t> number_of_last =
+        parse_count(std::string_view(last).substr(kStatePrefix.size()));
+    if (!number_of_last || *number_of_last < 0) {
+      return fail(Errc::kCorruption,
+                  fmt::format("{} has a column family \"{}\", wanted {} and a number", options_.dir,
+                              last, kStatePrefix));
+    }
+    number += static_cast<std::uint64_t>(*number_of_last);
   }
   TRY_VOID(checked(db_->CreateColumnFamily(state_options(options_),
                                            fmt::format("{}{:08}", kStatePrefix, number), &fresh),

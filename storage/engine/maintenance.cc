@@ -312,7 +312,11 @@ void Maintenance::set_gauges() {
   metrics_.head_bytes.Set(static_cast<double>(core_->generations.bytes()));
   metrics_.head_points.Set(static_cast<double>(core_->generations.active_points()));
   metrics_.chunk_bytes.Set(static_cast<double>(core_->chunks->bytes()));
-  metrics_.chunk_files.Set(static_cast<double>(core_->chunks->files()));
+  if (const auto files = core_->chunks->files()) {
+    metrics_.chunk_files.Set(static_cast<double>(*files));
+  } else {
+    log::warn("{}", files.error().message);
+  }
   const FileBytes written = core_->chunks->written();
   metrics_.merged_bytes.Increment(static_cast<double>(written.merged) -
                                   metrics_.merged_bytes.Value());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <rocksdb/version.h>
 
 #include "common/bytes.h"
 #include "common/crc32c.h"
@@ -22,6 +23,12 @@ constexpr std::string_view kLogEnd = ".log";
 
 enum RecordType : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
+// Records of logs that are recycled are types 5 to 8, 11 and, from some version on, others.
+constexpr std::size_t kRecyclableHeaderBytes = 11;
+// This one is known: it has types 1 to 9. What later ones have is for them to say.
+constexpr std::uint32_t kKnownLibrary = 708;
+constexpr std::uint8_t kKnownTypes = 9;
+
 std::uint32_t byte_at(BytesView bytes, std::size_t at) {
   return static_cast<unsigned char>(bytes[at]);
 }
@@ -31,19 +38,35 @@ struct Fragment {
   std::size_t bytes = 0;  // with its header
 };
 
-// The fragment that `bytes` begins with; nothing when it is not whole.
-std::optional<Fragment> parse_fragment(BytesView bytes) {
-  if (bytes.size() < kHeaderBytes) return std::nullopt;
+// The checksum is of all from the type on.
+bool checksum_fits(BytesView bytes, std::size_t header_bytes) {
+  if (bytes.size() < header_bytes) return false;
   const std::size_t length = byte_at(bytes, 4) | byte_at(bytes, 5) << 8;
-  const auto type = static_cast<RecordType>(byte_at(bytes, 6));
-  if (type < kFull || type > kLast || kHeaderBytes + length > bytes.size()) return std::nullopt;
+  if (header_bytes + length > bytes.size()) return false;
   std::uint32_t masked = 0;
   for (std::size_t i = 4; i-- > 0;) masked = masked << 8 | byte_at(bytes, i);
   // RocksDB masks the checksum, for a checksum of data that holds checksums is weak.
   const std::uint32_t rotated = masked - 0xA282EAD8u;
   const std::uint32_t expected = rotated >> 17 | rotated << 15;
-  if (crc32c(bytes.substr(6, 1 + length)) != expected) return std::nullopt;
-  return Fragment{type, kHeaderBytes + length};
+  return crc32c(bytes.substr(6, header_bytes - 6 + length)) == expected;
+}
+
+// The fragment that `bytes` begins with; nothing when it is not whole.
+std::optional<Fragment> parse_fragment(BytesView bytes) {
+  if (bytes.size() < kHeaderBytes) return std::nullopt;
+  const auto type = static_cast<RecordType>(byte_at(bytes, 6));
+  if (type < kFull || type > kLast || !checksum_fits(bytes, kHeaderBytes)) return std::nullopt;
+  return Fragment{type, kHeaderBytes + (byte_at(bytes, 4) | byte_at(bytes, 5) << 8)};
+}
+
+// The type of the whole record that `bytes` begins with, where it is none of ours.
+std::optional<std::uint8_t> other_type(BytesView bytes) {
+  if (bytes.size() < kHeaderBytes) return std::nullopt;
+  const auto type = static_cast<std::uint8_t>(byte_at(bytes, 6));
+  if (type >= kFull && type <= kLast) return std::nullopt;
+  const bool whole =
+      checksum_fits(bytes, kHeaderBytes) || checksum_fits(bytes, kRecyclableHeaderBytes);
+  return whole ? std::optional(type) : std::nullopt;
 }
 
 // Reads a log block by block; see LogScan for what it finds out.
@@ -55,6 +78,7 @@ class LogWalker {
   bool walk_block(BytesView block) {
     std::size_t at = 0;
     if (!scan_.bad_offset) at = walk_whole(block);
+    if (scan_.other_type) return false;
     if (scan_.bad_offset && !scan_.records_follow) {
       scan_.records_follow = holds_record_begin(block.substr(at));
     }
@@ -63,7 +87,7 @@ class LogWalker {
   }
 
   LogScan finish() {
-    if (!scan_.bad_offset && record_begin_) scan_.bad_offset = record_begin_;
+    if (!scan_.bad_offset && record_begin_ && !scan_.other_type) scan_.bad_offset = record_begin_;
     return scan_;
   }
 
@@ -75,6 +99,11 @@ class LogWalker {
       // The last bytes of a block that a header does not fit in are filler.
       if (block.size() == kBlockBytes && kBlockBytes - at < kHeaderBytes) return block.size();
       const auto fragment = parse_fragment(block.substr(at));
+      if (!fragment) scan_.other_type = other_type(block.substr(at));
+      if (scan_.other_type) {
+        scan_.has_records = true;
+        return at;
+      }
       if (!fragment || !fits_in(*fragment, block_offset_ + at)) {
         scan_.bad_offset = record_begin_.value_or(block_offset_ + at);
         return at;
@@ -145,7 +174,29 @@ std::unexpected<Error> damaged(const LogTrouble& trouble) {
                           trouble.path, *trouble.scan.bad_offset));
 }
 
+// Whether the log is for RocksDB to judge.
+Result<bool> left_to_library(const std::string& path, const LogScan& scan) {
+  if (!scan.other_type) return false;
+  if (library_reads(*scan.other_type, library_version())) {
+    log::warn("{} has records of type {}, so it is not checked before RocksDB reads it", path,
+              *scan.other_type);
+    return true;
+  }
+  return fail(
+      Errc::kUnsupported,
+      fmt::format("{} has a record of type {}, which a newer RocksDB wrote: this one ({}.{}) "
+                  "would lose what follows. Open the directory with the version of Halite "
+                  "that used it last",
+                  path, *scan.other_type, library_version() / 100, library_version() % 100));
+}
+
 }  // namespace
+
+bool library_reads(std::uint8_t record_type, std::uint32_t library) {
+  return library > kKnownLibrary || record_type <= kKnownTypes;
+}
+
+std::uint32_t library_version() { return ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR; }
 
 std::optional<BytesView> whole_record(BytesView bytes) {
   const auto fragment = parse_fragment(bytes);
@@ -189,7 +240,8 @@ Result<std::vector<LogTrouble>> find_log_troubles(FileSystem& files, const std::
       if (torn->scan.number >= needed) troubles.push_back(*torn);
       torn.reset();
     }
-    if (!scan.bad_offset) continue;
+    TRY(const bool left, left_to_library(log.path, scan));
+    if (left || !scan.bad_offset) continue;
     if (scan.records_follow) {
       TRY(const std::uint64_t needed, floor());
       if (scan.number >= needed) troubles.push_back({log.path, scan, true});

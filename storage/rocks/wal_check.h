@@ -8,6 +8,10 @@
 // cut tore, which nobody was told is safe: RocksDB may cut it off.
 //
 // Log format: 32 KiB blocks of records `crc32c masked (4, LE) · length (2, LE) · type (1) · bytes`.
+// These are types 1 to 4. A log with a whole record of another type is not judged here: RocksDB
+// reads it where the library may know the type, and it is refused where the library cannot, because
+// that one would stop there as at a torn end. What recycles logs puts their number (4, LE) behind
+// the type.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +31,14 @@ struct LogScan {
   bool has_records = false;                 // at least one whole one
   std::optional<std::uint64_t> bad_offset;  // where the first record that is not whole begins
   bool records_follow = false;              // whole ones, behind the bad one
+  std::optional<std::uint8_t> other_type;   // of the first whole record that is not of types 1 to
+                                            // 4; what comes from there on was not looked at
 };
+
+// Whether a RocksDB of that version, as library_version() says it, may read such records.
+[[nodiscard]] bool library_reads(std::uint8_t record_type, std::uint32_t library);
+// Of the library that this process is built with: 7.8 is 708.
+[[nodiscard]] std::uint32_t library_version();
 
 // Reads one log file; an I/O error is kUnavailable.
 [[nodiscard]] Result<LogScan> scan_log(FileSystem& files, const std::string& path);
@@ -51,7 +62,7 @@ struct LogTrouble {
                                                                 const LogFloor& floor);
 
 // Checks every log of the directory. kCorruption names the file and the place of a damage; what is
-// only torn off is logged as a warning.
+// only torn off is logged as a warning. kUnsupported: a newer RocksDB wrote it.
 [[nodiscard]] Result<void> check_logs(FileSystem& files, const std::string& dir,
                                       const LogFloor& floor);
 

@@ -1,6 +1,7 @@
 // The TTL of HBase's tables, which daemons with different settings may share.
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,6 +44,23 @@ class HBaseExpiryTest : public testing::Test {
   prometheus::Registry registry_;
   HBaseStoreOptions options_;
 };
+
+// A text of HBase's that is no number is not taken for "for ever".
+TEST(HBaseTtl, WhatIsNoTtlIsSaid) {
+  hbase::FamilyDescriptor family;
+  family.name = "t";
+  EXPECT_EQ(ttl_s_of(family), kForEverS);
+  for (const auto& [text, ttl_s] : {std::pair{"FOREVER", kForEverS}, {"86400", 86'400L}}) {
+    family.attributes["TTL"] = text;
+    EXPECT_EQ(ttl_s_of(family), ttl_s) << text;
+  }
+  for (const char* text : {"", "1 DAY", "86400x", "-5", "99999999999999999999"}) {
+    family.attributes["TTL"] = text;
+    const Result<std::int64_t> none = ttl_s_of(family);
+    ASSERT_FALSE(none) << text;
+    EXPECT_THAT(none.error().message, HasSubstr("TTL = \"" + std::string(text) + "\""));
+  }
+}
 
 TEST_F(HBaseExpiryTest, ADaemonWithAShorterTtlDeletesNothingThatOthersKeep) {
   start(90 * kDay);

@@ -42,12 +42,17 @@ class LogText {
     return begin;
   }
 
+  // A whole record of a type that another version may write, `extra` bytes of header behind it.
+  void add_other(std::uint8_t type, std::size_t bytes, std::size_t extra = 0) {
+    add_fragment(static_cast<char>(type), bytes, extra);
+  }
+
   Bytes& text() { return text_; }
 
  private:
-  void add_fragment(char type, std::size_t bytes) {
+  void add_fragment(char type, std::size_t bytes, std::size_t extra = 0) {
     Bytes body(1, type);
-    for (std::size_t i = 0; i < bytes; ++i) body.push_back(static_cast<char>(random_()));
+    for (std::size_t i = 0; i < bytes + extra; ++i) body.push_back(static_cast<char>(random_()));
     const std::uint32_t crc = crc32c(body);
     const std::uint32_t masked = (crc >> 15 | crc << 17) + 0xA282EAD8u;
     for (int i = 0; i < 4; ++i) text_.push_back(static_cast<char>(masked >> 8 * i));
@@ -89,6 +94,50 @@ TEST_F(RocksLog, WholeLogs) {
     EXPECT_FALSE(found.bad_offset) << bytes;
     EXPECT_FALSE(found.records_follow);
   }
+}
+
+// What the library may know is the library's to judge; what it cannot know, it would take for the
+// end of the log, and delete all behind it.
+TEST_F(RocksLog, RecordsOfOtherTypesAreNoDamage) {
+  for (const auto& [type, extra] : {std::pair{9, 0}, {5, 4}, {10, 0}, {12, 0}, {13, 4}, {130, 0}}) {
+    LogText log;
+    log.add(50);
+    log.add_other(static_cast<std::uint8_t>(type), 24, static_cast<std::size_t>(extra));
+    log.add(50);
+    const LogScan found = scan(log.text());
+    ASSERT_TRUE(found.other_type) << type;
+    EXPECT_EQ(*found.other_type, type);
+    EXPECT_FALSE(found.bad_offset) << type;
+    const Result<void> checked = check();
+    EXPECT_EQ(checked.has_value(),
+              library_reads(static_cast<std::uint8_t>(type), library_version()))
+        << type;
+    if (checked) continue;
+    EXPECT_EQ(checked.error().code, Errc::kUnsupported);
+    EXPECT_THAT(checked.error().message, HasSubstr("000001.log has a record of type "));
+    EXPECT_THAT(checked.error().message, HasSubstr("which a newer RocksDB wrote"));
+  }
+}
+
+TEST_F(RocksLog, EachLibraryReadsWhatItKnows) {
+  EXPECT_TRUE(library_reads(9, 708));
+  EXPECT_FALSE(library_reads(10, 708));
+  EXPECT_FALSE(library_reads(130, 708));
+  EXPECT_TRUE(library_reads(12, 1000));
+  EXPECT_GE(library_version(), 708U);
+}
+
+// A type that the checksum does not cover is a damage as ever.
+TEST_F(RocksLog, AChangedTypeIsDamage) {
+  LogText log;
+  log.add(50);
+  const std::size_t second = log.add(50);
+  log.add(50);
+  log.text()[second + 6] = 12;
+  const LogScan found = scan(log.text());
+  EXPECT_FALSE(found.other_type);
+  EXPECT_EQ(found.bad_offset, second);
+  EXPECT_TRUE(found.records_follow);
 }
 
 TEST_F(RocksLog, ALogMayEndAnywhere) {
