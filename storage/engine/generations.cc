@@ -1,5 +1,6 @@
 #include "storage/engine/generations.h"
 
+#include <mutex>
 #include <utility>
 
 namespace halite::storage::engine {
@@ -16,15 +17,12 @@ std::shared_ptr<Head> Generations::make(std::uint64_t number) const {
 }
 
 Generations::Writing Generations::write() {
-  std::unique_lock turn(turnstile_);
   std::shared_lock lock(mutex_);
-  turn.unlock();
   Head* head = active_.get();
   return {std::move(lock), head};
 }
 
 void Generations::freeze(Log& log, std::uint64_t used_number) {
-  const std::lock_guard turn(turnstile_);
   const std::lock_guard lock(mutex_);
   const bool nothing_new = active_->points() == 0 && log.last() == cut_position_;
   if (nothing_new && active_->number() - 1 > used_number) return;

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <shared_mutex>
 #include <vector>
 
+#include "common/turnstile_mutex.h"
 #include "storage/engine/options.h"
 #include "storage/head/head.h"
 #include "storage/log/log.h"
@@ -35,9 +35,9 @@ class Generations {
 
    private:
     friend class Generations;
-    Writing(std::shared_lock<std::shared_mutex> lock, Head* head)
+    Writing(std::shared_lock<TurnstileMutex> lock, Head* head)
         : lock_(std::move(lock)), head_(head) {}
-    std::shared_lock<std::shared_mutex> lock_;
+    std::shared_lock<TurnstileMutex> lock_;
     Head* head_;
   };
   [[nodiscard]] Writing write();
@@ -66,8 +66,9 @@ class Generations {
 
   const std::uint32_t shards_;
   const SeriesId series_max_;
-  std::mutex turnstile_;  // passed before mutex_, so that writers do not keep freeze() waiting
-  mutable std::shared_mutex mutex_;
+  // Writers hold it shared as long as a batch takes, and there are always some: neither freeze()
+  // nor drop_oldest() may wait until by chance there are none.
+  mutable TurnstileMutex mutex_;
   std::shared_ptr<Head> active_;  // guarded by mutex_
   std::vector<Frozen> frozen_;    // guarded by mutex_
   Sequence cut_position_;         // guarded by mutex_
