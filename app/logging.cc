@@ -1,10 +1,15 @@
 #include "app/logging.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include <boost/json.hpp>
 #include <fmt/chrono.h>
@@ -14,6 +19,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "app/log_writer.h"
 #include "common/log.h"
 
 namespace halite::app {
@@ -37,10 +43,19 @@ class JsonFormatter final : public spdlog::formatter {
   }
 };
 
-// What /logs shows; set once, before there are other threads.
-std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt>& kept_lines() {
-  static std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> kept;
-  return kept;
+// Set before there are other threads.
+struct LogSinks {
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> kept;  // what /logs shows; may be null
+  std::shared_ptr<LogWriter> writer;
+};
+LogSinks& sinks() {
+  static LogSinks sinks;
+  return sinks;
+}
+
+[[noreturn]] void flush_and_terminate() {
+  spdlog::default_logger_raw()->flush();
+  std::abort();
 }
 
 struct LevelName {
@@ -67,7 +82,7 @@ std::string level_text(spdlog::level::level_enum level) {
 
 std::vector<web::LogLine> last_log_lines() {
   std::vector<web::LogLine> lines;
-  const auto kept = kept_lines();
+  const auto& kept = sinks().kept;
   if (!kept) return lines;
   for (const spdlog::details::log_msg_buffer& message : kept->last_raw()) {
     const auto since = message.time.time_since_epoch();
@@ -104,22 +119,42 @@ std::string log_json(std::string_view time, std::string_view level, std::string_
       boost::json::object{{"time", time}, {"level", level}, {"message", legal}});
 }
 
-void set_up_log(const LogOptions& options) {
-  auto logger =
-      std::make_shared<spdlog::logger>("halite", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+RunningLog::RunningLog(const LogOptions& options) {
+  auto logger = std::make_shared<spdlog::logger>("halite");
+  sinks().kept.reset();
+  if (options.lines_max > 0) {
+    sinks().kept = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(options.lines_max);
+    logger->sinks().push_back(sinks().kept);
+  }
+  sinks().writer = std::make_shared<LogWriter>(STDERR_FILENO, options.queue_bytes_max);
+  logger->sinks().push_back(sinks().writer);
   if (options.format == "json") {
     logger->set_formatter(std::make_unique<JsonFormatter>());
   } else {
     logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
   }
-  if (options.lines_max > 0) {
-    auto kept = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(options.lines_max);
-    kept_lines() = kept;
-    logger->sinks().push_back(std::move(kept));
-  }
   logger->set_level(spdlog::level::from_str(options.level));
-  logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(logger));
+  std::set_terminate(flush_and_terminate);
+}
+
+RunningLog::~RunningLog() {
+  const std::shared_ptr<spdlog::logger> logger = spdlog::default_logger();
+  auto late = std::make_shared<spdlog::logger>(logger->name(),
+                                               std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  late->set_level(logger->level());
+  spdlog::set_default_logger(std::move(late));
+  logger->sinks().clear();
+  sinks().writer.reset();  // the last to hold it
+}
+
+std::uint64_t dropped_log_lines() {
+  return sinks().writer == nullptr ? 0 : sinks().writer->dropped();
+}
+
+void end_process() {
+  spdlog::default_logger_raw()->flush();
+  std::_Exit(EXIT_FAILURE);
 }
 
 }  // namespace halite::app

@@ -1,6 +1,11 @@
-// Sets up the process's log: standard error, as text or one JSON object a line.
+// The process's log: standard error, as text or one JSON object a line.
+//
+// Who logs puts the line into memory: where /logs finds it at once, and into the queue of the
+// thread that writes (log_writer.h). A broken promise (common/check.h) and std::terminate() wait
+// for that thread before the process ends.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +16,24 @@
 
 namespace halite::app {
 
-void set_up_log(const LogOptions& options);
+// The log while this lives; there is one at a time, made before there are other threads and gone
+// after them. Then all lines are written, and what is still logged is written by whoever logs it.
+class RunningLog {
+ public:
+  explicit RunningLog(const LogOptions& options);
+  ~RunningLog();
+  RunningLog(const RunningLog&) = delete;
+  RunningLog& operator=(const RunningLog&) = delete;
+};
 
-// The last lines, the newest first: what set_up_log() was told to keep.
+// Lines for which there was no room (log.queue_bytes_max), since the start.
+[[nodiscard]] std::uint64_t dropped_log_lines();
+
+// Writes what was logged, as far as it can be within seconds, and ends the process at once with a
+// failure: nothing is taken apart, no file is closed.
+[[noreturn]] void end_process();
+
+// The last lines, the newest first: as many as log.lines_max.
 [[nodiscard]] std::vector<web::LogLine> last_log_lines();
 
 // Logs from this level on, in OpenTSDB's words ("DEBUG", "INFO", ..), where the logger is empty,

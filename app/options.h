@@ -26,9 +26,10 @@
 namespace halite::app {
 
 struct LogOptions {
-  std::string level = "info";    // log.level: debug, info, warning, error
-  std::string format = "text";   // log.format: text or json, one object a line
-  std::size_t lines_max = 1024;  // log.lines_max: the last ones, kept for /logs
+  std::string level = "info";             // log.level: debug, info, warning, error
+  std::string format = "text";            // log.format: text or json, one object a line
+  std::size_t lines_max = 1024;           // log.lines_max: the last ones, kept for /logs
+  std::size_t queue_bytes_max = 4 << 20;  // log.queue_bytes_max: of lines that wait to be written
 };
 
 struct OwnMetricsOptions {

@@ -12,6 +12,7 @@
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
+#include "app/logging.h"
 #include "common/metrics.h"
 
 namespace halite::app {
@@ -36,7 +37,9 @@ ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
       resident_bytes_(add_gauge(registry, "halite_process_resident_bytes", "Memory in use.")),
       open_files_(add_gauge(registry, "halite_process_open_files", "Files and sockets open.")),
       threads_(add_gauge(registry, "halite_process_threads", "Threads running.")),
-      uptime_seconds_(add_gauge(registry, "halite_process_uptime_seconds", "Since the start.")) {
+      uptime_seconds_(add_gauge(registry, "halite_process_uptime_seconds", "Since the start.")),
+      log_lines_dropped_(add_gauge(registry, "halite_process_log_lines_dropped_total",
+                                   "Lines of the log dropped: log.queue_bytes_max.")) {
   refresh();
 }
 
@@ -55,6 +58,7 @@ void ProcessMetrics::refresh() {
   threads_.Set(count_entries("/proc/self/task"));
   const std::chrono::duration<double> up = std::chrono::steady_clock::now() - started_;
   uptime_seconds_.Set(up.count());
+  log_lines_dropped_.Set(static_cast<double>(dropped_log_lines()));
 }
 
 }  // namespace halite::app

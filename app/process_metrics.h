@@ -23,6 +23,7 @@ class ProcessMetrics {
   prometheus::Gauge& open_files_;
   prometheus::Gauge& threads_;
   prometheus::Gauge& uptime_seconds_;
+  prometheus::Gauge& log_lines_dropped_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 

@@ -58,14 +58,13 @@ void tell_service_manager(std::string_view state) {
 }  // namespace
 
 Result<void> serve(const Options& options, const Config& config) {
-  set_up_log(options.log);
-  raise_file_limit();
-  give_back_large_buffers();
-  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): it cannot fail for SIGPIPE
   // Blocked here and so in every thread made from now on: only this one takes them.
   const sigset_t signals = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-
+  const RunningLog running_log(options.log);
+  raise_file_limit();
+  give_back_large_buffers();
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): it cannot fail for SIGPIPE
   log::info("{}", version_line());
   if (!options.opentsdb.meaningless.empty()) {
     log::info("without meaning here: {}",

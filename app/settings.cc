@@ -30,6 +30,8 @@ void declare_process(Config& config, Options& options) {
                 "Lines for people, or one JSON object a line.");
   config.count("log.lines_max", options.log.lines_max, {0, 100'000}, "lines",
                "The last lines of the log, kept for /logs. 0 = none are kept or shown.");
+  config.bytes("log.queue_bytes_max", options.log.queue_bytes_max, {64 << 10, kGiB},
+               "Lines of the log that wait to be written; more are dropped and counted.");
   config.count("threads.web", options.threads.web, {0, 1024}, "threads",
                "For connections and parsing; 0 = one a processor.");
   config.count("threads.query", options.threads.query, {0, 1024}, "threads",
