@@ -41,17 +41,22 @@ BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock)
       backup_dir_(options.care.backup_dir),
       files_(options.ground.files != nullptr ? options.ground.files : storage::posix_files()),
       stores_(stores),
-      clock_(clock) {
+      clock_(clock),
+      place_(place()) {
   remove_snapshot();
 }
 
 BackupJob::~BackupJob() = default;
 
-Result<void> BackupJob::begin() {
+Result<void> BackupJob::place() const {
   if (backup_dir_.empty()) {
     return fail(Errc::kUnsupported, "engine.backup_dir does not say where backups go");
   }
-  TRY_VOID(check_is_outside(backup_dir_, data_dir_));
+  return check_is_outside(backup_dir_, data_dir_);
+}
+
+Result<void> BackupJob::begin() {
+  TRY_VOID(place_);
   const std::lock_guard lock(mutex_);
   if (running_) return fail(Errc::kConflict, "a backup is being made");
   running_ = true;
@@ -73,6 +78,7 @@ void BackupJob::run(const std::stop_token& stop) {
 }
 
 Result<Outcome> BackupJob::make(const std::stop_token& stop) {
+  TRY_VOID(place());  // links may have changed since the start
   const std::string snapshot = data_dir_ + std::string(kSnapshot);
   const TimestampMs began = clock_.now_ms();
   const Result<void> taken = stores_.snapshot(snapshot);

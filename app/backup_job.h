@@ -27,8 +27,8 @@ class BackupJob {
   BackupJob(const BackupJob&) = delete;
   BackupJob& operator=(const BackupJob&) = delete;
 
-  // kConflict: one is being made, or the place is in the data directory. kUnsupported: nobody said
-  // where to.
+  // Waits for no disk. kConflict: one is being made, or the place is in the data directory.
+  // kUnsupported: nobody said where to.
   Result<void> begin();
   // {"running":..,"began_ms":..,"ended_ms":..,"bytes_done":..,"bytes_total":..} and, once one has
   // ended, "error" or "backup", "files", "bytes", "bytes_copied", "damaged":[..]
@@ -38,12 +38,14 @@ class BackupJob {
   void run(const std::stop_token& stop);
   Result<storage::backup::Outcome> make(const std::stop_token& stop);
   void remove_snapshot();
+  [[nodiscard]] Result<void> place() const;  // whether backups may go there
 
   const std::string data_dir_;
   const std::string backup_dir_;  // empty: backups are off
   const std::shared_ptr<storage::FileSystem> files_;
   Stores& stores_;
   const Clock& clock_;
+  const Result<void> place_;  // as it was at the start
 
   mutable std::mutex mutex_;
   bool running_ = false;  // the rest is guarded by mutex_

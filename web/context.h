@@ -18,7 +18,7 @@ struct WebContext {
         services(std::move(what)),
         metrics(services.registry),
         access(options.access, services.clock, services.registry),
-        tls(options.tls, services.clock),
+        tls(options.tls),
         bodies(options.bodies_bytes_max) {}
 
   WebOptions options;

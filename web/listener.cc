@@ -18,7 +18,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include "common/clock.h"
 #include "common/log.h"
 #include "web/access/access_control.h"
 #include "web/connection_quota.h"
@@ -262,7 +261,7 @@ Result<void> check_listen(const WebOptions& options, const asio::any_io_executor
   if (!options.access.file.empty()) {
     TRY_VOID(read_accounts(options.access.file));
   }
-  return Tls(options.tls, SystemClock()).load();
+  return Tls(options.tls).check();
 }
 
 Listener::Listener(WebContext& context, asio::any_io_executor executor,

@@ -1,18 +1,17 @@
 #include "web/tls.h"
 
+#include <chrono>
 #include <utility>
 
 #include <boost/asio/ssl/impl/src.hpp>
 #include <fmt/format.h>
-
-#include "common/log.h"
 
 namespace halite::web {
 namespace {
 
 namespace ssl = boost::asio::ssl;
 
-constexpr std::int64_t kLookAgainMs = 1'000;
+constexpr std::chrono::milliseconds kLookAgain(1'000);
 constexpr std::string_view kCertificate = "tls.certificate";
 constexpr std::string_view kKey = "tls.key";
 
@@ -22,10 +21,6 @@ std::unexpected<Error> wrong(std::string_view setting, const std::string& path,
 }
 
 }  // namespace
-
-Tls::Stamps Tls::stamps() const {
-  return {FileStamp::of(options_.certificate), FileStamp::of(options_.key)};
-}
 
 Result<std::shared_ptr<ssl::context>> Tls::read() const {
   for (const auto& [setting, path] :
@@ -47,7 +42,7 @@ Result<std::shared_ptr<ssl::context>> Tls::read() const {
   return context;
 }
 
-Result<void> Tls::load() {
+Result<void> Tls::check() const {
   if (!on()) {
     if (options_.key.empty()) return {};
     return fail(Errc::kInvalidArgument, "tls.key is set and tls.certificate is not");
@@ -55,30 +50,21 @@ Result<void> Tls::load() {
   if (options_.key.empty()) {
     return fail(Errc::kInvalidArgument, "tls.certificate is set and tls.key is not");
   }
-  const std::lock_guard lock(mutex_);
-  read_ = stamps();
-  TRY(context_, read());
-  looked_at_ms_ = clock_.now_ms();
+  TRY_VOID(read());
   return {};
 }
 
-std::shared_ptr<ssl::context> Tls::current() {
-  const std::lock_guard lock(mutex_);
-  const TimestampMs now = clock_.now_ms();
-  if (now < looked_at_ms_ + kLookAgainMs && now >= looked_at_ms_) return context_;
-  looked_at_ms_ = now;
-  const Stamps found = stamps();
-  if (found == read_) return context_;
-  Result<std::shared_ptr<ssl::context>> fresh = read();
-  if (fresh) {
-    read_ = found;
-    complaint_.clear();
-    context_ = *std::move(fresh);
-    log::info("certificate read again from {}", options_.certificate);
-  } else if (std::exchange(complaint_, fresh.error().message) != fresh.error().message) {
-    log::error("a new certificate is not taken, the one before it stays: {}", complaint_);
-  }
-  return context_;
+Result<void> Tls::load() {
+  TRY_VOID(check());
+  if (!on()) return {};
+  const auto taken = [this](const ssl::context&) {
+    return fmt::format("certificate read again from {}", options_.certificate);
+  };
+  return context_.start({.paths = {options_.certificate, options_.key},
+                         .read = [this] { return read(); },
+                         .taken = taken,
+                         .refused = "a new certificate is not taken"},
+                        kLookAgain);
 }
 
 }  // namespace halite::web

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
@@ -11,9 +12,9 @@
 #include <fmt/format.h>
 #include <prometheus/counter.h>
 
-#include "common/file_stamp.h"
 #include "common/log.h"
 #include "common/offload.h"
+#include "common/reloaded.h"
 #include "web/access/failure_count.h"
 
 namespace halite::web {
@@ -55,12 +56,9 @@ struct AccessControl::State {
   Caller anonymous;        // set by start()
   std::string digest_key;  // set by start()
 
+  Reloaded<const Accounts> accounts;
+
   std::mutex mutex;
-  std::shared_ptr<const Accounts> accounts = std::make_shared<Accounts>();  // guarded by mutex
-  FileStamp read;                                                           // guarded by mutex
-  TimestampMs looked_at_ms = 0;                                             // guarded by mutex
-  std::string complaint;                 // of the file; guarded by mutex
-  std::uint64_t generation = 0;          // of the file; guarded by mutex
   FailureCount failures;                 // guarded by mutex
   std::map<Digest, TimestampMs> logins;  // until when; guarded by mutex
 
@@ -71,7 +69,7 @@ struct AccessControl::State {
   prometheus::Counter& checked;
   boost::asio::thread_pool checking{1};  // the last: it ends before what it works with
 
-  std::shared_ptr<const Accounts> current();
+  [[nodiscard]] std::shared_ptr<const Accounts> current() const;
   Result<void> admit(const std::string& address);
   void failed(const std::string& address);
   bool remembered(const Digest& digest);
@@ -79,29 +77,10 @@ struct AccessControl::State {
   [[nodiscard]] Digest digest_of(const PasswordLogin& login, std::string_view hash) const;
 };
 
-// Looked at by whoever comes first after reload_ms.
-std::shared_ptr<const Accounts> AccessControl::State::current() {
-  const std::lock_guard lock(mutex);
-  const TimestampMs now = clock.now_ms();
-  const bool due = now >= looked_at_ms + options.reload_ms || now < looked_at_ms;
-  if (options.file.empty() || !due) return accounts;
-  looked_at_ms = now;
-  const FileStamp stamp = FileStamp::of(options.file);
-  if (stamp == read) return accounts;
-  Result<Accounts> fresh = Accounts::read(options.file);
-  if (!fresh) {
-    // One that cannot be read, for want of descriptors say, may be read later as it is.
-    if (fresh.error().code == Errc::kInvalidArgument) read = stamp;
-    if (std::exchange(complaint, fresh.error().message) == fresh.error().message) return accounts;
-    log::error("auth.file has changed and is not taken, the one before it stays: {}", complaint);
-    return accounts;
-  }
-  read = stamp;
-  complaint.clear();
-  ++generation;
-  accounts = std::make_shared<const Accounts>(*std::move(fresh));
-  log::info("auth.file read again: {} users and tokens", accounts->size());
-  return accounts;
+// None where there is no file.
+std::shared_ptr<const Accounts> AccessControl::State::current() const {
+  std::shared_ptr<const Accounts> now = accounts.current();
+  return now != nullptr ? now : std::make_shared<const Accounts>();
 }
 
 Result<void> AccessControl::State::admit(const std::string& address) {
@@ -184,18 +163,22 @@ Result<void> AccessControl::start(bool loopback) {
         "(auth.anonymous)");
   }
   if (state.options.file.empty()) return {};
-  state.read = FileStamp::of(state.options.file);
-  TRY(Accounts accounts, read_accounts(state.options.file));
-  state.accounts = std::make_shared<const Accounts>(std::move(accounts));
-  state.looked_at_ms = state.clock.now_ms();
-  return {};
+  const std::string& file = state.options.file;
+  const auto read = [file]() -> Result<std::shared_ptr<const Accounts>> {
+    TRY(Accounts accounts, read_accounts(file));
+    return std::make_shared<const Accounts>(std::move(accounts));
+  };
+  const auto taken = [](const Accounts& accounts) {
+    return fmt::format("auth.file read again: {} users and tokens", accounts.size());
+  };
+  return state.accounts.start({.paths = {file},
+                               .read = read,
+                               .taken = taken,
+                               .refused = "auth.file has changed and is not taken"},
+                              std::chrono::milliseconds(state.options.reload_ms));
 }
 
-std::uint64_t AccessControl::generation() {
-  (void)state_->current();
-  const std::lock_guard lock(state_->mutex);
-  return state_->generation;
-}
+std::uint64_t AccessControl::generation() { return state_->accounts.generation(); }
 
 Caller AccessControl::anonymous() const { return state_->anonymous; }
 

@@ -2,7 +2,8 @@
 //
 //   Anonymous  who says nothing has the roles of auth.anonymous. "auto" is all where there is no
 //              auth.file, else none. Listening to others than this machine wants it said: start().
-//   File       read again when it changes; one that is wrong is logged and the old one stays.
+//   File       read again when it changes, by a thread of its own: no caller waits for a disk. One
+//              that is wrong is logged and the old one stays.
 //   Passwords  checked one at a time on a thread of its own, as that takes long on purpose; those
 //              that fitted are known for a while by a keyed digest.
 //   Threads    any.

@@ -109,11 +109,12 @@ Result<Accounts> Accounts::read(const std::string& path) {
                             "chmod go-w {}",
                             path, path));
   }
-  if (there && (info.st_mode & S_IROTH) != 0) {
+  TRY(const std::vector<FileSetting> settings, read_config_file(path));
+  Result<Accounts> accounts = from(settings, path);
+  if (accounts && (info.st_mode & S_IROTH) != 0) {
     log::warn("everybody on this machine may read {}: chmod 600 {}", path, path);
   }
-  TRY(const std::vector<FileSetting> settings, read_config_file(path));
-  return from(settings, path);
+  return accounts;
 }
 
 Result<Accounts> Accounts::parse(std::string_view text, const std::string& path) {
