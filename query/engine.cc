@@ -97,7 +97,7 @@ std::shared_ptr<Watch> QueryEngine::Impl::watch_of(const Question& question, std
 }
 
 Task<Gate::Pass> QueryEngine::Impl::wait_for_place(Pace pace) {
-  const RunStats::Waiting one(stats);
+  const Counted one = stats.waiting();
   Gate& gate = pace == Pace::kSmall ? *small_places : *places;
   auto entering = gate.enter({.items = 1, .bytes = 0}, std::chrono::milliseconds(limits.queue_ms));
   Result<Gate::Pass> pass = co_await std::move(entering);
@@ -124,7 +124,7 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::ask(Question question, st
 Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
                                                            std::shared_ptr<Watch> watch,
                                                            Afterwork then, Pace pace) {
-  stats.begin();
+  const Counted one = stats.running();
   auto answered = std::make_shared<Answer>();
   answered->question = std::move(question);
   auto answering = answer(answered.get(), watch, std::move(then), pace);
@@ -132,10 +132,7 @@ Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
   const bool goes_on = pace == Pace::kQuick   ? !outcome && !ends_here(outcome.error())
                        : pace == Pace::kSmall ? !outcome && is_no_small_one(outcome.error())
                                               : false;
-  if (goes_on) {
-    stats.give_up();
-    co_return std::unexpected(outcome.error());
-  }
+  if (goes_on) co_return std::unexpected(outcome.error());
   answered->cost = watch->cost();
   if (outcome && !answered->question.delete_points) {  // what is gone has to be told
     auto room = answer_room.take(answer_bytes(*answered));

@@ -18,7 +18,6 @@ RunStats::RunStats(prometheus::Registry& registry)
                              {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100})) {}
 
 void RunStats::end(const QueryCost& cost, std::string_view outcome) {
-  running_.Decrement();
   runs_.Add({{"outcome", std::string(outcome)}}).Increment();
   points_read_.Increment(static_cast<double>(cost.points_read));
   points_out_.Increment(static_cast<double>(cost.points_out));

@@ -8,6 +8,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include "common/counted.h"
 #include "query/engine.h"
 
 namespace halite::query {
@@ -16,20 +17,11 @@ class RunStats {
  public:
   explicit RunStats(prometheus::Registry& registry);
 
-  // One that waits for its turn, as long as it lives.
-  class Waiting {
-   public:
-    explicit Waiting(RunStats& stats) : gauge_(stats.waiting_) { gauge_.Increment(); }
-    ~Waiting() { gauge_.Decrement(); }
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
+  // One that waits for its turn, or runs, as long as what is returned lives.
+  [[nodiscard]] Counted waiting() { return Counted(waiting_); }
+  [[nodiscard]] Counted running() { return Counted(running_); }
 
-   private:
-    prometheus::Gauge& gauge_;
-  };
-
-  void begin() { running_.Increment(); }
-  void give_up() { running_.Decrement(); }  // it begins anew
+  // One came to its end; those that begin anew elsewhere did not.
   void end(const QueryCost& cost, std::string_view outcome);
 
  private:

@@ -61,14 +61,12 @@ HttpSession::HttpSession(Link& link, WebContext& context, std::string early)
       body_share_(context.bodies) {}
 
 asio::awaitable<void> HttpSession::run() {
-  context_.metrics.connections_http.Increment();
   bool more = true;
   while (more) {
     std::optional<Request> request = co_await receive();
     more = false;
     if (request) more = co_await serve(std::move(*request));
   }
-  context_.metrics.connections_http.Decrement();
 }
 
 asio::awaitable<std::optional<Request>> HttpSession::receive() {

@@ -1,8 +1,14 @@
 #include "web/listen_address.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
+
+#include "common/log.h"
 
 namespace halite::web {
 
@@ -10,6 +16,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 namespace {
+
+constexpr std::chrono::milliseconds kAcceptPause(100);
 
 // A name is asked for at the system; where it has addresses of both kinds, IPv4 comes first.
 Result<tcp::endpoint> endpoint_of(const WebOptions& options,
@@ -42,6 +50,13 @@ Result<void> bind_acceptor(const WebOptions& options, tcp::acceptor& acceptor) {
   if (!error) return {};
   return fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
                                               options.port, error.message()));
+}
+
+asio::awaitable<void> pause_accepting(asio::steady_timer& timer, boost::system::error_code error) {
+  log::warn("cannot accept a connection: {}", error.message());
+  timer.expires_after(kAcceptPause);
+  auto waiting = timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  (void)co_await std::move(waiting);
 }
 
 }  // namespace halite::web

@@ -1,7 +1,6 @@
 #include "web/listener.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -18,6 +17,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "common/counted.h"
+#include "common/exception_text.h"
 #include "common/log.h"
 #include "web/access/access_control.h"
 #include "web/connection_quota.h"
@@ -26,7 +27,8 @@
 #include "web/listen_address.h"
 #include "web/sniff.h"
 #include "web/telnet_session.h"
-#include "web/tls.h"
+#include "web/tls_begin.h"
+#include "web/waiting_room.h"
 
 namespace halite::web {
 
@@ -37,32 +39,15 @@ namespace {
 
 constexpr auto kAwaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kSniffBytes = 16 << 10;
-constexpr std::string_view kTlsWantedLine = "error: this port wants TLS (tls.only)\n";
-constexpr std::string_view kTlsWantedHttp =
-    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=UTF-8\r\n"
-    "Content-Length: 35\r\nConnection: close\r\n\r\nThis port wants https:// (tls.only)";
+constexpr std::chrono::seconds kStillWaiting(1);  // between two lines of the log that say so
 
 // Whether the connection may go on: with TLS where the client begins with that.
 asio::awaitable<bool> secure(Link& link, WebContext& context, std::int64_t deadline) {
-  constexpr char kHandshake = 0x16;  // of RFC 8446, 5.1: the type of a client's first record
-  const Result<void> readable = co_await link.wait_readable(deadline, true);
-  char first = 0;
-  const Result<std::size_t> count = readable ? link.peek(&first, 1) : Result<std::size_t>(0);
-  if (!count || *count == 0) co_return false;
-  if (first == kHandshake) {
-    const Result<void> done = co_await link.start_tls(
-        context.tls.current(), Link::deadline_in(context.tls.handshake_ms()));
-    if (!done) context.metrics.tls_failed.Increment();
-    co_return done.has_value();
-  }
-  if (!context.tls.only()) co_return true;
-  context.metrics.tls_missing.Increment();
-  const std::array<char, 1> begin = {first};
-  const bool http = sniff({begin.data(), begin.size()}) == Protocol::kHttp;
-  (void)co_await link.write(http ? kTlsWantedHttp : kTlsWantedLine,
-                            context.options.write_timeout_ms);
-  co_await link.linger(context.options.linger_timeout_ms);
-  co_return false;
+  auto securing = begin_tls(link, context.tls, context.options, deadline);
+  const TlsBegin how = co_await std::move(securing);
+  if (how == TlsBegin::kFailed) context.metrics.tls_failed.Increment();
+  if (how == TlsBegin::kMissing) context.metrics.tls_missing.Increment();
+  co_return how == TlsBegin::kDone;
 }
 
 // From the first byte to the last.
@@ -80,9 +65,11 @@ asio::awaitable<void> run_connection(std::shared_ptr<Link> link, WebContext& con
     context.metrics.bytes_read.Increment(static_cast<double>(*count));
     early.resize(*count);
     if (sniff(early) == Protocol::kHttp) {
+      const Counted counted(context.metrics.connections_http);
       HttpSession session(*link, context, std::move(early));
       co_await session.run();
     } else {
+      const Counted counted(context.metrics.connections_telnet);
       TelnetSession session(link, context, early);
       co_await session.run();
     }
@@ -181,7 +168,8 @@ void Listener::State::take(tcp::socket socket, std::size_t home) {
   asio::co_spawn(link->socket().get_executor(), std::move(session),
                  [self = shared_from_this(), link, home, from](const std::exception_ptr& thrown) {
                    if (thrown) {
-                     log::error("a session ended by an exception; its connection is closed");
+                     log::error("a session ended by an exception; its connection is closed: {}",
+                                exception_text(thrown));
                      link->close();
                    }
                    const std::lock_guard lock(self->mutex);
@@ -202,11 +190,7 @@ asio::awaitable<void> Listener::State::accept_loop() {
     if (!error) {
       take(std::move(socket), home);
     } else if (!stopping) {
-      // No descriptors left, most likely. Later there may be some.
-      log::warn("cannot accept a connection: {}", error.message());
-      pause.expires_after(std::chrono::milliseconds(100));
-      auto waiting = pause.async_wait(kAwaitable);
-      (void)co_await std::move(waiting);
+      co_await pause_accepting(pause, error);
     }
   }
 }
@@ -230,7 +214,9 @@ void Listener::State::spawn_loop(asio::awaitable<void> loop) {
   }
   asio::co_spawn(acceptor.get_executor(), std::move(loop),
                  [self = shared_from_this()](const std::exception_ptr& thrown) {
-                   if (thrown) log::error("the listener ended by an exception");
+                   if (thrown) {
+                     log::error("the listener ended by an exception: {}", exception_text(thrown));
+                   }
                    const std::lock_guard lock(self->mutex);
                    --self->loops;
                    self->changed.notify_all();
@@ -270,10 +256,11 @@ Listener::Listener(WebContext& context, asio::any_io_executor executor,
 
 Listener::~Listener() { stop(); }
 
-Result<void> Listener::start() {
+Result<void> Listener::start(WaitingRoom* before) {
   const WebOptions& options = state_->context.options;
   tcp::acceptor& acceptor = state_->acceptor;
-  Result<void> bound = bind_acceptor(options, acceptor);
+  Result<void> bound =
+      before != nullptr ? before->hand_over(acceptor) : bind_acceptor(options, acceptor);
   if (bound) bound = state_->open_to_whom();
   if (bound) bound = state_->context.tls.load();
   boost::system::error_code error;
@@ -314,8 +301,10 @@ void Listener::stop() {
   const std::chrono::milliseconds grace(state.context.options.stop_timeout_ms);
   if (!state.gone_within(grace)) {
     state.each(&Link::post_abort);
-    while (!state.gone_within(std::chrono::seconds(10))) {
-      log::warn("stopping: sessions still wait for the store to take their points");
+    // What a session waits for in the store cannot be called back, and refers to the session: to go
+    // on without it would be the end. Who gives up waiting ends the process (app/stop_deadline.h).
+    while (!state.gone_within(kStillWaiting)) {
+      log::warn("stopping: {} connections still wait for the store", connections());
     }
   }
   asio::post(state.sweep.get_executor(), [self = state_] {
@@ -327,5 +316,10 @@ void Listener::stop() {
 }
 
 std::uint16_t Listener::port() const { return state_->port; }
+
+std::size_t Listener::connections() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->links.size();
+}
 
 }  // namespace halite::web

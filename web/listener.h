@@ -4,6 +4,7 @@
 //            strands of it or, where there are homes, each on the home that has the fewest.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,6 +16,8 @@
 
 namespace halite::web {
 
+class WaitingRoom;
+
 class Listener {
  public:
   // The context outlives the listener.
@@ -22,9 +25,10 @@ class Listener {
            std::vector<boost::asio::any_io_executor> homes);
   ~Listener();
 
-  [[nodiscard]] Result<void> start();
-  void stop();  // see WebServer::stop()
+  [[nodiscard]] Result<void> start(WaitingRoom* before);  // see WebServer, as for the rest
+  void stop();
   [[nodiscard]] std::uint16_t port() const;
+  [[nodiscard]] std::size_t connections() const;
 
  private:
   struct State;

@@ -26,11 +26,12 @@ WebServer::WebServer(WebOptions options, WebServices services,
 
 WebServer::~WebServer() { stop(); }
 
-Result<void> WebServer::start() {
+Result<void> WebServer::start(WaitingRoom* before) {
   load_charsets();
-  return impl_->listener.start();
+  return impl_->listener.start(before);
 }
 void WebServer::stop() { impl_->listener.stop(); }
 std::uint16_t WebServer::port() const { return impl_->listener.port(); }
+std::size_t WebServer::connections() const { return impl_->listener.connections(); }
 
 }  // namespace halite::web

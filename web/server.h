@@ -9,6 +9,7 @@
 //   Owner    the server owns every session; after stop() none is left.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -112,6 +113,8 @@ struct WebServices {
 [[nodiscard]] Result<void> check_listen(const WebOptions& options,
                                         const boost::asio::any_io_executor& executor);
 
+class WaitingRoom;
+
 class WebServer {
  public:
   // With `homes`, executors that one thread each runs, a connection lives on one of them from its
@@ -122,14 +125,17 @@ class WebServer {
   WebServer(const WebServer&) = delete;
   WebServer& operator=(const WebServer&) = delete;
 
-  // kInvalidArgument: not an address. kUnavailable: it cannot be listened on.
-  [[nodiscard]] Result<void> start();
+  // kInvalidArgument: not an address. kUnavailable: it cannot be listened on. With `before` it
+  // listens where that did; in between the port is not closed, and who knocks waits.
+  [[nodiscard]] Result<void> start(WaitingRoom* before = nullptr);
 
   // Returns when the last session is gone: at once, if none works; otherwise within
-  // stop_timeout_ms and the time that the store needs for points already read. May be repeated.
+  // stop_timeout_ms and the time that the store needs for points already read, which may have no
+  // end: connections() are those that still wait. May be repeated.
   void stop();
 
-  [[nodiscard]] std::uint16_t port() const;  // after start()
+  [[nodiscard]] std::uint16_t port() const;       // after start()
+  [[nodiscard]] std::size_t connections() const;  // open just now; any thread
 
  private:
   struct Impl;

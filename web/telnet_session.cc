@@ -59,7 +59,6 @@ TelnetSession::TelnetSession(std::shared_ptr<Link> link, WebContext& context,
 }
 
 asio::awaitable<void> TelnetSession::run() {
-  context_.metrics.connections_telnet.Increment();
   bool more = true;
   while (more) {
     co_await take_lines();
@@ -75,7 +74,6 @@ asio::awaitable<void> TelnetSession::run() {
   const bool lingers = exit_ || replies_.sending();
   co_await replies_.drain(std::max<std::int64_t>(context_.options.linger_timeout_ms, 1));
   if (lingers) co_await link_->linger(context_.options.linger_timeout_ms);
-  context_.metrics.connections_telnet.Decrement();
 }
 
 asio::awaitable<bool> TelnetSession::read() {

@@ -1,25 +1,33 @@
 #include "web/waiting_room.h"
 
+#include <unistd.h>
+
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <unordered_set>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 #include <fmt/format.h>
 
+#include "common/exception_text.h"
 #include "common/json_string.h"
+#include "common/log.h"
 #include "common/thread_name.h"
+#include "web/link.h"
 #include "web/listen_address.h"
 #include "web/sniff.h"
+#include "web/tls.h"
+#include "web/tls_begin.h"
 
 namespace halite::web {
 
@@ -62,12 +70,17 @@ std::string answer_to(std::string_view request, const std::string& reason) {
 }  // namespace
 
 struct WaitingRoom::State {
-  explicit State(WaitingRoomLimits wanted) : limits(wanted), acceptor(context) {}
+  State(const WebOptions& how, WaitingRoomLimits wanted)
+      : options(how), limits(wanted), tls(how.tls), acceptor(context), pause(context) {}
 
+  const WebOptions options;
   const WaitingRoomLimits limits;
+  Tls tls;
   asio::io_context context;
   tcp::acceptor acceptor;
-  std::size_t connections = 0;  // only on the thread
+  asio::steady_timer pause;                         // of the accept loop
+  bool ending = false;                              // only on the thread
+  std::unordered_set<std::shared_ptr<Link>> links;  // likewise
   std::mutex mutex;
   std::string reason;  // guarded by mutex
   std::thread thread;
@@ -77,57 +90,84 @@ struct WaitingRoom::State {
     return reason;
   }
 
-  static asio::awaitable<void> accept(State& state) {
-    for (;;) {
-      auto [error, socket] = co_await state.acceptor.async_accept(kAwait);
-      if (error == asio::error::operation_aborted) co_return;
-      if (error || state.connections >= state.limits.connections_max) continue;
-      ++state.connections;
-      asio::co_spawn(state.context, serve(state, std::make_shared<tcp::socket>(std::move(socket))),
-                     asio::detached);
-    }
-  }
-
-  static asio::awaitable<void> serve(State& state, std::shared_ptr<tcp::socket> shared) {
-    tcp::socket& socket = *shared;
-    asio::steady_timer deadline(state.context,
-                                std::chrono::milliseconds(state.limits.request_ms_max));
-    deadline.async_wait([shared](const boost::system::error_code& error) {
-      boost::system::error_code ignored;
-      if (!error) shared->close(ignored);
-    });
-    std::string request;
-    std::string piece(4096, '\0');
-    bool open = true;
-    while (open && !is_whole(request) && request.size() < state.limits.request_bytes_max) {
-      const auto [error, count] = co_await socket.async_read_some(asio::buffer(piece), kAwait);
-      open = !error;
-      request.append(piece, 0, count);
-    }
-    if (is_whole(request)) {
-      const std::string answer = answer_to(request, state.reason_now());
-      std::ignore = co_await asio::async_write(socket, asio::buffer(answer), kAwait);
-      boost::system::error_code ignored;
-      socket.shutdown(tcp::socket::shutdown_send, ignored);
-      // The rest is read, or the sender might be reset before it has read the answer.
-      for (std::size_t left = state.limits.request_bytes_max; open && left > piece.size();) {
-        const auto [error, count] = co_await socket.async_read_some(asio::buffer(piece), kAwait);
-        open = !error;
-        left -= count;
-      }
-    }
-    deadline.cancel();
-    --state.connections;
-  }
+  static asio::awaitable<void> accept(State& state);
+  static asio::awaitable<void> serve(State& state, std::shared_ptr<Link> link);
+  void take(tcp::socket socket);
+  int end();
 };
+
+asio::awaitable<void> WaitingRoom::State::accept(State& state) {
+  while (!state.ending) {
+    auto [error, socket] = co_await state.acceptor.async_accept(kAwait);
+    if (state.ending) co_return;
+    if (error) {
+      co_await pause_accepting(state.pause, error);
+    } else if (state.links.size() < state.limits.connections_max) {
+      state.take(std::move(socket));
+    }
+  }
+}
+
+void WaitingRoom::State::take(tcp::socket socket) {
+  auto link = std::make_shared<Link>(std::move(socket));
+  links.insert(link);
+  asio::co_spawn(context, serve(*this, link), [this, link](const std::exception_ptr& thrown) {
+    if (thrown) {
+      log::error("a connection ended by an exception, before the store was there: {}",
+                 exception_text(thrown));
+    }
+    link->close();
+    links.erase(link);
+  });
+}
+
+asio::awaitable<void> WaitingRoom::State::serve(State& state, std::shared_ptr<Link> link) {
+  asio::steady_timer deadline(state.context,
+                              std::chrono::milliseconds(state.limits.request_ms_max));
+  deadline.async_wait([link](const boost::system::error_code& error) {
+    if (!error) link->post_abort();
+  });
+  auto beginning = begin_tls(*link, state.tls, state.options, 0);
+  const TlsBegin begun = co_await std::move(beginning);
+  if (begun != TlsBegin::kDone) co_return;
+  std::string request;
+  std::string piece(4096, '\0');
+  while (!is_whole(request) && request.size() < state.limits.request_bytes_max) {
+    auto reading = link->read_some(piece.data(), piece.size(), 0, false);
+    const Result<std::size_t> count = co_await std::move(reading);
+    if (!count || *count == 0) break;
+    request.append(piece, 0, *count);
+  }
+  if (!is_whole(request)) co_return;
+  const std::string answer = answer_to(request, state.reason_now());
+  auto writing = link->write(answer, 0);
+  const Result<void> written = co_await std::move(writing);
+  // The rest is read, or the sender might be reset before it has read the answer.
+  if (written) co_await link->linger(state.limits.request_ms_max);
+}
+
+// Everything on the thread, then the thread. The socket that listens stays open.
+int WaitingRoom::State::end() {
+  int listening = -1;
+  asio::post(context, [this, &listening] {
+    ending = true;
+    boost::system::error_code none;  // it is open
+    listening = acceptor.release(none);
+    pause.cancel();
+    for (const std::shared_ptr<Link>& link : links) link->post_abort();
+  });
+  thread.join();
+  return listening;
+}
 
 WaitingRoom::WaitingRoom(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<WaitingRoom>> WaitingRoom::open(const WebOptions& options,
                                                        std::string reason,
                                                        WaitingRoomLimits limits) {
-  auto state = std::make_unique<State>(limits);
+  auto state = std::make_unique<State>(options, limits);
   state->reason = std::move(reason);
+  TRY_VOID(state->tls.load());
   TRY_VOID(bind_acceptor(options, state->acceptor));
   boost::system::error_code error;
   state->acceptor.listen(static_cast<int>(options.backlog), error);
@@ -135,7 +175,9 @@ Result<std::unique_ptr<WaitingRoom>> WaitingRoom::open(const WebOptions& options
     return fail(Errc::kUnavailable,
                 fmt::format("cannot listen on {}: {}", options.address, error.message()));
   }
-  asio::co_spawn(state->context, State::accept(*state), asio::detached);
+  asio::co_spawn(state->context, State::accept(*state), [](const std::exception_ptr& thrown) {
+    if (thrown) log::error("the waiting room ended by an exception: {}", exception_text(thrown));
+  });
   state->thread = std::thread([&own = *state] {
     name_this_thread("waiting-room");
     own.context.run();
@@ -144,8 +186,18 @@ Result<std::unique_ptr<WaitingRoom>> WaitingRoom::open(const WebOptions& options
 }
 
 WaitingRoom::~WaitingRoom() {
-  state_->context.stop();
-  state_->thread.join();
+  if (state_->thread.joinable()) ::close(state_->end());
+}
+
+Result<void> WaitingRoom::hand_over(tcp::acceptor& to) {
+  boost::system::error_code error;
+  const tcp::endpoint endpoint = state_->acceptor.local_endpoint(error);
+  const int listening = state_->end();
+  if (!error) to.assign(endpoint.protocol(), listening, error);
+  if (!error) return {};
+  ::close(listening);
+  return fail(Errc::kUnavailable,
+              fmt::format("cannot listen on {}: {}", state_->options.address, error.message()));
 }
 
 void WaitingRoom::set_reason(std::string reason) {

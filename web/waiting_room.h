@@ -1,10 +1,13 @@
-// Answers at the door while there is nothing to serve from: the store is not there yet.
+// Answers at the door while there is nothing to serve from: the store is not there yet, or is still
+// being opened.
 //
 //   HTTP    503 with the reason and Retry-After, whatever is asked; /-/healthy is 200, as the
 //           process lives.
 //   Telnet  one line with the reason, and the end, so that agents keep their points and come again.
 //
-//   Threads  one of its own; set_reason() from any thread.
+//   TLS     as the server's: whoever asks with it is answered with it, also about /-/healthy.
+//
+//   Threads  one of its own; set_reason() from any thread, the rest from one.
 //   Limits   what a connection may send, and how long it may take.
 #pragma once
 
@@ -12,6 +15,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+
+#include <boost/asio/ip/tcp.hpp>
 
 #include "common/result.h"
 #include "web/options.h"
@@ -26,13 +31,18 @@ struct WaitingRoomLimits {
 
 class WaitingRoom {
  public:
-  // Listens until it is destroyed; then its connections end.
+  // Listens until it is destroyed or hands over; then its connections end. Errors as of
+  // bind_acceptor() and Tls::load().
   static Result<std::unique_ptr<WaitingRoom>> open(const WebOptions& options, std::string reason,
                                                    WaitingRoomLimits limits = {});
   ~WaitingRoom();
 
   void set_reason(std::string reason);
-  [[nodiscard]] std::uint16_t port() const;
+  [[nodiscard]] std::uint16_t port() const;  // until it hands over
+
+  // `to` listens on the same socket: nobody is refused in between, and nobody else can take the
+  // port. This one is over.
+  [[nodiscard]] Result<void> hand_over(boost::asio::ip::tcp::acceptor& to);
 
  private:
   struct State;

@@ -156,7 +156,7 @@ TestServer::Parts::Parts(TestServerOptions options)
             return std::map<std::string, std::string>{{"tsd.mode", "rw"},
                                                       {"tsd.some.password", "secret"}};
           },
-      .drop_caches = {},
+      .drop_caches = options.drop_caches,
       .log_lines =
           [] {
             return std::vector<web::LogLine>{{1356998401, "WARN", "7", "halite", "two\nlines"},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "common/clock.h"
@@ -18,10 +19,11 @@ struct TestServerOptions {
   TimestampMs now_ms = 1'356'998'400'000;  // 2013-01-01T00:00:00Z
   std::uint32_t threads = 2;
   bool skip_unknown_values = false;
-  std::string rollups;     // their configuration as JSON; empty = off
-  std::string histograms;  // likewise
-  std::string not_ready;   // what /-/ready says; empty = ready
-  web::WebOptions web;     // the port is chosen by the system
+  std::string rollups;                // their configuration as JSON; empty = off
+  std::string histograms;             // likewise
+  std::string not_ready;              // what /-/ready says; empty = ready
+  std::function<void()> drop_caches;  // what dropcaches does; empty = nothing
+  web::WebOptions web;                // the port is chosen by the system
   ingest::IngestOptions ingest;
   query::QueryLimits query;
   storage::MetadataOptions metadata;

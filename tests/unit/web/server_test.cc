@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <stdexcept>
 #include <thread>
 
 #include <boost/asio/io_context.hpp>
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/client.h"
+#include "tests/support/log_capture.h"
 #include "tests/support/test_server.h"
 #include "tests/unit/web/patience.h"
 #include "web/connection_quota.h"
@@ -87,6 +89,40 @@ TEST(Server, StopDoesNotWaitForClientsThatDoNotRead) {
   const auto begin = std::chrono::steady_clock::now();
   server.stop();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(Server, ASessionThatThrowsIsNoLongerCountedAndTheLogSaysWhy) {
+  const test::LogCapture log;
+  TestServerOptions options;
+  options.drop_caches = [] { throw std::runtime_error("out of order"); };
+  TestServer server(options);
+  for (const std::string_view request : {"GET /api/dropcaches HTTP/1.1\r\n\r\n", "dropcaches\n"}) {
+    Client client(server.port());
+    ASSERT_TRUE(client.send(request));
+    EXPECT_EQ(client.receive_all(kPatienceMs), "");
+  }
+  server.stop();
+  EXPECT_EQ(server.metric("halite_web_connections"), 0);
+  EXPECT_THAT(log.text(), testing::HasSubstr("ended by an exception; its connection is closed: "
+                                             "out of order"));
+}
+
+// Where it never ends, the process does: tests/unit/app/server_test.cc.
+TEST(Server, AStopThatWaitsForTheStoreSaysHowManyDo) {
+  const test::LogCapture log;
+  TestServerOptions options;
+  options.web.stop_timeout_ms = 1;
+  TestServer server(options);
+  server.tables().hold();
+  Client client(server.port());
+  ASSERT_TRUE(client.send(post("/api/put", kPoint)));
+  ASSERT_TRUE(soon([&] { return server.tables().writes > 0; }));
+  auto stopped = std::async(std::launch::async, [&] { server.stop(); });
+  EXPECT_EQ(client.receive_all(kPatienceMs), "");  // it was cut off
+  EXPECT_EQ(stopped.wait_for(std::chrono::milliseconds(1'200)), std::future_status::timeout);
+  server.tables().release();
+  stopped.get();
+  EXPECT_THAT(log.text(), testing::HasSubstr("stopping: 1 connections still wait for the store"));
 }
 
 TEST(Server, OneConnectionTooMany) {

@@ -1,9 +1,27 @@
 #include "web/waiting_room.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <mutex>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/read.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
 
 #include "tests/support/client.h"
+#include "tests/support/soon.h"
 
 namespace halite::web {
 namespace {
@@ -77,6 +95,90 @@ TEST_F(WaitingRoomTest, ItsPortIsFreeOnceItIsGone) {
   const test::Client idle(options.port);
   room_.reset();
   EXPECT_TRUE(WaitingRoom::open(options, "second"));
+}
+
+// The port is never closed: who knocks in between finds its listener a moment later.
+TEST_F(WaitingRoomTest, ItHandsItsPortOver) {
+  const std::uint16_t port = room_->port();
+  const test::Client inside(port);
+  boost::asio::io_context context;
+  boost::asio::ip::tcp::acceptor next(context);
+  ASSERT_TRUE(room_->hand_over(next));
+  test::Client knocks(port);
+  room_.reset();
+  EXPECT_EQ(next.local_endpoint().port(), port);
+  boost::asio::ip::tcp::socket accepted = next.accept();
+  EXPECT_TRUE(knocks.send("hello"));
+  std::array<char, 5> came;
+  EXPECT_EQ(boost::asio::read(accepted, boost::asio::buffer(came)), came.size());
+}
+
+// All descriptors of the process in use, but for those of whoever asked for one before.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit few = before_;
+    few.rlim_cur = 256;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) taken_.push_back(fd);
+  }
+  ~NoDescriptors() {
+    for (const int fd : taken_) ::close(fd);
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+  std::vector<int> taken_;
+};
+
+// Counts lines; any thread.
+class LineCount final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  [[nodiscard]] int lines() const { return lines_; }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    const std::string_view text(message.payload.data(), message.payload.size());
+    if (text.starts_with("cannot accept a connection: Too many open files")) ++lines_;
+  }
+  void flush_() override {}
+  std::atomic<int> lines_ = 0;
+};
+
+double cpu_seconds() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+TEST_F(WaitingRoomTest, WithoutDescriptorsItPausesAndGoesOnWhenThereAreSome) {
+  const auto before = spdlog::default_logger();
+  const auto count = std::make_shared<LineCount>();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("", count));
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(fd, 0);
+  {
+    const NoDescriptors none;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(room_->port());
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_TRUE(test::soon([&] { return count->lines() >= 1; }));
+    const double cpu = cpu_seconds();
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(test::soon([&] { return count->lines() >= 6; }));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    EXPECT_LT(cpu_seconds() - cpu, took.count() / 2);  // a loop that spins takes all of it
+    EXPECT_GE(took.count(), 0.4);
+  }
+  EXPECT_EQ(ask("put a 1 1 a=b\n"), "put: not ready: no \"HBase\" there\n");
+  ::close(fd);
+  spdlog::set_default_logger(before);
 }
 
 }  // namespace
