@@ -11,7 +11,7 @@
 
 namespace halite::app {
 
-// Sleeps so long; false when the server is told to end meanwhile.
+// Sleeps so long, or only looks; false when the server is told to end meanwhile.
 using Pause = std::function<bool(std::chrono::milliseconds)>;
 
 // Whether a store in HBase answers, within some seconds. At once for stores of this machine. The

@@ -81,7 +81,7 @@ Result<void> serve(const Options& options, const Config& config) {
   });
   if (!started && started.error().code != Errc::kCancelled) return started;
   if (started) {
-    tell_service_manager("READY=1");
+    tell_service_manager("READY=1\nSTATUS=ready");
     ::sigwait(&signals, &signal);
   }
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // the next one is final

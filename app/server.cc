@@ -18,11 +18,13 @@
 #include "app/data_dir.h"
 #include "app/logging.h"
 #include "app/own_metrics.h"
+#include "app/readiness.h"
 #include "app/stores.h"
 #include "app/version.h"
 #include "common/clock.h"
 #include "common/io_threads.h"
 #include "common/log.h"
+#include "common/units.h"
 #include "ingest/histogram_writer.h"
 #include "ingest/rollup_writer.h"
 #include "ingest/writer.h"
@@ -36,6 +38,8 @@ namespace {
 // Between two looks for a store that is away.
 constexpr std::chrono::milliseconds kWaitMin(500);
 constexpr std::chrono::milliseconds kWaitMax(5'000);
+// The service manager hears of us more often while we start, or something hangs.
+constexpr std::int64_t kPatienceUs = 15 * 60 * 1'000'000LL;
 
 std::map<std::string, std::string> setting_texts(const Options& options, const Config& config) {
   if (options.opentsdb.given) return options.opentsdb.properties;
@@ -78,6 +82,18 @@ std::map<std::string, web::AdminJob, std::less<>> jobs_of(Stores& stores, Backup
   return jobs;
 }
 
+std::string replay_text(const storage::ReplayProgress& progress) {
+  const double percent = progress.bytes_total == 0
+                             ? 100
+                             : 100 * static_cast<double>(progress.bytes_done) /
+                                   static_cast<double>(progress.bytes_total);
+  return fmt::format(
+      "the store is being opened: {:.1f} of {:.1f} MiB of its log are replayed "
+      "({:.0f} %)",
+      static_cast<double>(progress.bytes_done) / kMiB,
+      static_cast<double>(progress.bytes_total) / kMiB, percent);
+}
+
 }  // namespace
 
 struct Server::Parts {
@@ -109,23 +125,47 @@ struct Server::Parts {
   std::unique_ptr<storage::SeriesCensus> census;
   std::unique_ptr<web::WebServer> web;
   std::unique_ptr<OwnMetrics> own_metrics;
-  std::unique_ptr<web::WaitingRoom> waiting_room;  // null: nobody has to wait
+  std::unique_ptr<web::WaitingRoom> waiting_room;  // until there is the web server
 
   Result<void> open_store(const Pause& pause);
-  Result<void> wait_at_door(const Error& reason);
-  Result<void> open_data();
+  Result<void> open_door();
+  void tell(std::string state);
+  Result<void> open_data(const Pause& pause);
   Result<void> listen();
 };
 
-Result<void> Server::Parts::open_data() {
+// What there is to see before anything is written: settings that are wrong, a port that is taken, a
+// directory that another server has. Then who comes is told why nothing is to be had yet.
+Result<void> Server::Parts::open_door() {
+  TRY_VOID(query::FetchLimits::check(options.query.fetch));
+  TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
   if (options.store != "memory" && options.store != "hbase") {
-    // A server that cannot start leaves no new directory behind, and reads no log for nothing.
-    TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
     TRY(data_dir, options.read_only.wanted
                       ? DataDir::open_to_read(options.data_dir, ": read_only wants a copy")
                       : DataDir::open(options.data_dir));
   }
-  auto opened = open_stores(options, clock, web_threads.executors().front(), registry);
+  TRY(waiting_room, web::WaitingRoom::open(options.web, "the store is being opened"));
+  options.web.port = waiting_room->port();
+  log::info("answering 503 on {} until the store is open",
+            endpoint_text(options.web.address, options.web.port));
+  return {};
+}
+
+// To those at the door and to the service manager, which waits on while it hears of us.
+void Server::Parts::tell(std::string state) {
+  const Result<void> told =
+      notify_service_manager(fmt::format("STATUS={}\nEXTEND_TIMEOUT_USEC={}", state, kPatienceUs));
+  if (!told) log::warn("{}", told.error().message);
+  waiting_room->set_reason(std::move(state));
+}
+
+Result<void> Server::Parts::open_data(const Pause& pause) {
+  const auto replayed = [this, &pause](const storage::ReplayProgress& progress) -> Result<void> {
+    if (progress.bytes_total > 0) tell(replay_text(progress));
+    if (pause(std::chrono::milliseconds(0))) return {};
+    return fail(Errc::kCancelled, "told to end while the log was replayed");
+  };
+  auto opened = open_stores(options, clock, web_threads.executors().front(), registry, replayed);
   if (!opened) {
     if (options.store == "memory" || options.read_only.wanted) {
       return std::unexpected(opened.error());
@@ -135,7 +175,6 @@ Result<void> Server::Parts::open_data() {
   stores = *std::move(opened);
   if (data_dir != nullptr) backup = std::make_unique<BackupJob>(options, *stores, clock);
   writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
-  TRY_VOID(query::FetchLimits::check(options.query.fetch));
   rollups =
       std::make_unique<ingest::RollupWriter>(*writer, stores->rollups(), options.rollups.rules);
   if (stores->histograms() != nullptr) {
@@ -154,26 +193,15 @@ Result<void> Server::Parts::open_data() {
   return {};
 }
 
-// Listens already, so that who comes is told why nothing is to be had.
-Result<void> Server::Parts::wait_at_door(const Error& reason) {
-  const std::string text = fmt::format("the store is not there: {}", reason.message);
-  log::warn("waiting: {}", text);
-  if (waiting_room) {
-    waiting_room->set_reason(text);
-    return {};
-  }
-  TRY(waiting_room, web::WaitingRoom::open(options.web, text));
-  options.web.port = waiting_room->port();
-  log::info("listening on {}, answering 503", endpoint_text(options.web.address, options.web.port));
-  return {};
-}
-
 Result<void> Server::Parts::open_store(const Pause& pause) {
+  TRY_VOID(open_door());
   for (std::chrono::milliseconds wait = kWaitMin;; wait = std::min(2 * wait, kWaitMax)) {
     Result<void> opened = reach_store(options, clock, web_threads.executors().front());
-    if (opened) opened = open_data();
+    if (opened) opened = open_data(pause);
     if (opened || options.store != "hbase" || !may_pass(opened.error())) return opened;
-    TRY_VOID(wait_at_door(opened.error()));
+    const std::string text = fmt::format("the store is not there: {}", opened.error().message);
+    log::warn("waiting: {}", text);
+    tell(text);
     if (!pause(wait)) return fail(Errc::kCancelled, "told to end while the store was away");
   }
 }
@@ -202,10 +230,10 @@ Result<void> Server::Parts::listen() {
                                        const Result<void> health = parts.health();
                                        return health ? std::string() : health.error().message;
                                      }};
-  waiting_room.reset();
   web = std::make_unique<web::WebServer>(options.web, services, web_threads.executors().front(),
                                          web_threads.executors());
-  TRY_VOID(web->start());
+  TRY_VOID(web->start(waiting_room.get()));
+  waiting_room.reset();
   log::info("listening on {}, store {}{}{}", endpoint_text(options.web.address, web->port()),
             options.store, data_dir ? fmt::format(" in {}", options.data_dir) : "",
             options.read_only.wanted ? ", which stays as it is" : "");
@@ -234,9 +262,9 @@ Result<void> Server::start(const Pause& pause) {
 Result<void> Server::stop() {
   Parts& parts = *parts_;
   parts.waiting_room.reset();
-  if (parts.own_metrics) parts.own_metrics->stop();
   if (parts.census) parts.census->stop();
   if (parts.web) parts.web->stop();
+  if (parts.own_metrics) parts.own_metrics->stop();
   parts.query_threads.join();  // no session is left to ask
   parts.small_query_threads.join();
   parts.own_metrics.reset();

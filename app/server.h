@@ -19,9 +19,10 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // While its store is elsewhere and away, it listens, refuses all with the reason, and tries again
-  // after `pause`. When it fails nothing is left running. kConflict: another server has the data
-  // directory. kCancelled: `pause` said so.
+  // First it listens and answers everything with 503 and how far it is: while the store replays its
+  // log, and while a store that is elsewhere is away, for which it tries again after `pause`. When
+  // it fails nothing is left running. kConflict: another server has the data directory. kCancelled:
+  // `pause` said so, which is asked on other threads, too.
   Result<void> start(const Pause& pause);
 
   // No new connections, the running requests finish, everything becomes durable, files close.

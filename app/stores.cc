@@ -47,8 +47,9 @@ struct ChosenLayout {
 class OpenedStores final : public Stores {
  public:
   OpenedStores(boost::asio::any_io_executor executor,
-               std::unique_ptr<storage::WideColumnStore> wide)
+               std::unique_ptr<storage::WideColumnStore> wide, ReplayWatch replayed)
       : executor_(std::move(executor)),
+        replayed_(std::move(replayed)),
         wide_(std::move(wide)),
         rocks_(dynamic_cast<storage::RocksStore*>(wide_.get())),
         hbase_(dynamic_cast<storage::HBaseStore*>(wide_.get())) {}
@@ -270,7 +271,8 @@ class OpenedStores final : public Stores {
         .layout = std::dynamic_pointer_cast<const CyclicLayout>(chosen.layout),
         .clock = clock,
         .files = options.ground.files != nullptr ? options.ground.files : storage::posix_files(),
-        .registry = registry};
+        .registry = registry,
+        .replayed = replayed_};
     TRY(auto store, wait_for(executor_, EngineStore::open(parts, engine)));
     points_ = std::make_unique<Opened<EngineStore>>(std::move(store));
     return chosen.layout->widths();
@@ -343,6 +345,7 @@ class OpenedStores final : public Stores {
   }
 
   boost::asio::any_io_executor executor_;
+  const ReplayWatch replayed_;  // may be empty
   std::unique_ptr<storage::WideColumnStore> wide_;
   storage::RocksStore* const rocks_;    // the same, where it is one
   storage::HBaseStore* const hbase_;    // likewise
@@ -374,7 +377,7 @@ Result<void> refuse_stored_points(const std::string& data_dir) {
 
 Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock& clock,
                                             boost::asio::any_io_executor executor,
-                                            prometheus::Registry& registry) {
+                                            prometheus::Registry& registry, ReplayWatch replayed) {
   std::unique_ptr<storage::WideColumnStore> wide;
   if (options.store == "memory") {
     TRY_VOID(refuse_stored_points(options.data_dir));
@@ -388,7 +391,8 @@ Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock&
     rocks.files = options.ground.files;
     TRY(wide, storage::RocksStore::open(rocks, clock, registry));
   }
-  auto stores = std::make_unique<OpenedStores>(std::move(executor), std::move(wide));
+  auto stores =
+      std::make_unique<OpenedStores>(std::move(executor), std::move(wide), std::move(replayed));
   const Result<void> opened = stores->open(options, clock, registry);
   if (!opened) {
     const Result<void> closed = stores->close();  // what went wrong first is the one to tell

@@ -1,6 +1,7 @@
 // The stores a server runs on, chosen and opened: the only place of the server that names them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "common/clock.h"
 #include "storage/check/scrub.h"
 #include "storage/histogram_cells.h"
+#include "storage/log/log.h"
 #include "storage/meta/metadata.h"
 #include "storage/point_store.h"
 #include "storage/rollup_tables.h"
@@ -53,11 +55,16 @@ class Stores {
   virtual Result<void> close() = 0;
 };
 
+// Told how much of its log the store has replayed, on one of the executor's threads. An error, such
+// as kCancelled, ends open_stores() with it.
+using ReplayWatch = std::function<Result<void>(const storage::ReplayProgress&)>;
+
 // Blocks while the store replays its log. Clock, registry and the executor's threads outlive it;
 // call this and close() from a thread that is not one of them.
 [[nodiscard]] Result<std::unique_ptr<Stores>> open_stores(const Options& options,
                                                           const Clock& clock,
                                                           boost::asio::any_io_executor executor,
-                                                          prometheus::Registry& registry);
+                                                          prometheus::Registry& registry,
+                                                          ReplayWatch replayed = {});
 
 }  // namespace halite::app

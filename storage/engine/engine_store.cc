@@ -68,7 +68,8 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
                                  .names = names,
                                  .series = *series,
                                  .files = parts.files,
-                                 .registry = parts.registry};
+                                 .registry = parts.registry,
+                                 .progress = parts.replayed};
   CO_TRY(auto log, engine::recover(options, std::move(recovery)));
   if (!all_names) {
     CO_TRY_VOID(co_await engine::KeptIds(settings).keep({.chunks = *chunks,

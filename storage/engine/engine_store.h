@@ -51,6 +51,9 @@ class EngineStore final : public PointStore {
     const Clock& clock;
     std::shared_ptr<FileSystem> files;
     prometheus::Registry& registry;
+    // Told how much of the log is replayed, before it begins and after each segment. May be empty;
+    // an error ends open() with it, and the next one begins where this did.
+    std::function<Result<void>(const ReplayProgress&)> replayed = {};
   };
 
   // Blocks while the log is replayed: to be awaited where that does no harm.

@@ -159,16 +159,16 @@ Result<std::unique_ptr<Log>> recover(const EngineOptions& options, RecoveryParts
   callbacks.record = [&replay](Sequence sequence, BytesView payload) {
     return replay.record(sequence, payload);
   };
-  callbacks.progress = [](const ReplayProgress& progress) {
+  callbacks.progress = [&parts](const ReplayProgress& progress) -> Result<void> {
     log::info("replaying the log: {} of {} MiB", progress.bytes_done >> 20,
               progress.bytes_total >> 20);
+    return parts.progress ? parts.progress(progress) : Result<void>();
   };
   LogOptions log_options = options.log;
   const std::uint64_t position = parts.chunks.mark().log_position;
   log_options.flushed_unknown = position == kUnknownPosition;
   if (!log_options.flushed_unknown) log_options.flushed_upto = position;
-  TRY(std::unique_ptr<Log> log,
-      Log::open(std::move(parts.files), log_options, callbacks, parts.registry));
+  TRY(std::unique_ptr<Log> log, Log::open(parts.files, log_options, callbacks, parts.registry));
   report(log->replayed());
   TRY_VOID(replay.finish(!log->replayed().damages.empty()));
   // Where numbers were left out, or it was not known which were used, chunks say so from now on.

@@ -2,6 +2,7 @@
 // points.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include <prometheus/registry.h>
@@ -21,6 +22,7 @@ struct RecoveryParts {
   Table& series;
   std::shared_ptr<FileSystem> files;
   prometheus::Registry& registry;
+  std::function<Result<void>(const ReplayProgress&)> progress = {};  // as EngineStore::Parts
 };
 
 // Opens the log of options.log and replays it, a flush whenever head_freeze_bytes are full and one

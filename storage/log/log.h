@@ -85,7 +85,8 @@ struct ReplayCallbacks {
   // Each record above flushed_upto, in order. The view is valid during the call. An error ends
   // Log::open() with it.
   std::function<Result<void>(Sequence, BytesView payload)> record;
-  std::function<void(const ReplayProgress&)> progress;  // after each segment; may be empty
+  // Before the first segment and after each; may be empty. An error ends Log::open() with it.
+  std::function<Result<void>(const ReplayProgress&)> progress;
 };
 
 class Log {

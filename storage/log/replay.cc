@@ -29,11 +29,12 @@ class Replay {
     TRY_VOID(list());
     TRY_VOID(set_aside_unreadable());
     for (const Found& found : found_) progress_.bytes_total += found.file.bytes;
+    TRY_VOID(tell_progress());
     for (std::size_t i = 0; i < found_.size(); ++i) {
       TRY_VOID(replay_segment(i));
       progress_.bytes_done += found_[i].file.bytes;
       progress_.records = log_.report.records;
-      if (callbacks_.progress) callbacks_.progress(progress_);
+      TRY_VOID(tell_progress());
       log_.segments.push_back(found_[i].file);
     }
     log_.report.last = last_;
@@ -41,6 +42,9 @@ class Replay {
   }
 
  private:
+  Result<void> tell_progress() const {
+    return callbacks_.progress ? callbacks_.progress(progress_) : Result<void>();
+  }
   Result<void> list();
   Result<void> take_segment(std::uint64_t number, const std::string& path);
   Result<void> set_aside_unreadable();

@@ -179,10 +179,27 @@ class Lifecycle(support.HaliteTest):
             listener.bind(str(path))
             listener.settimeout(60)
             server = self.server(environment={"NOTIFY_SOCKET": str(path)}).start()
-            self.assertEqual(listener.recv(100), b"READY=1")
+            self.assertEqual(listener.recv(100), b"READY=1\nSTATUS=ready")
             self.assertEqual(server.request("GET", "/-/ready")[0], 200)
             self.assertEqual(server.terminate(), 0)
             self.assertEqual(listener.recv(100), b"STOPPING=1")
+
+    def test_the_service_manager_hears_how_far_a_start_is(self):
+        """Each message gives the start more time, so that a long log is not begun again for ever."""
+        first = self.server().start()
+        self.put_some(first)
+        first.kill()
+        path = self.scratch / "notify"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind(str(path))
+            listener.settimeout(60)
+            second = self.server(environment={"NOTIFY_SOCKET": str(path)}).start()
+            self.assertRegex(listener.recv(300).decode(),
+                             r"^STATUS=the store is being opened: 0\.0 of [0-9.]+ MiB of its log are "
+                             r"replayed \(0 %\)\nEXTEND_TIMEOUT_USEC=900000000$")
+            self.assertIn(b"(100 %)", listener.recv(300))
+            self.assertEqual(listener.recv(300), b"READY=1\nSTATUS=ready")
+            self.expect_all(second)
 
     def test_log_as_json_lines(self):
         server = self.server("--set", "log.format=json").start()

@@ -31,7 +31,7 @@ class AwayTest(unittest.TestCase):
             time.sleep(0.2)
 
     def await_door(self):
-        """Between the door's end and the server's beginning nobody listens for a moment."""
+        """Whom the door has not answered yet is cut off when the server takes its port over."""
         end = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:

@@ -37,7 +37,10 @@ class LogWorld {
       replayed.emplace_back(sequence, payload);
       return {};
     };
-    callbacks.progress = [this](const ReplayProgress& now) { progress.push_back(now); };
+    callbacks.progress = [this](const ReplayProgress& now) -> Result<void> {
+      progress.push_back(now);
+      return {};
+    };
     TRY(log, Log::open(files, options, callbacks, *registry));
     return {};
   }

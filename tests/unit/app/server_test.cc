@@ -1,0 +1,155 @@
+// The whole server, while its disk does not do what it should. What it does otherwise: tests/e2e.
+#include "app/server.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+#include <latch>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/logging.h"
+#include "tests/support/client.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/real_disk.h"
+#include "tests/support/soon.h"
+#include "tests/support/temp_dir.h"
+
+namespace halite::app {
+namespace {
+
+using test::Client;
+using test::kPatienceMs;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  ::close(fd);
+  return ntohs(address.sin_port);
+}
+
+std::string ask(std::uint16_t port, std::string_view request) {
+  Client client(port);
+  client.send(request);
+  return client.receive_all(kPatienceMs);
+}
+std::string get(std::uint16_t port, std::string_view target) {
+  return ask(port, fmt::format("GET {} HTTP/1.1\r\nConnection: close\r\n\r\n", target));
+}
+std::string put_text(int value) {
+  const std::string body =
+      fmt::format(R"({{"metric":"m","timestamp":{},"value":{},"tags":{{"host":"a"}}}})",
+                  1356998400 + value, value);
+  return fmt::format("POST /api/put HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                     body.size(), body);
+}
+
+bool go_on(std::chrono::milliseconds) { return true; }
+
+class ServerTest : public testing::Test {
+ protected:
+  static Options options_on(const std::string& data_dir) {
+    Options options;
+    Config config;
+    declare_settings(config, options);
+    options.data_dir = data_dir;
+    options.listen = fmt::format("127.0.0.1:{}", free_port());
+    options.threads = {.web = 2, .query = 1, .small_query = 1};
+    options.own_metrics.enabled = false;
+    const Result<void> settled = settle(options);
+    EXPECT_TRUE(settled) << settled.error().message;
+    return options;
+  }
+
+  // A data directory as kill -9 leaves it: one point, which only the log has.
+  [[nodiscard]] std::string killed_with_a_point() const {
+    const std::string killed = dir_.path() + "/killed";
+    Server server(options_on(dir_.path() + "/lived"), Config());
+    const Result<void> started = server.start(go_on);
+    EXPECT_TRUE(started) << started.error().message;
+    EXPECT_THAT(ask(server.port(), put_text(1)), HasSubstr(" 204 "));
+    std::filesystem::copy(dir_.path() + "/lived", killed, std::filesystem::copy_options::recursive);
+    return killed;
+  }
+
+  static void expect_point(std::uint16_t port) {
+    EXPECT_THAT(get(port, "/api/query?start=1356998400&end=1356998500&m=none:m"),
+                HasSubstr(R"("dps":{"1356998401":1})"));
+  }
+
+  const test::TempDir dir_;
+};
+
+TEST_F(ServerTest, WhileTheLogIsReplayedItIsAliveAndSaysHowFarItIs) {
+  const Options options = options_on(killed_with_a_point());
+  const std::uint16_t port = options.web.port;
+  Server server(options, Config());
+  // Asked as soon as it is known how much there is to replay.
+  std::atomic<bool> replaying = false;
+  std::latch go(1);
+  auto started = std::async(std::launch::async, [&] {
+    return server.start([&](std::chrono::milliseconds) {
+      replaying = true;
+      go.wait();
+      return true;
+    });
+  });
+  ASSERT_TRUE(test::soon([&] { return replaying.load(); }));
+  EXPECT_THAT(get(port, "/-/healthy"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  const auto how_far = testing::ContainsRegex(
+      R"(the store is being opened: 0\.0 of [0-9.]+ MiB of its log are replayed \(0 %\))");
+  EXPECT_THAT(get(port, "/-/ready"), AllOf(StartsWith("HTTP/1.1 503 "), how_far));
+  EXPECT_THAT(ask(port, put_text(2)),
+              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: "), how_far));
+  EXPECT_THAT(ask(port, "put m 1356998402 2 host=a\n"),
+              AllOf(StartsWith("put: not ready: "), how_far));
+  go.count_down();
+  const Result<void> outcome = started.get();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(server.port(), port);
+  EXPECT_THAT(get(port, "/-/ready"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  expect_point(port);
+}
+
+TEST_F(ServerTest, ToldToEndItReplaysNoFurtherAndLosesNothing) {
+  const std::string killed = killed_with_a_point();
+  const Options options = options_on(killed);
+  {
+    Server server(options, Config());
+    const Result<void> started = server.start([](std::chrono::milliseconds) { return false; });
+    ASSERT_FALSE(started);
+    EXPECT_EQ(started.error().code, Errc::kCancelled) << started.error().message;
+  }
+  Server server(options, Config());
+  ASSERT_TRUE(server.start(go_on));
+  expect_point(server.port());
+}
+
+TEST_F(ServerTest, WrongSettingsAreToldBeforeItListens) {
+  Options options = options_on(dir_.path() + "/never");
+  options.web.tls.certificate = "/nowhere/certificate.pem";
+  Server server(options, Config());
+  const Result<void> started = server.start(go_on);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, Errc::kInvalidArgument);
+  EXPECT_FALSE(std::filesystem::exists(options.data_dir));
+}
+
+}  // namespace
+}  // namespace halite::app
