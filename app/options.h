@@ -87,6 +87,7 @@ struct Options {
   std::string listen = "127.0.0.1:4242";
   std::string data_dir = "./halite-data";
   std::string store = "engine";
+  std::int64_t close_timeout_ms = 240'000;  // storage.close_timeout_ms: of the store when stopping
   LogOptions log;
   OwnMetricsOptions own_metrics;
   ThreadOptions threads;

@@ -19,6 +19,7 @@
 #include "app/logging.h"
 #include "app/own_metrics.h"
 #include "app/readiness.h"
+#include "app/stop_deadline.h"
 #include "app/stores.h"
 #include "app/version.h"
 #include "common/clock.h"
@@ -92,6 +93,13 @@ std::string replay_text(const storage::ReplayProgress& progress) {
       "({:.0f} %)",
       static_cast<double>(progress.bytes_done) / kMiB,
       static_cast<double>(progress.bytes_total) / kMiB, percent);
+}
+
+// When a stop is given up before the store could be closed.
+std::string what_waits(const web::WebServer* web) {
+  const std::size_t connections = web == nullptr ? 0 : web->connections();
+  if (connections == 0) return "questions, or own metrics, that wait for the store";
+  return fmt::format("{} connections that wait for the store", connections);
 }
 
 }  // namespace
@@ -261,12 +269,19 @@ Result<void> Server::start(const Pause& pause) {
 
 Result<void> Server::stop() {
   Parts& parts = *parts_;
+  StopDeadline deadline;
+  const web::WebOptions& limits = parts.options.web;
+  deadline.allow(std::chrono::milliseconds(limits.stop_timeout_ms + limits.abandon_timeout_ms),
+                 [&parts] { return what_waits(parts.web.get()); });
   parts.waiting_room.reset();
   if (parts.census) parts.census->stop();
   if (parts.web) parts.web->stop();
   if (parts.own_metrics) parts.own_metrics->stop();
   parts.query_threads.join();  // no session is left to ask
   parts.small_query_threads.join();
+  deadline.allow(std::chrono::milliseconds(parts.options.close_timeout_ms), [] {
+    return std::string("the store's end, so that the next start takes longer");
+  });
   parts.own_metrics.reset();
   parts.web.reset();
   parts.census.reset();

@@ -26,7 +26,8 @@ class Server {
   Result<void> start(const Pause& pause);
 
   // No new connections, the running requests finish, everything becomes durable, files close.
-  // The first error is returned, but all is stopped nevertheless.
+  // The first error is returned, but all is stopped nevertheless. Ends the process when that takes
+  // longer than web.stop_timeout_ms and web.abandon_timeout_ms, and then storage.close_timeout_ms.
   Result<void> stop();
 
   [[nodiscard]] std::uint16_t port() const;  // after start()

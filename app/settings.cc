@@ -24,6 +24,9 @@ void declare_process(Config& config, Options& options) {
       "What keeps the points: log, head and chunks (engine), or a cell each in RocksDB, in HBase, "
       "or in memory, which forgets them when the process ends. Fixed when the data directory is "
       "made.");
+  config.duration_ms("storage.close_timeout_ms", options.close_timeout_ms, {1'000, kDayMs},
+                     "For the store to be closed when the server stops; then the process ends "
+                     "without, with status 1. What was acknowledged is durable.");
   config.choice("log.level", options.log.level, {"debug", "info", "warning", "error"},
                 "The least important messages still logged.");
   config.choice("log.format", options.log.format, {"text", "json"},
@@ -133,6 +136,9 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
   config.bytes("web.read_bytes", options.read_bytes, {1024, 64 * kMiB}, "One read from a socket.");
   config.duration_ms("web.stop_timeout_ms", options.stop_timeout_ms, {0, 60 * kMinuteMs},
                      "For running requests when the server stops.");
+  config.duration_ms("web.abandon_timeout_ms", options.abandon_timeout_ms, {0, 60 * kMinuteMs},
+                     "After that, for the store to answer those that wait for it; then the process "
+                     "ends without them, with status 1.");
 }
 
 void declare_web_manners(Config& config, Options& options) {

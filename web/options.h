@@ -67,6 +67,7 @@ struct WebOptions {
   std::size_t read_bytes = 256 << 10;    // web.read_bytes: most that one read takes
 
   std::int64_t stop_timeout_ms = 10'000;  // web.stop_timeout_ms: for running requests when stopping
+  std::int64_t abandon_timeout_ms = 5'000;  // web.abandon_timeout_ms: then without those who wait
 
   // What OpenTSDB lets one choose.
   Mode mode = Mode::kReadWrite;  // web.mode: rw, ro or wo (tsd.mode)

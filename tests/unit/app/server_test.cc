@@ -151,5 +151,43 @@ TEST_F(ServerTest, WrongSettingsAreToldBeforeItListens) {
   EXPECT_FALSE(std::filesystem::exists(options.data_dir));
 }
 
+// One point is acknowledged; another waits for a disk that does not come back.
+void stop_while_the_disk_hangs(Options options) {
+  const RunningLog log(options.log);
+  const auto files = std::make_shared<test::FaultyFiles>(1);
+  files->keep_on(std::make_shared<test::RealDisk>(options.data_dir));
+  options.ground.files = files;
+  options.web.stop_timeout_ms = 100;
+  options.web.abandon_timeout_ms = 100;
+  Server server(options, Config());
+  if (!server.start(go_on)) return;
+  if (ask(server.port(), put_text(1)).find(" 204 ") == std::string::npos) return;
+  files->set_sync_time(std::chrono::hours(1));
+  Client client(server.port());
+  client.send(put_text(2));
+  const bool taken = test::soon([&] {
+    return get(server.port(), "/metrics")
+               .find("\nhalite_ingest_points_total{protocol=\"http\"} 2\n") != std::string::npos;
+  });
+  if (taken) std::ignore = server.stop();
+}
+
+TEST_F(ServerTest, AStoreThatHangsDoesNotHoldUpAStopForEver) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  // The same directory in the process that runs the statement, which begins the test anew.
+  const std::string data_dir = HALITE_BINARY_DIR "/server-test-hangs";
+  std::filesystem::remove_all(data_dir);
+  Options options = options_on(data_dir);
+  EXPECT_EXIT(stop_while_the_disk_hangs(options), testing::ExitedWithCode(EXIT_FAILURE),
+              "Given up: 1 connections that wait for the store. What was acknowledged is durable");
+  std::filesystem::remove_all(data_dir + "/.files");  // the numbers of RealDisk
+  Server server(options, Config());
+  const Result<void> started = server.start(go_on);
+  ASSERT_TRUE(started) << started.error().message;
+  expect_point(server.port());
+  ASSERT_TRUE(server.stop());
+  std::filesystem::remove_all(data_dir);
+}
+
 }  // namespace
 }  // namespace halite::app
