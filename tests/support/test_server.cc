@@ -70,6 +70,7 @@ struct TestServer::Parts {
   std::unique_ptr<ingest::HistogramWriter> histograms;
   std::unique_ptr<query::QueryEngine> engine;
   std::unique_ptr<storage::SeriesCensus> census;
+  std::unique_ptr<web::WebServices> services;
   std::unique_ptr<web::WebServer> server;
 };
 
@@ -103,7 +104,7 @@ TestServer::Parts::Parts(TestServerOptions options)
   census = std::make_unique<storage::SeriesCensus>(points->registry(), storage::UidWidths{}, clock,
                                                    io.get_executor());
   options.web.port = 0;
-  web::WebServices services{
+  services = std::make_unique<web::WebServices>(web::WebServices{
       .writer = *writer,
       .rollups = *rollups,
       .histograms = histograms.get(),
@@ -168,8 +169,8 @@ TestServer::Parts::Parts(TestServerOptions options)
         }
         return logger.empty() ? 1 : 0;
       },
-      .not_ready = [text = options.not_ready] { return text; }};
-  server = std::make_unique<web::WebServer>(options.web, std::move(services), io.get_executor());
+      .not_ready = [text = options.not_ready] { return text; }});
+  server = std::make_unique<web::WebServer>(options.web, *services, io.get_executor());
   const Result<void> started = server->start();
   HALITE_CHECK(started, started ? std::string() : started.error().message);
 }
@@ -246,6 +247,7 @@ void TestServer::stop() { parts_->server->stop(); }
 std::uint16_t TestServer::port() const { return parts_->server->port(); }
 FakeClock& TestServer::clock() { return parts_->clock; }
 storage::PointStore& TestServer::store() { return *parts_->points; }
+const web::WebServices& TestServer::services() const { return *parts_->services; }
 Unruly& TestServer::tables() { return parts_->unruly; }
 
 double TestServer::metric(const std::string& name, const std::string& label,

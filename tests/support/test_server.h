@@ -13,6 +13,10 @@
 #include "tests/support/unruly_store.h"
 #include "web/options.h"
 
+namespace halite::web {
+struct WebServices;
+}
+
 namespace halite::test {
 
 struct TestServerOptions {
@@ -40,6 +44,7 @@ class TestServer {
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] FakeClock& clock();
   [[nodiscard]] storage::PointStore& store();
+  [[nodiscard]] const web::WebServices& services() const;  // what its handlers work with
 
   [[nodiscard]] Unruly& tables();  // slow or failing tables under the points
 

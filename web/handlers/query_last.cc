@@ -21,6 +21,9 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "common/java_double.h"
@@ -336,8 +339,12 @@ asio::awaitable<Response> handle_query_last(Call& call) {
   const auto watch =
       std::make_shared<query::Watch>(call.services.engine.limits(), call.services.clock, call.stop);
   std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
+  const auto executor = co_await asio::this_coro::executor;
   std::vector<storage::LastPoint> all;
   for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
+    // What is in memory is found without waiting, and a body may ask for thousands of such: others
+    // of this event loop have their turn in between.
+    if (i != 0) co_await asio::post(executor, asio::use_awaitable);
     Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, watch);
     if (!points) co_return query_run_error(call, points.error());
     if (all.empty()) {
