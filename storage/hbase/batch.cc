@@ -258,7 +258,7 @@ int weight(const Fault& fault) {
     case Remedy::kReconnect:
       break;
   }
-  return 1;
+  return fault.tries_max == 0 ? 1 : 2;
 }
 
 // Room for an operation's bytes, and that they are counted.

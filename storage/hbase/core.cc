@@ -95,6 +95,7 @@ void Retry::progress() {
   deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms_);
   attempts_ = 0;
   at_once_ = 0;
+  limited_ = 0;
 }
 
 std::uint32_t Retry::call_ms() const {
@@ -106,7 +107,8 @@ std::uint32_t Retry::call_ms() const {
 }
 
 Task<void> Retry::after(const Fault& fault) {
-  if (fault.remedy == Remedy::kGiveUp) {
+  const bool tried_enough = fault.tries_max != 0 && ++limited_ >= fault.tries_max;
+  if (fault.remedy == Remedy::kGiveUp || tried_enough) {
     co_return std::unexpected(about_ == About::kRows ? outage(fault.error) : fault.error);
   }
   const ClientOptions& options = core_->options;

@@ -97,6 +97,7 @@ class Retry {
   Moment deadline_;
   unsigned attempts_ = 0;
   unsigned at_once_ = 0;  // in a row
+  unsigned limited_ = 0;  // faults that have a tries_max, since there was progress
 };
 
 }  // namespace halite::storage::hbase

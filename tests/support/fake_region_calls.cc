@@ -203,7 +203,7 @@ FakeAnswer FakeRegionCalls::mutate(const FakeRequest& request, const FakeReactio
     const auto delta = static_cast<std::int64_t>(load_be<std::uint64_t>(cell.value.data()));
     const auto sum =
         data_.increment(region->table, cell, delta, message.nonce_group(), mutation.nonce());
-    if (!sum) return refusal({"DoNotRetryIOException", "Field is not a long", true});
+    if (!sum) return refusal({"DoNotRetryIOException", "no words that anybody knows", true});
     if (reaction.what == FakeReaction::kSayNothing) return answer(response);
     cell.value.clear();
     append_be(cell.value, static_cast<std::uint64_t>(*sum));

@@ -17,6 +17,9 @@ struct Rule {
   Errc code;
 };
 
+// A region may be cut again between a look-up and the call; three times in a row it is the row.
+constexpr unsigned kSanityTriesMax = 3;
+
 // In alphabetical order. Checked against the hierarchy of HBase 2.6.4's exceptions.
 constexpr auto kRules = std::to_array<Rule>({
     {"AccessDeniedException", Remedy::kGiveUp, Errc::kInvalidArgument},
@@ -26,7 +29,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"DamagedWALException", Remedy::kRelocate, Errc::kUnavailable},
     {"DoNotRetryIOException", Remedy::kGiveUp, Errc::kInvalidArgument},
     {"FailedLogCloseException", Remedy::kRelocate, Errc::kUnavailable},
-    {"FailedSanityCheckException", Remedy::kGiveUp, Errc::kInvalidArgument},
+    {"FailedSanityCheckException", Remedy::kRelocate, Errc::kInvalidArgument},
     {"LeaseException", Remedy::kReopen, Errc::kUnavailable},
     {"MasterNotRunningException", Remedy::kReconnect, Errc::kUnavailable},
     {"MasterStoppedException", Remedy::kReconnect, Errc::kUnavailable},
@@ -120,10 +123,6 @@ std::uint32_t asked_pause_ms(std::string_view text) {
   return static_cast<std::uint32_t>(pause);
 }
 
-bool is_range_check(std::string_view text) {
-  return text.contains("out of range") || text.contains("does not fall");
-}
-
 }  // namespace
 
 Fault triage(const RemoteException& exception, const std::string& where) {
@@ -151,11 +150,9 @@ Fault triage(const RemoteException& exception, const std::string& where) {
     fault.moved = moved_to(exception.text);
     if (fault.moved) fault.remedy = Remedy::kMoved;
   }
-  // A batch is told so of a row that is no longer in the region.
-  if (name == "FailedSanityCheckException" && is_range_check(exception.text)) {
-    fault.remedy = Remedy::kRelocate;
-    fault.error.code = Errc::kUnavailable;
-  }
+  // A batch is told so of a row that is no longer in the region, and of one that no region takes:
+  // only another look-up tells which it is.
+  if (name == "FailedSanityCheckException") fault.tries_max = kSanityTriesMax;
   if (name == "RpcThrottlingException") fault.pause_ms = asked_pause_ms(exception.text);
   return fault;
 }

@@ -37,6 +37,7 @@ struct Fault {
   Error error;
   std::optional<Moved> moved;
   std::uint32_t pause_ms = 0;   // the server's own wish; 0 = none
+  unsigned tries_max = 0;       // so often in a row, then it is given up; 0 = as time allows
   bool maybe_done = false;      // the request was sent and its answer is lost
   bool of_meta = false;         // hbase:meta could not be asked: no other region is found either
   std::string class_name = {};  // of the server's exception, without package; empty = it is local

@@ -125,6 +125,27 @@ TEST_F(ClientRowsTest, WhatHBaseRefusesIsNotTriedAgain) {
   EXPECT_EQ(hbase_.calls("Multi"), 1U);
 }
 
+// The region may be elsewhere, or no region takes the row: the class is the same.
+TEST_F(ClientRowsTest, WhatFailsASanityCheckIsLookedUpAgainAndGivenUpInTheEnd) {
+  const auto failing = [](std::size_t times) {
+    return [times](const FakeCall& call) -> FakeReaction {
+      if (call.method != "Multi" || call.number > times) return {};
+      return {.what = FakeReaction::kThrowOnAction,
+              .exception = "exceptions.FailedSanityCheckException",
+              .text = "words"};
+    };
+  };
+  hbase_.script(failing(2));
+  EXPECT_TRUE(run_task(client().mutate("t", rows(1))));
+  EXPECT_EQ(hbase_.calls("Multi"), 3U);
+  hbase_.script(failing(1000));
+  const Result<void> refused = run_task(client().mutate("t", rows(1)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kUnavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("words"));
+  EXPECT_EQ(hbase_.calls("Multi"), 6U);
+}
+
 TEST_F(ClientRowsTest, RegionsThatMoveAreFollowed) {
   ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
   hbase_.move_region("t", "row0000", 1);
