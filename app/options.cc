@@ -13,6 +13,7 @@
 #include "app/retention_rules.h"
 #include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
+#include "storage/schema/cyclic_options.h"
 
 namespace halite::app {
 namespace {
@@ -86,6 +87,11 @@ Result<void> settle(Options& options) {
     options.row_layout = options.store == "hbase" ? "opentsdb" : "cyclic";
   }
   if (options.store == "hbase") TRY_VOID(settle_hbase(options));
+  // OpenTSDB's rows may have more salts than ours: an opentsdb.conf that says so starts everywhere.
+  if (options.opentsdb.given && (options.store == "engine" || options.row_layout != "opentsdb")) {
+    std::uint32_t& buckets = options.layout.salt_buckets;
+    buckets = std::min(buckets, storage::kCyclicSaltsMax);
+  }
   using storage::Compression;
   if (options.rocks_compression == "none") options.rocks.compression = Compression::kNone;
   if (options.rocks_compression == "fast") options.rocks.compression = Compression::kFast;

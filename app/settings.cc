@@ -8,6 +8,8 @@ namespace halite::app {
 namespace {
 
 constexpr std::int64_t kMinuteMs = 60'000;
+// A question opens one scan a salt, and so many at once.
+constexpr std::int64_t kSaltBucketsMax = 65'536;
 constexpr SettingRange kAny = {0, std::numeric_limits<std::int64_t>::max()};
 constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max()};
 
@@ -198,9 +200,9 @@ void declare_layout(Config& config, Options& options) {
                      "Time kept under one run of keys. Fixed when the data directory is made.");
   config.count("storage.slots", layout.slots, {1, 1 << 24}, "slots",
                "With a TTL, slots before keys are used again. Fixed when the directory is made.");
-  config.count("storage.salt_buckets", layout.salt_buckets, {1, 256}, "buckets",
-               "Parts each metric is spread over, read in parallel. Fixed when the directory is "
-               "made.");
+  config.count("storage.salt_buckets", layout.salt_buckets, {1, kSaltBucketsMax}, "buckets",
+               "Parts each metric is spread over, read in parallel: up to 256, and more of rows as "
+               "OpenTSDB's. Fixed when the directory is made.");
   config.count("storage.uid_width_metric", layout.widths.metric, {1, 8}, "bytes",
                "Of a metric's id. Fixed when the directory is made.");
   config.count("storage.uid_width_tag_key", layout.widths.tag_key, {1, 8}, "bytes",

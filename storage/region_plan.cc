@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "storage/schema/salt.h"
+
 namespace halite::storage {
 namespace {
 
@@ -79,7 +81,7 @@ RegionPlan plan_salted_regions(std::uint32_t salt_buckets, std::size_t salt_widt
   const auto parts = static_cast<std::uint32_t>(std::min<std::uint64_t>(allowed, salt_buckets));
   const std::uint32_t step = divide_up(salt_buckets, parts);
   for (std::uint32_t salt = step; salt < salt_buckets; salt += step) {
-    append_be_width(plan.split_keys.emplace_back(), salt, salt_width);
+    append_opentsdb_salt(plan.split_keys.emplace_back(), salt, static_cast<unsigned>(salt_width));
   }
   plan.regions = static_cast<std::uint32_t>(plan.split_keys.size()) + 1;
   return plan;

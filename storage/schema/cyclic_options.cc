@@ -47,7 +47,7 @@ bool is_ring(const CyclicOptions& options) { return options.ttl_ms > 0 && !optio
 
 Result<void> check_cyclic_options(const CyclicOptions& options) {
   TRY_VOID(check_widths(options.widths));
-  TRY_VOID(in_range("the number of salt buckets", options.salt_buckets, 1, 256));
+  TRY_VOID(in_range("the number of salt buckets", options.salt_buckets, 1, kCyclicSaltsMax));
   TRY_VOID(in_range("the slot span in ms", options.span_ms, kSpanMsMin, kSpanMsMax));
   TRY_VOID(in_range(options.ttl_setting, options.ttl_ms, 0, kTimeMsMax));
   TRY_VOID(in_range("storage.future_max_ms", options.future_max_ms, 0, kTimeMsMax));

@@ -9,6 +9,9 @@
 
 namespace halite::storage {
 
+// A salt is one byte of the key.
+inline constexpr std::uint32_t kCyclicSaltsMax = 256;
+
 // kInvalidArgument names the option; for a ring too small for its TTL it shows the arithmetic.
 [[nodiscard]] Result<void> check_cyclic_options(const CyclicOptions& options);
 

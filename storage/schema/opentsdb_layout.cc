@@ -29,6 +29,11 @@ TimeRange clip(TimeRange range) {
   return {std::max<TimestampMs>(range.begin, 0), std::min(range.end, kTimeEndMs)};
 }
 
+// How many salts so many bytes tell apart, as far as that bounds a 32-bit number.
+std::uint32_t salts_of_width(unsigned width) {
+  return width < 4 ? 1u << (8 * width) : std::numeric_limits<std::uint32_t>::max();
+}
+
 bool all_zero(BytesView bytes) {
   return std::ranges::all_of(bytes, [](char c) { return c == 0; });
 }
@@ -46,11 +51,6 @@ Result<std::unique_ptr<OpentsdbLayout>> OpentsdbLayout::make(const OpentsdbOptio
                 fmt::format("the salt buckets must be 1 to {}, found {}",
                             std::numeric_limits<std::int32_t>::max(), options.salt_buckets));
   }
-  if (options.salt_width > 0 && options.salt_width < 4 &&
-      options.salt_buckets > 1u << (8 * options.salt_width)) {
-    return fail(Errc::kInvalidArgument, fmt::format("{} salt buckets do not fit {} salt bytes",
-                                                    options.salt_buckets, options.salt_width));
-  }
   return std::unique_ptr<OpentsdbLayout>(new OpentsdbLayout(options));
 }
 
@@ -59,18 +59,18 @@ TableParameters OpentsdbLayout::parameters() const {
   parameters.layout = kOpentsdbLayout;
   parameters.widths = options_.widths;
   parameters.salt_width = options_.salt_width;
-  parameters.salt_buckets = salt_buckets();
+  parameters.salt_buckets = options_.salt_width == 0 ? 1 : options_.salt_buckets;
   return parameters;
 }
 
 std::uint32_t OpentsdbLayout::salt_buckets() const {
-  return options_.salt_width == 0 ? 1 : options_.salt_buckets;
+  return std::min(options_.salt_buckets, salts_of_width(options_.salt_width));
 }
 
 std::uint32_t OpentsdbLayout::salt_of(BytesView tsuid) const {
   // Rows of metric zero hold what belongs to no series (global annotations): never salted.
   if (options_.salt_width == 0 || all_zero(tsuid.substr(0, options_.widths.metric))) return 0;
-  return opentsdb_salt(tsuid, options_.salt_buckets);
+  return opentsdb_salt(tsuid, options_.salt_buckets) % salts_of_width(options_.salt_width);
 }
 
 std::size_t OpentsdbLayout::pairs_at() const {
@@ -80,7 +80,7 @@ std::size_t OpentsdbLayout::pairs_at() const {
 Bytes OpentsdbLayout::key(std::uint32_t salt, BytesView tsuid, std::int64_t base_s) const {
   Bytes key;
   key.reserve(options_.salt_width + tsuid.size() + kBaseBytes);
-  append_be_width(key, salt, options_.salt_width);
+  append_opentsdb_salt(key, salt, options_.salt_width);
   key += tsuid.substr(0, options_.widths.metric);
   append_be<std::uint32_t>(key, static_cast<std::uint32_t>(base_s));
   if (tsuid.size() > options_.widths.metric) key += tsuid.substr(options_.widths.metric);
@@ -143,13 +143,16 @@ Result<RowId> OpentsdbLayout::parse_row(BytesView row) const {
                 fmt::format("row {}: no data row has {} bytes", to_hex(row), row.size()));
   }
   RowId id;
-  // A salt wider than four bytes is written with leading zeros.
-  const std::uint64_t salt = load_be_width(row.substr(0, options_.salt_width));
-  if (salt >= salt_buckets()) {
-    return fail(Errc::kCorruption,
-                fmt::format("row {}: salt {} of {} buckets", to_hex(row), salt, salt_buckets()));
+  const BytesView salt_bytes = row.substr(0, options_.salt_width);
+  const std::size_t low_bytes = std::min<std::size_t>(salt_bytes.size(), 4);
+  id.salt =
+      static_cast<std::uint32_t>(load_be_width(salt_bytes.substr(salt_bytes.size() - low_bytes)));
+  Bytes expected;
+  append_opentsdb_salt(expected, id.salt, options_.salt_width);
+  if (id.salt >= salt_buckets() || salt_bytes != expected) {
+    return fail(Errc::kCorruption, fmt::format("row {}: salt bytes {} are none of {} salts",
+                                               to_hex(row), to_hex(salt_bytes), salt_buckets()));
   }
-  id.salt = static_cast<std::uint32_t>(salt);
   id.bucket = load_be<std::uint32_t>(row.data() + base_at);
   if (id.bucket % kRowSeconds != 0) {
     return fail(Errc::kCorruption,

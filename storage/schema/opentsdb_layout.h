@@ -24,7 +24,8 @@ namespace halite::storage {
 struct OpentsdbOptions {
   UidWidths widths;
   std::uint8_t salt_width = 0;      // bytes, 0 to 8; 0 = rows are not salted
-  std::uint32_t salt_buckets = 20;  // 1 to 2^31 - 1; means nothing without a salt width
+  std::uint32_t salt_buckets = 20;  // 1 to 2^31 - 1; means nothing without a salt width. Those
+                                    // whose low bytes are equal share a salt.
 };
 
 class OpentsdbLayout final : public RowLayout {

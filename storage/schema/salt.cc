@@ -24,6 +24,12 @@ std::uint32_t opentsdb_salt(BytesView tsuid, std::uint32_t buckets) {
   return static_cast<std::uint32_t>(std::llabs(hash % static_cast<std::int64_t>(buckets)));
 }
 
+void append_opentsdb_salt(Bytes& to, std::uint32_t salt, unsigned width) {
+  for (unsigned left = width; left > 0; --left) {
+    to.push_back(static_cast<char>(salt >> (8 * ((left - 1) % 4))));
+  }
+}
+
 std::uint32_t cyclic_salt(BytesView tsuid, std::uint32_t buckets) {
   HALITE_CHECK(buckets >= 1, "a table has at least one salt bucket");
   return static_cast<std::uint32_t>(XXH3_64bits(tsuid.data(), tsuid.size()) % buckets);

@@ -65,6 +65,9 @@ TEST(RegionPlanTest, RowsThatAreNoRingAreCutAtTheirSalts) {
   EXPECT_EQ(to_hex(plan.split_keys[0]), "01");
   EXPECT_EQ(plan_salted_regions(20, 1, {.servers = 1, .regions_max = 10}).regions, 10u);
   EXPECT_EQ(plan_salted_regions(20, 0, {.servers = 1, .regions_max = 10}).regions, 1u);
+  const RegionPlan wide = plan_salted_regions(1000, 2, {.servers = 1, .regions_max = 10});
+  ASSERT_EQ(wide.regions, 10u);
+  EXPECT_EQ(to_hex(wide.split_keys[8]), "0384");
 }
 
 TEST(RegionPlanTest, ARegionIsDeadBetweenItsLaps) {
