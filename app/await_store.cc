@@ -23,7 +23,7 @@ Result<void> reach_store(const Options& options, const Clock& clock,
   prometheus::Registry registry;  // the server's own counts what it does itself
   storage::HBaseStore store(attempt, clock, registry);
   const auto asked = wait_for(
-      executor, store.client().describe_table(attempt.table_prefix + options.cells.data_table));
+      executor, store.client().describe_table(attempt.whole_name(options.cells.data_table)));
   Result<void> closed = wait_for(executor, store.close());
   if (!asked) return std::unexpected(asked.error());
   return closed;

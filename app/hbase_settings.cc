@@ -64,6 +64,15 @@ Result<void> settle_columns(Options& options) {
   return {};
 }
 
+// Tables of our own go where the points are: the right to a namespace may be all that we have, and
+// two OpenTSDBs in two of them must not meet in one table of ours.
+void keep_together(storage::CellPointStoreOptions& cells) {
+  const std::string space = cells.data_table.substr(0, cells.data_table.find(':') + 1);
+  if (space.empty()) return;
+  cells.series_table = space + cells.series_table;
+  cells.settings_table = space + cells.settings_table;
+}
+
 void declare_regions(Config& config, HBaseSettings& hbase) {
   config.count("hbase.regions_max", hbase.regions_max, {1, 10'000}, "regions",
                "Of the table of points, for each region server, when it is made.");
@@ -96,7 +105,8 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
               "2.5 and newer). Empty = ZooKeeper is asked.");
   config.text("hbase.user", store.client.user,
               "The name HBase knows us by; it is believed without a check.");
-  config.text("hbase.table_prefix", store.table_prefix, "Before the names of all tables.");
+  config.text("hbase.table_prefix", store.table_prefix,
+              "Before the names of all tables, behind a namespace; \"ns:\" puts all into one.");
   config.choice("hbase.durability", hbase.durability, {"table", "none", "soon", "memory", "disk"},
                 "What a write has reached when it is acknowledged: HBase's log on disks (disk), in "
                 "the memory of the machines that keep it (memory), a log that is written soon, or "
@@ -150,6 +160,7 @@ Result<void> settle_hbase(Options& options) {
   if (hbase.durability == "memory") client.durability = Durability::kSyncLog;
   if (hbase.durability == "disk") client.durability = Durability::kForceLog;
   TRY_VOID(settle_columns(options));
+  keep_together(options.cells);
   options.cells.append.late_max_ms = hbase.late_max_ms;
   options.cells.scan.parts = hbase.parts;
   options.cells.append.turn_ms_max = client.operation_ms_max;

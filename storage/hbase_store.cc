@@ -100,6 +100,15 @@ Result<std::int64_t> ttl_s_of(const hbase::FamilyDescriptor& family) {
                           found->second, family.name));
 }
 
+std::string HBaseStoreOptions::whole_name(std::string_view table) const {
+  const std::size_t at = table.find(':') + 1;  // 0: there is none
+  std::string whole(table.substr(0, at));
+  whole += table_prefix;
+  whole += table.substr(at);
+  constexpr std::string_view kDefault = "default:";
+  return whole.starts_with(kDefault) ? whole.substr(kDefault.size()) : whole;
+}
+
 HBaseStore::HBaseStore(HBaseStoreOptions options, const Clock& clock,
                        prometheus::Registry& registry)
     : options_(std::move(options)),
@@ -110,8 +119,9 @@ HBaseStore::HBaseStore(HBaseStoreOptions options, const Clock& clock,
 HBaseStore::~HBaseStore() = default;
 
 Task<std::shared_ptr<Table>> HBaseStore::open_table(TableSpec spec) {
+  spec.name = whole_name(spec.name);
   CO_TRY_VOID(check_table_spec(spec));
-  const std::string name = options_.table_prefix + spec.name;
+  const std::string name = spec.name;
   CO_TRY(hbase::TableDescriptor found, co_await find_or_create(name, spec));
   const std::vector<FamilySpec> families = families_of(found, spec);
   CO_TRY_VOID(check_same_families(families, spec));
@@ -130,6 +140,13 @@ Task<hbase::TableDescriptor> HBaseStore::find_or_create(std::string name, TableS
     if (created) {
       log::info("made the HBase table {}", name);
       co_return wanted;
+    }
+    if (created.error().code == Errc::kNotFound) {
+      co_return fail(Errc::kNotFound,
+                     fmt::format("cannot make the HBase table {}: {}; its "
+                                 "namespace has to be there: create_namespace '{}' "
+                                 "in HBase's shell makes it",
+                                 name, created.error().message, name.substr(0, name.find(':'))));
     }
     if (created.error().code != Errc::kConflict) co_return std::unexpected(created.error());
     CO_TRY(found, co_await client_.describe_table(name));  // somebody else was quicker

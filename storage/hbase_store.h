@@ -55,11 +55,15 @@ struct HBaseTableOptions {
 struct HBaseStoreOptions {
   hbase::ClientOptions client;
   std::uint32_t threads = 2;  // for sockets
-  std::string table_prefix;   // before the name of every table
+  std::string table_prefix;   // before the name of every table, behind its namespace
   HBaseTableOptions tables;
   std::uint32_t enabled_ms_max = 60'000;  // how long to wait for a table that somebody else makes
   std::int64_t clock_ahead_ms_max = 60'000;  // of cells that others wrote: our stamps follow
   std::size_t range_filter_max = 1'000;      // ranges of one scan that a server is told at a time
+
+  // What HBase calls a table: "ns:tsdb" has the prefix behind the colon, and the namespace
+  // "default" goes without saying.
+  [[nodiscard]] std::string whole_name(std::string_view table) const;
 };
 
 // HBase's TTL in seconds: of a family as it is, and the one that goes with a TTL of ours, which is
@@ -83,7 +87,7 @@ class HBaseStore final : public WideColumnStore {
   // For what the seam does not have: regions, compactions.
   [[nodiscard]] hbase::Client& client() { return client_; }
   [[nodiscard]] std::string whole_name(const std::string& table) const {
-    return options_.table_prefix + table;
+    return options_.whole_name(table);
   }
 
  private:

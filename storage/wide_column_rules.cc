@@ -31,6 +31,20 @@ bool is_plain_name(std::string_view name) {
   });
 }
 
+// As HBase has it: letters, digits, '_', '-' and '.', none of the last two first; in front there
+// may be a namespace of letters, digits and '_', and a colon.
+bool is_table_name(std::string_view name) {
+  if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
+    const std::string_view space = name.substr(0, colon);
+    if (!is_plain_name(space) || space.contains('-')) return false;
+    name.remove_prefix(colon + 1);
+  }
+  if (name.starts_with('.') || name.starts_with('-')) return false;
+  std::string undotted(name);
+  std::erase(undotted, '.');
+  return is_plain_name(undotted);
+}
+
 std::string family_names(const std::vector<FamilySpec>& families) {
   std::string names;
   for (const FamilySpec& family : families) {
@@ -43,9 +57,11 @@ std::string family_names(const std::vector<FamilySpec>& families) {
 }  // namespace
 
 Result<void> check_table_spec(const TableSpec& spec) {
-  if (!is_plain_name(spec.name)) {
+  if (!is_table_name(spec.name)) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("table name \"{}\": letters, digits, '-' and '_' only", spec.name));
+                fmt::format("table name \"{}\": letters, digits, '_', '-' and '.' only, no '-' or "
+                            "'.' first; \"namespace:table\" where it has a namespace",
+                            spec.name));
   }
   if (spec.families.empty() || spec.families.size() > kFamiliesMax) {
     return fail(Errc::kInvalidArgument,

@@ -69,6 +69,17 @@ class TablesTest(unittest.TestCase):
         self.assertIn("4, cut at salts; HBase cuts them again as they grow", told)
         self.assertEqual(len(self.regions(tables, "salty-tsdb")), 4)
 
+    def test_a_namespace_is_not_made_but_asked_for(self):
+        tables = Tables.of_environment()
+        given = settings(tables, "", {"storage.data_table": "halite_later:tsdb"})
+        refused = self.halite("hbase", "create-tables", *given)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("create_namespace 'halite_later'", refused.stderr)
+        tables.tool("namespace", "halite_later")
+        self.assertIn("made", self.told("hbase", "create-tables", *given))
+        self.assertEqual(len(self.regions(tables, "halite_later:tsdb")), 1)
+        self.assertIn("the first row", self.told("hbase", "regions", *given))
+
     def test_a_ttl_is_lowered_only_where_that_is_asked_for(self):
         def create(ttl, *more):
             return self.told("hbase", "create-tables", *settings(Tables.of_environment(), "ttl-", {"storage.ttl_ms": ttl}), *more)

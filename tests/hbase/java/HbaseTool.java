@@ -21,6 +21,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HRegionLocation;
+import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -54,6 +55,7 @@ public final class HbaseTool {
   private static final String USAGE = """
       create TABLE COMPRESSION ENCODING SPLITS FAMILY...   SPLITS: hex keys k1,k2,... or '' for none
       tsdb-tables PREFIX COMPRESSION ENCODING [SPLITS]     PREFIX: '' for none; SPLITS: of tsdb
+      namespace NAME                                       where it is not there yet
       alter TABLE FAMILY COMPRESSION ENCODING
       drop|truncate TABLE...
       disable|enable TABLE
@@ -148,6 +150,7 @@ public final class HbaseTool {
     switch (a[0]) {
       case "create" -> create(a[1], a[2], a[3], a[4], Arrays.copyOfRange(a, 5, a.length));
       case "tsdb-tables" -> tsdbTables(a[1], a[2], a[3], a.length > 4 ? a[4] : "");
+      case "namespace" -> namespace(a[1]);
       case "alter" -> alter(TableName.valueOf(a[1]), a[2], a[3], a[4]);
       case "drop" -> {
         for (String name : Arrays.copyOfRange(a, 1, a.length)) {
@@ -255,6 +258,12 @@ public final class HbaseTool {
       if (each != null) {
         each.get();
       }
+    }
+  }
+
+  private void namespace(String name) throws IOException {
+    if (Stream.of(admin.listNamespaceDescriptors()).noneMatch(each -> each.getName().equals(name))) {
+      admin.createNamespace(NamespaceDescriptor.create(name).build());
     }
   }
 

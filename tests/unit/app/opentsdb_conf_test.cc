@@ -77,6 +77,26 @@ TEST_F(OpentsdbConfTest, values_become_settings) {
   EXPECT_FALSE(options_.ingest.telnet_storage_errors);
 }
 
+TEST_F(OpentsdbConfTest, as_many_salts_as_its_tables_have) {
+  options_.store = "hbase";
+  apply(
+      "tsd.storage.salt.width=2\ntsd.storage.salt.buckets=1000\n"
+      "tsd.storage.hbase.data_table=ns:tsdb\n");
+  EXPECT_EQ(options_.salt_width, 2u);
+  EXPECT_EQ(options_.layout.salt_buckets, 1000u);
+  EXPECT_EQ(options_.cells.settings_table, "ns:halite-settings");
+  EXPECT_EQ(options_.cells.series_table, "ns:halite-series");
+}
+
+TEST_F(OpentsdbConfTest, of_rows_that_are_no_opentsdbs_as_many_as_they_hold) {
+  options_.opentsdb.given = true;
+  apply(
+      "tsd.storage.salt.width=2\ntsd.storage.salt.buckets=1000\n"
+      "tsd.storage.hbase.data_table=ns:tsdb\n");
+  EXPECT_EQ(options_.layout.salt_buckets, 256u);
+  EXPECT_EQ(options_.cells.settings_table, "halite-settings");
+}
+
 TEST_F(OpentsdbConfTest, limits_of_what_is_fetched) {
   apply("");
   EXPECT_EQ(options_.query.fetch.points_max, 0u);
