@@ -34,8 +34,12 @@ Task<std::unique_ptr<CellPointStore>> CellPointStore::open(Parts parts,
                                                            CellPointStoreOptions options) {
   CO_TRY(const std::shared_ptr<Table> settings,
          co_await parts.store.open_table(settings_table_spec(options.settings_table)));
-  CO_TRY_VOID(co_await settle_parameters(settings, options.data_table, parts.parameters));
   Tables tables;
+  if (options.scan.shared_tables) {
+    // Before the parameters, whose absence tells that no earlier version was here.
+    CO_TRY(tables.form, co_await settle_name_form(settings, options.uid_table, options.data_table));
+  }
+  CO_TRY_VOID(co_await settle_parameters(settings, options.data_table, parts.parameters));
   CO_TRY(tables.data, co_await parts.store.open_table(data_table_spec(options)));
   CO_TRY(tables.names, co_await parts.store.open_table(uid_table_spec(options.uid_table)));
   CO_TRY(tables.series, co_await parts.store.open_table(series_table_spec(options.series_table)));
@@ -51,7 +55,7 @@ CellPointStore::CellPointStore(Parts parts, CellPointStoreOptions options, Table
       registry_(tables.names, tables.series, layout_->widths(),
                 SeriesLimits{options_.series_max, options_.series_bytes_max},
                 std::make_unique<NewSeriesQuota>(options_.new_series, clock_, parts.registry),
-                std::make_shared<SaltSharding>(layout_)),
+                std::make_shared<SaltSharding>(layout_), tables.form),
       source_{tables.data, kDataFamily, *layout_, registry_, options_.scan},
       appender_(std::make_shared<PointAppender>(
           PointAppender::Parts{tables.data, kDataFamily, layout_, registry_.table(), clock_,

@@ -103,6 +103,7 @@ class CellPointStore final : public PointStore {
     std::shared_ptr<Table> data;
     std::shared_ptr<Table> names;
     std::shared_ptr<Table> series;
+    NameForm form = NameForm::kUtf8;  // of the names
   };
   CellPointStore(Parts parts, CellPointStoreOptions options, Tables tables);
 

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <utility>
 
+#include "storage/meta/java_map.h"
+
 namespace halite::storage {
 namespace {
 
-// String.hashCode() over UTF-16; names are ISO-8859-1 in OpenTSDB, so a byte is a character.
 std::uint32_t spread_hash(std::string_view text) {
-  std::uint32_t hash = 0;
-  for (const char c : text) hash = 31 * hash + static_cast<unsigned char>(c);
+  const auto hash = static_cast<std::uint32_t>(java_string_hash(text));
   return hash ^ (hash >> 16);
 }
 

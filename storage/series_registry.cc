@@ -14,11 +14,11 @@ namespace halite::storage {
 SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
                                UidWidths widths, SeriesLimits limits,
                                std::unique_ptr<NewSeriesQuota> quota,
-                               std::shared_ptr<const Sharding> sharding)
+                               std::shared_ptr<const Sharding> sharding, NameForm form)
     : widths_(widths),
       quota_(std::move(quota)),
       sharding_(std::move(sharding)),
-      uids_(std::move(names), widths),
+      uids_(std::move(names), widths, form),
       rows_(std::move(series)),
       table_(limits, widths),
       loader_(*rows_, uids_, table_, widths, *sharding_) {

@@ -33,7 +33,7 @@ class SeriesRegistry {
  public:
   SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series, UidWidths widths,
                  SeriesLimits limits, std::unique_ptr<NewSeriesQuota> quota,
-                 std::shared_ptr<const Sharding> sharding);
+                 std::shared_ptr<const Sharding> sharding, NameForm form = NameForm::kUtf8);
 
   // For who owns the tables alone and appends to this log: intern() then does not write the series
   // table, nor read it where new series have no limits, and what is new gets its rows at settle().

@@ -1,7 +1,10 @@
 #include "storage/table_settings.h"
 
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace halite::storage {
 namespace {
@@ -9,6 +12,19 @@ namespace {
 constexpr Family kSettingsFamily = 0;
 
 Column parameters_column() { return Column{kSettingsFamily, "parameters"}; }
+Column name_form_column() { return Column{kSettingsFamily, "name-form"}; }
+
+constexpr std::string_view kOpentsdbNames = "opentsdb";
+constexpr std::string_view kMixedNames = "mixed";
+
+Task<std::optional<Bytes>> read_setting(std::shared_ptr<Table> settings, std::string row,
+                                        Bytes qualifier) {
+  std::vector<RowRead> reads;
+  reads.push_back(RowRead{std::move(row), kSettingsFamily, {std::move(qualifier)}});
+  CO_TRY(std::vector<Row> rows, co_await settings->read(std::move(reads)));
+  if (rows.front().cells.empty()) co_return std::nullopt;
+  co_return std::move(rows.front().cells.front().value);
+}
 
 }  // namespace
 
@@ -21,11 +37,10 @@ TableSpec settings_table_spec(std::string name) {
 
 Task<std::optional<TableParameters>> read_parameters(std::shared_ptr<Table> settings,
                                                      std::string data_table) {
-  std::vector<RowRead> reads;
-  reads.push_back(RowRead{std::move(data_table), kSettingsFamily, {parameters_column().qualifier}});
-  CO_TRY(const std::vector<Row> rows, co_await settings->read(std::move(reads)));
-  if (rows.front().cells.empty()) co_return std::nullopt;
-  CO_TRY(TableParameters stored, TableParameters::from_bytes(rows.front().cells.front().value));
+  CO_TRY(const std::optional<Bytes> cell,
+         co_await read_setting(settings, data_table, parameters_column().qualifier));
+  if (!cell) co_return std::nullopt;
+  CO_TRY(TableParameters stored, TableParameters::from_bytes(*cell));
   co_return stored;
 }
 
@@ -45,6 +60,31 @@ Task<void> settle_parameters(std::shared_ptr<Table> settings, std::string data_t
     }
   }
   co_return check_same_table(*stored, configured);
+}
+
+Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid_table,
+                                std::string data_table) {
+  const Bytes qualifier = name_form_column().qualifier;
+  CO_TRY(std::optional<Bytes> form, co_await read_setting(settings, uid_table, qualifier));
+  if (!form) {
+    CO_TRY(const auto made,
+           co_await read_setting(settings, data_table, parameters_column().qualifier));
+    const Bytes chosen(made ? kMixedNames : kOpentsdbNames);
+    // Another process may be opening it, too: the first decides.
+    CO_TRY(const CasOutcome outcome,
+           co_await settings->compare_and_put(uid_table, name_form_column(), std::nullopt, chosen));
+    static_cast<void>(outcome);  // what stands there at the end tells
+    CO_TRY(form, co_await read_setting(settings, uid_table, qualifier));
+    if (!form) {
+      co_return fail(Errc::kUnavailable,
+                     "the form of names in table " + uid_table + " could not be written");
+    }
+  }
+  if (*form == kOpentsdbNames) co_return NameForm::kOpentsdb;
+  if (*form == kMixedNames) co_return NameForm::kMixed;
+  co_return fail(Errc::kUnsupported,
+                 fmt::format("names of table {} have the form \"{}\", this version knows {} and {}",
+                             uid_table, *form, kOpentsdbNames, kMixedNames));
 }
 
 }  // namespace halite::storage

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/task.h"
+#include "storage/schema/name_bytes.h"
 #include "storage/schema/table_parameters.h"
 #include "storage/wide_column.h"
 
@@ -19,5 +20,11 @@ Task<std::optional<TableParameters>> read_parameters(std::shared_ptr<Table> sett
 // Writes the parameters of a new table, or compares: kConflict, naming both values.
 Task<void> settle_parameters(std::shared_ptr<Table> settings, std::string data_table,
                              TableParameters configured);
+
+// How names lie in a names table that other processes may write, decided when it is first opened:
+// kMixed where `data_table` was opened by an earlier version, which kept them in UTF-8.
+// kUnsupported: a later version decided.
+Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid_table,
+                                std::string data_table);
 
 }  // namespace halite::storage

@@ -52,8 +52,8 @@ Bytes assigned_qualifier(NameKind kind) { return Bytes(kind_word(kind)) + "_assi
 
 Bytes freed_qualifier(NameKind kind) { return Bytes(kind_word(kind)).append(kFreedEnd); }
 
-UidAssigner::UidAssigner(std::shared_ptr<Table> table, UidWidths widths)
-    : table_(std::move(table)), widths_(widths) {}
+UidAssigner::UidAssigner(std::shared_ptr<Table> table, UidWidths widths, NameForm form)
+    : table_(std::move(table)), widths_(widths), bytes_(form) {}
 
 unsigned UidAssigner::width(NameKind kind) const {
   switch (kind) {
@@ -147,14 +147,15 @@ Task<std::uint64_t> UidAssigner::assign(NameKind kind, std::string name, std::ui
 
 Task<bool> UidAssigner::put_reverse(NameKind kind, std::uint64_t uid, std::string name) {
   Bytes row = encode(kind, uid);
-  CO_TRY(const Bytes holds, co_await put_absent(kind, kNameFamily, std::move(row), name));
-  co_return holds == name;
+  const Bytes value = bytes_.of(name);
+  CO_TRY(const Bytes holds, co_await put_absent(kind, kNameFamily, std::move(row), value));
+  co_return holds == value;
 }
 
 Task<std::uint64_t> UidAssigner::put_forward(NameKind kind, std::string name, std::uint64_t uid) {
   Bytes value = encode(kind, uid);
   CO_TRY(const Bytes holds,
-         co_await put_absent(kind, kIdFamily, std::move(name), std::move(value)));
+         co_await put_absent(kind, kIdFamily, bytes_.of(name), std::move(value)));
   co_return decode(kind, holds);
 }
 

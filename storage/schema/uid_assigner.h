@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "storage/schema/name_bytes.h"
 #include "storage/schema/uid_table.h"
 
 namespace halite::storage {
@@ -34,8 +35,10 @@ struct NameCell {
 
 class UidAssigner {
  public:
-  UidAssigner(std::shared_ptr<Table> table, UidWidths widths);
+  UidAssigner(std::shared_ptr<Table> table, UidWidths widths, NameForm form = NameForm::kUtf8);
 
+  // What stands for names in rows and cells.
+  [[nodiscard]] const NameBytes& bytes() const { return bytes_; }
   [[nodiscard]] unsigned width(NameKind kind) const;
   [[nodiscard]] Bytes encode(NameKind kind, std::uint64_t uid) const;
   // The id in a cell of the id family; kCorruption for another width.
@@ -78,6 +81,7 @@ class UidAssigner {
 
   std::shared_ptr<Table> table_;
   UidWidths widths_;
+  NameBytes bytes_;
 };
 
 }  // namespace halite::storage

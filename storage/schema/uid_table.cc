@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "storage/schema/deferred_names.h"
 #include "storage/schema/forgotten_names.h"
 #include "storage/schema/name_kind.h"
+#include "storage/schema/name_rows.h"
 #include "storage/schema/shared_assignment.h"
 #include "storage/schema/uid_assigner.h"
 #include "storage/schema/uid_cache.h"
@@ -30,9 +32,10 @@ TableSpec uid_table_spec(std::string name) {
 }
 
 struct UidTable::Impl {
-  Impl(std::shared_ptr<Table> names, UidWidths widths)
+  Impl(std::shared_ptr<Table> names, UidWidths widths, NameForm form)
       : table(names),
-        assigner(names, widths),
+        assigner(names, widths, form),
+        rows(names, assigner),
         assignment(assigner, caches, [this](NameKind kind, const Entry& entry) {
           tell(&Watcher::assigned, kind, entry);
         }) {}
@@ -53,6 +56,7 @@ struct UidTable::Impl {
 
   const std::shared_ptr<Table> table;
   UidAssigner assigner;
+  NameRows rows;
   std::array<UidCache, 3> caches;
   std::optional<DeferredNames> deferred;    // set before anything else
   std::optional<ForgottenNames> forgotten;  // together with deferred
@@ -95,27 +99,20 @@ bool UidTable::Impl::remember(const std::vector<ForgottenNames::Pair>& read,
 }
 
 Task<void> UidTable::Impl::read_names(const std::vector<NameRequest>& unknown) {
-  std::vector<const NameRequest*> asked;
+  std::vector<NameRequest> asked;
   asked.reserve(unknown.size());
   for (const NameRequest& request : unknown) {
     if (deferred && deferred->all_cached(request.kind)) continue;  // then it is not there
-    asked.push_back(&request);
+    asked.push_back(request);
   }
   if (asked.empty()) co_return Result<void>();
   for (;;) {
     const std::uint64_t before = removals();
-    std::vector<RowRead> reads;
-    reads.reserve(asked.size());
-    for (const NameRequest* const request : asked) {
-      reads.push_back(RowRead{request->name, kIdFamily, {Bytes(name_kind_text(request->kind))}});
-    }
-    CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
+    CO_TRY(const auto uids, co_await rows.ids(asked));
     std::vector<ForgottenNames::Pair> found;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].cells.empty()) continue;
-      const auto& [kind, name, create] = *asked[i];
-      CO_TRY(const std::uint64_t uid, assigner.decode(kind, rows[i].cells.front().value));
-      found.push_back({.kind = kind, .uid = uid, .name = name});
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      if (!uids[i]) continue;
+      found.push_back({.kind = asked[i].kind, .uid = *uids[i], .name = asked[i].name});
     }
     if (remember(found, before)) co_return Result<void>();
   }
@@ -131,19 +128,23 @@ Task<void> UidTable::Impl::read_uids(const std::vector<UidRequest>& unknown) {
                               kNameFamily,
                               {Bytes(name_kind_text(request.kind))}});
     }
-    CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
+    CO_TRY(const std::vector<Row> read, co_await table->read(std::move(reads)));
     std::vector<ForgottenNames::Pair> found;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].cells.empty()) continue;
-      found.push_back(
-          {.kind = unknown[i].kind, .uid = unknown[i].uid, .name = rows[i].cells.front().value});
+    std::vector<NameRequest> doubtful;  // the name may have another id, which is the one it has
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      if (read[i].cells.empty()) continue;
+      const Bytes& bytes = read[i].cells.front().value;
+      std::string name = assigner.bytes().name(bytes);
+      if (assigner.bytes().of(name) != bytes) doubtful.push_back({unknown[i].kind, name, false});
+      found.push_back({.kind = unknown[i].kind, .uid = unknown[i].uid, .name = std::move(name)});
     }
+    if (!doubtful.empty()) CO_TRY_VOID(co_await read_names(doubtful));
     if (remember(found, before)) co_return Result<void>();
   }
 }
 
-UidTable::UidTable(std::shared_ptr<Table> table, UidWidths widths)
-    : impl_(std::make_unique<Impl>(std::move(table), widths)) {}
+UidTable::UidTable(std::shared_ptr<Table> table, UidWidths widths, NameForm form)
+    : impl_(std::make_unique<Impl>(std::move(table), widths, form)) {}
 UidTable::~UidTable() = default;
 
 void UidTable::watch(Watcher watcher) { impl_->watchers.push_back(std::move(watcher)); }
@@ -308,6 +309,11 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
     held.emplace(std::move(ours));
     CO_TRY_VOID(co_await impl_->deferred->settle());
   }
+  if (impl_->assigner.bytes().earlier(new_name)) {
+    // Where only an earlier version's row has it, it is taken all the same: now it has the other.
+    const std::vector<NameRequest> taken = {{kind, new_name, false}};
+    CO_TRY_VOID(co_await impl_->read_names(taken));
+  }
   // The new pair first, each step a table that readers understand; the old name goes last.
   CO_TRY(const std::uint64_t holder,
          co_await impl_->assigner.put_forward(kind, new_name, old_entry.uid));
@@ -317,16 +323,9 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
         fmt::format("When trying rename(\"{}\", \"{}\"): new name already assigned ID={}", old_name,
                     new_name, to_hex(uid_bytes(kind, holder))));
   }
-  const Bytes qualifier(name_kind_text(kind));
-  std::vector<RowWrite> reverse(1);
-  reverse[0].row = uid;
-  reverse[0].puts.push_back(CellWrite{Column{kNameFamily, qualifier}, new_name, 0});
-  CO_TRY_VOID(co_await impl_->table->write(std::move(reverse)));
+  CO_TRY_VOID(co_await impl_->rows.put_name(kind, old_entry.uid, new_name));
   if (old_name != new_name) {
-    std::vector<RowWrite> forward(1);
-    forward[0].row = old_name;
-    forward[0].deletes.push_back(Column{kIdFamily, qualifier});
-    CO_TRY_VOID(co_await impl_->table->write(std::move(forward)));
+    CO_TRY_VOID(co_await impl_->rows.delete_name(kind, old_name, old_entry.uid));
     impl_->cache(kind).rename(old_name, new_name, old_entry.uid);
     impl_->tell(&Watcher::renamed, kind, *impl_->cache(kind).find(old_entry.uid));
   }
@@ -345,27 +344,20 @@ Bytes UidTable::uid_bytes(NameKind kind, std::uint64_t uid) const {
   return impl_->assigner.encode(kind, uid);
 }
 
+// Of each range no more than wanted, then in order: OpenTSDB's order, for both go by code points.
 Task<std::vector<std::string>> UidTable::suggest(NameKind kind, std::string prefix,
                                                  std::size_t max) {
-  const Bytes qualifier(name_kind_text(kind));
-  ScanSpec spec;
-  spec.family = kIdFamily;
-  if (!prefix.empty()) spec.ranges.push_back(KeyRange{prefix, prefix_end(prefix)});
-  spec.qualifier_begin = qualifier;
-  spec.qualifier_end = qualifier + '\0';
-  spec.keys_only = true;
   CO_TRY_VOID(co_await settle());
-  const std::unique_ptr<Scanner> scanner = impl_->table->scan(std::move(spec));
   std::vector<std::string> names;
-  while (names.size() < max) {
-    ScanLimit limit;
-    limit.rows_max = static_cast<std::uint32_t>(std::min<std::size_t>(max - names.size(), 1024));
-    CO_TRY(std::vector<Row> rows, co_await scanner->next(limit));
-    if (rows.empty()) break;
-    for (Row& row : rows) {
-      if (check_name(kind, row.key)) names.push_back(std::move(row.key));
-    }
+  for (KeyRange& range : impl_->assigner.bytes().ranges(prefix)) {
+    CO_TRY(std::vector<std::string> more,
+           co_await impl_->rows.names_in(kind, std::move(range), prefix, max));
+    std::ranges::move(more, std::back_inserter(names));
   }
+  std::ranges::sort(names);
+  const auto doubles = std::ranges::unique(names);
+  names.erase(doubles.begin(), doubles.end());
+  if (names.size() > max) names.resize(max);
   co_return names;
 }
 

@@ -5,7 +5,8 @@
 // winner's id and leaks his own. Found pairs are cached for ever; name views stay valid as long as
 // the table object. What is not found is asked again each time.
 //
-//   Names     are stored in ISO-8859-1 or UTF-8 bytes as given; see check_name() (name_kind.h).
+//   Names     are UTF-8, whatever their bytes in the table (name_bytes.h); see check_name()
+//             (name_kind.h).
 //   Lifetime  a table that forgets names (forgotten()) keeps those that somebody was told of while
 //             he keeps a hold() from before.
 //   Threads   any call from any thread.
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "storage/point_store.h"
+#include "storage/schema/name_bytes.h"
 #include "storage/schema/row_layout.h"
 #include "storage/wide_column.h"
 
@@ -33,7 +35,7 @@ class NameLog;
 class UidTable {
  public:
   // Families: 0 = id, 1 = name, as in uid_table_spec().
-  UidTable(std::shared_ptr<Table> table, UidWidths widths);
+  UidTable(std::shared_ptr<Table> table, UidWidths widths, NameForm form = NameForm::kUtf8);
   ~UidTable();
 
   struct Entry {
@@ -108,8 +110,7 @@ class UidTable {
   [[nodiscard]] const Entry* cached(NameKind kind, std::string_view name) const;
   [[nodiscard]] const Entry* cached(NameKind kind, std::uint64_t uid) const;
 
-  // Names that begin with prefix, in byte order, at most max. No prefix: only names that begin
-  // with '!' to '}', as OpenTSDB has it.
+  // Names that begin with prefix, in order, at most max.
   Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix, std::size_t max);
 
   [[nodiscard]] Bytes uid_bytes(NameKind kind, std::uint64_t uid) const;  // at the kind's width

@@ -70,7 +70,10 @@ class BytesOnCluster(unittest.TestCase):
             time.sleep(0.5)
 
     def new_tables(self, name):
+        """`name` may begin with a namespace and a colon."""
         tables = Tables.of_environment()
+        if ":" in name:
+            tables.tool("namespace", name.partition(":")[0])
         prefixes = f"{name}-ours-", f"{name}-theirs-"
         for prefix in prefixes:
             tables.tool("tsdb-tables", prefix, "NONE", "NONE")

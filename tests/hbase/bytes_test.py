@@ -13,7 +13,7 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 from beside_opentsdb import HOUR, PATIENCE_SECONDS, BytesOnCluster, answer_of, ask, post, settings  # noqa: E402
-from cluster import OpenTsdb, Trouble  # noqa: E402
+from cluster import OpenTsdb, Tables, Trouble  # noqa: E402
 
 
 def lines():
@@ -35,6 +35,19 @@ QUERIES = [f"start={HOUR - 10}&end={HOUR + 7200}&m=sum:m{{host=*}}", f"start={HO
 
 
 FIRST = f"start={HOUR - 10}&end={HOUR + 60}&m=sum:m{{host=a}}&no_annotations"
+
+
+# Tag keys that Java's HashMap hands out in another order than their bytes would be.
+LETTERS = [{"metric": "débit", "timestamp": HOUR + 1, "value": 1, "tags": {"é": "Zürich", "h": "a"}},
+           {"metric": "débit", "timestamp": HOUR + 2, "value": 2, "tags": {"é": "Ürümqi", "h": "ê"}},
+           {"metric": "étage", "timestamp": HOUR + 3, "value": 3.5, "tags": {"h": "ÿ", "ö": "Zug", "ß": "x"}}]
+LETTER_QUERIES = [f"start={HOUR - 10}&end={HOUR + 60}&m=sum:débit{{é=*}}",
+                  f"start={HOUR - 10}&end={HOUR + 60}&m=sum:débit{{é=Zürich}}",
+                  f"start={HOUR - 10}&end={HOUR + 60}&m=sum:étage{{h=ÿ,ö=*}}"]
+
+
+def suggested(url, kind, prefix):
+    return answer_of(f"{url}/api/suggest?type={kind}&max=100&q={urllib.parse.quote(prefix)}")
 
 
 def notes(tsuid):
@@ -122,6 +135,56 @@ class BytesTest(BytesOnCluster):
     def test_salted_rows_and_other_widths(self):
         self.both_ways("salted", {"tsd.storage.salt.width": 1, "tsd.storage.salt.buckets": 4,
                                   "tsd.storage.uid.width.metric": 4, "tsd.storage.uid.width.tagv": 5}, str)
+
+    def test_salts_of_two_bytes(self):
+        self.both_ways("two-bytes", {"tsd.storage.salt.width": 2, "tsd.storage.salt.buckets": 1000}, str)
+
+    def test_salts_of_three_bytes(self):
+        self.both_ways("three-bytes", {"tsd.storage.salt.width": 3, "tsd.storage.salt.buckets": 300}, str)
+
+    def test_salts_of_more_bytes_than_an_integer_has(self):
+        self.both_ways("five-bytes", {"tsd.storage.salt.width": 5, "tsd.storage.salt.buckets": 20}, str)
+
+    def test_tables_in_a_namespace(self):
+        self.both_ways("halite_ns:plain", {}, str)
+        listed = Tables.of_environment().tool("list").stdout.split()
+        for own in ("halite_ns:halite-settings", "halite_ns:halite-series"):
+            self.assertIn(own, listed)
+
+    def test_letters_beyond_ascii(self):
+        tables, ours, theirs = self.new_tables("letters")
+        halite = self.halite_on(tables, ours, {})
+        kinds = ("metrics", "tagk", "tagv")
+        with OpenTsdb(tables, settings(theirs, {})) as opentsdb:
+            for server in (halite, opentsdb):
+                post(server.url, "/api/put?sync&details", LETTERS)
+            reading = self.halite_on(tables, theirs, {})
+            expected = {query: ask(halite.url, query) for query in LETTER_QUERIES}
+            self.assertTrue(all(expected.values()))
+            self.same_in_the_end(opentsdb.url, expected)
+            self.same_in_the_end(reading.url, expected)
+            self.assertEqual(*[self.dump(tables, prefix) for prefix in (ours, theirs)])
+            self.assertIn(("tsdb-uid", "5afc72696368", "id", "tagv".encode().hex()), self.dump(tables, theirs))
+            for kind in kinds:
+                for prefix in ("", "Z", "é", "Ü"):
+                    told = [suggested(server.url, kind, prefix) for server in (halite, opentsdb, reading)]
+                    self.assertEqual(told[0], told[2], (kind, prefix))
+                    # Without a prefix OpenTSDB shows what begins with '!' to '}'.
+                    self.assertTrue(prefix == "" or told[0] == told[1], (kind, prefix, told))
+            # One more point of OpenTSDB's series, by Halite: the same ids.
+            names = {cell for cell in self.dump(tables, theirs) if cell[0] == "tsdb-uid"}
+            post(reading.url, "/api/put?sync&details", [{**point, "timestamp": HOUR + 20} for point in LETTERS])
+            self.assertEqual({cell for cell in self.dump(tables, theirs) if cell[0] == "tsdb-uid"}, names)
+            later = {query: ask(reading.url, query) for query in LETTER_QUERIES}
+            self.assertNotEqual(later, expected)
+            self.same_in_the_end(opentsdb.url, later)
+            # What ISO-8859-1 cannot hold is marked, and nobody else's.
+            post(reading.url, "/api/put?sync&details", [{**LETTERS[0], "metric": "Жm"}])
+            self.assertIn(("tsdb-uid", "00d0966d", "id", "metrics".encode().hex()), self.dump(tables, theirs))
+            self.assertEqual(suggested(reading.url, "metrics", "Ж"), ["Жm"])
+            [told] = ask(reading.url, f"start={HOUR - 10}&end={HOUR + 60}&m=sum:Жm")
+            self.assertEqual(told["metric"], "Жm")
+            self.same_in_the_end(opentsdb.url, later)
 
     def test_append_columns(self):
         # OpenTSDB's appends of one column are under way at the same time, and come in any order.

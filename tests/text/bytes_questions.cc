@@ -9,6 +9,7 @@
 #include "storage/schema/annotation_cell.h"
 #include "storage/schema/column.h"
 #include "storage/schema/histogram_cell.h"
+#include "storage/schema/name_bytes.h"
 #include "storage/schema/rollup_cell.h"
 #include "storage/schema/salt.h"
 #include "storage/schema/tsuid.h"
@@ -88,6 +89,42 @@ Lines unrocks_cell(Words words) {
                       hex_or_none_of(key.substr(prefix)), cell->time, hex_or_none_of(cell->value))};
 }
 
+// "utf8", "opentsdb", "mixed"; then UTF-8, or "x:" and hex.
+NameBytes name_form(std::string_view form) {
+  if (form == "utf8") return NameBytes(NameForm::kUtf8);
+  if (form == "opentsdb") return NameBytes(NameForm::kOpentsdb);
+  need(form == "mixed", "a form of names is utf8, opentsdb or mixed");
+  return NameBytes(NameForm::kMixed);
+}
+
+std::string name_text(const std::string& word) {
+  return word.starts_with("x:") ? hex(word.substr(2)) : word;
+}
+
+Lines name_bytes(Words words) {
+  need(words.size() == 2, "name FORM NAME");
+  const NameBytes form = name_form(words[0]);
+  const std::string name = name_text(words[1]);
+  Lines lines = {to_hex(form.of(name))};
+  if (const auto earlier = form.earlier(name)) lines.push_back("earlier " + to_hex(*earlier));
+  if (form.name(form.of(name)) != name) lines.push_back("reads " + form.name(form.of(name)));
+  return lines;
+}
+
+Lines unname_bytes(Words words) {
+  need(words.size() == 2, "unname FORM HEX");
+  return {name_form(words[0]).name(hex(words[1]))};
+}
+
+Lines name_ranges(Words words) {
+  need(words.size() == 2, "prefix FORM PREFIX");
+  Lines lines;
+  for (const KeyRange& range : name_form(words[0]).ranges(name_text(words[1]))) {
+    lines.push_back(hex_or_none_of(range.begin) + " to " + hex_or_none_of(range.end));
+  }
+  return lines;
+}
+
 TimestampMs hour_of(TimestampMs time) { return time - time % kRowMs; }
 
 }  // namespace
@@ -100,6 +137,9 @@ Lines Questions::answer(std::string_view line) {
   if (verb == "rocks") return rocks_cell(words);
   if (verb == "unrocks") return unrocks_cell(words);
   if (verb == "log") return log_.answer(words);
+  if (verb == "name") return name_bytes(words);
+  if (verb == "unname") return unname_bytes(words);
+  if (verb == "prefix") return name_ranges(words);
   need(layouts_.any() != nullptr, "the file begins with a layout");
   const RowLayout& any = *layouts_.any();
   if (verb == "now") {
