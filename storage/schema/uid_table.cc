@@ -42,6 +42,11 @@ struct UidTable::Impl {
 
   [[nodiscard]] UidCache& cache(NameKind kind) { return caches[static_cast<std::size_t>(kind)]; }
 
+  // Of a name and of its bytes, which may be one more.
+  [[nodiscard]] Result<void> check(NameKind kind, std::string_view name) const {
+    TRY_VOID(check_name(kind, name));
+    return check_name(kind, assigner.bytes().of(name));
+  }
   // Takes pairs that were read into the cache; false: they are to be read again.
   bool remember(const std::vector<ForgottenNames::Pair>& read, std::uint64_t removals);
   [[nodiscard]] std::uint64_t removals() const { return forgotten ? forgotten->removals() : 0; }
@@ -78,7 +83,7 @@ std::vector<UidTable::NameRequest> UidTable::Impl::unknown_names(
   std::vector<NameRequest> unknown;
   std::array<boost::unordered_flat_map<std::string_view, std::size_t>, 3> seen;
   for (const NameRequest& request : requests) {
-    if (!check_name(request.kind, request.name)) continue;
+    if (!check(request.kind, request.name)) continue;
     if (cache(request.kind).find(request.name) != nullptr) continue;
     auto& of_kind = seen[static_cast<std::size_t>(request.kind)];
     const auto [at, fresh] = of_kind.try_emplace(request.name, unknown.size());
@@ -215,7 +220,7 @@ Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve_logged(
       const Entry* entry = cached(request.kind, request.name);
       if (entry != nullptr) {
         entries.emplace_back(*entry);
-      } else if (Result<void> legal = check_name(request.kind, request.name); !legal) {
+      } else if (Result<void> legal = impl_->check(request.kind, request.name); !legal) {
         entries.emplace_back(std::unexpected(legal.error()));
       } else if (request.create && !assigned) {
         entries.emplace_back(std::unexpected(assigned.error()));
@@ -294,7 +299,7 @@ Task<void> UidTable::keep(std::vector<UidRequest> names) {
 
 Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new_name) {
   const std::shared_ptr<const SeriesHold> hold = this->hold();
-  CO_TRY_VOID(check_name(kind, new_name));
+  CO_TRY_VOID(impl_->check(kind, new_name));
   CO_TRY(const Entry old_entry, co_await find(kind, old_name));
   for (const Watcher& watcher : impl_->watchers) {
     if (!watcher.renaming) continue;

@@ -22,6 +22,10 @@
 //   histogram TIME                    qualifier; unhistogram CELL reads one
 //   rollup INTERVAL/SPAN ID TSUID POINT      row and cell; SPAN is 1h, 2h.., 1d, 1n or 1y
 //   unrollup INTERVAL/SPAN BASE CELL         what it says
+//   name FORM NAME                    its bytes and those of an earlier version; FORM is utf8,
+//                                     opentsdb or mixed, x:HEX stands for a name, too
+//   unname FORM HEX                   the name of such bytes
+//   prefix FORM PREFIX                where the names are that begin so
 //   rocks ROW QUALIFIER TIME VALUE    a cell's key and value in RocksDB; unrocks KEY VALUE reads
 //                                     them; '-' is empty
 //   log segment SALT NUMBER AFTER     begins a segment of the log; its header

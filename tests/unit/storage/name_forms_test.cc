@@ -86,6 +86,22 @@ TEST_F(NameFormsTest, WhatHasNoByteIsNobodyElsesName) {
   EXPECT_EQ(cell(0, from_hex("00C48062").value()), "000003");
 }
 
+// One name that is too long with its mark keeps back none that came with it.
+TEST_F(NameFormsTest, TheMarkCounts) {
+  const std::string letter = "Ж";
+  const auto ask = [&](std::size_t bytes) {
+    std::vector<UidTable::NameRequest> requests = {
+        {NameKind::kMetric, letter + std::string(bytes - letter.size(), 'x'), true},
+        {NameKind::kMetric, "short", true}};
+    return run_task(opentsdb_.resolve(std::move(requests))).value();
+  };
+  const auto long_one = ask(32767);
+  ASSERT_FALSE(long_one[0]);
+  EXPECT_EQ(long_one[0].error().code, Errc::kInvalidArgument);
+  EXPECT_TRUE(long_one[1]);
+  EXPECT_TRUE(ask(32766)[0]);
+}
+
 TEST_F(NameFormsTest, SuggestsEveryFormInOneOrder) {
   for (const char* one : {"ab", "aé", "aĀ", "a", "b", "é", "éĀ", "Ā"}) {
     ASSERT_TRUE(run_task(opentsdb_.find_or_assign(NameKind::kMetric, one)));
