@@ -52,9 +52,12 @@ struct Refusal {
   Error error;
 };
 
+// What became of a batch. Points that are not refused are taken, and `durable` tells their end.
+// Finished well: all outlive a power cut. Finished with an error: each may be stored or not.
+// Readers may see it now, a restart may lose it. Sending it again does no harm.
 struct Accepted {
-  Completion durable;  // finishes when every accepted point outlives a power cut, or with why not
-  std::vector<Refusal> refused;  // points the store does not take; they cost only themselves
+  Completion durable;
+  std::vector<Refusal> refused;  // not stored; they cost only themselves
 };
 
 inline constexpr std::size_t kBlockPointsMax = 1024;
@@ -220,7 +223,8 @@ class PointStore : public BlockSource {
     return kForEver;
   }
 
-  // Takes points in; waits here while the store has too much under way.
+  // Takes points in; waits here while the store has too much under way. After an error no point of
+  // the batch is stored, nor will one be.
   virtual Task<Accepted> append(PointBatch batch) = 0;
 
   // Somebody waits for what was appended: where points wait for others to share their sync, it

@@ -10,8 +10,10 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr std::size_t kRecordPointsMax = 1 << 16;  // 21 bytes each in a record at the worst
+constexpr std::size_t kRecordPointsMax = 1 << 16;
+constexpr std::size_t kPointBytesMax = 21;         // of one point in a record
 constexpr std::size_t kDefinedBytesMax = 4 << 20;  // of what ids stand for; then a record ends
+constexpr std::size_t kDefinedOverMax = 1 << 10;   // the last id's, beyond that, and column heads
 constexpr std::size_t kAhead = 8;                  // so many points ahead memory is asked for
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
@@ -69,6 +71,11 @@ struct Intake::Sorted {
 
 Intake::Intake(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
+      defined_bytes_max_(std::min(kDefinedBytesMax, core_->options.log.record_bytes_max / 2)),
+      record_points_max_(
+          std::min(kRecordPointsMax, (core_->options.log.record_bytes_max - defined_bytes_max_ -
+                                      std::min(kDefinedOverMax, defined_bytes_max_)) /
+                                         kPointBytesMax)),
       points_(points_counter(registry, "taken")),
       refused_(points_counter(registry, "refused")) {}
 
@@ -100,20 +107,20 @@ std::vector<Refusal> Intake::admit(const PointBatch& batch, Sorted& sorted) cons
   return refused;
 }
 
-// What was taken before an error is told to the head, too.
-Result<Sequence> Intake::take_shards(Head& head, std::uint32_t shards, Sorted& sorted) {
-  Result<Sequence> last = Sequence{0};
+Sequence Intake::take_shards(Head& head, std::uint32_t shards, Log::Admission admission,
+                             Sorted& sorted) {
+  Sequence last = 0;
   sorted.bytes = 0;
   sorted.points = 0;
   sorted.new_series = 0;
   const std::uint32_t first = first_shard(shards);
-  for (std::uint32_t i = 0; i < shards && last; ++i) {
+  for (std::uint32_t i = 0; i < shards; ++i) {
     const std::uint32_t shard = (first + i) % shards;
-    for (std::size_t begin = sorted.begins[shard]; begin < sorted.begins[shard + 1] && last;) {
+    for (std::size_t begin = sorted.begins[shard]; begin < sorted.begins[shard + 1];) {
       Part part = {
           .begin = begin,
-          .count = std::min<std::size_t>(kRecordPointsMax, sorted.begins[shard + 1] - begin)};
-      last = take_shard(head, shard, part, sorted);
+          .count = std::min<std::size_t>(record_points_max_, sorted.begins[shard + 1] - begin)};
+      last = take_shard(head, shard, part, admission, sorted);
       begin += part.count;
     }
   }
@@ -130,7 +137,9 @@ Result<Accepted> Intake::take(const PointBatch& batch) {
   Sequence last = 0;
   if (accepted.refused.size() < batch.size()) {
     const Generations::Writing writing = core_->generations.write();
-    TRY(last, take_shards(writing.head(), shards, sorted));
+    // From here on nothing is refused: all of the batch is taken, or none of it.
+    TRY(const Log::Admission admission, core_->log->admit());
+    last = take_shards(writing.head(), shards, admission, sorted);
   }
   const std::size_t taken = batch.size() - accepted.refused.size();
   points_.Increment(static_cast<double>(taken));
@@ -139,13 +148,11 @@ Result<Accepted> Intake::take(const PointBatch& batch) {
   return accepted;
 }
 
-Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part& part,
-                                    Sorted& sorted) {
+Sequence Intake::take_shard(Head& head, std::uint32_t shard_index, Part& part,
+                            Log::Admission admission, Sorted& sorted) {
   const std::size_t begin = part.begin;
   std::size_t count = part.count;
   auto series = std::span<const SeriesId>(sorted.series).subspan(begin, count);
-  const std::size_t defined_bytes_max =
-      std::min(kDefinedBytesMax, core_->options.log.record_bytes_max / 2);
   sorted.record.clear();
   sorted.defined.clear();
   sorted.places.resize(count);
@@ -172,7 +179,7 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part&
     }
     sorted.places[i] = *place;
     shard.prefetch(*place);
-    if (sorted.record.size() >= defined_bytes_max) part.count = count = i + 1;
+    if (sorted.record.size() >= defined_bytes_max_) part.count = count = i + 1;
   }
   series = series.first(count);
   log_records::append_points(
@@ -181,13 +188,7 @@ Result<Sequence> Intake::take_shard(Head& head, std::uint32_t shard_index, Part&
                       .times = std::span<const TimestampMs>(sorted.times).subspan(begin, count),
                       .values = std::span<const ValueBits>(sorted.values).subspan(begin, count),
                       .flags = std::span<const std::uint8_t>(sorted.flags).subspan(begin, count)});
-  const Result<Sequence> sequence = core_->log->append(sorted.record);
-  if (!sequence) {
-    // What these ids stand for is not in the log: their next points must say it again.
-    for (const SeriesId id : sorted.defined) head.clear_place(id);
-    sorted.bytes += static_cast<std::int64_t>(shard.bytes() - bytes_before);
-    return sequence;
-  }
+  const Sequence sequence = core_->log->append(admission, sorted.record);
   for (std::size_t i = 0; i < std::min(kAhead, count); ++i) shard.prefetch_end(sorted.places[i]);
   for (std::size_t i = 0; i < count; ++i) {
     if (i + kAhead < count) shard.prefetch_end(sorted.places[i + kAhead]);

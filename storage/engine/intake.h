@@ -28,12 +28,15 @@ class Intake {
     std::size_t begin = 0;
     std::size_t count = 0;
   };
-  [[nodiscard]] Result<Sequence> take_shards(Head& head, std::uint32_t shards, Sorted& sorted);
+  [[nodiscard]] Sequence take_shards(Head& head, std::uint32_t shards, Log::Admission admission,
+                                     Sorted& sorted);
   // Takes the part's first points, as many as fit in a record; the part is those then.
-  [[nodiscard]] Result<Sequence> take_shard(Head& head, std::uint32_t shard, Part& part,
-                                            Sorted& sorted);
+  [[nodiscard]] Sequence take_shard(Head& head, std::uint32_t shard, Part& part,
+                                    Log::Admission admission, Sorted& sorted);
 
   const std::shared_ptr<Core> core_;
+  const std::size_t defined_bytes_max_;  // in a record
+  const std::size_t record_points_max_;
   prometheus::Counter& points_;
   prometheus::Counter& refused_;
 };

@@ -83,11 +83,6 @@ void Head::set_place(SeriesId id, std::uint32_t place) {
   (*page)[id % kPageSeries] = place + 1;
 }
 
-void Head::clear_place(SeriesId id) {
-  Page& page = *pages_[id / kPageSeries].load(std::memory_order_acquire);
-  page[id % kPageSeries] = 0;
-}
-
 std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const SeriesId> wanted,
                                    TimeRange range) {
   std::vector<HeadPoints> copies;

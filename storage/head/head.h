@@ -47,7 +47,6 @@ class Head {
     if (page != nullptr) __builtin_prefetch(&(*page)[id % kPageSeries]);
   }
   void set_place(SeriesId id, std::uint32_t place);
-  void clear_place(SeriesId id);  // of one that has a place
 
   // Copies of what the wanted series have in a range, in their order; series without are left out.
   // Takes the shard's lock for some series at a time.

@@ -19,6 +19,13 @@ Log::~Log() = default;
 
 const ReplayReport& Log::replayed() const { return core_->report(); }
 Result<Sequence> Log::append(BytesView payload) { return core_->append(payload); }
+Result<Log::Admission> Log::admit() const {
+  TRY_VOID(core_->health());
+  return Admission();
+}
+Sequence Log::append(Admission /*admission*/, BytesView payload) {
+  return core_->append_admitted(payload);
+}
 Completion Log::durable(Sequence sequence) { return core_->durable(sequence); }
 void Log::hurry() { core_->hurry(); }
 Task<void> Log::room() { return core_->room(); }

@@ -7,8 +7,9 @@
 //   Order    append() order is sequence order is replay order.
 //   Lasting  a record outlives a power cut once durable(sequence) has finished well. Until then it
 //            may or may not come back; if it does, so does every record before it.
-//   Threads  append(), durable(), hurry(), cut(), room() from any thread; append() and cut() never
-//            wait for the disk. drop_upto(), shrink(), close() block until the disk is done.
+//   Threads  append(), admit(), durable(), hurry(), cut(), room() from any thread; append() and
+//            cut() never wait for the disk. drop_upto(), shrink(), close() block until the disk is
+//            done.
 //   Errors   a failed write or sync is not tried again: from then on nothing is taken (kUnavailable
 //            with the reason), and only a new open() helps. A full disk is less: nothing is taken
 //            and waiters get kUnavailable, but what was appended is kept, and written once there is
@@ -106,6 +107,18 @@ class Log {
   // Takes a record in: a copy into memory, fit for a short lock around it. kTooLarge, or
   // kUnavailable when the log has failed or the disk is full.
   Result<Sequence> append(BytesView payload);
+
+  // Leave to append records that belong together: either the first is refused, or none is.
+  class Admission {
+   private:
+    friend class Log;
+    Admission() = default;
+  };
+  // kUnavailable as append().
+  [[nodiscard]] Result<Admission> admit() const;
+  // Takes a record in, whatever has become of the log since it was admitted: durable() tells. A
+  // payload over record_bytes_max is a broken promise of the caller's.
+  Sequence append(Admission admission, BytesView payload);
 
   // Finishes when every record up to `sequence` outlives a power cut, or with why it may not. All
   // records of a group share one Completion. Wakes nobody: see hurry().

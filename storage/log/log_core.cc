@@ -118,25 +118,41 @@ Result<Sequence> Log::Core::append(BytesView payload) {
     return fail(Errc::kTooLarge, fmt::format("a log record of {} bytes is over {}", payload.size(),
                                              options_.record_bytes_max));
   }
-  const std::size_t bytes = log_format::record_bytes(payload.size());
   bool wake = false;
   Sequence sequence = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (failed_) return std::unexpected(*failed_);
-    if (full_) return std::unexpected(*full_);
-    if (closing_) return std::unexpected(closed_error());
-    if (groups_.back()->records > 0 && groups_.back()->bytes.size() + bytes > options_.group_bytes)
-      add_group();
-    Group& group = *groups_.back();
-    sequence = ++last_;
-    log_format::append_record(group.bytes, sequence, payload);
-    if (group.records++ == 0) group.since = std::chrono::steady_clock::now();
-    group.record_bytes += bytes;
-    unsynced_bytes_ += bytes;
+    TRY_VOID(takes_records());
+    sequence = add_record(payload);
     wake = wants_waking();
   }
   if (wake) work_.notify_one();
+  return sequence;
+}
+
+Sequence Log::Core::append_admitted(BytesView payload) {
+  HALITE_CHECK(payload.size() <= options_.record_bytes_max, "an admitted record fits");
+  bool wake = false;
+  Sequence sequence = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    sequence = add_record(payload);
+    wake = wants_waking();
+  }
+  if (wake) work_.notify_one();
+  return sequence;
+}
+
+Sequence Log::Core::add_record(BytesView payload) {
+  const std::size_t bytes = log_format::record_bytes(payload.size());
+  if (groups_.back()->records > 0 && groups_.back()->bytes.size() + bytes > options_.group_bytes)
+    add_group();
+  Group& group = *groups_.back();
+  const Sequence sequence = ++last_;
+  log_format::append_record(group.bytes, sequence, payload);
+  if (group.records++ == 0) group.since = std::chrono::steady_clock::now();
+  group.record_bytes += bytes;
+  unsynced_bytes_ += bytes;
   return sequence;
 }
 
@@ -174,9 +190,7 @@ Task<void> Log::Core::room() {
     Completion freed;
     {
       const std::lock_guard lock(mutex_);
-      if (failed_) co_return std::unexpected(*failed_);
-      if (full_) co_return std::unexpected(*full_);
-      if (closing_) co_return std::unexpected(closed_error());
+      CO_TRY_VOID(takes_records());
       if (unsynced_bytes_ <= options_.unsynced_bytes_max) co_return Result<void>();
       freed = room_;
       hurry_ = true;
@@ -241,6 +255,10 @@ Sequence Log::Core::synced() const {
 
 Result<void> Log::Core::health() const {
   const std::lock_guard lock(mutex_);
+  return takes_records();
+}
+
+Result<void> Log::Core::takes_records() const {
   if (failed_) return std::unexpected(*failed_);
   if (full_) return std::unexpected(*full_);
   if (closing_) return std::unexpected(closed_error());

@@ -32,6 +32,7 @@ class Log::Core {
   Result<void> open(const ReplayCallbacks& replay);
 
   Result<Sequence> append(BytesView payload);
+  Sequence append_admitted(BytesView payload);
   Completion durable(Sequence sequence);
   void hurry();
   Task<void> room();
@@ -56,6 +57,8 @@ class Log::Core {
   };
 
   // With mutex_ held.
+  [[nodiscard]] Result<void> takes_records() const;  // as health()
+  Sequence add_record(BytesView payload);
   void add_group();
   [[nodiscard]] bool has_work() const;
   [[nodiscard]] bool has_cut() const;                  // one that jobs have to wait for

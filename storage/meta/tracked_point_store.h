@@ -1,5 +1,5 @@
-// A point store that tells a TsTracker which series get points. Everything else is the inner
-// store's.
+// A point store that tells a TsTracker which series get points: all that the inner store takes,
+// also where it cannot make them durable later. Everything else is the inner store's.
 #pragma once
 
 #include <memory>

@@ -3,7 +3,7 @@
 //
 //   TsTracker tracker(parts, options);
 //   tracker.start(executor);       writes every flush_interval_ms
-//   tracker.count(ids);            every point that was taken; no wait
+//   tracker.count(ids);            every point that was taken, twice if it came twice; no wait
 //   co_await tracker.stop();       writes what is left
 //
 //   What     as OpenTSDB's tsd.core.meta.* switches say: nothing, a counter of 1 a series, or real

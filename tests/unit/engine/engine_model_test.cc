@@ -95,19 +95,23 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
     const auto ids = world_.intern(hosts);
     if (!ids) return false;
     PointBatch batch;
-    std::map<WorldKey, std::size_t> newest;
+    std::vector<std::pair<WorldKey, WorldValue>> points;
     for (std::uint32_t i = 0, count = 1 + below(below(8) == 0 ? 500 : 30); i < count; ++i) {
       const std::size_t series = below(static_cast<std::uint32_t>(hosts.size()));
       const TimestampMs time = random_time();
       const std::uint64_t bits = std::uint64_t{random_()} << 32 | random_();
       const WorldValue value = {.bits = bits >> below(60), .is_float = below(2) == 0};
       batch.add((*ids)[series], time, value.bits, value.is_float ? kFloat : 0);
-      std::vector<Maybe>& sent = fates_[{hosts[series], time}].sent;
-      sent.emplace_back(value);
-      newest[{hosts[series], time}] = sent.size() - 1;
+      points.push_back({{hosts[series], time}, value});
     }
     const auto accepted = run_task(world_.points->append(std::move(batch)));
-    if (!accepted) return false;
+    if (!accepted) return false;  // then no point of it is ever found
+    std::map<WorldKey, std::size_t> newest;
+    for (const auto& [key, value] : points) {
+      std::vector<Maybe>& sent = fates_[key].sent;
+      sent.emplace_back(value);
+      newest[key] = sent.size() - 1;
+    }
     EXPECT_TRUE(accepted->refused.empty()) << accepted->refused.front().error.message;
     if (below(4) == 0) return true;  // nobody waits
     if (!run_task(accepted->durable.wait())) return false;

@@ -327,6 +327,41 @@ TEST(LogFaults, AFailedSyncIsNeverTriedAgain) {
   EXPECT_TRUE(world.put("after"));
 }
 
+// What was admitted is numbered whatever happens, so that records that belong together are never
+// taken in part.
+TEST(LogFaults, AnAdmittedRecordIsNotRefused) {
+  LogWorld world;
+  ASSERT_TRUE(world.open());
+  const auto admission = world.log->admit();
+  ASSERT_TRUE(admission);
+  EXPECT_EQ(world.log->append(*admission, "first"), 1u);
+  world.files->fail_sync_number(1);
+  EXPECT_FALSE(world.wait(1));
+  EXPECT_FALSE(world.log->admit());
+  EXPECT_EQ(world.log->append(*admission, "second"), 2u);
+  EXPECT_EQ(world.wait(2).error().code, Errc::kUnavailable);
+  EXPECT_FALSE(world.log->close());
+  EXPECT_EQ(world.log->append(*admission, "third"), 3u);
+  EXPECT_EQ(world.wait(3).error().code, Errc::kUnavailable);
+  ASSERT_TRUE(world.open());
+  for (const auto& [sequence, payload] : world.replayed) EXPECT_EQ(sequence, 1u) << payload;
+}
+
+TEST(LogFaults, AnAdmittedRecordWaitsForAFullDisk) {
+  LogWorld world;
+  world.options.full_disk_retry_ms = 1;
+  ASSERT_TRUE(world.open());
+  const auto admission = world.log->admit();
+  world.files->fail_writes(".log", {Errc::kOverloaded, "no space left", {}});
+  EXPECT_FALSE(world.wait(world.log->append(*admission, "first")));
+  EXPECT_FALSE(world.wait(world.log->append(*admission, "second"))) << "nobody knows when";
+  world.files->heal();
+  while (!world.log->health()) std::this_thread::yield();
+  ASSERT_TRUE(world.put("third"));
+  ASSERT_TRUE(world.open());
+  EXPECT_EQ(world.replayed.size(), 3u);
+}
+
 TEST(LogFaults, AFailedWriteIsOneToo) {
   LogWorld world;
   ASSERT_TRUE(world.open());

@@ -234,5 +234,27 @@ TEST_F(TsTrackerTest, PointsThatTheStoreRefusesDoNotCount) {
   EXPECT_EQ(counter(1), -1);
 }
 
+// A counter is of points that the store took: those that it could not make durable may be stored.
+TEST_F(TsTrackerTest, PointsThatMayBeStoredCountAndThoseThatAreNotDoNot) {
+  track(kCounting);
+  test::FakePointStore inner;
+  TrackedPointStore store(inner, *tracker_);
+  ASSERT_TRUE(run_task(store.intern({SeriesName{"m", {{"host", "a"}}}}, CreateNames{})));
+  PointBatch batch;
+  batch.add(0, 1000, 1, 0);
+  inner.append_fails = Error{Errc::kUnavailable, "gone", {}};
+  ASSERT_FALSE(run_task(store.append(batch)));
+  ASSERT_TRUE(run_task(tracker_->flush()));
+  EXPECT_EQ(counter(0), -1);
+  inner.append_fails.reset();
+  inner.durable = Completion();
+  inner.durable.finish(fail(Errc::kUnavailable, "the sync failed"));
+  ASSERT_TRUE(run_task(store.append(batch)));
+  inner.durable = Completion::done();
+  ASSERT_TRUE(run_task(store.append(batch))) << "sent again";
+  ASSERT_TRUE(run_task(tracker_->flush()));
+  EXPECT_EQ(counter(0), 2);
+}
+
 }  // namespace
 }  // namespace halite::storage

@@ -1,7 +1,9 @@
 #include "tests/unit/storage/point_store_contract.h"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
+#include <thread>
 
 #include <prometheus/registry.h>
 
@@ -12,7 +14,9 @@
 #include "storage/memory_store.h"
 #include "storage/schema/cyclic_layout.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "tests/support/faulty_files.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unruly_store.h"
 #include "tests/unit/storage/store_contract.h"
 
 namespace halite::storage {
@@ -40,11 +44,16 @@ class CellsUnderTest final : public PointStoreUnderTest {
     if (lasts_) cells_->reopen();
     open();
   }
+  bool break_writes(bool broken) override {
+    unruly_.fail = broken;
+    return true;
+  }
 
  private:
   void open() {
-    CellPointStore::Parts parts{cells_->store(), layout_.first, layout_.second,
-                                clock_,          executor_,     metrics_};
+    store_.emplace(cells_->store(), options_.data_table, unruly_);
+    CellPointStore::Parts parts{*store_, layout_.first, layout_.second,
+                                clock_,  executor_,     metrics_};
     auto opened = test::run_task(CellPointStore::open(std::move(parts), options_));
     HALITE_CHECK(opened, opened.error().message);
     points_ = std::move(*opened);
@@ -62,6 +71,8 @@ class CellsUnderTest final : public PointStoreUnderTest {
   prometheus::Registry metrics_;
   const bool lasts_;
   const std::unique_ptr<StoreHarness> cells_;
+  test::Unruly unruly_;
+  std::optional<test::UnrulyStore> store_;
   std::unique_ptr<CellPointStore> points_;
 };
 
@@ -119,14 +130,15 @@ CellPointStoreOptions shared_tables(CellPointStoreOptions options = {}) {
   return options;
 }
 
-// Names in memory, points in the engine.
+// Names in memory, points in the engine: on this machine's files, or on some that can be broken.
 class EngineUnderTest final : public PointStoreUnderTest {
  public:
-  EngineUnderTest(const Clock& clock, boost::asio::any_io_executor /*executor*/,
-                  const LayoutMaker& make_layout, EngineOptions options)
+  EngineUnderTest(const Clock& clock, const LayoutMaker& make_layout, EngineOptions options,
+                  std::shared_ptr<test::FaultyFiles> faulty)
       : clock_(clock),
         layout_(std::dynamic_pointer_cast<const CyclicLayout>(make_layout().first)),
         options_(std::move(options)),
+        faulty_(std::move(faulty)),
         names_(clock) {
     options_.dir = dir_.path() + "/engine";
     open();
@@ -138,10 +150,22 @@ class EngineUnderTest final : public PointStoreUnderTest {
     close();
     open();
   }
+  bool break_writes(bool broken) override {
+    if (faulty_ == nullptr) return false;
+    if (broken) {
+      faulty_->fail_writes(".log", {Errc::kOverloaded, "no space left", {}});
+    } else {
+      faulty_->heal();
+      while (!points_->health()) std::this_thread::yield();  // it tries every full_disk_retry_ms
+    }
+    return true;
+  }
 
  private:
   void open() {
-    EngineStore::Parts parts{names_, layout_, clock_, posix_files(), metrics_};
+    const std::shared_ptr<FileSystem> files =
+        faulty_ == nullptr ? posix_files() : std::shared_ptr<FileSystem>(faulty_);
+    EngineStore::Parts parts{names_, layout_, clock_, files, metrics_};
     auto opened = test::run_task(EngineStore::open(std::move(parts), options_));
     HALITE_CHECK(opened, opened.error().message);
     points_ = std::move(*opened);
@@ -156,6 +180,7 @@ class EngineUnderTest final : public PointStoreUnderTest {
   const Clock& clock_;
   const std::shared_ptr<const CyclicLayout> layout_;
   EngineOptions options_;
+  const std::shared_ptr<test::FaultyFiles> faulty_;  // null: none
   prometheus::Registry metrics_;
   MemoryStore names_;
   std::unique_ptr<EngineStore> points_;
@@ -165,6 +190,7 @@ EngineOptions small_engine() {
   EngineOptions options;
   options.log.segment_bytes = 32 << 20;
   options.log.commit_interval_ms = 0;
+  options.log.full_disk_retry_ms = 1;
   options.read_threads = 2;
   return options;
 }
@@ -185,12 +211,17 @@ EngineOptions full_engine() {
   return options;
 }
 
-PointStoreKind engine_kind(const std::string& name, LayoutMaker layout, EngineOptions options) {
-  return PointStoreKind{"Engine" + name, true,
-                        [layout = std::move(layout), options](
-                            const Clock& clock, boost::asio::any_io_executor executor) {
-                          return std::make_unique<EngineUnderTest>(clock, std::move(executor),
-                                                                   layout, options);
+enum class EngineFiles : std::uint8_t { kReal, kFaulty };
+
+PointStoreKind engine_kind(const std::string& name, LayoutMaker layout, EngineOptions options,
+                           EngineFiles files) {
+  const bool faulty = files == EngineFiles::kFaulty;
+  return PointStoreKind{"Engine" + name, !faulty,
+                        [layout = std::move(layout), options, faulty](
+                            const Clock& clock, boost::asio::any_io_executor) {
+                          return std::make_unique<EngineUnderTest>(
+                              clock, layout, options,
+                              faulty ? std::make_shared<test::FaultyFiles>(1) : nullptr);
                         }};
 }
 
@@ -214,10 +245,11 @@ const std::vector<PointStoreKind>& point_store_kinds() {
       add("CyclicSmallBatches", cyclic(0), small_batches());
       add("CyclicSharedSmallBatches", cyclic(0), shared_tables(small_batches()));
     }
-    all.push_back(engine_kind("", cyclic(0), small_engine()));
-    all.push_back(engine_kind("Ring", cyclic(300 * kDayMs), small_engine()));
-    all.push_back(engine_kind("Full", cyclic(0), full_engine()));
-    all.push_back(engine_kind("Restless", cyclic(0), restless_engine()));
+    all.push_back(engine_kind("", cyclic(0), small_engine(), EngineFiles::kReal));
+    all.push_back(engine_kind("Ring", cyclic(300 * kDayMs), small_engine(), EngineFiles::kReal));
+    all.push_back(engine_kind("Faulty", cyclic(0), small_engine(), EngineFiles::kFaulty));
+    all.push_back(engine_kind("Full", cyclic(0), full_engine(), EngineFiles::kFaulty));
+    all.push_back(engine_kind("Restless", cyclic(0), restless_engine(), EngineFiles::kFaulty));
     return all;
   }();
   return kKinds;

@@ -37,6 +37,8 @@ class PointStoreUnderTest {
   virtual PointStore& get() = 0;
   // As a restart: everything in memory is lost, except what a memory store keeps by its nature.
   virtual void reopen() = 0;
+  // From now on no point can be made durable, or they can again. False: this one cannot be broken.
+  virtual bool break_writes(bool broken) = 0;
 };
 
 struct PointStoreKind {

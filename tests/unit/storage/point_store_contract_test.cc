@@ -168,6 +168,48 @@ TEST_P(PointStoreContract, RefusedPointsCostOnlyThemselves) {
   EXPECT_TRUE(none->durable.finished());
 }
 
+// An error: none is stored. Durable failed: nobody knows, and sending them again does no harm.
+TEST_P(PointStoreContract, WhatDidNotGoWellMayBeSentAgain) {
+  if (!subject_->break_writes(false)) GTEST_SKIP() << "nothing can be broken here";
+  constexpr int kRounds = 24;
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) names.push_back("m host=h" + std::to_string(i));
+  const std::vector<SeriesId> ids = intern_all(names);
+  const auto batch_at = [&ids](TimestampMs time) {
+    PointBatch batch;
+    for (const SeriesId id : ids) batch.add(id, time, integer_bits(id), 0);
+    return batch;
+  };
+  std::map<TimestampMs, bool> failed;  // whether none is stored; of the times that did not go well
+  for (int round = 0; round < kRounds; ++round) {
+    const TimestampMs time = kBase + round * 1000;
+    subject_->break_writes(round % 8 >= 4);
+    const Result<Accepted> accepted = run(store().append(batch_at(time)));
+    if (!accepted) {
+      failed[time] = true;
+    } else if (!run(accepted->durable.wait())) {
+      failed[time] = false;
+    }
+  }
+  subject_->break_writes(false);
+  EXPECT_EQ(failed.size(), kRounds / 2u);
+  const auto points_at = [this](TimestampMs time) {
+    std::size_t found = 0;
+    for (const auto& [name, points] : scan(select("m"), {time, time + 1})) found += points.size();
+    return found;
+  };
+  for (const auto& [time, none] : failed) {
+    if (none) EXPECT_EQ(points_at(time), 0u) << time;
+  }
+  for (const auto& [time, none] : failed) put(batch_at(time));
+  for (const bool reopened : {false, true}) {
+    if (reopened) reopen();
+    for (int round = 0; round < kRounds; ++round) {
+      EXPECT_EQ(points_at(kBase + round * 1000), ids.size()) << round;
+    }
+  }
+}
+
 TEST_P(PointStoreContract, Filters) {
   for (const char* name : {"m host=web01", "m host=web02 dc=lga", "m host=db01 dc=lga",
                            "m host=db01 dc=sjc", "m dc=sjc", "other host=web01"}) {
