@@ -52,13 +52,7 @@ void OwnMetrics::take() {
   // Whole seconds: what is read back is then the time that was written, in either resolution.
   const TimestampMs now = clock_.now_ms() / 1000 * 1000;
   auto points = own_points(registry_.Collect(), options_.host, now);
-  const Result<Completion> taken = wait_for(executor_, writer_.put_own(std::move(points)));
-  Result<void> stored;
-  if (taken) {
-    stored = wait_for(executor_, taken->wait());
-  } else {
-    stored = std::unexpected(taken.error());
-  }
+  const Result<void> stored = wait_for(executor_, writer_.put_own(std::move(points)));
   if (!stored && !failing_) {
     log::warn("own metrics were not stored: {}", stored.error().message);
   } else if (stored && failing_) {

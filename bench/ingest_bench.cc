@@ -272,7 +272,7 @@ void BM_PutLineHitThreads(benchmark::State& state) {
   const auto round = [&] {
     for (const std::string_view line : kLines) batch.add(line, replies);
     boost::asio::co_spawn(context, batch.flush(replies),
-                          [](const std::exception_ptr&, const Result<Completion>&) {});
+                          [](const std::exception_ptr&, const Result<TelnetBatch::Flushed>&) {});
     context.restart();
     context.run();
   };

@@ -92,8 +92,8 @@ HistogramWriter::HistogramWriter(Writer& writer, storage::HistogramCells& cells)
 
 HistogramWriter::~HistogramWriter() = default;
 
-Task<PutOutcome> HistogramWriter::put_json(std::string body, bool keep_failures) {
-  return impl_->side.put_json(impl_->round(), std::move(body), keep_failures);
+Task<PutOutcome> HistogramWriter::put_json(std::string body, PutWish wish) {
+  return impl_->side.put_json(impl_->round(), std::move(body), wish);
 }
 
 Task<void> HistogramWriter::put_lines(std::vector<std::string> lines, std::string* replies) {

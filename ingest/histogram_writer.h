@@ -26,10 +26,11 @@ class HistogramWriter {
   ~HistogramWriter();
 
   // The body of POST /api/histogram, as Writer::put_json().
-  Task<PutOutcome> put_json(std::string body, bool keep_failures = true);
+  Task<PutOutcome> put_json(std::string body, PutWish wish = {});
 
   // Lines beginning with "histogram". Appends a reply for each that is refused, in their order. An
-  // error: the store took none of them; a reply line says so, too. `replies` lives until then.
+  // error: the others are not stored, or may not be; a reply line says which. `replies` lives until
+  // then.
   Task<void> put_lines(std::vector<std::string> lines, std::string* replies);
 
  private:

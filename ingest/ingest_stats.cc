@@ -48,17 +48,21 @@ IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
       counter_family(registry, "halite_ingest_points_total", "Points handed to the store");
   auto& refused =
       counter_family(registry, "halite_ingest_points_refused_total", "Points that were not taken");
+  auto& unknown = counter_family(
+      registry, "halite_ingest_points_unknown_total",
+      "Points handed to the store that it could not make durable: they may be stored or not");
   for (const Protocol protocol : kProtocols) {
     const auto at = static_cast<std::size_t>(protocol);
     const std::string name(protocol_name(protocol));
     taken_[at] = &taken.Add({{"protocol", name}});
+    unknown_[at] = &unknown.Add({{"protocol", name}});
     for (const RefusalReason reason : kRefusalReasons) {
       refused_[at][static_cast<std::size_t>(reason)] =
           &refused.Add({{"protocol", name}, {"reason", std::string(refusal_name(reason))}});
     }
   }
   bodies_refused_ = &add_counter(registry, "halite_ingest_bodies_refused_total",
-                                 "Bodies of /api/put of which no point was looked at or stored");
+                                 "Bodies of points that could not be read: no point was looked at");
   auto& lookups = counter_family(registry, "halite_ingest_series_cache_lookups_total",
                                  "Series looked up by the bytes that a sender wrote");
   hits_ = &lookups.Add({{"result", "hit"}});
@@ -109,6 +113,10 @@ void IngestStats::log_refused(const RefusedSample& sample) {
 void IngestStats::refused(Protocol protocol, RefusalReason reason, std::uint64_t points) {
   refused_[static_cast<std::size_t>(protocol)][static_cast<std::size_t>(reason)]->Increment(
       static_cast<double>(points));
+}
+
+void IngestStats::unknown(Protocol protocol, std::uint64_t points) {
+  unknown_[static_cast<std::size_t>(protocol)]->Increment(static_cast<double>(points));
 }
 
 void IngestStats::body_refused() { bodies_refused_->Increment(); }

@@ -44,6 +44,8 @@ class IngestStats {
   void refused(Protocol protocol, const Refused& why, std::string_view point);
   // Many at once, without samples.
   void refused(Protocol protocol, RefusalReason reason, std::uint64_t points);
+  // Of those taken, points that the store could not make durable: they may be stored or not.
+  void unknown(Protocol protocol, std::uint64_t points);
   void body_refused();
   void looked_up(std::uint64_t hits, std::uint64_t misses);
   void cache_is(std::size_t bytes, std::size_t keys);
@@ -60,6 +62,7 @@ class IngestStats {
   const Clock& clock_;
   std::array<prometheus::Counter*, kProtocols.size()> taken_{};
   std::array<ByReason, kProtocols.size()> refused_{};
+  std::array<prometheus::Counter*, kProtocols.size()> unknown_{};
   prometheus::Counter* bodies_refused_;
   prometheus::Counter* hits_;
   prometheus::Counter* misses_;

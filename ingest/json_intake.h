@@ -44,6 +44,7 @@ class JsonIntake final : public JsonSink {
   [[nodiscard]] std::vector<DraftRefusal> take_refused() { return std::move(refused_); }
   // The elements' texts by origin; null has none.
   [[nodiscard]] const std::vector<std::string_view>& elements() const { return elements_; }
+  [[nodiscard]] std::vector<std::string_view> take_elements() { return std::move(elements_); }
   void count_lookups() const { core_.stats.looked_up(hits_, misses_); }
 
  private:

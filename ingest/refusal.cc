@@ -94,6 +94,17 @@ std::string telnet_refusal(const Refused& refused, TelnetWords words) {
   return fmt::format("{}: {}: {}\n", words.command, kind, text);
 }
 
+std::string telnet_not_stored(Refused why, std::uint64_t points, TelnetWords words) {
+  why.text = fmt::format("{} points not stored: {}", points, why.text);
+  return telnet_refusal(why, words);
+}
+
+std::string telnet_may_be_stored(const Error& error, std::uint64_t points, TelnetWords words) {
+  const Refused why{.reason = RefusalReason::kStorage,
+                    .text = fmt::format("{} points may not be stored: {}", points, error.message)};
+  return telnet_refusal(why, words);
+}
+
 std::string http_refusal(const Refused& refused) {
   switch (refused.reason) {
     case RefusalReason::kIllegalArgument:

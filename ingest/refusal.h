@@ -51,6 +51,13 @@ struct TelnetWords {
 // The answer line of a telnet command, with its end: "put: illegal argument: ...\n".
 [[nodiscard]] std::string telnet_refusal(const Refused& refused, TelnetWords words = {});
 
+// The same for many points at once: none of them was taken for this reason.
+[[nodiscard]] std::string telnet_not_stored(Refused why, std::uint64_t points,
+                                            TelnetWords words = {});
+// Or the store took them, and then could not make them durable.
+[[nodiscard]] std::string telnet_may_be_stored(const Error& error, std::uint64_t points,
+                                               TelnetWords words = {});
+
 // Whether it is the store that refuses: telnet senders may not want to hear of it.
 [[nodiscard]] bool is_storage_error(RefusalReason reason);
 

@@ -98,8 +98,8 @@ RollupWriter::RollupWriter(Writer& writer, storage::RollupTables* tables, Rollup
 
 RollupWriter::~RollupWriter() = default;
 
-Task<PutOutcome> RollupWriter::put_json(std::string body, bool keep_failures) {
-  return impl_->side.put_json(impl_->round(), std::move(body), keep_failures);
+Task<PutOutcome> RollupWriter::put_json(std::string body, PutWish wish) {
+  return impl_->side.put_json(impl_->round(), std::move(body), wish);
 }
 
 Task<void> RollupWriter::put_lines(std::vector<std::string> lines, std::string* replies) {

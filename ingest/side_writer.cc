@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ingest/put_json.h"
+#include "ingest/put_outcome.h"
 
 namespace halite::ingest {
 namespace {
@@ -39,37 +40,50 @@ class Intake final : public JsonSink {
 
 }  // namespace
 
-Task<std::uint64_t> SideWriter::store(SideRound* round, Protocol protocol) {
-  if (round->names.empty()) co_return 0;
+Task<Committed> SideWriter::store(SideRound* round, Protocol protocol) {
+  Committed committed;
+  if (round->names.empty()) co_return std::move(committed);
   std::vector<SeriesName> names = std::move(round->names);
+  const std::size_t points = names.size();
   const std::shared_ptr<const storage::SeriesHold> hold = core_.store.hold_series();
   auto interning = core_.store.intern(std::move(names), core_.options.create);
-  CO_TRY(const auto answers, co_await std::move(interning));
+  auto answers = co_await std::move(interning);
+  if (!answers) {
+    committed.failed = std::move(answers).error();
+    committed.not_taken = points;
+    core_.stats.refused(protocol, refused_by_store(*committed.failed).reason, points);
+    co_return std::move(committed);
+  }
   std::vector<std::optional<storage::SeriesId>> ids;
-  std::uint64_t taken = 0;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    ids.push_back(answers[i] ? std::optional(*answers[i]) : std::nullopt);
-    if (answers[i]) {
-      ++taken;
+  for (std::size_t i = 0; i < points; ++i) {
+    const Result<storage::SeriesId>& answer = (*answers)[i];
+    ids.push_back(answer ? std::optional(*answer) : std::nullopt);
+    if (answer) {
+      ++committed.taken;
       continue;
     }
-    Refused why = refused_by_store(answers[i].error());
+    Refused why = refused_by_store(answer.error());
     if (protocol == Protocol::kTelnet) why = round->on_telnet(std::move(why));
     round->refused.push_back({.origin = round->origins[i], .why = std::move(why)});
   }
   auto writing = round->write(std::move(ids));
-  CO_TRY(const auto refusals, co_await std::move(writing));
-  for (const storage::Refusal& refusal : refusals) {
-    round->refused.push_back(
-        {.origin = round->origins[refusal.index], .why = refused_by_store(refusal.error)});
+  auto refusals = co_await std::move(writing);
+  if (!refusals) {
+    committed.durable = Completion();
+    committed.durable.finish(std::unexpected(std::move(refusals).error()));
+  } else {
+    for (const storage::Refusal& refusal : *refusals) {
+      round->refused.push_back(
+          {.origin = round->origins[refusal.index], .why = refused_by_store(refusal.error)});
+    }
+    committed.taken -= refusals->size();
   }
-  taken -= refusals.size();
-  core_.stats.taken(protocol, taken);
-  co_return taken;
+  core_.stats.taken(protocol, committed.taken);
+  co_return std::move(committed);
 }
 
 Task<PutOutcome> SideWriter::put_json(std::unique_ptr<SideRound> round, std::string body,
-                                      bool keep_failures) {
+                                      PutWish wish) {
   PutJsonParser parser(core_.options.limits);
   Intake intake(*round);
   if (auto scanned = parser.scan(body, intake); !scanned) {
@@ -77,25 +91,17 @@ Task<PutOutcome> SideWriter::put_json(std::unique_ptr<SideRound> round, std::str
     co_return std::unexpected(std::move(scanned).error());
   }
   auto storing = store(round.get(), Protocol::kHttp);
-  Result<std::uint64_t> taken = co_await std::move(storing);
-  if (!taken) {
-    core_.stats.body_refused();
-    co_return std::unexpected(std::move(taken).error());
+  CO_TRY(Committed committed, co_await std::move(storing));
+  committed.refused = std::move(round->refused);
+  std::ranges::sort(committed.refused, {}, &DraftRefusal::origin);
+  for (const DraftRefusal& refusal : committed.refused) {
+    core_.stats.refused(Protocol::kHttp, refusal.why, intake.texts[refusal.origin]);
   }
-  std::ranges::sort(round->refused, {}, &DraftRefusal::origin);
-  PutOutcome outcome{.success = *taken,
-                     .failed = round->refused.size(),
-                     .failures = {},
-                     .away = away_for(round->refused),
-                     .durable = Completion::done()};
-  for (const DraftRefusal& refusal : round->refused) {
-    const std::string_view element = intake.texts[refusal.origin];
-    core_.stats.refused(Protocol::kHttp, refusal.why, element);
-    if (!keep_failures) continue;
-    outcome.failures.push_back({.datapoint = element.empty() ? "null" : round->echo(element),
-                                .error = http_refusal(refusal.why)});
-  }
-  co_return std::move(outcome);
+  SentElements elements{.texts = std::move(intake.texts), .echo = {}};
+  elements.echo = [&round](std::string_view element) { return round->echo(element); };
+  wish.sync_timeout_ms = 0;
+  auto summing = put_outcome(core_, std::move(committed), std::move(elements), wish);
+  co_return co_await std::move(summing);
 }
 
 Task<void> SideWriter::put_lines(std::unique_ptr<SideRound> round, std::vector<std::string> lines,
@@ -103,9 +109,8 @@ Task<void> SideWriter::put_lines(std::unique_ptr<SideRound> round, std::vector<s
   for (std::size_t i = 0; i < lines.size(); ++i) {
     round->add_line(lines[i], static_cast<std::uint32_t>(i));
   }
-  const std::size_t points = round->names.size();
   auto storing = store(round.get(), Protocol::kTelnet);
-  const Result<std::uint64_t> taken = co_await std::move(storing);
+  CO_TRY(Committed committed, co_await std::move(storing));
   std::ranges::sort(round->refused, {}, &DraftRefusal::origin);
   const bool storage_errors = core_.options.telnet_storage_errors;
   const TelnetWords words{.command = command, .opentsdb = core_.options.opentsdb_words};
@@ -114,14 +119,19 @@ Task<void> SideWriter::put_lines(std::unique_ptr<SideRound> round, std::vector<s
     const bool tell = storage_errors || !is_storage_error(refusal.why.reason);
     if (tell && !refusal.why.text.empty()) *replies += telnet_refusal(refusal.why, words);
   }
-  if (taken) co_return Result<void>{};
-  Refused why = refused_by_store(taken.error());
-  core_.stats.refused(Protocol::kTelnet, why.reason, points);
-  if (storage_errors) {
-    why.text = fmt::format("{} points not stored: {}", points, why.text);
-    *replies += telnet_refusal(why, words);
+  if (committed.failed) {
+    if (storage_errors) {
+      *replies +=
+          telnet_not_stored(refused_by_store(*committed.failed), committed.not_taken, words);
+    }
+    co_return std::unexpected(*std::move(committed.failed));
   }
-  co_return std::unexpected(taken.error());
+  Result<void> settled =
+      co_await core_.settle(committed.durable, Protocol::kTelnet, committed.taken);
+  if (!settled && storage_errors) {
+    *replies += telnet_may_be_stored(settled.error(), committed.taken, words);
+  }
+  co_return settled;
 }
 
 }  // namespace halite::ingest

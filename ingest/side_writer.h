@@ -33,7 +33,7 @@ class SideRound {
   [[nodiscard]] virtual std::string echo(std::string_view element) const = 0;
 
   // Writes all that is named, durably; nothing where there is no id. Returns what the store
-  // refused, by position among the named.
+  // refused, by position among the named. An error: each may be stored or not.
   virtual Task<std::vector<storage::Refusal>> write(
       std::vector<std::optional<storage::SeriesId>> ids) = 0;
 
@@ -58,17 +58,17 @@ class SideWriter {
  public:
   explicit SideWriter(WriterCore& core) : core_(core) {}
 
-  // As Writer::put_json(); durable when it returns.
-  Task<PutOutcome> put_json(std::unique_ptr<SideRound> round, std::string body, bool keep_failures);
+  // As Writer::put_json(); it waits for the disk as long as it takes.
+  Task<PutOutcome> put_json(std::unique_ptr<SideRound> round, std::string body, PutWish wish);
 
-  // Appends a reply to each line that is refused, in the order of lines. An error: the store took
-  // nothing; a reply line says so, too.
+  // Appends a reply to each line that is refused, in the order of lines. An error: what was not
+  // refused is not stored, or may not be; a reply line says which, too.
   Task<void> put_lines(std::unique_ptr<SideRound> round, std::vector<std::string> lines,
                        std::string_view command, std::string* replies);
 
  private:
-  // How many were stored.
-  Task<std::uint64_t> store(SideRound* round, Protocol protocol);
+  // What is refused stays with the round. Never fails.
+  Task<Committed> store(SideRound* round, Protocol protocol);
 
   WriterCore& core_;
 };

@@ -252,10 +252,8 @@ bool TelnetBatch::full() const {
          impl_->round->waiting_bytes() >= limits.telnet_batch_bytes_max;
 }
 
-void TelnetBatch::hurry() { impl_->core.store.hurry(); }
-
-Task<Completion> TelnetBatch::flush(std::string& replies) {
-  if (!impl_->round) co_return Completion::done();
+Task<TelnetBatch::Flushed> TelnetBatch::flush(std::string& replies) {
+  if (!impl_->round) co_return Flushed();
   WriterCore& core = impl_->core;
   impl_->round->settle(replies);
   impl_->round->count_lookups();
@@ -265,27 +263,27 @@ Task<Completion> TelnetBatch::flush(std::string& replies) {
   const std::shared_ptr<const storage::SeriesHold> hold = impl_->round->hold();
   impl_->points_before = points;
   impl_->round.reset();  // its hold on the cache ends before the store is waited for
-  auto committed = co_await core.commit(std::move(draft), Protocol::kTelnet);
-  if (committed) {
-    append_answers(held, committed->refused, core.options, replies);
-    if (std::optional<std::string> away = away_for(committed->refused)) {
-      // No line of these may seem to be durable, whatever becomes of the others.
-      Completion failed;
-      failed.finish(fail(Errc::kUnavailable, *std::move(away)));
-      co_return failed;
-    }
-    co_return std::move(committed->durable);
+  CO_TRY(Committed committed, co_await core.commit(std::move(draft), Protocol::kTelnet));
+  append_answers(held, committed.refused, core.options, replies);
+  if (committed.failed && core.options.telnet_storage_errors) {
+    replies += telnet_not_stored(refused_by_store(*committed.failed), committed.not_taken,
+                                 {.opentsdb = core.options.opentsdb_words});
   }
-  append_answers(held, {}, core.options, replies);
-  Refused why = refused_by_store(committed.error());
-  core.stats.refused(Protocol::kTelnet, why.reason, points);
-  if (core.options.telnet_storage_errors) {
-    why.text = fmt::format("{} points not stored: {}", points, why.text);
-    replies += telnet_refusal(why, {.opentsdb = core.options.opentsdb_words});
+  std::optional<Error> trouble = worth_sending_again(committed);
+  co_return Flushed{.points = committed.taken,
+                    .durable = std::move(committed.durable),
+                    .trouble = std::move(trouble)};
+}
+
+Task<void> TelnetBatch::settle(Flushed flushed, std::string& replies) {
+  WriterCore& core = impl_->core;
+  if (!flushed.durable.finished()) core.store.hurry();
+  Result<void> settled = co_await core.settle(flushed.durable, Protocol::kTelnet, flushed.points);
+  if (!settled && core.options.telnet_storage_errors) {
+    replies += telnet_may_be_stored(settled.error(), flushed.points,
+                                    {.opentsdb = core.options.opentsdb_words});
   }
-  Completion failed;
-  failed.finish(std::unexpected(std::move(committed).error()));
-  co_return failed;
+  co_return settled;
 }
 
 }  // namespace halite::ingest

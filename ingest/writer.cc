@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ingest/json_intake.h"
+#include "ingest/put_outcome.h"
 #include "ingest/writer_impl.h"
 
 namespace halite::ingest {
@@ -20,21 +21,6 @@ std::vector<DraftRefusal> merge(std::vector<DraftRefusal> early, std::vector<Dra
                std::make_move_iterator(late.end()));
   std::ranges::sort(early, {}, &DraftRefusal::origin);
   return early;
-}
-
-std::vector<PutFailure> failures_of(const std::vector<DraftRefusal>& refused,
-                                    const std::vector<std::string_view>& elements,
-                                    SentPointReader& reader) {
-  std::vector<PutFailure> failures;
-  failures.reserve(refused.size());
-  for (const DraftRefusal& refusal : refused) {
-    const std::string_view element = elements[refusal.origin];
-    // It could be read before, so that it can be read again; "null" is what null was.
-    const auto sent = element.empty() ? fail(Errc::kNotFound, "null") : reader.read(element);
-    failures.push_back(
-        {.datapoint = sent ? echo_sent_point(*sent) : "null", .error = http_refusal(refusal.why)});
-  }
-  return failures;
 }
 
 }  // namespace
@@ -63,9 +49,9 @@ Writer::Writer(storage::PointStore& store, const Clock& clock, IngestOptions opt
 
 Writer::~Writer() = default;
 
-Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
+Task<PutOutcome> Writer::put_json(std::string body, PutWish wish) {
   WriterCore& core = impl_->core;
-  const std::shared_ptr<const storage::SeriesHold> hold = core.hold_series();
+  std::shared_ptr<const storage::SeriesHold> hold = core.hold_series();
   auto parsers = impl_->borrow_parsers();
   JsonIntake intake(core, *parsers);
   const bool usual = intake.take_usual(body);
@@ -82,26 +68,25 @@ Task<PutOutcome> Writer::put_json(std::string body, bool keep_failures) {
     core.stats.refused(Protocol::kHttp, refusal.why, intake.elements()[refusal.origin]);
   }
   Draft draft = intake.take_draft();
-  auto committed = co_await core.commit(std::move(draft), Protocol::kHttp);
-  if (!committed) {
-    impl_->return_parsers(std::move(parsers), body.size());
-    core.stats.body_refused();
-    co_return std::unexpected(std::move(committed).error());
-  }
-  const auto refused = merge(std::move(early), std::move(committed->refused));
-  PutOutcome outcome{.success = committed->taken,
-                     .failed = refused.size(),
-                     .failures = {},
-                     .away = away_for(refused),
-                     .durable = std::move(committed->durable)};
-  if (keep_failures) outcome.failures = failures_of(refused, intake.elements(), parsers->points);
+  SentElements elements{.texts = intake.take_elements(), .echo = {}};
   impl_->return_parsers(std::move(parsers), body.size());
-  co_return std::move(outcome);
+  CO_TRY(Committed committed, co_await core.commit(std::move(draft), Protocol::kHttp));
+  hold.reset();  // ids are not needed any more
+  committed.refused = merge(std::move(early), std::move(committed.refused));
+  std::optional<SentPointReader> reader;
+  elements.echo = [&core, &reader](std::string_view element) {
+    if (!reader) reader.emplace(core.options.limits.json_depth_max);
+    // It could be read before, so that it can be read again.
+    const auto sent = reader->read(element);
+    return sent ? echo_sent_point(*sent) : std::string("null");
+  };
+  auto summing = put_outcome(core, std::move(committed), std::move(elements), wish);
+  co_return co_await std::move(summing);
 }
 
-Task<Completion> Writer::put_own(std::vector<OwnPoint> points) {
+Task<void> Writer::put_own(std::vector<OwnPoint> points) {
   WriterCore& core = impl_->core;
-  const std::shared_ptr<const storage::SeriesHold> hold = core.hold_series();
+  std::shared_ptr<const storage::SeriesHold> hold = core.hold_series();
   Draft draft;
   {
     SeriesCache::Reader reader = core.cache.reader();
@@ -114,7 +99,9 @@ Task<Completion> Writer::put_own(std::vector<OwnPoint> points) {
     }
   }
   CO_TRY(Committed committed, co_await core.commit(std::move(draft), Protocol::kOwn));
-  co_return std::move(committed.durable);
+  hold.reset();
+  if (committed.failed) co_return std::unexpected(*std::move(committed.failed));
+  co_return co_await core.settle(committed.durable, Protocol::kOwn, committed.taken);
 }
 
 Result<void> Writer::check_name(std::string_view what, std::string_view name) const {

@@ -2,14 +2,17 @@
 //
 //   TelnetBatch batch(writer);                    one per connection
 //   for (line : lines) batch.add(line, replies);  no wait: parse, look up in the series cache
-//   CO_TRY(auto ticket, co_await batch.flush(replies));
+//   CO_TRY(auto flushed, co_await batch.flush(replies));
+//   CO_TRY_VOID(co_await batch.settle(flushed, replies));
 //
 // put_json() is one HTTP body from text to stored points.
 //
 //   Order    points keep their order of arrival; of equal times in one series the last wins.
 //   Refusals one bad point costs only itself, is named in the answer and counted by reason.
 //   Threads  a Writer is shared by all; a TelnetBatch belongs to one coroutine.
-//   Durable  a Completion that finished well: those points outlive a power cut.
+//   Durable  points that were taken outlive a power cut once they are settled. Where that fails,
+//            each may be stored or not. Sending it again does no harm: the last of a time wins.
+//            docs/decisions/0050 has what each sender is told.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +36,7 @@ class Registry;
 
 namespace halite::ingest {
 
-// A point of an HTTP body that was not stored.
+// A point of an HTTP body that is not stored, or may not be.
 struct PutFailure {
   std::string datapoint;  // JSON object: the point as it was sent, value as text; or "null"
   // OpenTSDB's words, e.g. "Unable to parse value to a number". Where they name half of a surrogate
@@ -42,12 +45,17 @@ struct PutFailure {
 };
 
 struct PutOutcome {
-  std::uint64_t success = 0;
-  std::uint64_t failed = 0;
-  std::vector<PutFailure> failures;  // in body order; empty where nobody wanted them
-  // Why the store was away for some of the points that failed: these are worth sending again.
-  std::optional<std::string> away;
-  Completion durable;  // of the points that were taken
+  std::uint64_t success = 0;         // durable
+  std::uint64_t failed = 0;          // not stored, or nobody knows
+  std::uint64_t timeouts = 0;        // taken, and not durable within sync_timeout_ms
+  std::vector<PutFailure> failures;  // of those that failed, in body order, if they were wished for
+  // Why some of the points that failed are worth sending again: what the store could not do.
+  std::optional<Error> trouble;
+};
+
+struct PutWish {
+  bool failures = true;              // each point that failed is named; else they are only counted
+  std::int64_t sync_timeout_ms = 0;  // waits so long for the disk; 0 = as long as it takes
 };
 
 class Writer {
@@ -59,20 +67,20 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // An object or an array of points. An error concerns the whole body, of which nothing was stored:
-  // its message and details are what the error envelope shows ("Unable to parse the given JSON",
-  // ...). Without `keep_failures` they are only counted.
-  Task<PutOutcome> put_json(std::string body, bool keep_failures = true);
+  // An object or an array of points. An error concerns the body's text, of which nothing was
+  // stored: its message and details are what the error envelope shows ("Unable to parse the given
+  // JSON", ...).
+  Task<PutOutcome> put_json(std::string body, PutWish wish = {});
 
-  // Points made in the process itself (own metrics): names are legal already. An error: none was
-  // stored. A point that the store refuses is left out and counted.
+  // Points made in the process itself (own metrics): names are legal already. They are durable when
+  // it returns; an error: each may be stored or not. A point that the store refuses is left out.
   struct OwnPoint {
     SeriesName series;
     TimestampMs time = 0;
     ValueBits value = 0;
     std::uint8_t flags = 0;
   };
-  Task<Completion> put_own(std::vector<OwnPoint> points);
+  Task<void> put_own(std::vector<OwnPoint> points);
 
   // Whether a new metric, tag key or tag value may have this name. kInvalidArgument in OpenTSDB's
   // words: "Invalid <what> ...".
@@ -120,14 +128,20 @@ class TelnetBatch {
   // telnet_batch_points_max or telnet_batch_bytes_max reached: flush before adding more.
   [[nodiscard]] bool full() const;
 
+  struct Flushed {
+    std::uint64_t points = 0;                 // taken
+    Completion durable = Completion::done();  // of them, for settle()
+    // Why points were not taken that may be sent again. Reply lines have said it.
+    std::optional<Error> trouble;
+  };
   // Makes ids for new series and hands all points to the store; waits for room there. Refusals of
-  // the store become reply lines. Where the store takes nothing at all, one reply line says so and
-  // the Completion carries the error. The batch is empty afterwards. `replies` must live until
-  // then.
-  Task<Completion> flush(std::string& replies);
+  // the store become reply lines; where it takes nothing at all, one line says so. The batch is
+  // empty afterwards. `replies` must live until then.
+  Task<Flushed> flush(std::string& replies);
 
-  // Somebody waits for a Completion that flush() gave.
-  void hurry();
+  // Waits until the points are durable. On an error they are counted, and a reply line says that
+  // they may not be stored. `replies` must live until then.
+  Task<void> settle(Flushed flushed, std::string& replies);
 
  private:
   struct Impl;

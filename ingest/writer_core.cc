@@ -37,10 +37,17 @@ struct NamedKey {
 
 }  // namespace
 
-std::optional<std::string> away_for(const std::vector<DraftRefusal>& refused) {
-  const auto found =
-      std::ranges::find_if(refused, [](const DraftRefusal& refusal) { return refusal.why.passes; });
-  return found == refused.end() ? std::nullopt : std::optional(found->why.text);
+Error for_sender(Error error) {
+  if (error.code == Errc::kTimeout) error.code = Errc::kUnavailable;
+  return error;
+}
+
+std::optional<Error> worth_sending_again(const Committed& committed) {
+  if (committed.failed) return for_sender(*committed.failed);
+  const auto found = std::ranges::find_if(
+      committed.refused, [](const DraftRefusal& refusal) { return refusal.why.passes; });
+  if (found == committed.refused.end()) return std::nullopt;
+  return Error{Errc::kUnavailable, found->why.text, {}};
 }
 
 WriterCore::WriterCore(storage::PointStore& store_in, const Clock& clock, IngestOptions options_in,
@@ -97,9 +104,20 @@ std::string WriterCore::describe(storage::SeriesId id) const {
 
 Task<Committed> WriterCore::commit(Draft draft, Protocol protocol) {
   Committed committed;
-  committed.durable = Completion::done();
-  CO_TRY_VOID(co_await resolve(draft, protocol, committed.refused));
-  if (draft.empty()) co_return std::move(committed);
+  Result<void> handed = co_await resolve(draft, protocol, committed.refused);
+  const std::size_t points = draft.points();
+  if (handed && points > 0) handed = co_await hand_over(draft, protocol, committed);
+  if (!handed) {
+    committed.failed = std::move(handed).error();
+    committed.not_taken = points;
+    stats.refused(protocol, refused_by_store(*committed.failed).reason, points);
+  }
+  std::ranges::sort(committed.refused, {}, &DraftRefusal::origin);
+  stats.taken(protocol, committed.taken);
+  co_return std::move(committed);
+}
+
+Task<void> WriterCore::hand_over(Draft& draft, Protocol protocol, Committed& committed) {
   const std::size_t points = draft.points();
   storage::PointBatch batch = draft.take_batch();
   const std::vector<storage::SeriesId> series = batch.series;  // to name what is refused
@@ -112,9 +130,13 @@ Task<Committed> WriterCore::commit(Draft draft, Protocol protocol) {
   committed.taken = points - accepted.refused.size();
   committed.durable = std::move(accepted.durable);
   if (protocol == Protocol::kHttp) store.hurry();  // its answer waits for that
-  std::ranges::sort(committed.refused, {}, &DraftRefusal::origin);
-  stats.taken(protocol, committed.taken);
-  co_return std::move(committed);
+  co_return Result<void>();
+}
+
+Task<void> WriterCore::settle(Completion durable, Protocol protocol, std::uint64_t points) {
+  Result<void> outcome = co_await durable.wait();
+  if (!outcome) stats.unknown(protocol, points);
+  co_return outcome;
 }
 
 }  // namespace halite::ingest

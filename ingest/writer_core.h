@@ -24,14 +24,20 @@ struct DraftRefusal {
   Refused why;
 };
 
-// Why the store was away for some of them, if it was.
-[[nodiscard]] std::optional<std::string> away_for(const std::vector<DraftRefusal>& refused);
-
+// What became of points: each is taken, refused by itself, or not taken like all the rest.
 struct Committed {
   std::uint64_t taken = 0;
-  std::vector<DraftRefusal> refused;  // by origin
-  Completion durable;                 // of the points that were taken
+  Completion durable = Completion::done();  // of the points that were taken
+  std::vector<DraftRefusal> refused;        // by origin
+  std::optional<Error> failed;              // why the store did not take the rest
+  std::uint64_t not_taken = 0;              // so many points
 };
+
+// Why points were not taken that are worth sending again, if any are. An error's code is never
+// kTimeout: it is the store's time that was up, not the sender's.
+[[nodiscard]] std::optional<Error> worth_sending_again(const Committed& committed);
+// As its sender hears of an error: see worth_sending_again().
+[[nodiscard]] Error for_sender(Error error);
 
 // Safe for all threads.
 class WriterCore {
@@ -46,9 +52,12 @@ class WriterCore {
     return hold;
   }
 
-  // Makes ids for waiting series, remembers them, and hands all points to the store. An error: the
-  // store took none of them. Counts what was taken and what was refused.
+  // Makes ids for waiting series, remembers them, and hands all points to the store. Counts what
+  // was taken and what was not. Never fails: an error is the rest's.
   Task<Committed> commit(Draft draft, Protocol protocol);
+
+  // Waits until what was taken is durable. An error: each point may be stored or not; counted.
+  Task<void> settle(Completion durable, Protocol protocol, std::uint64_t points);
 
   // Puts a point of a series known by its name into the draft: through the cache if it was there
   // before, else among the waiting.
@@ -63,6 +72,8 @@ class WriterCore {
 
  private:
   Task<void> resolve(Draft& draft, Protocol protocol, std::vector<DraftRefusal>& refused);
+  // An error: the store took none of them.
+  Task<void> hand_over(Draft& draft, Protocol protocol, Committed& committed);
   [[nodiscard]] std::string describe(storage::SeriesId id) const;
 };
 

@@ -40,7 +40,7 @@ WebMetrics::WebMetrics(prometheus::Registry& registry)
       telnet_replies_dropped(add_counter(registry, "halite_web_telnet_replies_dropped_total",
                                          "Replies dropped for clients that do not read them")),
       telnet_flushes_failed(add_counter(registry, "halite_web_telnet_flushes_failed_total",
-                                        "Batches of telnet points that did not become durable")),
+                                        "Batches of telnet points not taken or not made durable")),
       requests_(counter_family(registry, "halite_web_requests_total", "HTTP requests answered")),
       request_seconds_(histogram_family(registry, "halite_web_request_seconds",
                                         "From the whole request to the answer's last byte")),

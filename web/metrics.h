@@ -39,7 +39,7 @@ class WebMetrics {
   prometheus::Counter& telnet_lines_too_long;
   prometheus::Counter& telnet_lines_cut;        // without an end when the client left
   prometheus::Counter& telnet_replies_dropped;  // of clients that do not read them
-  prometheus::Counter& telnet_flushes_failed;   // batches that did not become durable
+  prometheus::Counter& telnet_flushes_failed;   // batches not taken, or not made durable
 
  private:
   prometheus::Family<prometheus::Counter>& requests_;

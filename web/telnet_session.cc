@@ -183,7 +183,7 @@ asio::awaitable<void> TelnetSession::flush_side() {
                      ? services.rollups.put_lines(std::move(lines), &reply_)
                      : services.histograms->put_lines(std::move(lines), &reply_);
   const Result<void> stored = co_await std::move(storing);
-  if (!stored) note_failure(stored.error(), false);  // a reply has said it
+  if (!stored) note_failure(stored.error());
 }
 
 asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
@@ -253,17 +253,14 @@ void TelnetSession::refuse_long_line(std::string_view beginning) {
 asio::awaitable<void> TelnetSession::flush() {
   while (must_wait()) co_await wait_oldest();
   unflushed_ = false;
-  const std::size_t replied = reply_.size();
-  Result<Completion> taken = co_await batch_.flush(reply_);
-  if (!taken) {
-    note_failure(taken.error(), true);
-  } else if (taken->finished()) {
-    // The writer has said already why the store does not take points.
-    const Result<void> outcome = co_await taken->wait();
-    if (!outcome) note_failure(outcome.error(), reply_.size() == replied);
-  } else {
-    flushes_.push_back({std::move(*taken), std::chrono::steady_clock::now()});
+  Result<ingest::TelnetBatch::Flushed> flushed = co_await batch_.flush(reply_);
+  if (!flushed) {
+    note_failure(flushed.error());
+    co_return;
   }
+  if (flushed->trouble) note_failure(*flushed->trouble);
+  if (flushed->points == 0) co_return;
+  flushes_.push_back({std::move(*flushed), std::chrono::steady_clock::now()});
 }
 
 // Points that a client sent are durable within telnet_durable_ms, or nothing more is read from it.
@@ -274,25 +271,21 @@ bool TelnetSession::must_wait() const {
   return age >= std::chrono::milliseconds(context_.options.telnet_durable_ms);
 }
 
-void TelnetSession::note_failure(const Error& error, bool tell) {
+void TelnetSession::note_failure(const Error& error) {
   context_.metrics.telnet_flushes_failed.Increment();
   failed_ = error.message;
-  if (tell && context_.options.telnet_storage_errors) {
-    const std::string_view whose = context_.options.opentsdb_words ? "HBase" : "storage";
-    reply_ += fmt::format("put: {} error: {}\n", whose, failed_);
-  }
 }
 
 asio::awaitable<void> TelnetSession::settle_finished() {
-  while (!flushes_.empty() && flushes_.front().durable.finished()) co_await wait_oldest();
+  while (!flushes_.empty() && flushes_.front().flushed.durable.finished()) co_await wait_oldest();
 }
 
 asio::awaitable<void> TelnetSession::wait_oldest() {
-  const Completion oldest = std::move(flushes_.front().durable);
+  ingest::TelnetBatch::Flushed oldest = std::move(flushes_.front().flushed);
   flushes_.pop_front();
-  if (!oldest.finished()) batch_.hurry();
-  const Result<void> outcome = co_await oldest.wait();
-  if (!outcome) note_failure(outcome.error(), true);
+  auto settling = batch_.settle(std::move(oldest), reply_);
+  const Result<void> settled = co_await std::move(settling);
+  if (!settled) note_failure(settled.error());
 }
 
 asio::awaitable<void> TelnetSession::sync() {

@@ -52,11 +52,11 @@ class TelnetSession {
   boost::asio::awaitable<void> log_in_again();  // where auth.file has changed since
   // Says that the command wants a role that the caller has not.
   bool refuse_without(Role role, std::string_view command);
-  void note_failure(const Error& error, bool tell);
+  void note_failure(const Error& error);  // a reply has said it
 
   // Points handed to the store together.
   struct Flush {
-    Completion durable;
+    ingest::TelnetBatch::Flushed flushed;
     std::chrono::steady_clock::time_point began;
   };
 

@@ -18,12 +18,10 @@ boost::asio::awaitable<Response> handle_histogram(Call& call) {
     co_return error_response(call, 503, kHistogramsAreOff);
   }
   if (call.request.method != "POST") co_return method_not_allowed(call);
-  const bool details = call.target.has("details");
-  auto putting = call.services.histograms->put_json(std::move(call.request.body), details);
-  Result<ingest::PutOutcome> taken = co_await std::move(putting);
-  auto answering = put_answer(call, std::move(taken));
-  Response response = co_await std::move(answering);
-  co_return response;
+  const ingest::PutWish wish = put_wish(call.target);
+  auto putting = call.services.histograms->put_json(std::move(call.request.body), wish);
+  const Result<ingest::PutOutcome> put = co_await std::move(putting);
+  co_return put_answer(call, put);
 }
 
 }  // namespace halite::web

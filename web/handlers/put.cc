@@ -6,9 +6,11 @@
 //             only sync_timeout gives up
 // Answer      204 without a body when all were taken; 200 with summary or details;
 //             {"success":n,"failed":n[,"timeouts":n][,"errors":[{"datapoint":..,"error":".."}]]}
-//             Points taken are durable before the answer goes.
-// Errors      400 one or more points were not taken (the others are); 400 the body is no JSON, or
-//             has no points; 413 too many points; 503 the store cannot take points now: send again
+//             "success" counts points that are durable. "failed" also counts those that may be
+//             stored or not; their error says so
+// Errors      400 one or more points are not stored (the others are); 400 the body is no JSON, or
+//             has no points; 413 too many points; 503 the store cannot take points now, or could
+//             not make them durable: send them again (docs/decisions/0050)
 #include "ingest/writer.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/put_answer.h"
@@ -16,12 +18,10 @@
 namespace halite::web {
 
 boost::asio::awaitable<Response> handle_put(Call& call) {
-  const bool details = call.target.has("details");
-  auto putting = call.services.writer.put_json(std::move(call.request.body), details);
-  Result<ingest::PutOutcome> taken = co_await std::move(putting);
-  auto answering = put_answer(call, std::move(taken));
-  Response response = co_await std::move(answering);
-  co_return response;
+  const ingest::PutWish wish = put_wish(call.target);
+  auto putting = call.services.writer.put_json(std::move(call.request.body), wish);
+  const Result<ingest::PutOutcome> put = co_await std::move(putting);
+  co_return put_answer(call, put);
 }
 
 }  // namespace halite::web

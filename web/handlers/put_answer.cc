@@ -1,14 +1,10 @@
 #include "web/handlers/put_answer.h"
 
 #include <charconv>
-#include <chrono>
 #include <iterator>
-#include <optional>
+#include <string>
+#include <string_view>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "common/json_list.h"
@@ -17,9 +13,6 @@
 #include "web/error_map.h"
 
 namespace halite::web {
-
-namespace asio = boost::asio;
-
 namespace {
 
 // 0 = wait as long as it takes.
@@ -31,36 +24,14 @@ std::int64_t sync_timeout_ms(const Target& target) {
   return value;
 }
 
-// Whether the outcome came in time. It looks every few milliseconds, since a Completion cannot be
-// awaited with a timeout; only those who send sync_timeout pay for it.
-asio::awaitable<bool> finished_within(Completion durable, std::int64_t timeout_ms) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
-  const auto executor = co_await asio::this_coro::executor;
-  asio::steady_timer timer(executor);
-  while (!durable.finished()) {
-    if (std::chrono::steady_clock::now() >= end) co_return false;
-    timer.expires_after(std::chrono::milliseconds(2));
-    auto waiting = timer.async_wait(asio::as_tuple(asio::use_awaitable));
-    (void)co_await std::move(waiting);
+std::string counts_json(const Target& target, const ingest::PutOutcome& put) {
+  std::string json = fmt::format("{{\"success\":{},\"failed\":{}", put.success, put.failed);
+  if (sync_timeout_ms(target) > 0) {
+    fmt::format_to(std::back_inserter(json), ",\"timeouts\":{}", put.timeouts);
   }
-  co_return true;
-}
-
-struct Counts {
-  std::uint64_t success = 0;
-  std::uint64_t failed = 0;
-  std::uint64_t timeouts = 0;
-  bool show_timeouts = false;
-};
-
-std::string counts_json(const Counts& counts, const std::vector<ingest::PutFailure>* failures) {
-  std::string json = fmt::format("{{\"success\":{},\"failed\":{}", counts.success, counts.failed);
-  if (counts.show_timeouts) {
-    fmt::format_to(std::back_inserter(json), ",\"timeouts\":{}", counts.timeouts);
-  }
-  if (failures != nullptr) {
+  if (target.has("details")) {
     json += ",\"errors\":";
-    append_json_list(json, *failures, [&json](const ingest::PutFailure& failure) {
+    append_json_list(json, put.failures, [&json](const ingest::PutFailure& failure) {
       fmt::format_to(std::back_inserter(json), "{{\"datapoint\":{},\"error\":", failure.datapoint);
       append_json_string(json, failure.error);
       json += '}';
@@ -70,47 +41,32 @@ std::string counts_json(const Counts& counts, const std::vector<ingest::PutFailu
   return json;
 }
 
-Response answer_of(const Call& call, const Counts& counts, const ingest::PutOutcome& outcome) {
-  const bool details = call.target.has("details");
-  const bool good = counts.failed == 0 && counts.timeouts == 0;
-  // Agents drop what a 400 refuses, and send again what a 503 does.
-  const int bad = outcome.away ? http_status(Errc::kUnavailable) : 400;
-  if (details || call.target.has("summary")) {
-    return json_response(good ? 200 : bad,
-                         counts_json(counts, details ? &outcome.failures : nullptr));
+}  // namespace
+
+ingest::PutWish put_wish(const Target& target) {
+  return {.failures = target.has("details"), .sync_timeout_ms = sync_timeout_ms(target)};
+}
+
+Response put_answer(const Call& call, const Result<ingest::PutOutcome>& put) {
+  if (!put) return error_response(call, put.error());
+  const bool good = put->failed == 0 && put->timeouts == 0;
+  if (call.target.has("details") || call.target.has("summary")) {
+    // Agents drop what a 400 refuses, and send again what a 503 does.
+    const int bad = put->trouble ? http_status(put->trouble->code) : 400;
+    return json_response(good ? 200 : bad, counts_json(call.target, *put));
   }
   if (good) return json_response(204, "");
-  if (outcome.away) return error_response(call, Error{Errc::kUnavailable, *outcome.away, {}});
-  if (counts.timeouts != 0) {
-    log::warn("put: {} points were not durable within sync_timeout", counts.timeouts);
+  if (put->trouble) return error_response(call, *put->trouble);
+  if (put->timeouts != 0) {
+    log::warn("put: {} points were not durable within sync_timeout", put->timeouts);
     return error_response(call, 400,
                           fmt::format("The put call has timedout with {} successful writes, {} "
                                       "failed writes and {} timed out writes.",
-                                      counts.success, counts.failed, counts.timeouts),
+                                      put->success, put->failed, put->timeouts),
                           "Please see the TSD logs or append \"details\" to the put request");
   }
   return error_response(call, 400, "One or more data points had errors",
                         "Please see the TSD logs or append \"details\" to the put request");
-}
-
-}  // namespace
-
-asio::awaitable<Response> put_answer(Call& call, Result<ingest::PutOutcome> taken) {
-  if (!taken) co_return error_response(call, taken.error());
-  const ingest::PutOutcome outcome = std::move(*taken);
-  Counts counts{.success = outcome.success, .failed = outcome.failed};
-
-  const std::int64_t timeout_ms = sync_timeout_ms(call.target);
-  counts.show_timeouts = timeout_ms > 0;
-  bool finished = true;
-  if (timeout_ms > 0) finished = co_await finished_within(outcome.durable, timeout_ms);
-  if (!finished) {
-    counts.timeouts = std::exchange(counts.success, 0);
-    co_return answer_of(call, counts, outcome);
-  }
-  const Result<void> durable = co_await outcome.durable.wait();
-  if (!durable) co_return error_response(call, durable.error());
-  co_return answer_of(call, counts, outcome);
 }
 
 }  // namespace halite::web

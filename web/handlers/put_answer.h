@@ -1,8 +1,6 @@
-// What /api/put, /api/rollup and /api/histogram answer alike: how many points were taken, and by
+// What /api/put, /api/rollup and /api/histogram answer alike: how many points were stored, and by
 // the parameters summary, details, sync and sync_timeout which were not and why (put.cc).
 #pragma once
-
-#include <boost/asio/awaitable.hpp>
 
 #include "common/result.h"
 #include "ingest/writer.h"
@@ -10,8 +8,9 @@
 
 namespace halite::web {
 
-// Waits until what was taken is durable. The call lives until then.
-[[nodiscard]] boost::asio::awaitable<Response> put_answer(Call& call,
-                                                          Result<ingest::PutOutcome> taken);
+// What the parameters ask for.
+[[nodiscard]] ingest::PutWish put_wish(const Target& target);
+
+[[nodiscard]] Response put_answer(const Call& call, const Result<ingest::PutOutcome>& put);
 
 }  // namespace halite::web

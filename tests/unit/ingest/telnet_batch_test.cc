@@ -20,7 +20,7 @@ using testing::SizeIs;
 struct Session : WriterFixture {
   explicit Session(IngestOptions options = {}) : WriterFixture(std::move(options)), batch(writer) {}
 
-  Result<Completion> flush() { return run_task(batch.flush(replies)); }
+  Result<TelnetBatch::Flushed> flush() { return run_task(batch.flush(replies)); }
 
   // Adds all lines, then flushes; the answer to all of them.
   std::string put(const std::vector<std::string>& lines) {
@@ -58,7 +58,8 @@ TEST(TelnetBatch, EmptyFlushAsksNothingOfTheStore) {
   Session session;
   const auto flushed = session.flush();
   ASSERT_TRUE(flushed);
-  EXPECT_TRUE(flushed->finished());
+  EXPECT_EQ(flushed->points, 0U);
+  EXPECT_TRUE(flushed->durable.finished());
   EXPECT_EQ(session.store.appends(), 0U);
 }
 
@@ -68,9 +69,46 @@ TEST(TelnetBatch, DurableIsTheStores) {
   session.batch.add("put m 1 1 host=a", session.replies);
   const auto flushed = session.flush();
   ASSERT_TRUE(flushed);
-  EXPECT_FALSE(flushed->finished());
+  EXPECT_EQ(flushed->points, 1U);
+  EXPECT_FALSE(flushed->durable.finished());
   session.store.durable.finish({});
-  EXPECT_TRUE(flushed->finished());
+  EXPECT_TRUE(run_task(session.batch.settle(*flushed, session.replies)));
+  EXPECT_EQ(session.replies, "");
+}
+
+TEST(TelnetBatch, PointsThatMayBeStoredAreToldAndCounted) {
+  for (const bool told : {true, false}) {
+    IngestOptions options;
+    options.telnet_storage_errors = told;
+    Session session(options);
+    session.store.durable = Completion();
+    session.store.durable.finish(fail(Errc::kTimeout, "the sync failed"));
+    session.batch.add("put m 1 1 host=a", session.replies);
+    session.batch.add("put m 2 1 host=a", session.replies);
+    const auto flushed = session.flush();
+    ASSERT_TRUE(flushed);
+    EXPECT_FALSE(flushed->trouble) << "nobody knows yet";
+    EXPECT_FALSE(run_task(session.batch.settle(*flushed, session.replies)));
+    EXPECT_EQ(session.replies,
+              told ? "put: storage error: 2 points may not be stored: the sync failed\n" : "");
+    EXPECT_EQ(session.metric("halite_ingest_points_total", {"protocol=telnet"}), 2);
+    EXPECT_EQ(session.metric("halite_ingest_points_unknown_total", {"protocol=telnet"}), 2);
+  }
+}
+
+// And each is told what is wrong with it: none is counted twice.
+TEST(TelnetBatch, NamesThatMayNotBeMadeAreToldAlsoWhereTheStoreTakesNothing) {
+  IngestOptions options;
+  options.create.metrics = false;
+  Session session(options);
+  session.store.known_metrics = {"m"};
+  session.store.append_fails = error_of(Errc::kUnavailable, "gone");
+  EXPECT_EQ(session.put({"put x 1 1 host=a", "put m 1 1 host=a"}),
+            "put: unknown metric: No such name for 'metrics': 'x'\n"
+            "put: storage error: 1 points not stored: gone\n");
+  EXPECT_EQ(
+      session.metric("halite_ingest_points_refused_total", {"protocol=telnet", "reason=storage"}),
+      1);
 }
 
 TEST(TelnetBatch, KnownSeriesAreNotAskedForAgain) {
@@ -177,9 +215,9 @@ TEST(TelnetBatch, TellsThatTheStoreWasAwayForSinglePoints) {
     session.batch.add("put m 2 1 host=a", session.replies);
     const auto flushed = session.flush();
     ASSERT_TRUE(flushed);
-    const auto outcome = run_task(flushed->wait());
-    EXPECT_EQ(outcome.has_value(), why == Errc::kInvalidArgument);
-    if (!outcome) EXPECT_EQ(outcome.error().code, Errc::kUnavailable);
+    EXPECT_EQ(flushed->trouble.has_value(), why == Errc::kUnavailable);
+    if (flushed->trouble) EXPECT_EQ(flushed->trouble->code, Errc::kUnavailable);
+    EXPECT_EQ(flushed->points, 1U) << "the other one is waited for all the same";
     EXPECT_THAT(session.stored(), ElementsAre("m 1000 1 host=a"));
   }
 }
@@ -211,9 +249,9 @@ TEST(TelnetBatch, StoreThatTakesNothingIsSaidOnceAndTold) {
     EXPECT_EQ(session.replies,
               "put: invalid value: Invalid character 'x' in x\n"
               "put: storage error: 2 points not stored: no region server\n");
-    const auto outcome = run_task(flushed->wait());
-    ASSERT_FALSE(outcome);
-    EXPECT_EQ(outcome.error().code, Errc::kUnavailable);
+    ASSERT_TRUE(flushed->trouble);
+    EXPECT_EQ(flushed->trouble->code, Errc::kUnavailable);
+    EXPECT_EQ(flushed->points, 0U);
     EXPECT_EQ(session.batch.points(), 0U);
     EXPECT_EQ(
         session.metric("halite_ingest_points_refused_total", {"protocol=telnet", "reason=storage"}),

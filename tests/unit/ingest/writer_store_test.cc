@@ -51,7 +51,7 @@ class WriterStore : public testing::Test {
     std::string replies;
     for (const std::string& line : lines) batch.add(line, replies);
     const auto flushed = run_task(batch.flush(replies));
-    EXPECT_TRUE(flushed && run_task(flushed->wait()));
+    EXPECT_TRUE(flushed && run_task(batch.settle(*flushed, replies)));
     return replies;
   }
 
@@ -59,7 +59,6 @@ class WriterStore : public testing::Test {
     auto outcome = run_task(writer_->put_json(std::move(body)));
     EXPECT_TRUE(outcome) << outcome.error().message;
     if (!outcome) return {};
-    EXPECT_TRUE(run_task(outcome->durable.wait()));
     return *std::move(outcome);
   }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -32,8 +33,8 @@ std::string array(const std::vector<std::string>& points) {
   return fmt::format("[{}]", fmt::join(points, ","));
 }
 
-PutOutcome put(WriterFixture& fixture, std::string body, bool keep_failures = true) {
-  auto outcome = run_task(fixture.writer.put_json(std::move(body), keep_failures));
+PutOutcome put(WriterFixture& fixture, std::string body, PutWish wish = {}) {
+  auto outcome = run_task(fixture.writer.put_json(std::move(body), wish));
   EXPECT_TRUE(outcome) << outcome.error().message;
   return outcome ? *std::move(outcome) : PutOutcome{};
 }
@@ -45,7 +46,6 @@ TEST(PutJsonBody, PointsReachTheStoreInOrder) {
                           point("m", 1, "1e1"), point("m", 5, "5")}));
   EXPECT_EQ(outcome.success, 5U);
   EXPECT_EQ(outcome.failed, 0U);
-  EXPECT_TRUE(outcome.durable.finished());
   EXPECT_THAT(fixture.stored(),
               ElementsAre("m 1000 1 host=a", "n 2000 2.5 host=a", "m 1000 3 host=a",
                           "m 1000 10 host=a", "m 5000 5 host=a"));
@@ -115,7 +115,7 @@ TEST(PutJsonBody, BadPointsCostOnlyThemselvesAndAreNamed) {
 TEST(PutJsonBody, FailuresNeedNotBeSpelledOut) {
   WriterFixture fixture;
   const PutOutcome outcome =
-      put(fixture, array({point("m", 1, "1"), point("m", 2, "\"x\"")}), false);
+      put(fixture, array({point("m", 1, "1"), point("m", 2, "\"x\"")}), {.failures = false});
   EXPECT_EQ(outcome.success, 1U);
   EXPECT_EQ(outcome.failed, 1U);
   EXPECT_THAT(outcome.failures, IsEmpty());
@@ -190,7 +190,9 @@ TEST(PutJsonBody, StoreMayRefuseSinglePoints) {
   EXPECT_EQ(outcome.failures[1].error, "Storage exception: gone");
   EXPECT_EQ(outcome.failures[2].error, "Please throttle");
   EXPECT_EQ(outcome.failures[3].error, "Timeout exception");
-  EXPECT_EQ(outcome.away, "gone");
+  ASSERT_TRUE(outcome.trouble);
+  EXPECT_EQ(outcome.trouble->code, Errc::kUnavailable);
+  EXPECT_EQ(outcome.trouble->message, "gone");
 }
 
 TEST(PutJsonBody, PointsThatWillNeverBeTakenAreNotWorthSendingAgain) {
@@ -201,37 +203,100 @@ TEST(PutJsonBody, PointsThatWillNeverBeTakenAreNotWorthSendingAgain) {
   };
   const PutOutcome outcome = put(fixture, array({point("m", 1, "1"), point("m", 2, "2")}));
   EXPECT_EQ(outcome.failed, 2U);
-  EXPECT_EQ(outcome.away, std::nullopt);
+  EXPECT_FALSE(outcome.trouble);
 }
 
-TEST(PutJsonBody, StoreThatTakesNothingFailsTheBody) {
+std::vector<std::string> errors_of(const PutOutcome& outcome) {
+  std::vector<std::string> errors;
+  for (const PutFailure& failure : outcome.failures) errors.push_back(failure.error);
+  return errors;
+}
+
+// Each point is counted once: as one that the store did not take, or by what is wrong with itself.
+TEST(PutJsonBody, StoreThatTakesNothingFailsEveryPoint) {
+  for (const bool interning : {true, false}) {
+    IngestOptions options;
+    options.create.metrics = false;
+    WriterFixture fixture(options);
+    fixture.store.known_metrics = {"m"};
+    const Error error = error_of(Errc::kTimeout, "late");
+    (interning ? fixture.store.intern_fails : fixture.store.append_fails) = error;
+    const PutOutcome outcome =
+        put(fixture, array({point("m", 1, "1"), point("m", 2, "\"x\""), point("x", 3, "1")}));
+    EXPECT_EQ(outcome.success, 0U);
+    EXPECT_EQ(outcome.failed, 3U);
+    EXPECT_THAT(errors_of(outcome),
+                ElementsAre("Timeout exception", "Unable to parse value to a number",
+                            interning ? "Timeout exception" : "Unknown metric"));
+    EXPECT_EQ(outcome.failures[0].datapoint,
+              R"({"metric":"m","timestamp":1,"value":"1","tags":{"host":"a"}})");
+    ASSERT_TRUE(outcome.trouble);
+    EXPECT_EQ(outcome.trouble->code, Errc::kUnavailable) << "the sender was in time";
+    EXPECT_EQ(outcome.trouble->message, "late");
+    EXPECT_THAT(fixture.stored(), IsEmpty());
+    const auto refused = [&fixture](std::string_view reason) {
+      return fixture.metric("halite_ingest_points_refused_total", {"protocol=http", reason});
+    };
+    EXPECT_EQ(refused("reason=timeout") + refused("reason=unknown_name"), 2);
+    EXPECT_EQ(refused("reason=invalid_value"), 1);
+    EXPECT_EQ(fixture.metric("halite_ingest_points_total", {"protocol=http"}), 0);
+    EXPECT_EQ(fixture.metric("halite_ingest_bodies_refused_total"), 0);
+  }
+}
+
+// What one store refuses after all, and another cannot make durable, is told apart.
+TEST(PutJsonBody, PointsThatMayBeStoredAreToldAndCounted) {
   WriterFixture fixture;
-  fixture.store.append_fails = error_of(Errc::kUnavailable, "gone");
-  auto outcome = run_task(fixture.writer.put_json(point("m", 1, "1")));
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().code, Errc::kUnavailable);
-  fixture.store.append_fails.reset();
-  fixture.store.intern_fails = error_of(Errc::kOverloaded, "full");
-  outcome = run_task(fixture.writer.put_json(point("n", 1, "1")));
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().code, Errc::kOverloaded);
-  EXPECT_THAT(fixture.stored(), IsEmpty());
+  fixture.store.refuse = [](const auto& refused) -> std::optional<Error> {
+    if (refused.time == 2000) return error_of(Errc::kInvalidArgument, "too old");
+    return std::nullopt;
+  };
+  fixture.store.durable = Completion();
+  fixture.store.durable.finish(fail(Errc::kTimeout, "the sync failed"));
+  const std::string body = array({point("m", 1, "1"), point("m", 2, "2"), point("m", 3, "3")});
+  const PutOutcome outcome = put(fixture, body);
+  EXPECT_EQ(outcome.success, 0U);
+  EXPECT_EQ(outcome.failed, 3U);
+  EXPECT_THAT(
+      errors_of(outcome),
+      ElementsAre("Storage exception: the sync failed; it may be stored or not: send it again",
+                  "too old",
+                  "Storage exception: the sync failed; it may be stored or not: send it again"));
+  ASSERT_TRUE(outcome.trouble);
+  EXPECT_EQ(outcome.trouble->code, Errc::kUnavailable);
+  EXPECT_EQ(outcome.trouble->message, "the sync failed");
+  EXPECT_EQ(outcome.trouble->details, "2 points may be stored or not: send them again");
+  EXPECT_EQ(fixture.metric("halite_ingest_points_total", {"protocol=http"}), 2);
+  EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=http"}), 2);
+  EXPECT_EQ(put(fixture, body, {.failures = false}).failed, 3U);
+
+  fixture.store.durable = Completion::done();
+  EXPECT_EQ(put(fixture, body).success, 2U);
+  EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=http"}), 4);
 }
 
-TEST(PutJsonBody, DurableIsTheStores) {
+TEST(PutJsonBody, WaitsForTheDiskAsLongAsIsWished) {
   WriterFixture fixture;
   fixture.store.durable = Completion();
-  const PutOutcome outcome = put(fixture, point("m", 1, "1"));
-  EXPECT_FALSE(outcome.durable.finished());
-  fixture.store.durable.finish({});
-  EXPECT_TRUE(outcome.durable.finished());
+  const PutOutcome late = put(fixture, point("m", 1, "1"), {.sync_timeout_ms = 1});
+  EXPECT_EQ(late.success, 0U);
+  EXPECT_EQ(late.timeouts, 1U);
+  EXPECT_EQ(late.failed, 0U);
+  EXPECT_THAT(late.failures, IsEmpty());
+  EXPECT_FALSE(late.trouble);
+  EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=http"}), 1);
+
+  const std::jthread disk([&fixture] {
+    while (fixture.store.appends() < 2) std::this_thread::yield();
+    fixture.store.durable.finish({});
+  });
+  EXPECT_EQ(put(fixture, point("m", 2, "1")).success, 1U);
 }
 
 TEST(PutJsonBody, BodyWithoutGoodPointsAsksNothingOfTheStore) {
   WriterFixture fixture;
   const PutOutcome outcome = put(fixture, "[null]");
   EXPECT_EQ(outcome.failed, 1U);
-  EXPECT_TRUE(outcome.durable.finished());
   EXPECT_EQ(fixture.store.appends(), 0U);
 }
 
@@ -273,6 +338,16 @@ TEST(OwnPoints, AreStoredAndRemembered) {
                           "halite.up 6000 1 host=h", "halite.load 6000 0.5 host=h"));
   EXPECT_THAT(fixture.store.interned(), ElementsAre(2));
   EXPECT_EQ(fixture.metric("halite_ingest_points_total", {"protocol=own"}), 4);
+
+  fixture.store.durable = Completion();
+  fixture.store.durable.finish(fail(Errc::kUnavailable, "the sync failed"));
+  EXPECT_FALSE(round(7000));
+  EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=own"}), 2);
+  fixture.store.append_fails = error_of(Errc::kUnavailable, "gone");
+  EXPECT_FALSE(round(8000));
+  EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=own"}), 2);
+  EXPECT_EQ(
+      fixture.metric("halite_ingest_points_refused_total", {"protocol=own", "reason=storage"}), 2);
 }
 
 }  // namespace

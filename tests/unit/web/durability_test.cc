@@ -115,15 +115,34 @@ TEST(Durability, WhatDidNotBecomeDurableIsSaid) {
   Client client(server.port());
   ASSERT_TRUE(client.send("put m 1356998400 1 host=a\nsync\n"));
   const std::string replies = receive_until(client, "sync: ");
-  EXPECT_TRUE(replies.starts_with("put: ")) << replies;
-  EXPECT_NE(replies.find("the disk is full"), std::string::npos) << replies;
+  EXPECT_TRUE(
+      replies.starts_with("put: storage error: 1 points may not be stored: the disk is full\n"))
+      << replies;
   EXPECT_EQ(replies.find("synced"), std::string::npos) << replies;
 
   Client http(server.port());
   ASSERT_TRUE(http.send(post("/api/put", kPoint)));
   const std::string answer = receive_until(http, "}}");
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 503 ")) << answer;  // agents send it again
-  EXPECT_NE(answer.find("the disk is full"), std::string::npos) << answer;
+  EXPECT_NE(answer.find(R"("message":"the disk is full","details":"1 points may be stored or not: )"
+                        R"(send them again")"),
+            std::string::npos)
+      << answer;
+  ASSERT_TRUE(http.send(post("/api/put?summary", kPoint)));
+  const std::string summary = receive_until(http, "}");
+  EXPECT_TRUE(summary.starts_with("HTTP/1.1 503 ")) << summary;
+  EXPECT_TRUE(summary.ends_with(R"({"success":0,"failed":1})")) << summary;
+  ASSERT_TRUE(http.send(post("/api/put?details", kPoint)));
+  const std::string details = receive_until(http, "]}");
+  EXPECT_TRUE(details.starts_with("HTTP/1.1 503 ")) << details;
+  EXPECT_NE(details.find(R"({"success":0,"failed":1,"errors":[{"datapoint":{"metric":"m",)"),
+            std::string::npos)
+      << details;
+  EXPECT_TRUE(details.ends_with(
+      R"("error":"Storage exception: the disk is full; it may be stored or not: send it again"}]})"))
+      << details;
+  EXPECT_EQ(server.metric("halite_ingest_points_unknown_total", "protocol", "telnet"), 1);
+  EXPECT_EQ(server.metric("halite_ingest_points_unknown_total", "protocol", "http"), 3);
 
   server.tables().fail = false;
   ASSERT_TRUE(client.send("put m 1356998400 1 host=a\nsync\n"));

@@ -1,0 +1,84 @@
+#include "ingest/put_outcome.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+namespace halite::ingest {
+namespace {
+
+namespace asio = boost::asio;
+
+// Whether the end came in time; 0 = there is time for ever. It looks every few milliseconds, since
+// a Completion cannot be awaited with a timeout; only those who send sync_timeout pay for it.
+asio::awaitable<bool> finished_within(Completion durable, std::int64_t timeout_ms) {
+  if (timeout_ms <= 0) co_return true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  const auto executor = co_await asio::this_coro::executor;
+  asio::steady_timer timer(executor);
+  while (!durable.finished()) {
+    if (std::chrono::steady_clock::now() >= end) co_return false;
+    timer.expires_after(std::chrono::milliseconds(2));
+    auto waiting = timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    (void)co_await std::move(waiting);
+  }
+  co_return true;
+}
+
+// The elements that were refused, and with a reason for the rest all others, too.
+std::vector<PutFailure> failures_of(const std::vector<DraftRefusal>& refused,
+                                    const std::optional<Refused>& rest,
+                                    const SentElements& elements) {
+  std::vector<PutFailure> failures;
+  auto next = refused.begin();
+  for (std::size_t origin = 0; origin < elements.texts.size(); ++origin) {
+    const bool own = next != refused.end() && next->origin == origin;
+    if (!own && !rest) continue;
+    const std::string_view text = elements.texts[origin];
+    failures.push_back({.datapoint = text.empty() ? "null" : elements.echo(text),
+                        .error = http_refusal(own ? next->why : *rest)});
+    if (own) ++next;
+  }
+  return failures;
+}
+
+}  // namespace
+
+Task<PutOutcome> put_outcome(WriterCore& core, Committed committed, SentElements elements,
+                             PutWish wish) {
+  PutOutcome outcome;
+  outcome.success = committed.taken;
+  outcome.failed = committed.refused.size() + committed.not_taken;
+  outcome.trouble = worth_sending_again(committed);
+  std::optional<Refused> rest;  // why the other points are not stored, or may not be
+  if (committed.failed) rest = refused_by_store(*committed.failed);
+  const bool finished = co_await finished_within(committed.durable, wish.sync_timeout_ms);
+  if (!finished) {
+    outcome.timeouts = std::exchange(outcome.success, 0);
+    core.stats.unknown(Protocol::kHttp, outcome.timeouts);
+  } else if (committed.taken > 0) {
+    Result<void> settled =
+        co_await core.settle(committed.durable, Protocol::kHttp, committed.taken);
+    if (!settled) {
+      Error error = for_sender(std::move(settled).error());
+      rest =
+          Refused{.reason = RefusalReason::kStorage,
+                  .text = fmt::format("{}; it may be stored or not: send it again", error.message),
+                  .passes = true};
+      error.details =
+          fmt::format("{} points may be stored or not: send them again", outcome.success);
+      outcome.failed += std::exchange(outcome.success, 0);
+      outcome.trouble = std::move(error);
+    }
+  }
+  if (wish.failures) outcome.failures = failures_of(committed.refused, rest, elements);
+  co_return std::move(outcome);
+}
+
+}  // namespace halite::ingest

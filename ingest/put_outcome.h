@@ -1,0 +1,26 @@
+// From what the store did with a body's points to what their sender is told. Private to ingest/.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/task.h"
+#include "ingest/writer.h"
+#include "ingest/writer_core.h"
+
+namespace halite::ingest {
+
+// A body's elements by origin, null as an empty text, and how an answer shows one.
+struct SentElements {
+  std::vector<std::string_view> texts;
+  std::function<std::string(std::string_view)> echo;
+};
+
+// Waits until what was taken is durable, for as long as the wish says. Every element was taken,
+// refused or not taken. The core and what the elements point into live until then.
+Task<PutOutcome> put_outcome(WriterCore& core, Committed committed, SentElements elements,
+                             PutWish wish);
+
+}  // namespace halite::ingest
