@@ -63,11 +63,9 @@ class Opened final : public OpenedPoints {
     if constexpr (requires { store_->forget_series({}); }) {
       storage::ForgetRules rules;
       rules.keeps = [&except](std::vector<Bytes> tsuids) {
-        return except.has_any(std::move(tsuids));
+        return except.series_among(std::move(tsuids));
       };
-      rules.others = [&except](storage::ForgetRules::SeenSeries seen) {
-        return except.each_series(std::move(seen));
-      };
+      rules.others = [&except] { return except.series(); };
       rules.names = names;
       store_->forget_series(std::move(rules));
     }

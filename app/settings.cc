@@ -348,9 +348,9 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
                "Points that are not durable yet; senders wait above it.");
   config.bytes("engine.block_cache_bytes", engine.chunks.block_cache_bytes, {kMiB, 1024 * kGiB},
                "Memory for chunks read from files, their indexes and filters.");
-  config.count(
-      "engine.read_threads", engine.read_threads, {1, 1024}, "threads",
-      "For newest points and estimates, which wait for a disk; questions read on threads.query.");
+  config.count("engine.read_threads", engine.read_threads, {1, 1024}, "threads",
+               "For newest points, estimates and deletes, which wait for a disk; questions read on "
+               "threads.query.");
 }
 
 }  // namespace

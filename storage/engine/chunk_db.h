@@ -13,7 +13,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,6 +27,7 @@
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "common/result.h"
+#include "storage/engine/breathe.h"
 #include "storage/engine/chunk_families.h"
 #include "storage/engine/chunk_file.h"
 #include "storage/engine/chunk_key.h"
@@ -95,18 +95,19 @@ class ChunkDb {
 
   // The sealed places whose files should be merged.
   [[nodiscard]] std::set<Place> places_to_merge(const MergeRule& rule) const;
-  // What cannot wait for the end of a merge: called now and then while it is under way, by the
-  // thread that asked for it, and may ingest. False, or an error: the merge ends early.
-  using Meanwhile = std::function<Result<bool>()>;
+  // Called now and then while a merge or a removal is under way, by the thread that asked for it,
+  // and may ingest. False, or an error: it ends early.
+  using Meanwhile = Breathe;
   // Merges the files of a place, or of late cells, what was removed left out. Those that cannot be
   // read stay as they are. False: `meanwhile` ended it.
   Result<bool> merge_place(const Place& place, const Meanwhile& meanwhile);
-  Result<void> merge_late();
+  Result<void> merge_late(const Meanwhile& meanwhile);
   // Merges under way, and those to come, end early with kUnavailable. From any thread.
   void stop_merging() { stop_merging_ = true; }
 
-  // Removes every key in [begin, end), which are whole slots, and what is said of those slots.
-  Result<void> drop(BytesView begin, BytesView end);
+  // Removes every key that is in [begin, end) now, which are whole slots, and what is said of those
+  // slots. What is ingested for them meanwhile stays.
+  Result<void> drop(BytesView begin, BytesView end, const Meanwhile& meanwhile = {});
 
   [[nodiscard]] Damage& damage() const { return *options_.damage; }
 
@@ -143,9 +144,9 @@ class ChunkDb {
   Result<void> require_summaries(UnsealedSlots& unsealed);
   Result<void> remove_unfinished_files();
   Result<std::unique_ptr<SstFile>> make_file(FileFor purpose);
-  bool is_late(BytesView key);
   bool is_late(const SlotLap& lap);
-  UnsealedSlots lines_after(const Changes& changes);
+  UnsealedSlots lines_after(std::span<const std::unique_ptr<ChunkFile>> files,
+                            const Changes& changes);
   Result<std::unique_ptr<SstFile>> write_state(const FlushMark& mark, const Changes& changes,
                                                const UnsealedSlots& lines);
   [[nodiscard]] rocksdb::ColumnFamilyHandle* family_of(FileFor purpose) const;
@@ -158,7 +159,8 @@ class ChunkDb {
   Result<Merged> compact(BytesView begin, BytesView end, const Meanwhile& meanwhile);
   Result<Merged> compact_undamaged(rocksdb::ColumnFamilyHandle* family, BytesView begin,
                                    BytesView end, const Meanwhile& meanwhile);
-  Result<std::unique_ptr<ChunkFile>> removals(FileFor purpose, BytesView begin, BytesView end);
+  Result<std::unique_ptr<ChunkFile>> removals(FileFor purpose, BytesView begin, BytesView end,
+                                              const Meanwhile& meanwhile);
   Result<bool> compact_family(rocksdb::ColumnFamilyHandle* family, BytesView begin, BytesView end,
                               const Meanwhile& meanwhile);
   Result<void> renew_snapshot();

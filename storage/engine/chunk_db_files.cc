@@ -81,10 +81,10 @@ Result<ChunkDb::Merged> ChunkDb::compact(BytesView begin, BytesView end,
   return merged;
 }
 
-Result<void> ChunkDb::merge_late() {
+Result<void> ChunkDb::merge_late(const Meanwhile& meanwhile) {
   TRY(const std::uint64_t late_files, count_files(late_));
   if (late_files == 0) return {};
-  TRY_VOID(compact_undamaged(late_, BytesView("\0", 1), Bytes(64, '\xFF'), {}));
+  TRY_VOID(compact_undamaged(late_, BytesView("\0", 1), Bytes(64, '\xFF'), meanwhile));
   return renew_snapshot();
 }
 
@@ -105,13 +105,14 @@ Result<bool> ChunkDb::merge_place(const Place& place, const Meanwhile& meanwhile
 
 // A file that removes what can be read of [begin, end) in the family.
 Result<std::unique_ptr<ChunkFile>> ChunkDb::removals(FileFor purpose, BytesView begin,
-                                                     BytesView end) {
+                                                     BytesView end, const Meanwhile& meanwhile) {
   TRY(std::unique_ptr<ChunkFile> file, new_file(purpose));
   Cursor cursor(*db_, over(family_of(purpose), nullptr), nullptr, Bytes(begin), Bytes(end));
   Bytes from(begin);
   for (cursor.seek(from);; cursor.next()) {
     TRY(const bool more, cursor.pass_damage(from));
     if (!more) return file;
+    TRY_VOID(go_on(meanwhile));
     TRY_VOID(file->remove(cursor.key()));
     from = cursor.key();
   }
@@ -120,7 +121,8 @@ Result<std::unique_ptr<ChunkFile>> ChunkDb::removals(FileFor purpose, BytesView 
 // Whole files go at once; what is left at their borders is removed key by key, and goes with a
 // merge. Not by a range: where RocksDB 7.8 merges nothing but removed ranges and the disk fails
 // meanwhile, it aborts.
-Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
+Result<void> ChunkDb::drop(BytesView begin, BytesView end, const Meanwhile& meanwhile) {
+  const std::shared_ptr<const UnsealedSlots> before = unsealed();
   const rocksdb::Slice from = begin;
   const rocksdb::Slice to = end;
   for (rocksdb::ColumnFamilyHandle* const family : {chunks_, summaries_}) {
@@ -129,17 +131,20 @@ Result<void> ChunkDb::drop(BytesView begin, BytesView end) {
   }
   std::vector<std::unique_ptr<ChunkFile>> files;
   for (const FileFor purpose : {FileFor::kSealed, FileFor::kLate, FileFor::kSummaries}) {
-    TRY(std::unique_ptr<ChunkFile> file, removals(purpose, begin, end));
+    TRY(std::unique_ptr<ChunkFile> file, removals(purpose, begin, end, meanwhile));
     files.push_back(std::move(file));
   }
   Changes changes;
   for (const auto& [lap, what] : *unsealed()) {
     const Bytes place = place_prefix({.shard = lap.shard, .slot = lap.slot});
-    if (place >= begin && place < end) changes.sealed.push_back(lap);
+    if (place < begin || place >= end) continue;
+    const auto line = before->find(lap);
+    const bool same = line != before->end() && line->second.touches == what.touches;
+    if (same) changes.sealed.push_back(lap);  // else something came meanwhile
   }
   TRY_VOID(ingest(std::move(files), mark(), changes));
   // What is damaged stays on the disk, and is not seen any more.
-  TRY_VOID(compact(begin, end, {}));
+  TRY_VOID(compact(begin, end, meanwhile));
   return {};
 }
 

@@ -32,7 +32,7 @@ rocksdb::IngestExternalFileArg taken_into(rocksdb::ColumnFamilyHandle* family) {
 
 Result<std::unique_ptr<SstFile>> ChunkDb::make_file(FileFor purpose) {
   SstFile::IsLate late;
-  if (purpose == FileFor::kFlushed) late = [this](BytesView key) { return is_late(key); };
+  if (purpose == FileFor::kFlushed) late = [this](const SlotLap& lap) { return is_late(lap); };
   rocksdb::Options options = file_options_;
   if (purpose == FileFor::kSummaries) options.compression = rocksdb::kZSTD;
   auto file = std::make_unique<SstFile>(
@@ -43,11 +43,6 @@ Result<std::unique_ptr<SstFile>> ChunkDb::make_file(FileFor purpose) {
 }
 
 Result<std::unique_ptr<ChunkFile>> ChunkDb::new_file(FileFor purpose) { return make_file(purpose); }
-
-bool ChunkDb::is_late(BytesView key) {
-  const std::optional<SlotLap> lap = lap_of(key);
-  return lap && is_late(*lap);
-}
 
 // Whether what comes now for that lap is late: it is sealed, or has late cells only since it was.
 bool ChunkDb::is_late(const SlotLap& lap) {
@@ -69,7 +64,8 @@ bool ChunkDb::is_late(const SlotLap& lap) {
   return late;
 }
 
-UnsealedSlots ChunkDb::lines_after(const Changes& changes) {
+UnsealedSlots ChunkDb::lines_after(std::span<const std::unique_ptr<ChunkFile>> files,
+                                   const Changes& changes) {
   UnsealedSlots lines = *unsealed();
   for (const SlotLap& lap : changes.sealed) lines.erase(lap);
   for (const SlotLap& lap : changes.sealed_early) lines[lap] = {};
@@ -77,6 +73,13 @@ UnsealedSlots ChunkDb::lines_after(const Changes& changes) {
     const auto [line, fresh] = lines.try_emplace(lap);
     if (fresh) line->second.late = is_late(lap);
     line->second.add(what);
+  }
+  // A file that was written while its slot was sealed has cells among the sealed ones that are
+  // late by now: all of the slot is sealed once more.
+  for (const auto& file : files) {
+    for (const SlotLap& lap : static_cast<const SstFile&>(*file).not_late()) {
+      if (const auto line = lines.find(lap); line != lines.end()) line->second.late = false;
+    }
   }
   return lines;
 }
@@ -180,8 +183,8 @@ Result<void> ChunkDb::stop_merging_by_itself() {
 Result<void> ChunkDb::ingest(std::vector<std::unique_ptr<ChunkFile>> files, const FlushMark& mark,
                              const Changes& changes) {
   if (options_.damage->take_failed_merge()) TRY_VOID(stop_merging_by_itself());
+  UnsealedSlots lines = lines_after(files, changes);
   TRY_VOID(add_late_file(files));
-  UnsealedSlots lines = lines_after(changes);
   std::vector<std::unique_ptr<SstFile>> wanted;
   for (auto& file : files) {
     if (file->entries() > 0) wanted.emplace_back(static_cast<SstFile*>(file.release()));

@@ -1,7 +1,9 @@
 #include "storage/engine/chunk_file.h"
 
+#include <optional>
 #include <tuple>
 
+#include "storage/engine/chunk_state.h"
 #include "storage/rocks/status.h"
 
 namespace halite::storage::engine {
@@ -16,9 +18,12 @@ SstFile::~SstFile() {
 Result<void> SstFile::open() { return checked(writer_.Open(path_), "cannot make " + path_); }
 
 Result<void> SstFile::put(BytesView key, BytesView value) {
-  if (is_late_ && is_late_(key)) {
-    late_.push_back({.key = Bytes(key), .value = Bytes(value)});
-    return {};
+  if (const auto lap = is_late_ ? lap_of(key) : std::nullopt) {
+    if (is_late_(*lap)) {
+      late_.push_back({.key = Bytes(key), .value = Bytes(value)});
+      return {};
+    }
+    not_late_.insert(*lap);
   }
   if (entries_++ == 0) first_key_ = key;
   return checked(writer_.Put(key, value), "cannot write " + path_);

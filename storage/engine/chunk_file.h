@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 
 #include "common/bytes.h"
 #include "common/result.h"
+#include "storage/engine/chunk_key.h"
 
 namespace halite::storage::engine {
 
@@ -41,13 +43,14 @@ class ChunkFile {
 // As RocksDB takes them in.
 class SstFile final : public ChunkFile {
  public:
-  using IsLate = std::function<bool(BytesView key)>;
+  using IsLate = std::function<bool(const SlotLap&)>;
   struct LateCell {
     Bytes key;
     Bytes value;
   };
 
-  // Cells that is_late says so of are only collected: those of all files of a flush make one.
+  // Cells of laps that is_late says so of are only collected: those of all files of a flush make
+  // one.
   SstFile(const rocksdb::Options& options, std::string path, FileFor purpose, IsLate is_late)
       : writer_(rocksdb::EnvOptions(), options),
         path_(std::move(path)),
@@ -60,6 +63,8 @@ class SstFile final : public ChunkFile {
 
   [[nodiscard]] FileFor purpose() const { return purpose_; }
   [[nodiscard]] std::vector<LateCell>& late() { return late_; }
+  // Whose cells were asked about and are in the file.
+  [[nodiscard]] const std::set<SlotLap>& not_late() const { return not_late_; }
 
   Result<void> open();
   Result<void> put(BytesView key, BytesView value) override;
@@ -79,6 +84,7 @@ class SstFile final : public ChunkFile {
   const FileFor purpose_;
   const IsLate is_late_;  // empty: nothing is
   std::vector<LateCell> late_;
+  std::set<SlotLap> not_late_;
   rocksdb::Env& env_;
   Bytes first_key_;
   std::uint64_t entries_ = 0;  // in the file

@@ -29,6 +29,14 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
+// One lap of a slot in a shard.
+struct SlotLap {
+  std::uint32_t shard = 0;
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+  auto operator<=>(const SlotLap&) const = default;
+};
+
 struct CellKey {
   std::uint32_t generation = 0;
   CellKind kind = CellKind::kChunk;

@@ -7,7 +7,6 @@
 //   Errors   kUnavailable with RocksDB's text.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 #include <rocksdb/db.h>
 
 #include "storage/chunk/chunk.h"
+#include "storage/engine/chunk_key.h"
 #include "storage/engine/cursor.h"
 
 namespace halite::storage::engine {
@@ -31,21 +31,13 @@ struct FlushMark {
   bool operator==(const FlushMark&) const = default;
 };
 
-// One lap of a slot in a shard.
-struct SlotLap {
-  std::uint32_t shard = 0;
-  std::uint32_t slot = 0;
-  std::uint32_t generation = 0;
-  auto operator<=>(const SlotLap&) const = default;
-};
-
 // Times in a slot, ms since its begin, in which chunks or tombstones came since it was sealed.
 // Summaries say nothing about them.
 struct Unsealed {
   std::uint32_t begin_ms = 0;
   std::uint32_t end_ms = 0;      // excluded
   bool without_summary = false;  // some series have sealed chunks, but no summary
-  // It was sealed when it was over: all that came since lies in the family of late cells.
+  // It was sealed when it was over, and all that came since lies in the family of late cells.
   bool late = false;
   // How often something came, in the life of this process: is nothing that is kept.
   std::uint32_t touches = 0;

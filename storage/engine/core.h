@@ -13,6 +13,7 @@
 #include "storage/engine/name_log.h"
 #include "storage/engine/newest_points.h"
 #include "storage/engine/options.h"
+#include "storage/engine/pending_deletes.h"
 #include "storage/engine/retention.h"
 #include "storage/engine/settled_names.h"
 #include "storage/index/alive_series.h"
@@ -60,6 +61,7 @@ struct Core {
   const KeptIds kept_ids;
   SeriesRegistry registry;
   Generations generations;
+  PendingDeletes deletes;
   NewestPoints newest;
   AliveSeries alive;              // in chunks
   boost::asio::thread_pool pool;  // for newest points and estimates, which block

@@ -224,27 +224,32 @@ Task<ReadEstimate> EngineStore::estimate(std::shared_ptr<const Selection> select
 Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> selection,
                                               TimeRange range) {
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
-  auto points = std::make_shared<std::uint64_t>(0);
-  auto job = [core = core_, &forgetting = maintenance_->forgetting(), rows, range,
-              points]() -> Result<void> {
-    // Above every flush, below the generation that takes points now.
-    engine::FlushMark mark = core->chunks->mark();
-    mark.flush_number = core->generations.active_number() - 1;
-    TRY(engine::Deletion deletion, engine::delete_stored(*core, *rows, range, mark.flush_number));
-    *points = deletion.points;
-    if (deletion.points == 0) return {};
-    const RowSelection::Known deleted = rows->known();
-    TRY_VOID(forgetting.note_deleted(deleted->by_shard()));
-    Result<void> taken = core->chunks->ingest(std::move(deletion.files), mark, deletion.changes);
-    const RowSelection::Known known = rows->known();
-    for (std::uint32_t shard = 0; shard < core->retention->shard_count(); ++shard) {
-      core->newest.forget(shard, known->of_shard(shard));
-    }
-    return taken;
+  const std::shared_ptr<engine::Core> core = core_;  // outlives the files
+  auto deletion = std::make_shared<engine::Deletion>();
+  auto begin = [core, deletion]() -> Result<void> {
+    engine::begin_delete(*core, *deletion);
+    return {};
   };
-  const Completion done = maintenance_->run_flushed(std::move(job));
+  const Completion begun = maintenance_->run_flushed(std::move(begin));
+  CO_TRY_VOID(co_await begun.wait());
+  // A shard at a time: others who want the pool come in between.
+  for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
+    CO_TRY_VOID(core->check_open());
+    auto prepare = [core, rows, range, shard, deletion] {
+      return engine::prepare_delete(*core, *rows, range, shard, *deletion);
+    };
+    CO_TRY_VOID(co_await offload(core->pool, std::move(prepare)));
+  }
+  if (deletion->points == 0) {
+    deletion->pending.reset();
+    co_return 0;
+  }
+  auto finish = [core, rows, &forgetting = maintenance_->forgetting(), deletion] {
+    return engine::finish_delete(*core, forgetting, *deletion);
+  };
+  const Completion done = maintenance_->run(std::move(finish));
   CO_TRY_VOID(co_await done.wait());
-  co_return *points;
+  co_return deletion->points;
 }
 
 Task<std::vector<std::string>> EngineStore::suggest(NameKind kind, std::string prefix,

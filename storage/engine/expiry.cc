@@ -25,7 +25,7 @@ Expiry::Expiry(std::shared_ptr<Core> core, Forgetting& forgetting, prometheus::R
       stopped_(add_gauge(registry, "halite_engine_expiry_stopped",
                          "1 while nothing is removed because the clock jumped ahead.")) {}
 
-Result<void> Expiry::run_due() {
+Result<void> Expiry::run_due(const Breathe& breathe) {
   const Retention& retention = *core_->retention;
   bool anything_expires = false;
   for (std::uint32_t shard = 0; shard < retention.shard_count(); ++shard) {
@@ -38,7 +38,7 @@ Result<void> Expiry::run_due() {
     return {};
   }
   last_run_ms_ = now;
-  TRY(const bool stopped, stopped_by_jump(now));
+  TRY(const bool stopped, stopped_by_jump(now, breathe));
   stopped_.Set(stopped ? 1 : 0);
   if (stopped) {
     if (!warned_) {
@@ -50,11 +50,11 @@ Result<void> Expiry::run_due() {
     return {};
   }
   warned_ = false;
-  TRY_VOID(run(now));
+  TRY_VOID(run(now, breathe));
   return core_->chunks->note_number(kLastExpiryKey, now);
 }
 
-Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
+Result<bool> Expiry::stopped_by_jump(TimestampMs now, const Breathe& breathe) {
   TRY(const auto noted, core_->chunks->read_number(kStopped));
   const bool was_stopped = noted && *noted != 0;
   bool stopped = false;
@@ -65,7 +65,7 @@ Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
     // Data that came after the jump says nothing: it may have its time from the same clock.
     stopped = ahead && was_stopped;
     if (ahead && !was_stopped) {
-      TRY(const bool ahead_too, ahead_of_data(now, 2 * span));
+      TRY(const bool ahead_too, ahead_of_data(now, 2 * span, breathe));
       stopped = ahead_too;
     }
   }
@@ -73,15 +73,14 @@ Result<bool> Expiry::stopped_by_jump(TimestampMs now) {
   return stopped;
 }
 
-Result<bool> Expiry::ahead_of_data(TimestampMs now, std::int64_t by_ms) {
+Result<bool> Expiry::ahead_of_data(TimestampMs now, std::int64_t by_ms, const Breathe& breathe) {
   const std::int64_t span = core_->retention->base().options().span_ms;
   std::int64_t newest = -1;
   bool others = false;
   for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
     const CyclicLayout& layout = core_->retention->layout_of(shard);
     if (layout.options().ttl_ms == 0) continue;
-    TRY(const auto reader, SlotReader::open(*core_->chunks, layout, shard));
-    TRY(const auto slots, reader->slots());
+    TRY(const auto slots, slots_of(shard, breathe));
     if (layout.ring_slots() == 0) {
       others = others || !slots.empty();
       continue;
@@ -105,11 +104,17 @@ bool Expiry::expired(std::uint32_t shard, const SlotReader::Slot& slot, Timestam
   return (newest + 1) * span <= alive.begin;
 }
 
-Result<void> Expiry::run(TimestampMs now) {
+// The view that they were read with is gone: it would keep what is dropped.
+Result<std::vector<SlotReader::Slot>> Expiry::slots_of(std::uint32_t shard,
+                                                       const Breathe& breathe) const {
+  TRY(const auto reader,
+      SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard));
+  return reader->slots(breathe);
+}
+
+Result<void> Expiry::run(TimestampMs now, const Breathe& breathe) {
   for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
-    TRY(const auto reader,
-        SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard));
-    TRY(const auto slots, reader->slots());
+    TRY(const auto slots, slots_of(shard, breathe));
     for (const SlotReader::Slot& slot : slots) {
       if (!expired(shard, slot, now)) continue;
       const SlotLap lap{.shard = shard,
@@ -117,15 +122,24 @@ Result<void> Expiry::run(TimestampMs now) {
                         .generation = static_cast<std::uint32_t>(slot.generation)};
       // What of it could be removed is.
       if (slot.unreadable && !unreadable_.insert(lap).second) continue;
-      const Bytes begin = place_prefix({.shard = shard, .slot = slot.number});
-      Bytes end = prefix_end(begin);
-      if (end.empty()) end = Bytes(begin.size() + 64, '\xFF');
-      TRY_VOID(forgetting_.note_slot(shard, slot.number));
-      TRY_VOID(core_->chunks->drop(begin, end));
-      core_->alive.forget({.generation = slot.generation, .shard = shard});
-      slots_.Increment();
+      TRY_VOID(remove(shard, slot, breathe));
     }
   }
+  return {};
+}
+
+Result<void> Expiry::remove(std::uint32_t shard, const SlotReader::Slot& slot,
+                            const Breathe& breathe) {
+  TRY_VOID(forgetting_.note_slot(shard, slot.number, breathe));
+  // Flushes went on meanwhile. By now the slot's next lap may take points, and what has come of it
+  // would go with the old one's files.
+  if (!expired(shard, slot, core_->clock.now_ms())) return {};
+  const Bytes begin = place_prefix({.shard = shard, .slot = slot.number});
+  Bytes end = prefix_end(begin);
+  if (end.empty()) end = Bytes(begin.size() + 64, '\xFF');
+  TRY_VOID(core_->chunks->drop(begin, end, breathe));
+  core_->alive.forget({.generation = slot.generation, .shard = shard});
+  slots_.Increment();
   return {};
 }
 

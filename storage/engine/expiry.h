@@ -11,11 +11,13 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
+#include "storage/engine/breathe.h"
 #include "storage/engine/core.h"
 #include "storage/engine/forgetting.h"
 #include "storage/engine/slot_reader.h"
@@ -28,12 +30,17 @@ class Expiry {
   Expiry(std::shared_ptr<Core> core, Forgetting& forgetting, prometheus::Registry& registry);
 
   // Looks through all slots, at most every expiry_interval_ms.
-  [[nodiscard]] Result<void> run_due();
+  [[nodiscard]] Result<void> run_due(const Breathe& breathe);
 
  private:
-  [[nodiscard]] Result<void> run(TimestampMs now);
-  [[nodiscard]] Result<bool> stopped_by_jump(TimestampMs now);
-  [[nodiscard]] Result<bool> ahead_of_data(TimestampMs now, std::int64_t by_ms);
+  [[nodiscard]] Result<void> run(TimestampMs now, const Breathe& breathe);
+  [[nodiscard]] Result<std::vector<SlotReader::Slot>> slots_of(std::uint32_t shard,
+                                                               const Breathe& breathe) const;
+  [[nodiscard]] Result<void> remove(std::uint32_t shard, const SlotReader::Slot& slot,
+                                    const Breathe& breathe);
+  [[nodiscard]] Result<bool> stopped_by_jump(TimestampMs now, const Breathe& breathe);
+  [[nodiscard]] Result<bool> ahead_of_data(TimestampMs now, std::int64_t by_ms,
+                                           const Breathe& breathe);
   [[nodiscard]] bool expired(std::uint32_t shard, const SlotReader::Slot& slot,
                              TimestampMs now) const;
 

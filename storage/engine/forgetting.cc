@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
+#include <set>
 #include <utility>
 
 #include "common/log.h"
@@ -10,15 +12,16 @@
 #include "common/run_here.h"
 #include "storage/engine/chunk_key.h"
 #include "storage/engine/stored_cells.h"
+#include "storage/engine/walk.h"
 
 namespace halite::storage::engine {
 namespace {
 
 constexpr BytesView kForgettingSince = "forgetting";  // since when; 0 = nothing is
 
-constexpr std::size_t kLooksPerStep = 16 * 1024;  // series
-constexpr std::size_t kRemovedAtOnce = 1024;      // new series wait meanwhile
-constexpr std::size_t kSlotsLookedAtFirst = 2;    // nearly all that live are there
+constexpr std::size_t kLooksPerStep = 1024;     // series
+constexpr std::size_t kRemovedAtOnce = 1024;    // new series wait meanwhile
+constexpr std::size_t kSlotsLookedAtFirst = 2;  // nearly all that live are there
 
 }  // namespace
 
@@ -48,12 +51,14 @@ Result<void> Forgetting::note_unfinished() {
   return {};
 }
 
-Result<void> Forgetting::note_slot(std::uint32_t shard, std::uint32_t slot) {
+Result<void> Forgetting::note_slot(std::uint32_t shard, std::uint32_t slot,
+                                   const Breathe& breathe) {
   TRY_VOID(note_unfinished());
   if (!allowed()) return {};
   const UidWidths& widths = core_->retention->base().widths();
-  TRY(StoredCells slot_cells, StoredCells::open(*core_->chunks, widths, shard));
-  TRY(StoredCells others, StoredCells::open(*core_->chunks, widths, shard, slot));
+  TRY(StoredCells slot_cells,
+      StoredCells::open(*core_->chunks, widths, shard, std::nullopt, breathe));
+  TRY(StoredCells others, StoredCells::open(*core_->chunks, widths, shard, slot, breathe));
   TRY(const bool all, slot_cells.each_series(slot, [&](BytesView series) -> Result<void> {
     TRY(const bool lives, others.any(series, kSlotsLookedAtFirst));
     if (!lives) suspects_.push_back({.tsuid = tsuid_of(widths, series), .shard = shard});
@@ -81,7 +86,7 @@ void Forgetting::note_sealed() {
   names_.hurry();
 }
 
-Result<bool> Forgetting::step() {
+Result<bool> Forgetting::step(const Breathe& breathe) {
   known_.Set(static_cast<double>(core_->registry.table().size()));
   known_bytes_.Set(static_cast<double>(core_->registry.table().bytes()));
   if (!allowed()) return false;
@@ -89,13 +94,13 @@ Result<bool> Forgetting::step() {
   Holds& holds = core_->registry.holds();
   switch (phase_) {
     case Phase::kLooking: {
-      TRY(const bool more, look());
+      TRY(const bool more, look(breathe));
       if (more) return true;
-      return names_.step();
+      return names_.step(breathe);
     }
     case Phase::kDoomed:
       if (!holds.gone_before(epoch_)) return false;
-      if (const Result<void> removed = remove(); !removed) {
+      if (const Result<void> removed = remove(breathe); !removed) {
         begun_ = false;  // those that it spared are looked at again, with all
         return std::unexpected(removed.error());
       }
@@ -123,7 +128,7 @@ Result<void> Forgetting::begin() {
   return {};
 }
 
-Result<bool> Forgetting::look() {
+Result<bool> Forgetting::look(const Breathe& breathe) {
   look_at_deleted();
   if (suspects_.empty() && all_ != nullptr) TRY_VOID(read_some());
   if (suspects_.empty() && all_ == nullptr) return finish();
@@ -134,8 +139,8 @@ Result<bool> Forgetting::look() {
   }
   for (auto& [shard, suspects] : by_shard) {
     std::ranges::sort(suspects, {}, &Suspect::tsuid);
-    TRY(std::vector<Bytes> dead, without_cells(shard, suspects));
-    TRY_VOID(doom(shard, std::move(dead)));
+    TRY(std::vector<Bytes> dead, without_cells(shard, suspects, breathe));
+    TRY_VOID(doom(shard, std::move(dead), breathe));
   }
   suspects_.resize(suspects_.size() - count);
   return true;
@@ -164,9 +169,10 @@ Result<void> Forgetting::read_some() {
 }
 
 Result<std::vector<Bytes>> Forgetting::without_cells(std::uint32_t shard,
-                                                     std::span<const Suspect> suspects) {
+                                                     std::span<const Suspect> suspects,
+                                                     const Breathe& breathe) {
   const UidWidths& widths = core_->retention->base().widths();
-  TRY(StoredCells cells, StoredCells::open(*core_->chunks, widths, shard));
+  TRY(StoredCells cells, StoredCells::open(*core_->chunks, widths, shard, std::nullopt, breathe));
   std::vector<Bytes> without;
   for (const Suspect& suspect : suspects) {
     const Bytes series = series_key(widths, suspect.tsuid);
@@ -183,7 +189,8 @@ Result<std::vector<Bytes>> Forgetting::without_cells(std::uint32_t shard,
 
 // Doomed first: a point that is in no head and no chunk yet when these are looked at then spares
 // its series.
-Result<void> Forgetting::doom(std::uint32_t shard, std::vector<Bytes> tsuids) {
+Result<void> Forgetting::doom(std::uint32_t shard, std::vector<Bytes> tsuids,
+                              const Breathe& breathe) {
   if (tsuids.empty()) return {};
   TRY_VOID(load(tsuids));
   const SeriesTable& table = core_->registry.table();
@@ -192,22 +199,34 @@ Result<void> Forgetting::doom(std::uint32_t shard, std::vector<Bytes> tsuids) {
     if (const auto id = table.find(tsuid)) series.push_back(*id);
   }
   core_->registry.doom(series);
-  const auto heads = core_->generations.view();
+  // The heads before the chunks, and so that a flush while these are looked at frees the head.
+  series = without_head(shard, series);
   const UidWidths& widths = core_->retention->base().widths();
-  TRY(StoredCells cells, StoredCells::open(*core_->chunks, widths, shard));
+  TRY(StoredCells cells, StoredCells::open(*core_->chunks, widths, shard, std::nullopt, breathe));
+  for (const SeriesId id : series) {
+    TRY(const bool lives, cells.any(series_key(widths, table.at(id).tsuid.bytes())));
+    if (lives) core_->registry.spare(id);
+  }
+  return {};
+}
+
+// Spares those that a head has.
+std::vector<SeriesId> Forgetting::without_head(std::uint32_t shard,
+                                               const std::vector<SeriesId>& series) {
+  const auto heads = core_->generations.view();
+  std::vector<SeriesId> without;
   for (const SeriesId id : series) {
     const bool in_head = std::ranges::any_of(heads, [id, shard](const auto& head) {
       const std::lock_guard lock(head->shard(shard).mutex());
       return head->place_of(id).has_value();
     });
-    const Bytes key = series_key(widths, table.at(id).tsuid.bytes());
-    bool lives = in_head;
-    if (!lives) {
-      TRY(lives, cells.any(key));
+    if (in_head) {
+      core_->registry.spare(id);
+    } else {
+      without.push_back(id);
     }
-    if (lives) core_->registry.spare(id);
   }
-  return {};
+  return without;
 }
 
 // Into memory, as far as they can be: one whose names are lost stays where it is.
@@ -237,20 +256,22 @@ Result<bool> Forgetting::finish() {
   return false;
 }
 
-Result<void> Forgetting::remove() {
+Result<void> Forgetting::remove(const Breathe& breathe) {
   TRY_VOID(run_here(core_->registry.settle()));  // none waits for its row
-  TRY(const std::vector<SeriesId> series, not_kept(core_->registry.table().doomed()));
+  TRY(const std::vector<SeriesId> series, not_kept(core_->registry.table().doomed(), breathe));
   for (std::size_t begin = 0; begin < series.size(); begin += kRemovedAtOnce) {
     const auto some =
         std::span(series).subspan(begin, std::min(kRemovedAtOnce, series.size() - begin));
     TRY_VOID(run_here(core_->registry.forget({some.begin(), some.end()}, removed_)));
+    TRY_VOID(go_on(breathe));
   }
   forgotten_.Increment(static_cast<double>(removed_.series.size()));
   if (!removed_.series.empty()) names_.ask();
   return {};
 }
 
-Result<std::vector<SeriesId>> Forgetting::not_kept(std::vector<SeriesId> series) {
+Result<std::vector<SeriesId>> Forgetting::not_kept(std::vector<SeriesId> series,
+                                                   const Breathe& breathe) {
   decltype(ForgetRules::keeps) keeps;
   {
     const std::lock_guard lock(mutex_);
@@ -260,13 +281,15 @@ Result<std::vector<SeriesId>> Forgetting::not_kept(std::vector<SeriesId> series)
   std::vector<Bytes> tsuids;
   tsuids.reserve(series.size());
   for (const SeriesId id : series) tsuids.push_back(core_->registry.table().at(id).tsuid);
-  TRY(const std::vector<bool> kept, run_here(keeps(std::move(tsuids))));
+  std::set<Bytes> kept;
+  const std::unique_ptr<SeriesWalk> walk = keeps(std::move(tsuids));
+  TRY_VOID(each_of(*walk, breathe, [&kept](BytesView tsuid) { kept.emplace(tsuid); }));
   std::vector<SeriesId> others;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    if (kept[i]) {
-      core_->registry.spare(series[i]);
+  for (const SeriesId id : series) {
+    if (kept.contains(core_->registry.table().at(id).tsuid.bytes())) {
+      core_->registry.spare(id);
     } else {
-      others.push_back(series[i]);
+      others.push_back(id);
     }
   }
   return others;

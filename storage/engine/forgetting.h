@@ -9,7 +9,7 @@
 // series (name_sweep.h).
 //
 //   Threads  for the maintenance thread, but allow().
-//   Cost     a step looks at some thousands of series at most.
+//   Cost     a step looks at a thousand series at most, and breathes between two of them.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,7 @@
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
+#include "storage/engine/breathe.h"
 #include "storage/engine/core.h"
 #include "storage/engine/name_sweep.h"
 
@@ -37,14 +38,15 @@ class Forgetting {
   void allow(ForgetRules rules);
 
   // The cells of a slot are about to be dropped.
-  [[nodiscard]] Result<void> note_slot(std::uint32_t shard, std::uint32_t slot);
+  [[nodiscard]] Result<void> note_slot(std::uint32_t shard, std::uint32_t slot,
+                                       const Breathe& breathe);
   // Points of these may have been deleted.
   [[nodiscard]] Result<void> note_deleted(std::span<const SeriesId> series);
   // Deleted points and their tombstones may be gone for good.
   void note_sealed();
 
   // One step. False: there is nothing to do but wait.
-  [[nodiscard]] Result<bool> step();
+  [[nodiscard]] Result<bool> step(const Breathe& breathe);
 
  private:
   enum class Phase : std::uint8_t { kLooking, kDoomed, kRemoved };
@@ -57,16 +59,21 @@ class Forgetting {
   [[nodiscard]] bool allowed() const { return allowed_.load(); }
   [[nodiscard]] Result<void> note_unfinished();
   [[nodiscard]] Result<void> begin();
-  [[nodiscard]] Result<bool> look();
+  [[nodiscard]] Result<bool> look(const Breathe& breathe);
   [[nodiscard]] Result<std::vector<Bytes>> without_cells(std::uint32_t shard,
-                                                         std::span<const Suspect> suspects);
-  [[nodiscard]] Result<void> doom(std::uint32_t shard, std::vector<Bytes> tsuids);
+                                                         std::span<const Suspect> suspects,
+                                                         const Breathe& breathe);
+  [[nodiscard]] Result<void> doom(std::uint32_t shard, std::vector<Bytes> tsuids,
+                                  const Breathe& breathe);
+  [[nodiscard]] std::vector<SeriesId> without_head(std::uint32_t shard,
+                                                   const std::vector<SeriesId>& series);
   [[nodiscard]] Result<void> load(std::vector<Bytes> tsuids);
   [[nodiscard]] Result<void> read_some();
   void look_at_deleted();
   [[nodiscard]] Result<bool> finish();
-  [[nodiscard]] Result<void> remove();
-  [[nodiscard]] Result<std::vector<SeriesId>> not_kept(std::vector<SeriesId> series);
+  [[nodiscard]] Result<void> remove(const Breathe& breathe);
+  [[nodiscard]] Result<std::vector<SeriesId>> not_kept(std::vector<SeriesId> series,
+                                                       const Breathe& breathe);
   void reclaim();
 
   const std::shared_ptr<Core> core_;

@@ -41,10 +41,11 @@ Result<std::uint64_t> LateSealing::run(SealBatch& batch, const Breathe& breathe,
     TRY(const Outcome outcome, seal(lap, batch, breathe, all));
     points += outcome.points;
     if (outcome.ended) break;  // what is left is looked at again
-    looked_at.emplace(lap, line.touches);
+    if (!outcome.held) looked_at.emplace(lap, line.touches);
     const std::shared_ptr<const UnsealedSlots> now = core_->chunks->unsealed();
     const auto same = now->find(lap);
-    if (outcome.complete && same != now->end() && same->second.touches == line.touches) {
+    if (outcome.complete && !outcome.held && same != now->end() &&
+        same->second.touches == line.touches) {
       batch.seals(lap, false);
     }
     if (batch.full()) TRY_VOID(batch.take_in());
@@ -76,17 +77,18 @@ Result<bool> LateSealing::any_pays(const SlotLap& lap, const Breathe& breathe, O
     outcome.ended = !go_on;
     return go_on;
   };
-  TRY([[maybe_unused]] const bool all, visit(lap, look));
+  TRY([[maybe_unused]] const bool all, visit(lap, look, outcome.held));
   return found;
 }
 
-Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take) {
+Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take, bool& held) {
   bool damaged = false;
   const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
   const std::int64_t oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
   const Bytes begin = place_prefix({.shard = lap.shard, .slot = lap.slot});
   Bytes end = prefix_end(begin);
   if (end.empty()) end = Bytes(64, '\xFF');
+  const std::uint64_t flushes_end = core_->deletes.lowest();
   const std::unique_ptr<Cursor> late = core_->chunks->late_cells(begin, end);
   TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
   SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms,
@@ -107,7 +109,8 @@ Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take) {
     Bytes prefix = begin;
     prefix.append(found.series);
     rewrite.begin(found.series);
-    TRY(const bool whole, add_cells(*view.cursor, prefix, rewrite));
+    const AddCells add = {.prefix = prefix, .flushes_end = flushes_end, .held = held};
+    TRY(const bool whole, add_cells(layout.widths(), *view.cursor, add, rewrite));
     if (whole) {
       Result<bool> go_on = take(rewrite);
       if (go_on && !*go_on) return !damaged;
@@ -122,12 +125,17 @@ Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take) {
   }
 }
 
-// All of a series' cells. False: some cannot be read.
-Result<bool> LateSealing::add_cells(Cursor& cursor, const Bytes& prefix, SeriesRewrite& rewrite) {
-  const UidWidths& widths = core_->retention->base().widths();
+// All of a series' cells from before the pending deletes. False: some cannot be read.
+Result<bool> LateSealing::add_cells(const UidWidths& widths, Cursor& cursor, const AddCells& add,
+                                    SeriesRewrite& rewrite) {
+  const Bytes& prefix = add.prefix;
   for (cursor.seek(prefix); cursor.valid() && cursor.key().starts_with(prefix); cursor.next()) {
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));
-    rewrite.add(key, cursor);
+    if (key.cell.flush_number < add.flushes_end) {
+      rewrite.add(key, cursor);
+    } else {
+      add.held = true;
+    }
   }
   const Result<void> status = cursor.status();
   if (status) return true;
@@ -157,7 +165,7 @@ Result<LateSealing::Outcome> LateSealing::seal(const SlotLap& lap, SealBatch& ba
     outcome.ended = !go_on;
     return go_on;
   };
-  TRY(const bool all_read, visit(lap, rewrite_one));
+  TRY(const bool all_read, visit(lap, rewrite_one, outcome.held));
   if (!all_read) outcome.complete = false;
   return outcome;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -28,16 +29,24 @@ class LateSealing {
     std::uint64_t points = 0;
     bool complete = true;  // the slot has no late cells any more
     bool ended = false;    // breathe() said so
+    bool held = false;     // some cells are left to a pending delete
   };
   [[nodiscard]] Result<std::uint64_t> run(SealBatch& batch, const Breathe& breathe, bool all);
   [[nodiscard]] Result<Outcome> seal(const SlotLap& lap, SealBatch& batch, const Breathe& breathe,
                                      bool all);
   [[nodiscard]] bool is_expired(const SlotLap& lap) const;
   // Takes the series of a lap that have late cells, with all their cells, until it says false. What
-  // is damaged is passed over, and then the answer is false.
+  // is damaged is passed over, and then the answer is false. `held`: so are cells that a pending
+  // delete comes before.
   using Visit = std::function<Result<bool>(SeriesRewrite&)>;
-  [[nodiscard]] Result<bool> visit(const SlotLap& lap, const Visit& take);
-  [[nodiscard]] Result<bool> add_cells(Cursor& cursor, const Bytes& prefix, SeriesRewrite& rewrite);
+  [[nodiscard]] Result<bool> visit(const SlotLap& lap, const Visit& take, bool& held);
+  struct AddCells {
+    const Bytes& prefix;  // of their keys
+    std::uint64_t flushes_end = 0;
+    bool& held;
+  };
+  [[nodiscard]] static Result<bool> add_cells(const UidWidths& widths, Cursor& cursor,
+                                              const AddCells& add, SeriesRewrite& rewrite);
   [[nodiscard]] Result<bool> any_pays(const SlotLap& lap, const Breathe& breathe, Outcome& outcome);
   [[nodiscard]] bool pays(const SeriesRewrite& rewrite, std::uint32_t percent) const;
 

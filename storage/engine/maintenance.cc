@@ -19,6 +19,8 @@ namespace {
 
 // While sealing pauses it looks so often whether the head is old enough to be flushed.
 constexpr std::chrono::milliseconds kPauseMax{100};
+// Of forgetting, in one look around.
+constexpr std::size_t kForgetSteps = 8;
 
 // Rows and chunks on their way are many small pieces, a few times in some minutes; what was freed
 // of them would stay with the process. It is a matter of milliseconds.
@@ -44,6 +46,13 @@ Maintenance::Metrics::Metrics(prometheus::Registry& registry)
       rounds(
           add_counter(registry, "halite_engine_maintenance_rounds_total",
                       "Times that was looked for what is to flush, seal or remove; grows always.")),
+      breaths(add_counter(registry, "halite_engine_maintenance_breaths_total",
+                          "Times that sealing, expiry or forgetting let through what was more "
+                          "urgent, if there was something.")),
+      busy_seconds_max(add_gauge(
+          registry, "halite_engine_maintenance_busy_seconds_max",
+          "The longest time since the start in which a flush would have had to wait for sealing, "
+          "expiry, forgetting, a delete or a snapshot.")),
       merged_bytes(add_counter(registry, "halite_engine_merged_bytes_total",
                                "Bytes of files that RocksDB wrote out of other files of chunks.")),
       write_amplification(add_gauge(
@@ -65,7 +74,7 @@ Maintenance::~Maintenance() { stop(); }
 void Maintenance::start() {
   thread_ = std::thread([this] {
     name_this_thread("maintenance");
-    run();
+    work();
   });
 }
 
@@ -96,17 +105,21 @@ Completion Maintenance::flush() { return enqueue({}); }
 
 Completion Maintenance::seal() {
   auto job = [this]() -> Result<void> {
-    TRY_VOID(expiry_.run_due());
+    TRY_VOID(expiry_.run_due(breathe_briefly_));
     CpuShare all(CpuShare::kAll);
     TRY_VOID(sealing_.seal_everything([this, &all] { return breathe(all); }));
     forgetting_.note_sealed();
-    return forget();
+    return forget(SIZE_MAX);
   };
-  return enqueue({.job = std::move(job), .seals = true, .done = {}});
+  return enqueue({.job = std::move(job), .flushes = true, .seals = true, .done = {}});
 }
 
 Completion Maintenance::run_flushed(std::function<Result<void>()> job) {
-  return enqueue({.job = std::move(job), .seals = false, .done = {}});
+  return enqueue({.job = std::move(job), .flushes = true, .seals = false, .done = {}});
+}
+
+Completion Maintenance::run(std::function<Result<void>()> job) {
+  return enqueue({.job = std::move(job), .flushes = false, .seals = false, .done = {}});
 }
 
 void Maintenance::wake() {
@@ -129,7 +142,7 @@ Result<void> Maintenance::health() const {
   return log_dropped_;
 }
 
-void Maintenance::run() {
+void Maintenance::work() {
   const auto pause = std::chrono::milliseconds(core_->options.maintenance_ms);
   std::unique_lock lock(mutex_);
   while (!stopping_ || !requests_.empty()) {
@@ -152,25 +165,49 @@ void Maintenance::run() {
 }
 
 void Maintenance::serve(Request request) {
-  Result<void> outcome = flush_all(FlushOf::kEverything);
+  Result<void> outcome;
+  if (request.flushes) outcome = flush_all(FlushOf::kEverything);
+  busy_begins();
   if (outcome && request.job) outcome = request.job();
+  busy_ends();
   set_gauges();
   request.done.finish(std::move(outcome));
 }
 
+std::deque<Maintenance::Request>::iterator Maintenance::first_urgent() {
+  return std::ranges::find(requests_, false, &Request::seals);
+}
+
+void Maintenance::busy_ends() {
+  const std::chrono::duration<double> busy = std::chrono::steady_clock::now() - busy_since_;
+  if (busy.count() > metrics_.busy_seconds_max.Value()) {
+    metrics_.busy_seconds_max.Set(busy.count());
+  }
+}
+
 bool Maintenance::serve_urgent() {
+  busy_ends();
+  metrics_.breaths.Increment();
   while (true) {
     std::unique_lock lock(mutex_);
     if (stopping_) return false;
-    if (requests_.empty() || requests_.front().seals) break;
-    Request request = std::move(requests_.front());
-    requests_.pop_front();
+    const auto urgent = first_urgent();
+    if (urgent == requests_.end()) break;
+    Request request = std::move(*urgent);
+    requests_.erase(urgent);
     lock.unlock();
     serve(std::move(request));
   }
   // Its outcome is in health(), and it is tried again.
   if (wants_freeze()) std::ignore = flush_all(FlushOf::kEverything);
+  busy_begins();
   return true;
+}
+
+Result<bool> Maintenance::breathe_briefly() {
+  const auto busy = std::chrono::steady_clock::now() - busy_since_;
+  if (busy < std::chrono::milliseconds(core_->options.maintenance_yield_ms)) return true;
+  return !core_->closing && serve_urgent();
 }
 
 Result<bool> Maintenance::breathe(CpuShare& share) {
@@ -183,18 +220,18 @@ Result<bool> Maintenance::breathe(CpuShare& share) {
   for (auto pause = share.owed(); pause.count() > 0; pause = share.owed()) {
     {
       std::unique_lock lock(mutex_);
-      if (!requests_.empty() && requests_.front().seals) return false;
+      if (std::ranges::find(requests_, true, &Request::seals) != requests_.end()) return false;
       changed_.wait_for(lock, std::min(pause, kPauseMax),
                         [this] { return stopping_ || woken_ || !requests_.empty(); });
       woken_ = false;
     }
+    busy_begins();
     if (!flush_first()) return false;
   }
   return true;
 }
 
-void Maintenance::look_around() {
-  if (!core_->options.maintains_itself) return set_gauges();
+void Maintenance::flush_what_is_due() {
   const bool pending = !core_->generations.frozen().empty();  // a flush failed
   // Its outcome is in health(), and it is tried again.
   if (wants_freeze()) {
@@ -203,28 +240,37 @@ void Maintenance::look_around() {
     std::ignore = flush_all(FlushOf::kFrozen);
   }
   if (drop_log_upto_ > 0) drop_log();
+}
+
+void Maintenance::look_around() {
+  if (!core_->options.maintains_itself) return set_gauges();
+  flush_what_is_due();
+  busy_begins();
   CpuShare share(core_->options.seal_cpu_percent);
   const auto sealed = sealing_.run_due([this, &share] { return breathe(share); });
   if (!sealed && !core_->closing) {
     log::error("sealing failed: {}", sealed.error().message);
   }
-  if (const auto expired = expiry_.run_due(); !expired) {
+  if (const auto expired = expiry_.run_due(breathe_briefly_); !expired && !core_->closing) {
     log::error("removing expired slots failed: {}", expired.error().message);
   }
-  if (const auto forgotten = forgetting_.step(); !forgotten) {
+  if (const auto forgotten = forget(kForgetSteps); !forgotten && !core_->closing) {
     log::error("forgetting series failed: {}", forgotten.error().message);
   }
+  busy_ends();
   set_gauges();
   metrics_.rounds.Increment();
 }
 
 // As far as nobody has to be waited for.
-Result<void> Maintenance::forget() {
-  for (;;) {
+Result<void> Maintenance::forget(std::size_t steps_max) {
+  for (std::size_t step = 0; step < steps_max; ++step) {
     TRY_VOID(core_->check_open());
-    TRY(const bool more, forgetting_.step());
+    TRY(const bool more, forgetting_.step(breathe_briefly_));
     if (!more) return {};
+    TRY_VOID(go_on(breathe_briefly_));
   }
+  return {};
 }
 
 bool Maintenance::wants_freeze() const {
@@ -244,7 +290,8 @@ Result<void> Maintenance::flush_all(FlushOf what) {
     const Result<void> left = flush_frozen();
     if (!left || what == FlushOf::kFrozen) return flushed(left);
   }
-  core_->generations.freeze(*core_->log, core_->chunks->mark().flush_number);
+  core_->generations.freeze(*core_->log,
+                            std::max(core_->chunks->mark().flush_number, core_->deletes.highest()));
   head_since_ms_ = core_->clock.now_ms();
   return flushed(flush_frozen());
 }

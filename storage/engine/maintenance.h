@@ -6,6 +6,7 @@
 //            the log's segments that are not needed any more after one.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -17,6 +18,7 @@
 #include <prometheus/registry.h>
 
 #include "common/completion.h"
+#include "storage/engine/breathe.h"
 #include "storage/engine/core.h"
 #include "storage/engine/cpu_share.h"
 #include "storage/engine/expiry.h"
@@ -40,6 +42,8 @@ class Maintenance {
   [[nodiscard]] Completion seal();
   // Runs on the thread, after everything appended so far is in chunks.
   [[nodiscard]] Completion run_flushed(std::function<Result<void>()> job);
+  // The same without the flush.
+  [[nodiscard]] Completion run(std::function<Result<void>()> job);
 
   [[nodiscard]] Forgetting& forgetting() { return forgetting_; }
 
@@ -53,7 +57,8 @@ class Maintenance {
  private:
   struct Request {
     std::function<Result<void>()> job;  // after the flush; may be empty
-    bool seals = false;                 // it is sealing: not to be served while something is sealed
+    bool flushes = true;
+    bool seals = false;  // it is sealing: not to be served while something is sealed
     Completion done;
   };
   struct Metrics {
@@ -67,17 +72,25 @@ class Maintenance {
     prometheus::Gauge& chunk_bytes;
     prometheus::Gauge& chunk_files;
     prometheus::Counter& rounds;
+    prometheus::Counter& breaths;
+    prometheus::Gauge& busy_seconds_max;
     prometheus::Counter& merged_bytes;
     prometheus::Gauge& write_amplification;
   };
 
-  void run();
+  void work();
   void serve(Request request);
   // While something is sealed: serves what came meanwhile. False: the sealing should end.
   [[nodiscard]] bool serve_urgent();
   [[nodiscard]] Result<bool> breathe(CpuShare& share);
+  // As breathe() of all of a core, but looks for something urgent only now and then.
+  [[nodiscard]] Result<bool> breathe_briefly();
+  // Between them the thread works on something that a flush has to wait for.
+  void busy_begins() { busy_since_ = std::chrono::steady_clock::now(); }
+  void busy_ends();
   void look_around();
-  [[nodiscard]] Result<void> forget();
+  void flush_what_is_due();
+  [[nodiscard]] Result<void> forget(std::size_t steps_max);
   [[nodiscard]] bool wants_freeze() const;
   // Everything, or what earlier tries left.
   enum class FlushOf : std::uint8_t { kEverything, kFrozen };
@@ -86,6 +99,8 @@ class Maintenance {
   void drop_log();
   Result<void> flushed(Result<void> outcome);
   Completion enqueue(Request request);
+  // The first that need not wait for the end of sealing; the lock is held.
+  [[nodiscard]] std::deque<Request>::iterator first_urgent();
   void set_gauges();
 
   const std::shared_ptr<Core> core_;
@@ -93,7 +108,9 @@ class Maintenance {
   Forgetting forgetting_;
   Expiry expiry_;
   Metrics metrics_;
-  TimestampMs head_since_ms_;   // only the thread uses it
+  const Breathe breathe_briefly_ = [this] { return breathe_briefly(); };
+  TimestampMs head_since_ms_;                         // only the thread uses it
+  std::chrono::steady_clock::time_point busy_since_;  // only the thread uses it
   Sequence drop_log_upto_ = 0;  // what failed so far; 0 = nothing did. Only the thread uses it
 
   mutable std::mutex mutex_;

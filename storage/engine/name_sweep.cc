@@ -8,15 +8,16 @@
 #include "common/metrics.h"
 #include "common/run_here.h"
 #include "storage/engine/chunk_state.h"
+#include "storage/engine/walk.h"
 
 namespace halite::storage::engine {
 namespace {
 
 constexpr BytesView kForgotten = "names forgotten";  // when names went first
 
-constexpr std::uint32_t kRowsPerStep = 16 * 1024;
-constexpr std::size_t kRemovedAtOnce = 4096;  // who creates one of these waits meanwhile
-constexpr std::size_t kReleasedAtOnce = 4096;
+constexpr std::uint32_t kRowsPerStep = 4 * 1024;
+constexpr std::size_t kRemovedAtOnce = 1024;  // who creates one of these waits meanwhile
+constexpr std::size_t kReleasedAtOnce = 1024;
 constexpr std::size_t kReusedMax = 1024 * 1024;  // ids of a kind kept for reuse; more are found
                                                  // by a later look
 constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue};
@@ -93,11 +94,11 @@ Result<TimestampMs> NameSweep::sure_time() const {
 }
 
 // What went wrong is begun anew, later. What was removed until then is reclaimed as ever.
-Result<bool> NameSweep::step() {
+Result<bool> NameSweep::step(const Breathe& breathe) {
   known_.Set(static_cast<double>(names_.known()));
   if (!allowed_) return false;
   if (!begun_) TRY_VOID(begin_process());
-  Result<bool> more = run();
+  Result<bool> more = run(breathe);
   if (more) return more;
   names_.spare_all();
   wanted_ = true;
@@ -128,7 +129,7 @@ Result<void> NameSweep::begin_process() {
   return {};
 }
 
-Result<bool> NameSweep::run() {
+Result<bool> NameSweep::run(const Breathe& breathe) {
   Holds& holds = core_->registry.holds();
   switch (phase_) {
     case Phase::kIdle: {
@@ -141,7 +142,7 @@ Result<bool> NameSweep::run() {
       TRY_VOID(read_names());
       return true;
     case Phase::kSeries:
-      TRY_VOID(read_series());
+      TRY_VOID(read_series(breathe));
       return true;
     case Phase::kReleasing: {
       TRY(const bool more, release_some());
@@ -157,7 +158,7 @@ Result<bool> NameSweep::run() {
       return true;
     case Phase::kDoomed:
       if (!holds.gone_before(epoch_)) return false;
-      TRY_VOID(look_again());
+      TRY_VOID(look_again(breathe));
       return true;
     case Phase::kRemoving: {
       TRY(const bool more, remove_some());
@@ -246,30 +247,30 @@ void NameSweep::note_series(BytesView tsuid) {
   }
 }
 
-Result<void> NameSweep::read_series() {
+Result<void> NameSweep::read_series(const Breathe& breathe) {
   ScanLimit limit;
   limit.rows_max = kRowsPerStep;
   TRY(const std::vector<Row> rows, run_here(scanner_->next(limit)));
   for (const Row& row : rows) note_series(row.key);
   if (!rows.empty()) return {};
   scanner_.reset();
-  return compare();
+  return compare(breathe);
 }
 
 // Those that are in memory, or known to others.
-Result<void> NameSweep::note_others() {
+Result<void> NameSweep::note_others(const Breathe& breathe) {
   core_->registry.table().add_uids(used_);
-  std::function<Task<void>(ForgetRules::SeenSeries)> others;
+  decltype(ForgetRules::others) others;
   {
     const std::lock_guard lock(mutex_);
     others = rules_.others;
   }
   if (!others) return {};
-  return run_here(others([this](BytesView tsuid) { note_series(tsuid); }));
+  return each_of(*others(), breathe, [this](BytesView tsuid) { note_series(tsuid); });
 }
 
-Result<void> NameSweep::compare() {
-  TRY_VOID(note_others());
+Result<void> NameSweep::compare(const Breathe& breathe) {
+  TRY_VOID(note_others(breathe));
   // A metric that was put into a retention class is known by its id.
   for (const auto& [uid, to_class] : core_->retention->state().pinned) {
     add_uid(uid, kept_[index(NameKind::kMetric)]);
@@ -340,8 +341,8 @@ void NameSweep::doom() {
 
 // Series that came since the look at their table are in memory: nothing else takes them out. Who
 // makes one from now on spares its names.
-Result<void> NameSweep::look_again() {
-  TRY_VOID(note_others());
+Result<void> NameSweep::look_again(const Breathe& breathe) {
+  TRY_VOID(note_others(breathe));
   for (const NameKind kind : kKinds) {
     std::erase_if(unused_[index(kind)], [this, kind](std::uint64_t uid) {
       return used_[index(kind)].contains(static_cast<std::uint32_t>(uid));

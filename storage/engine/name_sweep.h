@@ -8,7 +8,7 @@
 // else: what a crash cuts short is found by the next look.
 //
 //   Threads  for the maintenance thread, but allow().
-//   Cost     a step looks at some thousands of rows.
+//   Cost     a step looks at some thousands of rows, and breathes where it looks at more.
 #pragma once
 
 #include <array>
@@ -22,6 +22,7 @@
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
+#include "storage/engine/breathe.h"
 #include "storage/engine/core.h"
 #include "storage/engine/uid_quarantine.h"
 #include "storage/schema/forgotten_names.h"
@@ -43,7 +44,7 @@ class NameSweep {
   [[nodiscard]] bool pending() const { return allowed_ && (wanted_ || phase_ != Phase::kIdle); }
 
   // One step. False: there is nothing to do but wait.
-  [[nodiscard]] Result<bool> step();
+  [[nodiscard]] Result<bool> step(const Breathe& breathe);
 
  private:
   enum class Phase : std::uint8_t {
@@ -59,21 +60,21 @@ class NameSweep {
   using Uids = SeriesTable::NameUids;  // by kind
 
   [[nodiscard]] Result<void> begin_process();
-  [[nodiscard]] Result<bool> run();
+  [[nodiscard]] Result<bool> run(const Breathe& breathe);
   [[nodiscard]] Result<bool> due() const;
   [[nodiscard]] bool short_of_ids() const;
   [[nodiscard]] Result<TimestampMs> sure_time() const;
   [[nodiscard]] Result<void> begin();
   [[nodiscard]] Result<void> read_names();
   [[nodiscard]] Result<void> note_name(BytesView row, const Cell& cell);
-  [[nodiscard]] Result<void> read_series();
+  [[nodiscard]] Result<void> read_series(const Breathe& breathe);
   void note_series(BytesView tsuid);
-  [[nodiscard]] Result<void> note_others();
-  [[nodiscard]] Result<void> compare();
+  [[nodiscard]] Result<void> note_others(const Breathe& breathe);
+  [[nodiscard]] Result<void> compare(const Breathe& breathe);
   [[nodiscard]] Result<void> share_out(NameKind kind, IdSet nobodys);
   [[nodiscard]] Result<bool> release_some();
   void doom();
-  [[nodiscard]] Result<void> look_again();
+  [[nodiscard]] Result<void> look_again(const Breathe& breathe);
   [[nodiscard]] Result<bool> remove_some();
   [[nodiscard]] Result<void> reclaim();
 

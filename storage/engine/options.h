@@ -12,6 +12,7 @@
 #include "storage/log/log.h"
 #include "storage/new_series_quota.h"
 #include "storage/point_store.h"
+#include "storage/series_walk.h"
 
 namespace halite::storage {
 
@@ -23,11 +24,10 @@ struct RetentionRule {
 
 // What besides points keeps series and names from being forgotten. All may be empty.
 struct ForgetRules {
-  // Which of these series must not go, though they have no points: by tsuid.
-  std::function<Task<std::vector<bool>>(std::vector<Bytes> tsuids)> keeps;
-  // Tells all tsuids, of known series and of others, whose names must not go.
-  using SeenSeries = std::function<void(BytesView tsuid)>;
-  std::function<Task<void>(SeenSeries)> others;
+  // Those of these series that must not go though they have no points; and perhaps others.
+  std::function<std::unique_ptr<SeriesWalk>(std::vector<Bytes> tsuids)> keeps;
+  // All series, known ones and others, whose names must not go.
+  std::function<std::unique_ptr<SeriesWalk>()> others;
   bool names = true;  // names without series go, and their ids are used again
 };
 
@@ -61,6 +61,8 @@ struct EngineOptions {
   std::int64_t expiry_interval_ms = 60 * 60 * 1000;  // how often expired slots are looked for
   bool expire_after_clock_jump = false;              // see expiry.h
   std::int64_t maintenance_ms = 1000;                // how often it looks for work
+  // Expiry and forgetting let a flush through after so long; 0 = after every piece of work.
+  std::int64_t maintenance_yield_ms = 20;
   bool maintains_itself = true;  // false: it flushes, seals and expires only when it is asked to
 
   std::vector<RetentionRule> retention;  // storage.retention; a prefix once

@@ -5,18 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
+#include "storage/engine/breathe.h"
 #include "storage/engine/core.h"
 #include "storage/engine/series_rewrite.h"
 
 namespace halite::storage::engine {
-
-// Between two series: does what cannot wait for the end, and pauses where it is to be slow. False:
-// sealing should end here.
-using Breathe = std::function<Result<bool>()>;
 
 class SealBatch {
  public:

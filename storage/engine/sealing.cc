@@ -99,7 +99,7 @@ Result<void> Sealing::seal_everything(const Breathe& breathe) {
   TRY_VOID(core_->check_open());
   TRY_VOID(outcome);
   TRY_VOID(merge({.fresh_percent = 0, .fresh_files = 0}, breathe));
-  TRY_VOID(core_->chunks->merge_late());
+  TRY_VOID(core_->chunks->merge_late(breathe));
   return core_->log->shrink();
 }
 
@@ -146,6 +146,7 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
   for (const std::int64_t generation : generations) {
     flushes[generation] = dirty_[generation].flushes;
     dirty_[generation].written = {};
+    dirty_[generation].held = false;
   }
   const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->unsealed();
   SealBatch batch(*core_);
@@ -175,6 +176,7 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
   if (ended) return {};
   for (const auto& [generation, before] : flushes) {
     Dirty& dirty = dirty_[generation];
+    if (dirty.held) continue;
     if (is_over(generation)) {
       if (dirty.flushes == before) dirty_.erase(generation);
     } else {
@@ -208,6 +210,10 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
     return true;
   }
   damaged_.erase(lap);
+  if (under_way.held) {
+    dirty_[lap.generation].held = true;
+    return true;
+  }
   const auto same = now->find(lap);
   // Else something came meanwhile.
   if (same != now->end() && same->second.touches == under_way.line.touches) {
@@ -232,6 +238,9 @@ Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe
   const Bytes begin = place_prefix({.shard = lap.lap.shard, .slot = lap.lap.slot});
   Bytes end = prefix_end(begin);
   if (end.empty()) end = Bytes(64, '\xFF');
+  // As if the rest had not come yet (pending_deletes.h). A delete that begins later is above all of
+  // the view.
+  const std::uint64_t flushes_end = core_->deletes.lowest();
   TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
   TRY(SeriesRewrite::Files* const files, batch.files_for(lap.lap));
   SeriesRewrite series(layout, lap.lap, lap.oldest_alive, core_->options.seal_long_points);
@@ -256,7 +265,11 @@ Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe
       if (!go_on) return false;
       series.begin(key.series);
     }
-    series.add(key, cursor);
+    if (key.cell.flush_number < flushes_end) {
+      series.add(key, cursor);
+    } else {
+      lap.held = true;
+    }
     from = cursor.key();
     cursor.next();
   }

@@ -42,6 +42,7 @@ class Sealing {
     std::uint32_t flushes = 0;             // since it was sealed
     std::uint32_t flushes_max = kFlushes;  // then it is sealed although it is not over
     TimestampMs not_before_ms = 0;         // sealing it failed
+    bool held = false;                     // the sealing under way left cells to a pending delete
     SeriesRewrite::Written written = {};   // by the sealing under way
   };
   // A slot that is flushed into so often is sealed early: a series' chunks stay few, and so do the
@@ -67,6 +68,7 @@ class Sealing {
     Unsealed line;
     std::int64_t oldest_alive = 0;  // generation
     bool damaged = false;           // some of its series are
+    bool held = false;              // a pending delete comes between some cells and the others
   };
   [[nodiscard]] Result<bool> rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe);
   // Damage is no error, but noted.

@@ -78,8 +78,8 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
   return found;
 }
 
-Result<std::vector<SlotReader::Slot>> SlotReader::slots() {
-  TRY(StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_));
+Result<std::vector<SlotReader::Slot>> SlotReader::slots(const Breathe& breathe) {
+  TRY(StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_, breathe));
   return std::move(stored.slots);
 }
 

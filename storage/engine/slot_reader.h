@@ -49,7 +49,7 @@ class SlotReader {
   [[nodiscard]] Result<std::vector<std::int64_t>> generations(TimeRange range);
 
   using Slot = StoredSlot;
-  [[nodiscard]] Result<std::vector<Slot>> slots();
+  [[nodiscard]] Result<std::vector<Slot>> slots(const Breathe& breathe = {});
 
   // What touches the range, of a series (chunk_key.h: series_key()). Quick when series are asked
   // for in ascending order within a generation. Decoding and its points count as held.

@@ -10,10 +10,11 @@
 namespace halite::storage::engine {
 
 Result<StoredCells> StoredCells::open(const ChunkDb& chunks, const UidWidths& widths,
-                                      std::uint32_t shard, std::optional<std::uint32_t> except) {
-  StoredCells cells(chunks.shard_view(shard), widths, shard);
+                                      std::uint32_t shard, std::optional<std::uint32_t> except,
+                                      Breathe breathe) {
+  StoredCells cells(chunks.shard_view(shard), widths, shard, std::move(breathe));
   std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // generation, slot
-  TRY(const StoredSlots stored, stored_slots(*cells.view_, widths, shard));
+  TRY(const StoredSlots stored, stored_slots(*cells.view_, widths, shard, cells.breathe_));
   cells.damaged_ = stored.damaged;
   for (const StoredSlot& slot : stored.slots) {
     if (slot.number != except) found.emplace_back(slot.generation, slot.number);
@@ -26,6 +27,7 @@ Result<StoredCells> StoredCells::open(const ChunkDb& chunks, const UidWidths& wi
 Result<bool> StoredCells::any(BytesView series_key, std::size_t slots_max) {
   Cursor& cursor = view_->chunks();
   for (const std::uint32_t slot : std::span(slots_).first(std::min(slots_max, slots_.size()))) {
+    TRY_VOID(go_on(breathe_));
     ++looks_;
     Bytes prefix = place_prefix({.shard = shard_, .slot = slot});
     prefix.append(series_key);
@@ -44,6 +46,7 @@ Result<bool> StoredCells::any_tombstone(BytesView series_key) {
   for (const std::uint32_t slot : slots_) {
     Bytes prefix = place_prefix({.shard = shard_, .slot = slot});
     prefix.append(series_key);
+    TRY_VOID(go_on(breathe_));
     for (cursor.seek(prefix); cursor.valid() && cursor.key().starts_with(prefix); cursor.next()) {
       TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
       if (key.cell.kind == CellKind::kTombstone) return true;
@@ -75,6 +78,7 @@ Result<bool> StoredCells::each_series(std::uint32_t slot,
     if (!cursor.key().starts_with(place)) break;
     TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
     from = cursor.key();
+    TRY_VOID(go_on(breathe_));
     if (key.series != series) {
       series = Bytes(key.series);
       TRY_VOID(visit(series));

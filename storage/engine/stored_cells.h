@@ -16,9 +16,11 @@ namespace halite::storage::engine {
 
 class StoredCells {
  public:
-  // Without the cells of slot `except`, if one is named.
+  // Without the cells of slot `except`, if one is named. Breathes between two looks into files, on
+  // what there was when it was made.
   static Result<StoredCells> open(const ChunkDb& chunks, const UidWidths& widths,
-                                  std::uint32_t shard, std::optional<std::uint32_t> except = {});
+                                  std::uint32_t shard, std::optional<std::uint32_t> except = {},
+                                  Breathe breathe = {});
 
   // Of a series (chunk_key.h: series_key()). True, too, where that cannot be read any more. The
   // slots with the newest data are looked into first: most series are there. In no more than so
@@ -37,12 +39,14 @@ class StoredCells {
   [[nodiscard]] std::uint64_t looks() const { return looks_; }  // what any() did so far, in seeks
 
  private:
-  StoredCells(std::unique_ptr<ShardView> view, const UidWidths& widths, std::uint32_t shard)
-      : view_(std::move(view)), widths_(widths), shard_(shard) {}
+  StoredCells(std::unique_ptr<ShardView> view, const UidWidths& widths, std::uint32_t shard,
+              Breathe breathe)
+      : view_(std::move(view)), widths_(widths), shard_(shard), breathe_(std::move(breathe)) {}
 
   std::unique_ptr<ShardView> view_;
   UidWidths widths_;
   std::uint32_t shard_;
+  Breathe breathe_;
   std::vector<std::uint32_t> slots_;
   bool damaged_ = false;
   std::uint64_t looks_ = 0;

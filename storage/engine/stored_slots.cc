@@ -5,12 +5,14 @@
 
 namespace halite::storage::engine {
 
-Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::uint32_t shard) {
+Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::uint32_t shard,
+                                 const Breathe& breathe) {
   std::map<std::uint32_t, StoredSlot> found;  // by number
   StoredSlots stored;
   Cursor& cursor = view.chunks();
   Bytes from = place_prefix({.shard = shard, .slot = 0});
   for (cursor.seek(from);;) {
+    TRY_VOID(go_on(breathe));
     TRY(const bool more, cursor.pass_damage(from, &stored.damaged));
     if (!more) break;
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));

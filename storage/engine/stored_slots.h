@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "storage/engine/breathe.h"
 #include "storage/engine/chunk_key.h"
 #include "storage/engine/chunk_snapshot.h"
 #include "storage/engine/cursor.h"
@@ -26,7 +27,7 @@ struct StoredSlots {
   bool damaged = false;
 };
 [[nodiscard]] Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths,
-                                               std::uint32_t shard);
+                                               std::uint32_t shard, const Breathe& breathe = {});
 
 // The cursor's status is kCorruption, met on the way from `from`: goes to the first cell of the
 // first series behind it of which nothing is damaged there. False where there is none.

@@ -252,23 +252,47 @@ Task<std::vector<SeriesNotes>> AnnotationStore::of_metric(Bytes metric_uid, Time
   co_return std::move(list);
 }
 
-Task<void> AnnotationStore::each_series(std::function<void(BytesView)> seen) {
-  CO_TRY(const bool empty, co_await known_empty());
-  if (empty) co_return Result<void>();
+class AnnotationStore::NotedSeries final : public SeriesWalk {
+ public:
+  NotedSeries(AnnotationStore& store, ScanSpec spec) : store_(store), spec_(std::move(spec)) {}
+
+  Task<std::optional<std::vector<Bytes>>> next() override {
+    if (scanner_ == nullptr) {
+      CO_TRY(const bool empty, co_await store_.known_empty());
+      if (empty) co_return std::nullopt;
+      scanner_ = store_.table_->scan(std::move(spec_));
+    }
+    CO_TRY(const std::vector<Row> rows, co_await scanner_->next(ScanLimit{.rows_max = kWalkRows}));
+    if (rows.empty()) co_return std::nullopt;
+    std::vector<Bytes> series;
+    for (const Row& row : rows) {
+      Result<RowId> id = store_.layout_->parse_row(row.key);
+      if (id) series.push_back(std::move(id->tsuid));  // else a global one
+    }
+    co_return std::move(series);
+  }
+
+ private:
+  static constexpr std::uint32_t kWalkRows = 4096;
+  AnnotationStore& store_;
+  ScanSpec spec_;
+  std::unique_ptr<Scanner> scanner_;  // once it has begun
+};
+
+std::unique_ptr<SeriesWalk> AnnotationStore::series(const std::set<Bytes>& metric_uids) {
   ScanSpec spec;
   spec.family = kFamily;
   spec.qualifier_begin = Bytes(1, '\x01');
   spec.qualifier_end = Bytes(1, '\x02');
   spec.keys_only = true;
-  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
-  for (;;) {
-    CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{}));
-    if (rows.empty()) co_return Result<void>();
-    for (const Row& row : rows) {
-      const Result<RowId> id = layout_->parse_row(row.key);
-      if (id) seen(id->tsuid);  // else a global one
+  const TimeRange always = hours(0, kTimeEnd - 1);
+  for (std::uint32_t salt = 0; salt < layout_->salt_buckets(); ++salt) {
+    for (const Bytes& metric : metric_uids) {
+      std::optional<KeyRange> rows = metric_rows(*layout_, metric, always, salt);
+      if (rows) spec.ranges.push_back(std::move(*rows));
     }
   }
+  return std::make_unique<NotedSeries>(*this, std::move(spec));
 }
 
 }  // namespace halite::storage

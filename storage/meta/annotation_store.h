@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,6 +25,7 @@
 #include "common/task.h"
 #include "storage/meta/annotation.h"
 #include "storage/schema/opentsdb_layout.h"
+#include "storage/series_walk.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
@@ -35,7 +35,7 @@ struct AnnotationOptions {
   // Nobody else writes the table while this process has it: where it is found empty, it stays so
   // until an annotation is made here, and no question need look.
   bool exclusive = false;
-  // The table is that of the points: of_metric() and each_series() read all of it.
+  // The table is that of the points: of_metric() and series() read all of it.
   bool among_points = false;
 };
 
@@ -69,8 +69,8 @@ class AnnotationStore {
   // endTime <= last, in the hours from begin to last, in the order of their cells.
   Task<std::vector<Annotation>> globals(std::int64_t begin, std::int64_t last);
 
-  // Tells the tsuid of every series that has some, perhaps several times.
-  Task<void> each_series(std::function<void(BytesView)> seen);
+  // The series that have some: of these metrics, or of all where none is named.
+  [[nodiscard]] std::unique_ptr<SeriesWalk> series(const std::set<Bytes>& metric_uids);
 
   // All in the hours that `range` touches, by tsuid. Only series of that metric.
   Task<std::vector<SeriesNotes>> of_metric(Bytes metric_uid, TimeRange range);
@@ -82,6 +82,7 @@ class AnnotationStore {
   [[nodiscard]] const AnnotationOptions& options() const { return options_; }
 
  private:
+  class NotedSeries;
   struct Found {
     Bytes row;
     Bytes qualifier;

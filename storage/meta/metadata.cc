@@ -1,6 +1,5 @@
 #include "storage/meta/metadata.h"
 
-#include <map>
 #include <set>
 #include <utility>
 
@@ -57,30 +56,20 @@ void Metadata::track(const Parts& parts, const TrackOptions& options) {
   tracker_->start(parts.executor);
 }
 
-Task<std::vector<bool>> Metadata::has_any(std::vector<Bytes> tsuids) {
-  CO_TRY(std::vector<bool> has, co_await ts_metas_.has_any(tsuids));
-  std::map<Bytes, std::vector<std::size_t>> by_metric;
-  for (std::size_t i = 0; i < tsuids.size(); ++i) {
-    by_metric[tsuids[i].substr(0, widths_.metric)].push_back(i);
-  }
-  constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
-  for (const auto& [metric, series] : by_metric) {
-    const Result<std::vector<SeriesNotes>> notes = co_await annotations_.of_metric(metric, kAlways);
-    if (!notes && notes.error().code != Errc::kTooLarge) co_return std::unexpected(notes.error());
-    std::set<Bytes> noted;
-    if (notes) {
-      for (const SeriesNotes& one : *notes) noted.insert(one.tsuid);
-    }
-    for (const std::size_t i : series) {
-      if (!notes || noted.contains(tsuids[i])) has[i] = true;
-    }
-  }
-  co_return has;
+std::unique_ptr<SeriesWalk> Metadata::series_among(std::vector<Bytes> tsuids) {
+  std::set<Bytes> metrics;
+  for (const Bytes& tsuid : tsuids) metrics.insert(tsuid.substr(0, widths_.metric));
+  std::vector<std::unique_ptr<SeriesWalk>> walks;
+  walks.push_back(ts_metas_.series_among(std::move(tsuids)));
+  walks.push_back(annotations_.series(metrics));
+  return std::make_unique<SeriesWalks>(std::move(walks));
 }
 
-Task<void> Metadata::each_series(SeenSeries seen) {
-  CO_TRY_VOID(co_await ts_metas_.each_series(seen));
-  co_return co_await annotations_.each_series(std::move(seen));
+std::unique_ptr<SeriesWalk> Metadata::series() {
+  std::vector<std::unique_ptr<SeriesWalk>> walks;
+  walks.push_back(ts_metas_.series());
+  walks.push_back(annotations_.series({}));
+  return std::make_unique<SeriesWalks>(std::move(walks));
 }
 
 Task<void> Metadata::series_created(Bytes tsuid) {

@@ -11,10 +11,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -75,13 +75,12 @@ class Metadata {
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const UidWidths& widths() const { return widths_; }
 
-  // Which of these series have something here: a TSMeta object or counter, annotations. They are
-  // not to be forgotten though they have no points.
-  Task<std::vector<bool>> has_any(std::vector<Bytes> tsuids);
+  // Those of these series that have something here: a TSMeta object or counter, annotations; and
+  // others of their metrics. They are not to be forgotten though they have no points.
+  [[nodiscard]] std::unique_ptr<SeriesWalk> series_among(std::vector<Bytes> tsuids);
 
-  // Tells the tsuid of every series that has something here, some perhaps several times.
-  using SeenSeries = std::function<void(BytesView tsuid)>;
-  Task<void> each_series(SeenSeries seen);
+  // Every series that has something here.
+  [[nodiscard]] std::unique_ptr<SeriesWalk> series();
 
   // A series got its TSMeta object: into the trees with it, where they are built.
   Task<void> series_created(Bytes tsuid);

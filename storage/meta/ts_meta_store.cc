@@ -25,6 +25,49 @@ Result<TsMeta> parse_stored(BytesView row, const Bytes& cell) {
   return std::move(read->meta);
 }
 
+class SomeRows final : public SeriesWalk {
+ public:
+  SomeRows(std::shared_ptr<Table> table, std::vector<Bytes> tsuids)
+      : table_(std::move(table)), tsuids_(std::move(tsuids)) {}
+
+  Task<std::optional<std::vector<Bytes>>> next() override {
+    if (at_ == tsuids_.size()) co_return std::nullopt;
+    std::vector<RowRead> reads;
+    for (; at_ < tsuids_.size() && reads.size() < kScanRows; ++at_) {
+      reads.push_back(RowRead{std::move(tsuids_[at_]), kFamily, {}});
+    }
+    CO_TRY(std::vector<Row> rows, co_await table_->read(std::move(reads)));
+    std::vector<Bytes> have;
+    for (Row& row : rows) {
+      if (!row.cells.empty()) have.push_back(std::move(row.key));
+    }
+    co_return std::move(have);
+  }
+
+ private:
+  const std::shared_ptr<Table> table_;
+  std::vector<Bytes> tsuids_;
+  std::size_t at_ = 0;
+};
+
+class AllRows final : public SeriesWalk {
+ public:
+  explicit AllRows(std::unique_ptr<Scanner> scanner) : scanner_(std::move(scanner)) {}
+
+  Task<std::optional<std::vector<Bytes>>> next() override {
+    CO_TRY(std::vector<Row> rows, co_await scanner_->next(ScanLimit{.rows_max = kWalkRows}));
+    if (rows.empty()) co_return std::nullopt;
+    std::vector<Bytes> series;
+    series.reserve(rows.size());
+    for (Row& row : rows) series.push_back(std::move(row.key));
+    co_return std::move(series);
+  }
+
+ private:
+  static constexpr std::uint32_t kWalkRows = 4096;  // keys only
+  const std::unique_ptr<Scanner> scanner_;
+};
+
 // The object of a row with its counter; nothing where there is only a counter.
 Result<std::optional<TsMeta>> parse_row(const Row& row) {
   std::optional<TsMeta> meta;
@@ -154,29 +197,15 @@ Task<bool> TsMetaStore::exists(Bytes tsuid) {
   co_return !rows.front().cells.empty();
 }
 
-Task<std::vector<bool>> TsMetaStore::has_any(std::vector<Bytes> tsuids) {
-  std::vector<RowRead> reads;
-  reads.reserve(tsuids.size());
-  for (Bytes& tsuid : tsuids) reads.push_back(RowRead{std::move(tsuid), kFamily, {}});
-  CO_TRY(const std::vector<Row> rows, co_await table_->read(std::move(reads)));
-  std::vector<bool> has;
-  has.reserve(rows.size());
-  for (const Row& row : rows) has.push_back(!row.cells.empty());
-  co_return has;
+std::unique_ptr<SeriesWalk> TsMetaStore::series_among(std::vector<Bytes> tsuids) {
+  return std::make_unique<SomeRows>(table_, std::move(tsuids));
 }
 
-Task<void> TsMetaStore::each_series(std::function<void(BytesView)> seen) {
+std::unique_ptr<SeriesWalk> TsMetaStore::series() {
   ScanSpec spec;
   spec.family = kFamily;
   spec.keys_only = true;
-  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
-  ScanLimit batch;
-  batch.rows_max = kScanRows;
-  for (;;) {
-    CO_TRY(const std::vector<Row> rows, co_await scanner->next(batch));
-    if (rows.empty()) co_return Result<void>();
-    for (const Row& row : rows) seen(row.key);
-  }
+  return std::make_unique<AllRows>(table_->scan(std::move(spec)));
 }
 
 Task<bool> TsMetaStore::create(Bytes tsuid, TsMeta meta, std::int64_t counter) {

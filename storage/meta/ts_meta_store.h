@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +21,7 @@
 #include "storage/meta/ts_meta.h"
 #include "storage/meta/uid_meta.h"
 #include "storage/schema/tsuid.h"
+#include "storage/series_walk.h"
 #include "storage/wide_column.h"
 
 namespace halite::storage {
@@ -43,10 +43,9 @@ class TsMetaStore {
   Task<TsMeta> put(Bytes tsuid, TsMetaEdit edit, bool replace);
 
   Task<bool> exists(Bytes tsuid);
-  // Which of these have an object or a counter.
-  Task<std::vector<bool>> has_any(std::vector<Bytes> tsuids);
-  // Tells the tsuid of each that has one.
-  Task<void> each_series(std::function<void(BytesView)> seen);
+  // The series that have an object or a counter: those among these, or all.
+  [[nodiscard]] std::unique_ptr<SeriesWalk> series_among(std::vector<Bytes> tsuids);
+  [[nodiscard]] std::unique_ptr<SeriesWalk> series();
   // Makes one of `meta`'s fields, unless there is one, and a counter, unless there is one. True:
   // there was none.
   Task<bool> create(Bytes tsuid, TsMeta meta, std::int64_t counter);

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -102,12 +105,29 @@ class ForgettingTest : public testing::Test {
     return found;
   }
 
-  Task<std::vector<bool>> keep_a(std::vector<Bytes> tsuids) {
-    std::vector<bool> kept;
-    for (const Bytes& tsuid : tsuids) {
-      kept.push_back(table().at(*table().find(tsuid)).tags[0].value == "a");
+  // A part a series; `meanwhile` comes before each.
+  class Told final : public SeriesWalk {
+   public:
+    explicit Told(std::vector<Bytes> tsuids, std::function<void()> meanwhile = {})
+        : tsuids_(std::move(tsuids)), meanwhile_(std::move(meanwhile)) {}
+    Task<std::optional<std::vector<Bytes>>> next() override {
+      if (meanwhile_) meanwhile_();
+      if (tsuids_.empty()) co_return std::nullopt;
+      std::vector<Bytes> part = {std::move(tsuids_.back())};
+      tsuids_.pop_back();
+      co_return std::move(part);
     }
-    co_return kept;
+
+   private:
+    std::vector<Bytes> tsuids_;
+    const std::function<void()> meanwhile_;
+  };
+
+  std::unique_ptr<SeriesWalk> keep_a(std::vector<Bytes> tsuids) {
+    std::erase_if(tsuids, [this](const Bytes& tsuid) {
+      return table().at(*table().find(tsuid)).tags[0].value != "a";
+    });
+    return std::make_unique<Told>(std::move(tsuids));
   }
 
   static std::vector<std::string> generation_of(int number, int count = 20) {

@@ -39,11 +39,6 @@ class NameSweepTest : public ForgettingTest {
     return entry ? entry->uid : 0;
   }
 
-  static Task<void> tell(Bytes tsuid, ForgetRules::SeenSeries seen) {
-    seen(tsuid);
-    co_return Result<void>();
-  }
-
   // Until all points that are there now have expired, those of "stays" being new.
   void let_all_expire() {
     for (int hour = 0; hour < 6; ++hour) {
@@ -162,7 +157,7 @@ TEST_F(NameSweepTest, NamesOfSeriesThatOthersKnowStay) {
   put({"stays", "known"});
   const Bytes tsuid = table().at(world_.intern({"known"}).value()[0]).tsuid;
   ForgetRules rules;
-  rules.others = [tsuid](ForgetRules::SeenSeries seen) { return tell(tsuid, std::move(seen)); };
+  rules.others = [tsuid] { return std::make_unique<Told>(std::vector{tsuid}); };
   world_.points->forget_series(std::move(rules));
   let_all_expire();
   EXPECT_THAT(hosts(), Not(Contains("known")));
