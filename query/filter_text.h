@@ -32,8 +32,8 @@ struct MetricAndFilters {
   std::vector<Filter> filters;  // of the second braces, then of the first
 };
 
-// "metric", "metric{tag=value,...}" or "metric{group by}{filters only}". kInternal, which answers
-// 500 as OpenTSDB does, but for a bad regular expression (kInvalidArgument, kTooLarge).
+// "metric", "metric{tag=value,...}" or "metric{group by}{filters only}". kInternal (400; 500
+// with --opentsdb-conf), but for a bad regular expression (kInvalidArgument, kTooLarge).
 [[nodiscard]] Result<MetricAndFilters> parse_metric(std::string_view text,
                                                     std::size_t regexp_bytes_max);
 

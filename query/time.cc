@@ -1,8 +1,13 @@
 #include "query/time.h"
 
+#include <system_error>
+
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
+#include <set>
 #include <string>
 
 #include <cctz/civil_time.h>
@@ -189,9 +194,37 @@ Result<std::int64_t> parse_duration(std::string_view text) {
   return duration;
 }
 
+namespace {
+
+using ZoneNames = std::set<std::string, std::less<>>;
+
+// The files where cctz looks for zones.
+ZoneNames read_zone_names() {
+  namespace fs = std::filesystem;
+  const char* const named = std::getenv("TZDIR");  // NOLINT(concurrency-mt-unsafe)
+  const fs::path root = named == nullptr ? "/usr/share/zoneinfo" : named;
+  ZoneNames names;
+  std::error_code error;  // no such folder: there is UTC alone
+  for (fs::recursive_directory_iterator at(root, error), end; !error && at != end;
+       at.increment(error)) {
+    std::error_code gone;
+    if (at->is_regular_file(gone)) names.insert(at->path().lexically_relative(root).string());
+  }
+  return names;
+}
+
+const ZoneNames& zone_names() {
+  static const ZoneNames kNames = read_zone_names();
+  return kNames;
+}
+
+}  // namespace
+
+void load_time_zone_names() { zone_names(); }
+
 std::optional<cctz::time_zone> find_time_zone(std::string_view name) {
   if (name.empty() || name == "UTC") return cctz::utc_time_zone();
-  // The library opens a file of this name: let it be nothing but a zone's name.
+  // cctz opens a file of this name, and keeps every name that it was asked for.
   const auto allowed = [](char c) {
     return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '/' ||
            c == '_' || c == '-' || c == '+';
@@ -203,6 +236,7 @@ std::optional<cctz::time_zone> find_time_zone(std::string_view name) {
   for (const std::string_view prefix : {"posix/", "right/", "Fixed/", "localtime", "posixrules"}) {
     if (name.starts_with(prefix)) return std::nullopt;
   }
+  if (!zone_names().contains(name)) return std::nullopt;
   cctz::time_zone zone;
   if (!cctz::load_time_zone(std::string(name), &zone)) return std::nullopt;
   return zone;

@@ -16,7 +16,11 @@ namespace halite::query {
 // ("10min" is ten months) and a fraction is cut ("1.5h" is one hour), as in OpenTSDB.
 [[nodiscard]] Result<std::int64_t> parse_duration(std::string_view text);
 
-// A zone of the system's time zone data ("Europe/Paris"); empty is UTC. Thread-safe.
+// Reads which time zones the system has, so that no question waits for that. Thread-safe.
+void load_time_zone_names();
+
+// A zone of the system's time zone data ("Europe/Paris"); empty is UTC. The first call for a zone
+// reads its small file. Thread-safe.
 [[nodiscard]] std::optional<cctz::time_zone> find_time_zone(std::string_view name);
 
 // The instant of a local time: one that a clock change repeats is its second coming, one that it

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "query/time.h"
 #include "web/charset.h"
 #include "web/context.h"
 #include "web/listener.h"
@@ -28,6 +29,7 @@ WebServer::~WebServer() { stop(); }
 
 Result<void> WebServer::start(WaitingRoom* before) {
   load_charsets();
+  query::load_time_zone_names();
   return impl_->listener.start(before);
 }
 void WebServer::stop() { impl_->listener.stop(); }

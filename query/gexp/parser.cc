@@ -19,12 +19,12 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; 
 // own, as in "sum:rate{counter,,10}:m".
 bool has_good_tags(std::string_view metric) {
   for (std::size_t open = metric.find('{'); open != std::string_view::npos;) {
-    const std::size_t close = metric.find('}', open);
+    const std::size_t close = find_close(metric, open);
     if (close == std::string_view::npos) return false;
     const std::string_view inside = metric.substr(open + 1, close - open - 1);
     const bool of_metric = close + 1 == metric.size() || metric[close + 1] != ':';
     if (of_metric && !inside.empty()) {
-      for (const std::string_view pair : split_all(inside, ',')) {
+      for (const std::string_view pair : split_outside(inside, ',')) {
         const std::size_t equals = pair.find('=');
         if (equals == std::string_view::npos || equals == 0 || equals + 1 == pair.size()) {
           return false;

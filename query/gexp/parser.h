@@ -25,8 +25,9 @@ struct GexpCall {
   std::vector<std::string> parameters;                     // the other arguments, in order
 };
 
-// Letters after the closing bracket mean nothing (as in OpenTSDB). kInternal (answers 500): not
-// such a text, or a function that is not known; kTooLarge: longer or deeper than the limits.
+// Letters after the closing bracket mean nothing (as in OpenTSDB). kInternal (400; 500 with
+// --opentsdb-conf): not such a text, or a function that is not known; kTooLarge: longer or deeper
+// than the limits.
 [[nodiscard]] Result<GexpCall> parse_gexp(std::string_view text, const ExpressionLimits& limits);
 
 // Every sub-query of a call and of those in it, in order.

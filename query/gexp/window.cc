@@ -3,7 +3,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include "query/gexp/functions.h"
 #include "query/text.h"
+#include "query/time.h"
 
 namespace halite::query {
 namespace {
@@ -129,9 +129,10 @@ void average(AnswerSeries& series, Window window) {
   }
 }
 
-// "'5min'" in milliseconds. The greatest can be added to any time.
+// "'5min'" in milliseconds. The greatest passes over all times; as many as calls may be nested fit
+// into an integer.
 Result<std::int64_t> parse_shift(std::string_view text) {
-  constexpr std::int64_t kShiftMsMax = std::numeric_limits<std::int64_t>::max() / 4;
+  constexpr std::int64_t kShiftMsMax = kTimeEnd;
   if (text.size() < 2 || !text.starts_with('\'') || !text.ends_with('\'')) {
     return refuse("Invalid timeshift parameter: eg '10min'");
   }

@@ -4,7 +4,10 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "query/question_parse.h"
+#include "query/time.h"
 #include "web/handlers/annotation_request.h"
 
 namespace halite::web {
@@ -41,15 +44,17 @@ Result<std::optional<TimeRange>> parse_range(const Call& call, std::string_view 
                                              std::string_view end) {
   if (start.empty() && end.empty()) return std::nullopt;
   if (start.empty()) return fail(Errc::kInvalidArgument, "Missing start time");
-  query::ParseContext context = time_context(call);
-  if (const std::string_view zone = call.target.get("timezone"); !zone.empty()) {
-    context.timezone = zone;
-  }
+  const query::ParseContext context = time_context(call);
   TimeRange range;
   TRY(range.begin, query::parse_time(start, context));
   range.end = context.now;
   if (!end.empty()) {
     TRY(range.end, query::parse_time(end, context));
+  }
+  if (range.end >= query::kTimeEnd) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("Invalid timestamp: {}: wanted milliseconds since 1970, less than {}",
+                            range.end, query::kTimeEnd));
   }
   ++range.end;  // included
   if (range.begin < range.end) return range;

@@ -19,7 +19,10 @@ Result<std::optional<std::int64_t>> seconds_of(const Call& call, std::string_vie
 }  // namespace
 
 query::ParseContext time_context(const Call& call) {
-  return {.now = call.services.clock.now_ms(), .timezone = call.options.timezone};
+  const std::string_view named =
+      call.options.opentsdb_words ? std::string_view() : call.target.get("timezone");
+  return {.now = call.services.clock.now_ms(),
+          .timezone = named.empty() ? call.options.timezone : std::string(named)};
 }
 
 std::expected<storage::Annotation, Response> parse_annotation_request(const Call& call) {

@@ -185,15 +185,17 @@ Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wante
   const Sub& sub = wanted.subs[index];
   const bool by_tsuid = !sub.tsuids.empty();
   const bool skip_unknown = call.services.engine.skips_unknown_values();
-  if (skip_unknown && std::ranges::any_of(sub.tags, names_two_values)) {
-    co_return std::vector<storage::LastPoint>();
+  Result<storage::SeriesQuery> query =
+      by_tsuid ? by_tsuids(sub.tsuids) : by_name(sub, wanted.back_scan_hours > 0);
+  if (!query) {
+    const bool unknown = query.error().code == Errc::kNotFound;
+    if (unknown && skip_unknown) co_return std::vector<storage::LastPoint>();
+    co_return std::unexpected(query.error());
   }
-  CO_TRY(storage::SeriesQuery query,
-         by_tsuid ? by_tsuids(sub.tsuids) : by_name(sub, wanted.back_scan_hours > 0));
-  query.skip_unknown_values = skip_unknown;
-  query.watch = std::move(watch);
+  query->skip_unknown_values = skip_unknown;
+  query->watch = std::move(watch);
   Result<std::shared_ptr<const storage::Selection>> selection =
-      co_await call.services.store.select(std::move(query));
+      co_await call.services.store.select(*std::move(query));
   if (!selection) {
     const bool none = by_tsuid && selection.error().code == Errc::kNotFound;
     if (none) co_return std::vector<storage::LastPoint>();

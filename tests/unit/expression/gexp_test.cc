@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,6 +42,9 @@ TEST(GexpParser, BracesOfARateAreNoTags) {
   std::vector<std::string> metrics;
   collect_metrics(*call, metrics);
   EXPECT_THAT(metrics, ElementsAre("sum:rate{counter,,10000000}:m{host=a}"));
+  for (const char* const tags : {"host=regexp(^w{1,3}$)", "host=literal_or(web,01)", "a=b,c=*"}) {
+    EXPECT_EQ(refusal(fmt::format("scale(sum:m{{{}}},8)", tags)), "parsed");
+  }
   EXPECT_EQ(refusal("scale(sum:rate{counter,,1}:m{host},8)"),
             "Failed to parse scale(sum:rate{counter,,1}:m{host},8)");
 }
@@ -204,6 +208,10 @@ TEST(GexpFunctions, ShiftMovesPointsToLaterTimes) {
     if (minutes > 0)
       EXPECT_NE(refused("movingAverage", {text}).find("answered"), std::string::npos);
   }
+  SeriesList deep = {series("m", 1, {1})};
+  for (int i = 0; i < 64; ++i) deep = *call("shift", {deep}, {"'9999999999999ms'"});
+  EXPECT_EQ(deep[0].times[0], 64 * 9'999'999'999'999);
+  EXPECT_EQ(refused("shift", {"'73000000y'"}), "Invalid Parameter: '73000000y'");
   EXPECT_EQ(refused("shift", {}), "Need amount of timeshift to perform timeshift");
   EXPECT_EQ(refused("shift", {"1min"}), "Invalid timeshift parameter: eg '10min'");
   EXPECT_EQ(refused("shift", {"'"}), "Invalid timeshift parameter: eg '10min'");

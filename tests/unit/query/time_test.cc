@@ -1,10 +1,13 @@
 #include "query/time.h"
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <cctz/zone_info_source.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,6 +80,27 @@ TEST(Time, Refusals) {
   EXPECT_EQ(time_text("2013/ab/01"), "Invalid date: 2013/ab/01. Unparseable date: \"2013/ab/01\"");
   EXPECT_EQ(time_text("2013-01-01T00:00:00"),
             "Invalid date: 2013-01-01T00:00:00. Unparseable date: \"2013-01-01T00:00:00\"");
+}
+
+// cctz keeps each name that it was asked for, and looks for a file of it.
+TEST(TimeZones, NamesThatTheSystemDoesNotHaveDoNotReachTheLibrary) {
+  static int loads;
+  loads = 0;
+  const auto before = cctz_extension::zone_info_source_factory;
+  cctz_extension::zone_info_source_factory =
+      [](const std::string& name,
+         const std::function<std::unique_ptr<cctz::ZoneInfoSource>(const std::string&)>& open) {
+        ++loads;
+        return open(name);
+      };
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(
+        find_time_zone("Nowhere/Land" + std::string(static_cast<std::size_t>(i % 9), 'x')));
+  }
+  EXPECT_EQ(loads, 0);
+  EXPECT_TRUE(find_time_zone("Pacific/Chatham"));
+  cctz_extension::zone_info_source_factory = before;
+  EXPECT_EQ(loads, 1);
 }
 
 TEST(Duration, UnitsAndQuirks) {
