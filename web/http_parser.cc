@@ -30,12 +30,24 @@ namespace {
 // there is more than that line at the next try.
 constexpr std::size_t kLastChunkBytesMin = std::string_view("0\r\n\r\n").size();
 
+// Beast takes any byte in a quoted extension. One that ends a line there to a proxy in front would
+// have the proxy take the chunk's data for other chunks, and its end for elsewhere.
+struct CheckChunkExtensions {
+  void operator()(std::uint64_t, beast::string_view extensions, beast::error_code& error) const {
+    const auto is_control = [](unsigned char byte) {
+      return (byte < 0x20 && byte != '\t') || byte == 0x7F;
+    };
+    if (std::ranges::any_of(extensions, is_control)) error = http::error::bad_chunk_extension;
+  }
+};
+
 }  // namespace
 
 struct HttpParser::Impl {
   using Parser = http::request_parser<http::string_body>;
   static constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
 
+  CheckChunkExtensions check_chunk_extensions;  // the parser keeps a reference
   Parser parser;
   HttpLimits limits;
   bool started = false;
@@ -169,6 +181,7 @@ HttpParser::HttpParser(HttpLimits limits) : impl_(std::make_unique<Impl>()) {
   impl_->limits = limits;
   impl_->parser.header_limit(Impl::kNoLimit);
   impl_->parser.body_limit(limits.body_bytes_max);
+  impl_->parser.on_chunk_header(impl_->check_chunk_extensions);
   impl_->parser.eager(false);  // the header ends a step, so that its size is known
 }
 

@@ -228,6 +228,10 @@ TEST(HttpParser, BareLineFeedsAndSpareBlanks) {
 // Where two readers may differ about where a request ends, there is no second opinion here.
 TEST(HttpParser, WhatOthersMayReadOtherwiseIsRefused) {
   const std::string chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  // To who ends lines at LF, a chunk of 8 bytes and one of 0x2a, in which the second request is.
+  std::string hidden = "0\r\n\r\nGET /x HTTP/1.1\r\nA: ";
+  hidden.resize(0x2a, 'a');
+  hidden = "8;a=\"\nx\"\r\nABCD\r\n2a\r\n" + hidden + "\r\n0\r\n\r\n";
   for (const std::size_t step : {SIZE_MAX, std::size_t{1}}) {
     for (const std::string& text : {
              std::string("GET / HTTP/1.1\r\nA: b\nContent-Length: 5\r\n\r\nhello"),
@@ -240,12 +244,29 @@ TEST(HttpParser, WhatOthersMayReadOtherwiseIsRefused) {
              chunked + "3\r\nabc\r\n0\n\r\n",
              chunked + "3\r\nabc\r\n0\r\n\n",
              chunked + "3;a=b\nabc\r\n0\r\n\r\n",
+             chunked + "3;a=\"\nb\"\r\nabc\r\n0\r\n\r\n",
+             chunked + "3;a=\"\\\nb\"\r\nabc\r\n0\r\n\r\n",
+             chunked + "3;a=\"\x01\"\r\nabc\r\n0\r\n\r\n",
+             chunked + "3;a=\"\x7F\"\r\nabc\r\n0\r\n\r\n",
+             chunked + "3\r\nabc\r\n0;a=\"\nb\"\r\n\r\n",
+             chunked + hidden,
              chunked + "0\r\nA: b\nC: d\r\n\r\n",
          }) {
       const HttpParser parser = fed(text + "more and more", step);
       ASSERT_TRUE(parser.failure()) << step << text;
       EXPECT_EQ(parser.failure()->status, 400) << step << text;
     }
+  }
+}
+
+TEST(HttpParser, ChunkExtensionsMayBeQuoted) {
+  for (const std::size_t step : {SIZE_MAX, std::size_t{1}}) {
+    HttpParser parser =
+        fed("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "3;a=\"b\t\\\"c\xE9\"\r\nabc\r\n0;d=\"e f\"\r\n\r\n",
+            step);
+    ASSERT_TRUE(parser.done()) << step;
+    EXPECT_EQ(parser.take().body, "abc");
   }
 }
 
