@@ -44,8 +44,8 @@ void declare_access(Config& config, web::WebOptions& web) {
                "Users whose password fitted, so that it is not checked with each request.");
   config.duration_ms("auth.logins_kept_ms", options.logins_kept_ms, {0, kDayMs},
                      "How long they are known.");
-  config.duration_ms("auth.reload_ms", options.reload_ms, {10, kDayMs},
-                     "How often it is looked whether auth.file has changed.");
+  config.duration_ms("auth.reload_ms", options.reload_ms, {0, kDayMs},
+                     "How often auth.file is looked at for changes; at most every 10 ms.");
 }
 
 }  // namespace halite::app

@@ -20,6 +20,7 @@
 #include <spdlog/spdlog.h>
 
 #include "app/log_writer.h"
+#include "common/exception_text.h"
 #include "common/log.h"
 
 namespace halite::app {
@@ -54,6 +55,9 @@ LogSinks& sinks() {
 }
 
 [[noreturn]] void flush_and_terminate() {
+  if (const std::exception_ptr thrown = std::current_exception()) {
+    log::error("the process ends by an exception: {}", exception_text(thrown));
+  }
   spdlog::default_logger_raw()->flush();
   std::abort();
 }

@@ -138,7 +138,7 @@ void declare_web_limits(Config& config, web::WebOptions& options) {
   config.bytes("web.read_bytes", options.read_bytes, {1024, 64 * kMiB}, "One read from a socket.");
   config.duration_ms("web.stop_timeout_ms", options.stop_timeout_ms, {0, 60 * kMinuteMs},
                      "For running requests when the server stops.");
-  config.duration_ms("web.abandon_timeout_ms", options.abandon_timeout_ms, {0, 60 * kMinuteMs},
+  config.duration_ms("web.abandon_timeout_ms", options.abandon_timeout_ms, {1000, 60 * kMinuteMs},
                      "After that, for the store to answer those that wait for it; then the process "
                      "ends without them, with status 1.");
 }

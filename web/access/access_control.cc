@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -26,6 +27,7 @@ constexpr std::string_view kNobodysPassword =
     "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 constexpr std::size_t kDigestKeyBytes = 32;
+constexpr std::int64_t kLookMsMin = 10;  // between two looks at auth.file
 
 prometheus::Counter& counter(prometheus::Registry& registry, const char* how) {
   auto& family = prometheus::BuildCounter()
@@ -171,11 +173,12 @@ Result<void> AccessControl::start(bool loopback) {
   const auto taken = [](const Accounts& accounts) {
     return fmt::format("auth.file read again: {} users and tokens", accounts.size());
   };
-  return state.accounts.start({.paths = {file},
-                               .read = read,
-                               .taken = taken,
-                               .refused = "auth.file has changed and is not taken"},
-                              std::chrono::milliseconds(state.options.reload_ms));
+  return state.accounts.start(
+      {.paths = {file},
+       .read = read,
+       .taken = taken,
+       .refused = "auth.file has changed and is not taken"},
+      std::chrono::milliseconds(std::max(state.options.reload_ms, kLookMsMin)));
 }
 
 std::uint64_t AccessControl::generation() { return state_->accounts.generation(); }

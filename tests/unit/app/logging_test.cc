@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,6 +33,10 @@ TEST(RunningLogDeathTest, ABrokenPromiseIsToldAndSoIsWhatWasLoggedBefore) {
       testing::AllOf(testing::HasSubstr("broken promise at "), testing::HasSubstr("(the reason)"),
                      testing::HasSubstr("line 100 of 100")));
   EXPECT_DEATH(end([] { std::terminate(); }), "line 100 of 100");
+  EXPECT_DEATH(end([] {
+                 const std::jthread thread([] { throw std::runtime_error("nobody catches this"); });
+               }),
+               "ends by an exception: nobody catches this");
   EXPECT_EXIT(end([] { end_process(); }), testing::ExitedWithCode(EXIT_FAILURE), "line 100 of 100");
 }
 
