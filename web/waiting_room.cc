@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <unordered_set>
@@ -25,7 +27,10 @@
 #include "common/thread_name.h"
 #include "web/link.h"
 #include "web/listen_address.h"
+#include "web/request_head.h"
 #include "web/sniff.h"
+#include "web/target.h"
+#include "web/telnet_negotiation.h"
 #include "web/tls.h"
 #include "web/tls_begin.h"
 
@@ -38,11 +43,43 @@ namespace {
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-// Whether there is no more to wait for before an answer.
-bool is_whole(std::string_view bytes) {
-  if (bytes.empty()) return false;
-  if (sniff(bytes) == Protocol::kTelnet) return bytes.find('\n') != std::string_view::npos;
-  return bytes.find("\r\n\r\n") != std::string_view::npos;
+// What a connection has sent, up to what is worth an answer: a telnet line, or a request's head.
+class Opening {
+ public:
+  void add(std::string_view piece) {
+    if (piece.empty()) return;
+    if (!protocol_) protocol_ = sniff(piece);  // by the first bytes, as the server does
+    piece.remove_prefix(negotiation_.skip(piece));
+    if (http() && bytes_.empty()) {  // empty lines before a request belong to nothing
+      piece.remove_prefix(std::min(piece.find_first_not_of("\r\n"), piece.size()));
+    }
+    bytes_ += piece;
+    end_ = http() ? head_end_.find(bytes_) : bytes_.find('\n');
+  }
+
+  [[nodiscard]] bool whole() const { return end_ != std::string::npos; }
+  [[nodiscard]] bool http() const { return protocol_ == Protocol::kHttp; }
+  // With its empty line; whole() and http() hold.
+  [[nodiscard]] std::string_view head() const { return std::string_view(bytes_).substr(0, end_); }
+
+ private:
+  std::optional<Protocol> protocol_;
+  TelnetNegotiation negotiation_;
+  HeadEnd head_end_;
+  std::string bytes_;
+  std::size_t end_ = std::string::npos;
+};
+
+// What the head asks for. Nothing where that cannot be read: the answer is the same 503.
+Target target_of(std::string_view head, bool grafana_prefix) {
+  Target target;
+  const Result<RequestHead> tidy = tidy_head(head);
+  if (!tidy) return target;
+  if (!tidy->text.empty()) head = tidy->text;
+  const std::size_t begin = head.find(' ') + 1;
+  const std::string_view text = head.substr(begin, head.find_first_of(" \r", begin) - begin);
+  (void)parse_target(text, grafana_prefix, target);
+  return target;
 }
 
 std::string http_answer(int status, std::string_view phrase, std::string_view type,
@@ -53,15 +90,12 @@ std::string http_answer(int status, std::string_view phrase, std::string_view ty
       status, phrase, type, body.size(), body);
 }
 
-std::string answer_to(std::string_view request, const std::string& reason) {
-  if (sniff(request) == Protocol::kTelnet) return fmt::format("put: not ready: {}\n", reason);
-  const std::size_t begin = request.find(' ') + 1;
-  const std::string_view target =
-      request.substr(begin, request.find_first_of(" ?\r", begin) - begin);
-  if (target == "/-/healthy") return http_answer(200, "OK", "text/plain", "ok\n");
+std::string answer_to(const Opening& opening, const std::string& reason, bool grafana_prefix) {
+  if (!opening.http()) return fmt::format("put: not ready: {}\n", reason);
+  const Target target = target_of(opening.head(), grafana_prefix);
+  if (target.path == "/-/healthy") return http_answer(200, "OK", "text/plain", "ok\n");
   constexpr std::string_view kUnavailable = "Service Unavailable";
-  if (!target.starts_with("/api"))
-    return http_answer(503, kUnavailable, "text/plain", reason + "\n");
+  if (!target.api) return http_answer(503, kUnavailable, "text/plain", reason + "\n");
   return http_answer(
       503, kUnavailable, "application/json; charset=UTF-8",
       fmt::format(R"({{"error":{{"code":503,"message":{}}}}})", json_string(reason)));
@@ -130,16 +164,18 @@ asio::awaitable<void> WaitingRoom::State::serve(State& state, std::shared_ptr<Li
   auto beginning = begin_tls(*link, state.tls, state.options, 0);
   const TlsBegin begun = co_await std::move(beginning);
   if (begun != TlsBegin::kDone) co_return;
-  std::string request;
+  Opening opening;
+  std::size_t came = 0;
   std::string piece(4096, '\0');
-  while (!is_whole(request) && request.size() < state.limits.request_bytes_max) {
+  while (!opening.whole() && came < state.limits.request_bytes_max) {
     auto reading = link->read_some(piece.data(), piece.size(), 0, false);
     const Result<std::size_t> count = co_await std::move(reading);
     if (!count || *count == 0) break;
-    request.append(piece, 0, *count);
+    came += *count;
+    opening.add(std::string_view(piece).substr(0, *count));
   }
-  if (!is_whole(request)) co_return;
-  const std::string answer = answer_to(request, state.reason_now());
+  if (!opening.whole()) co_return;
+  const std::string answer = answer_to(opening, state.reason_now(), state.options.grafana_prefix);
   auto writing = link->write(answer, 0);
   const Result<void> written = co_await std::move(writing);
   // The rest is read, or the sender might be reset before it has read the answer.

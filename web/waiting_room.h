@@ -1,12 +1,10 @@
 // Answers at the door while there is nothing to serve from: the store is not there yet, or is still
 // being opened.
 //
-//   HTTP    503 with the reason and Retry-After, whatever is asked; /-/healthy is 200, as the
-//           process lives.
-//   Telnet  one line with the reason, and the end, so that agents keep their points and come again.
-//
-//   TLS     as the server's: whoever asks with it is answered with it, also about /-/healthy.
-//
+//   HTTP     503 with the reason and Retry-After, whatever is asked; /-/healthy is 200, as the
+//            process lives. Heads are read as the server reads them.
+//   Telnet   one line with the reason, and the end: agents keep their points and come again.
+//   TLS      as the server's: whoever asks with it is answered with it, also about /-/healthy.
 //   Threads  one of its own; set_reason() from any thread, the rest from one.
 //   Limits   what a connection may send, and how long it may take.
 #pragma once

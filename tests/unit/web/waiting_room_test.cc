@@ -68,6 +68,45 @@ TEST_F(WaitingRoomTest, TheProcessIsHealthy) {
               AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), EndsWith("\r\n\r\nok\n")));
 }
 
+// As the server reads it: see line_ends.http and lenient.http.
+TEST_F(WaitingRoomTest, TheProcessIsHealthyToOldAndLooseClients) {
+  for (const char* request : {
+           "GET /-/healthy HTTP/1.0\n\n",
+           "GET /-/healthy HTTP/1.0\nA: b\n\n",
+           "GET /-/healthy HTTP/1.0\r\n\n",
+           "GET  /-/healthy \t HTTP/1.0 \r\n\r\n",
+           "GET //-/healthy?x=y HTTP/1.1\r\n\r\n",
+           "GET http://here:4242/-/healthy HTTP/1.1\r\n\r\n",
+           "\r\n\r\nGET /-/healthy HTTP/1.1\r\n\r\n",
+       }) {
+    EXPECT_THAT(ask(request), StartsWith("HTTP/1.1 200 OK\r\n")) << request;
+  }
+}
+
+TEST_F(WaitingRoomTest, ErrorsOfTheApiAreJson) {
+  for (const char* target :
+       {"//api/put", "/API/put", "/api/v9/put", "/api?x=%", "/grafana/api/x"}) {
+    EXPECT_THAT(ask("POST " + std::string(target) + " HTTP/1.1\r\n\r\n"),
+                AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("application/json")))
+        << target;
+  }
+  for (const char* target : {"/apis", "*", "/%"}) {
+    EXPECT_THAT(ask("POST " + std::string(target) + " HTTP/1.1\r\n\r\n"),
+                AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("text/plain")))
+        << target;
+  }
+  EXPECT_THAT(ask("GET\r\nA: b\n\r\n"), StartsWith("HTTP/1.1 503 "));  // no target, no end
+}
+
+// IAC DO NAOCRD, whose last byte is that of a line's end; the line comes later.
+TEST_F(WaitingRoomTest, TelnetsOwnBytesAreNoLine) {
+  test::Client client(room_->port());
+  client.send("\xFF\xFD\n");
+  EXPECT_EQ(client.receive(100), std::nullopt);
+  client.send("put a 1 1 a=b\n");
+  EXPECT_EQ(client.receive_all(kPatienceMs), "put: not ready: no \"HBase\" there\n");
+}
+
 TEST_F(WaitingRoomTest, TelnetGetsALineAndTheEnd) {
   EXPECT_EQ(ask("put a 1 1 a=b\nput a 2 1 a=b\n"), "put: not ready: no \"HBase\" there\n");
 }
