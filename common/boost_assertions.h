@@ -1,5 +1,6 @@
-// Assertions of Boost that the bytes of strangers may reach: a failed one throws, and ends what the
-// bytes were about, not the process. docs/decisions/0038-assertions-of-libraries.md says which.
+// Turns failed assertions of Boost.Beast into an exception, so that malformed input closes one
+// connection instead of ending the process. docs/decisions/0038-assertions-of-libraries.md says
+// why.
 //
 // A file that includes Boost.Beast includes this before, so that all of Beast's code is compiled
 // with the same assertions. Asio's are not touched.

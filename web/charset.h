@@ -1,8 +1,8 @@
 // Bodies of requests in the charset that their Content-Type names, made UTF-8. No sockets.
 //
-// The C library does the work (iconv), for charsets of a list only: a stranger's name of a charset
-// has nothing else loaded. UTF-8, and a body whose charset nobody named, stay as they are, unlooked
-// at: who parses it says what is wrong with it.
+// The C library does the work (iconv), for charsets of a list only. No other charset name reaches
+// iconv. UTF-8, and a body whose charset nobody named, stay as they are, unlooked at: who parses it
+// says what is wrong with it.
 #pragma once
 
 #include <cstddef>

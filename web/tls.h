@@ -1,9 +1,8 @@
 // The server's certificate, read again when its files change.
 //
 //   Protocols  TLS 1.2 and 1.3, with OpenSSL's defaults otherwise.
-//   Reload     a thread of its own looks at the files once a second; a pair that is wrong is
-//   logged,
-//              and the one before it stays.
+//   Reload     a thread of its own looks at the files once a second. A pair that is wrong is
+//              logged, and the one before it stays.
 //   Threads    any, after load().
 #pragma once
 
