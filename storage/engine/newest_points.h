@@ -4,8 +4,8 @@
 // Who fills it notes the version before looking at the chunks: what was flushed or deleted since
 // then makes the filling void.
 //
-//   Threads  any call from any thread; a lock a shard. flushed() and forget() hold it for some series
-//            at a time; who calls find() or fill() decides for how many.
+//   Threads  any call from any thread; a lock a shard. flushed() and forget() hold it for some
+//            series at a time; who calls find() or fill() decides for how many.
 #pragma once
 
 #include <array>
