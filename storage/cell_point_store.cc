@@ -37,7 +37,7 @@ Task<std::unique_ptr<CellPointStore>> CellPointStore::open(Parts parts,
   Tables tables;
   if (options.scan.shared_tables) {
     // Before the parameters, whose absence tells that no earlier version was here.
-    CO_TRY(tables.form, co_await settle_name_form(settings, options.uid_table, options.data_table));
+    CO_TRY(tables.form, co_await settle_name_form(settings, options.uid_table));
   }
   CO_TRY_VOID(co_await settle_parameters(settings, options.data_table, parts.parameters));
   CO_TRY(tables.data, co_await parts.store.open_table(data_table_spec(options)));

@@ -1,5 +1,6 @@
 #include "storage/table_settings.h"
 
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,6 +25,20 @@ Task<std::optional<Bytes>> read_setting(std::shared_ptr<Table> settings, std::st
   CO_TRY(std::vector<Row> rows, co_await settings->read(std::move(reads)));
   if (rows.front().cells.empty()) co_return std::nullopt;
   co_return std::move(rows.front().cells.front().value);
+}
+
+// Whether any data table has parameters. They do not tell which names table it goes with.
+Task<bool> has_parameters(std::shared_ptr<Table> settings) {
+  ScanSpec spec;
+  spec.family = kSettingsFamily;
+  spec.qualifier_begin = parameters_column().qualifier;
+  spec.qualifier_end = spec.qualifier_begin + '\0';
+  spec.keys_only = true;
+  const std::unique_ptr<Scanner> scanner = settings->scan(std::move(spec));
+  ScanLimit limit;
+  limit.rows_max = 1;
+  CO_TRY(const std::vector<Row> rows, co_await scanner->next(limit));
+  co_return !rows.empty();
 }
 
 }  // namespace
@@ -62,14 +77,12 @@ Task<void> settle_parameters(std::shared_ptr<Table> settings, std::string data_t
   co_return check_same_table(*stored, configured);
 }
 
-Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid_table,
-                                std::string data_table) {
+Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid_table) {
   const Bytes qualifier = name_form_column().qualifier;
   CO_TRY(std::optional<Bytes> form, co_await read_setting(settings, uid_table, qualifier));
   if (!form) {
-    CO_TRY(const auto made,
-           co_await read_setting(settings, data_table, parameters_column().qualifier));
-    const Bytes chosen(made ? kMixedNames : kOpentsdbNames);
+    CO_TRY(const bool used, co_await has_parameters(settings));
+    const Bytes chosen(used ? kMixedNames : kOpentsdbNames);
     // Another process may be opening it, too: the first decides.
     CO_TRY(const CasOutcome outcome,
            co_await settings->compare_and_put(uid_table, name_form_column(), std::nullopt, chosen));

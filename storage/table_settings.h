@@ -1,6 +1,7 @@
 // What a point table was made with, kept next to it and compared at every opening.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,9 +23,8 @@ Task<void> settle_parameters(std::shared_ptr<Table> settings, std::string data_t
                              TableParameters configured);
 
 // How names lie in a names table that other processes may write, decided when it is first opened:
-// kMixed where `data_table` was opened by an earlier version, which kept them in UTF-8.
-// kUnsupported: a later version decided.
-Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid_table,
-                                std::string data_table);
+// kMixed where the settings have parameters of any data table, since an earlier version may then
+// have kept names in UTF-8 in this names table. kUnsupported: a later version decided.
+Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid_table);
 
 }  // namespace halite::storage
