@@ -66,7 +66,9 @@ Task<PutOutcome> put_outcome(WriterCore& core, Committed committed, SentElements
     Result<void> settled =
         co_await core.settle(committed.durable, Protocol::kHttp, committed.taken);
     if (!settled) {
-      Error error = for_sender(std::move(settled).error());
+      // Points that may be stored are worth sending again, whatever the store's code is.
+      Error error = std::move(settled).error();
+      error.code = Errc::kUnavailable;
       rest =
           Refused{.reason = RefusalReason::kStorage,
                   .text = fmt::format("{}; it may be stored or not: send it again", error.message),

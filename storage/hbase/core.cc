@@ -125,7 +125,7 @@ Task<void> Retry::after(const Fault& fault) {
   pause = std::min<std::uint64_t>(pause, options.pause_ms_max);
   pause = std::max<std::uint64_t>(core_->jittered(pause), fault.pause_ms);
   if (std::chrono::steady_clock::now() + std::chrono::milliseconds(pause) >= deadline_) {
-    Error error = fault.error;
+    Error error = about_ == About::kRows ? outage(fault.error) : fault.error;
     error.message = fmt::format("not done within {} ms: {}", limit_ms_, error.message);
     // A server that is silent is one that is not there; kTimeout would blame what was asked.
     if (error.code == Errc::kTimeout) error.code = Errc::kUnavailable;

@@ -146,6 +146,24 @@ TEST_F(ClientRowsTest, WhatFailsASanityCheckIsLookedUpAgainAndGivenUpInTheEnd) {
   EXPECT_EQ(hbase_.calls("Multi"), 6U);
 }
 
+// A class that blames the row when it comes for good tells nothing when time is up before that.
+TEST_F(ClientRowsTest, WhatFailsASanityCheckUntilTheDeadlineMayBeSentAgain) {
+  options_.operation_ms_max = 20'000;
+  options_.pause_ms_min = 60'000;
+  options_.pause_ms_max = 60'000;
+  hbase_.script([](const FakeCall& call) -> FakeReaction {
+    if (call.method != "Multi") return {};
+    return {.what = FakeReaction::kThrowOnAction,
+            .exception = "exceptions.FailedSanityCheckException",
+            .text = "words"};
+  });
+  const Result<void> late = run_task(client().mutate("t", rows(1)));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Errc::kUnavailable);
+  EXPECT_THAT(late.error().message, HasSubstr("not done within 20000 ms"));
+  EXPECT_EQ(hbase_.calls("Multi"), 1U);
+}
+
 TEST_F(ClientRowsTest, RegionsThatMoveAreFollowed) {
   ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
   hbase_.move_region("t", "row0000", 1);

@@ -270,9 +270,14 @@ TEST(PutJsonBody, PointsThatMayBeStoredAreToldAndCounted) {
   EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=http"}), 2);
   EXPECT_EQ(put(fixture, body, {.failures = false}).failed, 3U);
 
+  // Whatever the code: an agent drops what is refused for good.
+  fixture.store.durable = Completion();
+  fixture.store.durable.finish(fail(Errc::kInvalidArgument, "words"));
+  EXPECT_EQ(put(fixture, body).trouble->code, Errc::kUnavailable);
+
   fixture.store.durable = Completion::done();
   EXPECT_EQ(put(fixture, body).success, 2U);
-  EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=http"}), 4);
+  EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=http"}), 6);
 }
 
 TEST(PutJsonBody, WaitsForTheDiskAsLongAsIsWished) {
