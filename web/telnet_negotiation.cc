@@ -36,6 +36,8 @@ std::size_t TelnetNegotiation::skip(std::string_view bytes) {
   std::size_t taken = 0;
   for (const char byte : bytes) {
     state_ = next(state_, static_cast<unsigned char>(byte));
+    parameters_ = state_ == State::kBetween ? 0 : parameters_ + 1;
+    if (parameters_ > kParametersMax) state_ = State::kOver;
     if (state_ == State::kOver) break;
     ++taken;
   }

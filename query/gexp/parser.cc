@@ -112,7 +112,8 @@ class Parser {
     return {};
   }
 
-  // Up to the comma or bracket that ends the argument; those in braces and quotes belong to it.
+  // Up to the comma or parenthesis that ends the argument; those in braces, brackets and quotes
+  // belong to it.
   std::string_view read_word() {
     const std::size_t begin = at_;
     bool quoted = false;
@@ -121,8 +122,8 @@ class Parser {
       const char c = peek();
       if (c == '\'') quoted = !quoted;
       if (quoted) continue;
-      if (c == '{') ++braces;
-      if (c == '}') --braces;
+      if (c == '{' || c == '[') ++braces;
+      if (c == '}' || c == ']') --braces;
       if (braces > 0) continue;
       if (c == ',' || c == '(' || c == ')' || is_blank(c)) break;
     }

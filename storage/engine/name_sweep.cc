@@ -26,7 +26,7 @@ std::size_t index(NameKind kind) { return static_cast<std::size_t>(kind); }
 
 // So many ids of a kind are to be ready for new names.
 std::uint64_t least_ready(const UidAssigner& ids, NameKind kind) {
-  return ids.largest(kind) / kReadyIdsPart;
+  return std::min<std::uint64_t>(ids.largest(kind) / kReadyIdsPart, kReusedMax / 2);
 }
 
 std::vector<std::uint64_t> take_last(std::vector<std::uint64_t>& from, std::size_t max) {
@@ -102,6 +102,7 @@ Result<bool> NameSweep::step(const Breathe& breathe) {
   if (more) return more;
   names_.spare_all();
   wanted_ = true;
+  quarantine_ = {};  // else a look that found little seems short of ids, and is made anew at once
   phase_ = Phase::kIdle;
   const bool any_removed = std::ranges::any_of(
       removed_.uids, [](const std::vector<std::uint64_t>& uids) { return !uids.empty(); });
@@ -308,10 +309,13 @@ Result<void> NameSweep::share_out(NameKind kind, IdSet nobodys) {
   }
   const std::uint64_t above =
       ids.largest(kind) - std::min(ids.largest(kind), ends_[index(kind)] - 1);
-  std::uint64_t ready = above + unmarked.cardinality();
+  const auto on_list = [](const IdSet& set) {
+    return std::min<std::uint64_t>(set.cardinality(), kReusedMax);
+  };
+  std::uint64_t ready = above + on_list(unmarked);
   const std::uint64_t least = least_ready(ids, kind);
   const IdSet released = quarantine.release(freed_until, ready < least ? 2 * least - ready : 0);
-  ready += released.cardinality();
+  ready += on_list(released);
   ready_[index(kind)] = ready;
   released_[index(kind)] = list(released, kReusedMax);
   names_.ids().reuse(kind, list(unmarked, kReusedMax));

@@ -176,7 +176,10 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
   if (ended) return {};
   for (const auto& [generation, before] : flushes) {
     Dirty& dirty = dirty_[generation];
-    if (dirty.held) continue;
+    if (dirty.held) {  // a delete may take long: the slot is not read again each round
+      dirty.not_before_ms = core_->clock.now_ms() + core_->options.seal_quiet_ms;
+      continue;
+    }
     if (is_over(generation)) {
       if (dirty.flushes == before) dirty_.erase(generation);
     } else {

@@ -41,7 +41,7 @@ class Sealing {
     TimestampMs since_ms = 0;              // the last flush
     std::uint32_t flushes = 0;             // since it was sealed
     std::uint32_t flushes_max = kFlushes;  // then it is sealed although it is not over
-    TimestampMs not_before_ms = 0;         // sealing it failed
+    TimestampMs not_before_ms = 0;         // sealing it failed, or a pending delete held cells
     bool held = false;                     // the sealing under way left cells to a pending delete
     SeriesRewrite::Written written = {};   // by the sealing under way
   };

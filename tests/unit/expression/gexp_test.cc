@@ -45,6 +45,7 @@ TEST(GexpParser, BracesOfARateAreNoTags) {
   for (const char* const tags : {"host=regexp(^w{1,3}$)", "host=literal_or(web,01)", "a=b,c=*"}) {
     EXPECT_EQ(refusal(fmt::format("scale(sum:m{{{}}},8)", tags)), "parsed");
   }
+  EXPECT_EQ(refusal("scale(sum:percentiles[99,99.9]:m,8)"), "parsed");
   EXPECT_EQ(refusal("scale(sum:rate{counter,,1}:m{host},8)"),
             "Failed to parse scale(sum:rate{counter,,1}:m{host},8)");
 }

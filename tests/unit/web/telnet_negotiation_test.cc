@@ -47,8 +47,15 @@ TEST(TelnetNegotiation, TwiceIacIsAByteOfTheLine) {
   }
 }
 
-TEST(TelnetNegotiation, WhatNeverEndsLeavesNothing) {
-  EXPECT_EQ(left_of("\xFF\xFA" + std::string(10'000, 'x'), 100), "");
+TEST(TelnetNegotiation, ParametersWithoutAnEndHaveALimit) {
+  constexpr std::size_t kLimit = TelnetNegotiation::kParametersMax;
+  const std::string most = "\xFF\xFA" + std::string(kLimit - 4, 'x');
+  for (const std::size_t step : {1U, 100U, 10'000U}) {
+    EXPECT_EQ(left_of(most + "\xFF\xF0put\n", step), "put\n");
+    EXPECT_EQ(left_of(most + "xxxx\nput\n", step), "xx\nput\n");
+    EXPECT_EQ(left_of("\xFF\xFA" + std::string(kLimit, '\xFF') + "\nput\n", step),
+              "\xFF\xFF\nput\n");
+  }
 }
 
 }  // namespace
