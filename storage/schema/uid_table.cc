@@ -306,7 +306,6 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
     Task<void> telling = watcher.renaming(kind, old_entry, new_name);
     CO_TRY_VOID(co_await std::move(telling));
   }
-  const Bytes uid = uid_bytes(kind, old_entry.uid);
   std::optional<DeferredNames::Held> held;
   if (impl_->deferred) {
     // Nobody gives the new name an id meanwhile, and whoever did before is seen in the table.

@@ -20,6 +20,12 @@ namespace halite::app {
 namespace {
 
 class LogWriterTest : public testing::Test {
+ public:
+  ~LogWriterTest() override {
+    ::close(pipe_[0]);
+    if (pipe_[1] >= 0) ::close(pipe_[1]);
+  }
+
  protected:
   static constexpr std::size_t kQueueBytes = 64 << 10;
 
@@ -27,11 +33,6 @@ class LogWriterTest : public testing::Test {
     EXPECT_EQ(::pipe2(pipe_.data(), O_CLOEXEC), 0);
     open();
   }
-  ~LogWriterTest() override {
-    ::close(pipe_[0]);
-    if (pipe_[1] >= 0) ::close(pipe_[1]);
-  }
-
   void open() {
     writer_ = std::make_shared<LogWriter>(pipe_[1], kQueueBytes);
     logger_ = std::make_unique<spdlog::logger>("test", writer_);
