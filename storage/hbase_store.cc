@@ -119,6 +119,7 @@ HBaseStore::HBaseStore(HBaseStoreOptions options, const Clock& clock,
 HBaseStore::~HBaseStore() = default;
 
 Task<std::shared_ptr<Table>> HBaseStore::open_table(TableSpec spec) {
+  CO_TRY_VOID(check_table_spec(spec));  // a prefix does not make a name of none
   spec.name = whole_name(spec.name);
   CO_TRY_VOID(check_table_spec(spec));
   const std::string name = spec.name;

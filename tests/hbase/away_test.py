@@ -20,6 +20,12 @@ def points(count, offset):
     return [{"metric": "away", "timestamp": START + offset + i, "value": i, "tags": {"host": "a"}} for i in range(count)]
 
 
+class EarlyServer(HaliteServer):
+    """Reached as soon as it answers 503."""
+
+    LISTENING = r"(?:listening|answering 503) on \S*:(\d+)"
+
+
 class AwayTest(unittest.TestCase):
     def await_status(self, path, wanted):
         end = time.monotonic() + PATIENCE_SECONDS
@@ -50,7 +56,7 @@ class AwayTest(unittest.TestCase):
         cluster.choose_ports()
         self.addCleanup(cluster.stop)
         self.addCleanup(cluster.kill_all)  # there is nothing to keep
-        self.halite = HaliteServer("--hbase-quorum", cluster.quorum, "--set", "hbase.timeout_ms=3s",
+        self.halite = EarlyServer("--hbase-quorum", cluster.quorum, "--set", "hbase.timeout_ms=3s",
                                    "--set", "self_metrics.enabled=false", store="hbase")
         self.addCleanup(self.halite.stop)
         self.assertIn("the store is not there", self.await_status("/-/ready", 503))

@@ -28,6 +28,8 @@ def clean_environment(**more):
 class ServerProcess:
     """`arguments` follow `serve`; `wrapper` is a command that runs the rest of its line."""
 
+    LISTENING = r"listening on \S*:(\d+)"  # the log line that tells the port
+
     def __init__(self, binary, data_dir, *arguments, environment=None, wrapper=(),
                  listen="127.0.0.1:0"):
         self.command = [*wrapper, str(binary), "serve", "--data-dir", str(data_dir),
@@ -51,7 +53,7 @@ class ServerProcess:
             for line in stream:
                 text = line.decode(errors="replace").rstrip("\n")
                 self.log.append(text)
-                found = re.search(r"listening on \S*:(\d+)", text)
+                found = re.search(self.LISTENING, text)
                 if found and self.port is None:
                     self.port = int(found.group(1))
                     self._listening.set()
