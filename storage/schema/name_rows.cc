@@ -33,7 +33,7 @@ Task<NameRows::Ids> NameRows::ids(std::vector<UidTable::NameRequest> names) {
 }
 
 // Of a mixed table: names that are there only as an earlier version wrote them get the row that
-// OpenTSDB finds. Where that fails the id is known all the same: whoever asks is not held up.
+// OpenTSDB finds. Where that fails the id is known all the same. The caller waits for the write.
 Task<void> NameRows::add_earlier(const std::vector<UidTable::NameRequest>& asked, Ids& uids) {
   std::vector<NameRow> rows;
   std::vector<std::size_t> places;
