@@ -113,18 +113,22 @@ class Parser {
   }
 
   // Up to the comma or parenthesis that ends the argument; those in braces, brackets and quotes
-  // belong to it.
+  // belong to it. A bracket in braces is a letter, as in "{host=regexp([)}".
   std::string_view read_word() {
     const std::size_t begin = at_;
     bool quoted = false;
     int braces = 0;
+    int brackets = 0;
     for (; !at_end(); ++at_) {
       const char c = peek();
       if (c == '\'') quoted = !quoted;
       if (quoted) continue;
-      if (c == '{' || c == '[') ++braces;
-      if (c == '}' || c == ']') --braces;
+      if (c == '{') ++braces;
+      if (c == '}') --braces;
       if (braces > 0) continue;
+      if (c == '[') ++brackets;
+      if (c == ']') --brackets;
+      if (brackets > 0) continue;
       if (c == ',' || c == '(' || c == ')' || is_blank(c)) break;
     }
     return text_.substr(begin, at_ - begin);
