@@ -3,7 +3,7 @@
 #include <prometheus/registry.h>
 
 #include "app/wait_for.h"
-#include "storage/hbase_store.h"
+#include "storage/backends/hbase/table/hbase_store.h"
 
 namespace halite::app {
 

@@ -16,7 +16,7 @@
 #include "app/options.h"
 #include "app/stores.h"
 #include "common/clock.h"
-#include "storage/backup/backup.h"
+#include "storage/tools/backup/backup.h"
 
 namespace halite::app {
 

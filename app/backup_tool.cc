@@ -15,9 +15,9 @@
 #include "common/log.h"
 #include "common/run_here.h"
 #include "common/units.h"
-#include "storage/backup/backup.h"
-#include "storage/check/missing_parts.h"
 #include "storage/files/posix_files.h"
+#include "storage/tools/backup/backup.h"
+#include "storage/tools/check/missing_parts.h"
 
 namespace halite::app {
 namespace {

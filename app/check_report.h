@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/check/report.h"
-#include "storage/check/scrub.h"
+#include "storage/tools/check/report.h"
+#include "storage/tools/check/scrub.h"
 
 namespace halite::app {
 

@@ -11,9 +11,9 @@
 #include "app/data_dir.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "storage/check/repair.h"
 #include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
+#include "storage/tools/check/repair.h"
 
 namespace halite::app {
 namespace {

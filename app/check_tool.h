@@ -5,7 +5,7 @@
 
 #include "app/options.h"
 #include "app/print.h"
-#include "storage/check/check.h"
+#include "storage/tools/check/check.h"
 
 namespace halite::app {
 
@@ -25,7 +25,7 @@ struct CheckFlags {
 [[nodiscard]] CheckVerdict check_data_dir(const Options& options, const CheckFlags& flags,
                                           const Print& out, const Print& err);
 
-// Sets aside what of it cannot be read at all (storage/check/repair.h), in
+// Sets aside what of it cannot be read at all (storage/tools/check/repair.h), in
 // <data-dir>/set-aside/<time>, and says so.
 enum class RepairVerdict : std::uint8_t {
   kSound = 0,        // nothing was to be done

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/wait_for.h"
-#include "storage/schema/opentsdb_layout.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
 
 namespace halite::app {
 

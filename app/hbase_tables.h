@@ -7,10 +7,10 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "app/options.h"
-#include "storage/hbase/table_descriptor.h"
-#include "storage/hbase_store.h"
-#include "storage/region_plan.h"
-#include "storage/schema/row_layout.h"
+#include "storage/backends/hbase/messages/table_descriptor.h"
+#include "storage/backends/hbase/regions/region_plan.h"
+#include "storage/backends/hbase/table/hbase_store.h"
+#include "storage/cells/layouts/row_layout.h"
 
 namespace halite::app {
 

@@ -17,9 +17,9 @@
 #include "common/config_value.h"
 #include "common/io_threads.h"
 #include "common/units.h"
-#include "storage/schema/cyclic_options.h"
-#include "storage/schema/opentsdb_layout.h"
-#include "storage/table_regions.h"
+#include "storage/backends/hbase/regions/table_regions.h"
+#include "storage/cells/layouts/cyclic_options.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
 
 namespace halite::app {
 namespace {

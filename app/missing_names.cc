@@ -1,7 +1,7 @@
 #include "app/missing_names.h"
 
 #include "app/check_tool.h"
-#include "storage/check/missing_parts.h"
+#include "storage/tools/check/missing_parts.h"
 
 namespace halite::app {
 

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "storage/engine/options.h"
+#include "storage/api/point_store.h"
+#include "storage/api/slot_states.h"
+#include "storage/backends/rocks/files/live_files.h"
+#include "storage/catalog/names/uid_table.h"
+#include "storage/catalog/series_registry.h"
 #include "storage/meta/metadata.h"
-#include "storage/point_store.h"
-#include "storage/rocks/live_files.h"
-#include "storage/schema/uid_table.h"
-#include "storage/series_registry.h"
-#include "storage/slot_states.h"
+#include "storage/tsdb/core/options.h"
 
 namespace halite::app {
 

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "app/retention_rules.h"
+#include "storage/cells/layouts/cyclic_options.h"
 #include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
-#include "storage/schema/cyclic_options.h"
 
 namespace halite::app {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "storage/region_care.h"
+#include "storage/backends/hbase/regions/region_care.h"
 
 namespace halite::app {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "storage/engine/options.h"
+#include "storage/tsdb/core/options.h"
 
 namespace halite::app {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "app/options.h"
-#include "storage/rollup_config.h"
+#include "storage/cells/rollups/rollup_config.h"
 
 namespace halite::app {
 

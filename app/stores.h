@@ -10,15 +10,15 @@
 
 #include "app/options.h"
 #include "common/clock.h"
-#include "storage/check/scrub.h"
-#include "storage/histogram_cells.h"
-#include "storage/log/log.h"
+#include "storage/api/point_store.h"
+#include "storage/api/slot_states.h"
+#include "storage/backends/hbase/regions/table_regions.h"
+#include "storage/catalog/series_census.h"
+#include "storage/cells/rollups/histogram_cells.h"
+#include "storage/cells/rollups/rollup_tables.h"
 #include "storage/meta/metadata.h"
-#include "storage/point_store.h"
-#include "storage/rollup_tables.h"
-#include "storage/series_census.h"
-#include "storage/slot_states.h"
-#include "storage/table_regions.h"
+#include "storage/tools/check/scrub.h"
+#include "storage/tsdb/wal/log.h"
 
 namespace prometheus {
 class Registry;

@@ -5,10 +5,10 @@
 #include <prometheus/registry.h>
 
 #include "common/check.h"
-#include "storage/cell_point_store.h"
-#include "storage/memory_store.h"
-#include "storage/rocks_store.h"
-#include "storage/schema/cyclic_layout.h"
+#include "storage/backends/memory/memory_store.h"
+#include "storage/backends/rocks/rocks_store.h"
+#include "storage/cells/cell_point_store.h"
+#include "storage/cells/layouts/cyclic_layout.h"
 #include "tests/support/run_task.h"
 #include "tests/support/temp_dir.h"
 

@@ -15,9 +15,9 @@
 #include <benchmark/benchmark.h>
 
 #include "common/check.h"
-#include "storage/chunk/chunk.h"
-#include "storage/chunk/decimal_floats.h"
-#include "storage/chunk/summary.h"
+#include "storage/tsdb/chunk/chunk.h"
+#include "storage/tsdb/chunk/codecs/decimal_floats.h"
+#include "storage/tsdb/chunk/summary.h"
 #include "tests/support/point_shapes.h"
 
 namespace halite::storage::chunk {

@@ -15,9 +15,9 @@
 
 #include "common/check.h"
 #include "ingest/series_cache.h"
-#include "storage/head/head.h"
-#include "storage/select_members.h"
-#include "storage/series_table.h"
+#include "storage/catalog/select_members.h"
+#include "storage/catalog/series_table.h"
+#include "storage/tsdb/head/head.h"
 
 namespace halite {
 namespace {

@@ -21,7 +21,7 @@
 #include "ingest/sent_point.h"
 #include "ingest/series_cache.h"
 #include "ingest/writer.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::ingest {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "common/check.h"
 #include "storage/files/posix_files.h"
-#include "storage/log/log.h"
-#include "storage/log/records.h"
+#include "storage/tsdb/wal/log.h"
+#include "storage/tsdb/wal/records.h"
 #include "tests/support/run_task.h"
 #include "tests/support/temp_dir.h"
 

@@ -14,9 +14,9 @@
 
 #include "common/check.h"
 #include "common/run_here.h"
-#include "storage/engine/engine_store.h"
+#include "storage/backends/rocks/rocks_store.h"
 #include "storage/files/posix_files.h"
-#include "storage/rocks_store.h"
+#include "storage/tsdb/engine_store.h"
 
 namespace halite::storage {
 namespace {

@@ -20,7 +20,7 @@
 #include "common/check.h"
 #include "query/engine.h"
 #include "query/question_parse.h"
-#include "storage/series_table.h"
+#include "storage/catalog/series_table.h"
 #include "tests/support/run_task.h"
 
 namespace halite::query {

@@ -8,9 +8,9 @@
 #include <prometheus/registry.h>
 
 #include "common/check.h"
+#include "storage/backends/rocks/inspect/wal_check.h"
+#include "storage/backends/rocks/rocks_store.h"
 #include "storage/files/posix_files.h"
-#include "storage/rocks/wal_check.h"
-#include "storage/rocks_store.h"
 #include "tests/support/run_task.h"
 #include "tests/support/temp_dir.h"
 

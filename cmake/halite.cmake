@@ -1,11 +1,28 @@
-# One static library per folder: halite_library(ingest SOURCES a.cc b.cc DEPENDS halite_storage ...)
-function(halite_library name)
+# The library of a folder of ours: storage/api is halite_storage_api. Other names stay as they are.
+function(halite_targets out)
+  set(targets "")
+  foreach(name ${ARGN})
+    if(name MATCHES "^(common|storage|ingest|query|web|app)(/|$)")
+      string(REPLACE "/" "_" name "halite_${name}")
+    endif()
+    list(APPEND targets ${name})
+  endforeach()
+  set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+# The static library of this folder. It names each folder that its files include:
+# halite_library(SOURCES a.cc b.cc DEPENDS common storage/api Boost::json)
+# tests/unit/tree_test.cc holds the names against the #include lines.
+function(halite_library)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-  add_library(halite_${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(halite_${name} PUBLIC ${ARG_DEPENDS})
-  target_compile_options(halite_${name} PRIVATE ${HALITE_COVERAGE})
-  halite_use_precompiled(halite_${name} halite_precompiled)
-  halite_batches(halite_${name})
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE folder)
+  halite_targets(name ${folder})
+  halite_targets(depends ${ARG_DEPENDS})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC ${depends})
+  target_compile_options(${name} PRIVATE ${HALITE_COVERAGE})
+  halite_use_precompiled(${name} halite_precompiled)
+  halite_batches(${name})
 endfunction()
 
 # Sources and headers made while building; clang-tidy needs them before it reads ours.
@@ -25,7 +42,7 @@ set(HALITE_TEST_ENVIRONMENT
     "ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19"
     "TSAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19")
 
-# One test program per folder: halite_test(ingest LABEL unit SOURCES a_test.cc DEPENDS halite_ingest)
+# One test program per folder: halite_test(ingest LABEL unit SOURCES a_test.cc DEPENDS ingest)
 # COST: one that takes long begins early. ONE_THREAD: it has nothing to show ThreadSanitizer.
 function(halite_test name)
   cmake_parse_arguments(ARG "ONE_THREAD" "LABEL;TIMEOUT;COST" "SOURCES;DEPENDS" ${ARGN})
@@ -38,8 +55,9 @@ function(halite_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 600)  # of a sanitized one on two busy cores
   endif()
+  halite_targets(depends ${ARG_DEPENDS})
   add_executable(${name}_test ${ARG_SOURCES})
-  target_link_libraries(${name}_test PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock
+  target_link_libraries(${name}_test PRIVATE ${depends} GTest::gtest GTest::gmock
                                              GTest::gtest_main)
   if(ARG_DEPENDS)  # or it knows nothing of ours
     target_link_libraries(${name}_test PRIVATE halite_test_tasks)
@@ -59,24 +77,25 @@ endfunction()
 # HALITE_LIBFUZZER it is a libFuzzer program, elsewhere one that runs its seeds and mutations of
 # them; either way ctest has a short run of it, but not under ThreadSanitizer: none has threads.
 # ABORTS: that run must end in an abort.
-#   halite_fuzzer(put_line DEPENDS halite_ingest)
+#   halite_fuzzer(put_line DEPENDS ingest)
 function(halite_fuzzer name)
   cmake_parse_arguments(ARG "ABORTS" "" "DEPENDS" ${ARGN})
   if(HALITE_SANITIZE MATCHES "thread")
     return()
   endif()
+  halite_targets(depends ${ARG_DEPENDS})
   set(program ${name}_fuzz)
   set(source ${CMAKE_SOURCE_DIR}/tests/fuzz/${program}.cc)
   if(HALITE_ONLY_READ)
     halite_read_together(fuzzers_together ENTRY LLVMFuzzerTestOneInput SOURCE ${source}
-                         DEPENDS ${ARG_DEPENDS} halite_test_tasks)
+                         DEPENDS ${depends} halite_test_tasks)
     return()
   endif()
   set(seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
   set(verdict 0)
   add_executable(${program} ${source})
   target_compile_options(${program} PRIVATE ${HALITE_COVERAGE})
-  target_link_libraries(${program} PRIVATE ${ARG_DEPENDS})
+  target_link_libraries(${program} PRIVATE ${depends})
   if(ARG_DEPENDS)
     target_link_libraries(${program} PRIVATE halite_test_tasks)
     halite_use_precompiled(${program} halite_precompiled)

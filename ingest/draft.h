@@ -13,7 +13,7 @@
 
 #include "ingest/point_rules.h"
 #include "ingest/series_cache.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::ingest {
 

@@ -7,8 +7,8 @@
 
 #include "common/bytes.h"
 #include "ingest/point_rules.h"
-#include "storage/rollup_config.h"
-#include "storage/schema/simple_histogram.h"
+#include "storage/cells/layouts/values/simple_histogram.h"
+#include "storage/cells/rollups/rollup_config.h"
 
 namespace halite::ingest {
 

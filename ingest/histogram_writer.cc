@@ -6,7 +6,7 @@
 #include "ingest/histogram_line.h"
 #include "ingest/side_writer.h"
 #include "ingest/writer_impl.h"
-#include "storage/histogram_cells.h"
+#include "storage/cells/rollups/histogram_cells.h"
 
 namespace halite::ingest {
 namespace {

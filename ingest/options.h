@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::ingest {
 

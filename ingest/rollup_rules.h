@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ingest/point_rules.h"
-#include "storage/rollup_config.h"
+#include "storage/cells/rollups/rollup_config.h"
 
 namespace halite::ingest {
 

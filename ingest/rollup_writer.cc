@@ -8,7 +8,7 @@
 #include "ingest/rollup_line.h"
 #include "ingest/side_writer.h"
 #include "ingest/writer_impl.h"
-#include "storage/rollup_tables.h"
+#include "storage/cells/rollups/rollup_tables.h"
 
 namespace halite::ingest {
 namespace {

@@ -22,7 +22,7 @@
 #include <optional>
 #include <string_view>
 
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::ingest {
 

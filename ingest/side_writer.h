@@ -16,7 +16,7 @@
 #include "ingest/refusal.h"
 #include "ingest/writer.h"
 #include "ingest/writer_core.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::ingest {
 

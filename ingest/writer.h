@@ -28,7 +28,7 @@
 #include "common/task.h"
 #include "ingest/ingest_stats.h"
 #include "ingest/options.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace prometheus {
 class Registry;

@@ -15,7 +15,7 @@
 #include "ingest/options.h"
 #include "ingest/point_rules.h"
 #include "ingest/series_cache.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::ingest {
 

@@ -11,7 +11,7 @@
 #include "query/aggregator.h"
 #include "query/columns.h"
 #include "query/plan.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::query {
 

@@ -32,9 +32,9 @@
 #include "query/fetch_limits.h"
 #include "query/question.h"
 #include "query/tag_texts.h"
-#include "storage/meta/annotation.h"
-#include "storage/point_store.h"
-#include "storage/read_work.h"
+#include "storage/api/point_store.h"
+#include "storage/api/read_work.h"
+#include "storage/meta/objects/annotation.h"
 
 namespace prometheus {
 class Registry;

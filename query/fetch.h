@@ -20,7 +20,7 @@
 #include "query/pipeline.h"
 #include "query/plan.h"
 #include "query/watch.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::query {
 

@@ -12,8 +12,8 @@
 #include "query/engine.h"
 #include "query/merge.h"
 #include "query/plan.h"
-#include "storage/meta/annotation.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
+#include "storage/meta/objects/annotation.h"
 
 namespace halite::query {
 

@@ -10,7 +10,7 @@
 #include "common/java_double.h"
 #include "query/downsample.h"
 #include "query/group.h"
-#include "storage/schema/simple_histogram.h"
+#include "storage/cells/layouts/values/simple_histogram.h"
 
 namespace halite::query {
 namespace {

@@ -14,8 +14,8 @@
 #include "query/plan.h"
 #include "query/question.h"
 #include "query/watch.h"
-#include "storage/histogram_cells.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
+#include "storage/cells/rollups/histogram_cells.h"
 
 namespace halite::query {
 

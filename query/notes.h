@@ -13,8 +13,8 @@
 #include "query/group.h"
 #include "query/plan.h"
 #include "query/question.h"
+#include "storage/api/point_store.h"
 #include "storage/meta/metadata.h"
-#include "storage/point_store.h"
 
 namespace halite::query {
 

@@ -11,7 +11,7 @@
 #include "query/fill.h"
 #include "query/plan.h"
 #include "query/rate.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::query {
 

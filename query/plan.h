@@ -10,8 +10,8 @@
 #include "query/aggregator.h"
 #include "query/calendar.h"
 #include "query/question.h"
-#include "storage/point_store.h"
-#include "storage/schema/rollup_cell.h"
+#include "storage/api/point_store.h"
+#include "storage/cells/layouts/rollup_cell.h"
 
 namespace halite::query {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::query {
 

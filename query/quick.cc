@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/units.h"
-#include "storage/memory_only.h"
+#include "storage/api/memory_only.h"
 
 namespace halite::query {
 namespace {

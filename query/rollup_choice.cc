@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/rollup_tables.h"
+#include "storage/cells/rollups/rollup_tables.h"
 
 namespace halite::query {
 namespace {

@@ -13,7 +13,7 @@
 #include "query/engine.h"
 #include "query/plan.h"
 #include "query/question.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::query {
 

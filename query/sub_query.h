@@ -11,7 +11,7 @@
 #include "query/plan.h"
 #include "query/question.h"
 #include "query/watch.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::storage {
 class Metadata;

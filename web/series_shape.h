@@ -12,7 +12,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "storage/series.h"
+#include "storage/api/series.h"
 
 namespace halite::web {
 

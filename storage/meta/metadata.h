@@ -20,15 +20,15 @@
 
 #include "common/clock.h"
 #include "common/task.h"
-#include "storage/meta/annotation_store.h"
-#include "storage/meta/tracked_point_store.h"
-#include "storage/meta/tree_sorter.h"
-#include "storage/meta/tree_store.h"
-#include "storage/meta/ts_meta_store.h"
-#include "storage/meta/ts_tracker.h"
-#include "storage/meta/uid_meta.h"
-#include "storage/schema/uid_table.h"
-#include "storage/wide_column.h"
+#include "storage/api/wide_column.h"
+#include "storage/catalog/names/uid_table.h"
+#include "storage/meta/objects/annotation_store.h"
+#include "storage/meta/objects/tracked_point_store.h"
+#include "storage/meta/objects/ts_meta_store.h"
+#include "storage/meta/objects/ts_tracker.h"
+#include "storage/meta/objects/uid_meta.h"
+#include "storage/meta/trees/tree_sorter.h"
+#include "storage/meta/trees/tree_store.h"
 
 namespace prometheus {
 class Registry;

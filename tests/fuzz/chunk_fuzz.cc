@@ -5,8 +5,8 @@
 
 #include "common/check.h"
 #include "common/crc32c.h"
-#include "storage/chunk/chunk.h"
-#include "storage/chunk/summary.h"
+#include "storage/tsdb/chunk/chunk.h"
+#include "storage/tsdb/chunk/summary.h"
 
 namespace halite::storage::chunk {
 namespace {

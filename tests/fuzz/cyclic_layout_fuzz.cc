@@ -1,5 +1,5 @@
 // Any bytes as a row and cells of a cyclic table.
-#include "storage/schema/cyclic_layout.h"
+#include "storage/cells/layouts/cyclic_layout.h"
 #include "tests/fuzz/schema_input.h"
 
 namespace halite::storage {

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "storage/hbase/rpc/fault.h"
-#include "storage/hbase/rpc/frame.h"
+#include "storage/backends/hbase/rpc/fault.h"
+#include "storage/backends/hbase/rpc/frame.h"
 
 namespace halite::storage::hbase {
 

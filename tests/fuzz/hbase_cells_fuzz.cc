@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "storage/hbase/region.h"
-#include "storage/hbase/rpc/cellblock.h"
+#include "storage/backends/hbase/messages/region.h"
+#include "storage/backends/hbase/rpc/cellblock.h"
 
 namespace halite::storage::hbase {
 

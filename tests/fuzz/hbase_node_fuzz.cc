@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "storage/hbase/rpc/zookeeper.h"
+#include "storage/backends/hbase/rpc/zookeeper.h"
 
 namespace halite::storage::hbase {
 

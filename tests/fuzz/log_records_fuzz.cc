@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "storage/log/records.h"
+#include "storage/tsdb/wal/records.h"
 
 namespace halite::storage::log_records {
 

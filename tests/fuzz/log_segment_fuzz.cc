@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "storage/log/segment_scan.h"
+#include "storage/tsdb/wal/segment_scan.h"
 
 namespace halite::storage::log_format {
 

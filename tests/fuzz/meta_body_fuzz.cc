@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "common/check.h"
-#include "storage/meta/annotation.h"
-#include "storage/meta/tree.h"
-#include "storage/meta/ts_meta.h"
-#include "storage/meta/uid_meta.h"
+#include "storage/meta/objects/annotation.h"
+#include "storage/meta/objects/ts_meta.h"
+#include "storage/meta/objects/uid_meta.h"
+#include "storage/meta/trees/tree.h"
 
 namespace halite::storage {
 namespace {

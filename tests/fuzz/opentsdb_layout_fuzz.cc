@@ -1,8 +1,8 @@
 // Any bytes as a row and cells of an OpenTSDB table.
-#include "storage/schema/annotation_cell.h"
-#include "storage/schema/histogram_cell.h"
-#include "storage/schema/opentsdb_layout.h"
-#include "storage/schema/rollup_cell.h"
+#include "storage/cells/layouts/annotation_cell.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
+#include "storage/cells/layouts/rollup_cell.h"
+#include "storage/cells/layouts/values/histogram_cell.h"
 #include "tests/fuzz/schema_input.h"
 
 namespace halite::storage {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/check.h"
-#include "storage/rollup_config.h"
+#include "storage/cells/rollups/rollup_config.h"
 
 namespace halite::storage {
 

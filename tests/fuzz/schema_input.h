@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "storage/schema/row_layout.h"
+#include "storage/cells/layouts/row_layout.h"
 
 namespace halite::storage {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "common/check.h"
-#include "storage/schema/simple_histogram.h"
+#include "storage/cells/layouts/values/simple_histogram.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using halite::storage::SimpleHistogram;

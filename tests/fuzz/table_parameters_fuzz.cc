@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "storage/schema/table_parameters.h"
+#include "storage/cells/layouts/table_parameters.h"
 
 namespace halite::storage {
 

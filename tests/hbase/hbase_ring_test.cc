@@ -11,10 +11,10 @@
 #include <boost/asio/thread_pool.hpp>
 #include <gtest/gtest.h>
 
-#include "storage/cell_point_store.h"
-#include "storage/hbase_store.h"
-#include "storage/region_care.h"
-#include "storage/region_plan.h"
+#include "storage/backends/hbase/regions/region_care.h"
+#include "storage/backends/hbase/regions/region_plan.h"
+#include "storage/backends/hbase/table/hbase_store.h"
+#include "storage/cells/cell_point_store.h"
 #include "tests/hbase/test_cluster.h"
 #include "tests/support/run_task.h"
 

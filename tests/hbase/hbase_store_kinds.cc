@@ -8,9 +8,9 @@
 #include <prometheus/registry.h>
 
 #include "common/check.h"
-#include "storage/hbase_store.h"
+#include "storage/backends/hbase/table/hbase_store.h"
 #include "tests/hbase/test_cluster.h"
-#include "tests/unit/storage/store_contract.h"
+#include "tests/unit/storage/api/store_contract.h"
 
 namespace halite::storage {
 namespace {

@@ -1,5 +1,5 @@
 // What HBaseStore does beside the contract of all stores.
-#include "storage/hbase_store.h"
+#include "storage/backends/hbase/table/hbase_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

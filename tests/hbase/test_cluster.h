@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
-#include "storage/hbase_store.h"
+#include "storage/backends/hbase/table/hbase_store.h"
 
 namespace halite::test {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "common/check.h"
-#include "storage/hbase/proto/rpc.pb.h"
+#include "storage/backends/hbase/proto/rpc.pb.h"
 
 namespace halite::test {
 

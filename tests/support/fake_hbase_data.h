@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/bytes.h"
-#include "storage/hbase/proto/client.pb.h"
+#include "storage/backends/hbase/proto/client.pb.h"
 
 namespace halite::test {
 

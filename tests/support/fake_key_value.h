@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/bytes.h"
-#include "storage/hbase/proto/client.pb.h"
+#include "storage/backends/hbase/proto/client.pb.h"
 #include "tests/support/fake_hbase_data.h"
 
 namespace halite::test {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/hbase/options.h"
-#include "storage/hbase/proto/admin.pb.h"
+#include "storage/backends/hbase/proto/admin.pb.h"
+#include "storage/backends/hbase/rpc/options.h"
 #include "tests/support/fake_answer.h"
 #include "tests/support/fake_hbase_data.h"
 

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "common/check.h"
-#include "storage/point_store.h"
-#include "storage/series_table.h"
+#include "storage/api/point_store.h"
+#include "storage/catalog/series_table.h"
 
 namespace halite::test {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "common/check.h"
-#include "storage/hbase/proto/admin.pb.h"
-#include "storage/hbase/proto/rpc.pb.h"
+#include "storage/backends/hbase/proto/admin.pb.h"
+#include "storage/backends/hbase/proto/rpc.pb.h"
 #include "tests/support/fake_answer.h"
 #include "tests/support/fake_key_value.h"
 

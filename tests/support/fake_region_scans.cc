@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "storage/hbase/proto/rpc.pb.h"
+#include "storage/backends/hbase/proto/rpc.pb.h"
 #include "tests/support/fake_key_value.h"
 #include "tests/support/fake_scan_filter.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/hbase/proto/client.pb.h"
+#include "storage/backends/hbase/proto/client.pb.h"
 #include "tests/support/fake_answer.h"
 #include "tests/support/fake_hbase_data.h"
 #include "tests/support/fake_region_server.h"

@@ -21,7 +21,7 @@
 #include <boost/asio/write.hpp>
 
 #include "common/check.h"
-#include "storage/hbase/proto/rpc.pb.h"
+#include "storage/backends/hbase/proto/rpc.pb.h"
 #include "tests/support/fake_frames.h"
 #include "tests/support/fake_region_calls.h"
 

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/hbase/options.h"
+#include "storage/backends/hbase/rpc/options.h"
 #include "tests/support/fake_hbase_data.h"
 
 namespace halite::test {

@@ -7,7 +7,7 @@
 #include <re2/re2.h>
 
 #include "common/check.h"
-#include "storage/hbase/proto/filter.pb.h"
+#include "storage/backends/hbase/proto/filter.pb.h"
 
 namespace halite::test {
 

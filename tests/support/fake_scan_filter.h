@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/bytes.h"
-#include "storage/hbase/proto/client.pb.h"
+#include "storage/backends/hbase/proto/client.pb.h"
 
 namespace halite::test {
 

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "storage/chunk/points.h"
+#include "storage/tsdb/chunk/codecs/points.h"
 
 namespace halite::storage::chunk {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/check.h"
-#include "storage/schema/cyclic_layout.h"
-#include "storage/schema/opentsdb_layout.h"
+#include "storage/cells/layouts/cyclic_layout.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
 #include "tests/support/run_task.h"
 
 namespace halite::test {

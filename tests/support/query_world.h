@@ -13,8 +13,8 @@
 #include "common/clock.h"
 #include "query/engine.h"
 #include "query/question_parse.h"
-#include "storage/cell_point_store.h"
-#include "storage/memory_store.h"
+#include "storage/backends/memory/memory_store.h"
+#include "storage/cells/cell_point_store.h"
 
 namespace halite::test {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/point_store.h"
-#include "storage/series_table.h"
+#include "storage/api/point_store.h"
+#include "storage/catalog/series_table.h"
 
 namespace halite::test {
 

@@ -18,7 +18,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "common/completion.h"
-#include "storage/wide_column.h"
+#include "storage/api/wide_column.h"
 
 namespace halite::test {
 

@@ -4,15 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "storage/rocks/cell.h"
-#include "storage/rocks/key.h"
-#include "storage/schema/annotation_cell.h"
-#include "storage/schema/column.h"
-#include "storage/schema/histogram_cell.h"
-#include "storage/schema/name_bytes.h"
-#include "storage/schema/rollup_cell.h"
-#include "storage/schema/salt.h"
-#include "storage/schema/tsuid.h"
+#include "storage/backends/rocks/cell.h"
+#include "storage/backends/rocks/key.h"
+#include "storage/catalog/names/name_bytes.h"
+#include "storage/cells/layouts/annotation_cell.h"
+#include "storage/cells/layouts/column.h"
+#include "storage/cells/layouts/rollup_cell.h"
+#include "storage/cells/layouts/salt.h"
+#include "storage/cells/layouts/tsuid.h"
+#include "storage/cells/layouts/values/histogram_cell.h"
 
 namespace halite::storage::bytes_text {
 namespace {

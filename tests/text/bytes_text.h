@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/schema/cyclic_layout.h"
-#include "storage/schema/opentsdb_layout.h"
+#include "storage/cells/layouts/cyclic_layout.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
 
 namespace halite::storage::bytes_text {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "storage/log/format.h"
-#include "storage/log/records.h"
-#include "storage/log/segment_scan.h"
+#include "storage/tsdb/wal/format.h"
+#include "storage/tsdb/wal/records.h"
+#include "storage/tsdb/wal/segment_scan.h"
 #include "tests/text/bytes_text.h"
 
 namespace halite::storage::bytes_text {

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "storage/schema/column.h"
+#include "storage/cells/layouts/column.h"
 #include "tests/text/bytes_questions.h"
 
 namespace halite::storage {

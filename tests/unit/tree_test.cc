@@ -43,8 +43,9 @@ std::string first_folder(std::string_view path) {
 
 // A store itself, where everyone but app, storage, bench and tests sees only the two seams.
 bool names_concrete_store(std::string_view header) {
-  static const std::set<std::string_view> kStores = {
-      "storage/memory_store.h", "storage/rocks_store.h", "storage/cell_point_store.h"};
+  static const std::set<std::string_view> kStores = {"storage/backends/memory/memory_store.h",
+                                                     "storage/backends/rocks/rocks_store.h",
+                                                     "storage/cells/cell_point_store.h"};
   return kStores.contains(header) || header.starts_with("storage/engine/") ||
          header.starts_with("storage/hbase/") || header.starts_with("storage/rocks/");
 }
@@ -208,22 +209,22 @@ TEST(Tree, EverySourceIsBuilt) {
 }
 
 TEST(Tree, WrongArrowsAreSeen) {
-  EXPECT_TRUE(complaint("common/bytes.cc", "storage/wide_column.h"));
-  EXPECT_TRUE(complaint("storage/rocks_store.cc", "ingest/writer.h"));
+  EXPECT_TRUE(complaint("common/bytes.cc", "storage/api/wide_column.h"));
+  EXPECT_TRUE(complaint("storage/backends/rocks/rocks_store.cc", "ingest/writer.h"));
   EXPECT_TRUE(complaint("ingest/writer.cc", "query/engine.h"));
   EXPECT_TRUE(complaint("query/engine.cc", "ingest/writer.h"));
   EXPECT_TRUE(complaint("query/engine.cc", "web/router.h"));
   EXPECT_TRUE(complaint("web/listener.cc", "app/serve.h"));
-  EXPECT_TRUE(complaint("web/listener.cc", "storage/rocks_store.h"));
-  EXPECT_TRUE(complaint("query/fetch.cc", "storage/cell_point_store.h"));
-  EXPECT_TRUE(complaint("query/fetch.cc", "storage/engine/engine_store.h"));
+  EXPECT_TRUE(complaint("web/listener.cc", "storage/backends/rocks/rocks_store.h"));
+  EXPECT_TRUE(complaint("query/fetch.cc", "storage/cells/cell_point_store.h"));
+  EXPECT_TRUE(complaint("query/fetch.cc", "storage/tsdb/engine_store.h"));
   EXPECT_TRUE(complaint("query/fetch.cc", "engine.h"));
   EXPECT_TRUE(complaint("app/serve.cc", "tests/support/fake.h"));
 
   EXPECT_FALSE(complaint("web/handlers/put.cc", "ingest/writer.h"));
-  EXPECT_FALSE(complaint("storage/cell_point_store.cc", "storage/cell_point_store.h"));
-  EXPECT_FALSE(complaint("app/serve.cc", "storage/rocks_store.h"));
-  EXPECT_FALSE(complaint("tests/unit/web/put_test.cc", "storage/memory_store.h"));
+  EXPECT_FALSE(complaint("storage/cells/cell_point_store.cc", "storage/cells/cell_point_store.h"));
+  EXPECT_FALSE(complaint("app/serve.cc", "storage/backends/rocks/rocks_store.h"));
+  EXPECT_FALSE(complaint("tests/unit/web/put_test.cc", "storage/backends/memory/memory_store.h"));
 }
 
 TEST(Tree, UnusedNamesAreSeen) {

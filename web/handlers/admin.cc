@@ -12,7 +12,7 @@
 //
 // Errors      404 another page, or none; 501 it is not to be had here; 503 with the reason while it
 //             cannot be done
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"
 

@@ -9,7 +9,7 @@
 
 #include "common/clock.h"
 #include "query/watch.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 #include "web/endpoint.h"
 
 namespace halite::web {

@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "query/question_parse.h"
-#include "storage/meta/annotation.h"
+#include "storage/meta/objects/annotation.h"
 #include "web/endpoint.h"
 
 namespace halite::web {

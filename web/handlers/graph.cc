@@ -18,11 +18,11 @@
 #include <fmt/format.h>
 
 #include "common/java_double.h"
+#include "common/java_map.h"
 #include "common/json_string.h"
 #include "common/units.h"
 #include "query/engine.h"
 #include "query/question_parse.h"
-#include "storage/meta/java_map.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
 

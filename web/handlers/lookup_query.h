@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 #include "web/target.h"
 
 namespace halite::web {

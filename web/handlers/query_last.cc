@@ -31,7 +31,7 @@
 #include "common/units.h"
 #include "query/engine.h"
 #include "query/watch.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
 #include "web/json_in.h"

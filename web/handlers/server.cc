@@ -24,7 +24,7 @@
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "ingest/writer.h"
-#include "storage/slot_states.h"
+#include "storage/api/slot_states.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/metrics.h"

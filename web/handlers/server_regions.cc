@@ -12,7 +12,7 @@
 
 #include "common/json_list.h"
 #include "common/json_string.h"
-#include "storage/table_regions.h"
+#include "storage/backends/hbase/regions/table_regions.h"
 #include "web/handlers/handlers.h"
 
 namespace halite::web {

@@ -18,7 +18,7 @@
 #include "common/json_string.h"
 #include "query/engine.h"
 #include "query/watch.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 #include "web/handlers/alive_names.h"
 #include "web/handlers/handlers.h"
 #include "web/json_in.h"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "query/text.h"
-#include "storage/meta/json_fields.h"
 #include "storage/meta/metadata.h"
+#include "storage/meta/objects/json_fields.h"
 #include "web/handlers/meta_answers.h"
 
 namespace halite::web {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "storage/meta/tree.h"
+#include "storage/meta/trees/tree.h"
 #include "web/endpoint.h"
 
 namespace halite::web {

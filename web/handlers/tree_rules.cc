@@ -8,8 +8,8 @@
 //             with --opentsdb-conf)
 #include <boost/json.hpp>
 
-#include "storage/meta/json_fields.h"
 #include "storage/meta/metadata.h"
+#include "storage/meta/objects/json_fields.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
 #include "web/handlers/tree_request.h"

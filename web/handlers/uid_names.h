@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "common/result.h"
-#include "storage/point_store.h"
+#include "storage/api/point_store.h"
 
 namespace halite::web {
 

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/java_map.h"
 #include "common/json_string.h"
 #include "ingest/writer.h"
-#include "storage/meta/java_map.h"
+#include "storage/catalog/names/name_kind.h"
 #include "storage/meta/metadata.h"
-#include "storage/schema/name_kind.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"

@@ -9,7 +9,7 @@
 
 #include "common/io_threads.h"
 #include "common/units.h"
-#include "storage/hbase/client.h"
+#include "storage/backends/hbase/client/client.h"
 #include "tests/support/fake_region_server.h"
 #include "tests/support/run_task.h"
 #include "tests/support/soon.h"

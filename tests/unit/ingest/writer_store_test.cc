@@ -15,9 +15,9 @@
 
 #include "common/clock.h"
 #include "ingest/writer.h"
-#include "storage/cell_point_store.h"
-#include "storage/memory_store.h"
-#include "storage/schema/cyclic_layout.h"
+#include "storage/backends/memory/memory_store.h"
+#include "storage/cells/cell_point_store.h"
+#include "storage/cells/layouts/cyclic_layout.h"
 #include "tests/support/run_task.h"
 
 namespace halite::ingest {

@@ -11,7 +11,7 @@
 #include <prometheus/registry.h>
 
 #include "common/units.h"
-#include "storage/memory_only.h"
+#include "storage/api/memory_only.h"
 #include "tests/support/query_world.h"
 #include "tests/support/run_task.h"
 

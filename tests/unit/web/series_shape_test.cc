@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/series_table.h"
+#include "storage/catalog/series_table.h"
 
 namespace halite::web {
 namespace {

@@ -1,0 +1,47 @@
+#include "storage/api/packed_scan.h"
+
+#include <utility>
+#include <vector>
+
+namespace halite::storage {
+namespace {
+
+PackedRows pack(std::vector<Row> rows) {
+  PackedRows packed;
+  auto kept = std::make_shared<const std::vector<Row>>(std::move(rows));
+  packed.rows.reserve(kept->size());
+  for (const Row& row : *kept) {
+    const std::size_t begin = packed.cells.size();
+    for (const Cell& cell : row.cells) {
+      packed.cells.push_back({cell.qualifier, cell.value, cell.time});
+    }
+    packed.rows.push_back({row.key, begin, packed.cells.size()});
+  }
+  packed.bytes = std::move(kept);
+  return packed;
+}
+
+class Packing final : public PackedScanner {
+ public:
+  explicit Packing(std::unique_ptr<Scanner> scanner) : scanner_(std::move(scanner)) {}
+
+  Task<PackedRows> next_packed(ScanLimit limit) override {
+    Task<std::vector<Row>> asking = scanner_->next(limit);
+    CO_TRY(std::vector<Row> rows, co_await std::move(asking));
+    co_return pack(std::move(rows));
+  }
+
+ private:
+  const std::unique_ptr<Scanner> scanner_;
+};
+
+}  // namespace
+
+std::unique_ptr<PackedScanner> scan_packed(Table& table, ScanSpec spec) {
+  if (auto* const packed = dynamic_cast<PackedTable*>(&table)) {
+    return packed->scan_packed(std::move(spec));
+  }
+  return std::make_unique<Packing>(table.scan(std::move(spec)));
+}
+
+}  // namespace halite::storage

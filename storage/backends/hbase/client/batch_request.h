@@ -1,0 +1,74 @@
+// One request of many actions to one server, and what its answer says of each.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/backends/hbase/messages/region.h"
+#include "storage/backends/hbase/proto/client.pb.h"
+#include "storage/backends/hbase/rpc/cellblock.h"
+#include "storage/backends/hbase/rpc/connection.h"
+#include "storage/backends/hbase/rpc/fault.h"
+
+namespace halite::storage::hbase {
+
+// A list of rows to read or to write. take() may run side by side for different rows.
+class BatchJob {
+ public:
+  virtual ~BatchJob() = default;
+  [[nodiscard]] virtual std::size_t size() const = 0;
+  [[nodiscard]] virtual const Bytes& row(std::size_t at) const = 0;
+  [[nodiscard]] virtual std::size_t bytes(std::size_t at) const = 0;  // in a request, about
+  // More than one action, all or none.
+  [[nodiscard]] virtual bool atomic(std::size_t at) const = 0;
+  virtual void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const = 0;
+  // Its result; takes its cells.
+  virtual Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) = 0;
+  // Of actions that are to be done once; 0 = there is none.
+  [[nodiscard]] virtual std::uint64_t nonce_group() const { return 0; }
+};
+
+struct BatchItem {
+  std::size_t at = 0;  // in the job
+  RegionPtr region;
+};
+
+struct BatchFailure {
+  BatchItem item;
+  Fault fault;
+};
+
+class BatchRequest {
+ public:
+  // Items of one region stand together.
+  BatchRequest(const BatchJob& job, std::vector<BatchItem> items);
+
+  // Message and cellblock, to be sent once.
+  [[nodiscard]] Call call(std::uint32_t timeout_ms);
+
+  // Gives the job what came; returns the items that failed.
+  std::vector<BatchFailure> read(const Reply& reply, const std::string& server,
+                                 BatchJob& job) const;
+
+  [[nodiscard]] std::vector<BatchFailure> all_failed(const Fault& fault) const;
+
+ private:
+  struct Group {
+    std::size_t begin = 0;  // in items_
+    std::size_t end = 0;
+    bool atomic = false;
+  };
+
+  void read_group(const Group& group, const pb::RegionActionResult& result,
+                  const std::string& server, BatchJob& job, CellReader& cells,
+                  std::vector<BatchFailure>& failures) const;
+
+  std::vector<BatchItem> items_;
+  std::vector<Group> groups_;  // one a RegionAction
+  pb::MultiRequest message_;
+  Bytes cells_;
+};
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,265 @@
+#include "storage/backends/hbase/client/row_call.h"
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "storage/backends/hbase/client/batch.h"
+#include "storage/backends/hbase/messages/mutation_message.h"
+#include "storage/backends/hbase/proto/client.pb.h"
+
+namespace halite::storage::hbase {
+
+namespace {
+
+constexpr const char* kComparators = "org.apache.hadoop.hbase.filter.";
+
+struct RowAnswer {
+  std::vector<Cell> cells;
+  bool processed = false;
+};
+
+Outcome<RowAnswer> read_answer(const Reply& reply) {
+  pb::MutateResponse response;
+  if (!response.ParseFromArray(reply.message.data(), static_cast<int>(reply.message.size()))) {
+    return give_up(Errc::kInternal, "HBase answered a write with something that is no answer");
+  }
+  RowAnswer answer;
+  answer.processed = response.processed();
+  for (const pb::Cell& cell : response.result().cell()) answer.cells.push_back(cell_from(cell));
+  CellReader reader(reply.cellblock);
+  while (!reader.at_end()) {
+    const Result<CellView> cell = reader.next();
+    if (!cell) return std::unexpected(Fault{.error = cell.error(), .moved = {}});
+    answer.cells.push_back(cell_from(*cell));
+  }
+  return answer;
+}
+
+// A Multi of one region action.
+Outcome<RowAnswer> read_multi_answer(const Reply& reply, const std::string& server) {
+  pb::MultiResponse response;
+  const bool parsed =
+      response.ParseFromArray(reply.message.data(), static_cast<int>(reply.message.size()));
+  if (!parsed || response.region_action_result_size() != 1) {
+    return give_up(Errc::kInternal, "HBase answered a write with something that is no answer");
+  }
+  const pb::RegionActionResult& result = response.region_action_result(0);
+  const auto faulty = [&server](const pb::NameBytesPair& exception) {
+    return std::unexpected(
+        triage(exception_from_text(exception.name(), exception.value()), server));
+  };
+  if (result.has_exception()) return faulty(result.exception());
+  for (const pb::ResultOrException& entry : result.result_or_exception()) {
+    if (entry.has_exception()) return faulty(entry.exception());
+  }
+  RowAnswer answer;
+  answer.processed = result.processed();
+  return answer;
+}
+
+// One attempt, of the server that has the row now. `request` tells the message for a region. What
+// it learns of the region is remembered.
+template <class Request>
+RemoteTask<RowAnswer> attempt(CorePtr core, std::string table, Bytes row, Request request,
+                              Bytes cellblock, std::uint32_t timeout_ms) {
+  RemoteTask<RegionPtr> locating = core->locator.locate(table, std::move(row));
+  Outcome<RegionPtr> region = co_await std::move(locating);
+  if (!region) co_return std::unexpected(std::move(region).error());
+  constexpr bool kMulti = std::is_same_v<Request, pb::MultiRequest>;
+  if constexpr (kMulti) {
+    set_region(*request.mutable_region_action(0)->mutable_region(), (*region)->name);
+  } else {
+    set_region(*request.mutable_region(), (*region)->name);
+  }
+  Call call{.method = kMulti ? "Multi" : "Mutate",
+            .message = request.SerializeAsString(),
+            .cellblock = std::move(cellblock),
+            .timeout_ms = timeout_ms,
+            .priority = {}};
+  const Endpoint server = (*region)->server;
+  RemoteTask<Reply> calling = core->servers.call(server, kClientService, std::move(call));
+  const Outcome<Reply> reply = co_await std::move(calling);
+  Outcome<RowAnswer> answer;
+  if (!reply) {
+    answer = std::unexpected(reply.error());
+  } else if constexpr (kMulti) {
+    answer = read_multi_answer(*reply, to_text(server));
+  } else {
+    answer = read_answer(*reply);
+  }
+  if (!answer) core->locator.learn(*region, answer.error());
+  co_return answer;
+}
+
+Bytes one_cell(const CellAddress& cell, BytesView value, TimestampMs time) {
+  Bytes block;
+  append_cell(block, {.row = cell.row,
+                      .family = cell.family,
+                      .qualifier = cell.qualifier,
+                      .time = wire_time(time),
+                      .kind = CellKind::kPut,
+                      .value = value});
+  return block;
+}
+
+void set_mutation(pb::MutationProto& mutation, pb::MutationProto::MutationType type,
+                  const Bytes& row, Durability durability) {
+  mutation.set_row(row);
+  mutation.set_mutate_type(type);
+  mutation.set_associated_cell_count(1);
+  if (durability != Durability::kTableDefault) {
+    mutation.set_durability(static_cast<std::uint32_t>(durability));
+  }
+}
+
+// Nothing expected: there is no such cell.
+void set_condition(pb::Condition& condition, const CellAddress& cell,
+                   const std::optional<Bytes>& expected) {
+  condition.set_row(cell.row);
+  condition.set_family(cell.family);
+  condition.set_qualifier(cell.qualifier);
+  condition.set_compare_type(pb::EQUAL);
+  pb::Comparator& comparator = *condition.mutable_comparator();
+  if (!expected) {
+    comparator.set_name(std::string(kComparators) + "NullComparator");
+    comparator.set_serialized_comparator("");
+    return;
+  }
+  pb::BinaryComparator binary;
+  binary.mutable_comparable()->set_value(*expected);
+  comparator.set_name(std::string(kComparators) + "BinaryComparator");
+  comparator.set_serialized_comparator(binary.SerializeAsString());
+}
+
+// The class itself, none of those that extend it: of an increment HBase throws it for what the cell
+// holds, which is no counter. Its words differ from version to version.
+bool is_no_counter(const Fault& fault) { return fault.class_name == "DoNotRetryIOException"; }
+
+constexpr int kUnsaidMax = 3;  // sums that are not in the answer
+
+enum class Found : std::uint8_t { kOurs, kOther, kUnreadable };
+
+// After a lost answer: is what the cell holds what this write would have left there?
+boost::asio::awaitable<Found> read_back(CorePtr core, std::string table,
+                                        const CheckAndPut& change) {
+  std::vector<RowGet> reads(1);
+  reads.front().row = change.cell.row;
+  reads.front().columns.push_back(
+      {.family = change.cell.family, .qualifiers = {change.cell.qualifier}});
+  Task<std::vector<Row>> reading = read_rows(std::move(core), std::move(table), std::move(reads));
+  const Result<std::vector<Row>> rows = co_await std::move(reading);
+  if (!rows) co_return Found::kUnreadable;
+  const std::vector<Cell>& cells = rows->front().cells;
+  const bool ours = !cells.empty() && cells.front().value == change.value &&
+                    (change.time == 0 || cells.front().time == change.time);
+  co_return ours ? Found::kOurs : Found::kOther;
+}
+
+}  // namespace
+
+Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
+                             std::int64_t delta) {
+  Bytes amount;
+  append_be(amount, static_cast<std::uint64_t>(delta));
+  const Bytes cellblock = one_cell(cell, amount, 0);
+  pb::MutateRequest request;
+  set_mutation(*request.mutable_mutation(), pb::MutationProto::INCREMENT, cell.row,
+               core->options.durability);
+  // The same for every attempt: so HBase knows one that it has counted already.
+  request.mutable_mutation()->set_nonce(core->nonce());
+  request.set_nonce_group(core->nonce_group);
+
+  int unsaid = 0;
+  Retry retry(core, core->options.operation_ms_max, About::kRows);
+  for (;;) {
+    RemoteTask<RowAnswer> trying =
+        attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
+    const Outcome<RowAnswer> answer = co_await std::move(trying);
+    if (answer) {
+      // An earlier attempt was counted by a server that died; the next one knows that from its log,
+      // but not of the sum. Reading it now would give others' as well: it is counted once more.
+      if (answer->cells.empty() && ++unsaid <= kUnsaidMax) {
+        request.mutable_mutation()->set_nonce(core->nonce());
+        continue;
+      }
+      if (answer->cells.size() != 1 || answer->cells.front().value.size() != sizeof delta) {
+        co_return fail(Errc::kUnavailable, "HBase did not say what a counter holds now");
+      }
+      const Cell& counter = answer->cells.front();
+      const auto sum = static_cast<std::int64_t>(load_be<std::uint64_t>(counter.value.data()));
+      co_return Counted{.sum = sum, .time = counter.time};
+    }
+    if (is_no_counter(answer.error())) {
+      co_return fail(Errc::kInvalidArgument, answer.error().error.message);
+    }
+    Task<void> pausing = retry.after(answer.error());
+    CO_TRY_VOID(co_await std::move(pausing));
+  }
+}
+
+Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table, CheckAndPut change) {
+  const Bytes cellblock = one_cell(change.cell, change.value, change.time);
+  pb::MutateRequest request;
+  set_mutation(*request.mutable_mutation(), pb::MutationProto::PUT, change.cell.row,
+               core->options.durability);
+  set_condition(*request.mutable_condition(), change.cell, change.expected);
+
+  bool doubt = false;  // an attempt may have been applied unseen
+  Retry retry(core, core->options.operation_ms_max, About::kRows);
+  for (;;) {
+    RemoteTask<RowAnswer> trying =
+        attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
+    const Outcome<RowAnswer> answer = co_await std::move(trying);
+    if (answer && answer->processed) co_return CasOutcome::kApplied;
+    if (answer && !doubt) co_return CasOutcome::kRefused;
+    if (answer) {
+      // Refused by what an attempt of ours wrote, or by somebody else, perhaps over ours.
+      auto reading = read_back(core, table, change);
+      const Found found = co_await std::move(reading);
+      co_return found == Found::kOurs ? CasOutcome::kApplied : CasOutcome::kUnknown;
+    }
+    doubt = doubt || answer.error().maybe_done;
+    Task<void> pausing = retry.after(answer.error());
+    const Result<void> paused = co_await std::move(pausing);
+    if (!paused && doubt) co_return CasOutcome::kUnknown;
+    if (!paused) co_return std::unexpected(paused.error());
+  }
+}
+
+Task<CasOutcome> check_and_mutate_row(CorePtr core, std::string table, CheckAndMutate change) {
+  const RowMutation& mutation = change.mutation;
+  pb::MultiRequest request;
+  pb::RegionAction& actions = *request.add_region_action();
+  actions.set_atomic(true);
+  set_condition(*actions.mutable_condition(), {mutation.row, change.family, change.qualifier},
+                change.expected);
+  Bytes cellblock;
+  const Durability durability = core->options.durability;
+  if (!mutation.deletes.empty()) {
+    write_deletes(mutation, durability, *actions.add_action()->mutable_mutation(), cellblock);
+  }
+  if (!mutation.puts.empty()) {
+    write_puts(mutation, durability, *actions.add_action()->mutable_mutation(), cellblock);
+  }
+  for (int i = 0; i < actions.action_size(); ++i) {
+    actions.mutable_action(i)->set_index(static_cast<std::uint32_t>(i));
+  }
+  bool doubt = false;  // an attempt may have been applied unseen
+  Retry retry(core, core->options.operation_ms_max, About::kRows);
+  for (;;) {
+    RemoteTask<RowAnswer> trying =
+        attempt(core, table, mutation.row, request, cellblock, retry.call_ms());
+    const Outcome<RowAnswer> answer = co_await std::move(trying);
+    if (answer && answer->processed) co_return CasOutcome::kApplied;
+    if (answer) co_return doubt ? CasOutcome::kUnknown : CasOutcome::kRefused;
+    doubt = doubt || answer.error().maybe_done;
+    Task<void> pausing = retry.after(answer.error());
+    CO_TRY_VOID(co_await std::move(pausing));
+  }
+}
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,36 @@
+// Where hbase:meta and the master are: asked of ZooKeeper, or of masters and region servers that
+// answer as registry.
+//
+//   Threads  any call from any thread. Nothing is kept: who asks keeps the answer until it proves
+//            wrong.
+//   Errors   Remedy::kWait: nobody answers, or HBase itself does not know yet.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "storage/backends/hbase/locate/activity.h"
+#include "storage/backends/hbase/rpc/fault.h"
+#include "storage/backends/hbase/rpc/options.h"
+#include "storage/backends/hbase/rpc/servers.h"
+
+namespace halite::storage::hbase {
+
+class Registry {
+ public:
+  virtual ~Registry() = default;
+  virtual RemoteTask<Endpoint> meta_server() = 0;
+  virtual RemoteTask<Endpoint> master() = 0;
+};
+
+// All outlive the registry and its calls.
+[[nodiscard]] std::unique_ptr<Registry> zookeeper_registry(
+    const ClientOptions& options, const boost::asio::any_io_executor& executor,
+    MakeTransport transport, const Activity& activity);
+[[nodiscard]] std::unique_ptr<Registry> rpc_registry(const ClientOptions& options,
+                                                     Servers& servers);
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,139 @@
+#include "storage/backends/hbase/rpc/frame.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "storage/backends/hbase/proto/rpc.pb.h"
+
+namespace halite::storage::hbase {
+
+namespace {
+
+constexpr BytesView kPreamble{"HBas\0\x50", 6};  // version 0, SIMPLE authentication
+constexpr const char* kCodec = "org.apache.hadoop.hbase.codec.KeyValueCodec";
+
+// With these HBase sends all cells in cellblocks and has answers say when they were cut.
+constexpr std::uint32_t kVersionMajor = 2;
+constexpr std::uint32_t kVersionMinor = 6;
+
+constexpr std::size_t kLineBytesMax = 500;  // of an exception's text that is kept
+
+std::unexpected<Error> damaged(std::string_view why) {
+  return fail(Errc::kCorruption, fmt::format("answer of a region server: {}", why));
+}
+
+void append_varint(Bytes& to, std::size_t value) {
+  while (value >= 0x80) {
+    to.push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  to.push_back(static_cast<char>(value));
+}
+
+// A message behind its length; `rest` becomes what follows it.
+Result<BytesView> take_delimited(BytesView& rest) {
+  std::uint64_t length = 0;
+  unsigned shift = 0;
+  for (std::size_t i = 0;; ++i, shift += 7) {
+    if (i == rest.size() || i == 5) return damaged("a length that does not end");
+    const auto byte = static_cast<unsigned char>(rest[i]);
+    length |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+    if ((byte & 0x80) != 0) continue;
+    rest.remove_prefix(i + 1);
+    break;
+  }
+  if (length > rest.size()) {
+    return damaged(fmt::format("a message of {} bytes, {} are left", length, rest.size()));
+  }
+  const BytesView message = rest.substr(0, length);
+  rest.remove_prefix(length);
+  return message;
+}
+
+std::string first_line(BytesView text) {
+  return std::string(text.substr(0, std::min(text.find('\n'), kLineBytesMax)));
+}
+
+}  // namespace
+
+Bytes greeting(std::string_view service, std::string_view user) {
+  pb::ConnectionHeader header;
+  header.mutable_user_info()->set_effective_user(std::string(user));
+  header.set_service_name(std::string(service));
+  header.set_cell_block_codec_class(kCodec);
+  pb::VersionInfo& version = *header.mutable_version_info();
+  version.set_version("2.6.0");
+  version.set_url("");
+  version.set_revision("");
+  version.set_user("");
+  version.set_date("");
+  version.set_src_checksum("");
+  version.set_version_major(kVersionMajor);
+  version.set_version_minor(kVersionMinor);
+
+  Bytes bytes(kPreamble);
+  append_be(bytes, static_cast<std::uint32_t>(header.ByteSizeLong()));
+  header.AppendToString(&bytes);
+  return bytes;
+}
+
+Bytes request_frame(const RequestHead& head, BytesView message) {
+  pb::RequestHeader header;
+  header.set_call_id(head.call_id);
+  header.set_method_name(std::string(head.method));
+  header.set_request_param(true);
+  if (head.cellblock_bytes != 0) {
+    header.mutable_cell_block_meta()->set_length(static_cast<std::uint32_t>(head.cellblock_bytes));
+  }
+  if (head.priority) header.set_priority(*head.priority);
+  if (head.timeout_ms != 0) header.set_timeout(head.timeout_ms);
+
+  Bytes frame(4, '\0');
+  frame.reserve(message.size() + 128);
+  append_varint(frame, header.ByteSizeLong());
+  header.AppendToString(&frame);
+  append_varint(frame, message.size());
+  frame += message;
+  Bytes length;
+  append_be(length, static_cast<std::uint32_t>(frame.size() - 4 + head.cellblock_bytes));
+  frame.replace(0, 4, length);
+  return frame;
+}
+
+RemoteException exception_from_text(std::string class_name, BytesView text) {
+  RemoteException exception;
+  exception.class_name = std::move(class_name);
+  exception.text = first_line(text);
+  return exception;
+}
+
+Result<Answer> parse_answer(BytesView frame) {
+  TRY(const BytesView head, take_delimited(frame));
+  pb::ResponseHeader header;
+  if (!header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
+    return damaged("a header that is none");
+  }
+  Answer answer;
+  if (!header.has_call_id()) return damaged("no call is named");
+  answer.call_id = header.call_id();
+  if (header.has_exception()) {
+    const pb::ExceptionResponse& sent = header.exception();
+    RemoteException& exception = answer.exception.emplace();
+    exception = exception_from_text(sent.exception_class_name(), sent.stack_trace());
+    exception.host = sent.hostname();
+    exception.port = static_cast<std::uint16_t>(sent.port());
+    exception.do_not_retry = sent.do_not_retry();
+    exception.overloaded = sent.server_overloaded();
+    return answer;
+  }
+  TRY(answer.message, take_delimited(frame));
+  if (frame.size() != header.cell_block_meta().length()) {
+    return damaged(fmt::format("{} bytes of cells announced, {} came",
+                               header.cell_block_meta().length(), frame.size()));
+  }
+  answer.cellblock = frame;
+  return answer;
+}
+
+}  // namespace halite::storage::hbase

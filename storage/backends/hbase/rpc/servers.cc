@@ -1,0 +1,131 @@
+#include "storage/backends/hbase/rpc/servers.h"
+
+#include <algorithm>
+
+#include "common/check.h"
+
+namespace halite::storage::hbase {
+
+namespace {
+
+constexpr const char* kClosed = "the client of HBase is closed";
+constexpr unsigned kDoublingsMax = 16;
+
+}  // namespace
+
+Servers::Servers(const ClientOptions& options, std::vector<boost::asio::any_io_executor> executors,
+                 MakeTransport transport, Stats& stats)
+    : options_(options),
+      executors_(std::move(executors)),
+      transport_(std::move(transport)),
+      stats_(stats) {
+  HALITE_CHECK(!executors_.empty(), "a client of HBase needs an executor");
+}
+
+Endpoint Servers::reached_at(const Endpoint& server) const {
+  const auto found = std::ranges::find(options_.hosts, server.host, &HostOverride::host);
+  if (found == options_.hosts.end()) return server;
+  return {found->instead.host, found->instead.port == 0 ? server.port : found->instead.port};
+}
+
+Outcome<std::shared_ptr<Connection>> Servers::connection_to(const Endpoint& server,
+                                                            const char* service) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return give_up(Errc::kUnavailable, kClosed);
+  Entry& entry = entries_[Key(server, service)];
+  if (entry.connection != nullptr) {
+    const std::optional<Error> broken = entry.connection->broken();
+    if (!broken) return entry.connection;
+    const Moment now = std::chrono::steady_clock::now();
+    if (entry.not_before == Moment()) {  // nobody has noticed yet
+      entry.failures =
+          entry.connection->answered() ? 0 : std::min(entry.failures + 1, kDoublingsMax);
+      const std::uint64_t pause =
+          entry.failures == 0 ? 0
+                              : static_cast<std::uint64_t>(options_.pause_ms_min) << entry.failures;
+      entry.not_before =
+          now + std::chrono::milliseconds(std::min<std::uint64_t>(pause, options_.pause_ms_max));
+      trouble_ = *broken;
+    }
+    if (now < entry.not_before) return lost(broken->message, false);
+    std::erase_if(ending_, [](const auto& old) { return old->ended().finished(); });
+    ending_.push_back(std::move(entry.connection));
+  }
+  entry.not_before = Moment();
+  entry.connection = Connection::open(
+      Connection::Setup{.server = reached_at(server),
+                        .service = service,
+                        .executor = executors_[next_executor_++ % executors_.size()],
+                        .transport = transport_},
+      options_, stats_);
+  return entry.connection;
+}
+
+RemoteTask<Reply> Servers::call(Endpoint server, const char* service, Call call) {
+  auto connection = connection_to(server, service);
+  if (!connection) co_return std::unexpected(std::move(connection).error());
+  RemoteTask<Reply> calling = (*connection)->call(std::move(call));
+  Outcome<Reply> reply = co_await std::move(calling);
+  const std::lock_guard lock(mutex_);
+  if (reply || reply.error().remedy != Remedy::kReconnect) {
+    trouble_.reset();
+  } else {
+    trouble_ = reply.error().error;
+  }
+  co_return reply;
+}
+
+Task<Gate::Pass> Servers::batch_pass(Endpoint server, std::uint32_t timeout_ms) {
+  std::shared_ptr<Gate> gate;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) co_return fail(Errc::kUnavailable, kClosed);
+    std::shared_ptr<Gate>& known = batches_[server];
+    if (known == nullptr) {
+      known = std::make_shared<Gate>(GateLoad{.items = options_.server_batches_max, .bytes = 0});
+    }
+    gate = known;
+  }
+  const std::chrono::milliseconds patience(timeout_ms);
+  Task<Gate::Pass> entering = gate->enter({.items = 1, .bytes = 0}, patience);
+  co_return co_await std::move(entering);
+}
+
+void Servers::note_trouble(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  trouble_ = error;
+}
+
+std::optional<Error> Servers::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
+}
+
+Task<void> Servers::close() {
+  std::vector<std::shared_ptr<Connection>> connections;
+  std::vector<std::shared_ptr<Gate>> gates;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    connections.swap(ending_);
+    for (auto& [key, entry] : entries_) {
+      if (entry.connection != nullptr) connections.push_back(std::move(entry.connection));
+    }
+    entries_.clear();
+    for (const auto& [server, gate] : batches_) gates.push_back(gate);
+  }
+  for (const std::shared_ptr<Gate>& gate : gates) gate->close(kClosed);
+  for (const auto& connection : connections) {
+    connection->close({Errc::kUnavailable, kClosed, {}});
+  }
+  std::vector<Completion> ends;
+  for (const auto& connection : connections) ends.push_back(connection->ended());
+  connections.clear();
+  for (const Completion& end : ends) {
+    const Result<void> ended = co_await end.wait();
+    static_cast<void>(ended);  // always good
+  }
+  co_return Result<void>();
+}
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,75 @@
+// One table of HBaseStore: calls of the seam as calls of the client.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/api/packed_scan.h"
+#include "storage/api/scan_text.h"
+#include "storage/api/wide_column.h"
+#include "storage/backends/hbase/client/client.h"
+#include "storage/backends/shared/hybrid_clock.h"
+
+namespace halite::storage {
+
+class HBaseTable final : public Table,
+                         public PackedTable,
+                         public TellingTable,
+                         public std::enable_shared_from_this<HBaseTable> {
+ public:
+  // References outlive the table.
+  struct Parts {
+    hbase::Client& client;
+    HybridClock& clock;
+    std::string name;
+    std::size_t range_filter_max;
+    std::int64_t ahead_ms_max = 60'000;  // cells further ahead do not move the clock
+  };
+  HBaseTable(Parts parts, const std::vector<FamilySpec>& families);
+
+  Task<void> write(std::vector<RowWrite> rows) override;
+  Task<void> append(std::vector<CellAppend> cells) override;
+  Task<CasOutcome> replace_cell(Bytes row, Family family, Cell held,
+                                std::vector<CellWrite> with) override;
+  Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
+  [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec) override;
+  [[nodiscard]] std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec) override;
+  [[nodiscard]] std::vector<ScanText> scan_texts(const ScanSpec& spec) const override;
+  Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
+  [[nodiscard]] TimestampMs newest_stamp() const override { return parts_.clock.seen(); }
+  Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
+                                   Bytes value) override;
+
+  void set_ttls(const TableSpec& spec);
+
+  // For its scanners.
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  [[nodiscard]] const Bytes& family_name(Family family) const { return names_[family]; }
+  [[nodiscard]] std::size_t family_count() const { return names_.size(); }
+  // Cells of this time or older have expired; -1 = none.
+  [[nodiscard]] TimestampMs expired_until(Family family) const;
+
+ private:
+  // A cell as the region server has it, also one that has expired for us.
+  Task<std::optional<Cell>> read_cell(Bytes row, Column column);
+  void follow(TimestampMs time);
+  Task<void> hide(std::vector<hbase::RowMutation>& rows);
+  // What is there and not far ahead; cells that are, go.
+  Task<std::vector<hbase::Row>> remove_far_ahead(std::vector<hbase::RowGet> gets);
+  // Deletes of each version that `whole` reaches.
+  Task<std::vector<hbase::CellDelete>> by_version(const Bytes& row, hbase::CellDelete whole);
+  [[nodiscard]] TimestampMs far_ahead() const;  // cells newer than this are
+  Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
+  // Puts `value` where the server has `found`.
+  Task<CasOutcome> replace(hbase::CellAddress at, std::optional<Cell> found, Bytes value);
+
+  const Parts parts_;
+  std::vector<Bytes> names_;
+  std::vector<std::atomic<std::int64_t>> ttls_ms_;
+};
+
+}  // namespace halite::storage

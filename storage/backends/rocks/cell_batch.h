@@ -1,0 +1,47 @@
+// The cells of one write() call, encoded for RocksDB but for their times: those are given in the
+// order in which the calls are committed.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include "common/bytes.h"
+#include "storage/api/wide_column.h"
+#include "storage/backends/rocks/database.h"
+#include "storage/backends/shared/hybrid_clock.h"
+
+namespace halite::storage::rocks {
+
+class CellBatch {
+ public:
+  CellBatch() = default;
+  // Families as the table has them; the rows have been checked.
+  CellBatch(const std::vector<RowWrite>& rows, const std::vector<FamilyHandle>& families);
+
+  // What a batch of these rows takes, a little more rather than less.
+  [[nodiscard]] static std::size_t bytes_of(const std::vector<RowWrite>& rows);
+
+  [[nodiscard]] std::size_t cell_count() const { return items_.size(); }
+
+  // Gives the cells their times and adds them.
+  [[nodiscard]] rocksdb::Status append_to(rocksdb::WriteBatch& batch, HybridClock& times);
+
+ private:
+  struct Item {
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    std::size_t key_begin = 0;  // in data_; the value follows the key
+    std::size_t key_bytes = 0;
+    std::size_t value_bytes = 0;  // with the time; 0 = a delete
+    TimestampMs asked_time = 0;
+  };
+  void add_key(BytesView row_prefix, const Column& column,
+               const std::vector<FamilyHandle>& families);
+
+  Bytes data_;
+  std::vector<Item> items_;  // a row's deletes before its puts
+};
+
+}  // namespace halite::storage::rocks

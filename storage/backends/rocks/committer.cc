@@ -1,0 +1,221 @@
+#include "storage/backends/rocks/committer.h"
+
+#include <chrono>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "common/check.h"
+#include "common/log.h"
+#include "storage/backends/rocks/files/lasting_write.h"
+#include "storage/backends/rocks/files/status.h"
+#include "storage/backends/shared/wide_column_rules.h"
+
+namespace halite::storage::rocks {
+
+namespace {
+
+constexpr const char* kClosed = "the store is closed";
+constexpr std::size_t kUpdateBytes = 256;  // an update's share of the queue, besides its key
+
+Error write_error(const rocksdb::Status& status) {
+  Error error = error_of(status, "cannot write");
+  // Whatever keeps RocksDB from writing, the caller's words are fine: later may be better.
+  error.code = Errc::kUnavailable;
+  return error;
+}
+
+}  // namespace
+
+// The read-modify-writes of one group. They come before the group's plain writes: all of these
+// calls run at the same time, so any order of them is right, and this one lets each update read the
+// database and the updates before it, but no half-made batch.
+class Committer::Updates {
+ public:
+  Updates(Database& database, HybridClock& times, rocksdb::WriteBatch& batch)
+      : database_(database), times_(times), batch_(batch) {}
+
+  // The verdict is the caller's own error; the status is the batch's.
+  rocksdb::Status apply(Request::Update& update, Result<void>& verdict) {
+    Bytes& held = held_[{update.family.column_family->GetID(), update.key}];
+    if (held.empty()) {
+      const rocksdb::Status status =
+          database_.db().Get({}, update.family.column_family, update.key, &held);
+      if (!status.ok() && !status.IsNotFound()) {
+        held.clear();
+        verdict = std::unexpected(error_of(status, "cannot read"));
+        return rocksdb::Status::OK();
+      }
+    }
+    return decide(update, held, verdict);
+  }
+
+ private:
+  rocksdb::Status decide(Request::Update& update, Bytes& held, Result<void>& verdict) {
+    std::optional<BytesView> current;
+    if (!held.empty()) {
+      const Result<StoredCell> cell = parse_cell_of(update.key, held);
+      if (!cell) {
+        verdict = std::unexpected(cell.error());
+        return rocksdb::Status::OK();
+      }
+      if (!is_expired(cell->time, *update.family.ttl_ms, times_.now_ms())) current = cell->value;
+    }
+    const Result<std::optional<Bytes>> decision = update.decide(current);
+    if (!decision) verdict = std::unexpected(decision.error());
+    if (!decision || !*decision) return rocksdb::Status::OK();
+    held.assign(kCellTimeBytes, '\0');
+    held.append(**decision);
+    set_cell_time(held.data(), times_.stamp());
+    return batch_.Put(update.family.column_family, update.key, held);
+  }
+
+  Database& database_;
+  HybridClock& times_;
+  rocksdb::WriteBatch& batch_;
+  // What a cell holds after the updates so far; empty = not there (a cell has its time at least).
+  std::map<std::pair<std::uint32_t, Bytes>, Bytes> held_;
+};
+
+Committer::Committer(const RocksOptions& options, Database& database, HybridClock& times,
+                     prometheus::Registry& registry)
+    : group_bytes_max_(options.commit_group_bytes_max),
+      database_(database),
+      times_(times),
+      stats_(registry),
+      gate_(std::make_shared<Gate>(
+          GateLoad{std::numeric_limits<std::size_t>::max(), options.commit_queue_bytes_max})),
+      lasting_seen_time_(database.seen_time()),
+      thread_([this] { run(); }) {}
+
+Committer::~Committer() { stop(); }
+
+Task<void> Committer::write(std::vector<RowWrite> rows, std::vector<FamilyHandle> families) {
+  const std::size_t bytes = CellBatch::bytes_of(rows);
+  CO_TRY(Gate::Pass pass, co_await gate_->enter(GateLoad{1, bytes}));
+  auto request = std::make_shared<Request>();
+  request->pass = std::move(pass);
+  request->bytes = bytes;
+  request->cells = CellBatch(rows, families);
+  rows = {};  // the encoded cells are what waits
+  co_return co_await commit(std::move(request));
+}
+
+Task<void> Committer::update(FamilyHandle family, Bytes key, Decide decide) {
+  const std::size_t bytes = key.size() + kUpdateBytes;
+  CO_TRY(Gate::Pass pass, co_await gate_->enter(GateLoad{1, bytes}));
+  auto request = std::make_shared<Request>();
+  request->pass = std::move(pass);
+  request->bytes = bytes;
+  request->update.emplace(std::move(family), std::move(key), std::move(decide));
+  co_return co_await commit(std::move(request));
+}
+
+Task<void> Committer::commit(std::shared_ptr<Request> request) {
+  stats_.queue_bytes.Increment(static_cast<double>(request->bytes));
+  if (!enqueue(request)) {
+    stats_.queue_bytes.Decrement(static_cast<double>(request->bytes));
+    co_return fail(Errc::kUnavailable, kClosed);
+  }
+  co_return co_await request->done.wait();
+}
+
+bool Committer::enqueue(const std::shared_ptr<Request>& request) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    queue_.push_back(request);
+  }
+  arrived_.notify_one();
+  return true;
+}
+
+void Committer::stop() {
+  gate_->close(kClosed);
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  arrived_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Committer::run() {
+  for (Group group = take_group(); !group.empty(); group = take_group()) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Result<void> outcome = write_group(group);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    stats_.seconds.Observe(took.count());
+    {
+      const std::lock_guard lock(mutex_);
+      last_commit_ = outcome;
+    }
+    finish(group, outcome);
+  }
+}
+
+Result<void> Committer::health() const {
+  const std::lock_guard lock(mutex_);
+  return last_commit_;
+}
+
+// Waits for work; empty when there is no more to come.
+Committer::Group Committer::take_group() {
+  std::unique_lock lock(mutex_);
+  arrived_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+  Group group;
+  std::size_t bytes = 0;
+  while (!queue_.empty() && (group.empty() || bytes + queue_.front()->bytes <= group_bytes_max_)) {
+    bytes += queue_.front()->bytes;
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return group;
+}
+
+Result<void> Committer::write_group(Group& group) {
+  rocksdb::WriteBatch batch;
+  rocksdb::Status status = fill_batch(group, batch);
+  if (status.ok() && batch.Count() > 0) {
+    status = write_lasting(database_.db(), database_.meta(), batch);
+    stats_.bytes.Increment(static_cast<double>(batch.GetDataSize()));
+  }
+  if (!status.ok()) {
+    stats_.failures.Increment();
+    log::error("a commit of {} calls failed: {}", group.size(), status.ToString());
+    return std::unexpected(write_error(status));
+  }
+  lasting_seen_time_ = times_.seen();
+  stats_.commits.Increment();
+  stats_.requests.Increment(static_cast<double>(group.size()));
+  stats_.cells.Increment(batch.Count());
+  return {};
+}
+
+rocksdb::Status Committer::fill_batch(Group& group, rocksdb::WriteBatch& batch) {
+  Updates updates(database_, times_, batch);
+  for (const auto& request : group) {
+    if (!request->update) continue;
+    const rocksdb::Status status = updates.apply(*request->update, request->verdict);
+    if (!status.ok()) return status;
+  }
+  for (const auto& request : group) {
+    const rocksdb::Status status = request->cells.append_to(batch, times_);
+    if (!status.ok()) return status;
+  }
+  if (batch.Count() == 0 || times_.seen() == lasting_seen_time_) return rocksdb::Status::OK();
+  Bytes seen;
+  append_be(seen, static_cast<std::uint64_t>(times_.seen()));
+  return batch.Put(database_.meta(), kSeenTimeKey, seen);
+}
+
+void Committer::finish(const Group& group, const Result<void>& outcome) {
+  for (const auto& request : group) {
+    stats_.queue_bytes.Decrement(static_cast<double>(request->bytes));
+    request->pass = Gate::Pass();
+    request->done.finish(outcome ? request->verdict : outcome);
+  }
+}
+
+}  // namespace halite::storage::rocks

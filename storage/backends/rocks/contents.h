@@ -1,0 +1,18 @@
+// What the column family "default" says about a table, as JSON:
+//   {"families":[{"name":"t","ttl_ms":0}]}
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "storage/api/wide_column.h"
+
+namespace halite::storage::rocks {
+
+[[nodiscard]] std::string table_text(const std::vector<FamilySpec>& families);
+
+// kCorruption for text that table_text() never writes.
+[[nodiscard]] Result<std::vector<FamilySpec>> parse_table_text(std::string_view text);
+
+}  // namespace halite::storage::rocks

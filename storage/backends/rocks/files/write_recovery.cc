@@ -1,0 +1,59 @@
+#include "storage/backends/rocks/files/write_recovery.h"
+
+#include <chrono>
+
+#include <rocksdb/io_status.h>
+
+namespace halite::storage::rocks {
+namespace {
+
+constexpr std::chrono::milliseconds kRetryEvery(100);
+constexpr std::chrono::seconds kEndMax(2);
+
+// What RocksDB 7.8 tries again (ErrorHandler::SetBGError); it does not say so.
+bool is_tried_again(const rocksdb::Status& error) {
+  const rocksdb::IOStatus io = rocksdb::status_to_io_status(rocksdb::Status(error));
+  const bool of_file = io.GetScope() == rocksdb::IOStatus::IOErrorScope::kIOErrorScopeFile;
+  if (io.subcode() == rocksdb::IOStatus::SubCode::kNoSpace) return false;
+  return of_file || (io.GetRetryable() && !io.GetDataLoss());
+}
+
+}  // namespace
+
+void WriteRecovery::set_up(rocksdb::DBOptions& options) {
+  options.bgerror_resume_retry_interval =
+      std::chrono::duration_cast<std::chrono::microseconds>(kRetryEvery).count();
+  options.avoid_flush_during_shutdown =
+      true;  // of what is not logged nobody asks (lasting_write.h)
+}
+
+bool WriteRecovery::stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+void WriteRecovery::end(Fuse& fuse) {
+  std::unique_lock lock(mutex_);
+  if (!retrying_) return;
+  fuse.freeze();
+  changed_.wait_for(lock, kEndMax, [this] { return !retrying_; });
+}
+
+void WriteRecovery::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
+                                      rocksdb::Status* error) {
+  if (reason == rocksdb::BackgroundErrorReason::kCompaction) return;  // is scheduled again
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  retrying_ = retrying_ || is_tried_again(*error);
+}
+
+// Told twice of each success: before RocksDB takes files again, of an error that is none now; and
+// after, of none that is none. Once of each end without success.
+void WriteRecovery::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
+  const std::lock_guard lock(mutex_);
+  stopped_ = !info.old_bg_error.ok() || !info.new_bg_error.ok();
+  retrying_ = !info.old_bg_error.ok() && info.new_bg_error.ok();
+  changed_.notify_all();
+}
+
+}  // namespace halite::storage::rocks

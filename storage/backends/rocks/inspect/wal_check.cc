@@ -1,0 +1,266 @@
+#include "storage/backends/rocks/inspect/wal_check.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <rocksdb/version.h>
+
+#include "common/bytes.h"
+#include "common/crc32c.h"
+#include "common/log.h"
+
+namespace halite::storage::rocks {
+
+namespace {
+
+constexpr std::size_t kBlockBytes = 32768;
+constexpr std::size_t kHeaderBytes = 7;
+constexpr std::size_t kReadBytes = 32 * kBlockBytes;
+constexpr std::string_view kLogEnd = ".log";
+
+enum RecordType : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+
+// Records of logs that are recycled are types 5 to 8, 11 and, from some version on, others.
+constexpr std::size_t kRecyclableHeaderBytes = 11;
+// This one is known: it has types 1 to 9. What later ones have is for them to say.
+constexpr std::uint32_t kKnownLibrary = 708;
+constexpr std::uint8_t kKnownTypes = 9;
+
+std::uint32_t byte_at(BytesView bytes, std::size_t at) {
+  return static_cast<unsigned char>(bytes[at]);
+}
+
+struct Fragment {
+  RecordType type = kFull;
+  std::size_t bytes = 0;  // with its header
+};
+
+// The checksum is of all from the type on.
+bool checksum_fits(BytesView bytes, std::size_t header_bytes) {
+  if (bytes.size() < header_bytes) return false;
+  const std::size_t length = byte_at(bytes, 4) | byte_at(bytes, 5) << 8;
+  if (header_bytes + length > bytes.size()) return false;
+  std::uint32_t masked = 0;
+  for (std::size_t i = 4; i-- > 0;) masked = masked << 8 | byte_at(bytes, i);
+  // RocksDB masks the checksum, for a checksum of data that holds checksums is weak.
+  const std::uint32_t rotated = masked - 0xA282EAD8u;
+  const std::uint32_t expected = rotated >> 17 | rotated << 15;
+  return crc32c(bytes.substr(6, header_bytes - 6 + length)) == expected;
+}
+
+// The fragment that `bytes` begins with; nothing when it is not whole.
+std::optional<Fragment> parse_fragment(BytesView bytes) {
+  if (bytes.size() < kHeaderBytes) return std::nullopt;
+  const auto type = static_cast<RecordType>(byte_at(bytes, 6));
+  if (type < kFull || type > kLast || !checksum_fits(bytes, kHeaderBytes)) return std::nullopt;
+  return Fragment{type, kHeaderBytes + (byte_at(bytes, 4) | byte_at(bytes, 5) << 8)};
+}
+
+// The type of the whole record that `bytes` begins with, where it is none of ours.
+std::optional<std::uint8_t> other_type(BytesView bytes) {
+  if (bytes.size() < kHeaderBytes) return std::nullopt;
+  const auto type = static_cast<std::uint8_t>(byte_at(bytes, 6));
+  if (type >= kFull && type <= kLast) return std::nullopt;
+  const bool whole =
+      checksum_fits(bytes, kHeaderBytes) || checksum_fits(bytes, kRecyclableHeaderBytes);
+  return whole ? std::optional(type) : std::nullopt;
+}
+
+// Reads a log block by block; see LogScan for what it finds out.
+class LogWalker {
+ public:
+  explicit LogWalker(std::uint64_t number) { scan_.number = number; }
+
+  // False when no more needs to be read.
+  bool walk_block(BytesView block) {
+    std::size_t at = 0;
+    if (!scan_.bad_offset) at = walk_whole(block);
+    if (scan_.other_type) return false;
+    if (scan_.bad_offset && !scan_.records_follow) {
+      scan_.records_follow = holds_record_begin(block.substr(at));
+    }
+    block_offset_ += block.size();
+    return !scan_.records_follow;
+  }
+
+  LogScan finish() {
+    if (!scan_.bad_offset && record_begin_ && !scan_.other_type) scan_.bad_offset = record_begin_;
+    return scan_;
+  }
+
+ private:
+  // Up to the end of the block or the first bad fragment. Returns how far it came.
+  std::size_t walk_whole(BytesView block) {
+    std::size_t at = 0;
+    while (at < block.size()) {
+      // The last bytes of a block that a header does not fit in are filler.
+      if (block.size() == kBlockBytes && kBlockBytes - at < kHeaderBytes) return block.size();
+      const auto fragment = parse_fragment(block.substr(at));
+      if (!fragment) scan_.other_type = other_type(block.substr(at));
+      if (scan_.other_type) {
+        scan_.has_records = true;
+        return at;
+      }
+      if (!fragment || !fits_in(*fragment, block_offset_ + at)) {
+        scan_.bad_offset = record_begin_.value_or(block_offset_ + at);
+        return at;
+      }
+      at += fragment->bytes;
+    }
+    return at;
+  }
+
+  // Whether the fragment may come now; keeps count of the record it belongs to.
+  bool fits_in(const Fragment& fragment, std::uint64_t offset) {
+    const bool begins = fragment.type == kFull || fragment.type == kFirst;
+    if (begins == record_begin_.has_value()) return false;
+    if (fragment.type == kFirst) record_begin_ = offset;
+    if (fragment.type == kFull || fragment.type == kLast) {
+      record_begin_.reset();
+      scan_.has_records = true;
+    }
+    return true;
+  }
+
+  // A length behind a damage cannot be trusted, so a begin is looked for at every byte. Chance
+  // makes one up in one of 2^32 places.
+  static bool holds_record_begin(BytesView bytes) {
+    for (std::size_t at = 0; at + kHeaderBytes <= bytes.size(); ++at) {
+      const std::uint32_t type = byte_at(bytes, at + 6);
+      if (type != kFull && type != kFirst) continue;
+      if (parse_fragment(bytes.substr(at))) return true;
+    }
+    return false;
+  }
+
+  LogScan scan_;
+  std::uint64_t block_offset_ = 0;             // of the block in the file
+  std::optional<std::uint64_t> record_begin_;  // set between a first and a last fragment
+};
+
+// 12 of "000012.log".
+std::optional<std::uint64_t> log_number(const std::string& name) {
+  if (!name.ends_with(kLogEnd)) return std::nullopt;
+  const char* const digits_end = name.data() + name.size() - kLogEnd.size();
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), digits_end, number);
+  if (error != std::errc() || end != digits_end) return std::nullopt;
+  return number;
+}
+
+struct LogFile {
+  std::uint64_t number = 0;
+  std::string path;
+};
+
+Result<std::vector<LogFile>> list_logs(FileSystem& files, const std::string& dir) {
+  std::vector<LogFile> logs;
+  TRY(const std::vector<std::string> names, files.list(dir));
+  for (const std::string& name : names) {
+    if (const auto number = log_number(name)) logs.push_back({*number, dir + "/" + name});
+  }
+  std::ranges::sort(logs, {}, &LogFile::number);
+  return logs;
+}
+
+std::unexpected<Error> damaged(const LogTrouble& trouble) {
+  return fail(Errc::kCorruption,
+              fmt::format("{} is damaged at byte {}, and whole records follow: going on would lose "
+                          "acknowledged writes. Restore the file from a copy, or accept the loss "
+                          "of everything behind that place",
+                          trouble.path, *trouble.scan.bad_offset));
+}
+
+// Whether the log is for RocksDB to judge.
+Result<bool> left_to_library(const std::string& path, const LogScan& scan) {
+  if (!scan.other_type) return false;
+  if (library_reads(*scan.other_type, library_version())) {
+    log::warn("{} has records of type {}, so it is not checked before RocksDB reads it", path,
+              *scan.other_type);
+    return true;
+  }
+  return fail(
+      Errc::kUnsupported,
+      fmt::format("{} has a record of type {}, which a newer RocksDB wrote: this one ({}.{}) "
+                  "would lose what follows. Open the directory with the version of Halite "
+                  "that used it last",
+                  path, *scan.other_type, library_version() / 100, library_version() % 100));
+}
+
+}  // namespace
+
+bool library_reads(std::uint8_t record_type, std::uint32_t library) {
+  return library > kKnownLibrary || record_type <= kKnownTypes;
+}
+
+std::uint32_t library_version() { return ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR; }
+
+std::optional<BytesView> whole_record(BytesView bytes) {
+  const auto fragment = parse_fragment(bytes);
+  if (!fragment || (fragment->type != kFull && fragment->type != kFirst)) return std::nullopt;
+  return bytes.substr(kHeaderBytes, fragment->bytes - kHeaderBytes);
+}
+
+Result<LogScan> scan_log(FileSystem& files, const std::string& path) {
+  LogWalker walker(log_number(name_of(path)).value_or(0));
+  TRY(const std::unique_ptr<File> file, files.open(path, OpenFile::kRead));
+  file->expect(ReadPattern::kSequential);
+  Bytes buffer(kReadBytes, '\0');
+  std::uint64_t offset = 0;
+  bool more = true;
+  while (more) {
+    TRY(const std::size_t got, file->pread(offset, buffer));
+    offset += got;
+    more = got == buffer.size();
+    for (BytesView rest = BytesView(buffer).substr(0, got); !rest.empty();) {
+      const BytesView block = rest.substr(0, kBlockBytes);
+      if (!walker.walk_block(block)) return walker.finish();
+      rest.remove_prefix(block.size());
+    }
+  }
+  return walker.finish();
+}
+
+Result<std::vector<LogTrouble>> find_log_troubles(FileSystem& files, const std::string& dir,
+                                                  const LogFloor& floor) {
+  TRY(const std::vector<LogFile> logs, list_logs(files, dir));
+  std::vector<LogTrouble> troubles;
+  std::optional<LogTrouble> torn;  // the first bad record that nothing has followed yet
+  for (const LogFile& log : logs) {
+    TRY(const LogScan scan, scan_log(files, log.path));
+    if (torn && scan.has_records) {
+      // A log that RocksDB has written to its tables, but not yet deleted, holds nothing to lose:
+      // so after a full disk, when the end of the log is half a record and writing goes on in the
+      // next one.
+      TRY(const std::uint64_t needed, floor());
+      torn->damaged = true;
+      if (torn->scan.number >= needed) troubles.push_back(*torn);
+      torn.reset();
+    }
+    TRY(const bool left, left_to_library(log.path, scan));
+    if (left || !scan.bad_offset) continue;
+    if (scan.records_follow) {
+      TRY(const std::uint64_t needed, floor());
+      if (scan.number >= needed) troubles.push_back({log.path, scan, true});
+      continue;
+    }
+    if (!torn) torn = LogTrouble{log.path, scan, false};
+  }
+  if (torn) troubles.push_back(*torn);
+  return troubles;
+}
+
+Result<void> check_logs(FileSystem& files, const std::string& dir, const LogFloor& floor) {
+  TRY(const std::vector<LogTrouble> troubles, find_log_troubles(files, dir, floor));
+  for (const LogTrouble& trouble : troubles) {
+    if (trouble.damaged) return damaged(trouble);
+    log::warn("{} ends in an unfinished write at byte {}: cut off, it was never acknowledged",
+              trouble.path, *trouble.scan.bad_offset);
+  }
+  return {};
+}
+
+}  // namespace halite::storage::rocks

@@ -1,0 +1,33 @@
+// One table of a RocksStore. Reads and scans run on the store's pool, writes on its committer.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "storage/api/wide_column.h"
+#include "storage/backends/rocks/core.h"
+
+namespace halite::storage::rocks {
+
+class RocksTable final : public Table {
+ public:
+  RocksTable(std::shared_ptr<Core> core, std::vector<FamilyHandle> families);
+
+  Task<void> write(std::vector<RowWrite> rows) override;
+  Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
+  std::unique_ptr<Scanner> scan(ScanSpec spec) override;
+  Task<RangeEstimate> estimate(Family family, std::vector<KeyRange> ranges) override;
+  Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
+  Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
+                                   Bytes value) override;
+  [[nodiscard]] TimestampMs newest_stamp() const override { return core_->times.seen(); }
+
+ private:
+  // Reads the cell, lets `decide` say what becomes of it, writes it.
+  Task<void> update(Bytes row, Column column, Decide decide);
+
+  const std::shared_ptr<Core> core_;
+  const std::vector<FamilyHandle> families_;
+};
+
+}  // namespace halite::storage::rocks

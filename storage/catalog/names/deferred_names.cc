@@ -1,0 +1,295 @@
+#include "storage/catalog/names/deferred_names.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "storage/catalog/names/name_kind.h"
+
+namespace halite::storage {
+namespace {
+
+// A block is twice the one before, so that few names skip few ids in a crash and many names cost
+// few increments.
+constexpr std::uint64_t kBlockMin = 16;
+constexpr std::uint64_t kBlockMax = 8192;
+
+constexpr std::size_t kWriteNames = 16 * 1024;  // in one write
+constexpr std::size_t kReadNames = 16 * 1024;   // in one read
+
+RowWrite put(Bytes row, Family family, NameKind kind, Bytes value) {
+  RowWrite write;
+  write.row = std::move(row);
+  write.puts.push_back(CellWrite{Column{family, Bytes(name_kind_text(kind))}, std::move(value), 0});
+  return write;
+}
+
+Result<void> check_logged(const UidAssigner& ids, const LoggedName& name) {
+  if (name.kind > NameKind::kTagValue || name.name.empty() || name.name.size() > kRowKeyBytesMax ||
+      !ids.check(name.kind, name.uid)) {
+    return fail(Errc::kCorruption,
+                fmt::format("the log gives the id {} of kind {} to a name of {} bytes", name.uid,
+                            static_cast<int>(name.kind), name.name.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Task<void> write_names(Table& table, const UidAssigner& ids, const std::vector<NewName>& names) {
+  for (std::size_t begin = 0; begin < names.size(); begin += kWriteNames) {
+    const std::size_t end = std::min(begin + kWriteNames, names.size());
+    std::vector<RowWrite> rows;
+    rows.reserve(2 * (end - begin));
+    // Ids last: restore_names() takes an id's row for a sign that all is there.
+    for (std::size_t i = begin; i < end; ++i) {
+      const NewName& name = names[i];
+      rows.push_back(put(Bytes(name.name), kIdFamily, name.kind, ids.encode(name.kind, name.uid)));
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      const NewName& name = names[i];
+      rows.push_back(
+          put(ids.encode(name.kind, name.uid), kNameFamily, name.kind, Bytes(name.name)));
+    }
+    CO_TRY_VOID(co_await table.write(std::move(rows)));
+  }
+  co_return Result<void>();
+}
+
+Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
+                         std::vector<LoggedName> names) {
+  UidAssigner ids(table, widths);
+  std::array<std::uint64_t, 3> greatest = {};
+  for (std::size_t begin = 0; begin < names.size(); begin += kReadNames) {
+    const std::size_t end = std::min(begin + kReadNames, names.size());
+    std::vector<RowRead> reads;
+    for (std::size_t i = begin; i < end; ++i) {
+      const LoggedName& name = names[i];
+      CO_TRY_VOID(check_logged(ids, name));
+      std::uint64_t& uid = greatest[static_cast<std::size_t>(name.kind)];
+      uid = std::max(uid, name.uid);
+      reads.push_back(RowRead{
+          ids.encode(name.kind, name.uid), kNameFamily, {Bytes(name_kind_text(name.kind))}});
+    }
+    CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
+    std::vector<NewName> absent;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!rows[i - begin].cells.empty()) continue;
+      absent.push_back({.kind = names[i].kind, .uid = names[i].uid, .name = names[i].name});
+    }
+    CO_TRY_VOID(co_await write_names(*table, ids, absent));
+  }
+  // The table may have lost its last writes, and the log not.
+  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
+    CO_TRY_VOID(co_await ids.raise(kind, greatest[static_cast<std::size_t>(kind)]));
+  }
+  co_return Result<void>();
+}
+
+DeferredNames::DeferredNames(std::shared_ptr<Table> table, UidAssigner& ids, Caches& caches,
+                             NameLog& log, Told told)
+    : table_(std::move(table)),
+      ids_(ids),
+      caches_(caches),
+      log_(log),
+      told_(std::move(told)),
+      refill_(std::make_shared<Gate>(GateLoad{1, 1})) {}
+
+Task<void> DeferredNames::assign(std::vector<Key> names) {
+  for (;;) {
+    CO_TRY(const Obstacle obstacle, try_assign(names));
+    if (obstacle.held) {
+      const Result<void> waited = co_await obstacle.held->wait();
+      static_cast<void>(waited);  // always good
+    } else if (obstacle.ids != 0) {
+      CO_TRY_VOID(co_await refill(obstacle.kind, obstacle.ids));
+    } else {
+      co_return Result<void>();
+    }
+  }
+}
+
+// Gives the names their ids, all at once, unless something is in the way.
+Result<DeferredNames::Obstacle> DeferredNames::try_assign(std::span<const Key> names) {
+  Obstacle obstacle;
+  const std::lock_guard lock(mutex_);
+  std::array<std::vector<const Key*>, 3> unknown;
+  for (const Key& key : names) {
+    if (cache(key.first).find(key.second) != nullptr) continue;
+    if (!held_.empty()) {
+      const auto held = held_.find(key);
+      if (held != held_.end()) {
+        obstacle.held = held->second;
+        return obstacle;
+      }
+    }
+    unknown[static_cast<std::size_t>(key.first)].push_back(&key);
+  }
+  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
+    std::size_t wanted = unknown[static_cast<std::size_t>(kind)].size();
+    wanted -= std::min(wanted, unused(kind).size());
+    const Block& ids = block(kind);
+    if (wanted <= ids.end - ids.begin || (ids.end != 0 && !ids_.check(kind, ids.end))) continue;
+    obstacle.kind = kind;
+    obstacle.ids = wanted;
+    return obstacle;
+  }
+  for (const auto& of_kind : unknown) TRY_VOID(give_ids(of_kind));
+  return obstacle;
+}
+
+// Of one kind; the block is large enough, or the ids of the kind come to their end in it.
+Result<void> DeferredNames::give_ids(std::span<const Key* const> names) {
+  std::vector<NewName> group;
+  std::size_t bytes = 0;
+  const auto give = [this, &group, &bytes]() -> Result<void> {
+    if (group.empty()) return {};
+    TRY_VOID(give_group(group.front().kind, group));
+    group.clear();
+    bytes = 0;
+    return {};
+  };
+  for (const Key* const key : names) {
+    const auto& [kind, name] = *key;
+    const std::uint64_t uid = next_uid(kind, group.size());
+    if (Result<void> exists = ids_.check(kind, uid); !exists) {
+      TRY_VOID(give());
+      return exists;
+    }
+    const std::size_t more = name.size() + 16;
+    if (bytes + more > kNameLogBytesMax) TRY_VOID(give());
+    bytes += more;
+    group.push_back({.kind = kind, .uid = next_uid(kind, group.size()), .name = name});
+  }
+  return give();
+}
+
+// The log has all of the group or none of it, and what it has, everybody sees.
+Result<void> DeferredNames::give_group(NameKind kind, std::span<const NewName> group) {
+  std::vector<const UidTable::Entry*> entries;
+  entries.reserve(group.size());
+  TRY_VOID(unwritten_.add([&](std::vector<NewName>& waiting) -> Result<void> {
+    TRY_VOID(log_.append(group));
+    for (const NewName& name : group) {
+      entries.push_back(cache(kind).remember(name.name, name.uid));
+      waiting.push_back({.kind = kind, .uid = name.uid, .name = entries.back()->name});
+    }
+    return {};
+  }));
+  take_uids(kind, group.size());
+  for (const UidTable::Entry* const entry : entries) told_(kind, *entry);
+  return {};
+}
+
+// The id that comes after `ahead` others.
+std::uint64_t DeferredNames::next_uid(NameKind kind, std::size_t ahead) {
+  const std::vector<std::uint64_t>& again = unused(kind);
+  if (ahead < again.size()) return again[again.size() - 1 - ahead];
+  return block(kind).begin + (ahead - again.size());
+}
+
+void DeferredNames::take_uids(NameKind kind, std::size_t count) {
+  std::vector<std::uint64_t>& again = unused(kind);
+  const std::size_t of_those = std::min(count, again.size());
+  again.resize(again.size() - of_those);
+  block(kind).begin += count - of_those;
+  given_[static_cast<std::size_t>(kind)].fetch_add(count, std::memory_order_relaxed);
+}
+
+void DeferredNames::reuse(NameKind kind, std::vector<std::uint64_t> uids) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t>& again = unused(kind);
+  again.insert(again.end(), uids.begin(), uids.end());
+  std::ranges::sort(again, std::greater());
+}
+
+Task<std::array<std::uint64_t, 3>> DeferredNames::stop_reuse() {
+  std::array<std::uint64_t, 3> ends = {};
+  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
+    // The counter before the block: what is reserved in between is above it.
+    CO_TRY(const std::uint64_t last, co_await ids_.last_reserved(kind));
+    const std::lock_guard lock(mutex_);
+    unused(kind).clear();
+    const Block& ids = block(kind);
+    ends[static_cast<std::size_t>(kind)] = ids.end != 0 ? ids.begin : last + 1;
+  }
+  co_return ends;
+}
+
+Task<void> DeferredNames::refill(NameKind kind, std::uint64_t ids) {
+  CO_TRY(const Gate::Pass pass, co_await refill_->enter(GateLoad{1, 0}));
+  std::uint64_t count = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    Block& now = block(kind);
+    if (now.end - now.begin >= ids) co_return Result<void>();  // another did it
+    now.size = std::clamp(2 * now.size, kBlockMin, kBlockMax);
+    count = std::max(now.size, ids);
+  }
+  CO_TRY(const std::uint64_t first, co_await ids_.reserve(kind, count));
+  const std::lock_guard lock(mutex_);
+  Block& now = block(kind);
+  if (first == 1) all_cached_[static_cast<std::size_t>(kind)] = true;  // nobody had an id before
+  if (now.end != first) now.begin = first;  // else it goes on where the last one ended
+  now.end = first + count;
+  co_return Result<void>();
+}
+
+DeferredNames::Held::Held(DeferredNames& owner, std::pair<NameKind, std::string> name)
+    : owner_(&owner), name_(std::move(name)) {}
+
+DeferredNames::Held::~Held() {
+  if (owner_ == nullptr) return;
+  Completion waiters;
+  {
+    const std::lock_guard lock(owner_->mutex_);
+    const auto held = owner_->held_.find(name_);
+    waiters = held->second;
+    owner_->held_.erase(held);
+  }
+  waiters.finish({});
+}
+
+Task<DeferredNames::Held> DeferredNames::hold(NameKind kind, std::string name) {
+  const Key key(kind, std::move(name));
+  for (;;) {
+    Completion done;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto [held, ours] = held_.try_emplace(key, done);
+      if (ours) break;
+      done = held->second;
+    }
+    const Result<void> waited = co_await done.wait();
+    static_cast<void>(waited);  // always good
+  }
+  co_return Held(*this, key);
+}
+
+Task<void> DeferredNames::settle() {
+  auto write = [this](const std::vector<NewName>& names) {
+    return write_names(*table_, ids_, names);
+  };
+  return unwritten_.settle(std::move(write));
+}
+
+Task<void> DeferredNames::durable() {
+  if (unwritten_.empty()) co_return Result<void>();
+  co_return co_await log_.durable();
+}
+
+Task<void> DeferredNames::give_back() {
+  for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
+    Block left;
+    {
+      const std::lock_guard lock(mutex_);
+      left = std::exchange(block(kind), {});
+    }
+    if (left.begin == left.end) continue;
+    CO_TRY_VOID(co_await ids_.give_back(kind, left.end, left.end - left.begin));
+  }
+  co_return Result<void>();
+}
+
+}  // namespace halite::storage

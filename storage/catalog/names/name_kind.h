@@ -1,0 +1,23 @@
+// The three kinds of names: what OpenTSDB calls them, which names are legal, and what is said of
+// one that is not there.
+#pragma once
+
+#include <string_view>
+
+#include "common/bytes.h"
+#include "common/result.h"
+#include "storage/api/point_store.h"
+
+namespace halite::storage {
+
+[[nodiscard]] std::string_view name_kind_text(NameKind kind);  // "metrics", "tagk", "tagv"
+
+// kInvalidArgument for one of another length than 1 to 32 767 bytes, and for the one byte 0: its
+// row holds the counters.
+[[nodiscard]] Result<void> check_name(NameKind kind, std::string_view name);
+
+// "No such name for 'metrics': 'x'" and "No such unique ID for 'metrics': [0, 0, 1]", kNotFound.
+[[nodiscard]] Error no_such_name(NameKind kind, std::string_view name);
+[[nodiscard]] Error no_such_uid(NameKind kind, BytesView uid);
+
+}  // namespace halite::storage

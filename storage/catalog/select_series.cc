@@ -1,0 +1,102 @@
+#include "storage/catalog/select_series.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "common/check.h"
+#include "common/gather.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr std::size_t kShardsAtOnce = 16;
+
+}  // namespace
+
+Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
+                                                     const RowLayout& layout, SeriesQuery query,
+                                                     TimestampMs now, bool shared) {
+  CO_TRY(std::shared_ptr<const RowSelection> selection,
+         co_await RowSelection::resolve(registry, layout, std::move(query), now));
+  if (selection->by_tsuid()) {
+    SeriesLoader::Bounds bounds{selection->watch(), {}};
+    CO_TRY_VOID(co_await registry.loader().load_series(selection->tsuids(), std::move(bounds)));
+  } else if (!shared) {
+    auto count = [selection] { return selection->count(); };
+    SeriesLoader::Bounds bounds{selection->watch(), std::move(count)};
+    CO_TRY_VOID(
+        co_await registry.loader().load_metric(selection->metric_uid(), false, std::move(bounds)));
+    CO_TRY_VOID(selection->count());
+  }
+  co_return std::shared_ptr<const Selection>(std::move(selection));
+}
+
+Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
+                                        std::shared_ptr<const RowSelection> selection,
+                                        std::size_t limit, bool shared) {
+  auto count = [selection] { return selection->count(); };
+  SeriesLoader::Bounds bounds{selection->watch(), std::move(count)};
+  CO_TRY_VOID(
+      co_await registry.loader().load_metric(selection->metric_uid(), shared, std::move(bounds)));
+  CO_TRY_VOID(selection->count());
+  const RowSelection::Known known = selection->known();
+  std::vector<SeriesId> ids = known->by_shard();
+  const SeriesTable& table = registry.table();
+  const auto tsuid = [&table](SeriesId id) -> const Tsuid& { return table.at(id).tsuid; };
+  if (limit == 0 || limit > ids.size()) limit = ids.size();
+  const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(limit);
+  std::ranges::partial_sort(ids, middle, {}, tsuid);
+  ids.erase(middle, ids.end());
+  co_return ids;
+}
+
+// Runs, merged two by two.
+void sort_by_series(std::vector<LastPoint>& points) {
+  constexpr auto kSeries = &LastPoint::series;
+  std::vector<std::ptrdiff_t> ends = {0};  // behind each run
+  const auto size = std::ssize(points);
+  while (ends.back() < size) {
+    const auto run = points.begin() + ends.back();
+    ends.push_back(std::ranges::is_sorted_until(run, points.end(), {}, kSeries) - points.begin());
+  }
+  std::vector<LastPoint> merged;
+  while (ends.size() > 2) {
+    merged.resize(points.size());
+    std::vector<std::ptrdiff_t> merged_ends = {0};
+    const auto begin = points.begin();
+    for (std::size_t run = 0; run + 1 < ends.size(); run += 2) {
+      const std::size_t last = std::min(run + 2, ends.size() - 1);
+      std::merge(begin + ends[run], begin + ends[run + 1], begin + ends[run + 1],
+                 begin + ends[last], merged.begin() + ends[run],
+                 [](const LastPoint& a, const LastPoint& b) { return a.series < b.series; });
+      merged_ends.push_back(ends[last]);
+    }
+    points.swap(merged);
+    ends = std::move(merged_ends);
+  }
+}
+
+Task<std::vector<LastPoint>> join_last_points(std::vector<Task<std::vector<LastPoint>>> shards) {
+  auto parts = co_await gather(std::move(shards), kShardsAtOnce);
+  std::vector<LastPoint> points;
+  for (auto& part : parts) {
+    if (!part) co_return std::unexpected(part.error());
+    if (points.empty()) {
+      points = *std::move(part);
+    } else {
+      points.insert(points.end(), part->begin(), part->end());
+    }
+  }
+  sort_by_series(points);
+  co_return points;
+}
+
+std::shared_ptr<const RowSelection> as_rows(const std::shared_ptr<const Selection>& selection) {
+  auto rows = std::dynamic_pointer_cast<const RowSelection>(selection);
+  HALITE_CHECK(rows != nullptr, "a selection of another store");
+  return rows;
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,219 @@
+#include "storage/catalog/selection.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halite::storage {
+namespace {
+
+// Series lie apart: memory is asked for one while those before it are read.
+constexpr std::size_t kAhead = 16;
+
+}  // namespace
+
+Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& registry,
+                                                                const RowLayout& layout,
+                                                                SeriesQuery query,
+                                                                TimestampMs now) {
+  const std::shared_ptr<RowSelection> selection(new RowSelection(registry, registry.shard_count()));
+  selection->watch_ = std::move(query.watch);
+  selection->now_ = now;
+  selection->wants_notes_ = query.notes;
+  if (!query.tsuids.empty()) {
+    CO_TRY_VOID(co_await selection->resolve_tsuids(layout.widths(), std::move(query.tsuids)));
+    co_return selection;
+  }
+  CO_TRY(const UidTable::Entry metric,
+         co_await registry.uids().find(NameKind::kMetric, std::move(query.metric)));
+  selection->metric_uid_ = metric.uid;
+  CO_TRY_VOID(co_await selection->resolve_filters(std::move(query.filters), query.regexp_bytes_max,
+                                                  query.skip_unknown_values));
+  if (query.explicit_tags) {
+    selection->tags_exactly_ = static_cast<std::size_t>(
+        std::ranges::count_if(selection->conditions_, &KeyCondition::wants_key));
+  }
+  co_return selection;
+}
+
+Task<void> RowSelection::resolve_tsuids(const UidWidths& widths, std::vector<Bytes> tsuids) {
+  std::vector<UidTable::UidRequest> uids;
+  std::optional<Bytes> first_metric;
+  for (const Bytes& tsuid : tsuids) {
+    CO_TRY(const SeriesUids parsed, parse_tsuid(widths, tsuid));
+    Bytes metric = tsuid.substr(0, widths.metric);
+    if (!first_metric) {
+      first_metric = std::move(metric);
+      metric_uid_ = parsed.metric;
+    } else if (metric != *first_metric) {
+      co_return fail(Errc::kInvalidArgument, "One or more TSUIDs did not share the same metric [" +
+                                                 to_hex(*first_metric) + "] [" + to_hex(metric) +
+                                                 "]");
+    }
+    uids.push_back({NameKind::kMetric, parsed.metric});
+    for (const UidPair& pair : parsed.pairs) {
+      uids.push_back({NameKind::kTagKey, pair.key});
+      uids.push_back({NameKind::kTagValue, pair.value});
+    }
+  }
+  CO_TRY(const auto names, co_await registry_.uids().names_of(std::move(uids)));
+  for (const auto& name : names) {
+    if (!name) co_return std::unexpected(name.error());
+  }
+  std::ranges::sort(tsuids);
+  tsuids.erase(std::ranges::unique(tsuids).begin(), tsuids.end());
+  tsuids_ = std::move(tsuids);
+  co_return Result<void>();
+}
+
+KeyCondition& RowSelection::condition(std::uint64_t key_uid) {
+  const auto found = std::ranges::find(conditions_, key_uid, &KeyCondition::key_uid);
+  return found != conditions_.end() ? *found : conditions_.emplace_back(key_uid);
+}
+
+Task<void> RowSelection::resolve_filters(std::vector<TagFilter> filters,
+                                         std::size_t regexp_bytes_max, bool skip_unknown_values) {
+  for (const TagFilter& filter : filters) {
+    CO_TRY(auto matcher, TagMatcher::compile(filter, regexp_bytes_max));
+    CO_TRY(const UidTable::Entry key,
+           co_await registry_.uids().find(NameKind::kTagKey, filter.key));
+    KeyCondition& wanted = condition(key.uid);
+    if (filter.type == FilterType::kNotKey) {
+      wanted.want_absent();
+      continue;
+    }
+    if (filter.type != FilterType::kLiteralOr) {
+      wanted.want_match(std::move(matcher), filter.type == FilterType::kRegexp);
+      continue;
+    }
+    std::vector<UidTable::NameRequest> requests;
+    for (std::string& literal : filter_literals(filter)) {
+      requests.push_back({NameKind::kTagValue, std::move(literal), false});
+    }
+    CO_TRY(const auto values, co_await registry_.uids().resolve(std::move(requests)));
+    std::vector<std::uint64_t> value_uids;
+    for (const auto& value : values) {
+      if (value) {
+        value_uids.push_back(value->uid);
+      } else if (value.error().code != Errc::kNotFound || !skip_unknown_values) {
+        co_return std::unexpected(value.error());
+      }
+    }
+    wanted.want_any_of(value_uids);
+  }
+  co_return Result<void>();
+}
+
+bool RowSelection::matches(const Series& series) const {
+  if (by_tsuid()) return std::ranges::binary_search(tsuids_, series.tsuid.bytes());
+  return wanted().matches(series);
+}
+
+std::span<const SeriesId> RowSelection::Matching::of_shard(std::uint32_t shard) const {
+  return std::span(ids_).subspan(begin_[shard], begin_[shard + 1] - begin_[shard]);
+}
+
+// Those named by tsuid among the metric's series from the examined_-th to before the end-th.
+std::vector<SeriesId> RowSelection::named_members(std::size_t end) const {
+  std::vector<SeriesId> found;
+  for (const Bytes& tsuid : tsuids_) {
+    const auto member = registry_.table().member(tsuid);
+    if (member && member->place >= examined_ && member->place < end) found.push_back(member->id);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+// With mutex_ held. Where series were removed meanwhile others may stand in their places: then all
+// are looked at anew.
+Result<void> RowSelection::examine(const WorkWatch* watch) const {
+  const SeriesTable& table = registry_.table();
+  for (;;) {
+    const std::uint64_t removals = table.removals();
+    if (removals != removals_) {
+      matching_.clear();
+      examined_ = 0;
+      removals_ = removals;
+    }
+    TRY_VOID(examine_new(watch));
+    if (table.removals() == removals) return {};
+  }
+}
+
+// Looks at what came since the last time.
+Result<void> RowSelection::examine_new(const WorkWatch* watch) const {
+  const SeriesTable& table = registry_.table();
+  const std::size_t end = table.count_of_metric(metric_uid_);
+  if (end <= examined_) return {};
+  std::vector<SeriesId> found;
+  if (by_tsuid()) {
+    found = named_members(end);
+  } else {
+    const MembersOf members = {.metric_uid = metric_uid_, .begin = examined_, .end = end};
+    TRY(found, select_members(table, members, wanted(), watch));
+  }
+  matching_.insert(matching_.end(), found.begin(), found.end());
+  examined_ = end;
+  return {};
+}
+
+// With mutex_ held. A counting sort by shard, of ids that nearly always stand in their order.
+RowSelection::Known RowSelection::sorted() const {
+  const SeriesTable& table = registry_.table();
+  auto made = std::make_shared<Matching>();
+  made->metric_size_ = examined_;
+  made->removals_ = removals_;
+  made->begin_.assign(std::size_t{shards_} + 1, 0);
+  if (!std::ranges::is_sorted(matching_)) std::ranges::sort(matching_);  // ids were used again
+  std::vector<std::uint32_t> shards;
+  shards.reserve(matching_.size());
+  for (std::size_t i = 0; i < matching_.size(); ++i) {
+    if (i + kAhead < matching_.size()) __builtin_prefetch(&table.at(matching_[i + kAhead]).shard);
+    shards.push_back(table.at(matching_[i]).shard);
+    ++made->begin_[shards.back() + 1];
+  }
+  for (std::size_t shard = 0; shard < shards_; ++shard) {
+    made->begin_[shard + 1] += made->begin_[shard];
+  }
+  std::vector<std::size_t> next(made->begin_.begin(), made->begin_.end() - 1);
+  made->ids_.resize(matching_.size());
+  for (std::size_t i = 0; i < matching_.size(); ++i) made->ids_[next[shards[i]]++] = matching_[i];
+  return made;
+}
+
+RowSelection::Known RowSelection::published() const {
+  const std::lock_guard lock(known_mutex_);
+  return known_;
+}
+
+bool RowSelection::is_current(const Known& known) const {
+  const SeriesTable& table = registry_.table();
+  return known != nullptr && known->removals_ == table.removals() &&
+         known->metric_size() == table.count_of_metric(metric_uid_);
+}
+
+RowSelection::Known RowSelection::known() const {
+  Known now = published();
+  if (is_current(now)) return now;
+  const std::lock_guard lock(mutex_);
+  const Result<void> looked = examine(nullptr);
+  static_cast<void>(looked);  // fails only by a watch
+  now = published();
+  if (now != nullptr && now->removals_ == removals_ && now->metric_size() == examined_) {
+    return now;  // another was first
+  }
+  now = sorted();
+  const std::lock_guard publishing(known_mutex_);
+  known_ = now;
+  return now;
+}
+
+Result<void> RowSelection::count() const {
+  if (watch_ == nullptr) return {};
+  TRY_VOID(watch_->check());
+  const std::lock_guard lock(mutex_);
+  TRY_VOID(examine(watch_.get()));
+  // Those named by tsuid were asked for one by one, and may have been counted before.
+  return by_tsuid() ? Result<void>() : watch_->check_series(matching_.size());
+}
+
+}  // namespace halite::storage

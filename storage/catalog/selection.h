@@ -1,0 +1,103 @@
+// A SeriesQuery with its names resolved to ids: which series of one metric are wanted.
+//
+//   Threads   any call from any thread.
+//   Lifetime  no longer than the registry it was made with. It holds the ids of its series.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/clock.h"
+#include "storage/api/point_store.h"
+#include "storage/catalog/key_condition.h"
+#include "storage/catalog/select_members.h"
+#include "storage/catalog/series_registry.h"
+
+namespace halite::storage {
+
+class RowSelection final : public Selection {
+ public:
+  // Resolves the query's names; errors as PointStore::select().
+  static Task<std::shared_ptr<const RowSelection>> resolve(SeriesRegistry& registry,
+                                                           const RowLayout& layout,
+                                                           SeriesQuery query, TimestampMs now);
+
+  [[nodiscard]] std::uint64_t metric_uid() const { return metric_uid_; }
+  [[nodiscard]] TimestampMs now() const { return now_; }  // when the question was asked
+  [[nodiscard]] bool by_tsuid() const { return !tsuids_.empty(); }
+  [[nodiscard]] const std::vector<Bytes>& tsuids() const { return tsuids_; }  // sorted
+
+  [[nodiscard]] bool matches(const Series& series) const;
+
+  [[nodiscard]] bool wants_notes() const { return wants_notes_; }
+  // The filters: a condition a key. With `tags_exactly`, series with so many tags are wanted.
+  [[nodiscard]] std::span<const KeyCondition> conditions() const { return conditions_; }
+  [[nodiscard]] std::optional<std::size_t> tags_exactly() const { return tags_exactly_; }
+
+  // The asker's; may be null.
+  [[nodiscard]] const std::shared_ptr<WorkWatch>& watch() const { return watch_; }
+
+  // Of the series that the registry knew at some time, those wanted. Never changes.
+  class Matching {
+   public:
+    [[nodiscard]] std::span<const SeriesId> of_shard(std::uint32_t shard) const;
+    [[nodiscard]] const std::vector<SeriesId>& by_shard() const { return ids_; }
+    [[nodiscard]] std::size_t size() const { return ids_.size(); }
+    [[nodiscard]] std::size_t metric_size() const { return metric_size_; }  // wanted or not
+
+   private:
+    friend class RowSelection;
+    std::vector<SeriesId> ids_;       // by shard, then id
+    std::vector<std::size_t> begin_;  // in ids_, of each shard and of the end
+    std::size_t metric_size_ = 0;
+    std::uint64_t removals_ = 0;  // of the table, when they were looked at
+  };
+  using Known = std::shared_ptr<const Matching>;
+
+  // As of now. Series are looked at once a selection, when it is made or when they come; all shards
+  // and windows share the result, and nobody holds a lock while walking it.
+  [[nodiscard]] Known known() const;
+
+  // known(), asking the watch on the way: its errors, and kTooLarge for too many series.
+  [[nodiscard]] Result<void> count() const;
+
+ private:
+  RowSelection(SeriesRegistry& registry, std::uint32_t shards)
+      : registry_(registry), hold_(registry.table().hold()), shards_(shards) {}
+  Task<void> resolve_tsuids(const UidWidths& widths, std::vector<Bytes> tsuids);
+  Task<void> resolve_filters(std::vector<TagFilter> filters, std::size_t regexp_bytes_max,
+                             bool skip_unknown_values);
+  KeyCondition& condition(std::uint64_t key_uid);
+  [[nodiscard]] TagsWanted wanted() const { return {conditions_, tags_exactly_}; }
+
+  SeriesRegistry& registry_;
+  const std::shared_ptr<const SeriesHold> hold_;
+  const std::uint32_t shards_;
+  std::shared_ptr<WorkWatch> watch_;
+  std::uint64_t metric_uid_ = 0;
+  TimestampMs now_ = 0;
+  bool wants_notes_ = false;
+  std::vector<Bytes> tsuids_;
+  std::vector<KeyCondition> conditions_;
+  std::optional<std::size_t> tags_exactly_;
+
+  Result<void> examine(const WorkWatch* watch) const;
+  Result<void> examine_new(const WorkWatch* watch) const;
+  [[nodiscard]] std::vector<SeriesId> named_members(std::size_t end) const;
+  [[nodiscard]] bool is_current(const Known& known) const;
+  [[nodiscard]] Known sorted() const;
+  [[nodiscard]] Known published() const;
+
+  mutable std::mutex mutex_;                // held by whoever looks at series
+  mutable std::size_t examined_ = 0;        // of the metric's series; guarded by mutex_
+  mutable std::uint64_t removals_ = 0;      // of the table, before that; guarded by mutex_
+  mutable std::vector<SeriesId> matching_;  // among those, as they came; guarded by mutex_
+  mutable std::mutex known_mutex_;
+  mutable Known known_;  // null until series were looked at; guarded by known_mutex_
+};
+
+}  // namespace halite::storage

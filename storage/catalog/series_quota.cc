@@ -1,0 +1,104 @@
+#include "storage/catalog/series_quota.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/metrics.h"
+#include "common/units.h"
+
+namespace halite::storage {
+
+namespace {
+
+// Names come from outside: only so many are kept, and those with the most refusals stay.
+constexpr std::size_t kMetricsKept = 1000;
+
+}  // namespace
+
+NewSeriesQuota::NewSeriesQuota(NewSeriesLimits limits, const Clock& clock,
+                               prometheus::Registry& registry)
+    : limits_(limits),
+      clock_(clock),
+      refused_(add_counter(registry, "halite_new_series_refused_total",
+                           "Series refused because they would have been one too many, each time "
+                           "that points came.")) {}
+
+// A clock that goes back begins a new hour, too: rather some series more than none.
+void NewSeriesQuota::turn_page() const {
+  const std::int64_t number = clock_.now_ms() / kHourMs;
+  if (number == hour_.number) return;
+  before_ = number == hour_.number + 1 ? std::move(hour_.refused) : ByMetric();
+  hour_ = Hour{.number = number, .taken = 0, .refused = {}};
+}
+
+Result<void> NewSeriesQuota::check_locked(std::uint64_t known_of_metric) const {
+  if (limits_.per_metric != 0 && known_of_metric >= limits_.per_metric) {
+    return fail(Errc::kTooLarge, fmt::format("no more than {} series of one metric are taken; "
+                                             "storage.series_per_metric_max raises this",
+                                             limits_.per_metric));
+  }
+  turn_page();
+  if (limits_.per_hour != 0 && hour_.taken >= limits_.per_hour) {
+    return fail(Errc::kTooLarge,
+                fmt::format("no more than {} new series are taken in an hour, the next ones in {} "
+                            "s; storage.new_series_per_hour_max raises this",
+                            limits_.per_hour,
+                            ((hour_.number + 1) * kHourMs - clock_.now_ms() + 999) / 1000));
+  }
+  return {};
+}
+
+Result<void> NewSeriesQuota::check(std::uint64_t known_of_metric) const {
+  const std::lock_guard lock(mutex_);
+  return check_locked(known_of_metric);
+}
+
+Result<void> NewSeriesQuota::Share::take(std::uint64_t known_of_metric) {
+  const std::lock_guard lock(quota_->mutex_);
+  TRY_VOID(quota_->check_locked(known_of_metric));
+  ++quota_->hour_.taken;
+  if (hour_ != quota_->hour_.number) taken_ = 0;
+  hour_ = quota_->hour_.number;
+  ++taken_;
+  return {};
+}
+
+// Of an hour that is over nothing has to go back; one that began anew has less than that.
+void NewSeriesQuota::give_back(std::int64_t hour, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  if (hour == hour_.number) hour_.taken -= std::min(hour_.taken, count);
+}
+
+// Metric names without end cost no memory: when the table is full everybody's count is halved, and
+// who had but one goes. Who is refused most is told of truly enough.
+void NewSeriesQuota::count_refused(std::string_view metric) {
+  refused_.Increment();
+  const std::lock_guard lock(mutex_);
+  turn_page();
+  while (hour_.refused.size() >= kMetricsKept && !hour_.refused.contains(std::string(metric))) {
+    for (auto& [name, count] : hour_.refused) count /= 2;
+    boost::unordered::erase_if(hour_.refused, [](const auto& entry) { return entry.second == 0; });
+  }
+  ++hour_.refused[std::string(metric)];
+}
+
+std::vector<CrowdedMetric> NewSeriesQuota::crowded(std::size_t max) const {
+  ByMetric sums;
+  {
+    const std::lock_guard lock(mutex_);
+    turn_page();
+    sums = before_;
+    for (const auto& [name, count] : hour_.refused) sums[name] += count;
+  }
+  std::vector<CrowdedMetric> crowded;
+  for (const auto& [name, count] : sums) crowded.push_back({.metric = name, .refused = count});
+  std::ranges::sort(crowded, [](const CrowdedMetric& a, const CrowdedMetric& b) {
+    return a.refused != b.refused ? a.refused > b.refused : a.metric < b.metric;
+  });
+  if (crowded.size() > max) crowded.resize(max);
+  return crowded;
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,104 @@
+// Series and their ids: made from names on first sight, found again after a restart.
+//
+// Each series has a row in the series table (storage/catalog/series_rows.h), written before the
+// series' first point, or before the first one that is nowhere but in rows and chunks (see
+// defer()). Nothing is read at start-up: a metric's series are read together when a question first
+// names it (storage/catalog/series_loader.h). So a start takes as long with ten million series as
+// with ten, and long dead ones cost memory only when somebody asks for their metric.
+//
+//   Threads  any call from any thread; defer() before any other. What takes or gives ids wants its
+//            caller to hold those of table().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/backlog.h"
+#include "storage/api/point_store.h"
+#include "storage/api/sharding.h"
+#include "storage/catalog/interning.h"
+#include "storage/catalog/names/uid_table.h"
+#include "storage/catalog/series_loader.h"
+#include "storage/catalog/series_quota.h"
+#include "storage/catalog/series_rows.h"
+#include "storage/catalog/series_table.h"
+#include "storage/cells/layouts/row_layout.h"
+
+namespace halite::storage {
+
+class SeriesRegistry {
+ public:
+  SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series, UidWidths widths,
+                 SeriesLimits limits, std::unique_ptr<NewSeriesQuota> quota,
+                 std::shared_ptr<const Sharding> sharding, NameForm form = NameForm::kUtf8);
+
+  // For who owns the tables alone and appends to this log: intern() then does not write the series
+  // table, nor read it where new series have no limits, and what is new gets its rows at settle().
+  // New names are in the log, which outlives the registry, when intern() returns; what a series is
+  // must be in it before its points.
+  void defer(NameLog& log) {
+    deferred_ = true;
+    uids_.defer(log);
+  }
+
+  // Afterwards all names and series that have ids have their rows, durably. Costs nothing where
+  // none waits.
+  Task<void> settle();
+
+  [[nodiscard]] UidTable& uids() { return uids_; }
+  [[nodiscard]] const SeriesTable& table() const { return table_; }
+  [[nodiscard]] const NewSeriesQuota& quota() const { return *quota_; }
+  // Into memory, of series that have rows.
+  [[nodiscard]] SeriesLoader& loader() { return loader_; }
+  [[nodiscard]] std::uint32_t shard_count() const { return sharding_->shard_count(); }
+
+  // As PointStore::intern().
+  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names, CreateNames create);
+
+  // With defer(): removes those of these series that are doomed, first their rows, durably, then
+  // from memory. Those that were spared get their rows again. No settle() may run meanwhile but by
+  // who calls this. An error: none is doomed any more.
+  Task<void> forget(std::vector<SeriesId> series, SeriesTable::Removed& removed);
+  // These will go, see SeriesTable.
+  void doom(std::span<const SeriesId> series) { table_.doom(series); }
+  void spare(SeriesId series) { table_.spare(series); }
+  void reclaim(const SeriesTable::Removed& removed) { table_.reclaim(removed); }
+  // No series has this name any more, and nobody will find it: its id may get another.
+  void forget_name(NameKind kind, std::uint64_t uid) { table_.forget_name(kind, uid); }
+  [[nodiscard]] Holds& holds() { return table_.holds(); }
+
+  // The rows of all series, keys only.
+  [[nodiscard]] std::unique_ptr<Scanner> scan_series() const { return scan_series_rows(*rows_); }
+  // The shard of a series that has a row; nothing where its metric has no name.
+  Task<std::optional<std::uint32_t>> shard_of_stored(Bytes tsuid);
+
+ private:
+  Task<void> resolve_kind(NameKind kind, bool create, Interning& work);
+  Task<void> register_new(Interning& work, std::vector<Interning::Fresh> fresh);
+  void close_names(Interning& work) const;
+  Task<void> close_names_by_metric(Interning& work);
+  Task<std::vector<Interning::Fresh>> within_quota(Interning& work,
+                                                   std::vector<Interning::Fresh> fresh,
+                                                   NewSeriesQuota::Share& share);
+  [[nodiscard]] std::vector<Interning::Fresh> with_room(Interning& work,
+                                                        std::vector<Interning::Fresh> fresh) const;
+  Task<void> store_new(const std::vector<Interning::Fresh>& fresh);
+  Result<SeriesId> take_in(Interning& work, const Interning::Fresh& fresh);
+  Task<void> store_series(const std::vector<SeriesId>& ids);
+  [[nodiscard]] std::vector<Bytes> tsuids_of(std::span<const SeriesId> ids) const;
+
+  const UidWidths widths_;
+  const std::unique_ptr<NewSeriesQuota> quota_;
+  const std::shared_ptr<const Sharding> sharding_;
+  UidTable uids_;
+  const std::shared_ptr<Table> rows_;
+  SeriesTable table_;
+  SeriesLoader loader_;
+  bool deferred_ = false;       // set before anything else
+  Backlog<SeriesId> unstored_;  // without a row yet
+};
+
+}  // namespace halite::storage

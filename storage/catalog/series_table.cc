@@ -1,0 +1,346 @@
+#include "storage/catalog/series_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/check.h"
+
+namespace halite::storage {
+namespace {
+
+// What a series takes besides its tag set: itself, its entry in its metric's map, which is between
+// half and 7/8 full, and its place in the metric's list, which grows by half.
+constexpr std::size_t kIdEntry = 14;
+constexpr std::size_t kMemberEntry = 12;
+constexpr std::size_t kOwnBytes = sizeof(Series) + kIdEntry + kMemberEntry;
+
+// The set, its entries in the map of sets and by id, and its id in the postings of each tag.
+std::size_t tag_set_bytes(std::size_t tags, std::size_t bytes) {
+  constexpr std::size_t kMapped = 24;
+  constexpr std::size_t kPosted = 6;
+  return sizeof(TagSet) + kMapped + (tags * (sizeof(SharedTag*) + kPosted)) + bytes;
+}
+
+}  // namespace
+
+std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes) {
+  return kOwnBytes + tag_set_bytes(tags, tsuid_bytes);
+}
+
+Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) const {
+  if (series > limits_.series - size()) {
+    return fail(Errc::kTooLarge,
+                fmt::format("no more than {} series are known at a time; storage.series_max raises "
+                            "this",
+                            limits_.series));
+  }
+  const std::size_t taken = bytes_;
+  if (bytes > limits_.bytes - std::min(taken, limits_.bytes)) {
+    return fail(Errc::kTooLarge,
+                fmt::format("the series known at a time take no more than {} bytes of memory; "
+                            "storage.series_bytes_max raises this",
+                            limits_.bytes));
+  }
+  return {};
+}
+
+// A set may be made for a series that then finds no room: a few more sets than series.
+SeriesTable::SeriesTable(SeriesLimits limits, UidWidths widths)
+    : limits_(limits),
+      widths_(widths),
+      tags_(std::size_t{limits.series} + kChunkSeries),
+      chunks_((std::size_t{limits.series} + kChunkSeries - 1) / kChunkSeries) {}
+
+SeriesTable::~SeriesTable() {
+  for (const std::atomic<Chunk*>& chunk : chunks_) delete chunk.load();
+}
+
+const Series& SeriesTable::at(SeriesId id) const {
+  HALITE_CHECK(id < made_, "a series id of another store");
+  const Chunk* chunk = chunks_[id / kChunkSeries].load(std::memory_order_acquire);
+  return (*chunk)[id % kChunkSeries];
+}
+
+const SeriesTable::Metric* SeriesTable::find_metric(std::uint64_t uid) const {
+  const std::shared_lock lock(metrics_mutex_);
+  const auto found = metrics_.find(uid);
+  return found == metrics_.end() ? nullptr : found->second.get();
+}
+
+std::optional<SeriesTable::Member> SeriesTable::find_in(const Metric& metric, TagSetId tags) {
+  const std::shared_lock lock(metric.mutex);
+  const auto found = metric.places.find(tags);
+  if (found == metric.places.end()) return std::nullopt;
+  return Member{.id = metric.members[found->second].id, .tags = tags, .place = found->second};
+}
+
+std::optional<SeriesTable::Member> SeriesTable::member(BytesView tsuid) const {
+  if (tsuid.size() < widths_.metric) return std::nullopt;
+  const Metric* const metric = find_metric(load_be_width(tsuid.substr(0, widths_.metric)));
+  if (metric == nullptr) return std::nullopt;
+  const TagSet* const tags = tags_.find(tsuid.substr(widths_.metric));
+  return tags == nullptr ? std::nullopt : find_in(*metric, tags->id());
+}
+
+std::optional<SeriesId> SeriesTable::find(BytesView tsuid) const {
+  const std::optional<Member> found = member(tsuid);
+  return found ? std::optional(found->id) : std::nullopt;
+}
+
+std::vector<SeriesTable::Known> SeriesTable::use(std::span<const Bytes> tsuids) {
+  std::vector<Known> known(tsuids.size());
+  const std::shared_lock shape(shape_mutex_);
+  for (std::size_t i = 0; i < tsuids.size(); ++i) {
+    const BytesView tsuid = tsuids[i];
+    if (tsuid.size() < widths_.metric) continue;
+    const TagSet* const tags = tags_.find(tsuid.substr(widths_.metric));
+    if (tags == nullptr) continue;
+    known[i].tags = true;
+    const Metric* const metric = find_metric(load_be_width(tsuid.substr(0, widths_.metric)));
+    if (metric == nullptr) continue;
+    if (const auto found = find_in(*metric, tags->id())) {
+      spare(found->id);
+      known[i].id = found->id;
+    }
+  }
+  return known;
+}
+
+bool SeriesTable::knows_tags(BytesView tsuid) const {
+  return tsuid.size() >= widths_.metric && tags_.find(tsuid.substr(widths_.metric)) != nullptr;
+}
+
+Result<SeriesId> SeriesTable::add(const NewSeries& series) {
+  const std::shared_lock shape(shape_mutex_);
+  return add_locked(series);
+}
+
+Result<SeriesId> SeriesTable::add_read(const NewSeries& series, std::uint64_t removals) {
+  const std::shared_lock shape(shape_mutex_);
+  if (removals_ != removals) {
+    return fail(Errc::kConflict, "series were forgotten while this one was read");
+  }
+  return add_locked(series);
+}
+
+Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
+  const BytesView tag_bytes = BytesView(series.tsuid).substr(widths_.metric);
+  Metric& metric = metric_of(series);
+  const std::size_t set_bytes = tag_set_bytes(series.tags.size(), series.tsuid.size());
+  const TagSet* tags = nullptr;
+  bool made = false;
+  if (series.tags.empty() || !check_room(1, kOwnBytes + set_bytes)) tags = tags_.find(tag_bytes);
+  if (tags == nullptr) {
+    if (series.tags.empty() && !tag_bytes.empty()) {
+      return fail(Errc::kConflict, "the series' tags were forgotten a moment ago");
+    }
+    TRY_VOID(check_room(1, kOwnBytes + set_bytes));
+    const TagIndex::Added added = tags_.add(tag_bytes, series.tags);
+    tags = added.set;
+    made = added.made;
+    if (made) bytes_ += set_bytes;
+  }
+  if (!made) {
+    if (const auto known = find_in(metric, tags->id())) {
+      spare(known->id);
+      return known->id;
+    }
+  }
+  const std::lock_guard lock(metric.mutex);
+  const auto known = metric.places.find(tags->id());
+  if (known != metric.places.end()) return metric.members[known->second].id;
+  TRY(const SeriesId id, append(metric, *tags, series.shard));
+  metric.places.emplace(tags->id(), static_cast<std::uint32_t>(metric.members.size()));
+  metric.members.push_back({.id = id, .tags = tags->id()});
+  return id;
+}
+
+Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
+                                     std::uint32_t shard) {
+  const std::lock_guard grow(grow_mutex_);
+  TRY_VOID(check_room(1, kOwnBytes));
+  SeriesId id = made_.load();
+  if (!unused_ids_.empty()) {
+    id = unused_ids_.back();
+    unused_ids_.pop_back();
+  }
+  std::atomic<Chunk*>& chunk = chunks_[id / kChunkSeries];
+  if (chunk.load() == nullptr) {
+    chunk.store(std::make_unique<Chunk>().release(), std::memory_order_release);
+  }
+  Series& place = (*chunk.load())[id % kChunkSeries];
+  place.id = id;
+  place.shard = shard;
+  place.metric = MetricName(metric.shared);
+  place.tags = SeriesTags(tags);
+  place.tsuid = Tsuid(metric.shared, tags);
+  TagIndex::count_series(tags);
+  bytes_ += kOwnBytes;
+  if (id == made_) made_.store(id + 1);
+  size_.fetch_add(1);
+  return id;
+}
+
+void SeriesTable::doom(std::span<const SeriesId> series) {
+  const std::lock_guard lock(doomed_mutex_);
+  doomed_.insert(series.begin(), series.end());
+  any_doomed_ = !doomed_.empty();
+}
+
+void SeriesTable::spare_doomed(SeriesId id) {
+  const std::lock_guard lock(doomed_mutex_);
+  doomed_.erase(id);
+  if (doomed_.empty()) any_doomed_ = false;
+}
+
+std::vector<SeriesId> SeriesTable::doomed() const {
+  const std::lock_guard lock(doomed_mutex_);
+  return {doomed_.begin(), doomed_.end()};
+}
+
+std::vector<SeriesId> SeriesTable::remove(std::span<const SeriesId> series, Removed& removed) {
+  std::vector<SeriesId> spared;
+  const std::lock_guard shape(shape_mutex_);
+  const std::lock_guard lock(doomed_mutex_);
+  for (const SeriesId id : series) {
+    if (doomed_.erase(id) == 0) {
+      spared.push_back(id);
+    } else {
+      remove_locked(id, removed);
+    }
+  }
+  if (doomed_.empty()) any_doomed_ = false;
+  removals_.fetch_add(1);
+  return spared;
+}
+
+void SeriesTable::remove_locked(SeriesId id, Removed& removed) {
+  const TagSet& tags = at(id).tags.set();
+  const std::uint64_t metric_uid = load_be_width(at(id).tsuid.metric());
+  const std::lock_guard metrics(metrics_mutex_);
+  const auto found = metrics_.find(metric_uid);
+  Metric& metric = *found->second;
+  bool empty = false;
+  {
+    const std::lock_guard lock(metric.mutex);
+    const auto at_place = metric.places.find(tags.id());
+    const std::uint32_t place = at_place->second;
+    metric.places.erase(at_place);
+    if (place + 1 < metric.members.size()) {
+      metric.members[place] = metric.members.back();
+      metric.places[metric.members[place].tags] = place;
+    }
+    metric.members.pop_back();
+    empty = metric.members.empty();
+  }
+  if (empty) {
+    removed.metrics.push_back(found->second);
+    metrics_.erase(found);
+  }
+  bytes_ -= kOwnBytes;
+  if (TagIndex::uncount_series(tags)) {
+    bytes_ -= tag_set_bytes(tags.size(), at(id).tsuid.size());
+    tags_.remove(tags, removed.tags);
+  }
+  size_.fetch_sub(1);
+  removed.series.push_back(id);
+}
+
+void SeriesTable::reclaim(const Removed& removed) {
+  tags_.reclaim(removed.tags);
+  const std::lock_guard grow(grow_mutex_);
+  unused_ids_.insert(unused_ids_.end(), removed.series.begin(), removed.series.end());
+}
+
+SeriesTable::Metric& SeriesTable::metric_of(const NewSeries& series) {
+  {
+    const std::shared_lock lock(metrics_mutex_);
+    const auto found = metrics_.find(series.metric_uid);
+    if (found != metrics_.end()) return *found->second;
+  }
+  const std::lock_guard lock(metrics_mutex_);
+  std::shared_ptr<Metric>& metric = metrics_[series.metric_uid];
+  if (metric == nullptr) {
+    metric = std::make_shared<Metric>();
+    metric->shared.uid = series.tsuid.substr(0, widths_.metric);
+    const auto renamed = renamed_.find(series.metric_uid);  // its maker may not know yet
+    metric->first_name = renamed == renamed_.end() ? series.metric : renamed->second;
+    metric->shared.name.store(&metric->first_name, std::memory_order_release);
+  }
+  return *metric;
+}
+
+void SeriesTable::rename(const Renamed& renamed) {
+  if (renamed.kind != NameKind::kMetric) {
+    tags_.rename(renamed.kind, renamed.uid, renamed.name);
+    return;
+  }
+  const std::lock_guard lock(metrics_mutex_);
+  renamed_[renamed.uid] = renamed.name;
+  const auto found = metrics_.find(renamed.uid);
+  if (found == metrics_.end()) return;
+  found->second->shared.name.store(&new_names_.emplace_back(renamed.name),
+                                   std::memory_order_release);
+}
+
+void SeriesTable::add_uids(NameUids& uids) const {
+  {
+    const std::shared_lock lock(metrics_mutex_);
+    for (const auto& [uid, metric] : metrics_) {
+      add_uid(uid, uids[static_cast<std::size_t>(NameKind::kMetric)]);
+    }
+  }
+  tags_.add_uids(uids[static_cast<std::size_t>(NameKind::kTagKey)],
+                 uids[static_cast<std::size_t>(NameKind::kTagValue)]);
+}
+
+void SeriesTable::forget_name(NameKind kind, std::uint64_t uid) {
+  if (kind != NameKind::kMetric) {
+    tags_.forget_name(kind, uid);
+    return;
+  }
+  const std::lock_guard lock(metrics_mutex_);
+  renamed_.erase(uid);
+}
+
+std::size_t SeriesTable::count_of_metric(std::uint64_t metric_uid) const {
+  const Metric* const metric = find_metric(metric_uid);
+  if (metric == nullptr) return 0;
+  const std::shared_lock lock(metric->mutex);
+  return metric->members.size();
+}
+
+std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid, std::size_t from,
+                                                        std::size_t max) const {
+  const Metric* const metric = find_metric(metric_uid);
+  if (metric == nullptr) return {};
+  const std::shared_lock lock(metric->mutex);
+  if (metric->members.size() <= from) return {};
+  const std::size_t end = from + std::min(max, metric->members.size() - from);
+  std::vector<Member> members;
+  members.reserve(end - from);
+  for (std::size_t place = from; place < end; ++place) {
+    const Kept& kept = metric->members[place];
+    members.push_back(
+        {.id = kept.id, .tags = kept.tags, .place = static_cast<std::uint32_t>(place)});
+  }
+  return members;
+}
+
+std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid,
+                                                        std::span<const TagSetId> tags) const {
+  const Metric* const metric = find_metric(metric_uid);
+  if (metric == nullptr) return {};
+  std::vector<Member> found;
+  const std::shared_lock lock(metric->mutex);
+  for (const TagSetId set : tags) {
+    const auto at = metric->places.find(set);
+    if (at == metric->places.end()) continue;
+    found.push_back({.id = metric->members[at->second].id, .tags = set, .place = at->second});
+  }
+  return found;
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,157 @@
+#include "storage/cells/cell_point_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/gather.h"
+#include "storage/catalog/select_series.h"
+#include "storage/catalog/table_settings.h"
+#include "storage/cells/cell_block_scan.h"
+#include "storage/cells/delete_points.h"
+#include "storage/cells/estimate_reading.h"
+#include "storage/cells/last_points.h"
+#include "storage/cells/salt_sharding.h"
+#include "storage/cells/side_by_side_scan.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr Family kDataFamily = 0;
+constexpr std::size_t kShardsAtOnce = 16;
+
+}  // namespace
+
+TableSpec data_table_spec(const CellPointStoreOptions& options) {
+  TableSpec spec;
+  spec.name = options.data_table;
+  spec.families = {FamilySpec{"t", options.cell_ttl_ms}};
+  spec.split_keys = options.split_keys;
+  spec.fixed_regions = options.fixed_regions;
+  return spec;
+}
+
+Task<std::unique_ptr<CellPointStore>> CellPointStore::open(Parts parts,
+                                                           CellPointStoreOptions options) {
+  CO_TRY(const std::shared_ptr<Table> settings,
+         co_await parts.store.open_table(settings_table_spec(options.settings_table)));
+  Tables tables;
+  if (options.scan.shared_tables) {
+    // Before the parameters, whose absence tells that no earlier version was here.
+    CO_TRY(tables.form, co_await settle_name_form(settings, options.uid_table));
+  }
+  CO_TRY_VOID(co_await settle_parameters(settings, options.data_table, parts.parameters));
+  CO_TRY(tables.data, co_await parts.store.open_table(data_table_spec(options)));
+  CO_TRY(tables.names, co_await parts.store.open_table(uid_table_spec(options.uid_table)));
+  CO_TRY(tables.series, co_await parts.store.open_table(series_table_spec(options.series_table)));
+  co_return std::unique_ptr<CellPointStore>(
+      new CellPointStore(std::move(parts), std::move(options), std::move(tables)));
+}
+
+CellPointStore::CellPointStore(Parts parts, CellPointStoreOptions options, Tables tables)
+    : layout_(parts.layout),
+      clock_(parts.clock),
+      options_(std::move(options)),
+      notes_among_points_(parts.parameters.layout == kOpentsdbLayout),
+      registry_(tables.names, tables.series, layout_->widths(),
+                SeriesLimits{options_.series_max, options_.series_bytes_max},
+                std::make_unique<NewSeriesQuota>(options_.new_series, clock_, parts.registry),
+                std::make_shared<SaltSharding>(layout_), tables.form),
+      source_{tables.data, kDataFamily, *layout_, registry_, options_.scan},
+      appender_(std::make_shared<PointAppender>(
+          PointAppender::Parts{tables.data, kDataFamily, layout_, registry_.table(), clock_,
+                               parts.executor, parts.registry, options_.columns},
+          options_.append)) {}
+
+CellPointStore::~CellPointStore() = default;
+
+Task<void> CellPointStore::close() { return appender_->drain(); }
+
+Task<std::vector<Result<SeriesId>>> CellPointStore::intern(std::vector<SeriesName> names,
+                                                           CreateNames create) {
+  return registry_.intern(std::move(names), create);
+}
+
+std::vector<CrowdedMetric> CellPointStore::crowded(std::size_t max) const {
+  return registry_.quota().crowded(max);
+}
+
+const Series& CellPointStore::series(SeriesId id) const { return registry_.table().at(id); }
+
+Task<Accepted> CellPointStore::append(PointBatch batch) {
+  return appender_->append(std::move(batch));
+}
+
+Task<std::shared_ptr<const Selection>> CellPointStore::select(SeriesQuery query) {
+  return select_series(registry_, *layout_, std::move(query), clock_.now_ms(),
+                       options_.scan.shared_tables);
+}
+
+std::uint32_t CellPointStore::shard_count() const { return layout_->salt_buckets(); }
+
+std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection> selection,
+                                                TimeRange range, std::uint32_t shard) {
+  const std::shared_ptr<const RowSelection> wanted = as_rows(selection);
+  const bool notes = wanted->wants_notes() && notes_among_points_;
+  std::vector<std::unique_ptr<BlockScan>> parts;
+  for (SeriesSpan& span : parts_of(source_, *wanted, range, shard)) {
+    SeriesChoice choice;
+    choice.span = std::move(span);
+    auto rows = std::make_unique<RowScan>(source_, wanted, range, shard, choice);
+    parts.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
+  }
+  if (parts.size() == 1) return std::move(parts.front());
+  return std::make_unique<SideBySideScan>(std::move(parts));
+}
+
+Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,
+                                                   std::size_t limit) {
+  return list_series(registry_, as_rows(selection), limit, options_.scan.shared_tables);
+}
+
+Task<std::vector<LastPoint>> CellPointStore::last(std::shared_ptr<const Selection> selection,
+                                                  TimeRange range) {
+  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
+  std::vector<Task<std::vector<LastPoint>>> tasks;
+  for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
+    tasks.push_back(find_last_points(source_, rows, range, shard));
+  }
+  co_return co_await join_last_points(std::move(tasks));
+}
+
+Task<ReadEstimate> CellPointStore::estimate(std::shared_ptr<const Selection> selection,
+                                            TimeRange range) {
+  return estimate_reading(source_, as_rows(selection), range);
+}
+
+Task<std::uint64_t> CellPointStore::delete_range(std::shared_ptr<const Selection> selection,
+                                                 TimeRange range) {
+  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
+  // Points taken before this call are among those to go. Their own errors are their owners'.
+  const Result<void> drained = co_await appender_->drain();
+  static_cast<void>(drained);
+  std::vector<Task<std::uint64_t>> tasks;
+  for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
+    tasks.push_back(delete_points(source_, rows, range, shard));
+  }
+  const auto parts = co_await gather(std::move(tasks), kShardsAtOnce);
+  std::uint64_t deleted = 0;
+  for (const auto& part : parts) {
+    if (!part) co_return std::unexpected(part.error());
+    deleted += *part;
+  }
+  co_return deleted;
+}
+
+Task<std::vector<std::string>> CellPointStore::suggest(NameKind kind, std::string prefix,
+                                                       std::size_t max) {
+  return registry_.uids().suggest(kind, std::move(prefix), max);
+}
+
+Task<void> CellPointStore::flush() { return appender_->drain(); }
+
+// Cells are in their final form from the start.
+Task<void> CellPointStore::seal() { return flush(); }
+
+UidTable& CellPointStore::uids() { return registry_.uids(); }
+
+}  // namespace halite::storage

@@ -1,0 +1,119 @@
+// A point store with a cell a point, over any wide-column store and either row layout.
+//
+//   auto points = co_await CellPointStore::open(parts, options);
+//   ...
+//   co_await points->close();
+//
+// What is written: the data table (rows of the layout), the names table, one row a series in the
+// series table, and the layout's fixed parameters in the settings table; opening a table that was
+// made with others is kConflict, naming both values.
+//
+//   Threads   any call from any thread.
+//   Lifetime  close() before it is destroyed; scans and selections end before it does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/clock.h"
+#include "storage/api/point_store.h"
+#include "storage/api/wide_column.h"
+#include "storage/catalog/series_registry.h"
+#include "storage/cells/layouts/row_layout.h"
+#include "storage/cells/layouts/table_parameters.h"
+#include "storage/cells/point_appender.h"
+#include "storage/cells/row_scan.h"
+
+namespace prometheus {
+class Registry;
+}
+
+namespace halite::storage {
+
+struct CellPointStoreOptions {
+  std::string data_table = "tsdb";
+  std::string uid_table = "tsdb-uid";
+  std::string series_table = "halite-series";
+  std::string settings_table = "halite-settings";
+  std::int64_t cell_ttl_ms = 0;  // the data table's; 0 = for ever
+  SeriesId series_max = 100'000'000;
+  std::size_t series_bytes_max = 8ull << 30;  // memory of the series known: see series_bytes()
+  NewSeriesLimits new_series;
+  AppendLimits append;
+  ColumnOptions columns;          // how points of OpenTSDB's rows are written
+  std::vector<Bytes> split_keys;  // of a new data table
+  bool fixed_regions = false;     // and it is never cut elsewhere
+  RowScanOptions scan;
+};
+
+// The data table, for those who keep other things among its points.
+[[nodiscard]] TableSpec data_table_spec(const CellPointStoreOptions& options);
+
+class CellPointStore final : public PointStore {
+ public:
+  // References outlive the store.
+  struct Parts {
+    WideColumnStore& store;
+    std::shared_ptr<const RowLayout> layout;
+    TableParameters parameters;  // the layout's
+    const Clock& clock;
+    boost::asio::any_io_executor executor;  // background writes run here
+    prometheus::Registry& registry;
+  };
+
+  static Task<std::unique_ptr<CellPointStore>> open(Parts parts, CellPointStoreOptions options);
+  ~CellPointStore() override;
+
+  // Waits for what is under way. No call may follow.
+  Task<void> close();
+
+  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
+                                             CreateNames create) override;
+  [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const override;
+  [[nodiscard]] const Series& series(SeriesId id) const override;
+  Task<Accepted> append(PointBatch batch) override;
+  Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;
+  [[nodiscard]] std::uint32_t shard_count() const override;
+  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                TimeRange range, std::uint32_t shard) override;
+  Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
+                                     std::size_t limit) override;
+  Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
+                                    TimeRange range) override;
+  Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) override;
+  Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
+                                   TimeRange range) override;
+  Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
+                                         std::size_t max) override;
+  Task<void> flush() override;
+  Task<void> seal() override;
+
+  // The names table, for those who manage names.
+  [[nodiscard]] UidTable& uids();
+
+  // Its series, for those who keep other things of them.
+  [[nodiscard]] SeriesRegistry& registry() { return registry_; }
+
+ private:
+  struct Tables {
+    std::shared_ptr<Table> data;
+    std::shared_ptr<Table> names;
+    std::shared_ptr<Table> series;
+    NameForm form = NameForm::kUtf8;  // of the names
+  };
+  CellPointStore(Parts parts, CellPointStoreOptions options, Tables tables);
+
+  const std::shared_ptr<const RowLayout> layout_;
+  const Clock& clock_;
+  const CellPointStoreOptions options_;
+  const bool notes_among_points_;  // rows are OpenTSDB's
+  SeriesRegistry registry_;
+  const RowSource source_;
+  const std::shared_ptr<PointAppender> appender_;
+};
+
+}  // namespace halite::storage

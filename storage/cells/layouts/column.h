@@ -1,0 +1,72 @@
+// OpenTSDB's columns that hold several points of one row.
+//
+// Compacted  qualifiers one after the other by offset; values likewise, then one byte: 0, or 1 when
+//            2-byte and 4-byte qualifiers are mixed. A single point has no such byte.
+// Append     qualifier 05 00 00; value = (qualifier, value) again and again, as they arrived.
+//
+// A reader says in a few words what is damaged; its caller knows the row and names it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "storage/cells/layouts/row_layout.h"
+#include "storage/cells/layouts/values/cell_value.h"
+#include "storage/cells/layouts/values/qualifier.h"
+
+namespace halite::storage {
+
+inline constexpr BytesView kAppendQualifier{"\x05\x00\x00", 3};
+
+// One point inside such a column.
+struct ColumnPoint {
+  PointQualifier qualifier;
+  PointValue value;
+};
+
+// Walks the points of one cell, an ordinary one included, in the order stored.
+class ColumnReader {
+ public:
+  enum class Form : std::uint8_t { kSingle, kCompacted, kAppend };
+
+  // Tells the form by the qualifier; nothing when the cell holds no points (an odd or empty
+  // qualifier that is not the append column's). The views must outlive the reader.
+  static std::optional<ColumnReader> open(BytesView qualifier, BytesView value);
+
+  [[nodiscard]] Form form() const { return form_; }
+
+  enum class Step : std::uint8_t { kPoint, kEnd, kCorrupt };
+  // After kCorrupt, `problem()` says what was found.
+  [[nodiscard]] Step next(ColumnPoint& point);
+  [[nodiscard]] const char* problem() const { return problem_; }
+
+ private:
+  ColumnReader(Form form, BytesView qualifiers, BytesView values)
+      : form_(form), qualifiers_(qualifiers), values_(values) {}
+  Step next_single(ColumnPoint& point);
+  Step next_compacted(ColumnPoint& point);
+  Step next_appended(ColumnPoint& point);
+  Step corrupt(const char* problem);
+
+  Form form_;
+  bool done_ = false;
+  BytesView qualifiers_;  // kAppend: the entries; otherwise the qualifiers still to come
+  BytesView values_;
+  const char* problem_ = nullptr;
+};
+
+// The PointFlag bits that write the point back as it was.
+[[nodiscard]] std::uint8_t point_flags(const ColumnPoint& point);
+
+// The compacted column of some points of one row, times increasing and in the hour that begins at
+// base_ms. One point becomes an ordinary cell; none is not allowed.
+[[nodiscard]] PointCell compacted_cell(TimestampMs base_ms, std::span<const TimestampMs> times,
+                                       std::span<const ValueBits> values,
+                                       std::span<const std::uint8_t> flags);
+
+// One more entry for an append column.
+void append_entry(Bytes& column, TimestampMs base_ms, TimestampMs time, ValueBits value,
+                  std::uint8_t flags);
+
+}  // namespace halite::storage

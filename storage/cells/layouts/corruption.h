@@ -1,0 +1,16 @@
+// How a damaged cell is reported.
+#pragma once
+
+#include <string_view>
+
+#include "common/bytes.h"
+#include "common/result.h"
+#include "storage/api/packed_rows.h"
+
+namespace halite::storage {
+
+// kCorruption: "row 00.. qualifier 00..: <what>: value 00.." with the beginnings of long values.
+[[nodiscard]] std::unexpected<Error> corrupt_cell(BytesView row_key, const CellRef& cell,
+                                                  std::string_view what);
+
+}  // namespace halite::storage

@@ -1,0 +1,68 @@
+// Rows as OpenTSDB 2.4 writes and reads them, byte for byte (docs/formats/opentsdb-layout.md).
+//
+//   row key    salt(0-8) · metric uid · hour(4, seconds, unsigned) · (tagk uid · tagv uid)...
+//   cells      one a point; compacted and append columns are read as well
+//
+// Where OpenTSDB differs by an accident we do not follow: two cells of one time are never an error
+// (the newest wins), and a time past 2106-02-07, whose hour does not fit four bytes, is refused
+// instead of wrapped.
+//
+//   decode   second and millisecond cells interleave in time but not in qualifier order: hand it
+//            whole rows. Cells with an odd or empty qualifier that are no append column
+//            (annotations, histograms) are passed over. After an error `out` holds some of the
+//            points.
+//   row_key, point_cell   want a time that admit() takes.
+#pragma once
+
+#include <memory>
+
+#include "storage/cells/layouts/row_layout.h"
+#include "storage/cells/layouts/table_parameters.h"
+
+namespace halite::storage {
+
+struct OpentsdbOptions {
+  UidWidths widths;
+  std::uint8_t salt_width = 0;      // bytes, 0 to 8; 0 = rows are not salted
+  std::uint32_t salt_buckets = 20;  // 1 to 2^31 - 1; means nothing without a salt width. Those
+                                    // whose low bytes are equal share a salt.
+};
+
+class OpentsdbLayout final : public RowLayout {
+ public:
+  // kInvalidArgument: a width or a number of buckets out of range.
+  static Result<std::unique_ptr<OpentsdbLayout>> make(const OpentsdbOptions& options);
+
+  [[nodiscard]] std::uint32_t salt_buckets() const override;
+  [[nodiscard]] std::uint32_t salt_of(BytesView tsuid) const override;
+  [[nodiscard]] const UidWidths& widths() const override { return options_.widths; }
+  [[nodiscard]] std::size_t pairs_at() const override;
+  [[nodiscard]] Bytes row_key(BytesView tsuid, TimestampMs time) const override;
+  [[nodiscard]] PointCell point_cell(TimestampMs time, ValueBits value,
+                                     std::uint8_t flags) const override;
+  [[nodiscard]] std::int64_t bucket_span_ms() const override;
+  [[nodiscard]] std::vector<BucketScan> metric_buckets(BytesView metric_uid, TimeRange range,
+                                                       std::uint32_t salt,
+                                                       TimestampMs now) const override;
+  [[nodiscard]] std::vector<BucketScan> series_buckets(BytesView tsuid, TimeRange range,
+                                                       TimestampMs now) const override;
+  [[nodiscard]] Result<RowId> parse_row(BytesView row) const override;
+  [[nodiscard]] Result<void> decode(const RowId& row, std::span<const CellRef> cells,
+                                    TimeRange range, RowPoints& out) const override;
+  [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;
+
+  [[nodiscard]] TableParameters parameters() const;
+  [[nodiscard]] const OpentsdbOptions& options() const { return options_; }
+
+  // The key of the row that a RowId came from.
+  [[nodiscard]] Bytes key_of(const RowId& row) const;
+
+ private:
+  explicit OpentsdbLayout(const OpentsdbOptions& options) : options_(options) {}
+  // base_s must fit four bytes.
+  [[nodiscard]] Bytes key(std::uint32_t salt, BytesView tsuid, std::int64_t base_s) const;
+
+  OpentsdbOptions options_;  // set at construction
+};
+
+}  // namespace halite::storage

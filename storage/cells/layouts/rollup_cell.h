@@ -1,0 +1,64 @@
+// OpenTSDB's rollup tables: one cell a series, aggregator and interval.
+//
+//   row        as a data row, with the base time of the interval's span instead of the hour
+//   qualifier  aggregator id(1) + ((intervals since the base << 4) | flags)(2)
+//   before 2.4 the aggregator's name in lower case and ':' stood where the id stands
+//   value      as a point's
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "storage/cells/layouts/opentsdb_layout.h"
+#include "storage/cells/layouts/values/cell_value.h"
+
+namespace halite::storage {
+
+enum class RollupSpan : std::uint8_t { kHours, kDay, kMonth, kYear };  // calendar units in UTC
+
+struct RollupInterval {
+  std::int64_t seconds = 3600;  // one cell's
+  RollupSpan span = RollupSpan::kDay;
+  std::uint32_t hours = 1;  // in a row of kHours: 1 or an even number
+};
+
+// kInvalidArgument for what OpenTSDB refuses: fewer than 12 or more than 7774 intervals in a row.
+[[nodiscard]] Result<void> check_rollup(const RollupInterval& interval);
+
+// The start of the row that holds a time; both in seconds since 1970, from 0 on.
+[[nodiscard]] std::int64_t rollup_base(const RollupInterval& interval, std::int64_t time_s);
+
+// The start of the row after the one that starts at base_s.
+[[nodiscard]] std::int64_t rollup_next_base(const RollupInterval& interval, std::int64_t base_s);
+
+// How long a row is at the most, as OpenTSDB counts it.
+[[nodiscard]] std::int64_t rollup_span_seconds(const RollupInterval& interval);
+
+struct RollupCell {
+  Bytes row;
+  PointCell cell;
+};
+
+// aggregator 0 to 127. kInvalidArgument for a time outside the row keys' range, or so late in its
+// row that its number does not fit 12 bits (OpenTSDB would write a wrong one).
+[[nodiscard]] Result<RollupCell> rollup_cell(const OpentsdbLayout& layout,
+                                             const RollupInterval& interval,
+                                             std::uint8_t aggregator, BytesView tsuid,
+                                             std::int64_t time_s, ValueBits value,
+                                             std::uint8_t flags);
+
+struct RollupPoint {
+  std::variant<std::uint8_t, std::string_view> aggregator;  // id, or the name of an older row
+  std::int64_t time_s = 0;
+  PointValue value;
+};
+
+// Nothing when the cell is no rollup. The name points into the qualifier.
+[[nodiscard]] std::optional<RollupPoint> read_rollup(const RollupInterval& interval,
+                                                     std::int64_t base_s, BytesView qualifier,
+                                                     BytesView value);
+
+}  // namespace halite::storage

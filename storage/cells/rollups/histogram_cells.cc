@@ -1,0 +1,138 @@
+#include "storage/cells/rollups/histogram_cells.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/registry.h>
+#include <xxhash.h>
+
+#include "common/metrics.h"
+#include "storage/catalog/select_series.h"
+#include "storage/catalog/table_settings.h"
+#include "storage/cells/layouts/values/histogram_cell.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr Family kFamily = 0;
+constexpr std::size_t kBlockHistograms = 256;
+
+struct Found {
+  TimestampMs time = 0;
+  TimestampMs cell_time = 0;
+  const CellRef* cell = nullptr;
+};
+
+std::uint64_t place_hash(const Bytes& row, TimestampMs time) {
+  return XXH3_64bits_withSeed(row.data(), row.size(), static_cast<XXH64_hash_t>(time));
+}
+
+Result<void> decode(const WantedRow& row, std::vector<HistogramBlock>& blocks) {
+  std::vector<Found> found;
+  bool any = false;
+  for (const CellRef& cell : row.cells) {
+    if (!is_histogram(cell.qualifier)) continue;
+    const auto histogram = read_histogram(cell.qualifier, cell.value);
+    if (!histogram) {
+      return fail(Errc::kCorruption, "row " + to_hex(row.key) + ": cell " + to_hex(cell.qualifier) +
+                                         " is no histogram");
+    }
+    any = true;
+    const TimestampMs time = row.id.bucket * 1000 + histogram->offset_ms;
+    if (time < row.times.begin || time >= row.times.end) continue;
+    found.push_back({.time = time, .cell_time = cell.time, .cell = &cell});
+  }
+  if (!any) return {};
+  std::ranges::sort(found, [](const Found& a, const Found& b) {
+    return a.time != b.time ? a.time < b.time : a.cell_time < b.cell_time;
+  });
+  blocks.push_back({.series = row.series, .times = {}, .values = {}});
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i + 1 < found.size() && found[i + 1].time == found[i].time) continue;  // the newest wins
+    if (blocks.back().times.size() == kBlockHistograms) {
+      blocks.push_back({.series = row.series, .times = {}, .values = {}});
+    }
+    blocks.back().times.push_back(found[i].time);
+    blocks.back().values.emplace_back(found[i].cell->value);
+  }
+  return {};
+}
+
+}  // namespace
+
+Task<std::vector<HistogramBlock>> HistogramScan::next() {
+  std::vector<HistogramBlock> blocks;
+  while (blocks.empty()) {
+    CO_TRY(const std::vector<WantedRow> rows, co_await rows_->next());
+    if (rows.empty()) break;
+    for (const WantedRow& row : rows) CO_TRY_VOID(decode(row, blocks));
+  }
+  co_return blocks;
+}
+
+Task<std::unique_ptr<HistogramCells>> HistogramCells::open(Parts parts, HistogramConfig config) {
+  CO_TRY(const std::shared_ptr<Table> settings,
+         co_await parts.store.open_table(settings_table_spec(parts.settings_table)));
+  CO_TRY_VOID(co_await settle_parameters(settings, parts.table, parts.rows->parameters()));
+  TableSpec spec{
+      .name = parts.table, .families = {FamilySpec{"t", parts.cell_ttl_ms}}, .split_keys = {}};
+  CO_TRY(std::shared_ptr<Table> table, co_await parts.store.open_table(std::move(spec)));
+  co_return std::unique_ptr<HistogramCells>(
+      new HistogramCells(std::move(parts), config, std::move(table)));
+}
+
+HistogramCells::HistogramCells(Parts parts, HistogramConfig config, std::shared_ptr<Table> table)
+    : parts_(std::move(parts)),
+      config_(config),
+      source_{.table = std::move(table),
+              .family = kFamily,
+              .layout = *parts_.rows,
+              .registry = parts_.series,
+              .options = parts_.scan,
+              .qualifier_begin = Bytes(1, kHistogramPrefix),
+              .qualifier_end = Bytes(1, kHistogramPrefix + 1)},
+      replaced_(parts_.clock),
+      written_(
+          add_counter(parts_.registry, "halite_storage_histograms_total", "Histograms written")) {}
+
+Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> histograms) {
+  std::vector<Refusal> refused;
+  std::map<Bytes, std::map<TimestampMs, CellWrite>> rows;  // of equal times the last
+  std::vector<CellSlot> slots;
+  for (std::size_t i = 0; i < histograms.size(); ++i) {
+    HistogramWrite& histogram = histograms[i];
+    Result<void> admitted = parts_.rows->admit(histogram.time, parts_.clock.now_ms());
+    if (!admitted) {
+      refused.push_back({.index = i, .error = std::move(admitted).error()});
+      continue;
+    }
+    Bytes key = parts_.rows->row_key(series(histogram.series).tsuid.bytes(), histogram.time);
+    Bytes qualifier = histogram_qualifier(histogram.time, histogram.millis);
+    slots.push_back({.place = place_hash(key, histogram.time),
+                     .form = static_cast<std::uint8_t>(qualifier.size())});
+    rows[std::move(key)][histogram.time] = {.column = {kFamily, std::move(qualifier)},
+                                            .value = std::move(histogram.value)};
+  }
+  CO_TRY_VOID(co_await parts_.series.settle());  // these cells are in no log
+  CO_TRY_VOID(co_await replaced_.settle(slots));
+  std::vector<RowWrite> writes;
+  for (auto& [key, cells] : rows) {
+    RowWrite& row = writes.emplace_back();
+    row.row = key;
+    for (auto& [time, cell] : cells) row.puts.push_back(std::move(cell));
+  }
+  CO_TRY_VOID(co_await source_.table->write(std::move(writes)));
+  replaced_.landed(slots);
+  written_.Increment(static_cast<double>(histograms.size() - refused.size()));
+  co_return refused;
+}
+
+std::unique_ptr<HistogramScan> HistogramCells::scan(std::shared_ptr<const Selection> selection,
+                                                    TimeRange range, std::uint32_t shard) const {
+  auto rows = std::make_unique<RowScan>(source_, as_rows(selection), range, shard);
+  return std::make_unique<HistogramScan>(std::move(rows));
+}
+
+}  // namespace halite::storage

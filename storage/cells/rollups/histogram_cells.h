@@ -1,0 +1,95 @@
+// Histograms in the wide-column store: cells among the points of OpenTSDB's rows, or in a table of
+// their own where the points have other rows.
+//
+//   Durable  what write() was given outlives a power cut once it has returned.
+//   Order    equal series and time: the one written last wins.
+//   Threads  any call from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/task.h"
+#include "storage/api/point_store.h"
+#include "storage/api/wide_column.h"
+#include "storage/catalog/series_registry.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
+#include "storage/cells/rollups/replaced_cells.h"
+#include "storage/cells/rollups/rollup_config.h"
+#include "storage/cells/row_scan.h"
+
+namespace prometheus {
+class Counter;
+class Registry;
+}  // namespace prometheus
+
+namespace halite::storage {
+
+struct HistogramWrite {
+  SeriesId series = 0;
+  TimestampMs time = 0;
+  bool millis = false;  // its time was given in milliseconds
+  Bytes value;          // codec id(1) + what the codec wrote
+};
+
+// A run of one series' histograms in time order, no time twice. May be empty: then the series has
+// histograms near, but none in the range.
+struct HistogramBlock {
+  SeriesId series = 0;
+  std::vector<TimestampMs> times;
+  std::vector<Bytes> values;  // as in HistogramWrite
+};
+
+// Reads one shard once. For one coroutine at a time. Each series' blocks come in time order.
+class HistogramScan {
+ public:
+  explicit HistogramScan(std::unique_ptr<RowScan> rows) : rows_(std::move(rows)) {}
+  // Some blocks; none when the shard is finished.
+  Task<std::vector<HistogramBlock>> next();
+
+ private:
+  const std::unique_ptr<RowScan> rows_;
+};
+
+class HistogramCells {
+ public:
+  // References outlive it.
+  struct Parts {
+    WideColumnStore& store;
+    SeriesRegistry& series;
+    std::shared_ptr<const OpentsdbLayout> rows;
+    RowScanOptions scan;
+    std::string table;           // the points' own, if those have OpenTSDB's rows
+    std::int64_t cell_ttl_ms;    // of the table; 0 = for ever
+    std::string settings_table;  // where the table's parameters are kept
+    const Clock& clock;
+    prometheus::Registry& registry;
+  };
+
+  // Makes the table if it is not there yet. kConflict: it was made with other widths or salts.
+  static Task<std::unique_ptr<HistogramCells>> open(Parts parts, HistogramConfig config);
+
+  [[nodiscard]] const HistogramConfig& config() const { return config_; }
+
+  // Writes all but those refused, whose times no row holds.
+  Task<std::vector<Refusal>> write(std::vector<HistogramWrite> histograms);
+
+  [[nodiscard]] const Series& series(SeriesId id) const { return parts_.series.table().at(id); }
+  [[nodiscard]] std::uint32_t shard_count() const { return parts_.rows->salt_buckets(); }
+  [[nodiscard]] std::unique_ptr<HistogramScan> scan(std::shared_ptr<const Selection> selection,
+                                                    TimeRange range, std::uint32_t shard) const;
+
+ private:
+  HistogramCells(Parts parts, HistogramConfig config, std::shared_ptr<Table> table);
+
+  const Parts parts_;
+  const HistogramConfig config_;
+  const RowSource source_;
+  ReplacedCells replaced_;
+  prometheus::Counter& written_;
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,216 @@
+#include "storage/cells/rollups/rollup_tables.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/registry.h>
+#include <xxhash.h>
+
+#include "common/metrics.h"
+#include "storage/catalog/select_series.h"
+#include "storage/catalog/table_settings.h"
+#include "storage/cells/cell_block_scan.h"
+#include "storage/cells/layouts/rollup_layout.h"
+#include "storage/cells/rollups/rollup_block_scan.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr Family kFamily = 0;
+
+std::string own_table_of(const std::string& data_table) { return data_table + "-rollup"; }
+
+// Blocks of ordinary points in OpenTSDB's rows.
+class PreAggregates final : public BlockSource {
+ public:
+  PreAggregates(RowSource rows, const SeriesTable& series)
+      : rows_(std::move(rows)), series_(series) {}
+
+  [[nodiscard]] const Series& series(SeriesId id) const override { return series_.at(id); }
+  [[nodiscard]] std::uint32_t shard_count() const override { return rows_.layout.salt_buckets(); }
+  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                TimeRange range, std::uint32_t shard) override {
+    auto rows = std::make_unique<RowScan>(rows_, as_rows(selection), range, shard);
+    return std::make_unique<CellBlockScan>(rows_.layout, std::move(rows));
+  }
+
+ private:
+  const RowSource rows_;
+  const SeriesTable& series_;
+};
+
+class Rollups final : public BlockSource {
+ public:
+  Rollups(std::unique_ptr<RollupLayout> values, std::unique_ptr<RollupLayout> counts,
+          RowSource rows, const SeriesTable& series)
+      : values_(std::move(values)),
+        counts_(std::move(counts)),
+        rows_(std::move(rows)),
+        series_(series) {}
+
+  [[nodiscard]] const Series& series(SeriesId id) const override { return series_.at(id); }
+  [[nodiscard]] std::uint32_t shard_count() const override { return values_->salt_buckets(); }
+  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                TimeRange range, std::uint32_t shard) override {
+    auto rows = std::make_unique<RowScan>(rows_, as_rows(selection), range, shard);
+    return std::make_unique<RollupBlockScan>(*values_, counts_.get(), std::move(rows));
+  }
+
+ private:
+  const std::unique_ptr<RollupLayout> values_;
+  const std::unique_ptr<RollupLayout> counts_;  // of averages, else null
+  const RowSource rows_;
+  const SeriesTable& series_;
+};
+
+}  // namespace
+
+// Cells on their way, row by row in each table; of two in one place the later stays.
+struct RollupTables::Cells {
+  struct Rows {
+    std::vector<RowWrite> writes;
+    std::map<Bytes, std::size_t> by_key;  // into writes
+  };
+  std::map<std::string, Rows> tables;
+  struct Place {
+    Rows* rows = nullptr;
+    std::size_t write = 0;
+    std::size_t put = 0;
+    std::size_t slot = 0;
+  };
+  std::map<Bytes, Place> places;
+  std::vector<CellSlot> slots;
+
+  void add(const std::string& table, Bytes row, PointCell cell) {
+    Rows& rows = tables[table];
+    // The last byte's lower half is the value's form; before it stand aggregator and time.
+    Bytes place = table + '\0' + row + cell.qualifier;
+    const auto form = static_cast<std::uint8_t>(place.back() & 0xF);
+    place.back() = static_cast<char>(place.back() & 0xF0);
+    CellWrite write{.column = {kFamily, std::move(cell.qualifier)}, .value = std::move(cell.value)};
+    if (const auto known = places.find(place); known != places.end()) {
+      const Place& at = known->second;
+      at.rows->writes[at.write].puts[at.put] = std::move(write);
+      slots[at.slot].form = form;
+      return;
+    }
+    const auto [key, added] = rows.by_key.try_emplace(row, rows.writes.size());
+    if (added) rows.writes.push_back(RowWrite{.row = std::move(row), .puts = {}, .deletes = {}});
+    std::vector<CellWrite>& puts = rows.writes[key->second].puts;
+    slots.push_back({.place = XXH3_64bits(place.data(), place.size()), .form = form});
+    places[std::move(place)] = {
+        .rows = &rows, .write = key->second, .put = puts.size(), .slot = slots.size() - 1};
+    puts.push_back(std::move(write));
+  }
+};
+
+Task<std::unique_ptr<RollupTables>> RollupTables::open(Parts parts, RollupConfig config) {
+  std::set<std::string> names;
+  for (const RollupTableConfig& table : config.tables) {
+    names.insert(table.table == parts.data_table ? own_table_of(parts.data_table) : table.table);
+    names.insert(table.pre_aggregate);
+  }
+  if (names.contains(parts.data_table)) {
+    co_return fail(Errc::kInvalidArgument, "the table " + parts.data_table +
+                                               " holds the points: pre-aggregates want another");
+  }
+  CO_TRY(const std::shared_ptr<Table> settings,
+         co_await parts.store.open_table(settings_table_spec(parts.settings_table)));
+  std::map<std::string, std::shared_ptr<Table>> tables;
+  for (const std::string& name : names) {
+    CO_TRY_VOID(co_await settle_parameters(settings, name, parts.rows->parameters()));
+    TableSpec spec{.name = name, .families = {FamilySpec{"t", 0}}, .split_keys = {}};
+    CO_TRY(tables[name], co_await parts.store.open_table(std::move(spec)));
+  }
+  co_return std::unique_ptr<RollupTables>(
+      new RollupTables(std::move(parts), std::move(config), std::move(tables)));
+}
+
+RollupTables::RollupTables(Parts parts, RollupConfig config,
+                           std::map<std::string, std::shared_ptr<Table>> tables)
+    : parts_(std::move(parts)),
+      config_(std::move(config)),
+      own_table_(own_table_of(parts_.data_table)),
+      tables_(std::move(tables)),
+      replaced_(parts_.clock),
+      points_(add_counter(parts_.registry, "halite_storage_rollup_points_total",
+                          "Rollups and pre-aggregates written")) {}
+
+RollupTables::~RollupTables() = default;
+
+const std::string& RollupTables::name_of(const RollupTableConfig* table,
+                                         bool pre_aggregated) const {
+  if (table == nullptr) return config_.default_table().pre_aggregate;
+  if (pre_aggregated) return table->pre_aggregate;
+  return table->table == parts_.data_table ? own_table_ : table->table;
+}
+
+RowSource RollupTables::row_source(const std::string& name, const RowLayout& layout) const {
+  return RowSource{.table = tables_.at(name),
+                   .family = kFamily,
+                   .layout = layout,
+                   .registry = parts_.series,
+                   .options = parts_.scan};
+}
+
+Result<void> RollupTables::place(const RollupWrite& point, Cells& cells) const {
+  const Bytes tsuid = parts_.series.table().at(point.series).tsuid;
+  const std::string& name = name_of(point.table, point.pre_aggregated);
+  if (point.table == nullptr) {
+    const TimestampMs time = point.time_s * 1000;
+    TRY_VOID(parts_.rows->admit(time, parts_.clock.now_ms()));
+    cells.add(name, parts_.rows->row_key(tsuid, time),
+              parts_.rows->point_cell(time, point.value, point.flags));
+    return {};
+  }
+  TRY(RollupCell made, rollup_cell(*parts_.rows, point.table->cells, point.aggregator, tsuid,
+                                   point.time_s, point.value, point.flags));
+  cells.add(name, std::move(made.row), std::move(made.cell));
+  return {};
+}
+
+Task<std::vector<Refusal>> RollupTables::write(std::vector<RollupWrite> points) {
+  std::vector<Refusal> refused;
+  Cells cells;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Result<void> placed = place(points[i], cells);
+    if (!placed) refused.push_back({.index = i, .error = std::move(placed).error()});
+  }
+  CO_TRY_VOID(co_await parts_.series.settle());  // these cells are in no log
+  CO_TRY_VOID(co_await replaced_.settle(cells.slots));
+  for (auto& [name, rows] : cells.tables) {
+    const std::shared_ptr<Table> table = tables_.at(name);
+    CO_TRY_VOID(co_await table->write(std::move(rows.writes)));
+  }
+  replaced_.landed(cells.slots);
+  points_.Increment(static_cast<double>(points.size() - refused.size()));
+  co_return refused;
+}
+
+Result<std::unique_ptr<BlockSource>> RollupTables::source(const RollupTableConfig& table,
+                                                          bool pre_aggregated,
+                                                          std::string_view aggregator) const {
+  const auto layout = [&](std::string name) -> Result<std::unique_ptr<RollupLayout>> {
+    TRY(const std::uint8_t id, config_.id_of(name));
+    return std::make_unique<RollupLayout>(parts_.rows, table.cells,
+                                          RollupAggregator{id, std::move(name)});
+  };
+  const bool average = aggregator == "avg";
+  TRY(auto values, layout(average ? "sum" : std::string(aggregator)));
+  std::unique_ptr<RollupLayout> counts;
+  if (average) {
+    TRY(counts, layout("count"));
+  }
+  RowSource rows = row_source(name_of(&table, pre_aggregated), *values);
+  return std::make_unique<Rollups>(std::move(values), std::move(counts), std::move(rows),
+                                   parts_.series.table());
+}
+
+std::unique_ptr<BlockSource> RollupTables::pre_aggregates() const {
+  return std::make_unique<PreAggregates>(row_source(name_of(nullptr, true), *parts_.rows),
+                                         parts_.series.table());
+}
+
+}  // namespace halite::storage

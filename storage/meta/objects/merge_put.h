@@ -1,0 +1,44 @@
+// Changes one cell so that no change made at the same time is lost: read, merge, compare-and-put,
+// again from the start when somebody was quicker.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/bytes.h"
+#include "common/task.h"
+#include "storage/api/wide_column.h"
+
+namespace halite::storage {
+
+// Others came first so many times in a row: then something else is wrong.
+inline constexpr int kMergeTries = 64;
+
+// merge(std::optional<Bytes> stored) -> Result<std::optional<Bytes>>: what is to stand there;
+// nothing leaves the cell as it is. It may be called several times; the last call's value is what
+// stands. All is used until the await is over.
+template <class Merge>
+Task<void> merge_put(Table& table, const Bytes& row, const Column& column, Merge& merge) {
+  for (int attempt = 0; attempt < kMergeTries; ++attempt) {
+    std::vector<RowRead> reads;
+    reads.push_back(RowRead{row, column.family, {column.qualifier}});
+    CO_TRY(std::vector<Row> rows, co_await table.read(std::move(reads)));
+    std::optional<Bytes> stored;
+    if (!rows.empty() && !rows.front().cells.empty()) {
+      stored = std::move(rows.front().cells.front().value);
+    }
+    CO_TRY(std::optional<Bytes> wanted, merge(std::as_const(stored)));
+    // Equal also when an earlier try was applied though its answer got lost.
+    if (!wanted || wanted == stored) co_return Result<void>();
+    auto putting = table.compare_and_put(row, column, std::move(stored), std::move(*wanted));
+    CO_TRY(const CasOutcome outcome, co_await std::move(putting));
+    if (outcome == CasOutcome::kApplied) co_return Result<void>();
+  }
+  co_return fail(Errc::kConflict,
+                 fmt::format("row {} kept changing: {} tries to write its cell were refused",
+                             to_hex(row), kMergeTries));
+}
+
+}  // namespace halite::storage

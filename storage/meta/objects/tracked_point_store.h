@@ -1,0 +1,51 @@
+// A point store that tells a TsTracker which series get points: all that the inner store takes,
+// also where it cannot make them durable later. Everything else is the inner store's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/api/point_store.h"
+#include "storage/meta/objects/ts_tracker.h"
+
+namespace halite::storage {
+
+class TrackedPointStore final : public PointStore {
+ public:
+  // Both outlive it.
+  TrackedPointStore(PointStore& inner, TsTracker& tracker) : inner_(inner), tracker_(tracker) {}
+
+  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
+                                             CreateNames create) override;
+  [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const override;
+  [[nodiscard]] const Series& series(SeriesId id) const override;
+  Task<Accepted> append(PointBatch batch) override;
+  void hurry() override { inner_.hurry(); }
+  std::shared_ptr<const SeriesHold> hold_series() override { return inner_.hold_series(); }
+  Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;
+  [[nodiscard]] std::uint32_t shard_count() const override;
+  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                TimeRange range, std::uint32_t shard) override;
+  [[nodiscard]] std::unique_ptr<BlockScan> scan_totals(std::shared_ptr<const Selection> selection,
+                                                       TimeRange range, std::uint32_t shard,
+                                                       TotalsWish wish) override;
+  [[nodiscard]] std::vector<ShardShare> shares(const Selection& selection) const override;
+  Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
+                                     std::size_t limit) override;
+  Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
+                                    TimeRange range) override;
+  Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) override;
+  Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
+                                   TimeRange range) override;
+  Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
+                                         std::size_t max) override;
+  Task<void> flush() override;
+  Task<void> seal() override;
+
+ private:
+  PointStore& inner_;
+  TsTracker& tracker_;
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,124 @@
+// Counts points and meets new names as they come, and writes what it knows about them later: the
+// path of a point costs one addition.
+//
+//   TsTracker tracker(parts, options);
+//   tracker.start(executor);       writes every flush_interval_ms
+//   tracker.count(ids);            every point that was taken, twice if it came twice; no wait
+//   co_await tracker.stop();       writes what is left
+//
+//   What     as OpenTSDB's tsd.core.meta.* switches say: nothing, a counter of 1 a series, or real
+//            counters; TSMeta and UIDMeta objects for what is seen for the first time.
+//   Memory   4 bytes for each series there is, and names_waiting_max names.
+//   Lost     what was counted since the last flush, when the process dies.
+//   Threads  count() and assigned() from any thread; start() and stop() once.
+//   Errors   what could not be written is tried again at the next flush, and counted.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+
+#include "common/clock.h"
+#include "common/completion.h"
+#include "common/task.h"
+#include "storage/api/point_store.h"
+#include "storage/meta/objects/ts_meta_store.h"
+#include "storage/meta/objects/uid_meta.h"
+
+namespace prometheus {
+class Counter;
+class Registry;
+}  // namespace prometheus
+
+namespace halite::storage {
+
+struct TrackOptions {
+  bool series = false;          // meta.track_series: a counter for each series that gets points
+  bool points = false;          // meta.count_points: with the next, counters count
+  bool series_objects = false;  // meta.series_objects: a TSMeta object for each tracked series
+  bool name_objects = false;    // meta.name_objects: a UIDMeta object for each new name
+  std::int64_t flush_interval_ms = 1'000;     // meta.flush_interval_ms
+  std::size_t writes_at_once = 64;            // meta.writes_at_once
+  std::size_t names_waiting_max = 1'000'000;  // meta.names_waiting_max: more get no object
+  SeriesId series_max = 100'000'000;          // storage.series_max
+};
+
+class TsTracker {
+ public:
+  struct Parts {
+    TsMetaStore& series;
+    UidMetaStore& names;
+    const Clock& clock;
+    prometheus::Registry& registry;
+    std::function<Bytes(SeriesId)> tsuid;
+    // Told of a series whose object was made just now; may be empty.
+    std::function<Task<void>(Bytes tsuid)> created;
+  };
+  TsTracker(Parts parts, TrackOptions options);
+  ~TsTracker();
+  TsTracker(const TsTracker&) = delete;
+  TsTracker& operator=(const TsTracker&) = delete;
+
+  void count(std::span<const SeriesId> series);
+  void assigned(NameKind kind, std::uint64_t uid);
+
+  // The executor lives until stop() has returned.
+  void start(boost::asio::any_io_executor executor);
+  // No point may come any more.
+  Task<void> stop();
+
+  // Writes what has come so far. For one coroutine at a time.
+  Task<void> flush();
+
+ private:
+  // Of a series: points not yet written, and whether its counter and object are known to be there.
+  using Slot = std::atomic<std::uint32_t>;
+  static constexpr std::uint32_t kKnown = 1u << 31;
+  static constexpr std::size_t kChunkSeries = 4096;
+  using Chunk = std::array<Slot, kChunkSeries>;
+  using Strand = boost::asio::strand<boost::asio::any_io_executor>;
+  struct Name {
+    NameKind kind = NameKind::kMetric;
+    std::uint64_t uid = 0;
+  };
+
+  [[nodiscard]] Slot& slot(SeriesId id);
+  // True: the series was not waiting before.
+  bool add(SeriesId id, std::uint32_t points);
+  boost::asio::awaitable<void> run();
+  Task<void> write_names(std::vector<Name> names);
+  Task<void> write_name(Name name);
+  Task<void> write_marks(std::vector<SeriesId> ids);
+  Task<void> write_counters(std::vector<SeriesId> ids);
+  Task<void> write_counter(SeriesId id);
+  Task<void> count_or_create(SeriesId id, std::uint32_t points, bool known);
+  Task<void> create(const Bytes& tsuid);
+  void again(SeriesId id, std::uint32_t points);
+
+  const Parts parts_;
+  const TrackOptions options_;
+  prometheus::Counter& failures_;
+  prometheus::Counter& names_dropped_;
+  std::vector<std::atomic<Chunk*>> chunks_;  // the vector never grows
+  std::mutex mutex_;
+  std::vector<SeriesId> waiting_;  // series with points to write; guarded by mutex_
+  std::vector<Name> names_;        // guarded by mutex_
+
+  std::atomic<bool> stopping_ = false;
+  std::optional<Strand> strand_;                    // run()'s, and the timer's
+  std::optional<boost::asio::steady_timer> timer_;  // on strand_
+  Completion ended_ = Completion::done();           // run() has
+};
+
+}  // namespace halite::storage

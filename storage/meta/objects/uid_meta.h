@@ -1,0 +1,92 @@
+// What people say about a name: UIDMeta objects, in the names table beside the name.
+//
+//   row      the id's bytes
+//   cell     family "name", metric_meta, tagk_meta or tagv_meta
+//   stored   {"type":"METRIC","displayName":"..","description":"..","notes":"..","created":s,
+//            "custom":null}, byte for byte as OpenTSDB stores it
+//   shown    {"uid","type","name","description","notes","created","custom","displayName"}
+//
+//   Threads  any call from any thread; edits of one object at the same time all take effect.
+//   Errors   kNotFound: no name has this id. kInvalidArgument: an id of another width.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include "common/bytes.h"
+#include "common/task.h"
+#include "storage/api/wide_column.h"
+#include "storage/catalog/names/uid_table.h"
+#include "storage/meta/objects/json_fields.h"
+
+namespace halite::storage {
+
+struct UidMeta {
+  std::optional<NameKind> kind;
+  std::string uid;  // hexadecimal
+  std::string name;
+  std::optional<std::string> display_name = "";
+  std::optional<std::string> description = "";
+  std::optional<std::string> notes = "";
+  std::int64_t created_s = 0;  // seconds since 1970; 0 = not known
+  std::optional<CustomFields> custom;
+  bool operator==(const UidMeta&) const = default;
+};
+
+// What a request wants changed; a field counts as given when it differs from its default.
+struct UidMetaEdit {
+  UidMeta meta;
+  [[nodiscard]] bool changes_anything() const;
+};
+
+// "metric" or "metrics", "tagk", "tagv", in any case. kInvalidArgument otherwise.
+[[nodiscard]] Result<NameKind> parse_uid_type(std::string_view text);
+[[nodiscard]] std::string_view uid_type_text(NameKind kind);  // "METRIC", "TAGK", "TAGV"
+
+[[nodiscard]] Result<UidMeta> parse_uid_meta(const boost::json::object& object);
+[[nodiscard]] Result<UidMeta> parse_uid_meta(std::string_view json);
+[[nodiscard]] UidMeta merged(const UidMetaEdit& edit, const UidMeta& stored, bool replace);
+[[nodiscard]] std::string stored_json(const UidMeta& meta);
+void append_shown_json(std::string& to, const UidMeta& meta);
+
+class UidMetaStore {
+ public:
+  // The table that `uids` reads and writes. Both outlive the store.
+  UidMetaStore(std::shared_ptr<Table> table, UidTable& uids, UidWidths widths);
+
+  struct Key {
+    NameKind kind = NameKind::kMetric;
+    Bytes uid;
+  };
+  // What is stored, or the defaults where nothing is; with the id's name.
+  Task<UidMeta> get(Key key);
+  Task<std::vector<UidMeta>> get_all(std::vector<Key> keys);
+
+  // Makes it or changes the fields that the edit gives; `replace` resets the others. Returns what
+  // is stored now.
+  Task<UidMeta> put(Key key, UidMetaEdit edit, bool replace);
+
+  // Makes one with nothing but its time, unless there is one.
+  Task<void> create(NameKind kind, std::uint64_t uid, std::int64_t created_s);
+
+  // Afterwards all names that have ids have their rows.
+  Task<void> settle();
+
+  // Good also when there is none.
+  Task<void> remove(Key key);
+
+ private:
+  [[nodiscard]] Result<std::uint64_t> number_of(const Key& key) const;
+
+  const std::shared_ptr<Table> table_;
+  UidTable& uids_;
+  const UidWidths widths_;
+};
+
+}  // namespace halite::storage

@@ -1,0 +1,269 @@
+#include "storage/tools/backup/backup.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "storage/backends/rocks/cell.h"
+#include "storage/backends/rocks/files/file_system.h"
+#include "storage/backends/rocks/files/told_reads.h"
+#include "storage/backends/rocks/inspect/table_check.h"
+#include "storage/backends/rocks/key.h"
+#include "storage/files/fused_files.h"
+#include "storage/files/remove_tree.h"
+#include "storage/tools/backup/contents.h"
+
+namespace halite::storage::backup {
+namespace {
+
+constexpr std::string_view kTable = ".sst";
+
+// What a server makes again, or nobody needs: locks, files that were being written, spare segments.
+// What a start has set aside is kept.
+bool is_kept(std::string_view name) {
+  return name != "LOCK" && name != "lock" && name != "halite.lock" && !name.ends_with(".new") &&
+         !name.ends_with(".tmp") && !name.starts_with("spare-") && name != "snapshot";
+}
+
+// Paths of files in `dir`, with `prefix` before them.
+Result<void> list_files(FileSystem& files, const std::string& dir, const std::string& prefix,
+                        std::vector<std::string>& found) {
+  TRY(const std::vector<std::string> names, files.list(dir));
+  for (const std::string& name : names) {
+    if (!is_kept(name)) continue;
+    TRY(const FileKind kind, files.kind(dir + "/" + name));
+    if (kind == FileKind::kFile) found.push_back(prefix + name);
+    if (kind == FileKind::kDirectory) {
+      TRY_VOID(list_files(files, dir + "/" + name, prefix + name + "/", found));
+    }
+  }
+  return {};
+}
+
+class Counted {
+ public:
+  explicit Counted(const Work& work) : work_(work) {}
+  [[nodiscard]] bool ended() const { return work_.ended && work_.ended(); }
+  // Copying costs no more progress: most files are only read.
+  [[nodiscard]] Result<void> go_on() const {
+    if (ended()) return fail(Errc::kCancelled, "told to end");
+    return {};
+  }
+  void expect(std::uint64_t bytes) { progress_.bytes_total += bytes; }
+  Result<void> add(std::uint64_t bytes) {
+    progress_.bytes_done += bytes;
+    if (work_.progress) work_.progress(progress_);
+    return go_on();
+  }
+
+ private:
+  const Work& work_;
+  Progress progress_;
+};
+
+class Making {
+ public:
+  Making(const Work& work, std::string data_dir, std::string backups)
+      : files_(*work.files),
+        data_dir_(std::move(data_dir)),
+        contents_(files_, std::move(backups)),
+        counted_(work),
+        env_(rocksdb::NewCompositeEnv(
+            rocks::tell_reads(rocks::make_file_system(work.files, std::make_shared<Fuse>()),
+                              [this](std::size_t) { return !counted_.ended(); }))) {}
+
+  Result<Outcome> run(TimestampMs now) {
+    TRY_VOID(contents_.open());
+    TRY_VOID(read_last());
+    std::vector<std::string> paths;
+    TRY_VOID(list_files(files_, data_dir_, "", paths));
+    for (const std::string& path : paths) {
+      TRY(const std::uint64_t bytes, files_.size(data_dir_ + "/" + path));
+      counted_.expect(bytes);
+    }
+    Manifest manifest;
+    manifest.made_ms = now;
+    for (const std::string& path : paths) {
+      TRY(StoredFile file, keep(path));
+      manifest.files.push_back(std::move(file));
+    }
+    outcome_.backup = manifest_name(now);
+    outcome_.files = manifest.files.size();
+    outcome_.bytes = manifest.bytes();
+    TRY_VOID(contents_.write(outcome_.backup, manifest));
+    return std::move(outcome_);
+  }
+
+ private:
+  // The newest that can be read.
+  Result<void> read_last() {
+    TRY(std::vector<std::string> names, contents_.backups());
+    for (; !names.empty(); names.pop_back()) {
+      Result<Manifest> last = contents_.read(names.back());
+      if (!last && last.error().code == Errc::kCorruption) {
+        outcome_.damaged.push_back(last.error().message);
+        continue;
+      }
+      if (!last) return std::unexpected(std::move(last).error());
+      for (StoredFile& file : last->files) last_[file.path] = std::move(file);
+      return {};
+    }
+    return {};
+  }
+
+  Result<StoredFile> keep(const std::string& path) {
+    const std::string from = data_dir_ + "/" + path;
+    const auto count = [this](std::uint64_t bytes) { return counted_.add(bytes); };
+    StoredFile file{.path = path, .content = {}};
+    TRY(file.content, contents_.content_of(from, count));
+    const auto last = last_.find(path);
+    if (last != last_.end() && last->second.content == file.content) {
+      file.damaged = last->second.damaged;  // told again for as long as it is kept
+    } else if (path.ends_with(kTable)) {
+      TRY_VOID(look_for_damage(from, last != last_.end() ? &last->second.content : nullptr, file));
+    }
+    TRY_VOID(counted_.go_on());
+    for (const std::string& what : file.damaged) {
+      outcome_.damaged.push_back(fmt::format("{}: {}", path, what));
+    }
+    TRY(const bool known, contents_.has(file.content));
+    if (known) return file;
+    const auto go_on = [this](std::uint64_t) { return counted_.go_on(); };
+    TRY_VOID(contents_.add(from, file.content, go_on));
+    outcome_.bytes_copied += file.content.bytes;
+    return file;
+  }
+
+  // Of a table that the backup before does not have; `last` is what it has under that name.
+  Result<void> look_for_damage(const std::string& from, const Content* last, StoredFile& file) {
+    if (last != nullptr && last->bytes == file.content.bytes) {
+      file.damaged.push_back(fmt::format(
+          "is not as it was in an earlier backup, {}, which is still there", last->name()));
+    }
+    rocksdb::Options options;
+    options.env = env_.get();
+    options.merge_operator = rocks::greatest_time_operator();
+    options.prefix_extractor = rocks::row_prefix_extractor();
+    const auto each = [](BytesView, BytesView) { return true; };
+    for (const auto& damage : rocks::check_table(files_, options, from, each)) {
+      if (damage.may_pass) return fail(Errc::kUnavailable, from + ": " + damage.what);
+      file.damaged.push_back(damage.what);
+    }
+    return {};
+  }
+
+  FileSystem& files_;
+  const std::string data_dir_;
+  Contents contents_;
+  Counted counted_;
+  const std::unique_ptr<rocksdb::Env> env_;
+  std::map<std::string, StoredFile> last_;  // what the backup before has
+  Outcome outcome_;
+};
+
+// Fails where something is there already.
+Result<void> check_is_free(FileSystem& files, const std::string& dir) {
+  TRY(const FileKind kind, files.kind(dir));
+  if (kind == FileKind::kNone) return {};
+  if (kind == FileKind::kDirectory) {
+    TRY(const std::vector<std::string> names, files.list(dir));
+    if (names.empty()) return {};
+  }
+  return fail(Errc::kConflict, fmt::format("{} is there, and not empty", dir));
+}
+
+Result<std::string> chosen(Contents& contents, const std::string& backup,
+                           const std::string& backups) {
+  TRY(const std::vector<std::string> names, contents.backups());
+  if (names.empty()) return fail(Errc::kNotFound, fmt::format("there is no backup in {}", backups));
+  if (backup.empty()) return names.back();
+  if (std::ranges::find(names, backup) != names.end()) return backup;
+  std::string with_end = backup + std::string(kManifestEnd);
+  if (std::ranges::find(names, with_end) != names.end()) return with_end;
+  return fail(Errc::kNotFound, fmt::format("there is no backup {} in {}; the newest is {}", backup,
+                                           backups, names.back()));
+}
+
+}  // namespace
+
+Result<Outcome> make_backup(const Work& work, const std::string& data_dir,
+                            const std::string& backups, TimestampMs now) {
+  return Making(work, data_dir, backups).run(now);
+}
+
+namespace {
+
+// All of it, into `dir`, durable. Every file that is not as it was kept is named in one error.
+Result<void> fetch_all(const Work& work, Contents& contents, const Manifest& manifest,
+                       const std::string& dir, Outcome& outcome) {
+  FileSystem& files = *work.files;
+  Counted counted(work);
+  counted.expect(manifest.bytes());
+  const auto count = [&counted](std::uint64_t bytes) { return counted.add(bytes); };
+  std::set<std::string> dirs = {dir};
+  std::string wrong;
+  for (const StoredFile& file : manifest.files) {
+    const std::string path = dir + "/" + file.path;
+    TRY_VOID(make_dirs(files, dir_of(path)));
+    dirs.insert(dir_of(path));
+    for (const std::string& what : file.damaged) {
+      outcome.damaged.push_back(fmt::format("{}: {}", file.path, what));
+    }
+    Result<void> fetched = contents.fetch(file.content, path, count);
+    if (!fetched && fetched.error().code != Errc::kCorruption &&
+        fetched.error().code != Errc::kNotFound) {
+      return fetched;
+    }
+    if (!fetched && file.damaged.empty()) {
+      wrong += fmt::format("; {}: {}", file.path, fetched.error().message);
+    } else if (!fetched) {
+      outcome.damaged.push_back(fmt::format("{}: {}", file.path, fetched.error().message));
+    }
+    ++outcome.files;
+    outcome.bytes += file.content.bytes;
+    outcome.bytes_copied += fetched ? file.content.bytes : 0;
+  }
+  if (!wrong.empty()) {
+    return fail(Errc::kCorruption, "nothing is restored, for the backup is damaged" + wrong);
+  }
+  for (const std::string& one : dirs) TRY_VOID(files.sync_dir(one));
+  return {};
+}
+
+}  // namespace
+
+// First under another name, so that what is restored half is taken for nothing else.
+Result<Outcome> restore(const Work& work, const std::string& backups, const std::string& backup,
+                        const std::string& data_dir) {
+  FileSystem& files = *work.files;
+  Contents contents(files, backups);
+  Outcome outcome;
+  TRY(outcome.backup, chosen(contents, backup, backups));
+  TRY(const Manifest manifest, contents.read(outcome.backup));
+  const std::string unfinished = data_dir + ".restoring";
+  TRY_VOID(check_is_free(files, data_dir));
+  if (Result<void> free = check_is_free(files, unfinished); !free) {
+    free.error().message += ": a restore that was killed left it, and it may be removed";
+    return std::unexpected(std::move(free).error());
+  }
+  TRY_VOID(make_dirs(files, unfinished));
+  Result<void> done = fetch_all(work, contents, manifest, unfinished, outcome);
+  if (done) done = files.rename(unfinished, data_dir);
+  if (!done) {
+    // So that the next try begins as this one did.
+    const Result<void> removed = remove_tree(files, unfinished);
+    if (!removed) {
+      done.error().message +=
+          fmt::format("; {} stays, remove it: {}", unfinished, removed.error().message);
+    }
+    return std::unexpected(std::move(done).error());
+  }
+  TRY_VOID(files.sync_dir(dir_of(data_dir)));
+  return outcome;
+}
+
+}  // namespace halite::storage::backup

@@ -1,0 +1,165 @@
+#include "storage/tools/check/scrub.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "common/thread_name.h"
+#include "storage/tools/check/catalog.h"
+#include "storage/tools/check/chunk_cells.h"
+
+namespace halite::storage::check {
+namespace {
+
+// After a start there is other work to do.
+constexpr std::chrono::hours kFirstPause(1);
+constexpr std::uint64_t kNapsPerSecond = 10;
+
+rocks::Damage::Words words() {
+  return {.metrics = "halite_scrub",
+          .of = "stored data that nobody has asked for just now is",
+          .then =
+              "Questions that need it fail. Stop the server and restore the data directory from "
+              "a copy to have it back"};
+}
+
+}  // namespace
+
+Scrub::Scrub(Parts parts, ScrubOptions options)
+    : parts_(std::move(parts)),
+      options_(options),
+      damage_(parts_.registry, words()),
+      bytes_(add_counter(parts_.registry, "halite_scrub_bytes_total",
+                         "Bytes of stored files read only to see whether they are sound.")),
+      passes_(add_counter(parts_.registry, "halite_scrub_passes_total",
+                          "Times that all stored tables were read so.")),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Scrub::~Scrub() = default;
+
+Result<void> Scrub::begin() {
+  const std::lock_guard lock(mutex_);
+  if (state_.running || asked_) return fail(Errc::kConflict, "a check is under way");
+  asked_ = true;
+  changed_.notify_all();
+  return {};
+}
+
+ScrubState Scrub::state() const {
+  const std::lock_guard lock(mutex_);
+  ScrubState state = state_;
+  state.running = state.running || asked_;
+  return state;
+}
+
+void Scrub::run(const std::stop_token& stop) {
+  name_this_thread("scrub");
+  while (true) {
+    wait_for_turn(stop);
+    if (stop.stop_requested()) return;
+    pass(stop);
+  }
+}
+
+void Scrub::wait_for_turn(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto asked = [this] { return asked_; };
+  if (options_.interval_ms == 0) {
+    changed_.wait(lock, stop, asked);
+  } else {
+    const std::chrono::milliseconds interval(options_.interval_ms);
+    const std::chrono::milliseconds first =
+        std::min<std::chrono::milliseconds>(kFirstPause, interval);
+    changed_.wait_for(lock, stop, state_.began_ms == 0 ? first : interval, asked);
+  }
+  asked_ = false;
+  state_ = {.running = true, .began_ms = parts_.clock.now_ms()};
+}
+
+std::vector<Scrub::Table> Scrub::tables() const {
+  std::vector<Table> tables;
+  for (rocks::LiveFile& file : parts_.names.live_files()) {
+    tables.push_back({std::move(file), TableOf::kNames});
+  }
+  if (!parts_.chunk_files) return tables;
+  for (rocks::LiveFile& file : parts_.chunk_files()) {
+    tables.push_back({std::move(file), TableOf::kChunks});
+  }
+  return tables;
+}
+
+// Files go while they are read: merged into others, or expired.
+bool Scrub::is_live(const Table& table) const {
+  return std::ranges::any_of(tables(),
+                             [&](const Table& one) { return one.file.path == table.file.path; });
+}
+
+bool Scrub::keep_pace(const std::stop_token& stop, std::size_t bytes) {
+  ahead_bytes_ += bytes;
+  if (ahead_bytes_ * kNapsPerSecond < options_.bytes_per_s) return !stop.stop_requested();
+  const std::chrono::duration<double> nap(static_cast<double>(ahead_bytes_) /
+                                          static_cast<double>(options_.bytes_per_s));
+  ahead_bytes_ = 0;
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, nap, [] { return false; });
+  return !stop.stop_requested();
+}
+
+void Scrub::pass(const std::stop_token& stop) {
+  const std::vector<Table> all = tables();
+  Progress progress;
+  for (const Table& table : all) progress.bytes_total += table.file.bytes;
+  Catalog catalog(parts_.engine);
+  // Without it the files are checked all the same, and what is hurt is not named.
+  const Result<void> read = catalog.read_layout(parts_.names);
+  if (!read && read.error().code != Errc::kNotFound) {
+    log::warn("a check cannot tell what is hurt: {}", read.error().message);
+  }
+  Report report;
+  ChunkCells cells(catalog, report);
+  Tables checked(parts_.files, cells, report);
+  const auto pace = [this, &stop](std::size_t bytes) { return keep_pace(stop, bytes); };
+  for (const Table& table : all) {
+    if (stop.stop_requested()) break;
+    const std::size_t before = report.findings.size();
+    const Result<std::uint64_t> bytes = checked.check(table.file, table.of, true, pace);
+    if (report.findings.size() > before && !is_live(table)) {
+      report.findings.resize(before);
+      cells.forget_from(before);
+    }
+    if (!bytes) log::warn("a check cannot read {}: {}", table.file.path, bytes.error().message);
+    ++report.files;
+    report.bytes += bytes.value_or(0);
+    bytes_.Increment(static_cast<double>(bytes.value_or(0)));
+    progress.bytes_done += table.file.bytes;
+    progress.file = table.file.path;
+    const std::lock_guard lock(mutex_);
+    state_.progress = progress;
+    state_.report = report;
+  }
+  if (const Result<void> hurt = cells.tell_hurt(); !hurt) {
+    log::warn("a check cannot tell all that is hurt: {}", hurt.error().message);
+  }
+  for (const Finding& finding : report.findings) tell(finding);
+  if (!stop.stop_requested()) passes_.Increment();
+  const std::lock_guard lock(mutex_);
+  state_.report = std::move(report);
+  state_.running = false;
+  state_.ended_ms = parts_.clock.now_ms();
+}
+
+void Scrub::tell(const Finding& finding) {
+  std::string what = finding.what;
+  // RocksDB names the place itself.
+  if (!what.contains(" in " + finding.file)) {
+    what += fmt::format(" in {} offset {}", finding.file, finding.offset.value_or(0));
+  }
+  damage_.note({Errc::kCorruption, std::move(what), {}});
+}
+
+}  // namespace halite::storage::check

@@ -1,0 +1,288 @@
+#include "storage/tsdb/chunk/codecs/entropy.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "storage/tsdb/chunk/codecs/rans.h"
+
+namespace halite::storage::chunk {
+namespace {
+
+constexpr std::uint8_t kZigzag = 0x08;
+
+// How a symbol of rANS becomes a number again.
+struct Alphabet {
+  // Of the first `size` symbols; others never come.
+  std::array<std::uint64_t, kRansSymbolsMax> bases;
+  std::array<std::uint8_t, kRansSymbolsMax> bits;
+  std::size_t size = 0;
+  unsigned bits_most = 0;
+};
+
+// An Elias gamma code: the bits of value + 1, after as many zeros as there are below its top one.
+void put_gamma(std::uint64_t value, BitWriter& to) {
+  const auto width = static_cast<unsigned>(std::bit_width(value + 1));
+  to.put(0, width - 1);
+  to.put(1, 1);
+  to.put((value + 1) ^ (std::uint64_t{1} << (width - 1)), width - 1);
+}
+
+std::uint64_t get_gamma(BitReader& from) {
+  unsigned below = 0;
+  while (from.ok() && below < 32 && from.get(1) == 0) ++below;
+  return ((std::uint64_t{1} << below) | from.get(below)) - 1;
+}
+
+std::uint64_t undo(std::uint64_t magnitude, bool is_zigzag, std::uint64_t centre) {
+  return (is_zigzag ? unzigzag(magnitude) : magnitude) + centre;
+}
+
+// Numbers from symbols and the bits below their buckets. kLongest: the most bits a number has
+// there; up to 56 are in one word wherever they begin.
+template <bool kOver56>
+void add_low_bits(BytesView low, const Alphabet& alphabet, std::span<const std::uint8_t> symbols,
+                  bool is_zigzag, std::uint64_t centre, std::span<std::uint64_t> numbers) {
+  // The last numbers read past the end: they have a copy with zeros behind it.
+  constexpr std::size_t kStride = 32;
+  constexpr std::size_t kReach = kStride * 8 + 9;
+  std::array<char, 2 * kReach> tail{};
+  const char* from = low.data();
+  std::size_t size = low.size();
+  std::size_t position = 0;  // in bits, from `from`
+  bool in_tail = false;
+  for (std::size_t i = 0; i < symbols.size(); i += kStride) {
+    if (!in_tail && size - position / 8 < kReach) {
+      const std::size_t used = position / 8;
+      std::memcpy(tail.data(), from + used, size - used);
+      from = tail.data();
+      position %= 8;
+      in_tail = true;
+    }
+    const std::size_t end = std::min(i + kStride, symbols.size());
+    for (std::size_t k = i; k < end; ++k) {
+      const unsigned count = alphabet.bits[symbols[k]];
+      std::uint64_t word;
+      std::memcpy(&word, from + position / 8, sizeof word);
+      word >>= position % 8;
+      if constexpr (kOver56) {
+        const std::uint64_t next = static_cast<std::uint8_t>(from[position / 8 + 8]);
+        word |= next << 1 << (63 - position % 8);
+      }
+      word &= (std::uint64_t{1} << count) - 1;  // buckets have at most 63 bits below them
+      position += count;
+      numbers[k] = undo(alphabet.bases[symbols[k]] + word, is_zigzag, centre);
+    }
+  }
+}
+
+bool read_alphabet(Reader& from, unsigned mantissa, Alphabet& alphabet, RansShares& shares) {
+  BitReader bits(from.left());
+  const auto symbols = static_cast<std::size_t>(bits.get(8)) + 1;
+  alphabet.size = symbols;
+  std::uint64_t bucket = get_gamma(bits);
+  for (std::size_t i = 0; i < symbols; ++i) {
+    if (i > 0) bucket += get_gamma(bits) + 1;
+    if (!bits.ok() || bucket >= std::size_t{65 - mantissa} << mantissa) return false;
+    const Bucket one = bucket_at(bucket, mantissa);
+    alphabet.bases[i] = one.base;
+    alphabet.bits[i] = static_cast<std::uint8_t>(one.bits);
+    alphabet.bits_most = std::max(alphabet.bits_most, one.bits);
+  }
+  if (symbols > 1) {
+    if (!get_rans_shares(bits, symbols, shares)) return false;
+  } else {
+    shares.shares.clear();
+  }
+  from.take(bits.bytes_used());
+  return bits.ok() && from.ok();
+}
+
+// What a run's segments have in common.
+struct Coding {
+  EntropyShape shape;
+  RansShares shares;  // none where all numbers are in one bucket
+  std::array<std::uint8_t, kBucketsMax> symbol_of{};
+  bool has_low_bits = false;
+};
+
+Coding append_coding(std::span<const std::uint64_t> numbers, EntropyShape shape,
+                     EntropyScratch& scratch, Bytes& out) {
+  const std::vector<BucketCount> counts = fit_shape(numbers, shape, scratch);
+  Coding coding;
+  coding.shape = shape;
+  out.push_back(static_cast<char>(shape.mantissa | (shape.zigzag ? kZigzag : 0)));
+  append_signed(out, shape.centre);
+  std::vector<std::uint32_t> only_counts;
+  BitWriter bits(out);
+  bits.put(counts.size() - 1, 8);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    put_gamma(counts[i].bucket - next, bits);
+    next = counts[i].bucket + 1;
+    coding.symbol_of[counts[i].bucket] = static_cast<std::uint8_t>(i);
+    only_counts.push_back(counts[i].count);
+  }
+  if (counts.size() > 1) {
+    coding.shares = rans_shares(only_counts);
+    put_rans_shares(coding.shares, bits);
+  }
+  bits.finish();
+  coding.has_low_bits = bucket_at(counts.back().bucket, shape.mantissa).bits != 0;
+  return coding;
+}
+
+void append_coded(std::span<const std::uint64_t> numbers, const Coding& coding,
+                  EntropyScratch& scratch, Bytes& out) {
+  const EntropyShape& shape = coding.shape;
+  scratch.symbols.resize(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    scratch.symbols[i] =
+        coding.symbol_of[bucket_of(magnitude_of(numbers[i], shape), shape.mantissa)];
+  }
+  if (!coding.shares.shares.empty()) {
+    append_rans(scratch.symbols, coding.shares, scratch.words, out);
+  }
+  if (!coding.has_low_bits) return;
+  BitWriter low(out);
+  for (const std::uint64_t number : numbers) {
+    const std::uint64_t magnitude = magnitude_of(number, shape);
+    const int above = std::bit_width(magnitude) - 1 - static_cast<int>(shape.mantissa);
+    if (above <= 0) continue;
+    low.put(magnitude & ((std::uint64_t{1} << above) - 1), static_cast<unsigned>(above));
+  }
+  low.finish();
+}
+
+// Reads what append_coding() wrote, then any number of runs.
+class EntropyDecoder {
+ public:
+  explicit EntropyDecoder(Reader& from) : head_(from.byte()), centre_(from.signed_varint()) {
+    const unsigned mantissa = head_ & 0x07u;
+    if (mantissa > kMantissaMax || head_ >= 2 * kZigzag) from.set_bad();
+    if (!from.ok()) return;
+    RansShares shares;
+    if (!read_alphabet(from, mantissa, alphabet_, shares)) {
+      from.set_bad();
+      return;
+    }
+    if (!shares.shares.empty()) symbols_.emplace(shares);
+    if (alphabet_.bits_most > 0) return;
+    for (std::size_t i = 0; i < alphabet_.size; ++i) {
+      alphabet_.bases[i] = undo(alphabet_.bases[i], is_zigzag(), centre_);
+    }
+  }
+
+  // The first `wanted` of a run of `numbers`; takes all that `from` has left if these are not all.
+  // Of the first `summed` only the sum, in place of the last of them.
+  void read(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
+            std::size_t wanted, std::size_t summed) const {
+    if (symbols_) {
+      scratch.symbols.resize(std::max(scratch.symbols.size(), wanted));
+      symbols_->read(from, std::span(scratch.symbols).first(wanted), numbers.size());
+    } else {
+      scratch.symbols.assign(std::max(scratch.symbols.size(), wanted), 0);
+    }
+    if (!from.ok()) return;
+    const std::span<const std::uint8_t> symbols = std::span(scratch.symbols).first(wanted);
+    const bool all = wanted == numbers.size();
+    numbers = numbers.first(wanted);
+    if (alphabet_.bits_most == 0) {
+      take_bases(symbols, numbers, summed);
+      if (!all) from.take(from.left().size());
+      return;
+    }
+    std::size_t low_bits = 0;
+    for (const std::uint8_t symbol : symbols) low_bits += alphabet_.bits[symbol];
+    const BytesView low = from.take((low_bits + 7) / 8);
+    if (!all) from.take(from.left().size());
+    if (!from.ok()) return;
+    if (alphabet_.bits_most > 56) {
+      add_low_bits<true>(low, alphabet_, symbols, is_zigzag(), centre_, numbers);
+    } else {
+      add_low_bits<false>(low, alphabet_, symbols, is_zigzag(), centre_, numbers);
+    }
+    if (summed == 0) return;
+    numbers[summed - 1] = std::reduce(numbers.begin(), numbers.begin() + summed, std::uint64_t{0});
+  }
+
+ private:
+  [[nodiscard]] bool is_zigzag() const { return (head_ & kZigzag) != 0; }
+
+  // Where the bases are the numbers.
+  void take_bases(std::span<const std::uint8_t> symbols, std::span<std::uint64_t> numbers,
+                  std::size_t summed) const {
+    if (summed > 0) {
+      std::uint64_t sum = 0;
+      for (const std::uint8_t symbol : symbols.first(summed)) sum += alphabet_.bases[symbol];
+      numbers[summed - 1] = sum;
+    }
+    for (std::size_t i = summed; i < numbers.size(); ++i) numbers[i] = alphabet_.bases[symbols[i]];
+  }
+
+  const std::uint8_t head_;
+  const std::uint64_t centre_;
+  Alphabet alphabet_;  // without low bits: the bases are the numbers
+  std::optional<RansDecoder> symbols_;
+};
+
+}  // namespace
+
+void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
+                    EntropyScratch& scratch, Bytes& out) {
+  const Coding coding = append_coding(numbers, shape, scratch, out);
+  append_coded(numbers, coding, scratch, out);
+}
+
+void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
+                  std::size_t wanted, std::size_t summed) {
+  const EntropyDecoder decoder(from);
+  if (from.ok()) decoder.read(from, scratch, numbers, wanted, summed);
+}
+
+void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShape shape,
+                             std::size_t segment, EntropyScratch& scratch, Bytes& out) {
+  const Coding coding = append_coding(numbers, shape, scratch, out);
+  Bytes coded;
+  for (std::size_t i = 0; i < numbers.size(); i += segment) {
+    const std::size_t before = coded.size();
+    append_coded(numbers.subspan(i, std::min(segment, numbers.size() - i)), coding, scratch, coded);
+    append_varint(out, coded.size() - before);
+  }
+  out.append(coded);
+}
+
+void read_entropy_segments(Reader& from, SegmentsWanted wanted, EntropyScratch& scratch,
+                           std::span<std::uint64_t> numbers) {
+  const EntropyDecoder decoder(from);
+  const auto [segment, begin, end, summed] = wanted;
+  const std::size_t segments = (numbers.size() + segment - 1) / segment;
+  const std::size_t segments_end = (end + segment - 1) / segment;
+  std::size_t all = 0;     // bytes
+  std::size_t before = 0;  // of the segments not to be read
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < segments && from.ok(); ++i) {
+    const std::uint64_t size = from.varint();
+    if (size > from.left().size()) from.set_bad();
+    all += size;
+    if (i < begin) before += size;
+    if (i >= begin && i < segments_end) sizes.push_back(size);
+  }
+  const BytesView bytes = from.take(all);
+  if (!from.ok()) return;
+  Reader coded(bytes.substr(before));
+  for (std::size_t i = begin; i < segments_end; ++i) {
+    Reader one(coded.take(sizes[i - begin]));
+    const std::size_t at = i * segment;
+    const auto of_segment = numbers.subspan(at, std::min(segment, numbers.size() - at));
+    decoder.read(one, scratch, of_segment, std::min(of_segment.size(), end - at),
+                 i == begin ? summed : 0);
+    if (!one.ok() || !one.left().empty()) return from.set_bad();
+  }
+}
+
+}  // namespace halite::storage::chunk

@@ -1,0 +1,190 @@
+#include "storage/tsdb/chunk/codecs/rans.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace halite::storage::chunk {
+namespace {
+
+constexpr unsigned kLog2Least = 10;
+constexpr unsigned kLog2Most = 12;  // as large as a decoder's table
+constexpr std::size_t kStates = 4;
+constexpr std::uint32_t kStateMin = 1u << 16;  // states are below 2^32 and not below this
+
+// One step of share more or less where it costs the whole least.
+void adjust(std::span<const std::uint32_t> counts, int step, std::vector<std::uint16_t>& shares) {
+  std::size_t best = 0;
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (step < 0 && shares[i] == 1) continue;
+    const double share = shares[i];
+    const double cost = counts[i] * std::log2(share / (share + step));
+    if (cost < best_cost) {
+      best_cost = cost;
+      best = i;
+    }
+  }
+  shares[best] = static_cast<std::uint16_t>(shares[best] + step);
+}
+
+std::uint16_t load_u16(const char* from) {
+  std::uint16_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+}  // namespace
+
+RansShares rans_shares(std::span<const std::uint32_t> counts) {
+  std::uint64_t all = 0;
+  for (const std::uint32_t count : counts) all += count;
+  RansShares made;
+  made.log2_total = all >= 4096 || counts.size() > 64   ? kLog2Most
+                    : all >= 1024 || counts.size() > 16 ? 11
+                                                        : kLog2Least;
+  const std::uint64_t total = std::uint64_t{1} << made.log2_total;
+  std::uint64_t given = 0;
+  for (const std::uint32_t count : counts) {
+    const std::uint64_t share = std::max<std::uint64_t>(1, (count * total + all / 2) / all);
+    made.shares.push_back(static_cast<std::uint16_t>(share));
+    given += share;
+  }
+  for (; given < total; ++given) adjust(counts, 1, made.shares);
+  for (; given > total; --given) adjust(counts, -1, made.shares);
+  return made;
+}
+
+void put_rans_shares(const RansShares& shares, BitWriter& to) {
+  to.put(shares.log2_total - kLog2Least, 2);
+  std::uint32_t left = 1u << shares.log2_total;
+  for (std::size_t i = 0; i + 1 < shares.shares.size(); ++i) {
+    // Those that follow have one each at least; the last has what is left.
+    const auto followers = static_cast<std::uint32_t>(shares.shares.size() - i - 1);
+    to.put(shares.shares[i] - 1u, static_cast<unsigned>(std::bit_width(left - followers - 1)));
+    left -= shares.shares[i];
+  }
+}
+
+bool get_rans_shares(BitReader& from, std::size_t symbols, RansShares& shares) {
+  shares.log2_total = kLog2Least + static_cast<unsigned>(from.get(2));
+  if (shares.log2_total > kLog2Most) return false;
+  std::uint32_t left = 1u << shares.log2_total;
+  shares.shares.clear();
+  shares.shares.reserve(symbols);
+  for (std::size_t i = 0; i + 1 < symbols; ++i) {
+    const auto followers = static_cast<std::uint32_t>(symbols - i - 1);
+    const auto width = static_cast<unsigned>(std::bit_width(left - followers - 1));
+    const auto share = static_cast<std::uint32_t>(from.get(width)) + 1;
+    if (share > left - followers) return false;
+    shares.shares.push_back(static_cast<std::uint16_t>(share));
+    left -= share;
+  }
+  shares.shares.push_back(static_cast<std::uint16_t>(left));
+  return true;
+}
+
+void append_rans(std::span<const std::uint8_t> symbols, const RansShares& shares,
+                 std::vector<std::uint16_t>& words, Bytes& out) {
+  std::array<std::uint32_t, kRansSymbolsMax> begins{};
+  std::uint32_t begin = 0;
+  for (std::size_t i = 0; i < shares.shares.size(); ++i) {
+    begins[i] = begin;
+    begin += shares.shares[i];
+  }
+  // Backwards, since a state gives its symbols back last in, first out; a step writes at most one
+  // word.
+  words.resize(symbols.size() + 2 * kStates);
+  std::uint16_t* at = words.data() + words.size();
+  std::array<std::uint32_t, kStates> states;
+  states.fill(kStateMin);
+  for (std::size_t i = symbols.size(); i-- > 0;) {
+    std::uint32_t& state = states[i % kStates];
+    const std::uint32_t share = shares.shares[symbols[i]];
+    if (state >= share << (32 - shares.log2_total)) {
+      *--at = static_cast<std::uint16_t>(state);
+      state >>= 16;
+    }
+    state = (state / share << shares.log2_total) + state % share + begins[symbols[i]];
+  }
+  for (std::size_t i = kStates; i-- > 0;) {
+    *--at = static_cast<std::uint16_t>(states[i]);
+    *--at = static_cast<std::uint16_t>(states[i] >> 16);
+  }
+  const auto count = static_cast<std::size_t>(words.data() + words.size() - at);
+  append_varint(out, count);
+  static_assert(std::endian::native == std::endian::little);
+  out.append(reinterpret_cast<const char*>(at), count * sizeof *at);
+}
+
+RansDecoder::RansDecoder(const RansShares& shares) : log2_total_(shares.log2_total) {
+  std::uint32_t* place = places_.data();
+  std::uint8_t* symbol = symbols_.data();
+  for (std::size_t i = 0; i < shares.shares.size(); ++i) {
+    const std::uint32_t share = shares.shares[i];
+    for (std::uint32_t within = 0; within < share; ++within) *place++ = share << 16 | within;
+    symbol = std::fill_n(symbol, share, static_cast<std::uint8_t>(i));
+  }
+}
+
+void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const {
+  switch (log2_total_) {  // known to the compiler, shifts and masks cost half
+    case kLog2Least:
+      return read<kLog2Least>(from, symbols, total);
+    case kLog2Least + 1:
+      return read<kLog2Least + 1>(from, symbols, total);
+    default:
+      return read<kLog2Most>(from, symbols, total);
+  }
+}
+
+template <unsigned kLog2Total>
+void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const {
+  static_assert(kLog2Least + 2 == kLog2Most);
+  const std::uint64_t words = from.varint();
+  if (words < 2 * kStates || words > total + 2 * kStates) from.set_bad();
+  const BytesView bytes = from.take(words * 2);
+  if (!from.ok()) return;
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  std::array<std::uint32_t, kStates> states;
+  for (std::uint32_t& state : states) {
+    state = static_cast<std::uint32_t>(load_u16(at) << 16 | load_u16(at + 2));
+    if (state < kStateMin) return from.set_bad();
+    at += 4;
+  }
+  const auto step = [this](std::uint32_t state, std::uint8_t& symbol) {
+    const std::uint32_t low = state & ((1U << kLog2Total) - 1);
+    const std::uint32_t place = places_[low];
+    symbol = symbols_[low];
+    return (place >> 16) * (state >> kLog2Total) + (place & 0xFFFF);
+  };
+  std::size_t i = 0;
+  // Four symbols take at most four words: no bounds to check among them.
+  for (; i + kStates <= symbols.size() && end - at >= 8; i += kStates) {
+#pragma clang loop unroll(full)
+    for (std::size_t k = 0; k < kStates; ++k) {
+      const std::uint32_t state = step(states[k], symbols[i + k]);
+      const std::uint32_t refilled = state << 16 | load_u16(at);
+      at += state < kStateMin ? 2 : 0;
+      states[k] = state < kStateMin ? refilled : state;
+    }
+  }
+  for (; i < symbols.size(); ++i) {
+    std::uint32_t& state = states[i % kStates];
+    state = step(state, symbols[i]);
+    if (state < kStateMin) {
+      if (at == end) return from.set_bad();
+      state = state << 16 | load_u16(at);
+      at += 2;
+    }
+  }
+  if (symbols.size() < total) return;
+  // The encoder began with these: whatever is damaged hardly ever ends on them.
+  const bool all_back = std::ranges::all_of(states, [](auto state) { return state == kStateMin; });
+  if (at != end || !all_back) from.set_bad();
+}
+
+}  // namespace halite::storage::chunk

@@ -1,0 +1,46 @@
+// The values of a chunk, with the types of the points: all kinds of them as a column of integers,
+// and apart from it what is exact in no other way.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/bytes.h"
+#include "storage/tsdb/chunk/codecs/int_column.h"
+#include "storage/tsdb/chunk/codecs/points.h"
+#include "storage/tsdb/chunk/codecs/wire.h"
+
+namespace halite::storage::chunk {
+
+// Which points are doubles.
+enum class TypeCodec : std::uint8_t {
+  kIntegers,       // none
+  kDoubles,        // all
+  kRuns,           // lengths of runs of integers, doubles, integers, ...
+  kWholeIntegers,  // those whose decimal has a fraction: what shortest printing makes
+};
+
+// What the integers of the column are.
+enum class ValueCodec : std::uint8_t { kIntegers, kDecimals, kFullDoubles, kSingles };
+
+struct ValueCodecs {
+  TypeCodec types = TypeCodec::kIntegers;
+  ValueCodec values = ValueCodec::kIntegers;
+};
+
+struct ValueScratch {
+  IntScratch ints;
+  std::vector<std::uint64_t> numbers;
+  std::vector<std::uint32_t> exceptions;  // positions
+};
+
+[[nodiscard]] ValueCodecs append_values(PointsView points, bool small, ValueScratch& scratch,
+                                        Bytes& out);
+
+// Fills `values` and appends to `floats`; the reader is bad if its bytes are no such values.
+// Outside the part, values and bits may be anything.
+void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
+                 std::span<ValueBits> values, FloatBits& floats, Part part = {});
+
+}  // namespace halite::storage::chunk

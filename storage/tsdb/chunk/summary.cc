@@ -1,0 +1,324 @@
+#include "storage/tsdb/chunk/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "common/check.h"
+#include "common/crc32c.h"
+#include "storage/tsdb/chunk/chunk.h"
+#include "storage/tsdb/chunk/codecs/decimal_floats.h"
+#include "storage/tsdb/chunk/codecs/full_doubles.h"
+#include "storage/tsdb/chunk/codecs/rice_column.h"
+#include "storage/tsdb/chunk/codecs/wire.h"
+#include "storage/tsdb/chunk/statistics.h"
+
+namespace halite::storage::chunk {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kCrcBytes = 4;
+// The second byte: the exponent in bits 0 to 3, then these.
+constexpr std::uint8_t kScaled = 0x10;
+constexpr std::uint8_t kHasDecodeOnly = 0x20;
+// Mantissas' sums stay below this.
+constexpr std::uint64_t kScaledMax = std::uint64_t{1} << 62;
+
+// The spans as columns. Where the numbers are scaled they are mantissas, else ordered doubles; no
+// numbers for spans that are decode_only.
+struct Columns {
+  bool scaled = false;
+  unsigned exponent = 0;
+  std::vector<std::uint64_t> gaps;  // spans between, one fewer than spans
+  std::vector<std::uint64_t> counts;
+  std::vector<bool> decode_only;
+  std::vector<std::uint64_t> mins;
+  std::vector<std::uint64_t> ranges;  // max less min
+  std::vector<std::uint64_t> sums;    // less what count, min and max make one expect
+};
+
+std::int64_t floor_divide(std::int64_t dividend, std::int64_t divisor) {
+  const std::int64_t quotient = dividend / divisor;
+  return quotient - (dividend % divisor < 0 ? 1 : 0);
+}
+
+// What a sum is about. Modulo 2^64, so the same whatever the numbers.
+std::uint64_t expected_sum(std::uint64_t count, std::uint64_t min, std::uint64_t max) {
+  return min * count + (max - min) / 2 * count;
+}
+std::uint64_t expected_double_sum(std::uint64_t count, double min, double max) {
+  // A statement each: no compiler may fuse them, so every machine has the same bits.
+  const double least = min / 2;
+  const double most = max / 2;
+  const double middle = least + most;
+  const double sum = middle * static_cast<double>(count);
+  return ordered_double(double_bits(sum));
+}
+
+struct ScaledTotals {
+  std::int64_t sum = 0;
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+};
+
+// Nothing if a value is no mantissa of that exponent, or the sum might not fit.
+std::optional<ScaledTotals> scaled_total(PointsView points, unsigned exponent) {
+  const double power = kPowersOfTen[exponent];
+  const auto whole_power = static_cast<std::int64_t>(power);
+  ScaledTotals totals;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::int64_t mantissa = 0;
+    if (points.is_float(i)) {
+      const Mantissa one = to_mantissa(as_double(points.values[i]), power);
+      if (!one.exact) return std::nullopt;
+      mantissa = static_cast<std::int64_t>(one.mantissa);
+    } else {
+      const std::int64_t integer = as_integer(points.values[i]);
+      const auto most = static_cast<std::int64_t>(kScaledMax / points.size()) / whole_power;
+      if (integer > most || integer < -most) return std::nullopt;
+      mantissa = integer * whole_power;
+    }
+    totals.min = i == 0 ? mantissa : std::min(totals.min, mantissa);
+    totals.max = i == 0 ? mantissa : std::max(totals.max, mantissa);
+    // Doubles' mantissas are below 2^51 and points 2^17 at most: nearly 2^68, so look each time.
+    if (__builtin_add_overflow(totals.sum, mantissa, &totals.sum)) return std::nullopt;
+  }
+  return totals;
+}
+
+struct Span {
+  std::int64_t index = 0;
+  PointsView points;
+};
+
+std::vector<Span> spans_of(PointsView points, std::int64_t span_ms) {
+  std::vector<Span> spans;
+  for (std::size_t begin = 0; begin < points.size();) {
+    const std::int64_t index = floor_divide(points.times[begin], span_ms);
+    std::size_t end = begin + 1;
+    while (end < points.size() && floor_divide(points.times[end], span_ms) == index) ++end;
+    spans.push_back({index, points.slice(begin, end - begin)});
+    begin = end;
+  }
+  return spans;
+}
+
+// Fills the numbers' columns with mantissas; false if some span has none.
+bool fill_scaled(const std::vector<Span>& spans, Columns& columns) {
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (columns.decode_only[i]) continue;
+    const auto totals = scaled_total(spans[i].points, columns.exponent);
+    if (!totals) return false;
+    const auto min = static_cast<std::uint64_t>(totals->min);
+    const auto max = static_cast<std::uint64_t>(totals->max);
+    columns.mins.push_back(min);
+    columns.ranges.push_back(max - min);
+    columns.sums.push_back(static_cast<std::uint64_t>(totals->sum) -
+                           expected_sum(columns.counts[i], min, max));
+  }
+  return true;
+}
+
+void fill_doubles(const std::vector<Totals>& totals, Columns& columns) {
+  columns.mins.clear();
+  columns.ranges.clear();
+  columns.sums.clear();
+  for (const Totals& one : totals) {
+    if (!one.finite) continue;
+    const std::uint64_t min = ordered_double(double_bits(one.min));
+    columns.mins.push_back(min);
+    columns.ranges.push_back(ordered_double(double_bits(one.max)) - min);
+    columns.sums.push_back(ordered_double(double_bits(one.sum)) -
+                           expected_double_sum(one.count, one.min, one.max));
+  }
+}
+
+Columns columns_of(PointsView points, const std::vector<Span>& spans) {
+  Columns columns;
+  std::vector<Totals> totals;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (i > 0) {
+      columns.gaps.push_back(static_cast<std::uint64_t>(spans[i].index) -
+                             static_cast<std::uint64_t>(spans[i - 1].index) - 1);
+    }
+    totals.push_back(total(spans[i].points));
+    columns.counts.push_back(spans[i].points.size());
+    columns.decode_only.push_back(!totals.back().finite);
+  }
+  const std::optional<unsigned> exponent =
+      points.float_count() == 0 ? std::optional(0u) : decimal_exponent(points);
+  columns.exponent = exponent.value_or(0);
+  columns.scaled = exponent && fill_scaled(spans, columns);
+  if (!columns.scaled) {
+    columns.exponent = 0;
+    fill_doubles(totals, columns);
+  }
+  return columns;
+}
+
+// Differences from the one before; the first stays.
+void put_differences(std::vector<std::uint64_t> numbers, BitWriter& to) {
+  for (std::size_t i = numbers.size(); i-- > 1;) numbers[i] -= numbers[i - 1];
+  if (numbers.empty()) return;
+  put_rice_column(std::span(numbers).first(1), to);
+  put_rice_column(std::span(numbers).subspan(1), to);
+}
+
+void get_differences(BitReader& from, std::span<std::uint64_t> numbers) {
+  if (numbers.empty()) return;
+  get_rice_column(from, numbers.first(1));
+  get_rice_column(from, numbers.subspan(1));
+  for (std::size_t i = 1; i < numbers.size(); ++i) numbers[i] += numbers[i - 1];
+}
+
+std::unexpected<Error> damaged(const char* what) {
+  return fail(Errc::kCorruption, std::string("summaries: ") + what);
+}
+
+// One span's numbers as doubles; false if they are none that an encoder writes.
+bool undo_numbers(const Columns& columns, std::size_t i, SpanSummary& span) {
+  const std::uint64_t min = columns.mins[i];
+  const std::uint64_t max = min + columns.ranges[i];
+  if (!columns.scaled) {
+    span.min = as_double(ordered_double(min));
+    span.max = as_double(ordered_double(max));
+    const std::uint64_t sum = columns.sums[i] + expected_double_sum(span.count, span.min, span.max);
+    span.sum = as_double(ordered_double(sum));
+    return std::isfinite(span.min) && std::isfinite(span.max) && std::isfinite(span.sum);
+  }
+  const std::uint64_t sum = columns.sums[i] + expected_sum(span.count, min, max);
+  const double power = kPowersOfTen[columns.exponent];
+  span.min = static_cast<double>(static_cast<std::int64_t>(min)) / power;
+  span.max = static_cast<double>(static_cast<std::int64_t>(max)) / power;
+  span.sum = static_cast<double>(static_cast<std::int64_t>(sum)) / power;
+  const double most = std::max(std::fabs(span.min), std::fabs(span.max));
+  span.sum_exact = columns.exponent == 0 && most * span.count <= 0x1p53;
+  return span.min <= span.max;
+}
+
+bool read_columns(BytesView bytes, bool has_decode_only, std::size_t count, Columns& columns) {
+  BitReader bits(bytes);
+  columns.gaps.resize(count - 1);
+  columns.counts.resize(count);
+  columns.decode_only.assign(count, false);
+  get_rice_column(bits, columns.gaps);
+  get_rice_column(bits, columns.counts);
+  std::size_t with_numbers = count;
+  for (std::size_t i = 0; has_decode_only && i < count; ++i) {
+    columns.decode_only[i] = bits.get(1) == 1;
+    with_numbers -= columns.decode_only[i] ? 1 : 0;
+  }
+  columns.mins.resize(with_numbers);
+  columns.ranges.resize(with_numbers);
+  columns.sums.resize(with_numbers);
+  get_differences(bits, columns.mins);
+  get_rice_column(bits, columns.ranges);
+  get_rice_column(bits, columns.sums);
+  return bits.ok() && bits.bytes_used() == bytes.size();
+}
+
+Result<void> spans_from(const Columns& columns, std::int64_t first, Summaries& made) {
+  const std::int64_t span_ms = made.span_ms;
+  made.spans.clear();
+  made.spans.reserve(columns.counts.size());
+  std::int64_t index = first;
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < columns.counts.size(); ++i) {
+    if (i > 0) {
+      const std::uint64_t gap = columns.gaps[i - 1];
+      if (gap >= kScaledMax ||
+          __builtin_add_overflow(index, static_cast<std::int64_t>(gap) + 1, &index)) {
+        return damaged("bad gap");
+      }
+    }
+    SpanSummary span;
+    if (__builtin_mul_overflow(index, span_ms, &span.begin)) return damaged("bad time");
+    if (columns.counts[i] == 0 || columns.counts[i] > kChunkPointsMax) return damaged("bad count");
+    span.count = static_cast<std::uint32_t>(columns.counts[i]);
+    span.decode_only = columns.decode_only[i];
+    if (!span.decode_only && !undo_numbers(columns, number++, span)) return damaged("bad numbers");
+    made.spans.push_back(span);
+  }
+  return {};
+}
+
+Result<void> decode_into(BytesView bytes, Columns& columns, Summaries& made) {
+  if (bytes.size() < 2 + kCrcBytes) return damaged("too short");
+  const BytesView checked = bytes.substr(0, bytes.size() - kCrcBytes);
+  if (crc32c(checked) != load_be<std::uint32_t>(bytes.data() + checked.size())) {
+    return damaged("wrong CRC");
+  }
+  Reader from(checked);
+  const std::uint8_t version = from.byte();
+  if (version != kVersion) {
+    return fail(Errc::kUnsupported, "summaries of version " + std::to_string(version) +
+                                        ", and this Halite reads version 1");
+  }
+  const std::uint8_t flags = from.byte();
+  columns.exponent = flags & 0x0Fu;
+  columns.scaled = (flags & kScaled) != 0;
+  const std::uint64_t span_ms = from.varint();
+  const std::uint64_t count = from.varint();
+  const auto first = static_cast<std::int64_t>(from.signed_varint());
+  if (!from.ok() || flags > (kScaled | kHasDecodeOnly | 0x0F) || span_ms == 0 ||
+      span_ms > static_cast<std::uint64_t>(INT64_MAX) || count >= kSummarySpansMax ||
+      !read_columns(from.left(), (flags & kHasDecodeOnly) != 0, count + 1, columns)) {
+    return damaged("its columns are not what its header says");
+  }
+  made.span_ms = static_cast<std::int64_t>(span_ms);
+  return spans_from(columns, first, made);
+}
+
+}  // namespace
+
+void encode_summaries(PointsView points, std::int64_t span_ms, Bytes& out) {
+  HALITE_CHECK(points.size() > 0 && points.size() <= kChunkPointsMax,
+               "summaries of 1 to 2^17 points");
+  HALITE_CHECK(span_ms > 0, "a span of some length");
+  const std::vector<Span> spans = spans_of(points, span_ms);
+  HALITE_CHECK(spans.size() <= kSummarySpansMax, "too many spans for one summary");
+  const Columns columns = columns_of(points, spans);
+  const std::size_t begin = out.size();
+  const bool has_decode_only =
+      std::ranges::find(columns.decode_only, true) != columns.decode_only.end();
+  out.push_back(static_cast<char>(kVersion));
+  out.push_back(static_cast<char>(columns.exponent | (columns.scaled ? kScaled : 0u) |
+                                  (has_decode_only ? kHasDecodeOnly : 0u)));
+  append_varint(out, static_cast<std::uint64_t>(span_ms));
+  append_varint(out, spans.size() - 1);
+  append_signed(out, static_cast<std::uint64_t>(spans.front().index));
+  BitWriter bits(out);
+  put_rice_column(columns.gaps, bits);
+  put_rice_column(columns.counts, bits);
+  for (std::size_t i = 0; has_decode_only && i < spans.size(); ++i) {
+    bits.put(columns.decode_only[i] ? 1 : 0, 1);
+  }
+  put_differences(columns.mins, bits);
+  put_rice_column(columns.ranges, bits);
+  put_rice_column(columns.sums, bits);
+  bits.finish();
+  append_be(out, crc32c(BytesView(out).substr(begin)));
+}
+
+Result<Summaries> decode_summaries(BytesView bytes) {
+  Columns columns;
+  Summaries made;
+  TRY_VOID(decode_into(bytes, columns, made));
+  return made;
+}
+
+struct SummaryDecoder::Room {
+  Columns columns;
+  Summaries made;
+};
+
+SummaryDecoder::SummaryDecoder() : room_(std::make_unique<Room>()) {}
+SummaryDecoder::~SummaryDecoder() = default;
+
+Result<const Summaries*> SummaryDecoder::decode(BytesView bytes) {
+  TRY_VOID(decode_into(bytes, room_->columns, room_->made));
+  return &room_->made;
+}
+
+}  // namespace halite::storage::chunk

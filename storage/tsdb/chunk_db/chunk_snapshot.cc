@@ -1,0 +1,138 @@
+#include "storage/tsdb/chunk_db/chunk_snapshot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/tsdb/chunk_db/tables/chunk_key.h"
+
+namespace halite::storage::engine {
+namespace {
+
+Bytes shard_begin(std::uint32_t shard) { return Bytes(1, static_cast<char>(shard)); }
+Bytes shard_end(std::uint32_t shard) {
+  return shard == 0xFF ? Bytes(64, '\xFF') : Bytes(1, static_cast<char>(shard + 1));
+}
+
+}  // namespace
+
+void Unsealed::add(const Unsealed& more) {
+  if (more.begin_ms < more.end_ms) {
+    begin_ms = begin_ms < end_ms ? std::min(begin_ms, more.begin_ms) : more.begin_ms;
+    end_ms = std::max(end_ms, more.end_ms);
+  }
+  without_summary |= more.without_summary;
+  ++touches;
+}
+
+Snapshot::Snapshot(rocksdb::DB& db, Families families, bool keeps_cursors)
+    : db_(db),
+      families_(families),
+      keeps_cursors_(keeps_cursors),
+      snapshot_(db.GetSnapshot()),
+      idle_(kShardsMax),
+      idle_memory_(kShardsMax) {}
+
+Snapshot::~Snapshot() {
+  idle_.clear();
+  idle_memory_.clear();
+  db_.ReleaseSnapshot(snapshot_);
+}
+
+Snapshot::Cursors Snapshot::take(Place place) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Cursors>& unused = idle(place);
+  if (unused.empty()) return {};
+  Cursors cursors = std::move(unused.back());
+  unused.pop_back();
+  return cursors;
+}
+
+void Snapshot::give_back(Place place, Cursors cursors) {
+  if (!keeps_cursors_) return;
+  // Where one failed, the next question tries anew.
+  if (cursors.chunks != nullptr && !cursors.chunks->status()) return;
+  if (cursors.late != nullptr && !cursors.late->status()) return;
+  if (cursors.summaries != nullptr && !cursors.summaries->status()) return;
+  if (cursors.chunks != nullptr) cursors.chunks->forget();
+  if (cursors.late != nullptr) cursors.late->forget();
+  if (cursors.summaries != nullptr) cursors.summaries->forget();
+  const std::lock_guard lock(mutex_);
+  std::vector<Cursors>& unused = idle(place);
+  if (unused.size() < kIdleMax) unused.push_back(std::move(cursors));
+}
+
+std::map<std::uint32_t, std::int64_t> Snapshot::slots_told(std::uint32_t shard) const {
+  std::map<std::uint32_t, std::int64_t> told;
+  for (auto line = unsealed->lower_bound({.shard = shard}); line != unsealed->end(); ++line) {
+    if (line->first.shard != shard) break;
+    told.emplace(line->first.slot, line->first.generation);
+  }
+  const auto add = [&told, shard](const std::string& key) {
+    if (key.size() < 5 + kCellKeyBytes || load_be<std::uint8_t>(key.data()) != shard) return;
+    told.emplace(load_be<std::uint32_t>(key.data() + 1),
+                 load_be<std::uint32_t>(key.data() + key.size() - kCellKeyBytes));
+  };
+  for (rocksdb::ColumnFamilyHandle* const family : {families_.chunks, families_.late}) {
+    rocksdb::ColumnFamilyMetaData meta;
+    db_.GetColumnFamilyMetaData(family, &meta);
+    for (const rocksdb::LevelMetaData& level : meta.levels) {
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        add(file.smallestkey);
+        add(file.largestkey);
+      }
+    }
+  }
+  return told;
+}
+
+std::unique_ptr<Cursor> Snapshot::cursor(Cursor::Over over, Place place) const {
+  return std::make_unique<Cursor>(db_, over, snapshot_, shard_begin(place.shard),
+                                  shard_end(place.shard), place.from);
+}
+
+std::unique_ptr<Cursor> Snapshot::chunk_cursor(Place place) const {
+  return cursor({families_.chunks, families_.late, families_.damage}, place);
+}
+
+std::unique_ptr<Cursor> Snapshot::late_cursor(Place place) const {
+  return cursor({families_.late, nullptr, families_.damage}, place);
+}
+
+std::unique_ptr<Cursor> Snapshot::summary_cursor(Place place) const {
+  return cursor({families_.summaries, nullptr, families_.damage}, place);
+}
+
+ShardView::ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadFrom from)
+    : snapshot_(std::move(snapshot)),
+      place_{.shard = shard, .from = from},
+      cursors_(snapshot_->take(place_)) {}
+
+ShardView::~ShardView() { snapshot_->give_back(place_, std::move(cursors_)); }
+
+Unsealed ShardView::unsealed(std::uint32_t slot, std::uint32_t generation) const {
+  const auto found =
+      snapshot_->unsealed->find({.shard = place_.shard, .slot = slot, .generation = generation});
+  return found == snapshot_->unsealed->end() ? Unsealed{} : found->second;
+}
+
+Cursor& ShardView::chunks() {
+  if (cursors_.chunks == nullptr) cursors_.chunks = snapshot_->chunk_cursor(place_);
+  return *cursors_.chunks;
+}
+
+Cursor& ShardView::late() {
+  if (cursors_.late == nullptr) cursors_.late = snapshot_->late_cursor(place_);
+  return *cursors_.late;
+}
+
+Cursor& ShardView::summaries() {
+  if (cursors_.summaries == nullptr) cursors_.summaries = snapshot_->summary_cursor(place_);
+  return *cursors_.summaries;
+}
+
+chunk::Decoder& ShardView::decoder() {
+  if (cursors_.decoder == nullptr) cursors_.decoder = std::make_unique<chunk::Decoder>();
+  return *cursors_.decoder;
+}
+
+}  // namespace halite::storage::engine

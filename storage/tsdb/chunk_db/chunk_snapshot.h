@@ -1,0 +1,140 @@
+// One state of the chunks' database, as all questions share it until the next one: the mark of the
+// last flush, what is not sealed, and cursors that one question after the other uses again. A
+// cursor has all files open that lie above the merged ones: where these are too many it goes with
+// its question.
+//
+//   Threads  any call from any thread; a cursor is for one at a time.
+//   Errors   kUnavailable with RocksDB's text.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <rocksdb/db.h>
+
+#include "storage/tsdb/chunk/chunk.h"
+#include "storage/tsdb/chunk_db/cursor.h"
+#include "storage/tsdb/chunk_db/tables/chunk_key.h"
+
+namespace halite::storage::engine {
+
+// Where nobody knows how far the log is in chunks.
+inline constexpr std::uint64_t kUnknownPosition = UINT64_MAX;
+
+// What of the log is in chunks.
+struct FlushMark {
+  std::uint64_t flush_number = 0;  // the greatest used
+  std::uint64_t log_position = 0;  // records up to here, this one included
+  bool operator==(const FlushMark&) const = default;
+};
+
+// Times in a slot, ms since its begin, in which chunks or tombstones came since it was sealed.
+// Summaries say nothing about them.
+struct Unsealed {
+  std::uint32_t begin_ms = 0;
+  std::uint32_t end_ms = 0;      // excluded
+  bool without_summary = false;  // some series have sealed chunks, but no summary
+  // It was sealed when it was over, and all that came since lies in the family of late cells.
+  bool late = false;
+  // How often something came, in the life of this process: is nothing that is kept.
+  std::uint32_t touches = 0;
+
+  void add(const Unsealed& more);
+  bool operator==(const Unsealed&) const = default;
+};
+using UnsealedSlots = std::map<SlotLap, Unsealed>;
+
+class Snapshot {
+ public:
+  struct Families {
+    rocksdb::ColumnFamilyHandle* chunks = nullptr;
+    rocksdb::ColumnFamilyHandle* late = nullptr;
+    rocksdb::ColumnFamilyHandle* summaries = nullptr;
+    Damage* damage = nullptr;  // told of what cannot be read
+  };
+  // Of the database as it is now; it outlives the snapshot. Cursors are used again if told so.
+  Snapshot(rocksdb::DB& db, Families families, bool keeps_cursors);
+  ~Snapshot();
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+  [[nodiscard]] const rocksdb::Snapshot* id() const { return snapshot_; }
+
+  // To be set by its maker before others see it.
+  FlushMark mark;
+  std::shared_ptr<const UnsealedSlots> unsealed;
+
+  // Cursors are null until somebody needs one.
+  struct Cursors {
+    std::unique_ptr<Cursor> chunks;
+    std::unique_ptr<Cursor> late;
+    std::unique_ptr<Cursor> summaries;
+    std::unique_ptr<chunk::Decoder> decoder;  // whose memory is of use again, too
+  };
+  struct Place {
+    std::uint32_t shard = 0;
+    ReadFrom from = ReadFrom::kDisk;
+  };
+  [[nodiscard]] Cursors take(Place place);
+  void give_back(Place place, Cursors cursors);
+  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(Place place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> late_cursor(Place place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(Place place) const;
+  // Slots of a shard, and a generation of each: those that are not sealed, and those that files
+  // are of. Reads no file.
+  [[nodiscard]] std::map<std::uint32_t, std::int64_t> slots_told(std::uint32_t shard) const;
+  void note_damage(const Error& error) const {
+    if (families_.damage != nullptr) families_.damage->note(error);
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<Cursor> cursor(Cursor::Over over, Place place) const;
+
+  static constexpr std::size_t kShardsMax = 256;
+  static constexpr std::size_t kIdleMax = 8;  // a shard, of either kind
+
+  rocksdb::DB& db_;
+  const Families families_;
+  const bool keeps_cursors_;
+  const rocksdb::Snapshot* const snapshot_;
+  [[nodiscard]] std::vector<Cursors>& idle(Place place) {
+    return place.from == ReadFrom::kMemory ? idle_memory_[place.shard] : idle_[place.shard];
+  }
+
+  std::mutex mutex_;
+  // By shard; guarded by mutex_.
+  std::vector<std::vector<Cursors>> idle_;
+  std::vector<std::vector<Cursors>> idle_memory_;
+};
+
+// A shard as one question sees it.
+class ShardView {
+ public:
+  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadFrom from);
+  ~ShardView();
+  ShardView(const ShardView&) = delete;
+  ShardView& operator=(const ShardView&) = delete;
+
+  [[nodiscard]] const FlushMark& mark() const { return snapshot_->mark; }
+  // Empty where all that the slot has in this lap is sealed and has summaries.
+  [[nodiscard]] Unsealed unsealed(std::uint32_t slot, std::uint32_t generation) const;
+  [[nodiscard]] Cursor& chunks();  // late ones, too
+  [[nodiscard]] Cursor& late();    // those alone
+  [[nodiscard]] Cursor& summaries();
+  [[nodiscard]] chunk::Decoder& decoder();
+  // A cursor's status() does it by itself.
+  void note_damage(const Error& error) const { snapshot_->note_damage(error); }
+  [[nodiscard]] std::map<std::uint32_t, std::int64_t> slots_told() const {
+    return snapshot_->slots_told(place_.shard);
+  }
+
+ private:
+  const std::shared_ptr<Snapshot> snapshot_;
+  const Snapshot::Place place_;
+  Snapshot::Cursors cursors_;
+};
+
+}  // namespace halite::storage::engine

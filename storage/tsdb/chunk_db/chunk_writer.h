@@ -1,0 +1,37 @@
+// Points of a series as cells: cut at the borders of slots and where a chunk is full.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/cells/layouts/cyclic_layout.h"
+#include "storage/tsdb/chunk/chunk.h"
+#include "storage/tsdb/chunk_db/chunk_snapshot.h"
+#include "storage/tsdb/chunk_db/tables/chunk_key.h"
+
+namespace halite::storage::engine {
+
+struct CellEntry {
+  Bytes key;
+  Bytes value;
+  SlotLap lap;
+  Unsealed covers;  // the times that it is about
+};
+
+class ChunkWriter {
+ public:
+  // Kind kChunk or kSealed.
+  ChunkWriter(const CyclicLayout& layout, CellKind kind, std::uint64_t flush_number);
+
+  // Appends the cells of these points, which have times that admit() takes.
+  void add(std::uint32_t shard, BytesView tsuid, chunk::PointsView points,
+           std::vector<CellEntry>& entries);
+
+ private:
+  const CyclicLayout& layout_;
+  const CellKind kind_;
+  const std::uint64_t flush_number_;
+  chunk::Encoder encoder_;
+};
+
+}  // namespace halite::storage::engine

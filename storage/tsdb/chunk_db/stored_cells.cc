@@ -1,0 +1,91 @@
+#include "storage/tsdb/chunk_db/stored_cells.h"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "storage/tsdb/chunk_db/tables/chunk_key.h"
+
+namespace halite::storage::engine {
+
+Result<StoredCells> StoredCells::open(const ChunkDb& chunks, const UidWidths& widths,
+                                      std::uint32_t shard, std::optional<std::uint32_t> except,
+                                      Breathe breathe) {
+  StoredCells cells(chunks.shard_view(shard), widths, shard, std::move(breathe));
+  std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // generation, slot
+  TRY(const StoredSlots stored, stored_slots(*cells.view_, widths, shard, cells.breathe_));
+  cells.damaged_ = stored.damaged;
+  for (const StoredSlot& slot : stored.slots) {
+    if (slot.number != except) found.emplace_back(slot.generation, slot.number);
+  }
+  std::ranges::sort(found, std::greater());
+  for (const auto& [generation, slot] : found) cells.slots_.push_back(slot);
+  return cells;
+}
+
+Result<bool> StoredCells::any(BytesView series_key, std::size_t slots_max) {
+  Cursor& cursor = view_->chunks();
+  for (const std::uint32_t slot : std::span(slots_).first(std::min(slots_max, slots_.size()))) {
+    TRY_VOID(go_on(breathe_));
+    ++looks_;
+    Bytes prefix = place_prefix({.shard = shard_, .slot = slot});
+    prefix.append(series_key);
+    cursor.seek(prefix);
+    if (cursor.valid() && cursor.key().starts_with(prefix)) return true;
+    const Result<void> status = cursor.status();
+    if (status) continue;
+    if (status.error().code == Errc::kCorruption) return true;  // it may be there
+    return std::unexpected(status.error());
+  }
+  return damaged_;  // it may be in a slot that nobody knows of
+}
+
+Result<bool> StoredCells::any_tombstone(BytesView series_key) {
+  Cursor& cursor = view_->chunks();
+  for (const std::uint32_t slot : slots_) {
+    Bytes prefix = place_prefix({.shard = shard_, .slot = slot});
+    prefix.append(series_key);
+    TRY_VOID(go_on(breathe_));
+    for (cursor.seek(prefix); cursor.valid() && cursor.key().starts_with(prefix); cursor.next()) {
+      TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
+      if (key.cell.kind == CellKind::kTombstone) return true;
+    }
+    const Result<void> status = cursor.status();
+    if (!status && status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+  }
+  return false;
+}
+
+Result<bool> StoredCells::each_series(std::uint32_t slot,
+                                      const std::function<Result<void>(BytesView)>& visit) {
+  const Bytes place = place_prefix({.shard = shard_, .slot = slot});
+  Bytes series;
+  Bytes from = place;
+  bool damaged = false;
+  Cursor& cursor = view_->chunks();
+  cursor.seek(place);
+  for (;;) {
+    if (!cursor.valid()) {
+      const Result<void> status = cursor.status();
+      if (status) break;
+      if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
+      damaged = true;
+      TRY(const bool more, seek_undamaged_series(cursor, widths_, from));
+      if (!more) break;
+      continue;
+    }
+    if (!cursor.key().starts_with(place)) break;
+    TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
+    from = cursor.key();
+    TRY_VOID(go_on(breathe_));
+    if (key.series != series) {
+      series = Bytes(key.series);
+      TRY_VOID(visit(series));
+    }
+    cursor.next();
+  }
+  return !damaged;
+}
+
+}  // namespace halite::storage::engine

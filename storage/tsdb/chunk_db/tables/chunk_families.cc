@@ -1,0 +1,105 @@
+#include "storage/tsdb/chunk_db/tables/chunk_families.h"
+
+#include <utility>
+
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/sst_partitioner.h>
+#include <rocksdb/table.h>
+
+#include "storage/backends/rocks/files/info_log.h"
+#include "storage/tsdb/chunk_db/tables/chunk_key.h"
+#include "storage/tsdb/chunk_db/tables/file_shards.h"
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr std::size_t kBlockBytes = 16 << 10;
+// Keys are short beside their chunks, and a series is looked for key by key behind a restart.
+constexpr int kKeysBetweenRestarts = 4;
+constexpr int kFilesUnlimited = 1 << 30;  // they come from outside, however many there are
+
+}  // namespace
+
+double FileBytes::amplification() const {
+  if (flushed == 0) return 0;
+  return static_cast<double>(flushed + sealed + merged + marks) / static_cast<double>(flushed);
+}
+
+rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cache) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = std::move(cache);
+  table.block_size = kBlockBytes;
+  table.block_restart_interval = kKeysBetweenRestarts;
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
+  // A block is read only where a key of it is wanted: not one that comes behind all that is, which
+  // costs time and, where it is damaged, the answer.
+  table.index_type = rocksdb::BlockBasedTableOptions::kBinarySearchWithFirstKey;
+  table.cache_index_and_filter_blocks = true;
+  rocksdb::ColumnFamilyOptions family;
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  family.compression = rocksdb::kNoCompression;  // chunks are dense already
+  family.table_properties_collector_factories = {note_file_shards()};
+  family.disable_auto_compactions = true;
+  family.level0_slowdown_writes_trigger = kFilesUnlimited;
+  family.level0_stop_writes_trigger = kFilesUnlimited;
+  // A merge goes to the last level at once, not down level by level; and a file of a merge is of
+  // one place, so that the next merge of another has nothing to do with it.
+  family.level_compaction_dynamic_level_bytes = true;
+  family.max_bytes_for_level_base = std::uint64_t{1} << 50;
+  family.sst_partitioner_factory = rocksdb::NewSstPartitionerFixedPrefixFactory(kPlaceBytes);
+  return family;
+}
+
+rocksdb::ColumnFamilyOptions summaries_options(std::shared_ptr<rocksdb::Cache> cache) {
+  rocksdb::ColumnFamilyOptions family = chunks_options(std::move(cache));
+  family.compression = rocksdb::kZSTD;
+  return family;
+}
+
+rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
+                                          std::shared_ptr<rocksdb::Cache> cache) {
+  rocksdb::ColumnFamilyOptions family = chunks_options(std::move(cache));
+  family.sst_partitioner_factory = nullptr;
+  family.level_compaction_dynamic_level_bytes = false;
+  family.disable_auto_compactions = !options.merges_by_itself;
+  family.compaction_style = rocksdb::kCompactionStyleUniversal;
+  family.num_levels = 1;
+  family.write_buffer_size = 1 << 20;  // only removals of whole slots go through it
+  family.level0_file_num_compaction_trigger = options.late_files_max;
+  // Files of about one size become one; small ones leave the large ones alone, also where these
+  // are few. What is removed goes when sealing has taken most of what there was.
+  family.compaction_options_universal.size_ratio = 100;
+  family.compaction_options_universal.min_merge_width = options.late_files_max / 2;
+  family.compaction_options_universal.max_size_amplification_percent = 400;
+  return family;
+}
+
+// Each ingest() adds a file with one key: now and then they become one.
+rocksdb::ColumnFamilyOptions state_options(const ChunkDbOptions& options) {
+  rocksdb::ColumnFamilyOptions family;
+  family.disable_auto_compactions = !options.merges_by_itself;
+  family.level0_file_num_compaction_trigger = 16;
+  family.write_buffer_size = 1 << 20;
+  family.level0_slowdown_writes_trigger = kFilesUnlimited;
+  family.level0_stop_writes_trigger = kFilesUnlimited;
+  return family;
+}
+
+rocksdb::DBOptions chunk_db_options(const ChunkDbOptions& options, rocksdb::Env* env,
+                                    std::shared_ptr<ChunkListener> listener) {
+  rocksdb::DBOptions db;
+  db.env = env;
+  db.create_if_missing = true;
+  db.create_missing_column_families = true;
+  db.max_background_jobs = static_cast<int>(options.background_threads);
+  db.max_open_files = options.open_files_max;
+  db.max_file_opening_threads = static_cast<int>(options.background_threads);
+  db.info_log = rocks::make_info_log();
+  db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  db.listeners.push_back(std::move(listener));
+  rocks::WriteRecovery::set_up(db);
+  return db;
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,81 @@
+#include "storage/tsdb/chunk_db/tables/chunk_key.h"
+
+#include "storage/cells/layouts/tsuid.h"
+
+namespace halite::storage::engine {
+namespace {
+
+std::size_t pair_bytes(const UidWidths& widths) {
+  return std::size_t{widths.tag_key} + widths.tag_value;
+}
+
+}  // namespace
+
+Bytes place_prefix(Place place) {
+  Bytes key;
+  append_place(key, place);
+  return key;
+}
+
+void append_place(Bytes& to, Place place) {
+  append_be(to, static_cast<std::uint8_t>(place.shard));
+  append_be(to, place.slot);
+}
+
+Bytes metric_prefix(Place place, BytesView metric_uid) {
+  Bytes key = place_prefix(place);
+  key.append(metric_uid);
+  return key;
+}
+
+Bytes series_key(const UidWidths& widths, BytesView tsuid) {
+  const std::size_t pairs = (tsuid.size() - widths.metric) / pair_bytes(widths);
+  Bytes key(tsuid.substr(0, widths.metric));
+  append_be(key, static_cast<std::uint8_t>(pairs));
+  key.append(tsuid.substr(widths.metric));
+  return key;
+}
+
+Bytes tsuid_of(const UidWidths& widths, BytesView series_key) {
+  Bytes tsuid(series_key.substr(0, widths.metric));
+  tsuid.append(series_key.substr(widths.metric + 1U));
+  return tsuid;
+}
+
+Bytes series_prefix(Place place, const UidWidths& widths, BytesView tsuid) {
+  return place_prefix(place) + series_key(widths, tsuid);
+}
+
+void append_cell_key(Bytes& prefix, const CellKey& key) {
+  append_be(prefix, key.generation);
+  append_be(prefix, static_cast<std::uint8_t>(key.kind));
+  append_be(prefix, key.offset_ms);
+  append_be(prefix, key.flush_number);
+}
+
+void append_summary_key(Bytes& prefix, std::uint32_t generation) { append_be(prefix, generation); }
+
+Result<ParsedKey> parse_key(const UidWidths& widths, BytesView key) {
+  const auto damaged = [key] {
+    return fail(Errc::kCorruption, "the key of a chunk is damaged: " + to_hex(key));
+  };
+  const std::size_t fixed = kPlaceBytes + widths.metric + 1U + kCellKeyBytes;
+  if (key.size() < fixed) return damaged();
+  const std::size_t pairs = load_be<std::uint8_t>(key.data() + kPlaceBytes + widths.metric);
+  const std::size_t series_bytes = widths.metric + 1U + pairs * pair_bytes(widths);
+  if (key.size() != kPlaceBytes + series_bytes + kCellKeyBytes) return damaged();
+  ParsedKey parsed;
+  parsed.place.shard = load_be<std::uint8_t>(key.data());
+  parsed.place.slot = load_be<std::uint32_t>(key.data() + 1);
+  parsed.series = key.substr(kPlaceBytes, series_bytes);
+  const char* cell = key.data() + kPlaceBytes + series_bytes;
+  parsed.cell.generation = load_be<std::uint32_t>(cell);
+  const auto kind = load_be<std::uint8_t>(cell + 4);
+  if (kind < 1 || kind > 3) return damaged();
+  parsed.cell.kind = static_cast<CellKind>(kind);
+  parsed.cell.offset_ms = load_be<std::uint32_t>(cell + 5);
+  parsed.cell.flush_number = load_be<std::uint64_t>(cell + 9);
+  return parsed;
+}
+
+}  // namespace halite::storage::engine

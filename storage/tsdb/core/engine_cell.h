@@ -1,0 +1,23 @@
+// The engine's own cells in the settings table (docs/formats/engine-chunks.md).
+//
+//   Threads  any.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "common/bytes.h"
+#include "common/task.h"
+#include "storage/api/wide_column.h"
+
+namespace halite::storage::engine {
+
+inline constexpr BytesView kEngineRow = "engine";
+
+[[nodiscard]] Task<std::optional<Bytes>> read_engine_cell(std::shared_ptr<Table> settings,
+                                                          Bytes qualifier);
+// Durable afterwards.
+[[nodiscard]] Task<void> write_engine_cell(std::shared_ptr<Table> settings, Bytes qualifier,
+                                           Bytes value);
+
+}  // namespace halite::storage::engine

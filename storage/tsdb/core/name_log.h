@@ -1,0 +1,21 @@
+// New names as records of the engine's log.
+#pragma once
+
+#include "storage/catalog/names/name_log.h"
+#include "storage/tsdb/wal/log.h"
+
+namespace halite::storage::engine {
+
+class EngineNameLog final : public NameLog {
+ public:
+  // The log outlives it.
+  explicit EngineNameLog(Log& log) : log_(log) {}
+
+  Result<void> append(std::span<const NewName> names) override;
+  Task<void> durable() override;
+
+ private:
+  Log& log_;
+};
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,93 @@
+#include "storage/tsdb/core/newest_points.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace halite::storage::engine {
+namespace {
+
+// Entries lie apart: memory is asked for one while those before it are read.
+constexpr std::size_t kAhead = 16;
+// Who asks for newest points may be an event loop, and waits for this lock.
+constexpr std::size_t kSeriesPerLock = 256;
+
+}  // namespace
+
+NewestPoints::~NewestPoints() {
+  for (const std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
+}
+
+NewestPoints::Entry* NewestPoints::at(SeriesId id) const {
+  Page* const page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+  return page == nullptr ? nullptr : &(*page)[id % kPageSeries];
+}
+
+NewestPoints::Entry& NewestPoints::make(SeriesId id) {
+  std::atomic<Page*>& place = pages_[id / kPageSeries];
+  Page* page = place.load(std::memory_order_acquire);
+  if (page == nullptr) {
+    auto fresh = std::make_unique<Page>();
+    if (place.compare_exchange_strong(page, fresh.get(), std::memory_order_acq_rel)) {
+      page = fresh.release();
+    }
+  }
+  return (*page)[id % kPageSeries];
+}
+
+NewestPoints::Found NewestPoints::find(std::uint32_t shard_index,
+                                       std::span<const SeriesId> series) {
+  Found found;
+  found.entries.reserve(series.size());
+  Shard& shard = shards_[shard_index];
+  const std::lock_guard lock(shard.mutex);
+  found.version = shard.version;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    if (i + kAhead < series.size()) __builtin_prefetch(at(series[i + kAhead]));
+    const Entry* const entry = at(series[i]);
+    found.entries.push_back(entry == nullptr ? Entry{} : *entry);
+  }
+  return found;
+}
+
+void NewestPoints::fill(std::uint32_t shard_index, std::uint64_t version,
+                        std::span<const SeriesId> series, std::span<const Entry> entries) {
+  Shard& shard = shards_[shard_index];
+  const std::lock_guard lock(shard.mutex);
+  if (shard.version != version) return;
+  for (std::size_t i = 0; i < series.size(); ++i) make(series[i]) = entries[i];
+}
+
+// The first part makes what is being read void. Between two parts the head still has the points.
+void NewestPoints::flushed(std::uint32_t shard_index, std::span<const LastPoint> points) {
+  Shard& shard = shards_[shard_index];
+  do {
+    const auto part = points.first(std::min(kSeriesPerLock, points.size()));
+    points = points.subspan(part.size());
+    const std::lock_guard lock(shard.mutex);
+    ++shard.version;
+    for (const LastPoint& point : part) {
+      Entry* const entry = at(point.series);
+      if (entry == nullptr || entry->state == State::kUnknown) continue;
+      if (entry->state == State::kPoint && entry->time > point.time) continue;
+      *entry = {.time = point.time,
+                .value = point.value,
+                .is_float = point.is_float,
+                .state = State::kPoint};
+    }
+  } while (!points.empty());
+}
+
+void NewestPoints::forget(std::uint32_t shard_index, std::span<const SeriesId> series) {
+  Shard& shard = shards_[shard_index];
+  do {
+    const auto part = series.first(std::min(kSeriesPerLock, series.size()));
+    series = series.subspan(part.size());
+    const std::lock_guard lock(shard.mutex);
+    ++shard.version;
+    for (const SeriesId id : part) {
+      if (Entry* const entry = at(id)) *entry = {};
+    }
+  } while (!series.empty());
+}
+
+}  // namespace halite::storage::engine

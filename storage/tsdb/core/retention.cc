@@ -1,0 +1,166 @@
+#include "storage/tsdb/core/retention.h"
+
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr std::int64_t kFormat = 1;
+constexpr std::uint32_t kShardsMax = 256;  // a key has one byte for them
+
+std::optional<std::int64_t> number(const boost::json::object& object, std::string_view name) {
+  const boost::json::value* found = object.if_contains(name);
+  if (found == nullptr || !found->is_int64() || found->get_int64() < 0) return std::nullopt;
+  return found->get_int64();
+}
+
+std::optional<RetentionState::Class> read_class(const boost::json::value& value) {
+  if (!value.is_object()) return std::nullopt;
+  const boost::json::object& object = value.get_object();
+  const boost::json::value* prefix = object.if_contains("prefix");
+  const auto ttl_ms = number(object, "ttl_ms");
+  const auto slots = number(object, "slots");
+  const boost::json::value* in_use = object.if_contains("in_use");
+  const bool whole = prefix != nullptr && prefix->is_string() && ttl_ms && slots &&
+                     *slots <= std::numeric_limits<std::uint32_t>::max() && in_use != nullptr &&
+                     in_use->is_bool();
+  if (!whole) return std::nullopt;
+  return RetentionState::Class{.prefix = std::string(prefix->get_string()),
+                               .ttl_ms = *ttl_ms,
+                               .slots = static_cast<std::uint32_t>(*slots),
+                               .in_use = in_use->get_bool()};
+}
+
+Result<std::shared_ptr<const CyclicLayout>> make_layout(const CyclicLayout& base,
+                                                        const RetentionState::Class& one) {
+  CyclicOptions options = base.options();
+  options.ttl_ms = one.ttl_ms;
+  options.never_reuse = one.slots == 0;
+  options.ttl_setting = "storage.retention";
+  if (one.slots != 0) options.slots = one.slots;
+  auto layout = CyclicLayout::make(options);
+  if (!layout) {
+    return fail(layout.error().code,
+                fmt::format("storage.retention: {}: {}", one.prefix, layout.error().message));
+  }
+  return std::shared_ptr<const CyclicLayout>(std::move(*layout));
+}
+
+}  // namespace
+
+std::uint32_t RetentionState::class_of(std::string_view metric) const {
+  std::uint32_t found = 0;
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const std::string& prefix = classes[i].prefix;
+    if (!classes[i].in_use || prefix.size() <= longest || !metric.starts_with(prefix)) continue;
+    found = static_cast<std::uint32_t>(i + 1);
+    longest = prefix.size();
+  }
+  return found;
+}
+
+Bytes RetentionState::to_bytes() const {
+  boost::json::array list;
+  for (const Class& one : classes) {
+    list.push_back(boost::json::object{{"prefix", one.prefix},
+                                       {"ttl_ms", one.ttl_ms},
+                                       {"slots", std::int64_t{one.slots}},
+                                       {"in_use", one.in_use}});
+  }
+  boost::json::array pins;
+  for (const auto& [metric_uid, to_class] : pinned) {
+    pins.push_back(boost::json::array{static_cast<std::int64_t>(metric_uid), to_class});
+  }
+  const boost::json::object object = {
+      {"format", kFormat}, {"classes", std::move(list)}, {"pinned", std::move(pins)}};
+  return boost::json::serialize(object);
+}
+
+Result<RetentionState> RetentionState::from_bytes(BytesView bytes) {
+  const auto corrupt = [&bytes] {
+    return fail(Errc::kCorruption, fmt::format("retention classes: {}", bytes));
+  };
+  boost::system::error_code error;
+  const boost::json::value parsed = boost::json::parse(bytes, error);
+  if (error || !parsed.is_object()) return corrupt();
+  const boost::json::object& object = parsed.get_object();
+  const auto format = number(object, "format");
+  if (!format) return corrupt();
+  if (*format != kFormat) {
+    return fail(
+        Errc::kUnsupported,
+        fmt::format("retention classes of format {}, this version reads {}", *format, kFormat));
+  }
+  const boost::json::value* classes = object.if_contains("classes");
+  const boost::json::value* pinned = object.if_contains("pinned");
+  if (classes == nullptr || !classes->is_array()) return corrupt();
+  if (pinned == nullptr || !pinned->is_array()) return corrupt();
+  RetentionState state;
+  for (const boost::json::value& value : classes->get_array()) {
+    auto one = read_class(value);
+    if (!one) return corrupt();
+    state.classes.push_back(*std::move(one));
+  }
+  for (const boost::json::value& value : pinned->get_array()) {
+    if (!value.is_array() || value.get_array().size() != 2) return corrupt();
+    const auto uid = value.get_array()[0].to_number<std::uint64_t>(error);
+    if (error) return corrupt();
+    const auto to_class = value.get_array()[1].to_number<std::uint32_t>(error);
+    if (error || to_class > state.classes.size()) return corrupt();
+    state.pinned[uid] = to_class;
+  }
+  return state;
+}
+
+Result<std::shared_ptr<Retention>> Retention::make(std::shared_ptr<const CyclicLayout> base,
+                                                   RetentionState state) {
+  const std::uint32_t salts = base->salt_buckets();
+  if ((state.classes.size() + 1) * salts > kShardsMax) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("storage.retention: {} prefixes, but with storage.salt_buckets = {} "
+                            "there is room for {}; those used before count, too",
+                            state.classes.size(), salts, kShardsMax / salts - 1));
+  }
+  std::vector<std::shared_ptr<const CyclicLayout>> layouts;
+  for (const RetentionState::Class& one : state.classes) {
+    TRY(auto layout, make_layout(*base, one));
+    layouts.push_back(std::move(layout));
+  }
+  layouts.insert(layouts.begin(), std::move(base));
+  return std::shared_ptr<Retention>(new Retention(std::move(layouts), std::move(state)));
+}
+
+Retention::Retention(std::vector<std::shared_ptr<const CyclicLayout>> layouts, RetentionState state)
+    : layouts_(std::move(layouts)),
+      salts_(layouts_.front()->salt_buckets()),
+      state_(std::move(state)) {}
+
+std::uint32_t Retention::class_of(std::uint64_t metric_uid, std::string_view metric) const {
+  const std::shared_lock lock(mutex_);
+  const auto pinned = state_.pinned.find(metric_uid);
+  return pinned != state_.pinned.end() ? pinned->second : state_.class_of(metric);
+}
+
+std::uint32_t Retention::shard_of(std::uint64_t metric_uid, std::string_view metric,
+                                  BytesView tsuid) const {
+  return class_of(metric_uid, metric) * salts_ + base().salt_of(tsuid);
+}
+
+void Retention::pin(std::uint64_t metric_uid, std::uint32_t to_class) {
+  const std::lock_guard lock(mutex_);
+  state_.pinned[metric_uid] = to_class;
+}
+
+RetentionState Retention::state() const {
+  const std::shared_lock lock(mutex_);
+  return state_;
+}
+
+}  // namespace halite::storage::engine

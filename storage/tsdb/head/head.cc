@@ -1,0 +1,180 @@
+#include "storage/tsdb/head/head.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+namespace halite::storage {
+namespace {
+
+constexpr std::size_t kSeriesPerLock = 256;
+
+// Sorts by time; of equal times the last to come stays.
+void sort_points(chunk::Points& points) {
+  std::vector<std::uint32_t> order(points.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {},
+                    [&points](std::uint32_t i) { return std::pair(points.times[i], i); });
+  chunk::Points sorted;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t from = order[i];
+    const TimestampMs time = points.times[from];
+    if (i + 1 < order.size() && points.times[order[i + 1]] == time) continue;
+    sorted.push_back(time, points.values[from], points.floats[from]);
+  }
+  points = std::move(sorted);
+}
+
+// A series whose last point to come is not told to be the newest in the range.
+struct Undecided {
+  std::size_t index = 0;  // of its place among what is found
+  HeadPoints copy;
+};
+
+// Decodes those, and takes out what has no point in the range.
+void decide(const std::vector<Undecided>& undecided, TimeRange range,
+            std::vector<LastPoint>& found) {
+  chunk::Points points;
+  std::vector<std::size_t> without;  // ascending
+  for (const Undecided& one : undecided) {
+    read_points(one.copy, range, points);
+    if (points.empty()) {
+      without.push_back(one.index);
+      continue;
+    }
+    found[one.index] = {.series = one.copy.id,
+                        .time = points.times.back(),
+                        .value = points.values.back(),
+                        .is_float = points.floats[points.size() - 1]};
+  }
+  if (without.empty()) return;
+  auto next = without.begin();
+  std::size_t index = 0;
+  std::erase_if(found, [&](const LastPoint&) {
+    const bool out = next != without.end() && *next == index;
+    if (out) ++next;
+    ++index;
+    return out;
+  });
+}
+
+}  // namespace
+
+Head::Head(std::uint64_t number, std::uint32_t shards, SeriesId series_max)
+    : number_(number), shards_(shards), pages_(series_max / kPageSeries + 1) {}
+
+Head::~Head() {
+  for (std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
+}
+
+void Head::set_place(SeriesId id, std::uint32_t place) {
+  std::atomic<Page*>& entry = pages_[id / kPageSeries];
+  Page* page = entry.load(std::memory_order_acquire);
+  if (page == nullptr) {
+    auto fresh = std::make_unique<Page>();
+    fresh->fill(0);
+    if (entry.compare_exchange_strong(page, fresh.get(), std::memory_order_acq_rel)) {
+      page = fresh.release();
+      account(sizeof(Page), 0);
+    }
+  }
+  (*page)[id % kPageSeries] = place + 1;
+}
+
+std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const SeriesId> wanted,
+                                   TimeRange range) {
+  std::vector<HeadPoints> copies;
+  if (points() == 0) return copies;
+  HeadShard& shard = shards_[shard_index];
+  for (std::size_t begin = 0; begin < wanted.size(); begin += kSeriesPerLock) {
+    const auto part = wanted.subspan(begin, std::min(kSeriesPerLock, wanted.size() - begin));
+    const std::lock_guard lock(shard.mutex());
+    for (const SeriesId id : part) {
+      const auto place = place_of(id);
+      if (!place) continue;
+      if (shard.at(*place).touches(range)) shard.copy(*place, copies.emplace_back());
+    }
+  }
+  return copies;
+}
+
+std::optional<std::vector<LastPoint>> Head::last(std::uint32_t shard_index,
+                                                 std::span<const SeriesId> wanted, TimeRange range,
+                                                 std::uint64_t& decode_left) {
+  std::vector<LastPoint> found;
+  if (points() == 0) return found;
+  found.reserve(wanted.size());
+  std::vector<Undecided> undecided;
+  for (std::size_t begin = 0; begin < wanted.size(); begin += kSeriesPerLock) {
+    const auto part = wanted.subspan(begin, std::min(kSeriesPerLock, wanted.size() - begin));
+    undecided.clear();
+    HeadShard& shard = shards_[shard_index];
+    std::unique_lock lock(shard.mutex());
+    for (const std::uint32_t place : places_of(shard, part)) {
+      const HeadSeries& series = shard.at(place);
+      if (!series.touches(range)) continue;
+      if (!series.ordered || series.time >= range.end) {
+        if (series.points > decode_left) return std::nullopt;
+        decode_left -= series.points;
+        Undecided& one = undecided.emplace_back();
+        one.index = found.size();
+        shard.copy(place, one.copy);
+      }
+      found.push_back({.series = series.id,
+                       .time = series.time,
+                       .value = series.value,
+                       .is_float = series.last_is_float});
+    }
+    lock.unlock();
+    decide(undecided, range, found);
+  }
+  return found;
+}
+
+// Under the shard's lock. Series lie apart from each other: memory is asked for all of them before
+// the first is looked at.
+std::vector<std::uint32_t> Head::places_of(const HeadShard& shard,
+                                           std::span<const SeriesId> wanted) const {
+  std::vector<std::uint32_t> places;
+  places.reserve(wanted.size());
+  for (const SeriesId id : wanted) prefetch_place(id);
+  for (const SeriesId id : wanted) {
+    const auto place = place_of(id);
+    if (!place) continue;
+    places.push_back(*place);
+    __builtin_prefetch(&shard.at(*place));
+  }
+  return places;
+}
+
+void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out) {
+  out.clear();
+  out.times.resize(copy.points);
+  out.values.resize(copy.points);
+  StreamState state{.time = copy.first_time};
+  const std::uint8_t* from = copy.bytes.data();
+  const std::uint8_t* const end = from + copy.bytes.size();
+  std::size_t count = 0;
+  std::size_t run = 0;  // points from here on are of one type
+  bool floats = false;
+  while (from != end) {
+    const StreamPoint point = point_stream::decode_point(from, state);
+    if (point.time < range.begin || point.time >= range.end) continue;
+    if (point.is_float != floats) {
+      out.floats.append(count - run, floats);
+      run = count;
+      floats = point.is_float;
+    }
+    out.times[count] = point.time;
+    out.values[count] = point.value;
+    ++count;
+  }
+  out.floats.append(count - run, floats);
+  out.times.resize(count);
+  out.values.resize(count);
+  if (!copy.ordered) sort_points(out);
+}
+
+}  // namespace halite::storage

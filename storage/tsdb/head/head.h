@@ -1,0 +1,96 @@
+// One generation of recent points in memory, in shards: searchable at once, written into chunks
+// when it is frozen, then dropped as a whole.
+//
+//   Threads  any call from any thread; a shard's own calls under its lock (head_shard.h).
+//   Life     shared by the engine and by the scans that read it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "storage/tsdb/chunk/codecs/points.h"
+#include "storage/tsdb/head/head_shard.h"
+
+namespace halite::storage {
+
+class Head {
+ public:
+  // Ids are below series_max, shards below `shards`.
+  Head(std::uint64_t number, std::uint32_t shards, SeriesId series_max);
+  ~Head();
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
+
+  // Generations count up; what a later one holds wins.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+
+  [[nodiscard]] HeadShard& shard(std::uint32_t index) { return shards_[index]; }
+  [[nodiscard]] std::uint32_t shard_count() const {
+    return static_cast<std::uint32_t>(shards_.size());
+  }
+
+  // Under the lock of the series' shard: its place there, if it has one.
+  [[nodiscard]] std::optional<std::uint32_t> place_of(SeriesId id) const {
+    const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+    const std::uint32_t place = page == nullptr ? 0 : (*page)[id % kPageSeries];
+    if (place == 0) return std::nullopt;
+    return place - 1;
+  }
+  // Asks memory for what place_of() will read.
+  void prefetch_place(SeriesId id) const {
+    const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+    if (page != nullptr) __builtin_prefetch(&(*page)[id % kPageSeries]);
+  }
+  void set_place(SeriesId id, std::uint32_t place);
+
+  // Copies of what the wanted series have in a range, in their order; series without are left out.
+  // Takes the shard's lock for some series at a time.
+  [[nodiscard]] std::vector<HeadPoints> copy(std::uint32_t shard, std::span<const SeriesId> wanted,
+                                             TimeRange range);
+
+  // The newest point in the range of each wanted series, in their order; series without are left
+  // out. Takes the shard's lock as copy() does. Nothing at all where more than decode_left points
+  // would have to be decoded: those of series with late ones, or with some behind the range. What
+  // was decoded is taken from it.
+  [[nodiscard]] std::optional<std::vector<LastPoint>> last(std::uint32_t shard,
+                                                           std::span<const SeriesId> wanted,
+                                                           TimeRange range,
+                                                           std::uint64_t& decode_left);
+
+  // About, of all shards; kept by account() so that reading it takes no lock.
+  [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t points() const { return points_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t series() const { return series_.load(std::memory_order_relaxed); }
+  void account(std::int64_t bytes, std::uint64_t points, std::uint64_t series = 0) {
+    bytes_.fetch_add(static_cast<std::size_t>(bytes), std::memory_order_relaxed);
+    points_.fetch_add(points, std::memory_order_relaxed);
+    series_.fetch_add(series, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t kPageSeries = 4096;
+  using Page = std::array<std::uint32_t, kPageSeries>;  // place + 1; 0 = none
+
+  [[nodiscard]] std::vector<std::uint32_t> places_of(const HeadShard& shard,
+                                                     std::span<const SeriesId> wanted) const;
+
+  const std::uint64_t number_;
+  std::vector<HeadShard> shards_;
+  // An entry is touched only under its series' shard's lock, a page is made once by whoever needs
+  // it first.
+  std::vector<std::atomic<Page*>> pages_;
+  std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<std::uint64_t> points_ = 0;
+  std::atomic<std::uint64_t> series_ = 0;
+};
+
+// Decodes the points in the range into `out`, which is cleared first: by time, no time twice, of
+// equal times the one that came last.
+void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out);
+
+}  // namespace halite::storage

@@ -1,0 +1,373 @@
+#include "storage/tsdb/maintenance/maintenance.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <malloc.h>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "common/run_here.h"
+#include "common/thread_name.h"
+#include "storage/tsdb/maintenance/flush.h"
+
+namespace halite::storage::engine {
+namespace {
+
+// While sealing pauses it looks so often whether the head is old enough to be flushed.
+constexpr std::chrono::milliseconds kPauseMax{100};
+// Of forgetting, in one look around.
+constexpr std::size_t kForgetSteps = 8;
+
+// Rows and chunks on their way are many small pieces, a few times in some minutes; what was freed
+// of them would stay with the process. It is a matter of milliseconds.
+void give_back_memory() { ::malloc_trim(0); }
+
+}  // namespace
+
+Maintenance::Metrics::Metrics(prometheus::Registry& registry)
+    : flushes(add_counter(registry, "halite_engine_flushes_total", "Heads written into chunks.")),
+      flushed_points(add_counter(registry, "halite_engine_flushed_points_total",
+                                 "Points written into chunks by flushes.")),
+      flushed_bytes(add_counter(registry, "halite_engine_flushed_bytes_total",
+                                "Bytes of chunks and keys written by flushes.")),
+      failed_flushes(add_counter(registry, "halite_engine_failed_flushes_total",
+                                 "Flushes that failed and were tried again.")),
+      head_bytes(
+          add_gauge(registry, "halite_engine_head_bytes", "Memory of recent points, about.")),
+      head_points(add_gauge(registry, "halite_engine_head_points",
+                            "Points in the generation of the head that takes points.")),
+      chunk_bytes(
+          add_gauge(registry, "halite_engine_chunk_bytes", "Bytes of the files of chunks.")),
+      chunk_files(add_gauge(registry, "halite_engine_chunk_files", "Files of chunks.")),
+      rounds(
+          add_counter(registry, "halite_engine_maintenance_rounds_total",
+                      "Times that was looked for what is to flush, seal or remove; grows always.")),
+      breaths(add_counter(registry, "halite_engine_maintenance_breaths_total",
+                          "Times that sealing, expiry or forgetting let through what was more "
+                          "urgent, if there was something.")),
+      busy_seconds_max(add_gauge(
+          registry, "halite_engine_maintenance_busy_seconds_max",
+          "The longest time since the start in which a flush would have had to wait for sealing, "
+          "expiry, forgetting, a delete or a snapshot.")),
+      merged_bytes(add_counter(registry, "halite_engine_merged_bytes_total",
+                               "Bytes of files that RocksDB wrote out of other files of chunks.")),
+      write_amplification(add_gauge(
+          registry, "halite_engine_write_amplification",
+          "Bytes of files of chunks written since the start, by flushes, sealing and merges, "
+          "over those that flushes wrote. The log, which all points go through once more, is "
+          "not among them. 0 before the first flush.")) {}
+
+Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry)
+    : core_(std::move(core)),
+      sealing_(core_, registry),
+      forgetting_(core_, registry),
+      expiry_(core_, forgetting_, registry),
+      metrics_(registry),
+      head_since_ms_(core_->clock.now_ms()) {}
+
+Maintenance::~Maintenance() { stop(); }
+
+void Maintenance::start() {
+  thread_ = std::thread([this] {
+    name_this_thread("maintenance");
+    work();
+  });
+}
+
+void Maintenance::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Completion Maintenance::enqueue(Request request) {
+  Completion done = request.done;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) {
+      done.finish(fail(Errc::kUnavailable, "the store is closed"));
+      return done;
+    }
+    requests_.push_back(std::move(request));
+  }
+  changed_.notify_all();
+  return done;
+}
+
+Completion Maintenance::flush() { return enqueue({}); }
+
+Completion Maintenance::seal() {
+  auto job = [this]() -> Result<void> {
+    TRY_VOID(expiry_.run_due(breathe_briefly_));
+    CpuShare all(CpuShare::kAll);
+    TRY_VOID(sealing_.seal_everything([this, &all] { return breathe(all); }));
+    forgetting_.note_sealed();
+    return forget(SIZE_MAX);
+  };
+  return enqueue({.job = std::move(job), .flushes = true, .seals = true, .done = {}});
+}
+
+Completion Maintenance::run_flushed(std::function<Result<void>()> job) {
+  return enqueue({.job = std::move(job), .flushes = true, .seals = false, .done = {}});
+}
+
+Completion Maintenance::run(std::function<Result<void>()> job) {
+  return enqueue({.job = std::move(job), .flushes = false, .seals = false, .done = {}});
+}
+
+void Maintenance::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (woken_) return;
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+Completion Maintenance::next_flush() const {
+  const std::lock_guard lock(mutex_);
+  return flushed_;
+}
+
+Result<void> Maintenance::health() const {
+  const std::lock_guard lock(mutex_);
+  TRY_VOID(health_);
+  return log_dropped_;
+}
+
+void Maintenance::work() {
+  const auto pause = std::chrono::milliseconds(core_->options.maintenance_ms);
+  std::unique_lock lock(mutex_);
+  while (!stopping_ || !requests_.empty()) {
+    if (requests_.empty()) {
+      changed_.wait_for(lock, pause, [this] { return stopping_ || woken_ || !requests_.empty(); });
+    }
+    woken_ = false;
+    if (requests_.empty()) {
+      if (stopping_) break;
+      lock.unlock();
+      look_around();
+    } else {
+      Request request = std::move(requests_.front());
+      requests_.pop_front();
+      lock.unlock();
+      serve(std::move(request));
+    }
+    lock.lock();
+  }
+}
+
+void Maintenance::serve(Request request) {
+  Result<void> outcome;
+  if (request.flushes) outcome = flush_all(FlushOf::kEverything);
+  busy_begins();
+  if (outcome && request.job) outcome = request.job();
+  busy_ends();
+  set_gauges();
+  request.done.finish(std::move(outcome));
+}
+
+std::deque<Maintenance::Request>::iterator Maintenance::first_urgent() {
+  return std::ranges::find(requests_, false, &Request::seals);
+}
+
+void Maintenance::busy_ends() {
+  const std::chrono::duration<double> busy = std::chrono::steady_clock::now() - busy_since_;
+  if (busy.count() > metrics_.busy_seconds_max.Value()) {
+    metrics_.busy_seconds_max.Set(busy.count());
+  }
+}
+
+bool Maintenance::serve_urgent() {
+  busy_ends();
+  metrics_.breaths.Increment();
+  while (true) {
+    std::unique_lock lock(mutex_);
+    if (stopping_) return false;
+    const auto urgent = first_urgent();
+    if (urgent == requests_.end()) break;
+    Request request = std::move(*urgent);
+    requests_.erase(urgent);
+    lock.unlock();
+    serve(std::move(request));
+  }
+  // Its outcome is in health(), and it is tried again.
+  if (wants_freeze()) std::ignore = flush_all(FlushOf::kEverything);
+  busy_begins();
+  return true;
+}
+
+Result<bool> Maintenance::breathe_briefly() {
+  const auto busy = std::chrono::steady_clock::now() - busy_since_;
+  if (busy < std::chrono::milliseconds(core_->options.maintenance_yield_ms)) return true;
+  return !core_->closing && serve_urgent();
+}
+
+Result<bool> Maintenance::breathe(CpuShare& share) {
+  const auto flush_first = [this, &share] {
+    const CpuShare::Aside aside(share);  // else a heavy load leaves nothing for sealing
+    return serve_urgent();
+  };
+  if (core_->closing || !flush_first()) return false;
+  if (share.is_all()) return true;
+  for (auto pause = share.owed(); pause.count() > 0; pause = share.owed()) {
+    {
+      std::unique_lock lock(mutex_);
+      if (std::ranges::find(requests_, true, &Request::seals) != requests_.end()) return false;
+      changed_.wait_for(lock, std::min(pause, kPauseMax),
+                        [this] { return stopping_ || woken_ || !requests_.empty(); });
+      woken_ = false;
+    }
+    busy_begins();
+    if (!flush_first()) return false;
+  }
+  return true;
+}
+
+void Maintenance::flush_what_is_due() {
+  const bool pending = !core_->generations.frozen().empty();  // a flush failed
+  // Its outcome is in health(), and it is tried again.
+  if (wants_freeze()) {
+    std::ignore = flush_all(FlushOf::kEverything);
+  } else if (pending) {
+    std::ignore = flush_all(FlushOf::kFrozen);
+  }
+  if (drop_log_upto_ > 0) drop_log();
+}
+
+void Maintenance::look_around() {
+  if (!core_->options.maintains_itself) return set_gauges();
+  flush_what_is_due();
+  busy_begins();
+  CpuShare share(core_->options.seal_cpu_percent);
+  const auto sealed = sealing_.run_due([this, &share] { return breathe(share); });
+  if (!sealed && !core_->closing) {
+    log::error("sealing failed: {}", sealed.error().message);
+  }
+  if (const auto expired = expiry_.run_due(breathe_briefly_); !expired && !core_->closing) {
+    log::error("removing expired slots failed: {}", expired.error().message);
+  }
+  if (const auto forgotten = forget(kForgetSteps); !forgotten && !core_->closing) {
+    log::error("forgetting series failed: {}", forgotten.error().message);
+  }
+  busy_ends();
+  set_gauges();
+  metrics_.rounds.Increment();
+}
+
+// As far as nobody has to be waited for.
+Result<void> Maintenance::forget(std::size_t steps_max) {
+  for (std::size_t step = 0; step < steps_max; ++step) {
+    TRY_VOID(core_->check_open());
+    TRY(const bool more, forgetting_.step(breathe_briefly_));
+    if (!more) return {};
+    TRY_VOID(go_on(breathe_briefly_));
+  }
+  return {};
+}
+
+bool Maintenance::wants_freeze() const {
+  const Generations& generations = core_->generations;
+  if (generations.active_points() == 0 && core_->log->last() == generations.cut_position()) {
+    return false;
+  }
+  return generations.active_is_full(core_->options) ||
+         generations.bytes() >= core_->options.head_bytes_max ||  // writers wait for it
+         core_->log->full() ||                                    // it makes room
+         core_->clock.now_ms() - head_since_ms_ >= core_->options.head_age_max_ms;
+}
+
+Result<void> Maintenance::flush_all(FlushOf what) {
+  // First what an earlier try left: while that fails another generation would be one more to fail.
+  if (!core_->generations.frozen().empty()) {
+    const Result<void> left = flush_frozen();
+    if (!left || what == FlushOf::kFrozen) return flushed(left);
+  }
+  core_->generations.freeze(*core_->log,
+                            std::max(core_->chunks->mark().flush_number, core_->deletes.highest()));
+  head_since_ms_ = core_->clock.now_ms();
+  return flushed(flush_frozen());
+}
+
+Result<void> Maintenance::flush_frozen() {
+  const SeriesTable& table = core_->registry.table();
+  const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
+  // What the log says besides points must not need it any more when its segments go.
+  Result<void> outcome = run_here(core_->registry.settle());
+  if (outcome) outcome = core_->settled_names.note(*core_->chunks);
+  give_back_memory();
+  if (!outcome) return outcome;
+  for (const Frozen& frozen : core_->generations.frozen()) {
+    const auto stats = flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position,
+                                  *core_->chunks, &core_->alive);
+    if (!stats) {
+      outcome = std::unexpected(stats.error());
+      break;
+    }
+    for (std::uint32_t shard = 0; shard < stats->newest.size(); ++shard) {
+      core_->newest.flushed(shard, stats->newest[shard]);
+    }
+    core_->generations.drop_oldest();
+    metrics_.flushes.Increment();
+    metrics_.flushed_points.Increment(static_cast<double>(stats->points));
+    metrics_.flushed_bytes.Increment(static_cast<double>(stats->bytes));
+    sealing_.note_flush(stats->generations);
+    drop_log_upto_ = frozen.log_position;
+    drop_log();
+  }
+  give_back_memory();
+  return outcome;
+}
+
+// What fails is tried again when it is looked around.
+void Maintenance::drop_log() {
+  Result<void> dropped = core_->log->drop_upto(drop_log_upto_);
+  if (dropped) {
+    drop_log_upto_ = 0;
+  } else {
+    dropped.error().message = "the log keeps what is in chunks: " + dropped.error().message;
+  }
+  const std::lock_guard lock(mutex_);
+  if (!dropped && log_dropped_) log::error("{}", dropped.error().message);
+  log_dropped_ = std::move(dropped);
+}
+
+// Tells the outcome of a flush to those who want to know.
+Result<void> Maintenance::flushed(Result<void> outcome) {
+  if (!outcome) {
+    metrics_.failed_flushes.Increment();
+    log::error("a flush failed: {}", outcome.error().message);
+  }
+  Completion waiters;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(waiters, flushed_);
+    health_ = outcome;
+  }
+  waiters.finish(outcome);
+  return outcome;
+}
+
+void Maintenance::set_gauges() {
+  metrics_.head_bytes.Set(static_cast<double>(core_->generations.bytes()));
+  metrics_.head_points.Set(static_cast<double>(core_->generations.active_points()));
+  metrics_.chunk_bytes.Set(static_cast<double>(core_->chunks->bytes()));
+  if (const auto files = core_->chunks->files()) {
+    metrics_.chunk_files.Set(static_cast<double>(*files));
+  } else {
+    log::warn("{}", files.error().message);
+  }
+  const FileBytes written = core_->chunks->written();
+  metrics_.merged_bytes.Increment(static_cast<double>(written.merged) -
+                                  metrics_.merged_bytes.Value());
+  metrics_.write_amplification.Set(written.amplification());
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,393 @@
+#include "storage/tsdb/maintenance/name_sweep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/metrics.h"
+#include "common/run_here.h"
+#include "storage/tsdb/chunk_db/chunk_state.h"
+#include "storage/tsdb/maintenance/walk.h"
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr BytesView kForgotten = "names forgotten";  // when names went first
+
+constexpr std::uint32_t kRowsPerStep = 4 * 1024;
+constexpr std::size_t kRemovedAtOnce = 1024;  // who creates one of these waits meanwhile
+constexpr std::size_t kReleasedAtOnce = 1024;
+constexpr std::size_t kReusedMax = 1024 * 1024;  // ids of a kind kept for reuse; more are found
+                                                 // by a later look
+constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue};
+
+std::size_t index(NameKind kind) { return static_cast<std::size_t>(kind); }
+
+// So many ids of a kind are to be ready for new names.
+std::uint64_t least_ready(const UidAssigner& ids, NameKind kind) {
+  return std::min<std::uint64_t>(ids.largest(kind) / kReadyIdsPart, kReusedMax / 2);
+}
+
+std::vector<std::uint64_t> take_last(std::vector<std::uint64_t>& from, std::size_t max) {
+  const auto begin = from.end() - static_cast<std::ptrdiff_t>(std::min(max, from.size()));
+  std::vector<std::uint64_t> some(begin, from.end());
+  from.erase(begin, from.end());
+  return some;
+}
+
+std::vector<std::uint64_t> list(const IdSet& ids, std::size_t max) {
+  std::vector<std::uint64_t> uids;
+  for (auto id = ids.begin(); id != ids.end() && uids.size() < max; ++id) uids.push_back(*id);
+  return uids;
+}
+
+}  // namespace
+
+NameSweep::NameSweep(std::shared_ptr<Core> core, prometheus::Registry& registry)
+    : core_(std::move(core)),
+      names_(*core_->registry.uids().forgotten()),
+      forgotten_(add_counter(registry, "halite_engine_forgotten_names_total",
+                             "Names that went because no series had them any more.")),
+      known_(add_gauge(registry, "halite_engine_known_names", "Names in memory.")),
+      quarantined_(add_gauge(registry, "halite_engine_quarantined_ids",
+                             "Ids of names that went, which no new name may have yet.")) {}
+
+void NameSweep::allow(ForgetRules rules) {
+  const std::lock_guard lock(mutex_);
+  rules_ = std::move(rules);
+  allowed_ = rules_.names;
+}
+
+Result<bool> NameSweep::due() const {
+  if (short_of_ids()) return true;
+  const TimestampMs now = core_->clock.now_ms();
+  const std::int64_t since = now - begun_at_ms_;
+  if (!hurried_ && since >= 0 && since < core_->options.expiry_interval_ms) return false;
+  if (wanted_) return true;
+  const std::optional<std::int64_t> stay_ms = longest_ttl_ms(*core_->retention);
+  if (!stay_ms) return false;
+  const auto over = [&](TimestampMs time) {
+    return std::ranges::any_of(quarantine_, [&](const UidQuarantine& of_kind) {
+      return of_kind.oldest_ms() && *of_kind.oldest_ms() <= time - *stay_ms;
+    });
+  };
+  if (!over(now)) return false;
+  TRY(const TimestampMs sure, sure_time());
+  return over(sure);
+}
+
+// New names take what is ready, and there is something in quarantine that could be.
+bool NameSweep::short_of_ids() const {
+  return std::ranges::any_of(kKinds, [this](NameKind kind) {
+    const DeferredNames& ids = names_.ids();
+    const std::uint64_t given = ids.given(kind) - given_[index(kind)];
+    return quarantine_[index(kind)].oldest_ms() &&
+           ready_[index(kind)] < least_ready(ids.ids(), kind) + given;
+  });
+}
+
+// Expiry stops where the clock is not to be believed; so does the end of a quarantine.
+Result<TimestampMs> NameSweep::sure_time() const {
+  TRY(const auto last_expiry, core_->chunks->read_number(kLastExpiryKey));
+  return std::min<TimestampMs>(core_->clock.now_ms(), last_expiry.value_or(0));
+}
+
+// What went wrong is begun anew, later. What was removed until then is reclaimed as ever.
+Result<bool> NameSweep::step(const Breathe& breathe) {
+  known_.Set(static_cast<double>(names_.known()));
+  if (!allowed_) return false;
+  if (!begun_) TRY_VOID(begin_process());
+  Result<bool> more = run(breathe);
+  if (more) return more;
+  names_.spare_all();
+  wanted_ = true;
+  quarantine_ = {};  // else a look that found little seems short of ids, and is made anew at once
+  phase_ = Phase::kIdle;
+  const bool any_removed = std::ranges::any_of(
+      removed_.uids, [](const std::vector<std::uint64_t>& uids) { return !uids.empty(); });
+  if (any_removed || !removed_.entries.empty()) {
+    epoch_ = core_->registry.holds().advance(false);
+    phase_ = Phase::kRemoved;
+  }
+  return more;
+}
+
+// Which ids are nobody's is known to nobody any more; where none ever went there are few. An
+// earlier version did not note when it freed them.
+Result<void> NameSweep::begin_process() {
+  TRY(const auto since, core_->chunks->read_number(kForgotten));
+  TRY(never_again_, run_here(core_->kept_ids.read()));
+  TRY(auto unmarked_since, run_here(core_->kept_ids.unmarked_since()));
+  if (since && !unmarked_since) {
+    unmarked_since = core_->clock.now_ms();
+    TRY_VOID(run_here(core_->kept_ids.set_unmarked_since(*unmarked_since)));
+  }
+  unmarked_since_ = unmarked_since.value_or(0);
+  noted_ = since.has_value();
+  if (noted_) wanted_ = true;
+  begun_ = true;
+  return {};
+}
+
+Result<bool> NameSweep::run(const Breathe& breathe) {
+  Holds& holds = core_->registry.holds();
+  switch (phase_) {
+    case Phase::kIdle: {
+      TRY(const bool due_now, due());
+      if (!due_now) return false;
+      TRY_VOID(begin());
+      return true;
+    }
+    case Phase::kNames:
+      TRY_VOID(read_names());
+      return true;
+    case Phase::kSeries:
+      TRY_VOID(read_series(breathe));
+      return true;
+    case Phase::kReleasing: {
+      TRY(const bool more, release_some());
+      if (more) return true;
+      const bool any = std::ranges::any_of(unused_, [](const auto& uids) { return !uids.empty(); });
+      phase_ = any ? Phase::kUnused : Phase::kIdle;
+      return true;
+    }
+    case Phase::kUnused:
+      // No replay of the log brings their names back.
+      if (core_->chunks->mark().log_position < log_position_) return false;
+      doom();
+      return true;
+    case Phase::kDoomed:
+      if (!holds.gone_before(epoch_)) return false;
+      TRY_VOID(look_again(breathe));
+      return true;
+    case Phase::kRemoving: {
+      TRY(const bool more, remove_some());
+      if (more) return true;
+      names_.spare_all();
+      phase_ = Phase::kRemoved;
+      epoch_ = holds.advance(false);
+      return true;
+    }
+    case Phase::kRemoved:
+      if (!holds.gone_before(epoch_)) return false;
+      TRY_VOID(reclaim());
+      phase_ = Phase::kIdle;
+      return true;
+  }
+  std::unreachable();
+}
+
+// Ids for reuse are found anew, so that none that is given meanwhile is taken for one.
+Result<void> NameSweep::begin() {
+  wanted_ = false;
+  hurried_ = false;
+  begun_at_ms_ = core_->clock.now_ms();
+  named_ = kept_ = used_ = {};
+  quarantine_ = {};
+  released_ = {};
+  TRY(ends_, run_here(names_.ids().stop_reuse()));
+  for (const NameKind kind : kKinds) given_[index(kind)] = names_.ids().given(kind);
+  TRY_VOID(run_here(core_->registry.settle()));
+  scanner_ = names_.scan();
+  phase_ = Phase::kNames;
+  return {};
+}
+
+Result<void> NameSweep::read_names() {
+  ScanLimit limit;
+  limit.rows_max = kRowsPerStep;
+  TRY(const std::vector<Row> rows, run_here(scanner_->next(limit)));
+  for (const Row& row : rows) {
+    for (const Cell& cell : row.cells) TRY_VOID(note_name(row.key, cell));
+  }
+  if (!rows.empty()) return {};
+  log_position_ = core_->log->last();  // names that came meanwhile may have been seen
+  scanner_ = core_->registry.scan_series();
+  phase_ = Phase::kSeries;
+  return {};
+}
+
+Result<void> NameSweep::note_name(BytesView row, const Cell& cell) {
+  const std::optional<NameCell> what = name_cell(cell.qualifier);
+  if (!what) return {};
+  const std::optional<std::uint64_t> uid = names_.uid_of(what->kind, row);
+  if (!uid) return {};
+  const std::size_t kind = index(what->kind);
+  switch (what->says) {
+    case NameCell::Says::kName:
+      add_uid(*uid, named_[kind]);
+      return {};
+    case NameCell::Says::kStays:
+      add_uid(*uid, kept_[kind]);
+      return {};
+    case NameCell::Says::kFreed:
+      if (cell.value.size() != sizeof(std::uint64_t)) {
+        return fail(
+            Errc::kCorruption,
+            fmt::format("names: the time at which the id {} was freed ({}) has {} bytes, "
+                        "wanted {}",
+                        to_hex(row), cell.qualifier, cell.value.size(), sizeof(std::uint64_t)));
+      }
+      IdSet one;
+      add_uid(*uid, one);
+      quarantine_[kind].add(static_cast<TimestampMs>(load_be<std::uint64_t>(cell.value.data())),
+                            one);
+      return {};
+  }
+  std::unreachable();
+}
+
+void NameSweep::note_series(BytesView tsuid) {
+  const Result<SeriesUids> uids = parse_tsuid(core_->retention->base().widths(), tsuid);
+  if (!uids) return;
+  add_uid(uids->metric, used_[index(NameKind::kMetric)]);
+  for (const UidPair& pair : uids->pairs) {
+    add_uid(pair.key, used_[index(NameKind::kTagKey)]);
+    add_uid(pair.value, used_[index(NameKind::kTagValue)]);
+  }
+}
+
+Result<void> NameSweep::read_series(const Breathe& breathe) {
+  ScanLimit limit;
+  limit.rows_max = kRowsPerStep;
+  TRY(const std::vector<Row> rows, run_here(scanner_->next(limit)));
+  for (const Row& row : rows) note_series(row.key);
+  if (!rows.empty()) return {};
+  scanner_.reset();
+  return compare(breathe);
+}
+
+// Those that are in memory, or known to others.
+Result<void> NameSweep::note_others(const Breathe& breathe) {
+  core_->registry.table().add_uids(used_);
+  decltype(ForgetRules::others) others;
+  {
+    const std::lock_guard lock(mutex_);
+    others = rules_.others;
+  }
+  if (!others) return {};
+  return each_of(*others(), breathe, [this](BytesView tsuid) { note_series(tsuid); });
+}
+
+Result<void> NameSweep::compare(const Breathe& breathe) {
+  TRY_VOID(note_others(breathe));
+  // A metric that was put into a retention class is known by its id.
+  for (const auto& [uid, to_class] : core_->retention->state().pinned) {
+    add_uid(uid, kept_[index(NameKind::kMetric)]);
+  }
+  for (const NameKind kind : kKinds) {
+    const IdSet stays = kept_[index(kind)] | used_[index(kind)];
+    unused_[index(kind)] = list(named_[index(kind)] - stays, SIZE_MAX);
+    IdSet nobodys;
+    nobodys.addRange(1 + std::min<std::uint64_t>(never_again_[index(kind)], UINT32_MAX),
+                     std::min<std::uint64_t>(ends_[index(kind)], UINT32_MAX));
+    nobodys -= stays;
+    nobodys -= named_[index(kind)];
+    TRY_VOID(share_out(kind, std::move(nobodys)));
+  }
+  phase_ = Phase::kReleasing;
+  return {};
+}
+
+// Of the ids that have neither names nor series, new names get those that nobody ever saw and those
+// that were in quarantine for long enough. Of the others, the oldest where ids come to their end:
+// twice as many as are to be ready, so that the next look is not soon.
+Result<void> NameSweep::share_out(NameKind kind, IdSet nobodys) {
+  const UidAssigner& ids = names_.ids().ids();
+  UidQuarantine& quarantine = quarantine_[index(kind)];
+  std::optional<TimestampMs> freed_until;
+  if (const auto stay_ms = longest_ttl_ms(*core_->retention)) {
+    TRY(const TimestampMs sure, sure_time());
+    freed_until = sure - *stay_ms;
+  }
+  quarantine.keep_only(nobodys);
+  IdSet unmarked = nobodys - quarantine.all();
+  if (unmarked_since_ != 0 && (!freed_until || unmarked_since_ > *freed_until)) {
+    quarantine.add(unmarked_since_, unmarked);
+    unmarked = {};
+  }
+  const std::uint64_t above =
+      ids.largest(kind) - std::min(ids.largest(kind), ends_[index(kind)] - 1);
+  const auto on_list = [](const IdSet& set) {
+    return std::min<std::uint64_t>(set.cardinality(), kReusedMax);
+  };
+  std::uint64_t ready = above + on_list(unmarked);
+  const std::uint64_t least = least_ready(ids, kind);
+  const IdSet released = quarantine.release(freed_until, ready < least ? 2 * least - ready : 0);
+  ready += on_list(released);
+  ready_[index(kind)] = ready;
+  released_[index(kind)] = list(released, kReusedMax);
+  names_.ids().reuse(kind, list(unmarked, kReusedMax));
+  return {};
+}
+
+// The mark goes first: it tells of the name that is gone, not of one that comes.
+Result<bool> NameSweep::release_some() {
+  for (const NameKind kind : kKinds) {
+    if (released_[index(kind)].empty()) continue;
+    std::vector<std::uint64_t> some = take_last(released_[index(kind)], kReleasedAtOnce);
+    TRY_VOID(run_here(names_.unmark(kind, some)));
+    names_.ids().reuse(kind, std::move(some));
+    return true;
+  }
+  std::uint64_t quarantined = 0;
+  for (const UidQuarantine& of_kind : quarantine_) quarantined += of_kind.size();
+  quarantined_.Set(static_cast<double>(quarantined));
+  return false;
+}
+
+void NameSweep::doom() {
+  for (const NameKind kind : kKinds) names_.doom(kind, unused_[index(kind)]);
+  epoch_ = core_->registry.holds().advance(false);
+  phase_ = Phase::kDoomed;
+}
+
+// Series that came since the look at their table are in memory: nothing else takes them out. Who
+// makes one from now on spares its names.
+Result<void> NameSweep::look_again(const Breathe& breathe) {
+  TRY_VOID(note_others(breathe));
+  for (const NameKind kind : kKinds) {
+    std::erase_if(unused_[index(kind)], [this, kind](std::uint64_t uid) {
+      return used_[index(kind)].contains(static_cast<std::uint32_t>(uid));
+    });
+  }
+  phase_ = Phase::kRemoving;
+  return {};
+}
+
+Result<bool> NameSweep::remove_some() {
+  for (const NameKind kind : kKinds) {
+    std::vector<std::uint64_t>& left = unused_[index(kind)];
+    if (left.empty()) continue;
+    std::vector<std::uint64_t> some = take_last(left, kRemovedAtOnce);
+    TRY_VOID(run_here(names_.remove(kind, std::move(some), core_->clock.now_ms(), removed_)));
+    return true;
+  }
+  return false;
+}
+
+// The ids are in quarantine, by their marks.
+Result<void> NameSweep::reclaim() {
+  if (!noted_) {
+    if (unmarked_since_ == 0) TRY_VOID(run_here(core_->kept_ids.set_unmarked_since(0)));
+    TRY_VOID(core_->chunks->note_number(kForgotten, core_->clock.now_ms()));
+  }
+  noted_ = true;
+  for (const NameKind kind : kKinds) {
+    const std::vector<std::uint64_t>& uids = removed_.uids[index(kind)];
+    IdSet freed;
+    for (const std::uint64_t uid : uids) {
+      core_->registry.forget_name(kind, uid);
+      add_uid(uid, freed);
+    }
+    quarantine_[index(kind)].add(core_->clock.now_ms(), freed);
+    forgotten_.Increment(static_cast<double>(uids.size()));
+    quarantined_.Increment(static_cast<double>(uids.size()));
+  }
+  names_.reclaim(removed_);
+  removed_ = {};
+  return {};
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,98 @@
+// The cells of one series in one lap of a slot, as they are, and as sealing makes them: one chunk
+// of all points, and its summary. Of a series that gets very many, long chunks that were sealed
+// before stay as they are where nothing came in front of their ends: else each sealing of a slot
+// that still gets points would take longer than the one before.
+//
+//   Threads  for one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "storage/cells/layouts/cyclic_layout.h"
+#include "storage/tsdb/chunk/chunk.h"
+#include "storage/tsdb/chunk_db/chunk_db.h"
+
+namespace halite::storage::engine {
+
+class SeriesRewrite {
+ public:
+  // Where what sealing writes goes; null: nothing was to be written so far.
+  struct Files {
+    std::unique_ptr<ChunkFile> sealed;
+    std::unique_ptr<ChunkFile> late;
+    std::unique_ptr<ChunkFile> summaries;
+  };
+
+  // Cells of other generations of the slot that lie before oldest_alive are removed; sealed chunks
+  // of long_points may stay.
+  SeriesRewrite(const CyclicLayout& layout, SlotLap lap, std::int64_t oldest_alive,
+                std::uint32_t long_points)
+      : layout_(layout),
+        lap_(lap),
+        generation_(lap.generation),
+        oldest_alive_(oldest_alive),
+        long_points_(long_points) {}
+
+  void begin(BytesView series);
+  [[nodiscard]] BytesView series() const { return series_; }
+
+  // The cell that the cursor is at, which is the series'; in the order of their keys.
+  void add(const ParsedKey& key, const Cursor& cursor);
+
+  // All that it has is one sealed chunk, or nothing.
+  [[nodiscard]] bool is_sealed() const { return !unsealed_; }
+  [[nodiscard]] bool empty() const { return cells_.empty(); }
+  [[nodiscard]] bool expired() const { return expired_; }  // some cells are
+  [[nodiscard]] std::uint64_t late_cells() const { return late_cells_; }
+  [[nodiscard]] std::uint64_t late_bytes() const { return late_bytes_; }      // keys, too
+  [[nodiscard]] std::uint64_t sealed_bytes() const { return sealed_bytes_; }  // keys, too
+
+  struct Written {
+    std::uint64_t points = 0;
+    std::uint64_t sealed_before = 0;  // of these; some may have been hidden since
+  };
+  // Puts what to write and what to remove into the files; files that are missing are made. The
+  // points in chunks that were written. kCorruption: a chunk is none; nothing was put.
+  [[nodiscard]] Result<Written> write(ChunkDb& chunks, Files& files);
+
+ private:
+  struct Cell {
+    CellKey cell;
+    Bytes key;
+    Bytes value;
+    bool late = false;
+    bool stays = false;
+  };
+  [[nodiscard]] bool is_current_sealed(const Cell& cell) const {
+    return cell.cell.generation == generation_ && cell.cell.kind == CellKind::kSealed && !cell.late;
+  }
+  [[nodiscard]] std::uint32_t changes_begin() const;
+  // The points of the chunks that stay.
+  [[nodiscard]] Result<std::uint64_t> choose_what_stays();
+  [[nodiscard]] Result<chunk::Points> merged(bool of_those_that_stay);
+  [[nodiscard]] Result<Bytes> summary_of(std::uint64_t staying, chunk::PointsView written);
+  [[nodiscard]] Bytes summary_key(std::uint32_t generation) const;
+  [[nodiscard]] Result<void> remove_late(ChunkFile& file) const;
+  [[nodiscard]] Result<void> put_chunks(chunk::PointsView points, ChunkFile& file) const;
+  [[nodiscard]] Result<void> put_summary(const std::optional<Bytes>& summary,
+                                         ChunkFile& file) const;
+
+  const CyclicLayout& layout_;
+  const SlotLap lap_;
+  const std::int64_t generation_;
+  const std::int64_t oldest_alive_;
+  const std::uint32_t long_points_;
+  Bytes series_;
+  std::vector<Cell> cells_;
+  bool unsealed_ = false;
+  bool expired_ = false;
+  std::uint64_t late_cells_ = 0;
+  std::uint64_t late_bytes_ = 0;
+  std::uint64_t sealed_bytes_ = 0;
+  chunk::Decoder decoder_;
+};
+
+}  // namespace halite::storage::engine

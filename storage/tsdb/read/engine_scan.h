@@ -1,0 +1,32 @@
+// The points of a selection in one shard, from chunks and the head: groups of series at a time, a
+// group's slots in the order of their times.
+//
+//   Threads  for one coroutine at a time; it reads where it is awaited: where blocking does no
+//   harm.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "storage/catalog/selection.h"
+#include "storage/tsdb/core/core.h"
+#include "storage/tsdb/read/slot_reader.h"
+
+namespace halite::storage::engine {
+
+class EngineScan final : public BlockScan {
+ public:
+  // The range is clipped to what is alive now.
+  EngineScan(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection,
+             TimeRange range, std::uint32_t shard, TotalsWish wish);
+  ~EngineScan() override;
+
+  Task<std::vector<Block>> next() override;
+
+ private:
+  class Reader;
+  const std::shared_ptr<Core> core_;
+  const std::unique_ptr<Reader> reader_;
+};
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,269 @@
+#include "storage/tsdb/read/slot_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halite::storage::engine {
+namespace {
+
+// Up to so many generations are looked for one by one; more are found by hopping over the slots
+// that exist.
+constexpr std::int64_t kGenerationsListed = 8;
+
+void remove_hidden(chunk::FlushedRun& run, const std::vector<Tombstone>& tombstones,
+                   TimeRange range) {
+  const auto hidden = [&](TimestampMs time) {
+    if (time < range.begin || time >= range.end) return true;
+    return std::ranges::any_of(tombstones, [&](const Tombstone& tombstone) {
+      return tombstone.flush_number > run.flush_number && time >= tombstone.range.begin &&
+             time < tombstone.range.end;
+    });
+  };
+  const std::vector<TimestampMs>& times = run.points.times;
+  const bool inside = tombstones.empty() && !times.empty() && times.front() >= range.begin &&
+                      times.back() < range.end;
+  if (inside) return;
+  chunk::Points kept;
+  for (std::size_t i = 0; i < run.points.size(); ++i) {
+    if (hidden(times[i])) continue;
+    kept.push_back(times[i], run.points.values[i], run.points.floats[i]);
+  }
+  run.points = std::move(kept);
+}
+
+}  // namespace
+
+SlotReader::SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layout,
+                       std::uint32_t shard)
+    : layout_(layout), shard_(shard), view_(std::move(view)) {}
+
+Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkDb& chunks,
+                                                     const CyclicLayout& layout,
+                                                     std::uint32_t shard, ReadFrom from) {
+  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard, from), layout, shard));
+}
+
+Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
+  std::vector<std::int64_t> found;
+  if (range.begin >= range.end) return found;
+  const std::int64_t span = layout_.options().span_ms;
+  const std::int64_t first = std::max<TimestampMs>(range.begin, 0) / span;
+  const std::int64_t last = (range.end - 1) / span;
+  if (last - first < kGenerationsListed) {
+    for (std::int64_t generation = first; generation <= last; ++generation) {
+      found.push_back(generation);
+    }
+    return found;
+  }
+  TRY(const StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_));
+  const std::int64_t ring = layout_.ring_slots();
+  if (stored.damaged) {
+    // Any may have been there; without a ring, none outside those that are told of.
+    const bool bounded = ring == 0 && !stored.slots.empty();
+    const std::int64_t least = bounded ? stored.slots.front().number : first;
+    const std::int64_t greatest = bounded ? stored.slots.back().number : last;
+    std::int64_t generation = std::max(first, least);
+    for (; generation <= std::min(last, greatest); ++generation) found.push_back(generation);
+    return found;
+  }
+  for (const Slot& slot : stored.slots) {
+    // Of a ring, any lap that touches the range may be in a slot.
+    std::int64_t generation = layout_.newest_generation(slot.number, last);
+    for (; generation >= first; generation -= ring) {
+      found.push_back(generation);
+      if (ring == 0) break;
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+Result<std::vector<SlotReader::Slot>> SlotReader::slots(const Breathe& breathe) {
+  TRY(StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_, breathe));
+  return std::move(stored.slots);
+}
+
+Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, const Take& take) {
+  return visit(view_->chunks(), generation, series_key, take);
+}
+
+Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesView series_key,
+                               const Take& take) {
+  prefix_.clear();
+  append_place(prefix_, {.shard = shard_, .slot = layout_.slot_of(generation)});
+  prefix_.append(series_key);
+  key_ = prefix_;
+  const std::size_t wanted = key_.size() + sizeof(std::uint32_t);  // the generation, too
+  append_cell_key(key_, {.generation = static_cast<std::uint32_t>(generation),
+                         .kind = CellKind{},
+                         .offset_ms = 0,
+                         .flush_number = 0});
+  cursor.advance(key_, BytesView(key_).substr(0, wanted));
+  for (; cursor.valid(); cursor.next()) {
+    const BytesView key = cursor.key();
+    if (!key.starts_with(prefix_)) break;
+    TRY(const ParsedKey parsed, parse_key(layout_.widths(), key));
+    if (parsed.cell.generation != generation) break;
+    const Result<void> taken = take(parsed.cell, cursor.value());
+    if (taken) continue;
+    view_->note_damage(taken.error());
+    return taken;
+  }
+  return cursor.status();
+}
+
+Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_key,
+                                      TimeRange range, HeldBytes* held) {
+  StoredSeries out;
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) {
+    return take_cell(cell, value, slot_begin, range, view_->decoder(), out, held);
+  }));
+  return out;
+}
+
+Result<Unsealed> SlotReader::unsealed(std::int64_t generation, BytesView series_key) {
+  const Unsealed lap =
+      view_->unsealed(layout_.slot_of(generation), static_cast<std::uint32_t>(generation));
+  if (!lap.late || lap.without_summary) return lap;
+  Unsealed of_series;  // its own late cells, which are few and lie apart
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  TRY_VOID(visit(view_->late(), generation, series_key,
+                 [&](const CellKey& cell, BytesView value) -> Result<void> {
+                   Unsealed covers = {.begin_ms = cell.offset_ms};
+                   if (cell.kind == CellKind::kTombstone) {
+                     if (value.size() != 4) {
+                       return fail(Errc::kCorruption, "a tombstone without an end");
+                     }
+                     covers.end_ms = load_be<std::uint32_t>(value.data());
+                   } else {
+                     TRY_VOID(chunk::check_crc(value));
+                     TRY(const chunk::Header header, chunk::read_header(value));
+                     covers.end_ms = static_cast<std::uint32_t>(header.last_time - slot_begin + 1);
+                   }
+                   of_series.add(covers);
+                   return {};
+                 }));
+  return of_series;
+}
+
+Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
+                                                     BytesView series_key) {
+  key_.clear();
+  append_place(key_, {.shard = shard_, .slot = layout_.slot_of(generation)});
+  key_.append(series_key);
+  append_summary_key(key_, static_cast<std::uint32_t>(generation));
+  Cursor& cursor = view_->summaries();
+  cursor.advance(key_, key_);
+  Summary summary;
+  if (!cursor.valid() || cursor.key() != key_) {
+    TRY_VOID(cursor.status());
+    return summary;
+  }
+  if (cursor.value().empty()) {
+    summary.must_decode = true;
+  } else {
+    if (!summaries_) summaries_.emplace();
+    TRY(summary.summaries, summaries_->decode(cursor.value()));
+  }
+  return summary;
+}
+
+Result<std::optional<SlotReader::Newest>> SlotReader::newest(std::int64_t generation,
+                                                             BytesView series_key,
+                                                             TimeRange range) {
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  std::optional<Newest> best;
+  std::uint64_t best_flush = 0;
+  bool must_decode = false;  // what is hidden, or where a chunk is cut, headers do not tell
+  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
+    must_decode |= cell.kind == CellKind::kTombstone;
+    if (must_decode || slot_begin + cell.offset_ms >= range.end) return {};
+    TRY_VOID(chunk::check_crc(value));
+    TRY(const chunk::Header header, chunk::read_header(value));
+    if (header.last_time < range.begin) return {};
+    must_decode |= header.last_time >= range.end;
+    const bool later = !best || header.last_time > best->time ||
+                       (header.last_time == best->time && cell.flush_number > best_flush);
+    if (must_decode || !later) return {};
+    best = Newest{.time = header.last_time, .last = header.last.value_or(chunk::LastValue{})};
+    best_flush = cell.flush_number;
+    if (header.last) return {};
+    chunk::Points points;
+    TRY_VOID(view_->decoder().decode(value, points));
+    best->last = {points.values.back(), points.floats[points.size() - 1]};
+    return {};
+  }));
+  if (!must_decode) return best;
+  TRY(StoredSeries stored, read(generation, series_key, range));
+  const chunk::Points points = merge_runs(std::move(stored.runs), stored.tombstones, range);
+  if (points.empty()) return std::nullopt;
+  return Newest{.time = points.times.back(),
+                .last = {points.values.back(), points.floats[points.size() - 1]}};
+}
+
+Result<SlotReader::Extent> SlotReader::measure(std::int64_t generation, BytesView series_key,
+                                               TimeRange range) {
+  Extent extent;
+  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
+    if (cell.kind == CellKind::kTombstone || slot_begin + cell.offset_ms >= range.end) return {};
+    TRY(const chunk::Header header, chunk::read_header(value));
+    if (header.last_time < range.begin) return {};
+    ++extent.chunks;
+    extent.points += header.count;
+    extent.bytes += value.size();
+    return {};
+  }));
+  return extent;
+}
+
+Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,
+                       TimeRange range, chunk::Decoder& decoder, StoredSeries& out,
+                       HeldBytes* held) {
+  const TimestampMs begin = slot_begin + cell.offset_ms;
+  if (cell.kind == CellKind::kTombstone) {
+    if (value.size() != 4) return fail(Errc::kCorruption, "a tombstone without an end");
+    const TimestampMs end = slot_begin + load_be<std::uint32_t>(value.data());
+    out.tombstones.push_back({.flush_number = cell.flush_number, .range = {begin, end}});
+    return {};
+  }
+  if (begin >= range.end) {
+    ++out.chunks_skipped;
+    return {};
+  }
+  TRY(const chunk::Header header, chunk::read_header(value));
+  if (header.last_time < range.begin) {
+    ++out.chunks_skipped;
+    return {};
+  }
+  ++out.chunks_decoded;
+  chunk::FlushedRun run;
+  run.flush_number = cell.flush_number;
+  // It takes room for all that the chunk has, and keeps that for what is wanted.
+  if (held != nullptr) TRY_VOID(held->add(header.count * kPointBytes));
+  TRY_VOID(decoder.decode(value, range, run.points));
+  if (held != nullptr) {
+    held->give_back((header.count - run.points.size()) * kPointBytes);
+  }
+  if (run.points.empty()) return {};
+  // Parts of one flush follow each other in time: one run.
+  const auto same = std::ranges::find(out.runs, run.flush_number, &chunk::FlushedRun::flush_number);
+  if (same != out.runs.end()) {
+    same->points.append(run.points.view());
+  } else {
+    out.runs.push_back(std::move(run));
+  }
+  return {};
+}
+
+chunk::Points merge_runs(std::vector<chunk::FlushedRun> runs,
+                         const std::vector<Tombstone>& tombstones, TimeRange range) {
+  for (chunk::FlushedRun& run : runs) remove_hidden(run, tombstones, range);
+  std::erase_if(runs, [](const chunk::FlushedRun& run) { return run.points.empty(); });
+  if (runs.empty()) return {};
+  if (runs.size() == 1) return std::move(runs.front().points);
+  return chunk::merge(std::move(runs));
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,16 @@
+// The slots of an engine as people are shown them: from what is known of files, without reading
+// any.
+//
+//   Threads  any call from any thread; takes as long as listing some thousands of files.
+#pragma once
+
+#include <vector>
+
+#include "storage/api/slot_states.h"
+#include "storage/tsdb/core/core.h"
+
+namespace halite::storage::engine {
+
+[[nodiscard]] std::vector<SlotCycle> slot_cycles(const Core& core);
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,19 @@
+// Opens the database of chunks of an engine, also after a power cut tore its manifest.
+//
+//   Threads  one at a time; blocks.
+//   Errors   as ChunkDb::open(); kCorruption where the manifest's end is missing, with what is
+//            lost by it: then nothing is changed.
+#pragma once
+
+#include <memory>
+
+#include "common/result.h"
+#include "storage/tsdb/chunk_db/chunk_db.h"
+#include "storage/tsdb/recovery/parts.h"
+
+namespace halite::storage::engine {
+
+[[nodiscard]] Result<std::unique_ptr<ChunkDb>> open_chunks(const EngineDirs& dirs,
+                                                           ChunkDbOptions options);
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,98 @@
+#include "storage/tsdb/recovery/settle_retention.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "storage/tsdb/core/engine_cell.h"
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr BytesView kQualifier = "retention";
+
+// Slots enough for the TTL, not fewer than other rings have.
+std::uint32_t slots_for(std::int64_t ttl_ms, const CyclicOptions& base) {
+  if (ttl_ms == 0) return 0;
+  const std::int64_t needed = ttl_ms + base.future_max_ms + base.cleaning_ms + 2 * base.span_ms;
+  const std::int64_t slots = (needed + base.span_ms - 1) / base.span_ms;
+  return static_cast<std::uint32_t>(std::max<std::int64_t>(slots, base.slots));
+}
+
+Result<void> use_rule(const RetentionRule& rule, const CyclicOptions& base, RetentionState& state) {
+  auto known = std::ranges::find(state.classes, rule.prefix, &RetentionState::Class::prefix);
+  if (known == state.classes.end()) {
+    state.classes.push_back(
+        {.prefix = rule.prefix, .ttl_ms = rule.ttl_ms, .slots = slots_for(rule.ttl_ms, base)});
+    return {};
+  }
+  if (known->slots != 0 && rule.ttl_ms == 0) {
+    return fail(Errc::kConflict,
+                fmt::format("storage.retention: {}: it was made to use {} slots again and again, "
+                            "so it cannot be kept for ever",
+                            rule.prefix, known->slots));
+  }
+  known->ttl_ms = rule.ttl_ms;
+  known->in_use = true;
+  return {};
+}
+
+bool same_rules(const RetentionState& left, const RetentionState& right) {
+  const auto used = [](const RetentionState& state) {
+    std::vector<std::string> prefixes;
+    for (const RetentionState::Class& one : state.classes) {
+      if (one.in_use) prefixes.push_back(one.prefix);
+    }
+    std::ranges::sort(prefixes);
+    return prefixes;
+  };
+  return used(left) == used(right);
+}
+
+}  // namespace
+
+Task<RetentionState> read_retention(std::shared_ptr<Table> settings) {
+  CO_TRY(const std::optional<Bytes> cell, co_await read_engine_cell(settings, Bytes(kQualifier)));
+  if (!cell) co_return RetentionState();
+  co_return RetentionState::from_bytes(*cell);
+}
+
+Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state) {
+  co_return co_await write_engine_cell(settings, Bytes(kQualifier), state.to_bytes());
+}
+
+Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRule> rules,
+                                 const CyclicLayout& base, UidTable& uids) {
+  RetentionState next = stored;
+  for (RetentionState::Class& one : next.classes) one.in_use = false;
+  for (const RetentionRule& rule : rules) {
+    CO_TRY_VOID(use_rule(rule, base.options(), next));
+  }
+  if (same_rules(stored, next)) co_return next;
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  CO_TRY(std::vector<std::string> metrics, co_await uids.suggest(NameKind::kMetric, "", kAll));
+  std::erase_if(metrics, [&](const std::string& metric) {
+    return stored.class_of(metric) == next.class_of(metric);
+  });
+  for (std::string& metric : metrics) {
+    const std::uint32_t before = stored.class_of(metric);
+    CO_TRY(const UidTable::Entry entry, co_await uids.find(NameKind::kMetric, std::move(metric)));
+    next.pinned.try_emplace(entry.uid, before);  // one that was pinned stays where it is
+  }
+  co_return next;
+}
+
+Task<void> PinWriter::keep_class(std::uint64_t metric_uid, std::string old_name,
+                                 std::string new_name) {
+  // A state that was read earlier must not be written later.
+  CO_TRY(const Gate::Pass pass, co_await turn_->enter(GateLoad{1, 0}));
+  const std::uint32_t before = retention_->class_of(metric_uid, old_name);
+  if (retention_->class_of(metric_uid, new_name) == before) co_return Result<void>();
+  retention_->pin(metric_uid, before);
+  co_return co_await write_retention(settings_, retention_->state());
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,270 @@
+// The committer's thread of a log: when to commit, and what a commit does.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/log.h"
+#include "storage/tsdb/wal/format.h"
+#include "storage/tsdb/wal/log_core.h"
+
+namespace halite::storage {
+
+using log_format::Group;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t kBuffersKept = 4;
+constexpr auto kGatherMin = std::chrono::microseconds(500);
+constexpr auto kGatherMax = milliseconds(1);
+constexpr std::size_t kBufferBytesKept = 16 << 20;
+
+Error unavailable(const Error& cause, std::string_view what) {
+  return {Errc::kUnavailable, fmt::format("{}: {}", what, cause.message), cause.details};
+}
+
+}  // namespace
+
+bool Log::Core::has_work() const { return groups_.front()->has_work(); }
+
+bool Log::Core::has_cut() const {
+  if (failed_ || full_) return false;
+  return std::ranges::any_of(groups_, [](const GroupPtr& group) { return group->begins_segment; });
+}
+
+std::optional<Log::Core::Time> Log::Core::next_due() const {
+  if (full_) return closing_ ? Time::min() : retry_at_;
+  if (has_work()) {
+    const Group& first = *groups_.front();
+    const bool all_here = hurry_ && hurried_ >= company_;
+    const bool now = all_here || closing_ || groups_.size() > 1 || first.begins_segment ||
+                     unsynced_bytes_ >= options_.commit_bytes || options_.commit_interval_ms == 0;
+    if (now) return Time::min();
+    const Time end = first.since + milliseconds(options_.commit_interval_ms);
+    return hurry_ ? std::min(end, std::max(hurried_since_ + gather_, together_until_)) : end;
+  }
+  return mark_at_;
+}
+
+bool Log::Core::wants_waking() {
+  const std::optional<Time> due = next_due();
+  if (!due || *due >= wakes_at_) return false;
+  wakes_at_ = Time::min();  // once is enough
+  return true;
+}
+
+void Log::Core::wait_for_work(Lock& lock) {
+  for (bool busy = true; jobs_.empty(); busy = false) {
+    if (closing_ && (failed_ || !has_work())) return;
+    const std::optional<Time> due = failed_ ? std::nullopt : next_due();
+    const Time now = steady_clock::now();
+    if (due && *due <= now) return;
+    wakes_at_ = due.value_or(Time::max());
+    // When much is going on it looks for itself, so that whoever comes first need not wake it.
+    if (busy) wakes_at_ = std::min(wakes_at_, now + milliseconds(options_.commit_interval_ms));
+    if (busy && company_ > 1) wakes_at_ = std::min(wakes_at_, std::max(now, together_until_));
+    if (wakes_at_ == Time::max()) {
+      work_.wait(lock);
+    } else {
+      work_.wait_until(lock, Time(wakes_at_));
+    }
+    wakes_at_ = Time::min();
+  }
+}
+
+void Log::Core::run() {
+  Lock lock(mutex_);
+  while (true) {
+    wait_for_work(lock);
+    const auto now = steady_clock::now();
+    const std::optional<Time> due = failed_ ? std::nullopt : next_due();
+    if (due && *due <= now && (has_work() || full_)) commit(lock);
+    run_jobs(lock);
+    if (!failed_ && !full_ && !has_work() && mark_at_ && *mark_at_ <= now) {
+      mark_at_.reset();
+      lock.unlock();
+      const Result<void> marked = write_mark();
+      lock.lock();
+      if (!marked) settle(marked);
+    }
+    if (closing_ && jobs_.empty() && (failed_ || full_ || !has_work())) break;
+  }
+  ended_ = true;
+  fail_groups(failed_.value_or(full_.value_or(Error{Errc::kUnavailable, "the log is closed", {}})));
+  if (failed_ || full_) return;
+  lock.unlock();
+  Result<void> marked = write_mark();
+  if (marked) marked = segments_->sync();
+  lock.lock();
+  // The mark is a help for the next replay; that there is no room for it loses nothing.
+  if (!marked && marked.error().code != Errc::kOverloaded) settle(marked);
+}
+
+void Log::Core::commit(Lock& lock) {
+  hurry_ = false;
+  const std::size_t served = std::exchange(hurried_, 0);
+  if (groups_.back()->has_work()) add_group();
+  while (groups_.size() > 1) {
+    in_flight_.push_back(std::move(groups_.front()));
+    groups_.pop_front();
+  }
+  lock.unlock();
+  const auto begin = steady_clock::now();
+  const Result<void> outcome = write_in_flight();
+  const auto took = steady_clock::now() - begin;
+  stats_.seconds.Observe(std::chrono::duration<double>(took).count());
+  lock.lock();
+  // Who got an answer now comes again, if ever, when those who came meanwhile are still here.
+  company_ = served + hurried_;
+  gather_ = std::clamp<Time::duration>(took / 2, kGatherMin, kGatherMax);
+  together_until_ = company_ > 1 ? begin + took + 2 * gather_ : Time::min();
+  settle(outcome);
+}
+
+Result<void> Log::Core::write_in_flight() {
+  while (written_ < in_flight_.size()) {
+    Result<void> written = write_group(*in_flight_[written_]);
+    if (!written) {
+      // A full disk ends this group, not those that are written whole.
+      if (written.error().code == Errc::kOverloaded) TRY_VOID(sync_written());
+      return written;
+    }
+    ++written_;
+  }
+  return sync_written();
+}
+
+Result<void> Log::Core::write_group(Group& group) {
+  const std::size_t bytes = log_format::padded(group.bytes.size(), log_format::kPageBytes);
+  if (group.begins_segment || (group.records > 0 && !segments_->has_room(bytes))) {
+    TRY_VOID(sync_written());
+    TRY_VOID(segments_->begin_next(group.first - 1));
+    group.begins_segment = false;  // also when writing it has to be tried again
+  }
+  if (group.records == 0) return {};
+  log_format::seal_group(group.bytes, synced_upto_, group.first, group.records, segments_->key(),
+                         segments_->offset());
+  // What stands before a cut has to be written for anything to be dropped.
+  const bool cut_waits =
+      std::ranges::any_of(in_flight_, [](const GroupPtr& one) { return one->begins_segment; });
+  TRY_VOID(segments_->write(
+      group.bytes, group.last(),
+      cut_waits ? log_format::Segments::Growth::kNeeded : log_format::Segments::Growth::kAhead));
+  stats_.bytes.Increment(static_cast<double>(group.bytes.size()));
+  return {};
+}
+
+Result<void> Log::Core::sync_written() {
+  if (written_ == 0) return {};
+  // Once only: after a failure the system forgets what it could not write, and the next sync
+  // would say that all is well.
+  if (Result<void> synced = segments_->sync(); !synced) {
+    synced.error().code = Errc::kUnavailable;
+    return synced;
+  }
+  stats_.commits.Increment();
+  std::vector<Completion> done;
+  {
+    const Lock lock(mutex_);
+    for (; written_ > 0; --written_) done.push_back(finish_group());
+    wake_room();
+  }
+  for (const Completion& group : done) group.finish({});
+  return {};
+}
+
+// The first in flight is durable.
+Completion Log::Core::finish_group() {
+  const GroupPtr group = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  if (group->records > 0) synced_ = synced_upto_ = group->last();
+  stats_.records.Increment(group->records);
+  unsynced_bytes_ -= group->record_bytes;
+  if (buffers_.size() < kBuffersKept && group->bytes.capacity() <= kBufferBytesKept)
+    buffers_.push_back(std::move(group->bytes));
+  return group->done;
+}
+
+void Log::Core::wake_room() {
+  stats_.unsynced_bytes.Set(static_cast<double>(unsynced_bytes_));
+  if (unsynced_bytes_ > options_.unsynced_bytes_max) return;
+  std::exchange(room_, Completion()).finish({});
+}
+
+void Log::Core::fail_groups(const Error& error) {
+  for (auto* groups : {&in_flight_, &groups_}) {
+    for (const GroupPtr& group : *groups) {
+      std::exchange(group->done, Completion()).finish(std::unexpected(error));
+    }
+  }
+  std::exchange(room_, Completion()).finish(std::unexpected(error));
+}
+
+void Log::Core::settle(const Result<void>& outcome) {
+  note_disk();
+  if (outcome) {
+    if (full_) log::info("the log goes on: there is room on the disk again");
+    full_.reset();
+    retry_at_.reset();
+    if (options_.idle_mark_ms > 0 && marked_upto_ != synced_upto_)
+      mark_at_ = steady_clock::now() + milliseconds(options_.idle_mark_ms);
+    return;
+  }
+  stats_.failures.Increment();
+  // What was not written goes back to the front, to be tried again or to be told of.
+  while (!in_flight_.empty()) {
+    groups_.push_front(std::move(in_flight_.back()));
+    in_flight_.pop_back();
+  }
+  written_ = 0;
+  if (outcome.error().code == Errc::kOverloaded) {
+    if (!full_) log::error("the log takes nothing: {}", outcome.error().message);
+    full_ = unavailable(outcome.error(), "the log cannot grow");
+    retry_at_ = steady_clock::now() + milliseconds(options_.full_disk_retry_ms);
+    fail_groups(*full_);
+    return;
+  }
+  log::critical("the log has failed and takes nothing until it is opened again: {}",
+                outcome.error().message);
+  failed_ = unavailable(outcome.error(), "the log has failed");
+  fail_groups(*failed_);
+}
+
+Result<void> Log::Core::write_mark() {
+  if (marked_upto_ == synced_upto_ || !segments_->has_room(log_format::kPageBytes)) return {};
+  Bytes mark;
+  log_format::begin_group(mark);
+  log_format::seal_group(mark, synced_upto_, synced_upto_ + 1, 0, segments_->key(),
+                         segments_->offset());
+  TRY_VOID(segments_->write(mark, synced_upto_));
+  marked_upto_ = synced_upto_;
+  return {};
+}
+
+void Log::Core::run_jobs(Lock& lock) {
+  while (!jobs_.empty() && !has_cut()) {
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    Result<void> outcome;
+    if (failed_) {
+      outcome = std::unexpected(*failed_);
+    } else {
+      lock.unlock();
+      outcome = job.work(*segments_);
+      note_disk();
+      lock.lock();
+    }
+    if (full_) retry_at_ = steady_clock::now();  // it may have made room
+    job.outcome.set_value(std::move(outcome));
+  }
+}
+
+void Log::Core::note_disk() {
+  disk_bytes_ = segments_->disk_bytes();
+  stats_.disk_bytes.Set(static_cast<double>(disk_bytes_.load()));
+  stats_.segments.Set(static_cast<double>(segments_->count()));
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,173 @@
+// Counters and writes under a condition when answers get lost.
+#include <gmock/gmock.h>
+
+#include "tests/support/soon.h"
+#include "tests/unit/storage/backends/hbase/client_world.h"
+
+namespace halite::storage::hbase {
+namespace {
+
+using test::FakeCall;
+using test::FakeReaction;
+using test::run_task;
+
+const CellAddress kCell = {.row = "r", .family = "f", .qualifier = "q"};
+
+class ClientCellTest : public ClientTest {
+ protected:
+  ClientCellTest() { options_.call_ms_max = 300; }  // so long waits who gets no answer
+  void SetUp() override { hbase_.add_table("t"); }
+
+  Result<CasOutcome> check_and_put(std::optional<Bytes> expected, Bytes value) {
+    return run_task(client().check_and_put("t", {.cell = kCell,
+                                                 .expected = std::move(expected),
+                                                 .value = std::move(value),
+                                                 .time = ++time_}));
+  }
+
+  TimestampMs time_ = kTime;
+};
+
+TEST_F(ClientCellTest, CountersCountOnceWhateverGetsLost) {
+  std::int64_t sum = 0;
+  for (const FakeReaction::What what :
+       {FakeReaction::kAnswer, FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
+        FakeReaction::kSwallow, FakeReaction::kIgnore}) {
+    react_once("Mutate", {.what = what});
+    const Result<Counted> counted = run_task(client().increment("t", kCell, 5));
+    ASSERT_TRUE(counted) << counted.error().message;
+    EXPECT_EQ(counted->sum, sum += 5) << what;
+  }
+  EXPECT_EQ(run_task(client().increment("t", kCell, -7)).value().sum, sum - 7);
+}
+
+// As of a region whose server died after it had counted: the next one knows of the operation from
+// the log, but not of the sum.
+TEST_F(ClientCellTest, ACounterWhoseSumIsNotSaidIsCountedAgain) {
+  react_once("Mutate", {.what = FakeReaction::kSayNothing});
+  const Result<Counted> counted = run_task(client().increment("t", kCell, 5));
+  ASSERT_TRUE(counted) << counted.error().message;
+  EXPECT_EQ(counted->sum, 10);
+  hbase_.script([](const FakeCall&) { return FakeReaction{.what = FakeReaction::kSayNothing}; });
+  EXPECT_EQ(run_task(client().increment("t", kCell, 5)).error().code, Errc::kUnavailable);
+}
+
+TEST_F(ClientCellTest, WhatIsAddedToACellIsAddedOnceWhateverGetsLost) {
+  std::string all;
+  for (const FakeReaction::What what :
+       {FakeReaction::kAnswer, FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
+        FakeReaction::kSwallow, FakeReaction::kIgnore}) {
+    react_once("Multi", {.what = what});
+    std::vector<CellAppend> appends(2);
+    appends[0] = {.cell = kCell, .value = "ab", .time = kTime};
+    appends[1] = {
+        .cell = {.row = "s", .family = "f", .qualifier = "q"}, .value = "c", .time = kTime};
+    const Result<void> added = run_task(client().append("t", std::move(appends)));
+    ASSERT_TRUE(added) << added.error().message;
+    all += "ab";
+    EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=" + all) << what;
+    EXPECT_EQ(hbase_.row_text("t", "s"), "f:q=" + std::string(all.size() / 2, 'c')) << what;
+  }
+}
+
+TEST_F(ClientCellTest, ARowIsChangedOnlyWhereACellIsAsExpected) {
+  const auto change = [this](Bytes expected, std::vector<Cell> puts, bool deletes) {
+    CheckAndMutate wanted{
+        .family = "f", .qualifier = "q", .expected = std::move(expected), .mutation = {}};
+    wanted.mutation.row = "r";
+    wanted.mutation.puts = std::move(puts);
+    if (deletes) wanted.mutation.deletes = {{DeleteKind::kVersions, "f", "q", kTime}};
+    return run_task(client().check_and_mutate("t", std::move(wanted)));
+  };
+  const auto fill = [this] {
+    RowMutation before = put("r", "old");
+    before.puts.front().time = ++time_;
+    ASSERT_TRUE(run_task(client().mutate("t", {std::move(before)})));
+  };
+  ASSERT_TRUE(run_task(client().mutate("t", {put("r", "old")})));
+  EXPECT_EQ(change("other", {}, true), CasOutcome::kRefused);
+  EXPECT_EQ(change("old", {{"f", "s", "kept", kTime}}, true), CasOutcome::kApplied);
+  EXPECT_EQ(hbase_.row_text("t", "r"), "f:s=kept");
+  EXPECT_EQ(change("old", {}, true), CasOutcome::kRefused);
+  EXPECT_EQ(change("", {}, true).error().code, Errc::kInvalidArgument);
+  for (const FakeReaction::What what : {FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
+                                        FakeReaction::kSwallow, FakeReaction::kIgnore}) {
+    fill();
+    react_once("Multi", {.what = what});
+    const auto outcome = change("old", {{"f", "q", "new", ++time_}}, false);
+    const bool done_unseen = what == FakeReaction::kCloseAfter || what == FakeReaction::kSwallow;
+    EXPECT_EQ(outcome, done_unseen ? CasOutcome::kUnknown : CasOutcome::kApplied) << what;
+    EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=new,f:s=kept") << what;
+  }
+  fill();
+  hbase_.script([moved = false](const FakeCall& call) mutable -> FakeReaction {
+    if (moved || call.method != "Multi") return {};
+    moved = true;
+    return {.what = FakeReaction::kThrowInside, .exception = "NotServingRegionException"};
+  });
+  EXPECT_EQ(change("old", {{"f", "q", "new", ++time_}}, false), CasOutcome::kApplied);
+}
+
+TEST_F(ClientCellTest, WhatIsTooLargeToBeAddedIsRefused) {
+  std::vector<CellAppend> appends(1);
+  appends[0] = {.cell = kCell, .value = Bytes(options_.value_bytes_max + 1, 'x'), .time = kTime};
+  const Result<void> refused = run_task(client().append("t", std::move(appends)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kTooLarge);
+}
+
+TEST_F(ClientCellTest, ACellThatIsNoCounterIsRefused) {
+  ASSERT_TRUE(run_task(client().mutate("t", {put("r", "no counter")})));
+  const Result<Counted> refused = run_task(client().increment("t", kCell, 1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
+}
+
+TEST_F(ClientCellTest, AConditionHoldsOrNot) {
+  options_.call_ms_max = 10'000;  // an answer that is late on a busy machine would be a lost one
+  EXPECT_EQ(check_and_put("absent", "v").value(), CasOutcome::kRefused);
+  EXPECT_EQ(check_and_put({}, "one").value(), CasOutcome::kApplied);
+  EXPECT_EQ(check_and_put({}, "two").value(), CasOutcome::kRefused);
+  EXPECT_EQ(check_and_put("one", "two").value(), CasOutcome::kApplied);
+  EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=two");
+}
+
+TEST_F(ClientCellTest, AWriteWhoseAnswerWasLostIsFoundAgain) {
+  Bytes last;
+  for (const FakeReaction::What what : {FakeReaction::kCloseAfter, FakeReaction::kSwallow,
+                                        FakeReaction::kCloseBefore, FakeReaction::kIgnore}) {
+    react_once("Mutate", {.what = what});
+    const Bytes next = "v" + std::to_string(what);
+    const std::optional<Bytes> expected = last.empty() ? std::nullopt : std::optional(last);
+    EXPECT_EQ(check_and_put(expected, next).value(), CasOutcome::kApplied) << what;
+    EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=" + next);
+    last = next;
+  }
+}
+
+TEST_F(ClientCellTest, AnAnswerLostToAnotherWriterIsUnknown) {
+  ASSERT_TRUE(run_task(client().mutate("t", {put("r", "others")})));
+  for (const FakeReaction::What what : {FakeReaction::kCloseAfter, FakeReaction::kCloseBefore}) {
+    react_once("Mutate", {.what = what});
+    EXPECT_EQ(check_and_put({}, "ours").value(), CasOutcome::kUnknown) << what;
+  }
+  EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=others");
+}
+
+TEST_F(ClientCellTest, AnswersThatAreAllLostAreUnknown) {
+  options_.operation_ms_max = 200;
+  hbase_.script([](const FakeCall& call) -> FakeReaction {
+    return {.what = call.method == "Mutate" ? FakeReaction::kCloseAfter : FakeReaction::kAnswer};
+  });
+  std::optional<Result<CasOutcome>> outcome;
+  const auto write = [&] {
+    outcome = check_and_put({}, "ours");
+    return hbase_.calls("Mutate") > 0;  // a busy machine may not come so far in time
+  };
+  ASSERT_TRUE(test::soon(write));
+  ASSERT_TRUE(*outcome) << outcome->error().message;
+  EXPECT_EQ(**outcome, CasOutcome::kUnknown);
+}
+
+}  // namespace
+}  // namespace halite::storage::hbase

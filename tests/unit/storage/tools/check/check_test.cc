@@ -1,0 +1,193 @@
+// What a check says of a store, sound or not.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "storage/tsdb/chunk_db/chunk_db.h"
+#include "tests/unit/storage/tools/check/checked_world.h"
+
+namespace halite::storage {
+namespace {
+
+using testing::HasSubstr;
+
+void remove_all(Damaged& data, const std::string& dir) {
+  for (const std::string& name : data.world.files->list(dir).value()) {
+    ASSERT_TRUE(data.world.files->remove(fmt::format("{}/{}", dir, name)));
+  }
+  ASSERT_TRUE(data.world.files->remove_dir(dir));
+}
+
+TEST(Check, FindsNothingInASoundStore) {
+  Damaged data;
+  const check::Report report = checked(data);
+  EXPECT_EQ(text_of(report), "");
+  EXPECT_GT(report.files, 10u);
+  EXPECT_GT(report.chunks, 100u);
+  EXPECT_GT(report.points, 20'000u);
+  EXPECT_GT(report.records, 0u);
+  EXPECT_EQ(report.series, static_cast<std::uint64_t>(kHosts));
+  EXPECT_TRUE(report.notes.empty());
+}
+
+TEST(Check, FindsNothingInAStoreThatWasClosed) {
+  Damaged data;
+  ASSERT_TRUE(data.world.open());
+  ASSERT_TRUE(data.world.close());
+  EXPECT_EQ(text_of(checked(data)), "");
+}
+
+TEST(Check, FindsNothingInARing) {
+  Damaged data(6 * kHourMs);
+  EXPECT_EQ(text_of(checked(data)), "");
+}
+
+TEST(Check, ChangesNothing) {
+  Damaged data;
+  const std::uint64_t changes = data.world.files->changes();
+  const std::uint64_t bytes = data.world.files->used_bytes();
+  checked(data);
+  EXPECT_EQ(data.world.files->used_bytes(), bytes);
+  EXPECT_LE(data.world.files->changes(), changes + 2);  // the lock's file
+  ASSERT_TRUE(data.world.open());
+  EXPECT_EQ(data.answered(), kHosts);
+  ASSERT_TRUE(data.world.close());
+}
+
+TEST(Check, LeavesAStoreThatIsOpenAlone) {
+  Damaged data;
+  ASSERT_TRUE(data.world.open());
+  const auto report = check::check_stored(check_options(data.world.files));
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, Errc::kConflict);
+  ASSERT_TRUE(data.world.close());
+}
+
+TEST(Check, OfNothingSaysSo) {
+  const auto files = std::make_shared<test::FaultyFiles>(1);
+  const auto report = check::check_stored(check_options(files));
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, Errc::kNotFound);
+}
+
+// Series and times that are named are those whose questions fail; the slots tell nothing finer.
+TEST(Check, NamesWhoIsHurtAndWhen) {
+  int hurt = 0;
+  const std::size_t tables = Damaged().tables().size();
+  for (std::size_t i = 0; i < tables; i += 3) {
+    Damaged data;
+    const std::string path = data.tables().at(i);
+    data.world.files->flip_bit(path, 10, 3);
+    const check::Report report = checked(data);
+    ASSERT_TRUE(names(report, path)) << path;
+    ASSERT_TRUE(data.world.open());
+    for (const std::string& host : hosts()) {
+      for (int slot = 0; slot < 4; ++slot) {
+        const TimeRange hour{.begin = kFullHour + slot * kHourMs,
+                             .end = kFullHour + (slot + 1) * kHourMs};
+        if (data.read(host, hour)) continue;
+        ++hurt;
+        const std::string series = fmt::format("m{{host={}}}", host);
+        const bool told = std::ranges::any_of(report.findings, [&](const auto& finding) {
+          return finding.hurt && finding.hurt->times &&
+                 std::ranges::find(finding.hurt->series, series) != finding.hurt->series.end() &&
+                 finding.hurt->times->begin < hour.end && finding.hurt->times->end > hour.begin;
+        });
+        EXPECT_TRUE(told) << series << " slot " << slot << "\n" << text_of(report);
+      }
+    }
+    ASSERT_TRUE(data.world.close());
+  }
+  EXPECT_GT(hurt, 5);
+}
+
+TEST(Check, TellsMissingFiles) {
+  const std::size_t tables = Damaged().tables().size();
+  for (std::size_t i = 0; i < tables; i += 5) {
+    Damaged data;
+    const std::string path = data.tables().at(i);
+    engine::ChunkDbOptions options;
+    options.dir = kChunks;
+    options.files = data.world.files;
+    options.read_only = true;
+    auto chunks = engine::ChunkDb::open(options);
+    ASSERT_TRUE(chunks) << chunks.error().message;
+    const bool live = (*chunks)->file_names().contains(name_of(path));
+    ASSERT_TRUE((*chunks)->close());
+    ASSERT_TRUE(data.world.files->remove(path));
+    EXPECT_EQ(names(checked(data), path), live) << path;
+  }
+}
+
+TEST(Check, TellsMissingDirectories) {
+  for (const char* const dir : {kNames, kChunks, kLog}) {
+    Damaged data;
+    remove_all(data, dir);
+    EXPECT_THAT(text_of(checked(data)), HasSubstr(dir));
+  }
+}
+
+// As a start that was refused leaves it, or somebody who has put the directory there again.
+TEST(Check, CountsPointsWhoseNamesAreMissing) {
+  for (const bool store_is_there : {false, true}) {
+    Damaged data;
+    const std::uint64_t points = checked(data).points;
+    remove_all(data, kNames);
+    if (store_is_there) {
+      RocksOptions empty;
+      empty.dir = kNames;
+      empty.files = data.world.files;
+      prometheus::Registry registry;
+      auto store = RocksStore::open(empty, data.world.clock, registry);
+      ASSERT_TRUE(store) << store.error().message;
+      ASSERT_TRUE(test::run_task((*store)->close()));
+    }
+    const check::Report report = checked(data);
+    ASSERT_EQ(report.findings.size(), 1u) << text_of(report);
+    const check::Finding& finding = report.findings.front();
+    EXPECT_EQ(finding.file, kNames);
+    EXPECT_THAT(finding.what, HasSubstr("the names of their series are missing"));
+    EXPECT_TRUE(finding.wants_copy);
+    ASSERT_TRUE(finding.hurt);
+    EXPECT_EQ(finding.hurt->what,
+              fmt::format("{} points of {} series in chunks, which have no names", points, kHosts));
+    EXPECT_EQ(report.points, points);
+    // A start says the same.
+    EXPECT_THAT(data.world.open().error().message, HasSubstr(finding.what));
+  }
+}
+
+TEST(Check, TellsThatPointsAreMissingWhereTheNamesKnowOfThem) {
+  Damaged data;
+  remove_all(data, kLog);
+  remove_all(data, kChunks);
+  ASSERT_TRUE(data.world.files->remove_dir("/data/engine"));
+  const check::Report report = checked(data);
+  EXPECT_THAT(text_of(report), HasSubstr("is missing or has no file CURRENT, and points were"));
+  EXPECT_TRUE(names(report, kChunks)) << text_of(report);
+  EXPECT_TRUE(names(report, kLog)) << text_of(report);
+  EXPECT_EQ(report.findings.size(), 2u) << text_of(report);
+  EXPECT_THAT(data.world.open().error().message, HasSubstr("and points were there"));
+}
+
+TEST(Check, TellsThatTheNamesAreOfAnOlderCopy) {
+  Damaged data;
+  std::vector<std::pair<std::string, Bytes>> old;
+  for (const std::string& name : data.world.files->list(kNames).value()) {
+    const std::string path = fmt::format("{}/{}", kNames, name);
+    old.emplace_back(path, read_whole(*data.world.files, path, 1 << 24).value());
+  }
+  ASSERT_TRUE(data.world.open());
+  data.put(data.world.clock.now_ms(), 1);
+  ASSERT_TRUE(data.world.close());
+  for (const std::string& name : data.world.files->list(kNames).value()) {
+    ASSERT_TRUE(data.world.files->remove(fmt::format("{}/{}", kNames, name)));
+  }
+  for (const auto& [path, bytes] : old) ASSERT_TRUE(write_whole(*data.world.files, path, bytes));
+  EXPECT_THAT(text_of(checked(data)), HasSubstr("lost its last writes"));
+}
+
+}  // namespace
+}  // namespace halite::storage

@@ -1,0 +1,108 @@
+// What recovery is for: it is cut short itself, the log is damaged, syncs failed before it.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/run_task.h"
+#include "tests/unit/storage/tsdb/engine_world.h"
+#include "tests/unit/storage/tsdb/instants.h"
+
+namespace halite::storage {
+namespace {
+
+using test::WorldPoints;
+
+constexpr int kBatches = 6;
+constexpr std::uint64_t kCutsMax = 2000;
+
+class RecoveryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    world_.layout.salt_buckets = 2;
+    world_.options.log.commit_interval_ms = 0;
+    world_.options.maintenance_ms = 3'600'000;  // only when asked
+    ASSERT_TRUE(world_.open());
+  }
+
+  // Durable in the log, and not in chunks.
+  WorldPoints write() {
+    const std::vector<std::string> hosts = {"a", "b", "c", "d", "e"};
+    const std::vector<SeriesId> ids = world_.intern(hosts).value();
+    WorldPoints written;
+    for (int batch = 0; batch < kBatches; ++batch) {
+      PointBatch points;
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        // One point each that stays, and one that every batch writes anew.
+        for (const TimestampMs time : {kNow - batch * 1000, kNow + 1000}) {
+          points.add(ids[i], time, integer_bits(batch), 0);
+          written[{hosts[i], time}] = {.bits = integer_bits(batch), .is_float = false};
+        }
+      }
+      const auto accepted = test::run_task(world_.points->append(std::move(points)));
+      EXPECT_TRUE(accepted);
+      EXPECT_TRUE(test::run_task(accepted->durable.wait()));
+    }
+    return written;
+  }
+
+  test::EngineWorld world_{1, kNow};
+};
+
+TEST_F(RecoveryTest, MayBeCutShortAtEveryChangeOfTheDisk) {
+  const WorldPoints expected = write();
+  world_.crash();
+  world_.options.head_freeze_bytes = 1;  // a flush after every record: cut between two as well
+  std::uint64_t changes = 0;
+  std::string error;
+  for (; changes < kCutsMax; changes += 1 + changes / 8) {
+    world_.files->cut_power_after(changes);
+    const Result<void> opened = world_.open();
+    world_.crash();
+    if (opened) break;
+    error = opened.error().message;
+  }
+  ASSERT_LT(changes, kCutsMax) << "it never opened: " << error;
+  ASSERT_GT(changes, 100u) << "there was not much to be cut";
+  ASSERT_TRUE(world_.open());
+  EXPECT_EQ(world_.read().value(), expected);
+  ASSERT_TRUE(world_.close());
+}
+
+// RocksDB must not clean up after an ingestion that it takes for failed and that the disk has.
+TEST_F(RecoveryTest, AnySyncMayFail) {
+  WorldPoints expected;
+  for (std::uint64_t number = 1; number < 60; number += 3) {
+    for (const auto& [key, value] : write()) expected[key] = value;
+    world_.files->fail_sync_number(number);
+    std::ignore = test::run_task(world_.points->flush());
+    std::ignore = test::run_task(world_.points->seal());
+    std::ignore = world_.close();
+    world_.files->heal();
+    const Result<void> opened = world_.open();
+    ASSERT_TRUE(opened) << "sync " << number << ": " << opened.error().message;
+    EXPECT_EQ(world_.read().value(), expected) << "sync " << number;
+  }
+  ASSERT_TRUE(world_.close());
+}
+
+TEST_F(RecoveryTest, PointsWhoseSeriesWasNamedInADamagedRecordAreLostAlone) {
+  ASSERT_TRUE(world_.intern({"a", "b", "c", "d", "e"}));
+  ASSERT_TRUE(test::run_task(world_.points->flush()));  // the names are in rows now
+  const WorldPoints expected = write();
+  world_.crash();
+  constexpr std::uint64_t kFirstRecord = 4096 + 48;  // behind the segment's page and a group's head
+  for (const std::string& name : world_.files->list("/data/engine/log").value()) {
+    if (!name.ends_with(".log")) continue;
+    world_.files->overwrite("/data/engine/log/" + name, kFirstRecord, "damaged");
+  }
+  ASSERT_TRUE(world_.open());
+  const WorldPoints found = world_.read().value();
+  EXPECT_LT(found.size(), expected.size());
+  EXPECT_GT(found.size(), 0u);
+  for (const auto& [key, value] : found) EXPECT_EQ(value, expected.at(key));
+  ASSERT_TRUE(world_.close());
+}
+
+}  // namespace
+}  // namespace halite::storage
