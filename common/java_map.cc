@@ -6,7 +6,7 @@
 
 #include "common/utf8.h"
 
-namespace halite::storage {
+namespace halite {
 
 std::int32_t java_string_hash(std::string_view text) {
   std::uint32_t hash = 0;
@@ -32,4 +32,4 @@ std::vector<std::string> java_map_order(const std::vector<std::string>& keys,
   return order;
 }
 
-}  // namespace halite::storage
+}  // namespace halite

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace halite::storage {
+namespace halite {
 
 inline constexpr std::uint32_t kJavaMapCapacity = 16;  // of `new HashMap()`
 
@@ -18,4 +18,4 @@ inline constexpr std::uint32_t kJavaMapCapacity = 16;  // of `new HashMap()`
 [[nodiscard]] std::vector<std::string> java_map_order(const std::vector<std::string>& keys,
                                                       std::uint32_t capacity);
 
-}  // namespace halite::storage
+}  // namespace halite

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/utf8.h"
+#include "common/java_map.h"
 
 namespace halite::ingest {
 namespace {
@@ -34,12 +34,6 @@ std::size_t table_size(const std::vector<std::uint32_t>& hashes) {
 }
 
 }  // namespace
-
-std::uint32_t java_string_hash(std::string_view text) {
-  std::uint32_t hash = 0;
-  each_utf16_unit(text, [&](char16_t unit) { hash = (hash * 31) + unit; });
-  return hash;
-}
 
 std::optional<std::size_t> TagMap::position(std::string_view key) const {
   if (entries_.size() < kIndexFrom) {
@@ -75,7 +69,7 @@ std::vector<const TagEntry*> TagMap::in_java_order() const {
   std::vector<std::uint32_t> hashes;
   hashes.reserve(entries_.size());
   for (const TagEntry& entry : entries_) {
-    const std::uint32_t hash = java_string_hash(entry.key);
+    const std::uint32_t hash = static_cast<std::uint32_t>(java_string_hash(entry.key));
     hashes.push_back(hash ^ (hash >> 16));
   }
   const std::size_t mask = table_size(hashes) - 1;

@@ -15,9 +15,6 @@
 
 namespace halite::ingest {
 
-// String.hashCode of a UTF-8 text: over its UTF-16 units.
-[[nodiscard]] std::uint32_t java_string_hash(std::string_view text);
-
 struct TagEntry {
   std::string key;
   std::optional<std::string> value;  // nothing: JSON said null

@@ -67,7 +67,7 @@ class AsciiSource final : public BodySource {
     std::vector<std::string> keys;
     for (const auto& [key, value] : series.tags) keys.push_back(key);
     std::string text;
-    for (const std::string& key : storage::java_map_order(keys, storage::kJavaMapCapacity)) {
+    for (const std::string& key : java_map_order(keys, kJavaMapCapacity)) {
       text += fmt::format(" {}={}", key, series.tags.find(key)->second);
     }
     return text + '\n';

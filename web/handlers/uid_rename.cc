@@ -38,7 +38,7 @@ Rename choose(const std::vector<std::pair<std::string, std::optional<std::string
   std::vector<std::string> keys;
   for (const auto& [key, value] : fields) keys.push_back(key);
   Rename wanted;
-  for (const std::string& key : storage::java_map_order(keys, map_capacity)) {
+  for (const std::string& key : java_map_order(keys, map_capacity)) {
     const auto field = std::ranges::find(fields, key, [](const auto& one) { return one.first; });
     if (key == "name") {
       wanted.new_name = field->second;
@@ -57,7 +57,7 @@ Result<Rename> parse_body(std::string_view body) {
     TRY(std::optional<std::string> text, storage::text_field(std::string_view(key), value));
     fields.emplace_back(key, std::move(text));
   }
-  return choose(fields, storage::kJavaMapCapacity);
+  return choose(fields, kJavaMapCapacity);
 }
 
 Rename parse_uri(const Target& target) {

@@ -20,14 +20,6 @@ TagMap map_of(std::string_view pairs) {
   return tags;
 }
 
-TEST(TagMap, HashesLikeJava) {
-  EXPECT_EQ(java_string_hash(""), 0U);
-  EXPECT_EQ(java_string_hash("host"), 3208616U);
-  EXPECT_EQ(java_string_hash("AaAa"), java_string_hash("BBBB"));
-  EXPECT_EQ(java_string_hash("é"), 0xE9U);
-  EXPECT_EQ(java_string_hash("😀"), (0xD83DU * 31) + 0xDE00U);
-}
-
 struct JavaMap {
   std::string_view put;
   std::string_view printed;

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace halite::storage {
+namespace halite {
 namespace {
 
 using testing::ElementsAre;
@@ -44,4 +44,4 @@ TEST(JavaMap, GrowsPastThreeQuarters) {
 }
 
 }  // namespace
-}  // namespace halite::storage
+}  // namespace halite
