@@ -26,7 +26,7 @@ void declare_access(Config& config, web::WebOptions& web) {
   web::AccessOptions& options = web.access;
   constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max()};
   config.text("auth.file", options.file,
-              "Users and tokens with their roles (docs/security.md); empty = there are none.");
+              "Users and tokens with their roles (docs/operate/security.md); empty = there are none.");
   config.text(
       "auth.anonymous", options.anonymous,
       "What who does not say who they are may do: a comma list of read, write and admin, or "

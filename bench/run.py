@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every *_bench program of a build, then the whole server under load; prints tables as
-docs/benchmarks.md has them."""
+docs/internals/benchmarks.md has them."""
 
 import argparse
 import json

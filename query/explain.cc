@@ -8,7 +8,7 @@
 namespace halite::query {
 namespace {
 
-// The model. docs/benchmarks.md has where the numbers come from.
+// The model. docs/internals/lab-log.md has where the numbers come from.
 constexpr double kCpuNsAPoint = 400;     // reading and decoding a cell, and the operators
 constexpr double kCpuNsASeries = 5'000;  // finding it, its state, its place in a group
 constexpr double kCpuNsAnOutput = 300;   // merging and writing it

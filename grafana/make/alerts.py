@@ -56,7 +56,7 @@ ALERTS = [
     Alert("halite-damage", "Something stored is damaged", most("halite.engine.damaged_places"), 0,
           "0s", "Damaged places of files were met; the log names them.", severity="critical"),
     Alert("halite-expiry", "Nothing expires", most("halite.engine.expiry_stopped"), 0, "0s",
-          "The clock jumped ahead, so expiry waits: see docs/retention.md."),
+          "The clock jumped ahead, so expiry waits: see docs/operate/retention.md."),
 ]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""deploy/halite.service under a real systemd, installed as docs/deployment.md says."""
+"""deploy/halite.service under a real systemd, installed as docs/operate/install.md says."""
 
 import json
 import pathlib
@@ -14,8 +14,8 @@ PORT = 4242
 
 
 def commands(binary):
-    """What docs/deployment.md tells to type, with the binary that is tested."""
-    [typed] = [block for block in (SOURCE / "docs" / "deployment.md").read_text().split("```\n")
+    """What docs/operate/install.md tells to type, with the binary that is tested."""
+    [typed] = [block for block in (SOURCE / "docs" / "operate" / "install.md").read_text().split("```\n")
                if "systemctl enable --now halite" in block]
     assert "build/release/halite" in typed
     return typed.replace("build/release/halite", str(binary))

@@ -145,7 +145,7 @@ Result<Roles> anonymous_roles(const AccessOptions& options, bool loopback) {
   return fail(Errc::kInvalidArgument,
               "everybody who reaches this machine could read, write and delete here: name who may "
               "with auth.file, or say with auth.anonymous = \"read,write\" (or \"admin\", or "
-              "\"none\") what those may do who do not say who they are (docs/security.md)");
+              "\"none\") what those may do who do not say who they are (docs/operate/security.md)");
 }
 
 Result<Accounts> read_accounts(const std::string& auth_file) {

@@ -1,6 +1,6 @@
 // Who is known here: users with passwords, and tokens, each with roles.
 //
-// The file is TOML (docs/security.md):
+// The file is TOML (docs/operate/security.md):
 //   [users.alice]
 //   password = "$scrypt$ln=15,r=8,p=1$..."     # halite auth user
 //   roles = "admin"                            # read, write, admin; several with a comma

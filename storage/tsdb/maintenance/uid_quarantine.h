@@ -3,7 +3,7 @@
 // Somebody may have kept a tsuid outside of Halite. Until its ids leave the quarantine it names
 // nothing, so that it never names another's series unnoticed. Ids stay for the longest TTL that any
 // metric has, for ever where one has none, unless so few are left that new names would be refused
-// (docs/retention.md).
+// (docs/operate/retention.md).
 //
 //   Threads  for one at a time.
 #pragma once

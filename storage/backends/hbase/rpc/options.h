@@ -15,7 +15,7 @@ struct Endpoint {
   auto operator<=>(const Endpoint&) const = default;
 };
 
-// What a write outlives: docs/hbase.md. The numbers are HBase's.
+// What a write outlives: docs/operate/hbase.md. The numbers are HBase's.
 enum class Durability : std::uint8_t {
   kTableDefault = 0,
   kSkipLog = 1,   // lost when a region server dies before its next flush

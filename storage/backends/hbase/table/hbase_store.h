@@ -1,7 +1,7 @@
 // Tables in HBase: HBase's tables are ours, its families ours, and other programs may use them,
 // too.
 //
-// What differs from a store on this machine: docs/hbase.md. In short:
+// What differs from a store on this machine: docs/operate/hbase.md. In short:
 //
 //   Times    cells carry this process's clock, never below a time it has written or met, if that is
 //            no more than clock_ahead_ms_max ahead. Clocks of machines that write the same cells

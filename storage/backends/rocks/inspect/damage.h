@@ -1,7 +1,7 @@
 // What of stored files cannot be read: said in the process's log once a place, counted always.
 //
 // Nothing is repaired and nothing is removed. Who needs what is there fails with the error; all
-// else goes on without it (docs/damage.md).
+// else goes on without it (docs/operate/damage.md).
 //
 //   Threads  any call from any thread.
 #pragma once
