@@ -14,7 +14,7 @@ PORT = 4242
 
 
 def commands(binary):
-    """What docs/operate/install.md tells to type, with the binary that is tested."""
+    """The commands of docs/operate/install.md, with the binary under test."""
     [typed] = [block for block in (SOURCE / "docs" / "operate" / "install.md").read_text().split("```\n")
                if "systemctl enable --now halite" in block]
     assert "build/release/halite" in typed
