@@ -2,7 +2,7 @@
 //
 // Nothing is read but what the store keeps about its data: which series match is exact (unless
 // others write the tables, too), how many points they have is the store's estimate, the rest
-// follows from these by the model in explain.cc, which docs/explain.md puts in words.
+// follows from these by the model in explain.cc, which docs/query/explain.md puts in words.
 #pragma once
 
 #include <cstdint>

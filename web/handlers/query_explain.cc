@@ -4,9 +4,9 @@
 // POST        the body of POST /api/query
 // Answer      200 {"queries":[{"index","metric","series","shards","rows","points","storedBytes",
 //             "groups","outputPoints","memoryBytes","cpuMs"},..],"total":{..},"estimatedMs",
-//             "limits":[{"name","limit","expected","exceeded"},..],"refused"}; docs/explain.md says
-//             how each number is made. On HBase each query has "scans", too. Nothing is deleted; on
-//             HBase some rows are read
+//             "limits":[{"name","limit","expected","exceeded"},..],"refused"};
+//             docs/query/explain.md describes the fields. On HBase each query also has "scans".
+//             Deletes nothing; on HBase it reads some rows
 // Errors      as /api/query, except that too many series are told, not refused; 501 the store
 //             cannot estimate; 405 other methods
 #include <cmath>
