@@ -27,7 +27,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SPEC = yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text())
 METHODS = ("get", "post", "put", "delete", "head", "patch")
-EXAMPLES = int(os.environ.get("CONTRACT_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("CONTRACT_EXAMPLES", "8"))
 SEED = 20130101
 T = 1356998400
 

@@ -155,6 +155,17 @@ class CommandLine(support.HaliteTest):
                 described = set(re.findall(r"`(--[a-z-]+)", rows))
                 self.assertEqual(offered - {"--help"}, described)
 
+    def test_each_setting_that_is_named_exists(self):
+        code, out, _ = self.run_halite("serve", "--print-config")
+        self.assertEqual(code, 0)
+        known = set(re.findall(r"^([a-z_.]+) =", out, re.M))
+        sections = {name.split(".")[0] for name in known if "." in name}
+        self.assertGreater(len(known), 200)
+        for page in ("http.md", "telnet.md", "limits.md", "command-line.md"):
+            named = re.findall(r"`([a-z_]+)\.([a-z_]+)(?: = [^`]*)?`", (REFERENCE / page).read_text())
+            unknown = {f"{section}.{name}" for section, name in named if section in sections} - known
+            self.assertEqual(unknown, set(), page)
+
 
 if __name__ == "__main__":
     support.main()

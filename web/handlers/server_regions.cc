@@ -5,7 +5,7 @@
 //             "reads":<n>,"writes":<n>,"filesMib":<n>,"memoryMib":<n>},..],"regions":[{"from":"..",
 //             "server":"..","reads","writes","files","filesMib","memoryMib","hot":false},..]}:
 //             requests since each region was opened; an empty server: on none just now
-// Errors      501 points are not on a cluster; 503, 504 the cluster does not answer
+// Errors      501 points are not on a cluster; 408, 503 the cluster does not answer
 #include <iterator>
 
 #include <fmt/format.h>
