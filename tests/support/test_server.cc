@@ -154,7 +154,8 @@ TestServer::Parts::Parts(TestServerOptions options)
       },
       .config =
           [] {
-            return std::map<std::string, std::string>{{"tsd.mode", "rw"},
+            return std::map<std::string, std::string>{{"auth.passwords_waiting_max", "64"},
+                                                      {"tsd.mode", "rw"},
                                                       {"tsd.some.password", "secret"}};
           },
       .drop_caches = options.drop_caches,

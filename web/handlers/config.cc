@@ -35,7 +35,7 @@ std::string settings_json(const WebServices& services) {
       append_json_string(json, name);
       json += ':';
       const std::string lower = lower_ascii(name);
-      const bool secret = lower.find("pass") != std::string::npos;
+      const bool secret = lower.contains("pass") && !lower.ends_with("_max");
       append_json_string(json, secret ? "********" : value);
     }
   }
