@@ -314,6 +314,30 @@ class Contract(support.HaliteTest):
                     asked += 1
         self.assertGreater(asked, 50)
 
+    def test_each_operation_needs_the_role_that_is_described(self):
+        """A token with this role alone is let in, one with another is refused."""
+        tables, tokens = "", {}
+        for role in ("read", "write", "admin"):
+            _, out, _ = self.run_halite("auth", "token", role, "--roles", role)
+            tokens[role] = out.splitlines()[0].removeprefix("# ")
+            tables += out
+        accounts = self.scratch / "accounts.toml"
+        accounts.write_text(tables)
+        accounts.chmod(0o600)
+        server = self.server("--set", f"auth.file={accounts}",
+                             "--set", "web.get_may_write=true").start()
+        for path, method, operation in operations(SPEC):
+            target = path.replace("{type}", "tsmeta").replace("{file}", "app.js").replace("{id}", "1")
+            role = operation["x-role"]
+            with self.subTest(path=path, method=method):
+                def status(token=None):
+                    headers = {"Authorization": f"Bearer {tokens[token]}"} if token else {}
+                    return server.request(method.upper(), target, None, headers)[0]
+                self.assertEqual(status() == 401, role != "none")
+                for token in tokens:
+                    allowed = role in ("none", token) or token == "admin"
+                    self.assertEqual(status(token) == 403, not allowed, token)
+
 
 class Routes(unittest.TestCase):
     """The server's table of endpoints (web/endpoints.cc) and the description."""
