@@ -11,25 +11,6 @@ import urllib.parse
 import support
 
 REFERENCE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "reference"
-ROLLUPS = {
-    "aggregationIds": {"sum": 0, "count": 1, "min": 2, "max": 3},
-    "intervals": [
-        {"table": "tsdb", "preAggregationTable": "preagg-1m", "interval": "1m", "rowSpan": "1h",
-         "defaultInterval": True},
-        {"table": "rollup-1h", "preAggregationTable": "preagg-1h", "interval": "1h",
-         "rowSpan": "1d"}]}
-
-
-def settings(scratch):
-    """With everything on that the examples show, and ids that begin at 1."""
-    wanted = {
-        "histograms.config": json.dumps({"net.opentsdb.core.SimpleHistogramDecoder": 42}),
-        "rollups.enabled": "true", "rollups.config": json.dumps(ROLLUPS),
-        "meta.track_series": "true", "meta.series_objects": "true", "meta.trees": "true",
-        "self_metrics.enabled": "false", "web.allow_delete": "true",
-        "engine.backup_dir": f"{scratch}/backups"}
-    return [word for name, value in wanted.items() for word in ("--set", f"{name}={value}")]
-
 
 def shape(value):
     """A JSON value without what differs from run to run: names of fields and types stay."""
@@ -53,7 +34,7 @@ def alike(one, other):
 
 class Http(support.HaliteTest):
     def test_examples_are_answered_as_shown(self):
-        server = self.server(*settings(self.scratch)).start()
+        server = self.server(*support.everything_on(self.scratch)).start()
         text = (REFERENCE / "http.md").read_text()
         examples = re.findall(r"```sh\n(curl .*?)\n```\n```(json|text)\n(.*?)\n```", text, re.S)
         self.assertGreater(len(examples), 40)
@@ -97,7 +78,7 @@ class Http(support.HaliteTest):
 class Telnet(support.HaliteTest):
     def setUp(self):
         super().setUp()
-        self.server_ = self.server(*settings(self.scratch)).start()
+        self.server_ = self.server(*support.everything_on(self.scratch)).start()
         self.text = (REFERENCE / "telnet.md").read_text()
 
     def test_examples_are_answered_as_shown(self):

@@ -49,6 +49,24 @@ def use_python_clients():
     sys.path.insert(0, str(clients("python")))
 
 
+def everything_on(scratch):
+    """Arguments of a server that has all that a setting switches on, and ids that begin at 1."""
+    rollups = {
+        "aggregationIds": {"sum": 0, "count": 1, "min": 2, "max": 3},
+        "intervals": [
+            {"table": "tsdb", "preAggregationTable": "preagg-1m", "interval": "1m",
+             "rowSpan": "1h", "defaultInterval": True},
+            {"table": "rollup-1h", "preAggregationTable": "preagg-1h", "interval": "1h",
+             "rowSpan": "1d"}]}
+    settings = {
+        "histograms.config": json.dumps({"net.opentsdb.core.SimpleHistogramDecoder": 42}),
+        "rollups.enabled": "true", "rollups.config": json.dumps(rollups),
+        "meta.track_series": "true", "meta.series_objects": "true", "meta.trees": "true",
+        "self_metrics.enabled": "false", "web.allow_delete": "true",
+        "engine.backup_dir": f"{scratch}/backups"}
+    return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+
+
 class Halite(ServerProcess):
     """One server process. Its log is kept; a test that fails shows it."""
 
