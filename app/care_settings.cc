@@ -5,13 +5,14 @@
 namespace halite::app {
 
 void declare_care(Config& config, CareOptions& care) {
-  config.duration_ms("engine.scrub_interval_ms", care.scrub.interval_ms, {0, 366 * kDayMs},
-                     "So long after the last time all stored files are read and checked again; 0 = "
-                     "only by POST /api/admin/check.");
+  config.duration_ms(
+      "engine.scrub_interval_ms", care.scrub.interval_ms, {0, 366 * kDayMs},
+      "Pause between two checks of all stored files. 0 = only on POST /api/admin/check.");
   config.bytes("engine.scrub_bytes_per_s", care.scrub.bytes_per_s, {64 << 10, 4096 * kMiB},
-               "So fast, at most.");
-  config.text("engine.backup_dir", care.backup_dir,
-              "Where POST /api/admin/backup keeps backups; empty = it is refused.");
+               "Maximum read rate of the check, per second.");
+  config.text(
+      "engine.backup_dir", care.backup_dir,
+      "Directory for backups made by POST /api/admin/backup. Empty = such requests are refused.");
 }
 
 }  // namespace halite::app

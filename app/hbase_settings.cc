@@ -75,22 +75,23 @@ void keep_together(storage::CellPointStoreOptions& cells) {
 
 void declare_regions(Config& config, HBaseSettings& hbase) {
   config.count("hbase.regions_max", hbase.regions_max, {1, 10'000}, "regions",
-               "Of the table of points, for each region server, when it is made.");
+               "Maximum regions per region server when the table of points is created.");
   config.count("hbase.region_servers", hbase.region_servers, {0, 100'000}, "servers",
-               "To make it for; 0 = as many as there are then.");
+               "Number of region servers for which the table of points is split. 0 = the servers "
+               "that are online.");
   config.duration_ms("hbase.major_compaction_ms", hbase.major_compaction_ms, {0, 3650 * kDayMs},
-                     "HBase's own hbase.hregion.majorcompaction: what has expired is gone after "
-                     "it. A ring of slots leaves twice that before it uses keys again.");
+                     "HBase's own hbase.hregion.majorcompaction interval. A ring of slots waits "
+                     "twice this time before it reuses keys.");
   config.duration_ms("hbase.late_max_ms", hbase.late_max_ms, {0, 36'500 * kDayMs},
-                     "How old a point may be when it comes; 0 = as old as storage.ttl_ms. HBase "
-                     "keeps a cell for a TTL from its writing, so less makes slots free sooner.");
+                     "Maximum age of a point on arrival. 0 = storage.ttl_ms. Lower values free "
+                     "slots sooner, because HBase counts the TTL from the write.");
   config.count("hbase.quiet_hour_begin", hbase.care.hour_begin, {0, 23}, "o'clock, UTC",
-               "From then on, until hbase.quiet_hour_end, HBase is asked to compact regions of a "
-               "ring in which all has expired. Both equal = at any time.");
+               "Hour (UTC) from which Halite asks HBase to compact expired regions of a ring. "
+               "Equal to hbase.quiet_hour_end = at any time.");
   config.count("hbase.quiet_hour_end", hbase.care.hour_end, {0, 23}, "o'clock, UTC",
-               "See hbase.quiet_hour_begin.");
+               "Hour (UTC) at which the compaction of expired regions ends.");
   config.duration_ms("hbase.region_care_interval_ms", hbase.care.interval_ms, {100, kDayMs},
-                     "How often such regions are looked for.");
+                     "Interval between two searches for expired regions.");
 }
 
 }  // namespace
@@ -98,51 +99,54 @@ void declare_regions(Config& config, HBaseSettings& hbase) {
 void declare_hbase(Config& config, HBaseSettings& hbase) {
   storage::HBaseStoreOptions& store = hbase.store;
   config.text("hbase.quorum", hbase.quorum,
-              "ZooKeeper's hosts, HOST:PORT by commas; a host alone has port 2181.");
-  config.text("hbase.root", store.client.root, "ZooKeeper's node of the cluster.");
+              "ZooKeeper hosts: a comma-separated list of HOST:PORT. The default port is 2181.");
+  config.text("hbase.root", store.client.root, "ZooKeeper node of the HBase cluster.");
   config.text("hbase.registry", hbase.registry,
-              "Masters and region servers, HOST:PORT by commas, to ask instead of ZooKeeper (HBase "
-              "2.5 and newer). Empty = ZooKeeper is asked.");
+              "Masters and region servers that replace ZooKeeper (HBase 2.5 and later): a "
+              "comma-separated list of HOST:PORT. Empty = use ZooKeeper.");
   config.text("hbase.user", store.client.user,
-              "The name HBase knows us by; it is believed without a check.");
+              "User name that Halite sends to HBase. HBase does not verify it.");
   config.text("hbase.table_prefix", store.table_prefix,
-              "Before the names of all tables, behind a namespace; \"ns:\" puts all into one.");
+              "Prefix of all table names, after the namespace. A prefix \"ns:\" puts all tables "
+              "into one namespace.");
   config.choice("hbase.durability", hbase.durability, {"table", "none", "soon", "memory", "disk"},
-                "What a write has reached when it is acknowledged: HBase's log on disks (disk), in "
-                "the memory of the machines that keep it (memory), a log that is written soon, or "
-                "none; or as the table says.");
+                "Point at which HBase acknowledges a write: log on disk (disk), log in memory "
+                "(memory), log later (soon), no log (none), or as the table defines (table).");
   config.flag("hbase.appends", hbase.appends,
-              "Points go to the end of one column a row (OpenTSDB's tsd.storage.enable_appends): "
-              "fewer bytes, more work for the servers.");
+              "Appends points to one column per row (tsd.storage.enable_appends). Needs fewer "
+              "bytes, but more work on the servers.");
   config.choice("hbase.compact_batches", hbase.compact_batches, {"off", "backfill"},
-                "With backfill, points that come together for an hour that is over share a column: "
-                "not while an OpenTSDB with fix_duplicates = false reads the table.");
-  config.count("hbase.threads", store.threads, {1, 1024}, "threads", "For connections to HBase.");
-  config.flag("hbase.create_tables", store.tables.create, "Makes tables that are not there.");
+                "backfill stores points of a past hour that arrive together in one column. Do not "
+                "use it while an OpenTSDB with fix_duplicates = false reads the table.");
+  config.count("hbase.threads", store.threads, {1, 1024}, "threads",
+               "Threads for connections to HBase.");
+  config.flag("hbase.create_tables", store.tables.create, "Creates missing tables.");
   config.text("hbase.compression", store.tables.compression,
-              "Of new tables, as HBase's COMPRESSION: NONE, GZ, SNAPPY, LZ4, ZSTD.");
+              "COMPRESSION of new tables: NONE, GZ, SNAPPY, LZ4, ZSTD.");
   config.text("hbase.encoding", store.tables.encoding,
-              "Of new tables, as HBase's DATA_BLOCK_ENCODING: NONE, DIFF, FAST_DIFF.");
+              "DATA_BLOCK_ENCODING of new tables: NONE, DIFF, FAST_DIFF.");
   config.text("hbase.bloom_filter", store.tables.bloom_filter,
-              "Of new tables, as HBase's BLOOMFILTER: NONE, ROW, ROWCOL.");
+              "BLOOMFILTER of new tables: NONE, ROW, ROWCOL.");
   config.flag("hbase.block_cache", store.tables.block_cache,
-              "Of new tables: servers keep blocks that were read in memory.");
+              "Enables the block cache of the region servers for new tables.");
   declare_regions(config, hbase);
   config.count("hbase.scan_parts_max", hbase.parts.parts_max, {1, 64}, "scans",
-               "Side by side, of one question: tables without so many salts are scanned in parts, "
-               "as a region server goes through one scan on one processor.");
+               "Maximum parallel scans of one query. Tables with fewer salts are split into this "
+               "many scans.");
   config.count("hbase.scan_part_series_min", hbase.parts.part_series_min, {1, 1'000'000'000},
-               "series", "In one part, or it is not worth a scan of its own.");
-  config.flag("hbase.expire", store.tables.expire,
-              "HBase removes what is older than storage.ttl_ms from tables made here.");
+               "series", "Minimum series in one parallel scan.");
+  config.flag(
+      "hbase.expire", store.tables.expire,
+      "Sets the TTL of new tables, so that HBase removes points older than storage.ttl_ms.");
   config.duration_ms("hbase.call_timeout_ms", store.client.call_ms_max, {100, kDayMs},
-                     "One request to one server.");
-  config.duration_ms("hbase.timeout_ms", store.client.operation_ms_max, {100, kDayMs},
-                     "One read or write with all its retries; before it, a wait for room.");
+                     "Timeout of one request to one server.");
+  config.duration_ms(
+      "hbase.timeout_ms", store.client.operation_ms_max, {100, kDayMs},
+      "Timeout of one read or write including retries, and of the wait for memory before it.");
   config.bytes("hbase.in_flight_bytes_max", store.client.operation_bytes_max, {kMiB, 1024 * kGiB},
-               "Memory for reads and writes under way; more of them wait.");
+               "Memory limit for concurrent reads and writes. Further operations wait.");
   config.bytes("hbase.server_bytes_max", store.client.server_bytes_max, {kMiB, 64 * kGiB},
-               "Of requests under way to one server.");
+               "Maximum bytes of concurrent requests to one server.");
 }
 
 Result<void> settle_hbase(Options& options) {

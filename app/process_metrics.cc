@@ -33,13 +33,13 @@ double count_entries(const char* directory) {
 
 ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
     : cpu_seconds_(add_gauge(registry, "halite_process_cpu_seconds_total",
-                             "Processor time used, by user and system.")),
-      resident_bytes_(add_gauge(registry, "halite_process_resident_bytes", "Memory in use.")),
-      open_files_(add_gauge(registry, "halite_process_open_files", "Files and sockets open.")),
-      threads_(add_gauge(registry, "halite_process_threads", "Threads running.")),
-      uptime_seconds_(add_gauge(registry, "halite_process_uptime_seconds", "Since the start.")),
+                             "Processor time used, in user and system mode.")),
+      resident_bytes_(add_gauge(registry, "halite_process_resident_bytes", "Resident memory.")),
+      open_files_(add_gauge(registry, "halite_process_open_files", "Open files and sockets.")),
+      threads_(add_gauge(registry, "halite_process_threads", "Running threads.")),
+      uptime_seconds_(add_gauge(registry, "halite_process_uptime_seconds", "Time since start-up.")),
       log_lines_dropped_(add_gauge(registry, "halite_process_log_lines_dropped_total",
-                                   "Lines of the log dropped: log.queue_bytes_max.")) {
+                                   "Log lines dropped because of log.queue_bytes_max.")) {
   refresh();
 }
 

@@ -62,6 +62,19 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
+std::string_view change_note(SettingChange change) {
+  switch (change) {
+    case SettingChange::kRestart:
+    case SettingChange::kRuntime:
+      break;
+    case SettingChange::kFixed:
+      return " Fixed when the data directory is created.";
+    case SettingChange::kFileReread:
+      return " The file is read again when it changes.";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string environment_name(std::string_view setting) {
@@ -89,6 +102,9 @@ void Config::flag(std::string name, bool& field, std::string doc) {
            .default_text = field ? "true" : "false",
            .text = "",
            .quoted = false,
+           .type = "boolean",
+           .min_text = "",
+           .max_text = "",
            .store = store});
 }
 
@@ -102,6 +118,9 @@ void Config::text(std::string name, std::string& field, std::string doc) {
            .doc = std::move(doc),
            .default_text = field,
            .text = "",
+           .type = "text",
+           .min_text = "",
+           .max_text = "",
            .store = store});
 }
 
@@ -120,7 +139,22 @@ void Config::choice(std::string name, std::string& field, std::vector<std::strin
            .doc = std::move(doc),
            .default_text = field,
            .text = "",
+           .type = "choice",
+           .min_text = "",
+           .max_text = "",
            .store = store});
+}
+
+const char* Config::type_of(Kind kind) {
+  switch (kind) {
+    case Kind::kCount:
+      break;
+    case Kind::kBytes:
+      return "size";
+    case Kind::kDuration:
+      return "duration";
+  }
+  return "number";
 }
 
 void Config::number(std::string name, Kind kind, std::string unit, SettingRange range,
@@ -168,7 +202,18 @@ void Config::number(std::string name, Kind kind, std::string unit, SettingRange 
            .default_text = write(initial),
            .text = "",
            .quoted = kind != Kind::kCount,
+           .type = type_of(kind),
+           .min_text = write(range.min),
+           .max_text = range.max == SettingRange().max ? "" : write(range.max),
            .store = std::move(checked)});
+}
+
+void Config::set_change(SettingChange change, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    Setting* const setting = find(name);
+    HALITE_CHECK(setting != nullptr, "a setting is declared before its change is described");
+    setting->change = change;
+  }
 }
 
 Setting* Config::find(std::string_view name) {
@@ -296,9 +341,9 @@ std::string Config::print() const {
   for (const Setting& setting : settings_) {
     const std::string standard =
         setting.quoted ? quoted(setting.default_text) : setting.default_text;
-    out +=
-        fmt::format("# {}\n{:<{}}  # {}default {}; from {}\n", setting.doc, line_of(setting), width,
-                    setting.unit.empty() ? "" : setting.unit + "; ", standard, setting.origin);
+    out += fmt::format("# {}{}\n{:<{}}  # {}default {}; from {}\n", setting.doc,
+                       change_note(setting.change), line_of(setting), width,
+                       setting.unit.empty() ? "" : setting.unit + "; ", standard, setting.origin);
   }
   return out;
 }

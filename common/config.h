@@ -17,6 +17,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -33,6 +34,14 @@ struct SettingRange {
   std::int64_t max = std::numeric_limits<std::int64_t>::max();  // both included
 };
 
+// When a new value takes effect.
+enum class SettingChange : std::uint8_t {
+  kRestart,     // at the next start
+  kFixed,       // never: the value is fixed when the data directory is created
+  kFileReread,  // at the next start; the content of the file that it names, without one
+  kRuntime,     // at the next start; an endpoint changes it until then
+};
+
 enum class SettingSource : std::uint8_t { kDefault, kFile, kEnvironment, kFlag };
 
 struct Setting {
@@ -40,8 +49,12 @@ struct Setting {
   std::string unit;  // "bytes", "ms", "points"; empty = none
   std::string doc;   // one sentence
   std::string default_text;
-  std::string text;    // as parse_*() reads it back
-  bool quoted = true;  // text needs quotes in TOML
+  std::string text;      // as parse_*() reads it back
+  bool quoted = true;    // text needs quotes in TOML
+  std::string type;      // "boolean", "text", "choice", "number", "size", "duration"
+  std::string min_text;  // of a number, size or duration
+  std::string max_text;  // empty = no maximum but that of the type
+  SettingChange change = SettingChange::kRestart;
   SettingSource source = SettingSource::kDefault;
   std::string origin = "default";  // "file halite.toml:3", "environment HALITE_LISTEN"
   // Checks and stores a text, and returns how it is written.
@@ -75,6 +88,9 @@ class Config {
            [&field](std::int64_t value) { field = static_cast<Number>(value); });
   }
 
+  // Says of declared settings when a new value takes effect.
+  void set_change(SettingChange change, std::initializer_list<std::string_view> names);
+
   // Where values come from.
   Result<void> apply_file(const std::string& path);
   Result<void> apply_file_text(std::string_view text, const std::string& path);
@@ -105,6 +121,7 @@ class Config {
   }
   void number(std::string name, Kind kind, std::string unit, SettingRange range,
               std::int64_t initial, std::string doc, std::function<void(std::int64_t)> store);
+  static const char* type_of(Kind kind);
   void declare(Setting setting);
   [[nodiscard]] Setting* find(std::string_view name);
   [[nodiscard]] std::string nearest(std::string_view name) const;

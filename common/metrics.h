@@ -1,11 +1,13 @@
-// A figure of our own in a registry of Prometheus: in one call where it is made. Asked for again,
-// a name with the same labels is the same figure.
+// Registers Halite's own metrics with Prometheus, in one call where each is used. A repeated call
+// with an equal name and equal labels returns the existing metric.
 //
 //   Threads   any call from any thread, and so what it returns.
 //   Lifetime  as long as the registry.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
@@ -32,10 +34,24 @@ using MetricBounds = prometheus::Histogram::BucketBoundaries;
                                                       const std::string& name,
                                                       const std::string& help);
 
-// For labels that are not known yet.
+// Families whose label values are known later. `labels` are the names of the labels.
 [[nodiscard]] prometheus::Family<prometheus::Counter>& counter_family(
-    prometheus::Registry& registry, const std::string& name, const std::string& help);
+    prometheus::Registry& registry, const std::string& name, const std::string& help,
+    const std::vector<std::string>& labels = {});
 [[nodiscard]] prometheus::Family<prometheus::Histogram>& histogram_family(
-    prometheus::Registry& registry, const std::string& name, const std::string& help);
+    prometheus::Registry& registry, const std::string& name, const std::string& help,
+    const std::vector<std::string>& labels = {});
+
+enum class MetricKind : std::uint8_t { kCounter, kGauge, kHistogram };
+
+struct MetricDescription {
+  std::string name;
+  MetricKind kind;
+  std::string help;
+  std::vector<std::string> labels;  // names, in the order of registration
+};
+
+// All metrics that this process has registered so far, in any registry, sorted by name.
+[[nodiscard]] std::vector<MetricDescription> described_metrics();
 
 }  // namespace halite

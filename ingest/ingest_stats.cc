@@ -44,13 +44,13 @@ std::string_view protocol_name(Protocol protocol) {
 IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
                          prometheus::Registry& registry)
     : limits_(limits), clock_(clock) {
-  auto& taken =
-      counter_family(registry, "halite_ingest_points_total", "Points handed to the store");
-  auto& refused =
-      counter_family(registry, "halite_ingest_points_refused_total", "Points that were not taken");
+  auto& taken = counter_family(registry, "halite_ingest_points_total",
+                               "Points passed to the store.", {"protocol"});
+  auto& refused = counter_family(registry, "halite_ingest_points_refused_total", "Points refused.",
+                                 {"protocol", "reason"});
   auto& unknown = counter_family(
       registry, "halite_ingest_points_unknown_total",
-      "Points handed to the store that it could not make durable: they may be stored or not");
+      "Points passed to the store whose durability is unknown after an error.", {"protocol"});
   for (const Protocol protocol : kProtocols) {
     const auto at = static_cast<std::size_t>(protocol);
     const std::string name(protocol_name(protocol));
@@ -62,15 +62,15 @@ IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
     }
   }
   bodies_refused_ = &add_counter(registry, "halite_ingest_bodies_refused_total",
-                                 "Bodies of points that could not be read: no point was looked at");
+                                 "Request bodies with points that could not be parsed.");
   auto& lookups = counter_family(registry, "halite_ingest_series_cache_lookups_total",
-                                 "Series looked up by the bytes that a sender wrote");
+                                 "Series cache lookups, by result.", {"result"});
   hits_ = &lookups.Add({{"result", "hit"}});
   misses_ = &lookups.Add({{"result", "miss"}});
   cache_bytes_ =
-      &add_gauge(registry, "halite_ingest_series_cache_bytes", "Memory of the series cache");
+      &add_gauge(registry, "halite_ingest_series_cache_bytes", "Memory used by the series cache.");
   cache_keys_ = &add_gauge(registry, "halite_ingest_series_cache_keys",
-                           "Keys in the series cache, both generations");
+                           "Keys in the series cache, in both generations.");
 }
 
 void IngestStats::taken(Protocol protocol, std::uint64_t points) {

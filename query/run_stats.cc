@@ -7,14 +7,16 @@
 namespace halite::query {
 
 RunStats::RunStats(prometheus::Registry& registry)
-    : runs_(counter_family(registry, "halite_query_runs_total", "Questions answered, by outcome.")),
-      running_(add_gauge(registry, "halite_query_running", "Questions being answered.")),
+    : runs_(counter_family(registry, "halite_query_runs_total", "Queries completed, by outcome.",
+                           {"outcome"})),
+      running_(add_gauge(registry, "halite_query_running", "Queries running.")),
       waiting_(add_gauge(registry, "halite_query_waiting",
-                         "Questions that wait for their turn (query.running_max).")),
+                         "Queries waiting in the queue because of query.running_max.")),
       points_read_(add_counter(registry, "halite_query_points_read_total",
-                               "Stored points read for answers.")),
-      points_out_(add_counter(registry, "halite_query_points_out_total", "Points answered.")),
-      seconds_(add_histogram(registry, "halite_query_run_seconds", "Time from question to answer.",
+                               "Stored points read by queries.")),
+      points_out_(
+          add_counter(registry, "halite_query_points_out_total", "Points returned by queries.")),
+      seconds_(add_histogram(registry, "halite_query_run_seconds", "Time from query to answer.",
                              {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100})) {}
 
 void RunStats::end(const QueryCost& cost, std::string_view outcome) {

@@ -9,7 +9,7 @@ namespace halite::web {
 namespace {
 
 prometheus::Gauge& connections(prometheus::Registry& registry, const char* protocol) {
-  return add_gauge(registry, "halite_web_connections", "Open connections",
+  return add_gauge(registry, "halite_web_connections", "Open connections.",
                    {{"protocol", protocol}});
 }
 
@@ -19,33 +19,36 @@ WebMetrics::WebMetrics(prometheus::Registry& registry)
     : connections_http(connections(registry, "http")),
       connections_telnet(connections(registry, "telnet")),
       connections_total(
-          add_counter(registry, "halite_web_connections_total", "Connections accepted")),
+          add_counter(registry, "halite_web_connections_total", "Connections accepted.")),
       connections_rejected(add_counter(registry, "halite_web_connections_rejected_total",
-                                       "Connections closed at once: web.connections_max, "
-                                       "connections_per_address_max")),
-      tls_failed(
-          add_counter(registry, "halite_web_tls_failed_total", "TLS handshakes that failed")),
+                                       "Connections closed at once because of web.connections_max "
+                                       "or web.connections_per_address_max.")),
+      tls_failed(add_counter(registry, "halite_web_tls_failed_total", "Failed TLS handshakes.")),
       tls_missing(add_counter(registry, "halite_web_tls_missing_total",
-                              "Connections refused for having no TLS: tls.only")),
+                              "Connections without TLS refused because of tls.only.")),
       timeouts(add_counter(registry, "halite_web_timeouts_total",
-                           "Connections closed for being idle or slow")),
-      bytes_read(add_counter(registry, "halite_web_read_bytes_total", "Bytes read from clients")),
+                           "Connections closed because they were idle or slow.")),
+      bytes_read(add_counter(registry, "halite_web_read_bytes_total", "Bytes read from clients.")),
       bytes_written(
-          add_counter(registry, "halite_web_written_bytes_total", "Bytes sent to clients")),
-      telnet_lines(add_counter(registry, "halite_web_telnet_lines_total", "Telnet lines read")),
+          add_counter(registry, "halite_web_written_bytes_total", "Bytes sent to clients.")),
+      telnet_lines(add_counter(registry, "halite_web_telnet_lines_total", "Telnet lines read.")),
       telnet_lines_too_long(add_counter(registry, "halite_web_telnet_lines_too_long_total",
-                                        "Telnet lines refused: web.line_bytes_max")),
-      telnet_lines_cut(add_counter(registry, "halite_web_telnet_lines_cut_total",
-                                   "Telnet lines without an end when the client left; not stored")),
+                                        "Telnet lines refused because of web.line_bytes_max.")),
+      telnet_lines_cut(
+          add_counter(registry, "halite_web_telnet_lines_cut_total",
+                      "Incomplete telnet lines discarded when the client disconnected.")),
       telnet_replies_dropped(add_counter(registry, "halite_web_telnet_replies_dropped_total",
-                                         "Replies dropped for clients that do not read them")),
-      telnet_flushes_failed(add_counter(registry, "halite_web_telnet_flushes_failed_total",
-                                        "Batches of telnet points not taken or not made durable")),
-      requests_(counter_family(registry, "halite_web_requests_total", "HTTP requests answered")),
-      request_seconds_(histogram_family(registry, "halite_web_request_seconds",
-                                        "From the whole request to the answer's last byte")),
+                                         "Replies dropped because the client did not read them.")),
+      telnet_flushes_failed(
+          add_counter(registry, "halite_web_telnet_flushes_failed_total",
+                      "Batches of telnet points that were not stored or not made durable.")),
+      requests_(counter_family(registry, "halite_web_requests_total", "HTTP requests answered.",
+                               {"endpoint", "status"})),
+      request_seconds_(histogram_family(
+          registry, "halite_web_request_seconds",
+          "Time from the complete request to the last byte of the answer.", {"endpoint"})),
       commands_(counter_family(registry, "halite_web_telnet_commands_total",
-                               "Telnet commands other than put")) {}
+                               "Telnet commands other than put.", {"command"})) {}
 
 WebMetrics::Counts WebMetrics::answered(std::string_view endpoint, int status) {
   const std::lock_guard lock(mutex_);

@@ -22,8 +22,7 @@ NewSeriesQuota::NewSeriesQuota(NewSeriesLimits limits, const Clock& clock,
     : limits_(limits),
       clock_(clock),
       refused_(add_counter(registry, "halite_new_series_refused_total",
-                           "Series refused because they would have been one too many, each time "
-                           "that points came.")) {}
+                           "Attempts to create a series refused because of a series limit.")) {}
 
 // A clock that goes back begins a new hour, too: rather some series more than none.
 void NewSeriesQuota::turn_page() const {

@@ -56,16 +56,17 @@ void arrange(const PointBatch& batch, std::vector<std::uint32_t>& order) {
 }  // namespace
 
 PointAppender::Metrics::Metrics(prometheus::Registry& registry)
-    : points(add_counter(registry, "halite_storage_points_total", "Points written")),
+    : points(add_counter(registry, "halite_storage_points_total",
+                         "Points written to the cell store.")),
       refused(add_counter(registry, "halite_storage_points_refused_total",
-                          "Points outside what the table holds")),
+                          "Points refused because their time is outside the table's range.")),
       late_batches(
           add_counter(registry, "halite_storage_late_batches_total",
-                      "Batches with points older than their series had, or at the same time")),
+                      "Batches with points at or before the newest time of their series.")),
       failed_writes(add_counter(registry, "halite_storage_failed_writes_total",
-                                "Batches that could not be made durable")),
+                                "Batches that could not be made durable.")),
       in_flight_points(add_gauge(registry, "halite_storage_in_flight_points",
-                                 "Points taken and not yet durable")) {}
+                                 "Points accepted by the cell store that are not yet durable.")) {}
 
 // A batch being written. Lands with an error when it is thrown away unfinished.
 class PointAppender::Flight {

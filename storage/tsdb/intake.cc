@@ -19,7 +19,7 @@ constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
 prometheus::Counter& points_counter(prometheus::Registry& registry, const char* outcome) {
   return add_counter(registry, "halite_engine_points_total",
-                     "Points that the engine took, or refused for their time.",
+                     "Points accepted by the engine, or refused because of their time, by outcome.",
                      {{"outcome", outcome}});
 }
 

@@ -14,6 +14,7 @@
 #include <prometheus/counter.h>
 
 #include "common/log.h"
+#include "common/metrics.h"
 #include "common/offload.h"
 #include "common/reloaded.h"
 #include "web/access/failure_count.h"
@@ -30,11 +31,8 @@ constexpr std::size_t kDigestKeyBytes = 32;
 constexpr std::int64_t kLookMsMin = 10;  // between two looks at auth.file
 
 prometheus::Counter& counter(prometheus::Registry& registry, const char* how) {
-  auto& family = prometheus::BuildCounter()
-                     .Name("halite_auth_total")
-                     .Help("Callers that said who they are, by what came of it.")
-                     .Register(registry);
-  return family.Add({{"outcome", how}});
+  return add_counter(registry, "halite_auth_total", "Login attempts, by outcome.",
+                     {{"outcome", how}});
 }
 
 }  // namespace
@@ -47,11 +45,8 @@ struct AccessControl::State {
         known(counter(registry, "known")),
         unknown(counter(registry, "unknown")),
         held_back(counter(registry, "held_back")),
-        checked(prometheus::BuildCounter()
-                    .Name("halite_auth_passwords_checked_total")
-                    .Help("Passwords that were looked at, some 60 ms each.")
-                    .Register(registry)
-                    .Add({})) {}
+        checked(add_counter(registry, "halite_auth_passwords_checked_total",
+                            "Passwords checked with scrypt, about 60 ms each.")) {}
 
   const AccessOptions options;
   const Clock& clock;

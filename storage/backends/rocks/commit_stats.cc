@@ -6,18 +6,19 @@ namespace halite::storage::rocks {
 
 CommitStats::CommitStats(prometheus::Registry& registry)
     : commits(add_counter(registry, "halite_storage_commits_total",
-                          "Synced writes to the embedded store; each carries one or more calls")),
+                          "Synced writes to the embedded RocksDB store.")),
       failures(add_counter(registry, "halite_storage_commit_failures_total",
-                           "Synced writes to the embedded store that failed")),
+                           "Failed synced writes to the embedded RocksDB store.")),
       requests(add_counter(registry, "halite_storage_commit_requests_total",
-                           "Calls that were made durable by the embedded store")),
+                           "Write requests made durable by the embedded RocksDB store.")),
       cells(add_counter(registry, "halite_storage_cells_written_total",
-                        "Cells written or deleted in the embedded store")),
+                        "Cells written to or deleted from the embedded RocksDB store.")),
       bytes(add_counter(registry, "halite_storage_commit_bytes_total",
-                        "Bytes handed to the embedded store's log")),
+                        "Bytes passed to the log of the embedded RocksDB store.")),
       seconds(add_sync_seconds(registry, "halite_storage_commit_seconds",
-                               "Time of one synced write to the embedded store")),
-      queue_bytes(add_gauge(registry, "halite_storage_commit_queue_bytes",
-                            "Bytes on their way into the embedded store's log")) {}
+                               "Duration of one synced write to the embedded RocksDB store.")),
+      queue_bytes(
+          add_gauge(registry, "halite_storage_commit_queue_bytes",
+                    "Bytes waiting to be written to the log of the embedded RocksDB store.")) {}
 
 }  // namespace halite::storage::rocks

@@ -95,7 +95,7 @@ HistogramCells::HistogramCells(Parts parts, HistogramConfig config, std::shared_
               .qualifier_end = Bytes(1, kHistogramPrefix + 1)},
       replaced_(parts_.clock),
       written_(
-          add_counter(parts_.registry, "halite_storage_histograms_total", "Histograms written")) {}
+          add_counter(parts_.registry, "halite_storage_histograms_total", "Histograms written.")) {}
 
 Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> histograms) {
   std::vector<Refusal> refused;

@@ -136,7 +136,7 @@ RollupTables::RollupTables(Parts parts, RollupConfig config,
       tables_(std::move(tables)),
       replaced_(parts_.clock),
       points_(add_counter(parts_.registry, "halite_storage_rollup_points_total",
-                          "Rollups and pre-aggregates written")) {}
+                          "Rollup points and pre-aggregated points written.")) {}
 
 RollupTables::~RollupTables() = default;
 

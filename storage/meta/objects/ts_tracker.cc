@@ -36,12 +36,11 @@ Result<void> first_error(const std::vector<Result<void>>& outcomes) {
 TsTracker::TsTracker(Parts parts, TrackOptions options)
     : parts_(std::move(parts)),
       options_(options),
-      failures_(
-          add_counter(parts_.registry, "halite_meta_write_failures_total",
-                      "Counters and objects of series and names that could not be written and "
-                      "are tried again.")),
-      names_dropped_(add_counter(parts_.registry, "halite_meta_names_dropped_total",
-                                 "New names that got no object because too many were waiting.")),
+      failures_(add_counter(parts_.registry, "halite_meta_write_failures_total",
+                            "Failed writes of counters and metadata objects. They are retried.")),
+      names_dropped_(
+          add_counter(parts_.registry, "halite_meta_names_dropped_total",
+                      "New names that got no UIDMeta object because of meta.names_waiting_max.")),
       chunks_((options.series_max + kChunkSeries - 1) / kChunkSeries) {}
 
 TsTracker::~TsTracker() {

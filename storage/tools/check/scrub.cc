@@ -35,9 +35,9 @@ Scrub::Scrub(Parts parts, ScrubOptions options)
       options_(options),
       damage_(parts_.registry, words()),
       bytes_(add_counter(parts_.registry, "halite_scrub_bytes_total",
-                         "Bytes of stored files read only to see whether they are sound.")),
+                         "Bytes of stored files read by the background check.")),
       passes_(add_counter(parts_.registry, "halite_scrub_passes_total",
-                          "Times that all stored tables were read so.")),
+                          "Background checks of all stored tables completed.")),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Scrub::~Scrub() = default;

@@ -19,11 +19,11 @@ constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 Expiry::Expiry(std::shared_ptr<Core> core, Forgetting& forgetting, prometheus::Registry& registry)
     : core_(std::move(core)),
       forgetting_(forgetting),
-      slots_(
-          add_counter(registry, "halite_engine_expired_slots_total",
-                      "Slots of a shard that were removed because they were older than the TTL.")),
+      slots_(add_counter(registry, "halite_engine_expired_slots_total",
+                         "Slots of a shard removed because they exceeded their TTL.")),
       stopped_(add_gauge(registry, "halite_engine_expiry_stopped",
-                         "1 while nothing is removed because the clock jumped ahead.")) {}
+                         "1 while expiry is paused because the clock jumped ahead, otherwise 0.")) {
+}
 
 Result<void> Expiry::run_due(const Breathe& breathe) {
   const Retention& retention = *core_->retention;

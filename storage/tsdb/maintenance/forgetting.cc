@@ -29,10 +29,10 @@ Forgetting::Forgetting(std::shared_ptr<Core> core, prometheus::Registry& registr
     : core_(std::move(core)),
       names_(core_, registry),
       forgotten_(add_counter(registry, "halite_engine_forgotten_series_total",
-                             "Series that went because they had no points any more.")),
+                             "Series removed because they had no points.")),
       known_(add_gauge(registry, "halite_engine_known_series", "Series in memory.")),
       known_bytes_(add_gauge(registry, "halite_engine_known_series_bytes",
-                             "Memory of the series in memory, about, without names.")) {}
+                             "Approximate memory used by series, without names.")) {}
 
 void Forgetting::allow(ForgetRules rules) {
   names_.allow(rules);

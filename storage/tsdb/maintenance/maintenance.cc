@@ -29,37 +29,32 @@ void give_back_memory() { ::malloc_trim(0); }
 }  // namespace
 
 Maintenance::Metrics::Metrics(prometheus::Registry& registry)
-    : flushes(add_counter(registry, "halite_engine_flushes_total", "Heads written into chunks.")),
+    : flushes(add_counter(registry, "halite_engine_flushes_total", "Heads flushed into chunks.")),
       flushed_points(add_counter(registry, "halite_engine_flushed_points_total",
-                                 "Points written into chunks by flushes.")),
+                                 "Points flushed into chunks.")),
       flushed_bytes(add_counter(registry, "halite_engine_flushed_bytes_total",
                                 "Bytes of chunks and keys written by flushes.")),
       failed_flushes(add_counter(registry, "halite_engine_failed_flushes_total",
-                                 "Flushes that failed and were tried again.")),
+                                 "Flushes that failed and were retried.")),
       head_bytes(
-          add_gauge(registry, "halite_engine_head_bytes", "Memory of recent points, about.")),
-      head_points(add_gauge(registry, "halite_engine_head_points",
-                            "Points in the generation of the head that takes points.")),
-      chunk_bytes(
-          add_gauge(registry, "halite_engine_chunk_bytes", "Bytes of the files of chunks.")),
-      chunk_files(add_gauge(registry, "halite_engine_chunk_files", "Files of chunks.")),
-      rounds(
-          add_counter(registry, "halite_engine_maintenance_rounds_total",
-                      "Times that was looked for what is to flush, seal or remove; grows always.")),
-      breaths(add_counter(registry, "halite_engine_maintenance_breaths_total",
-                          "Times that sealing, expiry or forgetting let through what was more "
-                          "urgent, if there was something.")),
-      busy_seconds_max(add_gauge(
-          registry, "halite_engine_maintenance_busy_seconds_max",
-          "The longest time since the start in which a flush would have had to wait for sealing, "
-          "expiry, forgetting, a delete or a snapshot.")),
+          add_gauge(registry, "halite_engine_head_bytes", "Approximate memory used by all heads.")),
+      head_points(add_gauge(registry, "halite_engine_head_points", "Points in the active head.")),
+      chunk_bytes(add_gauge(registry, "halite_engine_chunk_bytes", "Size of all chunk files.")),
+      chunk_files(add_gauge(registry, "halite_engine_chunk_files", "Number of chunk files.")),
+      rounds(add_counter(registry, "halite_engine_maintenance_rounds_total",
+                         "Maintenance cycles completed.")),
+      breaths(add_counter(
+          registry, "halite_engine_maintenance_breaths_total",
+          "Times that sealing, expiry or garbage collection yielded to more urgent work.")),
+      busy_seconds_max(add_gauge(registry, "halite_engine_maintenance_busy_seconds_max",
+                                 "Longest time since start-up for which sealing, expiry, garbage "
+                                 "collection, a delete or a snapshot could delay a flush.")),
       merged_bytes(add_counter(registry, "halite_engine_merged_bytes_total",
-                               "Bytes of files that RocksDB wrote out of other files of chunks.")),
+                               "Bytes written by RocksDB compactions of chunk files.")),
       write_amplification(add_gauge(
           registry, "halite_engine_write_amplification",
-          "Bytes of files of chunks written since the start, by flushes, sealing and merges, "
-          "over those that flushes wrote. The log, which all points go through once more, is "
-          "not among them. 0 before the first flush.")) {}
+          "Bytes written to chunk files by flushes, sealing and compactions, divided by the bytes "
+          "written by flushes. Excludes the write-ahead log. 0 before the first flush.")) {}
 
 Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),

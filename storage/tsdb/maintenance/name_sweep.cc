@@ -48,10 +48,10 @@ NameSweep::NameSweep(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
       names_(*core_->registry.uids().forgotten()),
       forgotten_(add_counter(registry, "halite_engine_forgotten_names_total",
-                             "Names that went because no series had them any more.")),
+                             "Names removed because no series used them.")),
       known_(add_gauge(registry, "halite_engine_known_names", "Names in memory.")),
       quarantined_(add_gauge(registry, "halite_engine_quarantined_ids",
-                             "Ids of names that went, which no new name may have yet.")) {}
+                             "Ids of removed names that cannot be reused yet.")) {}
 
 void NameSweep::allow(ForgetRules rules) {
   const std::lock_guard lock(mutex_);

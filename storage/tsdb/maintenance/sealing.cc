@@ -22,8 +22,8 @@ bool is_sealed(const Unsealed& line) {
 Sealing::Sealing(std::shared_ptr<Core> core, prometheus::Registry& registry)
     : core_(std::move(core)),
       late_(core_),
-      sealed_points_(add_counter(registry, "halite_engine_sealed_points_total",
-                                 "Points written into their final form.")),
+      sealed_points_(
+          add_counter(registry, "halite_engine_sealed_points_total", "Points written by sealing.")),
       sealed_bytes_(add_counter(registry, "halite_engine_sealed_bytes_total",
                                 "Bytes of files written by sealing.")) {}
 

@@ -7,6 +7,7 @@
 #include <prometheus/registry.h>
 
 #include "common/log.h"
+#include "common/metrics.h"
 #include "common/units.h"
 
 namespace halite::storage {
@@ -20,11 +21,9 @@ constexpr std::int64_t kHoursOfDay = 24;
 RegionCare::RegionCare(Parts parts, RegionCareOptions options)
     : parts_(std::move(parts)),
       options_(options),
-      asked_(prometheus::BuildCounter()
-                 .Name("halite_hbase_compactions_asked_total")
-                 .Help("Regions whose major compaction was asked for, all in them having expired")
-                 .Register(parts_.registry)
-                 .Add({})) {}
+      asked_(
+          add_counter(parts_.registry, "halite_hbase_compactions_asked_total",
+                      "Major compactions requested for regions in which all data has expired.")) {}
 
 bool is_quiet(TimestampMs now, const RegionCareOptions& options) {
   const auto hour = static_cast<std::uint32_t>(now / kHourMs % kHoursOfDay);

@@ -19,11 +19,9 @@ std::string place_of(const std::string& message) {
 Damage::Damage(prometheus::Registry& registry, Words words)
     : words_(std::move(words)),
       reads_(add_counter(registry, words_.metrics + "_damaged_reads_total",
-                         "Times that something stored was wanted and could not be read because its "
-                         "file is damaged or gone.")),
+                         "Reads that failed because a file is damaged or missing.")),
       found_(add_gauge(registry, words_.metrics + "_damaged_places",
-                       "Damaged places of files that were met since the start; the log names "
-                       "them.")) {}
+                       "Damaged places found in files since start-up. The log lists them.")) {}
 
 void Damage::note(const Error& error) {
   if (error.code != Errc::kCorruption) return;
