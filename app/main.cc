@@ -15,8 +15,10 @@
 #include "app/check_tool.h"
 #include "app/compare/compare.h"
 #include "app/hbase_tool.h"
+#include "app/metrics_reference.h"
 #include "app/options.h"
 #include "app/serve.h"
+#include "app/settings_reference.h"
 #include "app/tool_exit.h"
 #include "app/version.h"
 
@@ -40,34 +42,40 @@ struct ServeFlags {
   std::string hbase_root;
   std::vector<std::string> set;  // NAME=VALUE
   bool read_only = false;
-  bool print_config = false;
+  std::string print_config;  // "text" or "markdown"; empty = not asked for
   bool lower_ttl = false;
 };
 
 // Where settings come from.
 void declare_settings_flags(CLI::App& app, ServeFlags& flags) {
-  app.add_option("--config", flags.config_file, "TOML file with settings");
+  app.add_option("--config", flags.config_file, "Read settings from this TOML file");
   app.add_option("--opentsdb-conf", flags.opentsdb_conf,
-                 "opentsdb.conf: answer as OpenTSDB does with these properties");
+                 "Read an opentsdb.conf, and answer as OpenTSDB does with its properties");
   app.add_option("--hbase-quorum", flags.hbase_quorum,
-                 "HOST:PORT[,...] of HBase's ZooKeeper (localhost:2181)");
-  app.add_option("--hbase-root", flags.hbase_root, "ZooKeeper's node of the cluster (/hbase)");
-  app.add_option("--set", flags.set, "NAME=VALUE, any setting; may be repeated");
+                 "ZooKeeper hosts of HBase, HOST:PORT[,...] (default: localhost:2181)");
+  app.add_option("--hbase-root", flags.hbase_root,
+                 "ZooKeeper node of the HBase cluster (default: /hbase)");
+  app.add_option("--set", flags.set, "Set any setting: NAME=VALUE; can be repeated");
 }
 
 void declare_data_dir(CLI::App& app, ServeFlags& flags) {
-  app.add_option("--data-dir", flags.data_dir, "Where points live (./halite-data)");
+  app.add_option("--data-dir", flags.data_dir, "Data directory (default: ./halite-data)");
 }
 
 void declare_serve(CLI::App& serve, ServeFlags& flags) {
   declare_settings_flags(serve, flags);
   declare_data_dir(serve, flags);
-  serve.add_option("--listen", flags.listen, "ADDR:PORT for HTTP and telnet (127.0.0.1:4242)");
-  serve.add_option("--store", flags.store, "engine, rocksdb, memory or hbase (engine)");
+  serve.add_option("--listen", flags.listen,
+                   "Address and port for HTTP and telnet (default: 127.0.0.1:4242)");
+  serve.add_option("--store", flags.store,
+                   "Storage backend: engine, rocksdb, memory or hbase (default: engine)");
   serve.add_flag("--read-only", flags.read_only,
-                 "Answer questions, and change nothing in the data directory");
-  serve.add_flag("--print-config", flags.print_config,
-                 "Print every setting with its unit, default and source, and exit");
+                 "Answer queries and write nothing to the data directory");
+  serve
+      .add_flag("--print-config{text}", flags.print_config,
+                "Print every setting with its unit, default and source, and exit; "
+                "--print-config=markdown prints the settings reference")
+      ->check(CLI::IsMember({"text", "markdown"}));
 }
 
 // The files, the environment and the flags, weakest first.
@@ -85,7 +93,7 @@ Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Confi
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("--set wants NAME=VALUE, not \"{}\"", assignment));
+                  fmt::format("--set: \"{}\" is not of the form NAME=VALUE", assignment));
     }
     TRY_VOID(
         config.apply_flag("--set", assignment.substr(0, equals), assignment.substr(equals + 1)));
@@ -134,14 +142,14 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
 // Of a tool that works on a data directory while no server does.
 void declare_offline(CLI::App& tool, ServeFlags& flags) {
   declare_data_dir(tool, flags);
-  tool.add_option("--config", flags.config_file, "TOML file with the server's settings");
-  tool.add_option("--set", flags.set, "NAME=VALUE, any of them; may be repeated");
+  tool.add_option("--config", flags.config_file, "Read the server's settings from this TOML file");
+  tool.add_option("--set", flags.set, "Set any setting: NAME=VALUE; can be repeated");
 }
 
 void declare_check(CLI::App& check, ServeFlags& flags, halite::app::CheckFlags& checking) {
   declare_offline(check, flags);
-  check.add_flag("--json", checking.json, "One JSON object instead of lines");
-  check.footer("Exit status: 0 all is sound, 1 something is damaged, 2 it could not be checked.");
+  check.add_flag("--json", checking.json, "Print one JSON object instead of lines");
+  check.footer("Exit status: 0 no damage, 1 damage found, 2 the check failed.");
 }
 
 void print_out(std::string_view line) { fmt::print("{}\n", line); }
@@ -178,24 +186,23 @@ struct BackupFlags {
 
 void declare_ca_file(CLI::App& app, halite::app::PeerFiles& files) {
   app.add_option("--ca-file", files.ca,
-                 "Certificates to trust with https (those that this machine trusts)");
+                 "Trust the certificates in this file with https (default: those of this machine)");
 }
 
 void declare_backup(CLI::App& backup, ServeFlags& flags, BackupFlags& backing) {
   declare_offline(backup, flags);
-  backup.add_option("--to", backing.to, "The directory of backups, with --data-dir");
+  backup.add_option("--to", backing.to, "Directory for backups; use with --data-dir");
   backup.add_option("--url", backing.url,
-                    "http[s]://HOST:PORT of a server that runs: it keeps a backup in its "
-                    "engine.backup_dir");
+                    "Back up a running server, http[s]://HOST:PORT, to its engine.backup_dir");
   backup.add_option("--token-file", backing.files.token,
-                    "A file with a token of an administrator, with --url");
+                    "File with a token that has the role admin; use with --url");
   declare_ca_file(backup, backing.files);
-  backup.footer("Exit status: 0 kept, 1 kept and something is damaged, 2 not kept.");
+  backup.footer("Exit status: 0 backup made, 1 backup made but damage found, 2 no backup made.");
 }
 
 int run_backup(const CLI::App& backup, const ServeFlags& flags, const BackupFlags& backing) {
   if (backing.to.empty() == backing.url.empty()) {
-    print_err("backup wants either --data-dir DIR --to DIR, or --url URL");
+    print_err("backup requires either --data-dir DIR --to DIR, or --url URL");
     return kUsage;
   }
   if (!backing.url.empty()) {
@@ -208,11 +215,14 @@ int run_backup(const CLI::App& backup, const ServeFlags& flags, const BackupFlag
 }
 
 void declare_restore(CLI::App& restore, halite::app::RestoreFlags& restoring) {
-  restore.add_option("--from", restoring.from, "The directory of backups")->required();
-  restore.add_option("--backup", restoring.backup, "One of them, by its name (the newest)");
-  restore.add_option("--data-dir", restoring.data_dir, "Is made: not there yet, or empty")
+  restore.add_option("--from", restoring.from, "Directory with the backups")->required();
+  restore.add_option("--backup", restoring.backup,
+                     "Name of the backup to restore (default: the newest)");
+  restore
+      .add_option("--data-dir", restoring.data_dir,
+                  "Data directory to create; it must not exist or must be empty")
       ->required();
-  restore.footer("Exit status: 0 restored, 1 restored and something is damaged, 2 not restored.");
+  restore.footer("Exit status: 0 restored, 1 restored but damage found, 2 not restored.");
 }
 
 int run_serve(const CLI::App& serve, const ServeFlags& flags) {
@@ -225,8 +235,9 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
     fmt::print(stderr, "halite: {}\n", known.error().message);
     return kUsage;
   }
-  if (flags.print_config) {
-    fmt::print("{}", config.print());
+  if (!flags.print_config.empty()) {
+    const bool markdown = flags.print_config == "markdown";
+    fmt::print("{}", markdown ? halite::app::settings_markdown(config) : config.print());
     return EXIT_SUCCESS;
   }
   const Result<void> served = halite::app::serve(options, config);
@@ -238,25 +249,30 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
 }
 
 void declare_compare(CLI::App& compare, halite::app::CompareOptions& options) {
-  compare.add_option("--opentsdb", options.opentsdb, "http[s]://HOST:PORT of the one")->required();
-  compare.add_option("--halite", options.halite, "http[s]://HOST:PORT of the other")->required();
+  compare.add_option("--opentsdb", options.opentsdb, "OpenTSDB server, http[s]://HOST:PORT")
+      ->required();
+  compare.add_option("--halite", options.halite, "Halite server, http[s]://HOST:PORT")->required();
   compare.add_option("--token-file", options.files.token,
-                     "A file with a token that may read from the other");
+                     "File with a token that has the role read on the Halite server");
   declare_ca_file(compare, options.files);
   compare
-      .add_option("--queries", options.queries,
-                  "A file, - is standard input: a query a line, as a URI or a JSON body, or an "
-                  "access log")
+      .add_option(
+          "--queries", options.queries,
+          "File with one query per line, as a URI or a JSON body, or an access log; - reads "
+          "standard input")
       ->required();
   compare.add_option("--tolerance", options.rules.tolerance,
-                     "Doubles are the same within this part of them (1e-9)");
-  compare.add_option("--show", options.rules.shown_max,
-                     "Series of a query and points of a series to show, 0 = all (10)");
-  compare.add_option("--max", options.queries_max, "Ask no more queries than this, 0 = all (0)");
-  compare.add_option("--lag-ms", options.lag_ms,
-                     "\"now\" is so long ago, as points still arrive (60000)");
-  compare.add_option("--timeout-ms", options.http.timeout_ms, "Of one answer (60000)");
-  compare.footer("Exit status: 0 all answers are the same, 1 some differ, 2 nothing was asked.");
+                     "Relative difference at which two values still match (default: 1e-9)");
+  compare.add_option(
+      "--show", options.rules.shown_max,
+      "Maximum series per query and points per series to print; 0 = all (default: 10)");
+  compare.add_option("--max", options.queries_max, "Maximum queries to send; 0 = all (default: 0)");
+  compare.add_option(
+      "--lag-ms", options.lag_ms,
+      "Distance of \"now\" before the current time, because points still arrive (default: 60000)");
+  compare.add_option("--timeout-ms", options.http.timeout_ms,
+                     "Timeout of one answer (default: 60000)");
+  compare.footer("Exit status: 0 all answers match, 1 some differ, 2 no query was sent.");
 }
 
 int run_compare(const halite::app::CompareOptions& options) {
@@ -265,8 +281,19 @@ int run_compare(const halite::app::CompareOptions& options) {
 }
 
 void declare_account(CLI::App& app, halite::app::NewAccount& account) {
-  app.add_option("name", account.name, "What the log calls it")->required();
-  app.add_option("--roles", account.roles, "read, write, admin; several with a comma")->required();
+  app.add_option("name", account.name, "Name, as shown in the log")->required();
+  app.add_option("--roles", account.roles, "Roles: a comma-separated list of read, write and admin")
+      ->required();
+}
+
+int run_metrics() {
+  const halite::Result<std::string> text = halite::app::metrics_markdown();
+  if (!text) {
+    print_err(text.error().message);
+    return kUsage;
+  }
+  fmt::print("{}", *text);
+  return EXIT_SUCCESS;
 }
 
 int run_auth(Result<std::string> (*make)(const halite::app::NewAccount&),
@@ -289,57 +316,59 @@ std::string unknown_subcommand(const CLI::App& app, int argc, char** argv) {
     if (each->get_name() == word) return {};
     known.push_back(each->get_name());
   }
-  return fmt::format("there is no subcommand \"{}\"; there is: {} (see halite --help)", word,
+  return fmt::format("unknown subcommand \"{}\"; the subcommands are: {} (see halite --help)", word,
                      fmt::join(known, ", "));
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Halite, a time-series metrics database that speaks OpenTSDB's protocols.",
-               "halite");
+  CLI::App app("Halite, a time-series database that is compatible with OpenTSDB.", "halite");
   app.set_version_flag("--version", halite::app::version_line());
   app.require_subcommand(1);
   ServeFlags flags;
-  CLI::App* const serve = app.add_subcommand("serve", "Take points in and answer questions");
+  CLI::App* const serve = app.add_subcommand("serve", "Run the server");
   declare_serve(*serve, flags);
   halite::app::CheckFlags checking;
-  CLI::App* const check =
-      app.add_subcommand("check", "Read all that is stored and tell what of it is damaged");
+  CLI::App* const check = app.add_subcommand("check", "Read all stored data and report damage");
   declare_check(*check, flags, checking);
   CLI::App* const repair =
-      app.add_subcommand("repair", "Set aside what is damaged and keeps the server from starting");
+      app.add_subcommand("repair", "Set aside damaged data that prevents the server from starting");
   declare_offline(*repair, flags);
   repair->footer(
-      "Exit status: 0 nothing is damaged, 1 something was, and what is told was done, 2 an error "
-      "ended it, and no more than what is told was done.");
+      "Exit status: 0 no damage, 1 damage was repaired as reported, 2 an error ended the repair; "
+      "only the reported changes were made.");
   BackupFlags backing;
-  CLI::App* const backup = app.add_subcommand("backup", "Keep what is stored in another directory");
+  CLI::App* const backup =
+      app.add_subcommand("backup", "Copy the stored data to a backup directory");
   declare_backup(*backup, flags, backing);
   halite::app::RestoreFlags restoring;
-  CLI::App* const restore = app.add_subcommand("restore", "Make a data directory of a backup");
+  CLI::App* const restore = app.add_subcommand("restore", "Create a data directory from a backup");
   declare_restore(*restore, restoring);
   halite::app::CompareOptions comparing;
-  CLI::App* const compare =
-      app.add_subcommand("compare", "Ask OpenTSDB and Halite the same and tell what differs");
+  CLI::App* const compare = app.add_subcommand(
+      "compare", "Send the same queries to OpenTSDB and Halite and report differences");
   declare_compare(*compare, comparing);
-  CLI::App* const auth = app.add_subcommand("auth", "Tables for the file of users and tokens");
+  CLI::App* const metrics =
+      app.add_subcommand("metrics", "Print the metrics reference as Markdown and exit");
+  CLI::App* const auth = app.add_subcommand("auth", "Create entries for the users-and-tokens file");
   auth->require_subcommand(1);
   halite::app::NewAccount account;
   CLI::App* const user =
-      auth->add_subcommand("user", "A user, with the password that is asked for");
+      auth->add_subcommand("user", "Create a user entry; prompts for the password");
   declare_account(*user, account);
-  CLI::App* const token =
-      auth->add_subcommand("token", "A token; the line with # is what the agent has to send");
+  CLI::App* const token = auth->add_subcommand(
+      "token", "Create a token entry; the line with # is the token to give to the agent");
   declare_account(*token, account);
-  CLI::App* const hbase = app.add_subcommand("hbase", "Halite's tables in HBase");
+  CLI::App* const hbase = app.add_subcommand("hbase", "Manage Halite's tables in HBase");
   hbase->require_subcommand(1);
-  CLI::App* const create =
-      hbase->add_subcommand("create-tables", "Make the tables, cut for the cluster as it is");
+  CLI::App* const create = hbase->add_subcommand(
+      "create-tables", "Create the tables, split for the region servers that are online");
   declare_settings_flags(*create, flags);
   create->add_flag(
       "--lower-ttl", flags.lower_ttl,
-      "Tables with a longer TTL get that of the settings, too: HBase then deletes what "
-      "is older, for all who use them");
-  CLI::App* const regions = hbase->add_subcommand("regions", "Show the regions of the points");
+      "Also lower longer TTLs of existing tables to the configured TTL; HBase then deletes older "
+      "data for all users of the tables");
+  CLI::App* const regions =
+      hbase->add_subcommand("regions", "Show the regions of the table of points");
   declare_settings_flags(*regions, flags);
   if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {
     fmt::print(stderr, "halite: {}\n", unknown);
@@ -359,10 +388,11 @@ int run(int argc, char** argv) {
           halite::app::restore_data_dir(Options(), restoring, print_out, print_err));
     }
     if (compare->parsed()) return run_compare(comparing);
+    if (metrics->parsed()) return run_metrics();
     return user->parsed() ? run_auth(halite::app::new_user, account)
                           : run_auth(halite::app::new_token, account);
   };
-  for (const CLI::App* tool : {check, repair, backup, restore, compare, user, token}) {
+  for (const CLI::App* tool : {check, repair, backup, restore, compare, metrics, user, token}) {
     if (tool->parsed()) return halite::app::exit_status(run_tool, print_err);
   }
   if (create->parsed()) {

@@ -38,24 +38,13 @@ double value_of(const ClientMetric& metric, prometheus::MetricType type) {
   }
 }
 
-// One of OpenTSDB's own numbers and what of ours is the same.
-struct Known {
-  std::string_view name;
-  std::string_view type;  // its tag; empty = none
-  std::string_view family;
-  // Only what has this label; with `other`, only what has another value.
-  std::string_view label = {};
-  std::string_view value = {};
-  bool other = false;
-};
-
-bool counts(const Known& known, const ClientMetric& metric) {
+bool counts(const OpentsdbStat& known, const ClientMetric& metric) {
   if (known.label.empty()) return true;
   const auto label = std::ranges::find(metric.label, known.label, &ClientMetric::Label::name);
   return label != metric.label.end() && (label->value == known.value) != known.other;
 }
 
-double total_of(const std::vector<MetricFamily>& families, const Known& known) {
+double total_of(const std::vector<MetricFamily>& families, const OpentsdbStat& known) {
   double total = 0;
   for (const MetricFamily& family : families) {
     if (family.name != known.family) continue;
@@ -66,7 +55,7 @@ double total_of(const std::vector<MetricFamily>& families, const Known& known) {
   return total;
 }
 
-constexpr Known kKnown[] = {
+constexpr OpentsdbStat kKnown[] = {
     {"connectionmgr.connections", "open", "halite_web_connections"},
     {"connectionmgr.connections", "rejected", "halite_web_connections_rejected_total"},
     {"connectionmgr.connections", "total", "halite_web_connections_total"},
@@ -145,12 +134,14 @@ std::string line_of(const Stat& stat, std::int64_t time_s) {
 
 }  // namespace
 
+std::span<const OpentsdbStat> opentsdb_stats() { return kKnown; }
+
 Stats collect_stats(const WebServices& services, const WebOptions& options) {
   const std::vector<MetricFamily> families = services.registry.Collect();
   const Tags tags = tags_of_all(options);
   Stats stats;
   stats.time_s = services.clock.now_ms() / 1000;
-  for (const Known& known : kKnown) {
+  for (const OpentsdbStat& known : kKnown) {
     Stat stat{.name = "tsd." + std::string(known.name),
               .value = number_text(total_of(families, known)),
               .tags = tags};

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/clock.h"
@@ -24,6 +26,18 @@ struct Stats {
   std::int64_t time_s = 0;
   std::vector<Stat> list;
 };
+
+// One of OpenTSDB's own numbers, and the metric of ours whose values it sums up.
+struct OpentsdbStat {
+  std::string_view name;
+  std::string_view type;    // its tag; empty = none
+  std::string_view family;  // "halite_..."
+  // Only values with this label; with `other`, only those with another value of it.
+  std::string_view label = {};
+  std::string_view value = {};
+  bool other = false;
+};
+[[nodiscard]] std::span<const OpentsdbStat> opentsdb_stats();
 
 // The tag "host", its other name and the tag "port" are as the options say.
 [[nodiscard]] Stats collect_stats(const WebServices& services, const WebOptions& options);

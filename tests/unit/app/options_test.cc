@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "app/settings_reference.h"
 
 namespace halite::app {
 namespace {
@@ -32,6 +35,17 @@ TEST(Settings, EveryDefaultIsWithinItsOwnRange) {
   declare_settings(config, options);
   const Result<void> read_back = config.apply_file_text(config.print(), "printed");
   EXPECT_TRUE(read_back) << read_back.error().message;
+}
+
+TEST(Settings, ReferenceIsCurrent) {
+  Options options;
+  Config config;
+  declare_settings(config, options);
+  std::ifstream file(std::filesystem::path(HALITE_SOURCE_DIR) / "docs/reference/settings.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_TRUE(text == settings_markdown(config))
+      << "docs/reference/settings.md is not current; run: "
+         "halite serve --print-config=markdown > docs/reference/settings.md";
 }
 
 // The settings that source files of a kind name, by the first group of `pattern` in a line.
@@ -106,7 +120,7 @@ TEST(Settle, ListenAddresses) {
     options.listen = bad;
     const Result<void> settled = settle(options);
     ASSERT_FALSE(settled) << bad;
-    EXPECT_THAT(settled.error().message, HasSubstr("listen wants ADDRESS:PORT"));
+    EXPECT_THAT(settled.error().message, HasSubstr("listen must be ADDRESS:PORT"));
   }
 }
 
@@ -123,11 +137,11 @@ TEST(Settle, RetentionByPrefix) {
     options.retention = bad;
     const Result<void> settled = settle(options);
     ASSERT_FALSE(settled) << bad;
-    EXPECT_THAT(settled.error().message, HasSubstr("storage.retention wants PREFIX=DURATION"));
+    EXPECT_THAT(settled.error().message, HasSubstr("storage.retention must be a comma-separated list of PREFIX=DURATION"));
   }
   options.retention = "tmp.=7d";
   options.store = "rocksdb";
-  EXPECT_THAT(settle(options).error().message, HasSubstr("wants the store engine"));
+  EXPECT_THAT(settle(options).error().message, HasSubstr("requires --store engine"));
 }
 
 TEST(Settle, FillsInWhatTheMachineKnows) {
