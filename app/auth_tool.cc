@@ -42,7 +42,7 @@ Result<std::string> ask_password() {
   std::string password;
   std::getline(std::cin, password);
   if (unseen.terminal()) fmt::print(stderr, "\n");
-  if (password.empty()) return fail(Errc::kInvalidArgument, "a password has a letter or more");
+  if (password.empty()) return fail(Errc::kInvalidArgument, "a password cannot be empty");
   return password;
 }
 
@@ -53,7 +53,7 @@ Result<void> check(const NewAccount& account) {
   };
   if (account.name.empty() || !std::ranges::all_of(account.name, plain)) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("\"{}\" is no name: letters, digits, - and _ are", account.name));
+                fmt::format("bad name \"{}\": use letters, digits, - and _", account.name));
   }
   TRY_VOID(web::parse_roles(account.roles));
   return {};

@@ -23,14 +23,14 @@ constexpr std::string_view kSnapshot = "/snapshot";
 
 void tell(const Result<Outcome>& outcome) {
   if (!outcome) {
-    log::error("no backup was made: {}", outcome.error().message);
+    log::error("backup failed: {}", outcome.error().message);
     return;
   }
   log::info("the backup {} has {} files of {:.1f} MiB, {:.1f} MiB of them new", outcome->backup,
             outcome->files, static_cast<double>(outcome->bytes) / kMiB,
             static_cast<double>(outcome->bytes_copied) / kMiB);
   for (const std::string& what : outcome->damaged) {
-    log::error("found damaged by the backup: {}", what);
+    log::error("the backup found damage: {}", what);
   }
 }
 
@@ -50,7 +50,7 @@ BackupJob::~BackupJob() = default;
 
 Result<void> BackupJob::place() const {
   if (backup_dir_.empty()) {
-    return fail(Errc::kUnsupported, "engine.backup_dir does not say where backups go");
+    return fail(Errc::kUnsupported, "engine.backup_dir is not set");
   }
   return check_is_outside(backup_dir_, data_dir_);
 }
@@ -58,7 +58,7 @@ Result<void> BackupJob::place() const {
 Result<void> BackupJob::begin() {
   TRY_VOID(place_);
   const std::lock_guard lock(mutex_);
-  if (running_) return fail(Errc::kConflict, "a backup is being made");
+  if (running_) return fail(Errc::kConflict, "a backup is already running");
   running_ = true;
   began_ms_ = clock_.now_ms();
   ended_ms_ = 0;
@@ -102,7 +102,9 @@ Result<Outcome> BackupJob::make(const std::stop_token& stop) {
 void BackupJob::remove_snapshot() {
   const std::string snapshot = data_dir_ + std::string(kSnapshot);
   const Result<void> removed = remove_tree(*files_, snapshot);
-  if (!removed) log::warn("{} stays until the next start: {}", snapshot, removed.error().message);
+  if (!removed) {
+    log::warn("cannot remove {}, the next start removes it: {}", snapshot, removed.error().message);
+  }
 }
 
 std::string BackupJob::state_json() const {

@@ -17,8 +17,10 @@ Result<void> check_is_outside(const std::string& backups, const std::string& dat
   const std::filesystem::path outer = std::filesystem::canonical(data_dir, error);
   if (error) return fail(Errc::kUnavailable, data_dir + ": " + error.message());
   if (std::ranges::mismatch(inner, outer).in2 != outer.end()) return {};
-  return fail(Errc::kConflict, fmt::format("{} is in the data directory {}: backups go elsewhere",
-                                           backups, data_dir));
+  return fail(
+      Errc::kConflict,
+      fmt::format("{} is inside the data directory {}: choose another directory for backups",
+                  backups, data_dir));
 }
 
 }  // namespace halite::app

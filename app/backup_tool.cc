@@ -96,11 +96,11 @@ std::uint64_t number(const boost::json::object& object, std::string_view name) {
 
 Result<Outcome> outcome_of(const boost::json::object& state) {
   if (const boost::json::value* const error = state.if_contains("error")) {
-    return fail(Errc::kUnavailable, "the server made none: " + boost::json::serialize(*error));
+    return fail(Errc::kUnavailable, "the server made no backup: " + boost::json::serialize(*error));
   }
   const boost::json::value* const backup = state.if_contains("backup");
   if (backup == nullptr || !backup->is_string()) {
-    return fail(Errc::kUnavailable, "the server does not say how it ended");
+    return fail(Errc::kUnavailable, "the server did not report how the backup ended");
   }
   Outcome outcome{.backup = std::string(backup->get_string()),
                   .files = number(state, "files"),

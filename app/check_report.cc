@@ -31,7 +31,7 @@ std::string hurt_line(const Hurt& hurt) {
     const std::size_t shown = std::min(hurt.series.size(), kSeriesShown);
     text += fmt::format(" of {}", fmt::join(std::span(hurt.series).first(shown), ", "));
     if (hurt.series_max > shown) text += fmt::format(" and {} more", hurt.series_max - shown);
-    if (hurt.series_max > 1) text += ", or some of these";
+    if (hurt.series_max > 1) text += ", or some of them";
   }
   if (hurt.times) {
     text +=
@@ -69,7 +69,7 @@ std::vector<std::string> finding_lines(const Finding& finding) {
   std::string line = finding.file;
   if (finding.offset) line += fmt::format(" at byte {}", *finding.offset);
   line += ": " + finding.what;
-  if (finding.may_be_torn) line += " (damage, or what a power cut left of an unfinished write)";
+  if (finding.may_be_torn) line += " (damage, or an incomplete write after a power failure)";
   std::vector<std::string> lines = {std::move(line)};
   if (finding.hurt) lines.push_back(hurt_line(*finding.hurt));
   return lines;

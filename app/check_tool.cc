@@ -101,7 +101,7 @@ RepairVerdict repair_data_dir(const Options& options, const Print& out, const Pr
   for (const std::string& what : repaired->set_aside) out("set aside: " + what);
   for (const std::string& what : repaired->left) out("left: " + what);
   if (repaired->ended_by) {
-    err("not all was done: " + repaired->ended_by->message);
+    err("the repair is incomplete: " + repaired->ended_by->message);
     return RepairVerdict::kNotRepaired;
   }
   return repaired->before.findings.empty() ? RepairVerdict::kSound : RepairVerdict::kRepaired;

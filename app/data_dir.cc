@@ -47,7 +47,7 @@ Result<void> make_directory(const fs::path& path) {
   const fs::path above = fs::absolute(path).lexically_normal().parent_path();
   if (above != path) TRY_VOID(make_directory(above));
   if (!fs::create_directory(path, error) && error) {
-    return fail(Errc::kUnavailable, fmt::format("cannot make the data directory {}: {}",
+    return fail(Errc::kUnavailable, fmt::format("cannot create the data directory {}: {}",
                                                 path.string(), error.message()));
   }
   if (!sync_directory(above)) {
@@ -97,7 +97,7 @@ Result<std::unique_ptr<DataDir>> DataDir::open_to_read(const std::string& path,
                                                        const std::string& advice) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    return fail(Errc::kNotFound, fmt::format("there is no data directory {}", path));
+    return fail(Errc::kNotFound, fmt::format("the data directory {} does not exist", path));
   }
   TRY_VOID(check_is_data_dir(path));
   const fs::path lock_path = fs::path(path) / "halite.lock";
@@ -111,14 +111,14 @@ Result<std::unique_ptr<DataDir>> DataDir::open_to_read(const std::string& path,
     const std::string holder = read_holder(file);
     ::close(file);
     return fail(Errc::kConflict,
-                fmt::format("the data directory {} is in use by a server{} that writes there{}",
+                fmt::format("the data directory {} is in use by a server{} that writes to it{}",
                             path, holder, advice));
   }
   std::unique_ptr<DataDir> dir(new DataDir(path, file));
   TRY(const bool unchanged, dir->lock_directory(LOCK_SH));
   if (!unchanged) {
     return fail(Errc::kConflict,
-                fmt::format("the data directory {} is in use by a server that writes there{}", path,
+                fmt::format("the data directory {} is in use by a server that writes to it{}", path,
                             advice));
   }
   return dir;
@@ -143,8 +143,9 @@ Result<void> check_is_data_dir(const std::string& path) {
   const fs::path engine = fs::path(path) / "engine";
   std::error_code unreadable;
   if (fs::is_directory(names, unreadable) || fs::is_directory(engine, unreadable)) return {};
-  return fail(Errc::kNotFound, fmt::format("{} is no data directory: there is neither {} nor {}",
-                                           path, names.string(), engine.string()));
+  return fail(Errc::kNotFound,
+              fmt::format("{} is not a Halite data directory (it has no {} and no {})", path,
+                          names.string(), engine.string()));
 }
 
 Error explain_full_disk(Error error, const std::string& path, std::uint64_t available_bytes) {
@@ -153,8 +154,8 @@ Error explain_full_disk(Error error, const std::string& path, std::uint64_t avai
                       error.code == Errc::kInternal;
   if (!may_be || available_bytes >= kRoomMin) return error;
   error.message += fmt::format(
-      ". The disk of {} is full ({} MiB left): make room outside the data directory, or give it a "
-      "larger disk, and start again. Nothing is lost, and nothing in it may be removed by hand",
+      ". The disk of {} is full ({} MiB left): free space outside the data directory, or use a "
+      "larger disk, and start again. No data is lost; do not remove files from the data directory",
       path, available_bytes >> 20);
   return error;
 }

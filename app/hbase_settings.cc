@@ -36,7 +36,8 @@ Result<std::vector<storage::hbase::Endpoint>> parse_endpoints(std::string_view s
     }
     if (endpoint.host.empty() || endpoint.port == 0) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("{} wants HOST:PORT by commas, such as zk1:2181,zk2:2181, not \"{}\"",
+                  fmt::format("{}: bad value \"{}\": expected a comma-separated list of HOST:PORT, "
+                              "such as zk1:2181,zk2:2181",
                               setting, text));
     }
     endpoints.push_back(std::move(endpoint));
@@ -50,14 +51,11 @@ Result<void> settle_columns(Options& options) {
   if (!hbase.appends && !backfill) return {};
   if (options.row_layout != "opentsdb") {
     return fail(Errc::kInvalidArgument,
-                fmt::format("{} wants storage.layout = opentsdb: no other rows have columns of "
-                            "several points",
+                fmt::format("{} requires storage.layout = opentsdb",
                             backfill ? "hbase.compact_batches" : "hbase.appends"));
   }
   if (hbase.appends && backfill) {
-    return fail(Errc::kInvalidArgument,
-                "hbase.appends writes all points to one column a row, so hbase.compact_batches "
-                "has to be off");
+    return fail(Errc::kInvalidArgument, "hbase.appends requires hbase.compact_batches = off");
   }
   using storage::ColumnForm;
   options.cells.columns.form = backfill ? ColumnForm::kBackfill : ColumnForm::kAppend;
@@ -156,7 +154,7 @@ Result<void> settle_hbase(Options& options) {
   TRY(client.quorum, parse_endpoints("hbase.quorum", hbase.quorum, kZookeeperPort));
   TRY(client.registry, parse_endpoints("hbase.registry", hbase.registry, kMasterPort));
   if (client.quorum.empty() && client.registry.empty()) {
-    return fail(Errc::kInvalidArgument, "--store hbase wants hbase.quorum or hbase.registry");
+    return fail(Errc::kInvalidArgument, "--store hbase requires hbase.quorum or hbase.registry");
   }
   if (hbase.durability == "table") client.durability = Durability::kTableDefault;
   if (hbase.durability == "none") client.durability = Durability::kSkipLog;

@@ -91,19 +91,20 @@ class Report {
 
 void tell_plan(const Options& options, const RegionPlan& plan, Report& report) {
   if (!plan.fixed) {
-    report.line("regions", "{}, cut at salts; HBase cuts them again as they grow", plan.regions);
+    report.line("regions", "{}, split at salts; HBase splits them further as they grow",
+                plan.regions);
     return;
   }
-  report.line("regions", "{}: {} salts, {} slots of {} each; never others", plan.regions,
+  report.line("regions", "{}: {} salts, {} slots of {} each; fixed", plan.regions,
               options.layout.salt_buckets, plan.slots_per_region,
               storage::duration_text(options.layout.span_ms));
   if (plan.dead_ms == 0) {
     report.line("warning",
-                "each holds something that lives all the time, so what has expired goes only when "
-                "HBase compacts by itself: more slots (storage.slots) or regions "
-                "(hbase.regions_max) would help");
+                "each region always holds live data, so expired data is removed only by HBase's "
+                "own compactions; use more slots (storage.slots) or regions (hbase.regions_max)");
   } else {
-    report.line("empty", "each for {:.1f} days of a lap; asked for between {} and {} o'clock UTC",
+    report.line("empty",
+                "each region for {:.1f} days per cycle; requested between {}:00 and {}:00 UTC",
                 static_cast<double>(plan.dead_ms) / kDayMs, options.hbase.care.hour_begin,
                 options.hbase.care.hour_end);
   }
@@ -119,7 +120,7 @@ void tell_table(const TableDescriptor& table, Report& report) {
                 of("COMPRESSION", "NONE"), of("DATA_BLOCK_ENCODING", "NONE"),
                 of("BLOOMFILTER", "ROW"), of("BLOCKCACHE", "true"), of("TTL", "for ever"));
   }
-  report.line("splitting", "{}; normaliser {}",
+  report.line("splitting", "{}; normalizer {}",
               attribute(table.attributes, "SPLIT_ENABLED", "true"),
               attribute(table.attributes, "NORMALIZATION_ENABLED", "as HBase's"));
 }
@@ -134,35 +135,34 @@ std::string ttl_text(const TableDescriptor& table) {
 void tell_kept(const Options& options, const TableDescriptor& before, const TableDescriptor& table,
                Report& report) {
   if (ttl_text(before) == ttl_text(table)) {
-    report.line(table.name, "was there and stays as it is");
+    report.line(table.name, "already exists; not changed");
   } else {
-    report.line(table.name, "was there; its TTL was {} and is now {}", ttl_text(before),
+    report.line(table.name, "already exists; its TTL was {} and is now {}", ttl_text(before),
                 ttl_text(table));
   }
   const storage::HBaseTableOptions& tables = options.hbase.store.tables;
   const std::int64_t wanted_s = storage::ttl_s_for(cell_ttl_ms(options.layout), tables);
   const Result<std::int64_t> ttl_s = storage::ttl_s_of(table.families.front());
   if (!tables.expire || !ttl_s || *ttl_s <= wanted_s) return;
-  report.line(
-      "TTL",
-      "longer than storage.ttl_ms asks for, {} s: --lower-ttl lowers it, which deletes what "
-      "is older for all who use the table",
-      wanted_s);
+  report.line("TTL",
+              "longer than storage.ttl_ms ({} s); --lower-ttl lowers it and deletes older data for "
+              "all users of the table",
+              wanted_s);
 }
 
 // What is written to needs a memstore each; there has to be room for all of them to fill.
 void tell_memory(const TablePlan& plan, const TableDescriptor& table, Report& report) {
   const auto servers = static_cast<double>(std::max<std::size_t>(1, plan.servers.size()));
   const double active = std::ceil(plan.regions.active / servers);
-  report.line("active", "{} regions at a time, {:.0f} a server of {}", plan.regions.active, active,
-              plan.servers.size());
+  report.line("active", "{} regions at a time, {:.0f} per server of {}", plan.regions.active,
+              active, plan.servers.size());
   double flush = kFlushBytes;
   const std::string set = attribute(table.attributes, "MEMSTORE_FLUSHSIZE", "");
   if (!set.empty()) {
     const Result<std::int64_t> bytes = parse_bytes(set);
     if (bytes) flush = static_cast<double>(*bytes);
     if (!bytes) {
-      report.line("warning", "MEMSTORE_FLUSHSIZE {}; counted as {}", bytes.error().message,
+      report.line("warning", "MEMSTORE_FLUSHSIZE {}; assumed {}", bytes.error().message,
                   size_text(flush));
     }
   }
@@ -174,13 +174,13 @@ void tell_memory(const TablePlan& plan, const TableDescriptor& table, Report& re
               size_text(needed), active, size_text(flush), size_text(room), kMemoryShare * 100);
   if (needed > room) {
     report.line("warning",
-                "too little: servers will write small files often. Fewer salts "
-                "(storage.salt_buckets), more servers or a smaller MEMSTORE_FLUSHSIZE would help");
+                "too little: the servers will write many small files. Use fewer salts "
+                "(storage.salt_buckets), more servers or a smaller MEMSTORE_FLUSHSIZE");
   }
 }
 
 std::string_view place_of(const std::string& server) {
-  return server.empty() ? std::string_view("nowhere just now") : server;
+  return server.empty() ? std::string_view("not online") : server;
 }
 
 void tell_servers(const storage::TableRegions& table, std::string& text) {
@@ -206,7 +206,9 @@ Result<std::string> create_hbase_tables(const Options& options) {
       open_stores(wanted, cluster.clock, cluster.executor, cluster.registry));
   TRY_VOID(stores->close());
   TRY(const auto table, find_point_table(wanted, *cluster.store, cluster.executor));
-  if (!table) return fail(Errc::kUnavailable, "the table of points came and went");
+  if (!table) {
+    return fail(Errc::kUnavailable, "the table of points was created and removed at once");
+  }
   Report report;
   if (before) {
     tell_kept(wanted, *before, *table, report);

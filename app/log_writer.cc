@@ -106,10 +106,9 @@ bool LogWriter::State::write(const std::vector<log_msg_buffer>& lines,
     const std::lock_guard lock(formatting);
     for (const log_msg_buffer& line : lines) formatter->format(line, text);
     if (newly_dropped != 0) {
-      const std::string told = fmt::format(
-          "{} lines of the log were dropped: they came faster than they could be written "
-          "(log.queue_bytes_max)",
-          newly_dropped);
+      const std::string told =
+          fmt::format("{} log lines were dropped because the queue was full (log.queue_bytes_max)",
+                      newly_dropped);
       formatter->format(log_msg("halite", spdlog::level::warn, told), text);
     }
   }

@@ -56,7 +56,7 @@ LogSinks& sinks() {
 
 [[noreturn]] void flush_and_terminate() {
   if (const std::exception_ptr thrown = std::current_exception()) {
-    log::error("the process ends by an exception: {}", exception_text(thrown));
+    log::error("the process ends because of an exception: {}", exception_text(thrown));
   }
   spdlog::default_logger_raw()->flush();
   std::abort();

@@ -154,8 +154,8 @@ class Applier {
     const Given* given = find(kKey);
     if (given == nullptr || !is_true(given->value)) return {};
     return fail(Errc::kInvalidArgument,
-                fmt::format("{}:{}: {}: there is no authentication here, and its plugins are "
-                            "Java's; put a proxy in front that asks, and take the key out",
+                fmt::format("{}:{}: {}: OpenTSDB's authentication plugins cannot be loaded; remove "
+                            "the key and use auth.file",
                             path_, given->line, kKey));
   }
 
@@ -165,10 +165,9 @@ class Applier {
     const Given* given = find(kKey);
     if (given == nullptr || !is_true(given->value)) return {};
     return fail(Errc::kInvalidArgument,
-                fmt::format("{}:{}: {}: cells get the time of their writing here, which decides "
-                            "which of two values is the newer; an OpenTSDB with this key on would "
-                            "not find all of them. What it has written is read: take the key out "
-                            "here, and turn it off there",
+                fmt::format("{}:{}: {}: Halite stamps cells with the time of the write, so an "
+                            "OpenTSDB with this key would not find all of them. Remove the key "
+                            "here and turn it off in OpenTSDB; existing data stays readable",
                             path_, given->line, kKey));
   }
 
@@ -180,7 +179,7 @@ class Applier {
       return {};
     }
     return fail(Errc::kInvalidArgument,
-                fmt::format("{}:{}: {} is either * or a list of domains, not \"{}\"", path_,
+                fmt::format("{}:{}: {} must be * or a list of domains, not \"{}\"", path_,
                             given->line, kKey, given->value));
   }
 

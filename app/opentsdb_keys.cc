@@ -21,14 +21,14 @@ constexpr OpentsdbKey when_given(std::string_view name, std::string_view standar
 }
 // A key that changes nothing here, and why.
 constexpr OpentsdbKey no_meaning(std::string_view name, std::string_view standard = "",
-                                 std::string_view reason = "not kept here") {
+                                 std::string_view reason = "Halite has no such option") {
   return {.name = name, .standard = standard, .shown = true, .setting = {}, .meaningless = reason};
 }
 constexpr std::string_view kAlways = "always so";
 constexpr std::string_view kNoPlugins = "Java plugins cannot be loaded";
-constexpr std::string_view kCompaction = "points are merged as they are read and written";
-constexpr std::string_view kHbaseScan = "reads are planned by what they cost";
-constexpr std::string_view kIdCache = "the caches of names and ids have a size of their own";
+constexpr std::string_view kCompaction = "Halite merges points when it reads and writes them";
+constexpr std::string_view kHbaseScan = "Halite plans reads by their cost";
+constexpr std::string_view kIdCache = "Halite sizes its caches of names and ids itself";
 // One that opentsdb_conf.cc reads itself.
 constexpr OpentsdbKey by_hand(std::string_view name, std::string_view standard = "") {
   return {.name = name, .standard = standard, .shown = true, .setting = {}};
@@ -50,8 +50,8 @@ constexpr std::array kKeys = {
     no_meaning("tsd.network.keep_alive", "true", kAlways),
     no_meaning("tsd.network.reuse_address", "true", kAlways),
     when_given("tsd.network.worker_threads", "", "threads.web", kCount),
-    no_meaning("tsd.http.staticroot", "", "the page is part of the program"),
-    no_meaning("tsd.http.cachedir", "", "nothing is drawn by gnuplot"),
+    no_meaning("tsd.http.staticroot", "", "the page is built into the binary"),
+    no_meaning("tsd.http.cachedir", "", "Halite does not use gnuplot"),
     becomes("tsd.core.auto_create_metrics", "false", "ingest.create_metrics", kFlag),
     becomes("tsd.core.auto_create_tagks", "true", "ingest.create_tag_keys", kFlag),
     becomes("tsd.core.auto_create_tagvs", "true", "ingest.create_tag_values", kFlag),
@@ -73,15 +73,16 @@ constexpr std::array kKeys = {
     hidden(becomes("tsd.core.tag.allow_specialchars", "", "ingest.special_characters")),
     hidden(becomes("tsd.core.timezone", "", "web.timezone")),
     becomes("tsd.core.tree.enable_processing", "false", "meta.trees", kFlag),
-    no_meaning("tsd.core.uid.random_metrics", "false", "ids are given in the order of first use"),
+    no_meaning("tsd.core.uid.random_metrics", "false",
+               "ids are assigned in the order of first use"),
     no_meaning("tsd.core.bulk.allow_out_of_order_timestamps", "false",
-               "points may always come in any order"),
+               "points can arrive in any order"),
     hidden(becomes("tsd.core.histograms.config", "", "histograms.config")),
     no_meaning("tsd.core.storage_exception_handler.enable", "false", kNoPlugins),
     hidden(no_meaning("tsd.core.storage_exception_handler.plugin", "", kNoPlugins)),
     becomes("tsd.http.show_stack_trace", "true", "web.error_trace", kFlag),
     becomes("tsd.http.query.allow_delete", "false", "web.allow_delete", kFlag),
-    no_meaning("tsd.http.header_tag", "", "OpenTSDB reads the header and does nothing with it"),
+    no_meaning("tsd.http.header_tag", "", "OpenTSDB reads the header and ignores it"),
     when_given("tsd.http.request.enable_chunked", "false", "web.long_bodies", kFlag),
     by_hand("tsd.http.request.max_chunk", "4096"),
     becomes("tsd.http.request.cors_domains", "", "web.cors_domains"),
@@ -94,8 +95,9 @@ constexpr std::array kKeys = {
     becomes("tsd.rpc.telnet.return_errors", "true", "ingest.telnet_storage_errors", kFlag),
     no_meaning("tsd.query.filter.expansion_limit", "4096", "it never changes an answer"),
     becomes("tsd.query.skip_unresolved_tagvs", "false", "query.skip_unknown_values", kFlag),
-    no_meaning("tsd.query.allow_simultaneous_duplicates", "true",
-               "it tells clients apart by connection, and one connection runs one query at a time"),
+    no_meaning(
+        "tsd.query.allow_simultaneous_duplicates", "true",
+        "OpenTSDB identifies clients by connection, and one connection runs one query at a time"),
     no_meaning("tsd.query.enable_fuzzy_filter", "true", kHbaseScan),
     becomes("tsd.query.limits.bytes.default", "0", "query.fetch_bytes_max", kCount),
     becomes("tsd.query.limits.bytes.allow_override", "false", "query.fetch_bytes_override", kFlag),
@@ -136,8 +138,8 @@ constexpr std::array kKeys = {
     no_meaning("tsd.storage.compaction.min_flush_threshold", "100", kCompaction),
     no_meaning("tsd.storage.compaction.max_concurrent_flushes", "10000", kCompaction),
     no_meaning("tsd.storage.compaction.flush_speed", "2", kCompaction),
-    no_meaning("tsd.storage.fix_duplicates", "false", "the point written last always wins"),
-    no_meaning("tsd.storage.flush_interval", "1000", "OpenTSDB itself never reads it"),
+    no_meaning("tsd.storage.fix_duplicates", "false", "the last write always wins"),
+    no_meaning("tsd.storage.flush_interval", "1000", "OpenTSDB never reads it"),
     becomes("tsd.storage.hbase.data_table", "tsdb", "storage.data_table"),
     becomes("tsd.storage.hbase.uid_table", "tsdb-uid", "storage.uid_table"),
     becomes("tsd.storage.hbase.tree_table", "tsdb-tree", "storage.tree_table"),
@@ -154,9 +156,9 @@ constexpr std::array kKeys = {
     becomes("tsd.storage.uid.width.tagv", "3", "storage.uid_width_tag_value", kCount),
     by_hand("tsd.storage.use_otsdb_timestamp", "false"),
     no_meaning("tsd.storage.use_max_value", "true",
-               "without use_otsdb_timestamp it has none for OpenTSDB either"),
+               "without use_otsdb_timestamp it has no effect in OpenTSDB either"),
     no_meaning("tsd.storage.get_date_tiered_compaction_start", "0",
-               "without use_otsdb_timestamp it has none for OpenTSDB either"),
+               "without use_otsdb_timestamp it has no effect in OpenTSDB either"),
     no_meaning("tsd.uid.lru.enable", "false", kIdCache),
     no_meaning("tsd.uid.lru.name.size", "5000000", kIdCache),
     no_meaning("tsd.uid.lru.id.size", "5000000", kIdCache),

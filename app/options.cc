@@ -30,7 +30,7 @@ Result<void> set_listen_address(std::string_view text, web::WebOptions& options)
   if (address.empty() || port.empty() || error != std::errc() || stop != end ||
       (!bracketed && address.find(':') != std::string_view::npos)) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("listen wants ADDRESS:PORT such as 127.0.0.1:4242, [::1]:4242, "
+                fmt::format("listen must be ADDRESS:PORT such as 127.0.0.1:4242, [::1]:4242, "
                             "localhost:4242 or :4242 (all addresses), not \"{}\"",
                             text));
   }
@@ -42,12 +42,12 @@ Result<void> set_listen_address(std::string_view text, web::WebOptions& options)
 Result<void> settle_read_only(Options& options) {
   if (options.store != "engine" && options.store != "rocksdb") {
     return fail(Errc::kInvalidArgument,
-                fmt::format("read_only is for stores with a data directory, which {} has not; "
-                            "web.mode = \"ro\" answers questions only",
+                fmt::format("read_only requires a store with a data directory, which {} does not "
+                            "have; use web.mode = \"ro\" to answer queries only",
                             options.store));
   }
   if (options.web_mode == "wo") {
-    return fail(Errc::kInvalidArgument, "read_only and web.mode = \"wo\" leave nothing to do");
+    return fail(Errc::kInvalidArgument, "read_only and web.mode = \"wo\" cannot be combined");
   }
   options.web.mode = web::Mode::kReadOnly;
   options.web.read_only = true;
@@ -81,7 +81,7 @@ Result<void> settle(Options& options) {
   if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
   TRY(options.engine.retention, parse_retention_rules(options.retention));
   if (!options.engine.retention.empty() && options.store != "engine") {
-    return fail(Errc::kInvalidArgument, "storage.retention wants the store engine");
+    return fail(Errc::kInvalidArgument, "storage.retention requires --store engine");
   }
   if (options.row_layout == "auto") {
     options.row_layout = options.store == "hbase" ? "opentsdb" : "cyclic";

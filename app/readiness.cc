@@ -33,7 +33,7 @@ Result<void> notify_service_manager(std::string_view state) {
   ::close(socket);
   if (sent < 0) {
     return fail(Errc::kUnavailable,
-                fmt::format("cannot tell NOTIFY_SOCKET {}: {}", name, std::strerror(error)));
+                fmt::format("cannot write to NOTIFY_SOCKET {}: {}", name, std::strerror(error)));
   }
   return {};
 }

@@ -20,7 +20,7 @@ void RegionWatch::run(const std::stop_token& stop) {
     if (care_.quiet()) {
       const Result<std::uint32_t> asked = wait_for(executor_, care_.look());
       if (!asked && !stop.stop_requested()) {
-        log::warn("regions of HBase were not looked after: {}", asked.error().message);
+        log::warn("cannot check the HBase regions for expired data: {}", asked.error().message);
       }
     }
     woken_.wait_for(lock, stop, interval, [] { return false; });

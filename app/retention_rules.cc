@@ -18,8 +18,8 @@ std::string_view trimmed(std::string_view text) {
 
 std::unexpected<Error> wrong(std::string_view part, std::string_view why) {
   return fail(Errc::kInvalidArgument,
-              fmt::format("storage.retention wants PREFIX=DURATION such as tmp.=7d, by commas; "
-                          "\"{}\" {}",
+              fmt::format("storage.retention must be a comma-separated list of PREFIX=DURATION "
+                          "such as tmp.=7d; \"{}\" {}",
                           part, why));
 }
 
@@ -35,12 +35,12 @@ Result<std::vector<storage::RetentionRule>> parse_retention_rules(std::string_vi
     const std::size_t equals = part.rfind('=');
     if (equals == std::string_view::npos) return wrong(part, "has no =");
     const std::string_view prefix = trimmed(part.substr(0, equals));
-    if (prefix.empty()) return wrong(part, "has no prefix; storage.ttl_ms is for all metrics");
+    if (prefix.empty()) return wrong(part, "has no prefix; use storage.ttl_ms for all metrics");
     const auto ttl_ms = parse_duration_ms(trimmed(part.substr(equals + 1)));
     if (!ttl_ms) return wrong(part, ttl_ms.error().message);
     if (*ttl_ms < 0) return wrong(part, "is negative");
     if (std::ranges::find(rules, prefix, &storage::RetentionRule::prefix) != rules.end()) {
-      return wrong(part, "names a prefix twice");
+      return wrong(part, "repeats a prefix");
     }
     rules.push_back({.prefix = std::string(prefix), .ttl_ms = *ttl_ms});
   }

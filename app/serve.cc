@@ -24,7 +24,7 @@ void raise_file_limit() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    log::warn("the limit of open files stays at its default: {}", std::strerror(errno));
+    log::warn("cannot raise the limit of open files: {}", std::strerror(errno));
   }
 }
 
@@ -34,7 +34,7 @@ void give_back_large_buffers() {
   constexpr int kLargeBytes = 4 << 20;
   if (::mallopt(M_MMAP_THRESHOLD, kLargeBytes) != 1 ||
       ::mallopt(M_TRIM_THRESHOLD, kLargeBytes) != 1) {
-    log::warn("freed memory may stay with the process: mallopt does not work here");
+    log::warn("mallopt failed: freed memory may stay with the process");
   }
 }
 
@@ -67,7 +67,7 @@ Result<void> serve(const Options& options, const Config& config) {
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): it cannot fail for SIGPIPE
   log::info("{}", version_line());
   if (!options.opentsdb.meaningless.empty()) {
-    log::info("without meaning here: {}",
+    log::info("ignored properties: {}",
               fmt::format("{}", fmt::join(options.opentsdb.meaningless, ", ")));
   }
   Server server(options, config);

@@ -89,8 +89,7 @@ std::string replay_text(const storage::ReplayProgress& progress) {
                              : 100 * static_cast<double>(progress.bytes_done) /
                                    static_cast<double>(progress.bytes_total);
   return fmt::format(
-      "the store is being opened: {:.1f} of {:.1f} MiB of its log are replayed "
-      "({:.0f} %)",
+      "the store is being opened: {:.1f} of {:.1f} MiB of the log replayed ({:.0f} %)",
       static_cast<double>(progress.bytes_done) / kMiB,
       static_cast<double>(progress.bytes_total) / kMiB, percent);
 }
@@ -98,7 +97,7 @@ std::string replay_text(const storage::ReplayProgress& progress) {
 // When a stop is given up before the store could be closed.
 std::string what_waits(const web::WebServer* web) {
   const std::size_t connections = web == nullptr ? 0 : web->connections();
-  if (connections == 0) return "questions, or own metrics, that wait for the store";
+  if (connections == 0) return "queries or own metrics that wait for the store";
   return fmt::format("{} connections that wait for the store", connections);
 }
 
@@ -149,7 +148,7 @@ Result<void> Server::Parts::open_door() {
   TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
   if (options.store != "memory" && options.store != "hbase") {
     TRY(data_dir, options.read_only.wanted
-                      ? DataDir::open_to_read(options.data_dir, ": read_only wants a copy")
+                      ? DataDir::open_to_read(options.data_dir, "; read_only requires a copy")
                       : DataDir::open(options.data_dir));
   }
   TRY(waiting_room, web::WaitingRoom::open(options.web, "the store is being opened"));
@@ -171,7 +170,7 @@ Result<void> Server::Parts::open_data(const Pause& pause) {
   const auto replayed = [this, &pause](const storage::ReplayProgress& progress) -> Result<void> {
     if (progress.bytes_total > 0) tell(replay_text(progress));
     if (pause(std::chrono::milliseconds(0))) return {};
-    return fail(Errc::kCancelled, "told to end while the log was replayed");
+    return fail(Errc::kCancelled, "stopped during log replay");
   };
   auto opened = open_stores(options, clock, web_threads.executors().front(), registry, replayed);
   if (!opened) {
@@ -207,10 +206,10 @@ Result<void> Server::Parts::open_store(const Pause& pause) {
     Result<void> opened = reach_store(options, clock, web_threads.executors().front());
     if (opened) opened = open_data(pause);
     if (opened || options.store != "hbase" || !may_pass(opened.error())) return opened;
-    const std::string text = fmt::format("the store is not there: {}", opened.error().message);
+    const std::string text = fmt::format("the store is unavailable: {}", opened.error().message);
     log::warn("waiting: {}", text);
     tell(text);
-    if (!pause(wait)) return fail(Errc::kCancelled, "told to end while the store was away");
+    if (!pause(wait)) return fail(Errc::kCancelled, "stopped while the store was unavailable");
   }
 }
 
@@ -244,7 +243,7 @@ Result<void> Server::Parts::listen() {
   waiting_room.reset();
   log::info("listening on {}, store {}{}{}", endpoint_text(options.web.address, web->port()),
             options.store, data_dir ? fmt::format(" in {}", options.data_dir) : "",
-            options.read_only.wanted ? ", which stays as it is" : "");
+            options.read_only.wanted ? ", read-only" : "");
   return {};
 }
 
@@ -279,9 +278,8 @@ Result<void> Server::stop() {
   if (parts.own_metrics) parts.own_metrics->stop();
   parts.query_threads.join();  // no session is left to ask
   parts.small_query_threads.join();
-  deadline.allow(std::chrono::milliseconds(parts.options.close_timeout_ms), [] {
-    return std::string("the store's end, so that the next start takes longer");
-  });
+  deadline.allow(std::chrono::milliseconds(parts.options.close_timeout_ms),
+                 [] { return std::string("closing the store, so the next start takes longer"); });
   parts.own_metrics.reset();
   parts.web.reset();
   parts.census.reset();

@@ -30,8 +30,8 @@ void StopDeadline::run(const std::stop_token& stop) {
     changed_.wait_until(lock, stop, until, [&] { return until_ != until; });
     if (stop.stop_requested() || until_ != until) continue;
     log::critical(
-        "the stop takes too long, the process ends. Given up: {}. What was acknowledged "
-        "is durable",
+        "shutdown timed out, the process exits without waiting for: {}. Acknowledged points are "
+        "durable",
         what_());
     return end_();
   }

@@ -115,7 +115,7 @@ class OpenedStores final : public Stores {
 
   Task<storage::TableRegions> table_regions() override {
     if (hbase_ == nullptr) {
-      co_return fail(Errc::kUnsupported, "Points are not kept on a cluster here");
+      co_return fail(Errc::kUnsupported, "This server does not store points on a cluster");
     }
     auto asking = hbase_->client().regions(points_table_);
     CO_TRY(const std::vector<storage::hbase::RegionStatus> regions, co_await std::move(asking));
@@ -125,7 +125,9 @@ class OpenedStores final : public Stores {
   storage::check::Scrub* scrub() override { return scrub_.get(); }
 
   Result<void> snapshot(const std::string& dir) override {
-    if (rocks_ == nullptr) return fail(Errc::kUnsupported, "Nothing is kept in files here");
+    if (rocks_ == nullptr) {
+      return fail(Errc::kUnsupported, "This server does not store data in files");
+    }
     auto names = [rocks = rocks_, dir] { return rocks->snapshot(dir + "/rocksdb"); };
     return wait_for(executor_, points_->snapshot(dir + "/engine", std::move(names)));
   }
@@ -196,9 +198,10 @@ class OpenedStores final : public Stores {
     TRY(const std::optional<storage::TableParameters> made,
         wait_for(executor_, storage::read_parameters(settings, std::move(parameters_of))));
     if (!made) return {};
-    return fail(Errc::kConflict, fmt::format("data directory {} was made with --store {}, whose "
-                                             "points --store {} cannot see: start it as before",
-                                             options.data_dir, store, options.store));
+    return fail(Errc::kConflict,
+                fmt::format("data directory {} was created with --store {}; --store {} cannot read "
+                            "its points. Start the server with the original store",
+                            options.data_dir, store, options.store));
   }
 
   // Cuts the table of points where it is still to be made.
@@ -366,8 +369,8 @@ Result<void> refuse_stored_points(const std::string& data_dir) {
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::path(data_dir) / kept, error)) continue;
     return fail(Errc::kConflict,
-                fmt::format("data directory {} has points, which --store memory cannot see: start "
-                            "it as before, or with another --data-dir",
+                fmt::format("data directory {} holds points that --store memory cannot read; start "
+                            "with the original store, or with another --data-dir",
                             data_dir));
   }
   return {};

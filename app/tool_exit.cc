@@ -12,9 +12,9 @@ int exit_status(const std::function<int()>& tool, const Print& err) {
   try {
     return tool();
   } catch (const std::bad_alloc&) {
-    err("ended before it was done: there is not enough memory");
+    err("stopped early: not enough memory");
   } catch (const std::exception& error) {
-    err(fmt::format("ended before it was done: {}", error.what()));
+    err(fmt::format("stopped early: {}", error.what()));
   }
   return kNotDone;
 }

@@ -10,7 +10,7 @@
 namespace halite {
 
 void check_failed(const char* condition, std::string_view why, const char* file, int line) {
-  fmt::print(stderr, "broken promise at {}:{}: {} ({})\n", file, line, condition, why);
+  fmt::print(stderr, "internal error at {}:{}: {} ({})\n", file, line, condition, why);
   // What led here may still wait to be written; whatever writes the log bounds this wait.
   if (spdlog::logger* const logger = spdlog::default_logger_raw()) logger->flush();
   std::abort();

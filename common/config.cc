@@ -129,7 +129,7 @@ void Config::choice(std::string name, std::string& field, std::vector<std::strin
   auto store = [&field, choices](std::string_view text) -> Result<std::string> {
     if (std::ranges::find(choices, text) == choices.end()) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("wants one of {}, not \"{}\"", fmt::join(choices, ", "), text));
+                  fmt::format("must be one of {}, not \"{}\"", fmt::join(choices, ", "), text));
     }
     field = text;
     return field;
@@ -187,11 +187,11 @@ void Config::number(std::string name, Kind kind, std::string unit, SettingRange 
     TRY(const std::int64_t value, parse(text));
     if (value < range.min) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("is at least {}, not {}", write(range.min), write(value)));
+                  fmt::format("must be at least {}, not {}", write(range.min), write(value)));
     }
     if (value > range.max) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("is at most {}, not {}", write(range.max), write(value)));
+                  fmt::format("must be at most {}, not {}", write(range.max), write(value)));
     }
     store(value);
     return write(value);
@@ -262,7 +262,7 @@ Result<void> Config::apply_entries(const std::vector<FileSetting>& entries,
     Setting* setting = find(entry.name);
     if (setting == nullptr) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("{}:{}: there is no setting {}; did you mean {}?", path, entry.line,
+                  fmt::format("{}:{}: unknown setting {}; did you mean {}?", path, entry.line,
                               entry.name, nearest(entry.name)));
     }
     const Result<void> assigned = assign(*setting, entry.text, SettingSource::kFile,
@@ -287,7 +287,7 @@ Result<void> Config::apply_environment(const char* const* environment) {
       std::string lower(name.substr(kEnvironmentPrefix.size()));
       for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       return fail(Errc::kInvalidArgument,
-                  fmt::format("environment: there is no setting {}; did you mean {}?", name,
+                  fmt::format("environment: unknown setting {}; did you mean {}?", name,
                               environment_name(nearest(lower))));
     }
     const Result<void> assigned =
@@ -305,7 +305,7 @@ Result<void> Config::apply_flag(const std::string& shown, std::string_view name,
                                 std::string_view value) {
   Setting* setting = find(name);
   if (setting == nullptr) {
-    return fail(Errc::kInvalidArgument, fmt::format("{}: there is no setting {}; did you mean {}?",
+    return fail(Errc::kInvalidArgument, fmt::format("{}: unknown setting {}; did you mean {}?",
                                                     shown, name, nearest(name)));
   }
   const Result<void> assigned =

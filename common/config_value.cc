@@ -78,19 +78,19 @@ Result<std::int64_t> parse_count(std::string_view text) {
   std::string_view rest = trimmed(text);
   const std::optional<std::int64_t> number = leading_number(rest);
   if (number && rest.empty()) return *number;
-  return fail(Errc::kInvalidArgument, fmt::format("wants a whole number, not \"{}\"", text));
+  return fail(Errc::kInvalidArgument, fmt::format("must be a whole number, not \"{}\"", text));
 }
 
 Result<std::int64_t> parse_bytes(std::string_view text) {
   if (const std::optional<std::int64_t> bytes = with_unit(text, kByteUnits)) return *bytes;
   return fail(Errc::kInvalidArgument,
-              fmt::format("wants a size such as \"32 MiB\", not \"{}\"", text));
+              fmt::format("must be a size such as \"32 MiB\", not \"{}\"", text));
 }
 
 Result<std::int64_t> parse_duration_ms(std::string_view text) {
   if (const std::optional<std::int64_t> ms = with_unit(text, kTimeUnits)) return *ms;
   return fail(Errc::kInvalidArgument,
-              fmt::format("wants a time such as \"10s\" or \"1d\", not \"{}\"", text));
+              fmt::format("must be a duration such as \"10s\" or \"1d\", not \"{}\"", text));
 }
 
 Result<bool> parse_flag(std::string_view text) {
@@ -100,7 +100,7 @@ Result<bool> parse_flag(std::string_view text) {
   const auto is_word = [word](std::string_view other) { return same_letters(word, other); };
   if (std::ranges::any_of(kTrue, is_word)) return true;
   if (std::ranges::any_of(kFalse, is_word)) return false;
-  return fail(Errc::kInvalidArgument, fmt::format("wants true or false, not \"{}\"", text));
+  return fail(Errc::kInvalidArgument, fmt::format("must be true or false, not \"{}\"", text));
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -92,7 +92,7 @@ void Gate::leave(GateLoad load) {
   {
     const std::lock_guard lock(mutex_);
     HALITE_CHECK(load.items <= now_.items && load.bytes <= now_.bytes,
-                 "more given back than was taken");
+                 "released more than was acquired");
     now_.items -= load.items;
     now_.bytes -= load.bytes;
   }

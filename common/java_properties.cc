@@ -104,9 +104,9 @@ Result<std::string> unescape(std::string_view text, std::size_t line) {
     } else if (escaped != 'u') {
       out += escaped;
     } else if (!take_unicode(text, out)) {
-      return fail(
-          Errc::kInvalidArgument,
-          fmt::format("line {}: \\u wants four hex digits, not \"{}\"", line, text.substr(0, 4)));
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("line {}: \\u must be followed by four hex digits, not \"{}\"", line,
+                              text.substr(0, 4)));
     }
   }
   return out;

@@ -88,7 +88,9 @@ class Reloaded {
     Result<std::shared_ptr<T>> fresh = source_.read();
     if (!fresh) {
       const std::string& why = fresh.error().message;
-      if (complaint_ != why) log::error("{}, the one before it stays: {}", source_.refused, why);
+      if (complaint_ != why) {
+        log::error("{}; the previous one stays in use: {}", source_.refused, why);
+      }
       complaint_ = why;
       return;
     }

@@ -31,7 +31,7 @@ Result<std::optional<SentHistogramPoint::Buckets>> read_buckets(ondemand::value&
   using Buckets = std::optional<SentHistogramPoint::Buckets>;
   if (first_of(value) != '{') {
     if (token_of(value) == "null") return Buckets();
-    return not_json("buckets: wanted an object");
+    return not_json("buckets: expected an object");
   }
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) return not_json(error);

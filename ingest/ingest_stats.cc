@@ -74,8 +74,9 @@ IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
 }
 
 void IngestStats::taken(Protocol protocol, std::uint64_t points) {
-  if (points > 0)
+  if (points > 0) {
     taken_[static_cast<std::size_t>(protocol)]->Increment(static_cast<double>(points));
+  }
 }
 
 void IngestStats::refused(Protocol protocol, const Refused& why, std::string_view point) {
@@ -105,8 +106,7 @@ void IngestStats::log_refused(const RefusedSample& sample) {
     log::warn("put: point refused: {} in {}", json_string(sample.error), json_string(sample.point));
   } else {
     log::warn(
-        "put: more points refused within this second are not logged "
-        "(ingest.refused_log_lines_max)");
+        "put: further points refused in this second are not logged (ingest.refused_log_lines_max)");
   }
 }
 

@@ -27,7 +27,7 @@ template <class Take>
     TRY(const std::string key, key_text(field));
     TRY_VOID(take(std::string_view(key), field.value()));
   }
-  if (!at_end(document)) return not_json("There is more behind the end of the data point");
+  if (!at_end(document)) return not_json("Unexpected text after the data point");
   return {};
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 Result<std::optional<TagMap>> read_tags(ondemand::value& value) {
   if (token_of(value) == "null") return std::optional<TagMap>();
-  if (first_of(value) != '{') return not_json("tags: wanted an object");
+  if (first_of(value) != '{') return not_json("tags: expected an object");
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) return not_json(error);
   TagMap tags;
@@ -60,10 +60,8 @@ Result<void> skip_json(ondemand::value& value, std::size_t depth, std::size_t de
     return {};
   }
   if (depth > depth_max) {
-    return not_json(
-        fmt::format("More than {} arrays and objects in each other "
-                    "(ingest.json_depth_max)",
-                    depth_max));
+    return not_json(fmt::format(
+        "Arrays and objects are nested more than {} deep (ingest.json_depth_max)", depth_max));
   }
   if (first == '[') {
     ondemand::array array;

@@ -111,7 +111,7 @@ std::optional<std::string> PointRules::fault(const std::string_view* name) const
   if (name == nullptr) return ": null";
   if (name->empty()) return ": empty string";
   if (name->size() > limits_.name_bytes_max) {
-    return fmt::format(": {} bytes long, at most {} are taken (ingest.name_bytes_max)",
+    return fmt::format(": {} bytes long, at most {} are allowed (ingest.name_bytes_max)",
                        name->size(), limits_.name_bytes_max);
   }
   std::optional<char16_t> wrong;

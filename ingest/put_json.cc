@@ -143,7 +143,7 @@ Result<void> PutJsonParser::Impl::scan_element(ondemand::document& document, ond
   const std::string_view token = token_of(value);
   if (token == "null") return {};
   if (token.empty() || token.front() != '{') {
-    return not_json(fmt::format("Wanted a data point, found: {}", token.substr(0, 100)));
+    return not_json(fmt::format("Expected a data point, found: {}", token.substr(0, 100)));
   }
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) return not_json(error);
@@ -197,7 +197,7 @@ Result<void> PutJsonParser::Impl::scan_document(ondemand::document& document, st
                                                 JsonSink& sink) {
   const bool array = text.front() == '[';
   TRY_VOID(array ? scan_array(document, sink) : scan_object(document, text, sink));
-  if (!at_end(document)) return not_json("There is more behind the end of the data points");
+  if (!at_end(document)) return not_json("Unexpected text after the data points");
   return {};
 }
 

@@ -100,7 +100,7 @@ Result<SentPoint> SentPointReader::read(std::string_view element) {
     TRY(const auto key, key_text(field));
     TRY_VOID(read_point_field(key, field.value(), point, impl_->depth_max));
   }
-  if (!at_end(document)) return not_json("There is more behind the end of the data point");
+  if (!at_end(document)) return not_json("Unexpected text after the data point");
   return point;
 }
 

@@ -42,8 +42,8 @@ Result<std::shared_ptr<const HeldRoom>> AnswerRoom::take(std::uint64_t bytes) {
   auto held = std::make_shared<const HeldRoom>(taken_, bytes);
   if (before == 0 || before + bytes <= bytes_max_ || bytes <= kSmallBytes) return held;
   return fail(Errc::kOverloaded,
-              fmt::format("answers that are still being read take too much memory already "
-                          "(query.answers_bytes_max, {} bytes); try later, or raise that setting",
+              fmt::format("unread answers use too much memory (query.answers_bytes_max, {} bytes); "
+                          "try again later, or raise that setting",
                           bytes_max_));
 }
 

@@ -102,11 +102,11 @@ Task<Gate::Pass> QueryEngine::Impl::wait_for_place(Pace pace) {
   auto entering = gate.enter({.items = 1, .bytes = 0}, std::chrono::milliseconds(limits.queue_ms));
   Result<Gate::Pass> pass = co_await std::move(entering);
   if (pass || pass.error().code != Errc::kOverloaded) co_return pass;
-  co_return fail(Errc::kOverloaded,
-                 fmt::format("{} queries are at work (query.running_max), and within {} ms "
-                             "(query.queue_ms) it was not this one's turn; try later, or raise "
-                             "those settings",
-                             limits.running_max, limits.queue_ms));
+  co_return fail(
+      Errc::kOverloaded,
+      fmt::format("{} queries are running (query.running_max), and this query waited {} ms in the "
+                  "queue (query.queue_ms); try again later, or raise those settings",
+                  limits.running_max, limits.queue_ms));
 }
 
 Task<std::shared_ptr<const Answer>> QueryEngine::Impl::ask(Question question, std::stop_token stop,

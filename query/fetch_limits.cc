@@ -74,7 +74,7 @@ Result<std::shared_ptr<const FetchLimits::Overrides>> FetchLimits::read(const st
   if (const auto error = parser.load(path).get(root); error) {
     return refuse(path, simdjson::error_message(error));
   }
-  if (root.get(list) != simdjson::SUCCESS) return refuse(path, "wanted a JSON array");
+  if (root.get(list) != simdjson::SUCCESS) return refuse(path, "expected a JSON array");
   auto overrides = std::make_shared<Overrides>();
   for (const dom::element element : list) {
     TRY(FetchOverride one, read_override(path, element));
@@ -93,7 +93,7 @@ std::shared_ptr<const FetchLimits::Overrides> FetchLimits::overrides() {
   if (fresh) {
     overrides_ = std::move(*fresh);
   } else {
-    log::warn("{}; the limits stay as they were", fresh.error().message);
+    log::warn("{}; the previous limits stay in use", fresh.error().message);
   }
   return overrides_;
 }

@@ -39,7 +39,7 @@ Result<KeyValue> parse_pair(std::string_view text) {
   const auto parts = split_outside(text, '=');
   if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
     return fail(Errc::kInvalidArgument, fmt::format("invalid tag: {}", text),
-                fmt::format("wanted <tag>=<value>, found \"{}\"", text));
+                fmt::format("expected <tag>=<value>, found \"{}\"", text));
   }
   return KeyValue{.key = parts[0], .value = parts[1]};
 }

@@ -96,11 +96,10 @@ Result<DownsamplePlan> make_downsample(const Question& question, const Downsampl
 
   const auto buckets = static_cast<std::uint64_t>((scan.end - scan.begin) / spec.interval_ms);
   if (buckets > output_points_max) {
-    return fail(
-        Errc::kTooLarge,
-        fmt::format("Filling {} buckets of {} a series is more than the {} points an answer "
-                    "may have; ask for longer intervals or raise query.output_points_max",
-                    buckets, spec.text, output_points_max));
+    return fail(Errc::kTooLarge,
+                fmt::format("Filling {} buckets of {} per series exceeds the {} points of one "
+                            "answer; use longer intervals or raise query.output_points_max",
+                            buckets, spec.text, output_points_max));
   }
   plan.filled = filled_range(plan, scan);
   plan.filled_count = buckets + 1;

@@ -66,7 +66,7 @@ Result<void> read_tsuids(const DraftSubQuestion& draft, std::size_t metric_width
     if (text.size() < metric_width * 2) {
       return fail(Errc::kInternal,
                   fmt::format("begin 0, end {}, length {}", metric_width * 2, text.size()),
-                  fmt::format("bad TSUID \"{}\": wanted at least {} hexadecimal digits, found {}",
+                  fmt::format("bad TSUID \"{}\": expected at least {} hexadecimal digits, found {}",
                               text, metric_width * 2, text.size()));
     }
     const std::string padded = text.size() % 2 == 0 ? text : "0" + text;
@@ -131,7 +131,7 @@ Result<void> check_literals(const SubQuestion& sub, const ParseContext& context)
     if (std::ranges::find(literals, "") == literals.end()) continue;
     const std::string words = "Missing UID name";
     if (context.opentsdb_words) return fail(Errc::kInvalidArgument, words, words);
-    return refuse(fmt::format("{}: wanted values between the pipes, found \"{}\" for {}", words,
+    return refuse(fmt::format("{}: expected values between the pipes, found \"{}\" for {}", words,
                               filter.filter.pattern, filter.filter.key));
   }
   return {};
@@ -174,9 +174,11 @@ RollupUsage parse_rollup_usage(std::string_view text) {
 Result<void> add_sub_question(DraftQuestion& draft, DraftSubQuestion sub,
                               const ParseContext& context) {
   if (draft.queries.size() >= context.sub_queries_max) {
-    return fail(Errc::kTooLarge, fmt::format("The question has more than {} sub-queries; split it "
-                                             "or raise query.sub_queries_max",
-                                             context.sub_queries_max));
+    return fail(
+        Errc::kTooLarge,
+        fmt::format(
+            "The query has more than {} sub-queries; split it or raise query.sub_queries_max",
+            context.sub_queries_max));
   }
   draft.queries.push_back(std::move(sub));
   return {};
@@ -198,9 +200,10 @@ Result<Question> check_question(DraftQuestion draft, const ParseContext& context
   // What OpenTSDB finds out only when it runs the query: answers 500.
   for (const TimestampMs time : {question->begin, question->end}) {
     if (time < 0 || time >= kTimeEnd) {
-      return fail(Errc::kInternal, fmt::format("Invalid timestamp: {}", time),
-                  fmt::format("Invalid timestamp: {}: wanted milliseconds since 1970, less than {}",
-                              time, kTimeEnd));
+      return fail(
+          Errc::kInternal, fmt::format("Invalid timestamp: {}", time),
+          fmt::format("Invalid timestamp: {}: expected milliseconds since 1970, less than {}", time,
+                      kTimeEnd));
     }
   }
   ++question->end;

@@ -31,7 +31,7 @@ std::unexpected<Error> refuse(std::string why) {
 }
 
 std::unexpected<Error> refuse_type(std::string_view field, std::string_view wanted) {
-  return refuse(fmt::format("bad value of \"{}\": wanted {}", field, wanted));
+  return refuse(fmt::format("bad value of \"{}\": expected {}", field, wanted));
 }
 
 Result<std::string> read_text(std::string_view field, element value) {
@@ -250,11 +250,10 @@ Result<void> read_flag(std::string_view name, element field, DraftQuestion& draf
 
 Result<DraftQuestion> read_question(element root, const ParseContext& context) {
   // What OpenTSDB says, with status 500, when there are no queries at all.
-  const auto no_queries =
-      fail(Errc::kInternal, "An internal null pointer exception was thrown",
-           "Missing queries: wanted \"queries\", an array of objects, found none");
+  const auto no_queries = fail(Errc::kInternal, "An internal null pointer exception was thrown",
+                               "Missing \"queries\": expected an array of objects");
   if (root.is_null()) return no_queries;
-  if (!root.is_object()) return refuse("wanted an object");
+  if (!root.is_object()) return refuse("expected an object");
   DraftQuestion draft;
   bool queries_given = false;
   for (const auto [name, field] : fields_of(root)) {

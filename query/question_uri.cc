@@ -100,7 +100,7 @@ Result<std::vector<float>> parse_percentiles(std::string_view part) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percentile);
     if (error != std::errc{} || end != text.data() + text.size()) {
       return mistake(text.empty() ? "empty String" : fmt::format("For input string: \"{}\"", text),
-                     fmt::format("bad percentile \"{}\" in {}: wanted a number", text, part));
+                     fmt::format("bad percentile \"{}\" in {}: expected a number", text, part));
     }
     percentiles.push_back(percentile);
   }
@@ -111,9 +111,9 @@ Result<std::vector<float>> parse_percentiles(std::string_view part) {
 Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
   const std::string lower = to_lower(part);
   if (part.empty()) {
-    return mistake("String index out of range: 0",
-                   "wanted a downsampler, a rate or another part of m= between two colons, found "
-                   "nothing");
+    return mistake(
+        "String index out of range: 0",
+        "expected a downsampler, a rate or another part of m= between two colons, found nothing");
   }
   if (lower.starts_with("rate")) {
     TRY(sub.question.rate, parse_rate(part));

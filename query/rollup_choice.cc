@@ -87,7 +87,7 @@ Result<std::vector<ReadChoice>> choose_reads(const SubQuestion& asked, const Rol
   if (tables == nullptr) {
     if (asked.pre_aggregate) {
       return fail(Errc::kInvalidArgument,
-                  "Pre-aggregated data was asked for, but no rollups are configured");
+                  "The query asks for pre-aggregated data, but no rollups are configured");
     }
     choices.push_back(raw_choice(asked, nullptr, false));
     return choices;

@@ -26,11 +26,11 @@ Watch::Watch(QueryLimits limits, const Clock& clock, std::stop_token stop)
       begin_us_(clock_.elapsed_us()) {}
 
 Result<void> Watch::check() const {
-  if (stop_.stop_requested()) return fail(Errc::kCancelled, "The query was stopped");
+  if (stop_.stop_requested()) return fail(Errc::kCancelled, "The query was cancelled");
   if (limits_.timeout_ms > 0 && clock_.now_ms() - begin_ > limits_.timeout_ms) {
     return fail(
         Errc::kTimeout,
-        fmt::format("The query took longer than {} ms (query.timeout_ms); {}, or raise that "
+        fmt::format("The query ran longer than {} ms (query.timeout_ms); {}, or raise that "
                     "setting",
                     limits_.timeout_ms, kNarrow));
   }
@@ -57,7 +57,7 @@ Result<void> Watch::add_points(std::uint64_t count) {
 Result<void> Watch::add_output_points(std::uint64_t count) {
   const std::uint64_t total = output_points_ += count;
   if (total <= limits_.output_points_max) return {};
-  return too_much("answers with", limits_.output_points_max, "points", "query.output_points_max",
+  return too_much("returns", limits_.output_points_max, "points", "query.output_points_max",
                   kNarrowOrDownsample);
 }
 

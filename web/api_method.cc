@@ -24,8 +24,8 @@ std::optional<Response> override_method(Call& call) {
 std::optional<Response> refuse_write_by_get(Call& call) {
   if (call.request.method != "GET") return std::nullopt;
   if (call.options.get_may_write) return refuse_change(call, call.change_role);
-  return error_response(call, 405, "A GET does not change anything here",
-                        "Send a POST, PUT or DELETE, or switch on web.get_may_write");
+  return error_response(call, 405, "GET requests cannot change data",
+                        "Send a POST, PUT or DELETE, or set web.get_may_write = true");
 }
 
 Response method_not_allowed(const Call& call) {

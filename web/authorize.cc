@@ -31,25 +31,27 @@ bool changes_what_is_stored(const Call& call, Role role) {
 
 std::optional<Response> refuse_without(const Call& call, Role role) {
   if (call.options.read_only && changes_what_is_stored(call, role)) {
-    return error_response(call, 403, "This server only reads",
-                          "It was started with --read-only: nothing that is stored may change");
+    return error_response(call, 403, "This server is read-only",
+                          "It was started with --read-only, so stored data cannot change");
   }
   if (call.caller.roles.may(role)) return std::nullopt;
-  const std::string wanted = fmt::format("This wants the role {}", role_name(role));
   if (call.caller.name.empty()) {
-    return challenge(call, "Say who you are",
-                     wanted + ": send Authorization, Bearer with a token or Basic");
+    return challenge(call, "Authentication required",
+                     fmt::format("Required role: {}. Send an Authorization header: Bearer with a "
+                                 "token, or Basic",
+                                 role_name(role)));
   }
-  return error_response(call, 403, "Not allowed",
-                        fmt::format("{}, which {} has not", wanted, call.caller.name));
+  return error_response(
+      call, 403, "Not allowed",
+      fmt::format("User {} lacks the required role: {}", call.caller.name, role_name(role)));
 }
 
 }  // namespace
 
 std::optional<Response> refuse_foreign(const Call& call) {
   if (!foreign_origin(call)) return std::nullopt;
-  return error_response(call, 403, "A page of another origin changes nothing here",
-                        fmt::format("Its origin is {}; web.cors_domains may list it",
+  return error_response(call, 403, "A page of another origin cannot change data",
+                        fmt::format("Its origin is {}; web.cors_domains can allow it",
                                     call.request.headers.get("Origin")));
 }
 
@@ -77,7 +79,7 @@ boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access,
   // all who log in from its address.
   if (role == Role::kNone) co_return refuse_without(call, role);
   Result<Login> login = parse_authorization(said);
-  if (!login) co_return challenge(call, "Not known here", login.error().message);
+  if (!login) co_return challenge(call, "Authentication failed", login.error().message);
   Result<Caller> caller =
       co_await access.caller(*std::move(login), std::string(address_of(call.request.remote)));
   if (caller) {
@@ -85,7 +87,7 @@ boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access,
     co_return refuse_without(call, role);
   }
   if (caller.error().code == Errc::kUnauthenticated) {
-    co_return challenge(call, "Not known here", caller.error().message);
+    co_return challenge(call, "Authentication failed", caller.error().message);
   }
   Response later = error_response(call, 429, caller.error().message);
   later.headers.add("Retry-After", caller.error().details);
@@ -99,7 +101,7 @@ void audit(const Call& call, int status) {
   if (status == 401 && !somebody) return;  // anybody could fill the log with it
   // As it was sent, without what is asked for: no byte of it ends the line.
   const std::string_view target = call.request.target;
-  log::info("audit: {} from {}: {} {} -> {}", somebody ? call.caller.name : "nobody",
+  log::info("audit: {} from {}: {} {} -> {}", somebody ? call.caller.name : "anonymous",
             address_of(call.request.remote), call.request.method,
             target.substr(0, target.find('?')), status);
 }

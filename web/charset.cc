@@ -118,10 +118,10 @@ Error not_in(const Charset& charset, std::string_view rest, std::size_t at, bool
   for (const char byte : rest.substr(0, 4)) {
     bytes += fmt::format(" {:02X}", static_cast<unsigned char>(byte));
   }
-  return {
-      Errc::kInvalidArgument,
-      fmt::format("The body is not a text in {}, which its Content-Type names", charset.library),
-      fmt::format("{} at byte {}:{}", cut ? "a character is cut" : "no such character", at, bytes)};
+  return {Errc::kInvalidArgument,
+          fmt::format("The body is not valid {}, the charset in its Content-Type", charset.library),
+          fmt::format("{} at byte {}:{}", cut ? "a truncated character" : "an invalid character",
+                      at, bytes)};
 }
 
 }  // namespace
@@ -144,8 +144,7 @@ Result<Charset> parse_charset(std::string_view content_type) {
   const auto* found = std::ranges::find(kCharsets, name, &Charset::name);
   if (found != kCharsets.end()) return *found;
   return fail(Errc::kUnsupported,
-              fmt::format("The charset \"{}\" of Content-Type is not known here", named),
-              "send UTF-8");
+              fmt::format("The charset \"{}\" in Content-Type is unknown", named), "send UTF-8");
 }
 
 Result<std::string> decode_body(std::string_view body, const Charset& charset,
@@ -156,7 +155,7 @@ Result<std::string> decode_body(std::string_view body, const Charset& charset,
     return fail(Errc::kUnsupported,
                 fmt::format("The C library of this server does not know the charset \"{}\"",
                             charset.library),
-                "send UTF-8, or install its modules of iconv (gconv)");
+                "send UTF-8, or install the iconv modules of the C library (gconv)");
   }
   std::string text;
   std::size_t size = 0;

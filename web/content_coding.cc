@@ -106,7 +106,7 @@ Result<Coding> parse_content_encoding(std::string_view header) {
   }
   if (equal_ignoring_case(name, "deflate")) return Coding::kDeflate;
   return fail(Errc::kUnsupported,
-              fmt::format("Content-Encoding \"{}\" is neither gzip nor deflate", name));
+              fmt::format("Content-Encoding must be gzip or deflate, not \"{}\"", name));
 }
 
 Coding choose_coding(std::string_view accept_encoding) {

@@ -51,8 +51,8 @@ std::optional<Response> check_host(const Call& call) {
   if (is_address(host) || of_this_machine(options, host) || lists(options.hosts, host)) {
     return std::nullopt;
   }
-  return error_response(call, 421, "This server does not go by that name",
-                        fmt::format("Host is {}; web.hosts may list it", host));
+  return error_response(call, 421, "Unknown host name",
+                        fmt::format("Host is {}; web.hosts can allow it", host));
 }
 
 }  // namespace halite::web

@@ -86,22 +86,22 @@ void HttpParser::Impl::fail_with(const beast::error_code& error) {
                                        "(web.header_bytes_max)",
                                        limits.header_bytes_max)};
   } else if (error == http::error::bad_version) {
-    failure = Failure{505, "Only HTTP/1.0 and HTTP/1.1 are spoken here"};
+    failure = Failure{505, "This server supports HTTP/1.0 and HTTP/1.1 only"};
   } else {
     failure = Failure{400, fmt::format("Not an HTTP request: {}", error.message())};
   }
 }
 
 void HttpParser::Impl::fail_with_assertion(std::string_view assertion) {
-  log::error("a request is given up, as an assertion of Boost.Beast failed: {}", assertion);
-  failure = Failure{500, "The parser of HTTP failed on this request; the server's log says where"};
+  log::error("a request was aborted because an assertion of Boost.Beast failed: {}", assertion);
+  failure = Failure{500, "The HTTP parser failed on this request; see the server's log"};
 }
 
 // Beast takes what follows the first space after the target for the version.
 void HttpParser::Impl::explain_bad_version(std::string_view head) {
   const std::string_view line = head.substr(0, head.find('\r'));
   if (!line.ends_with(" HTTP/1.1") && !line.ends_with(" HTTP/1.0")) return;
-  failure = Failure{400, "Not an HTTP request: a space in its target is written %20"};
+  failure = Failure{400, "Not an HTTP request: write a space in the target as %20"};
 }
 
 // Of any other coding nobody here knows where the body ends, and a proxy in front may know it.
@@ -110,8 +110,7 @@ void HttpParser::Impl::check_coding() {
   const std::string_view coding = message[http::field::transfer_encoding];
   if (coding.empty()) return;
   if (message.count(http::field::transfer_encoding) != 1 || !beast::iequals(coding, "chunked")) {
-    failure = Failure{
-        501, fmt::format("Transfer-Encoding \"{}\" is not known here: only chunked is", coding)};
+    failure = Failure{501, fmt::format("Transfer-Encoding must be chunked, not \"{}\"", coding)};
   } else if (message.version() < 11) {
     failure = Failure{400, "Not an HTTP request: HTTP/1.0 has no Transfer-Encoding"};
   }

@@ -28,10 +28,10 @@ Result<tcp::endpoint> endpoint_of(const WebOptions& options,
   tcp::resolver resolver(executor);
   const auto found = resolver.resolve(options.address, "", tcp::resolver::passive, error);
   if (error || found.empty()) {
-    return fail(Errc::kInvalidArgument,
-                fmt::format("cannot listen on \"{}\": it is neither an address nor the name of a "
-                            "host ({})",
-                            options.address, error ? error.message() : "it has no address"));
+    return fail(
+        Errc::kInvalidArgument,
+        fmt::format("cannot listen on \"{}\": it is not an address and not a host name ({})",
+                    options.address, error ? error.message() : "it has no address"));
   }
   const auto chosen = std::ranges::find_if(
       found, [](const auto& entry) { return entry.endpoint().address().is_v4(); });

@@ -168,7 +168,7 @@ void Listener::State::take(tcp::socket socket, std::size_t home) {
   asio::co_spawn(link->socket().get_executor(), std::move(session),
                  [self = shared_from_this(), link, home, from](const std::exception_ptr& thrown) {
                    if (thrown) {
-                     log::error("a session ended by an exception; its connection is closed: {}",
+                     log::error("an exception ended a session; its connection is closed: {}",
                                 exception_text(thrown));
                      link->close();
                    }
@@ -215,7 +215,7 @@ void Listener::State::spawn_loop(asio::awaitable<void> loop) {
   asio::co_spawn(acceptor.get_executor(), std::move(loop),
                  [self = shared_from_this()](const std::exception_ptr& thrown) {
                    if (thrown) {
-                     log::error("the listener ended by an exception: {}", exception_text(thrown));
+                     log::error("an exception ended the listener: {}", exception_text(thrown));
                    }
                    const std::lock_guard lock(self->mutex);
                    --self->loops;

@@ -72,7 +72,7 @@ Result<RequestHead> tidy_head(std::string_view head) {
     (line.text.empty() ? empty_line_differs : mixed) |= differs;
   }
   if (mixed) {
-    return fail(Errc::kInvalidArgument, "its lines end in CR LF or all in LF, not some in each");
+    return fail(Errc::kInvalidArgument, "its lines must all end in CR LF, or all in LF");
   }
   RequestHead tidy{.text = {}, .last = empty_line_differs};
   if (!first.bare && !empty_line_differs && !has_spare_blanks(first.text)) return tidy;

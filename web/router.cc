@@ -20,7 +20,7 @@ Response not_found(const Call& call) {
   if (call.target.api) return error_response(call, 404, "Endpoint not found");
   if (call.target.endpoint == "plugin") return text_response(404, "");
   if (call.target.has("json")) return json_response(404, legacy_error_json("Page Not Found"));
-  return text_response(404, error_page("Page Not Found", "There is no such page here."), kHtmlType);
+  return text_response(404, error_page("Page Not Found", "This page does not exist."), kHtmlType);
 }
 
 // What is wrong with a request whatever its endpoint is; fills the call's target.

@@ -127,7 +127,7 @@ Result<std::string> percent_decode(std::string_view text, bool plus_is_space) {
       const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
       if (high < 0 || low < 0) {
         return fail(Errc::kInvalidArgument,
-                    fmt::format("Bad query string: \"{}\" is no %-escape", text.substr(i, 3)));
+                    fmt::format("Bad query string: \"{}\" is not a %-escape", text.substr(i, 3)));
       }
       result += static_cast<char>(high * 16 + low);
       i += 2;
@@ -159,7 +159,7 @@ Result<void> parse_target(std::string_view text, bool grafana_prefix, Target& ta
   if (!from_root.empty()) text = from_root;
   if (text.empty() || text.front() != '/') {
     return fail(Errc::kInvalidArgument,
-                fmt::format("The request's target \"{}\" does not begin with a slash", text));
+                fmt::format("The request target \"{}\" does not start with a slash", text));
   }
   // Who puts "/api/..." behind an address that ends in a slash asks for "//api/...".
   text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()) - 1);

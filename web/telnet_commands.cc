@@ -32,7 +32,7 @@ void run_help(WebContext& context, std::string_view, std::string& reply) {
 
 // A word that anybody may send must not end the server for everybody.
 void run_diediedie(WebContext&, std::string_view, std::string& reply) {
-  reply += "diediedie: switched off; stop the process instead\n";
+  reply += "diediedie: disabled; stop the process instead\n";
 }
 
 void run_dropcaches(WebContext& context, std::string_view, std::string& reply) {

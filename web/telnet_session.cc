@@ -237,9 +237,8 @@ asio::awaitable<void> TelnetSession::log_in_again() {
 bool TelnetSession::refuse_without(Role role, std::string_view command) {
   if (caller_.roles.may(role)) return false;
   reply_ += fmt::format(
-      "{}: not allowed: this wants the role {} (auth TOKEN, or auth USER "
-      "PASSWORD)\n",
-      command, role_name(role));
+      "{}: not allowed: requires the role {} (send auth TOKEN, or auth USER PASSWORD)\n", command,
+      role_name(role));
   return true;
 }
 

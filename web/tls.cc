@@ -26,7 +26,7 @@ Result<std::shared_ptr<ssl::context>> Tls::read() const {
   for (const auto& [setting, path] :
        {std::pair(kCertificate, options_.certificate), std::pair(kKey, options_.key)}) {
     const FileStamp stamp = FileStamp::of(path);
-    if (stamp.inode != 0 && !stamp.regular) return wrong(setting, path, "no regular file");
+    if (stamp.inode != 0 && !stamp.regular) return wrong(setting, path, "not a regular file");
   }
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   boost::system::error_code error;
@@ -58,12 +58,12 @@ Result<void> Tls::load() {
   TRY_VOID(check());
   if (!on()) return {};
   const auto taken = [this](const ssl::context&) {
-    return fmt::format("certificate read again from {}", options_.certificate);
+    return fmt::format("certificate reloaded from {}", options_.certificate);
   };
   return context_.start({.paths = {options_.certificate, options_.key},
                          .read = [this] { return read(); },
                          .taken = taken,
-                         .refused = "a new certificate is not taken"},
+                         .refused = "the new certificate is invalid"},
                         kLookAgain);
 }
 

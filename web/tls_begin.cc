@@ -8,10 +8,10 @@
 namespace halite::web {
 namespace {
 
-constexpr std::string_view kTlsWantedLine = "error: this port wants TLS (tls.only)\n";
+constexpr std::string_view kTlsWantedLine = "error: this port requires TLS (tls.only)\n";
 constexpr std::string_view kTlsWantedHttp =
-    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=UTF-8\r\n"
-    "Content-Length: 35\r\nConnection: close\r\n\r\nThis port wants https:// (tls.only)";
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=UTF-8\r\nContent-Length: "
+    "38\r\nConnection: close\r\n\r\nThis port requires https:// (tls.only)";
 
 }  // namespace
 

@@ -147,7 +147,7 @@ void WaitingRoom::State::take(tcp::socket socket) {
   links.insert(link);
   asio::co_spawn(context, serve(*this, link), [this, link](const std::exception_ptr& thrown) {
     if (thrown) {
-      log::error("a connection ended by an exception, before the store was there: {}",
+      log::error("an exception ended a connection before the store was open: {}",
                  exception_text(thrown));
     }
     link->close();
@@ -212,7 +212,7 @@ Result<std::unique_ptr<WaitingRoom>> WaitingRoom::open(const WebOptions& options
                 fmt::format("cannot listen on {}: {}", options.address, error.message()));
   }
   asio::co_spawn(state->context, State::accept(*state), [](const std::exception_ptr& thrown) {
-    if (thrown) log::error("the waiting room ended by an exception: {}", exception_text(thrown));
+    if (thrown) log::error("an exception ended the start-up listener: {}", exception_text(thrown));
   });
   state->thread = std::thread([&own = *state] {
     name_this_thread("waiting-room");

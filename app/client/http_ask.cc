@@ -112,8 +112,8 @@ Result<std::shared_ptr<ssl::context>> make_tls(const std::string& ca_file) {
   }
   if (!error) return tls;
   return fail(Errc::kInvalidArgument,
-              fmt::format("certificates to trust{}: {}", ca_file.empty() ? "" : " in " + ca_file,
-                          error.message()));
+              fmt::format("cannot load trusted certificates{}: {}",
+                          ca_file.empty() ? "" : " in " + ca_file, error.message()));
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ Result<Peer> make_peer(std::string_view url, const PeerFiles& files) {
   if (files.token.empty()) return peer;
   std::ifstream in(files.token);
   if (!std::getline(in, peer.token) || peer.token.empty()) {
-    return fail(Errc::kNotFound, fmt::format("there is no token in {}", files.token));
+    return fail(Errc::kNotFound, fmt::format("{} contains no token", files.token));
   }
   return peer;
 }

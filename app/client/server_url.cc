@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kPlain = "http://";
 constexpr std::string_view kSecure = "https://";
-constexpr std::string_view kWanted = "http://HOST[:PORT] is wanted, or https";
+constexpr std::string_view kWanted = "expected http://HOST[:PORT] or https://HOST[:PORT]";
 
 }  // namespace
 
@@ -25,11 +25,11 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   url.prefix = rest.substr(slash);
   while (url.prefix.ends_with('/')) url.prefix.pop_back();
-  if (url.prefix.find_first_of("?# ") != std::string::npos) return bad("more than a path");
+  if (url.prefix.find_first_of("?# ") != std::string::npos) return bad("it has more than a path");
   rest = rest.substr(0, slash);
   if (rest.contains('@')) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("a URL with a name or a password in it is not taken; {}", kWanted));
+                fmt::format("a URL must not contain a user name or password; {}", kWanted));
   }
   const std::size_t bracket = rest.starts_with('[') ? rest.find(']') : 0;
   if (bracket == std::string_view::npos) return bad("no ]");

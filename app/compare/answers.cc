@@ -60,7 +60,7 @@ std::optional<std::int64_t> time_of(std::string_view text) {
 Result<Points> points_of(const json::object& series, std::string_view side) {
   Points points;
   const auto odd = [side](const json::value& what) {
-    return fail(Errc::kInvalidArgument, fmt::format("{} answered points that are none: {}", side,
+    return fail(Errc::kInvalidArgument, fmt::format("{} returned invalid points: {}", side,
                                                     json::serialize(what).substr(0, 100)));
   };
   const json::value& dps = series.at("dps");
@@ -78,8 +78,8 @@ Result<Points> points_of(const json::object& series, std::string_view side) {
     const json::array* const both = pair.if_array();
     if (both == nullptr || both->size() != 2 || !both->front().is_int64()) return odd(pair);
     if (!points.emplace(both->front().as_int64(), both->back()).second) {
-      return fail(Errc::kInvalidArgument, fmt::format("{} answered two points of the time {}", side,
-                                                      both->front().as_int64()));
+      return fail(Errc::kInvalidArgument, fmt::format("{} returned two points with the time {}",
+                                                      side, both->front().as_int64()));
     }
   }
   return points;
@@ -90,7 +90,7 @@ Result<Series> series_of(std::string_view answer, std::string_view side) {
   const json::value parsed = json::parse(answer, problem);
   if (problem || !parsed.is_array()) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("{} answered no list of series: {}", side, answer.substr(0, 200)));
+                fmt::format("{} did not return a list of series: {}", side, answer.substr(0, 200)));
   }
   Series found;
   std::map<std::string, std::size_t> seen;
@@ -125,7 +125,7 @@ class Report {
 
   void only(std::string_view side, const Key& key, std::size_t points) {
     if (!begin_series()) return;
-    lines_.push_back(fmt::format("only {} has {}: {} points", side, name(key), points));
+    lines_.push_back(fmt::format("only {} returned {}: {} points", side, name(key), points));
   }
 
   void both(const Key& key, const Points& opentsdb, const Points& halite) {

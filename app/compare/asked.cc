@@ -75,13 +75,13 @@ class Lines {
       return take_logged(line, method, without_host(target));
     }
     std::string_view path = without_host(text);
-    if (path.contains(' ')) return bad(line, "neither a query nor a line of an access log");
+    if (path.contains(' ')) return bad(line, "not a query and not a line of an access log");
     if (path.front() == '/') {
-      if (!asks_points(path)) return bad(line, fmt::format("{} is asked, nothing else", kPath));
+      if (!asks_points(path)) return bad(line, fmt::format("only {} is supported", kPath));
       return take_target(line, std::string(path));
     }
     if (path.front() == '?') path.remove_prefix(1);
-    if (!path.contains('=')) return bad(line, "neither a query nor a line of an access log");
+    if (!path.contains('=')) return bad(line, "not a query and not a line of an access log");
     take_target(line, fmt::format("{}?{}", kPath, path));
   }
 
@@ -112,7 +112,7 @@ class Lines {
 
   void take_target(std::size_t line, std::string target) {
     if (!target.contains('?')) return bad(line, "a query without parameters");
-    if (may_change(target)) return bad(line, "it may delete, which is not asked");
+    if (may_change(target)) return bad(line, "skipped because it may delete data");
     add(line, std::move(target), {});
   }
 
@@ -120,9 +120,9 @@ class Lines {
     boost::system::error_code problem;
     const boost::json::value body = boost::json::parse(text, problem);
     if (problem || !body.is_object()) {
-      return bad(line, fmt::format("no JSON object: {}", problem.message()));
+      return bad(line, fmt::format("not a JSON object: {}", problem.message()));
     }
-    if (body.as_object().contains("delete")) return bad(line, "it may delete, which is not asked");
+    if (body.as_object().contains("delete")) return bad(line, "skipped because it may delete data");
     add(line, std::string(kPath), std::string(text));
   }
 

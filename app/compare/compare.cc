@@ -78,14 +78,14 @@ class Run {
 
   CompareVerdict finish(const AskedFile& file) {
     const std::size_t asked = same_ + refused_ + different_ + failed_;
-    out_(fmt::format("{} queries: {} the same, {} refused by both, {} different, {} not answered",
-                     asked, same_, refused_, different_, failed_));
+    out_(fmt::format("{} queries: {} match, {} refused by both, {} differ, {} not answered", asked,
+                     same_, refused_, different_, failed_));
     if (file.posts + file.other > 0) {
-      out_(fmt::format("of the access log not asked: {} POST without their bodies, {} other lines",
+      out_(fmt::format("skipped lines of the access log: {} POST without a body, {} others",
                        file.posts, file.other));
     }
     if (!file.bad.empty()) out_(fmt::format("{} lines not understood", file.bad.size()));
-    out_(fmt::format("half of the answers within: opentsdb {}, halite {}", opentsdb_times_.text(),
+    out_(fmt::format("median answer time: opentsdb {}, halite {}", opentsdb_times_.text(),
                      halite_times_.text()));
     if (same_ + different_ == 0) return CompareVerdict::kNotAsked;
     return different_ + failed_ == 0 ? CompareVerdict::kSame : CompareVerdict::kDifferent;
@@ -162,7 +162,7 @@ Result<AskedFile> read_queries(const CompareOptions& options, const Print& err) 
     err(fmt::format("{}:{}: {}", options.queries, file.bad[i].line, file.bad[i].why));
   }
   if (file.queries.empty()) {
-    return fail(Errc::kNotFound, fmt::format("there is no query in {}", options.queries));
+    return fail(Errc::kNotFound, fmt::format("{} contains no query", options.queries));
   }
   return file;
 }

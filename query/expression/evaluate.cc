@@ -251,8 +251,8 @@ Result<double> ExpressionRun::operator()(std::span<const double> values) {
   if (const auto* number = std::get_if<double>(&result)) return *number;
   if (const auto* boolean = std::get_if<bool>(&result)) return *boolean ? 1.0 : 0.0;
   return fail(Errc::kInvalidArgument,
-              fmt::format("Expression returned a result of type: {} for \"{}\"; wanted a number "
-                          "made with a series, or a comparison",
+              fmt::format("Expression returned a result of type: {} for \"{}\"; expected a number "
+                          "computed from a series, or a comparison",
                           type_name(result), print_expression(expression_).text));
 }
 

@@ -27,13 +27,13 @@ std::unexpected<Error> refuse_time(std::string_view reason) {
 Result<void> check_aggregator_of(std::string_view what, const std::string& name) {
   if (find_aggregator(name) != nullptr) return {};
   return refuse_time(
-      fmt::format("wanted an aggregator as \"aggregator\" of \"{}\", found \"{}\"", what, name));
+      fmt::format("expected an aggregator as \"aggregator\" of \"{}\", found \"{}\"", what, name));
 }
 
 Result<void> check_time(const ExpTime& time, const ParseContext& context) {
   ParseContext zoned = context;
   if (!time.timezone.empty()) zoned.timezone = time.timezone;
-  if (time.start.empty()) return refuse_time("wanted \"start\", found none");
+  if (time.start.empty()) return refuse_time("missing \"start\"");
   if (const auto start = parse_time(time.start, zoned); !start) {
     return refuse_time(fmt::format("bad \"start\": {}", start.error().message));
   }
@@ -46,7 +46,7 @@ Result<void> check_time(const ExpTime& time, const ParseContext& context) {
   // Whatever /api/query takes: also calendar intervals ("1dc") and the whole range ("0all").
   if (downsampler.interval.empty() || !parse_downsample(downsampler.interval + "-avg")) {
     return refuse_time(
-        fmt::format("wanted an interval as \"interval\" of \"downsampler\", found \"{}\"",
+        fmt::format("expected an interval as \"interval\" of \"downsampler\", found \"{}\"",
                     downsampler.interval));
   }
   return check_aggregator_of("downsampler", downsampler.aggregator);
@@ -207,10 +207,9 @@ Result<void> check_exp_question(ExpQuestion& question, const ParseContext& conte
   TRY_VOID(check_time(question.time, context));
   if (question.metrics.empty()) return refuse("missing or empty metrics");
   if (question.expressions && question.expressions->size() > limits.expressions_max) {
-    return fail(Errc::kTooLarge,
-                fmt::format("The question has {} expressions, at most {} are allowed; split it or "
-                            "raise query.expressions_max",
-                            question.expressions->size(), limits.expressions_max));
+    return fail(Errc::kTooLarge, fmt::format("The query has {} expressions, at most {} are "
+                                             "allowed; split it or raise query.expressions_max",
+                                             question.expressions->size(), limits.expressions_max));
   }
   TRY(const std::set<std::string> ids, collect_ids(question));
   TRY_VOID(check_parts(question, context));

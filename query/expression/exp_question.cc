@@ -22,7 +22,7 @@ using simdjson::dom::element;
 std::unexpected<Error> refuse(std::string why) { return fail(Errc::kInternal, std::move(why)); }
 
 std::unexpected<Error> refuse_type(std::string_view field, std::string_view wanted) {
-  return refuse(fmt::format("bad value of \"{}\": wanted {}", field, wanted));
+  return refuse(fmt::format("bad value of \"{}\": expected {}", field, wanted));
 }
 
 Result<std::string> read_text(std::string_view field, element value) {
@@ -78,8 +78,9 @@ Result<std::optional<NumericFill>> read_fill(std::string_view field, element val
       TRY(fill->value, read_number(name, part));
     }
   }
-  if (policy.empty())
+  if (policy.empty()) {
     policy = std::isnan(fill->value) ? "nan" : fill->value == 0 ? "zero" : "scalar";
+  }
   if (policy == "zero") {
     *fill = {.policy = FillPolicy::kZero, .value = 0};
   } else if (policy == "scalar") {
@@ -240,7 +241,7 @@ Result<ExpOutput> read_output(element value) {
 }
 
 Result<ExpQuestion> read_question(element root, const ParseContext& context) {
-  if (!root.is_object()) return refuse("wanted an object");
+  if (!root.is_object()) return refuse("expected an object");
   ExpQuestion question;
   bool time_given = false;
   for (const auto [name, part] : fields_of(root)) {

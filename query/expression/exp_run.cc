@@ -135,8 +135,8 @@ class Runner {
     const std::uint64_t values_max = watch_.limits().output_points_max;
     if (values_ <= values_max) return {};
     return fail(Errc::kTooLarge,
-                fmt::format("Expressions make more than {} values (query.output_points_max); ask "
-                            "for fewer series or a shorter time, or raise that setting",
+                fmt::format("Expressions produce more than {} values (query.output_points_max); "
+                            "query fewer series or a shorter time range, or raise that setting",
                             values_max));
   }
 

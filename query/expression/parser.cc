@@ -116,10 +116,9 @@ class Parser {
 
   Result<void> check_depth() const {
     if (depth_ <= limits_.depth_max) return {};
-    return fail(Errc::kTooLarge,
-                fmt::format("An expression is nested more than {} deep; write it flatter or raise "
-                            "query.expression_depth_max",
-                            limits_.depth_max));
+    return fail(Errc::kTooLarge, fmt::format("An expression is nested more than {} deep; reduce "
+                                             "the nesting or raise query.expression_depth_max",
+                                             limits_.depth_max));
   }
 
   Result<Node> assignment() {

@@ -66,10 +66,9 @@ class Parser {
 
   Result<GexpCall> call() {
     if (++depth_ > limits_.depth_max) {
-      return fail(Errc::kTooLarge,
-                  fmt::format("An expression is nested more than {} deep; write it flatter or "
-                              "raise query.expression_depth_max",
-                              limits_.depth_max));
+      return fail(Errc::kTooLarge, fmt::format("An expression is nested more than {} deep; reduce "
+                                               "the nesting or raise query.expression_depth_max",
+                                               limits_.depth_max));
     }
     const std::size_t length = name_length();
     if (length == 0) return fault();

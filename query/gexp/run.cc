@@ -91,10 +91,11 @@ Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const Par
   for (const auto& [key, value] : parameters) {
     if (key != "exp") continue;
     if (question.calls.size() == limits.expressions_max) {
-      return fail(Errc::kTooLarge,
-                  fmt::format("The question has more than {} expressions; split it or raise "
-                              "query.expressions_max",
-                              limits.expressions_max));
+      return fail(
+          Errc::kTooLarge,
+          fmt::format(
+              "The query has more than {} expressions; split it or raise query.expressions_max",
+              limits.expressions_max));
     }
     TRY(GexpCall call, parse_gexp(value, limits.expression));
     if (!limits.shift) TRY_VOID(refuse_shifts(call));

@@ -248,7 +248,7 @@ class PointStore : public BlockSource {
   virtual Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) {
     static_cast<void>(selection);
     static_cast<void>(range);
-    co_return fail(Errc::kUnsupported, "this store does not estimate");
+    co_return fail(Errc::kUnsupported, "this store does not support estimates");
   }
 
   // Removes the points of the selected series in the range; returns how many. Stopped on the way,

@@ -153,7 +153,7 @@ class Table {
   // empty. Each is atomic, the batch is not. Cells get the store's time. kUnsupported: it cannot.
   virtual Task<void> append(std::vector<CellAppend> cells) {
     static_cast<void>(cells);
-    co_return fail(Errc::kUnsupported, "this store does not add to the ends of cells");
+    co_return fail(Errc::kUnsupported, "this store does not support appends to cells");
   }
 
   // Puts `with` in the place of a cell that is still as it was read (none: the cell goes), all or
@@ -164,7 +164,7 @@ class Table {
     static_cast<void>(family);
     static_cast<void>(held);
     static_cast<void>(with);
-    co_return fail(Errc::kUnsupported, "this store does not replace cells under a condition");
+    co_return fail(Errc::kUnsupported, "this store does not support conditional replacement");
   }
 
   // One Row for each read, in the same order; without cells where there is nothing. Cannot be
@@ -178,7 +178,7 @@ class Table {
   virtual Task<RangeEstimate> estimate(Family family, std::vector<KeyRange> ranges) {
     static_cast<void>(family);
     static_cast<void>(ranges);
-    co_return fail(Errc::kUnsupported, "this store does not estimate");
+    co_return fail(Errc::kUnsupported, "this store does not support estimates");
   }
 
   // Adds to a big-endian 64-bit counter (absent counts as 0) and returns the sum. No two callers

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kLoadRows = 4096;  // series read in one go
 
 const Error& renamed_meanwhile() {
-  static const Error kError{Errc::kUnavailable, "a name was changed while it was looked up", {}};
+  static const Error kError{Errc::kUnavailable, "a name changed while it was looked up", {}};
   return kError;
 }
 
@@ -185,8 +185,9 @@ Task<bool> SeriesLoader::adopt_all(std::vector<Bytes> tsuids, std::uint64_t remo
     std::size_t bytes = 0;
     const UidWidths& widths = widths_;
     const std::size_t pair_bytes = widths.tag_key + widths.tag_value;
-    for (const Bytes& tsuid : tsuids)
+    for (const Bytes& tsuid : tsuids) {
       bytes += series_bytes(tsuid.size() / pair_bytes, tsuid.size());
+    }
     CO_TRY_VOID(bounds.watch->add_bytes(static_cast<std::int64_t>(bytes)));
   }
   if (!tsuids.empty()) {

@@ -34,15 +34,16 @@ void NewSeriesQuota::turn_page() const {
 
 Result<void> NewSeriesQuota::check_locked(std::uint64_t known_of_metric) const {
   if (limits_.per_metric != 0 && known_of_metric >= limits_.per_metric) {
-    return fail(Errc::kTooLarge, fmt::format("no more than {} series of one metric are taken; "
-                                             "storage.series_per_metric_max raises this",
-                                             limits_.per_metric));
+    return fail(
+        Errc::kTooLarge,
+        fmt::format("too many series: the limit is {} per metric (storage.series_per_metric_max)",
+                    limits_.per_metric));
   }
   turn_page();
   if (limits_.per_hour != 0 && hour_.taken >= limits_.per_hour) {
     return fail(Errc::kTooLarge,
-                fmt::format("no more than {} new series are taken in an hour, the next ones in {} "
-                            "s; storage.new_series_per_hour_max raises this",
+                fmt::format("too many new series: the limit is {} per hour "
+                            "(storage.new_series_per_hour_max); try again in {} s",
                             limits_.per_hour,
                             ((hour_.number + 1) * kHourMs - clock_.now_ms() + 999) / 1000));
   }

@@ -31,17 +31,16 @@ std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes) {
 
 Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) const {
   if (series > limits_.series - size()) {
-    return fail(Errc::kTooLarge,
-                fmt::format("no more than {} series are known at a time; storage.series_max raises "
-                            "this",
-                            limits_.series));
+    return fail(
+        Errc::kTooLarge,
+        fmt::format("too many series: the limit is {} (storage.series_max)", limits_.series));
   }
   const std::size_t taken = bytes_;
   if (bytes > limits_.bytes - std::min(taken, limits_.bytes)) {
-    return fail(Errc::kTooLarge,
-                fmt::format("the series known at a time take no more than {} bytes of memory; "
-                            "storage.series_bytes_max raises this",
-                            limits_.bytes));
+    return fail(
+        Errc::kTooLarge,
+        fmt::format("too many series: the memory limit is {} bytes (storage.series_bytes_max)",
+                    limits_.bytes));
   }
   return {};
 }
@@ -120,7 +119,7 @@ Result<SeriesId> SeriesTable::add(const NewSeries& series) {
 Result<SeriesId> SeriesTable::add_read(const NewSeries& series, std::uint64_t removals) {
   const std::shared_lock shape(shape_mutex_);
   if (removals_ != removals) {
-    return fail(Errc::kConflict, "series were forgotten while this one was read");
+    return fail(Errc::kConflict, "series were removed while this one was read");
   }
   return add_locked(series);
 }
@@ -134,7 +133,7 @@ Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
   if (series.tags.empty() || !check_room(1, kOwnBytes + set_bytes)) tags = tags_.find(tag_bytes);
   if (tags == nullptr) {
     if (series.tags.empty() && !tag_bytes.empty()) {
-      return fail(Errc::kConflict, "the series' tags were forgotten a moment ago");
+      return fail(Errc::kConflict, "the tags of this series were just removed");
     }
     TRY_VOID(check_room(1, kOwnBytes + set_bytes));
     const TagIndex::Added added = tags_.add(tag_bytes, series.tags);

@@ -96,7 +96,7 @@ Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid
   if (*form == kOpentsdbNames) co_return NameForm::kOpentsdb;
   if (*form == kMixedNames) co_return NameForm::kMixed;
   co_return fail(Errc::kUnsupported,
-                 fmt::format("names of table {} have the form \"{}\", this version knows {} and {}",
+                 fmt::format("names of table {} have the form \"{}\"; this version reads {} and {}",
                              uid_table, *form, kOpentsdbNames, kMixedNames));
 }
 

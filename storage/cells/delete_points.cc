@@ -107,10 +107,11 @@ Task<void> delete_from(const RowSource& source, SharedColumn column) {
     if (rows.front().cells.empty()) co_return Result<void>();
     column.held = std::move(rows.front().cells.front());
   }
-  co_return fail(Errc::kUnavailable,
-                 fmt::format("points to be deleted are in a column of row {} that others change "
-                             "all the time",
-                             to_hex(column.row)));
+  co_return fail(
+      Errc::kUnavailable,
+      fmt::format(
+          "cannot delete points in a column of row {} because other writers keep changing it",
+          to_hex(column.row)));
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ class Budget {
     if (taken_.fetch_add(bytes) + bytes <= bytes_max_) return {};
     taken_ -= bytes;
     return fail(Errc::kOverloaded,
-                fmt::format("changes of a read-only data directory stay in memory, and would "
-                            "take more than {} bytes; read_only_bytes_max raises this",
+                fmt::format("start-up writes in read-only mode stay in memory and would take more "
+                            "than {} bytes; raise read_only_bytes_max",
                             bytes_max_));
   }
   // Whether so much is left; takes nothing.

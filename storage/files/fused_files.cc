@@ -164,7 +164,7 @@ Result<bool> Fuse::may_change() const {
   if (frozen_) return false;
   if (!blown_) return true;
   return fail(Errc::kUnavailable,
-              fmt::format("nothing is written any more since: {}", blown_->message));
+              fmt::format("writing stopped because of an earlier error: {}", blown_->message));
 }
 
 std::shared_ptr<FileSystem> fused_files(std::shared_ptr<FileSystem> files,

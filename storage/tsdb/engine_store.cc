@@ -110,12 +110,12 @@ Task<void> EngineStore::close() {
   // So that the next start has nothing to replay. What is not flushed is in the log.
   Task<void> last_flush = flush();
   const Result<void> flushed = co_await std::move(last_flush);
-  if (!flushed) log::warn("not flushed while closing: {}", flushed.error().message);
+  if (!flushed) log::warn("the flush at shutdown failed: {}", flushed.error().message);
   const Result<void> given_back = co_await core_->registry.uids().give_back();
-  if (!given_back) log::warn("ids are skipped: {}", given_back.error().message);
+  if (!given_back) log::warn("ids will be skipped: {}", given_back.error().message);
   if (flushed) {
     const Result<void> shrunk = core_->log->shrink();
-    if (!shrunk) log::warn("the log keeps its spare files: {}", shrunk.error().message);
+    if (!shrunk) log::warn("cannot remove the spare files of the log: {}", shrunk.error().message);
   }
   core_->closing = true;
   core_->chunks->stop_merging();

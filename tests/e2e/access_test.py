@@ -73,7 +73,7 @@ class Accounts(Door):
         said = server.telnet_lines(
             ["put m 1356998401 2 a=b", f"auth {agent}", "put m 1356998402 3 a=b", "sync", "exit"])
         self.assertEqual(
-            said, "put: not allowed: this wants the role write (auth TOKEN, or auth USER PASSWORD)\n"
+            said, "put: not allowed: requires the role write (send auth TOKEN, or auth USER PASSWORD)\n"
                   "AUTH_SUCCESS\nsynced\n")
         status, body = server.request(
             "GET", "/api/query?start=1356998000&end=1356999000&m=sum:m", None,
@@ -132,7 +132,7 @@ class Accounts(Door):
         code, _, err = self.run_halite(
             "serve", "--listen", "0.0.0.0:0", "--data-dir", str(self.scratch / "data"))
         self.assertNotEqual(code, 0)
-        self.assertIn("everybody who reaches this machine could read, write and delete here", err)
+        self.assertIn("any host on the network could read, write and delete data", err)
         self.assertFalse((self.scratch / "data").exists())
         server = self.server("--set", "auth.anonymous=read", listen="0.0.0.0:0").start()
         self.assertEqual(self.status(server, "GET", "/api/version"), 200)
@@ -207,9 +207,9 @@ class Tls(Door):
     def test_without_tls_nothing_goes(self):
         server = self.start_tls()
         status, body = server.request("GET", "/api/version", None, {})
-        self.assertEqual((status, body), (400, b"This port wants https:// (tls.only)"))
+        self.assertEqual((status, body), (400, b"This port requires https:// (tls.only)"))
         self.assertEqual(server.telnet_lines(["version"]),
-                         "error: this port wants TLS (tls.only)\n")
+                         "error: this port requires TLS (tls.only)\n")
         server.terminate()
         both = self.start_tls("--set", "tls.only=false")
         self.assertEqual(self.status(both, "GET", "/api/version"), 200)
@@ -231,7 +231,7 @@ class Tls(Door):
             (good, ("--ca-file", "two.pem"), "certificate verify failed"),
             (good, (), "certificate verify failed"),
             (good.replace("127.0.0.1", "localhost"), ("--ca-file", "one.pem"), "certificate verify failed"),
-            (good, ("--ca-file", "one.key"), "certificates to trust in one.key"),
+            (good, ("--ca-file", "one.key"), "cannot load trusted certificates in one.key"),
             (good.replace("https", "http"), (), "This port wants https://"),
         ):
             code, out, err = self.run_halite("backup", "--url", url, *trusted)
@@ -268,7 +268,7 @@ class Tls(Door):
         certificate, key = self.certificate("two")
         shutil.copy(self.scratch / "one.pem", self.scratch / "kept.pem")
         (self.scratch / "one.pem").write_text("nonsense")
-        self.eventually("the complaint", lambda: "a new certificate is not taken" in server.log_text())
+        self.eventually("the complaint", lambda: "the new certificate is invalid" in server.log_text())
         # Half of a pair is not taken: who trusts the first is answered with it.
         half = self.https(server, "kept")
         half.request("GET", "/-/healthy")
@@ -277,7 +277,7 @@ class Tls(Door):
             self.https(server, "two").request("GET", "/-/healthy")
         os.replace(certificate, self.scratch / "one.pem")
         os.replace(key, self.scratch / "one.key")
-        self.eventually("the new one", lambda: "certificate read again" in server.log_text())
+        self.eventually("the new one", lambda: "certificate reloaded" in server.log_text())
         fresh = self.https(server)  # one.pem is the second by now
         fresh.request("GET", "/-/healthy")
         self.assertEqual(fresh.getresponse().status, 200)

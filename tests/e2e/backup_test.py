@@ -106,7 +106,7 @@ class Backups(support.HaliteTest):
         for inside in ("data/kept", "data", "link/a/../b", "./data/../link"):
             code, _, err = self.run_halite("backup", "--data-dir", "data", "--to", inside)
             self.assertEqual(code, 2)
-            self.assertIn("is in the data directory", err)
+            self.assertIn("is inside the data directory", err)
         self.assertFalse((self.scratch / "data" / "kept").exists())
         code, out, err = self.run_halite("backup", "--data-dir", "data", "--to", "kept")
         self.assertEqual(code, 0, out + err)
@@ -168,7 +168,7 @@ class Backups(support.HaliteTest):
         server = self.server("--set", f"engine.backup_dir={self.scratch}/data/snapshot").start()
         status, body = server.request("POST", "/api/admin/backup", "{}")
         self.assertEqual(status, 409, body)
-        self.assertIn(b"is in the data directory", body)
+        self.assertIn(b"is inside the data directory", body)
 
 
 if __name__ == "__main__":

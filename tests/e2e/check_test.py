@@ -55,9 +55,9 @@ class Check(support.HaliteTest):
                 shutil.copytree(self.scratch / "other" / "rocksdb", data / "rocksdb")
             said = self.tool(1, "check", "--data-dir", "data")
             self.assertIn(missing, said)
-            self.assertIn(f"{POINTS} points of {SERIES} series in chunks, which have no names", said)
+            self.assertIn(f"{POINTS} points in chunks, of {SERIES} series without names", said)
             said = self.tool(1, "repair", "--data-dir", "data")
-            self.assertIn("left: data/rocksdb: nothing here can make it again", said)
+            self.assertIn("left: data/rocksdb: it cannot be recreated", said)
             self.assertIn(missing, self.tool(1, "backup", "--data-dir", "data", "--to", "kept"))
 
     def test_without_points(self):
@@ -69,7 +69,7 @@ class Check(support.HaliteTest):
         self.assertIn(missing, said)
         self.assertIn("data/engine/log: is missing", said)
         said = self.tool(1, "repair", "--data-dir", "data")
-        self.assertIn("left: data/engine/chunks: nothing here can make it again", said)
+        self.assertIn("left: data/engine/chunks: it cannot be recreated", said)
         self.assertIn(missing, self.tool(1, "backup", "--data-dir", "data", "--to", "kept"))
 
     def test_what_is_no_data_directory(self):
@@ -78,7 +78,7 @@ class Check(support.HaliteTest):
             place.mkdir()
             for file in files:
                 (place / file).write_text("x")
-            neither = f"there is neither {name}/rocksdb nor {name}/engine"
+            neither = f"(it has no {name}/rocksdb and no {name}/engine)"
             self.assertIn(neither, self.tool(2, "check", "--data-dir", name))
             self.assertIn(neither, self.tool(2, "repair", "--data-dir", name))
             self.assertIn(neither, self.tool(2, "backup", "--data-dir", name, "--to", "kept"))

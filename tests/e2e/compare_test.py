@@ -55,8 +55,8 @@ class Compare(support.HaliteTest):
         lines = out.splitlines()
         self.assertEqual(lines[:2], [
             "5 queries: 4 the same, 1 refused by both, 0 different, 0 not answered",
-            "of the access log not asked: 1 POST without their bodies, 1 other lines"])
-        self.assertRegex(lines[2], r"^half of the answers within: opentsdb \d+ ms \(slowest \d+ ms\), halite \d+ ms")
+            "skipped lines of the access log: 1 POST without a body, 1 others"])
+        self.assertRegex(lines[2], r"^median answer time: opentsdb \d+ ms \(slowest \d+ ms\), halite \d+ ms")
         self.assertEqual(len(lines), 3)
 
     def test_other_data_is_shown(self):
@@ -66,7 +66,7 @@ class Compare(support.HaliteTest):
         code, out, err = self.compare(
             f"/api/query?start={T}&end={T + 100}&m=none:sys.cpu.user", f"start={T}&end={T + 9}&m=sum:theirs",
             f"start={T - 1}&end={T}&m=sum:sys.cpu.user%7Bhost=a%7D", "nonsense")
-        self.assertEqual((code, err), (1, "halite: queries:4: neither a query nor a line of an access log\n"))
+        self.assertEqual((code, err), (1, "halite: queries:4: not a query and not a line of an access log\n"))
         shown, rest = out.split("line 2: ")
         self.assertEqual(shown.splitlines(), [
             f"line 1: /api/query?start={T}&end={T + 100}&m=none:sys.cpu.user",
@@ -128,7 +128,7 @@ class Compare(support.HaliteTest):
         self.assertEqual((code, out), (2, ""))
         self.assertIn('bad URL "127.0.0.1:4242": no http://', err)
         code, out, err = self.compare("# nothing")
-        self.assertEqual((code, out, err), (2, "", "halite: there is no query in queries\n"))
+        self.assertEqual((code, out, err), (2, "", "halite: queries contains no query\n"))
         both = ("--opentsdb", self.theirs_url(), "--halite", self.theirs_url())
         code, out, err = self.run_halite("compare", *both, "--queries", "nowhere")
         self.assertEqual((code, out, err), (2, "", "halite: cannot read nowhere\n"))

@@ -59,23 +59,23 @@ class Settings(support.HaliteTest):
         (self.scratch / "h.toml").write_text("[web]\nbody_byte_max = 1\n")
         self.assertEqual(
             self.refused("--config", "h.toml"),
-            "halite: h.toml:2: there is no setting web.body_byte_max; "
+            "halite: h.toml:2: unknown setting web.body_byte_max; "
             "did you mean web.body_bytes_max?\n",
         )
         self.assertEqual(
             self.refused(environment={"HALITE_STOR": "memory"}),
-            "halite: environment: there is no setting HALITE_STOR; did you mean HALITE_STORE?\n",
+            "halite: environment: unknown setting HALITE_STOR; did you mean HALITE_STORE?\n",
         )
         self.assertIn("did you mean query.timeout_ms?", self.refused("--set", "query.timeout=1"))
 
     def test_wrong_values_say_what_is_wanted(self):
         self.assertEqual(self.refused("--listen", "nowhere"),
-                         "halite: listen wants ADDRESS:PORT such as 127.0.0.1:4242, "
+                         "halite: listen must be ADDRESS:PORT such as 127.0.0.1:4242, "
                          '[::1]:4242, localhost:4242 or :4242 (all addresses), not "nowhere"\n')
         self.assertEqual(self.refused("--store", "nowhere"),
-                         'halite: --store wants one of engine, rocksdb, memory, hbase, not "nowhere"\n')
+                         'halite: --store must be one of engine, rocksdb, memory, hbase, not "nowhere"\n')
         self.assertEqual(self.refused(environment={"HALITE_INGEST_TAGS_MAX": "0"}),
-                         "halite: environment: HALITE_INGEST_TAGS_MAX is at least 1, not 0\n")
+                         "halite: environment: HALITE_INGEST_TAGS_MAX must be at least 1, not 0\n")
         self.assertIn("cannot read the configuration file none.toml", self.refused("--config", "none.toml"))
 
     def test_the_file_can_be_named_by_the_environment(self):
@@ -121,7 +121,7 @@ class Lifecycle(support.HaliteTest):
             code, _, said = self.run_halite("serve", "--data-dir", str(directory), "--store", second,
                                             "--listen", "127.0.0.1:0")
             self.assertNotEqual(code, 0)
-            self.assertIn(f"was made with --store {first}", said)
+            self.assertIn(f"was created with --store {first}", said)
 
     def test_memory_store_forgets_and_leaves_nothing_behind(self):
         server = self.server("--store", "memory").start()
@@ -159,7 +159,7 @@ class Lifecycle(support.HaliteTest):
     def test_unknown_subcommand_is_named(self):
         code, _, err = self.run_halite("foo")
         self.assertEqual(code, 2)
-        self.assertRegex(err, r'there is no subcommand "foo"; there is: .*serve')
+        self.assertRegex(err, r'unknown subcommand "foo"; the subcommands are: .*serve')
 
     def test_unknown_host_is_said(self):
         code, _, err = self.run_halite("serve", "--data-dir", str(self.scratch / "other"),
@@ -195,7 +195,7 @@ class Lifecycle(support.HaliteTest):
             listener.settimeout(60)
             second = self.server(environment={"NOTIFY_SOCKET": str(path)}).start()
             self.assertRegex(listener.recv(300).decode(),
-                             r"^STATUS=the store is being opened: 0\.0 of [0-9.]+ MiB of its log are "
+                             r"^STATUS=the store is being opened: 0\.0 of [0-9.]+ MiB of the log "
                              r"replayed \(0 %\)\nEXTEND_TIMEOUT_USEC=900000000$")
             self.assertIn(b"(100 %)", listener.recv(300))
             self.assertEqual(listener.recv(300), b"READY=1\nSTATUS=ready")

@@ -97,7 +97,7 @@ class ReadOnly(support.HaliteTest):
         server = self.server().start()
         code, said = self.refused(self.data, "--read-only")
         self.assertEqual(code, 1)
-        self.assertIn("read_only wants a copy", said)
+        self.assertIn("read_only requires a copy", said)
         self.assertEqual(server.terminate(), 0)
         # Nor does a server begin to write where a replica reads.
         replica = self.replica(self.data)
@@ -120,12 +120,12 @@ class ReadOnly(support.HaliteTest):
     def test_nothing_is_made(self):
         code, said = self.refused(self.scratch / "none", "--read-only")
         self.assertEqual(code, 1)
-        self.assertIn("there is no data directory", said)
+        self.assertIn("the data directory", said)
         self.assertFalse((self.scratch / "none").exists())
 
     def test_where_it_means_nothing(self):
-        for more, why in ((("--store", "memory"), "a data directory, which memory has not"),
-                          (("--set", "web.mode=wo"), "leave nothing to do")):
+        for more, why in ((("--store", "memory"), "a data directory, which memory does not have"),
+                          (("--set", "web.mode=wo"), "cannot be combined")):
             code, said = self.refused(self.data, "--read-only", *more)
             self.assertEqual(code, 2, said)
             self.assertIn(why, said)

@@ -59,7 +59,7 @@ class AwayTest(unittest.TestCase):
         self.halite = EarlyServer("--hbase-quorum", cluster.quorum, "--set", "hbase.timeout_ms=3s",
                                    "--set", "self_metrics.enabled=false", store="hbase")
         self.addCleanup(self.halite.stop)
-        self.assertIn("the store is not there", self.await_status("/-/ready", 503))
+        self.assertIn("the store is unavailable", self.await_status("/-/ready", 503))
         self.assertEqual(self.halite.request("GET", "/-/healthy")[0], 200)
         self.assertEqual(self.halite.post("/api/put", points(1, 0))[0], 503)
 

@@ -40,12 +40,12 @@ class TablesTest(unittest.TestCase):
         tables = Tables.of_environment()
         given = settings(tables, "ring-", RING)
         told = self.told("hbase", "create-tables", *given)
-        for part in ("ring-tsdb     made", "16: 4 salts, 256 slots of 1d each; never others", "splitting     false",
+        for part in ("ring-tsdb     made", "16: 4 salts, 256 slots of 1d each; fixed", "splitting     false",
                      "bloom filter ROW, block cache true", "4 regions at a time, 4 a server of 1"):
             self.assertIn(part, told)
         made = self.regions(tables, "ring-tsdb")
         self.assertEqual(len(made), 16)
-        self.assertIn("was there and stays as it is", self.told("hbase", "create-tables", *given))
+        self.assertIn("already exists; not changed", self.told("hbase", "create-tables", *given))
         server = HaliteServer(*given, store="hbase")
         self.addCleanup(server.stop)
         now = int(time.time())
@@ -66,7 +66,7 @@ class TablesTest(unittest.TestCase):
         tables = Tables.of_environment()
         told = self.told("hbase", "create-tables",
                          *settings(tables, "salty-", {"storage.salt_width": 1, "storage.salt_buckets": 4}))
-        self.assertIn("4, cut at salts; HBase cuts them again as they grow", told)
+        self.assertIn("4, split at salts; HBase splits them further as they grow", told)
         self.assertEqual(len(self.regions(tables, "salty-tsdb")), 4)
 
     def test_a_namespace_is_not_made_but_asked_for(self):
@@ -86,7 +86,7 @@ class TablesTest(unittest.TestCase):
 
         self.assertIn("made", create("90d"))
         kept = create("7d")
-        self.assertIn("was there and stays as it is", kept)
+        self.assertIn("already exists; not changed", kept)
         self.assertIn("--lower-ttl", kept)
         self.assertIn("its TTL was", create("7d", "--lower-ttl"))
 

@@ -86,14 +86,14 @@ Result<void> AccessControl::State::admit(const std::string& address) {
   if (wait_ms == 0) return {};
   held_back.Increment();
   return fail(Errc::kOverloaded,
-              fmt::format("{} failed to log in too often (auth.failures_max); come again in {} s",
+              fmt::format("Too many failed logins from {} (auth.failures_max); try again in {} s",
                           address, (wait_ms + 999) / 1000),
               std::to_string((wait_ms + 999) / 1000));
 }
 
 void AccessControl::State::failed(const std::string& address) {
   unknown.Increment();
-  log::warn("audit: {} gave a name, password or token that is not known", address);
+  log::warn("audit: {} sent an unknown user, password or token", address);
   const std::lock_guard lock(mutex);
   failures.add(address, clock.now_ms());
 }
@@ -138,9 +138,9 @@ Result<Roles> anonymous_roles(const AccessOptions& options, bool loopback) {
   if (!options.file.empty()) return Roles();
   if (loopback) return Roles::all();
   return fail(Errc::kInvalidArgument,
-              "everybody who reaches this machine could read, write and delete here: name who may "
-              "with auth.file, or say with auth.anonymous = \"read,write\" (or \"admin\", or "
-              "\"none\") what those may do who do not say who they are (docs/operate/security.md)");
+              "any host on the network could read, write and delete data: set auth.file, or set "
+              "auth.anonymous to the roles of clients without credentials, such as \"read,write\", "
+              "\"admin\" or \"none\" (see docs/operate/security.md)");
 }
 
 Result<Accounts> read_accounts(const std::string& auth_file) {
@@ -155,9 +155,7 @@ Result<void> AccessControl::start(bool loopback) {
   TRY(state.anonymous.roles, anonymous_roles(state.options, loopback));
   TRY(state.digest_key, random_bytes(kDigestKeyBytes));
   if (!loopback && state.anonymous.roles.may(Role::kAdmin)) {
-    log::warn(
-        "everybody who reaches this machine may read, write and delete here "
-        "(auth.anonymous)");
+    log::warn("any host that reaches this server can read, write and delete data (auth.anonymous)");
   }
   if (state.options.file.empty()) return {};
   const std::string& file = state.options.file;
@@ -166,13 +164,13 @@ Result<void> AccessControl::start(bool loopback) {
     return std::make_shared<const Accounts>(std::move(accounts));
   };
   const auto taken = [](const Accounts& accounts) {
-    return fmt::format("auth.file read again: {} users and tokens", accounts.size());
+    return fmt::format("auth.file reloaded: {} users and tokens", accounts.size());
   };
   return state.accounts.start(
       {.paths = {file},
        .read = read,
        .taken = taken,
-       .refused = "auth.file has changed and is not taken"},
+       .refused = "the changed auth.file is invalid"},
       std::chrono::milliseconds(std::max(state.options.reload_ms, kLookMsMin)));
 }
 
@@ -193,7 +191,7 @@ Result<Caller> AccessControl::with_token(std::string_view token, const std::stri
   if (account == nullptr) {
     TRY_VOID(state_->admit(address));
     state_->failed(address);
-    return fail(Errc::kUnauthenticated, "no such token");
+    return fail(Errc::kUnauthenticated, "unknown token");
   }
   state_->known.Increment();
   return *account;
@@ -225,7 +223,7 @@ Task<Caller> AccessControl::with_password(PasswordLogin login, std::string addre
   const bool fits = co_await offload(state->checking, std::move(check));
   if (!fits || found == nullptr) {
     state->failed(address);
-    co_return fail(Errc::kUnauthenticated, "no such user, or another password");
+    co_return fail(Errc::kUnauthenticated, "unknown user or wrong password");
   }
   state->remember(digest);
   state->known.Increment();

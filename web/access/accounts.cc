@@ -67,17 +67,18 @@ Result<Accounts> Accounts::from(const std::vector<FileSetting>& settings, const 
   for (const FileSetting& setting : settings) {
     if (collect(setting, "users.", ".password", users)) continue;
     if (collect(setting, "tokens.", ".sha256", tokens)) continue;
-    return std::unexpected(wrong(path, setting.line,
-                                 fmt::format("\"{}\" is none of users.NAME.password, "
-                                             "tokens.NAME.sha256 and their .roles",
-                                             setting.name)));
+    return std::unexpected(
+        wrong(path, setting.line,
+              fmt::format("unknown key \"{}\"; the keys are users.NAME.password, "
+                          "tokens.NAME.sha256 and their .roles",
+                          setting.name)));
   }
   Accounts accounts;
   for (const auto& [name, entry] : users) {
     const Result<Roles> roles = parse_roles(entry.roles);
     if (!roles) return std::unexpected(wrong(path, entry.line, roles.error().message));
     if (name.find(':') != std::string::npos) {
-      return std::unexpected(wrong(path, entry.line, "the name of a user has no \":\""));
+      return std::unexpected(wrong(path, entry.line, "the name of a user must not contain \":\""));
     }
     const Result<void> hashed = check_password_hash(entry.secret);
     if (!hashed) return std::unexpected(wrong(path, entry.line, hashed.error().message));
@@ -88,9 +89,9 @@ Result<Accounts> Accounts::from(const std::vector<FileSetting>& settings, const 
     if (!roles) return std::unexpected(wrong(path, entry.line, roles.error().message));
     const std::optional<Digest> digest = digest_of(entry.secret);
     if (!digest) {
-      return std::unexpected(wrong(path, entry.line,
-                                   "sha256 has 64 hexadecimal digits, as `halite auth token` "
-                                   "prints them"));
+      return std::unexpected(
+          wrong(path, entry.line,
+                "sha256 must have 64 hexadecimal digits, as printed by `halite auth token`"));
     }
     accounts.tokens_[*digest] = {name, *roles};
   }
@@ -101,18 +102,17 @@ Result<Accounts> Accounts::read(const std::string& path) {
   struct stat info = {};
   const bool there = ::stat(path.c_str(), &info) == 0;
   if (there && !S_ISREG(info.st_mode)) {
-    return fail(Errc::kInvalidArgument, fmt::format("{} is no regular file", path));
+    return fail(Errc::kInvalidArgument, fmt::format("{} is not a regular file", path));
   }
   if (there && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return fail(Errc::kInvalidArgument,
-                fmt::format("{} says who may do what, and others than its owner may write it: "
-                            "chmod go-w {}",
-                            path, path));
+    return fail(
+        Errc::kInvalidArgument,
+        fmt::format("users other than its owner can write {}: run chmod go-w {}", path, path));
   }
   TRY(const std::vector<FileSetting> settings, read_config_file(path));
   Result<Accounts> accounts = from(settings, path);
   if (accounts && (info.st_mode & S_IROTH) != 0) {
-    log::warn("everybody on this machine may read {}: chmod 600 {}", path, path);
+    log::warn("all users of this machine can read {}: run chmod 600 {}", path, path);
   }
   return accounts;
 }

@@ -17,12 +17,13 @@ Result<Login> parse_authorization(std::string_view header) {
   while (header.ends_with(' ')) header.remove_suffix(1);
   if (boost::algorithm::iequals(scheme, "Bearer")) return TokenLogin{std::string(header)};
   if (!boost::algorithm::iequals(scheme, "Basic")) {
-    return fail(Errc::kUnauthenticated, "Authorization is neither Bearer nor Basic");
+    return fail(Errc::kUnauthenticated, "The Authorization header must be Bearer or Basic");
   }
   const std::optional<Bytes> pair = from_base64(header);
   const std::size_t colon = pair ? pair->find(':') : std::string::npos;
   if (colon == std::string::npos) {
-    return fail(Errc::kUnauthenticated, "Authorization: Basic wants base64 of NAME:PASSWORD");
+    return fail(Errc::kUnauthenticated,
+                "Authorization: Basic must contain base64 of NAME:PASSWORD");
   }
   std::string password = pair->substr(colon + 1);
   if (password.starts_with(kTokenPrefix)) return TokenLogin{std::move(password)};

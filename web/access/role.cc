@@ -43,8 +43,9 @@ Result<Roles> parse_roles(std::string_view text) {
       known = true;
     }
     if (!known) {
-      return fail(Errc::kInvalidArgument,
-                  fmt::format("\"{}\" is no role: they are read, write, admin and none", word));
+      return fail(
+          Errc::kInvalidArgument,
+          fmt::format("unknown role \"{}\"; the roles are read, write, admin and none", word));
     }
     if (comma == std::string_view::npos) return roles;
     text.remove_prefix(comma + 1);

@@ -88,18 +88,18 @@ std::string unpadded(BytesView bytes) {
 Result<std::string> random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) != 1) {
-    return fail(Errc::kInternal, "the system gives no random numbers");
+    return fail(Errc::kInternal, "the system provides no random numbers");
   }
   return bytes;
 }
 
 Result<std::string> hash_password(std::string_view password, ScryptCost cost) {
   if (password.contains('\0')) {
-    return fail(Errc::kInvalidArgument, "a password has no zero byte in it");
+    return fail(Errc::kInvalidArgument, "a password must not contain a zero byte");
   }
   TRY(const std::string salt, random_bytes(kSaltBytes));
   const std::optional<Bytes> key = derive(password, cost, salt, kKeyBytes);
-  if (!key) return fail(Errc::kInternal, "scrypt failed: is there too little memory?");
+  if (!key) return fail(Errc::kInternal, "scrypt failed, possibly for lack of memory");
   return fmt::format("{}ln={},r={},p={}${}${}", kScheme, cost.log2_n, cost.r, cost.p,
                      unpadded(salt), unpadded(*key));
 }
@@ -107,8 +107,8 @@ Result<std::string> hash_password(std::string_view password, ScryptCost cost) {
 Result<void> check_password_hash(std::string_view hash) {
   if (parse(hash)) return {};
   return fail(Errc::kInvalidArgument,
-              "a password is kept as $scrypt$ln=..,r=..,p=..$SALT$KEY, as `halite auth user` "
-              "prints it");
+              "a password must have the form $scrypt$ln=..,r=..,p=..$SALT$KEY, as printed by "
+              "`halite auth user`");
 }
 
 bool password_fits(std::string_view password, std::string_view hash) {

@@ -31,7 +31,7 @@ boost::asio::awaitable<Response> settle_store(Call& call, bool seal) {
 Response serve_job(Call& call, std::string_view name) {
   const auto job = call.services.jobs.find(name);
   if (job == call.services.jobs.end()) {
-    return error_response(call, 501, "Nothing is kept in files here");
+    return error_response(call, 501, "This server does not store data in files");
   }
   if (call.request.method == "GET") return json_response(200, job->second.state());
   const Result<void> started = job->second.start();
@@ -46,7 +46,7 @@ boost::asio::awaitable<Response> handle_admin(Call& call) {
       call.target.rest.size() == 1 ? std::string_view(call.target.rest[0]) : std::string_view();
   if (what == "flush" || what == "seal") co_return co_await settle_store(call, what == "seal");
   if (what == "check" || what == "backup") co_return serve_job(call, what);
-  co_return error_response(call, 404, "only /api/admin/flush, seal, check and backup are here");
+  co_return error_response(call, 404, "The endpoints are /api/admin/flush, seal, check and backup");
 }
 
 }  // namespace halite::web

@@ -53,7 +53,7 @@ Result<std::optional<TimeRange>> parse_range(const Call& call, std::string_view 
   }
   if (range.end >= query::kTimeEnd) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("Invalid timestamp: {}: wanted milliseconds since 1970, less than {}",
+                fmt::format("Invalid timestamp: {}: expected milliseconds since 1970, less than {}",
                             range.end, query::kTimeEnd));
   }
   ++range.end;  // included

@@ -44,7 +44,9 @@ Result<std::vector<Annotation>> parse_notes(std::string_view body) {
   TRY(const boost::json::array list, storage::parse_json_array(body));
   std::vector<Annotation> notes;
   for (const boost::json::value& element : list) {
-    if (!element.is_object()) return fail(Errc::kInvalidArgument, "an annotation is an object");
+    if (!element.is_object()) {
+      return fail(Errc::kInvalidArgument, "an annotation must be an object");
+    }
     TRY(Annotation note, storage::parse_annotation(element.get_object()));
     notes.push_back(std::move(note));
   }

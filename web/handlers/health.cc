@@ -11,7 +11,7 @@ boost::asio::awaitable<Response> handle_health(Call& call) {
   const std::string_view what =
       call.target.rest.size() == 1 ? std::string_view(call.target.rest[0]) : std::string_view();
   if (what == "healthy") co_return text_response(200, "ok\n");
-  if (what != "ready") co_return text_response(404, "only /-/healthy and /-/ready are here\n");
+  if (what != "ready") co_return text_response(404, "The endpoints are /-/healthy and /-/ready\n");
   const std::string reason = call.services.not_ready ? call.services.not_ready() : std::string();
   if (reason.empty()) co_return text_response(200, "ok\n");
   co_return text_response(503, reason + "\n");

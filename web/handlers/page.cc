@@ -39,7 +39,7 @@ boost::asio::awaitable<Response> handle_page(Call& call) {
   const std::string_view path(call.target.path);
   const UiFile* file = find_ui_file(path.substr(1));
   if (file == nullptr) {
-    co_return text_response(404, error_page("Page Not Found", "There is no such page here."),
+    co_return text_response(404, error_page("Page Not Found", "This page does not exist."),
                             kHtmlType);
   }
   co_return file_response(call, *file);

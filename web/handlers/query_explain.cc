@@ -78,7 +78,7 @@ std::string to_json(const query::Explanation& explanation) {
 asio::awaitable<Response> handle_query_explain(Call& call) {
   if (call.request.method != "GET" && call.request.method != "POST") {
     co_return error_response(call, 405, "Method not allowed",
-                             "A query is explained by GET or POST, not " + call.request.method);
+                             "Explain a query with GET or POST, not " + call.request.method);
   }
   Result<query::Question> question = parse_question(call);
   if (!question) co_return question_error(call, question.error());

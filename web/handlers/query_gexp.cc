@@ -29,7 +29,7 @@ asio::awaitable<Response> handle_query_gexp(Call& call) {
                                       .expression = {.bytes_max = limits.expression_bytes_max,
                                                      .depth_max = limits.expression_depth_max}};
   if (call.request.method != "GET") {
-    co_return error_response(call, 400, "Expressions are asked for with GET",
+    co_return error_response(call, 400, "Send expressions with GET",
                              "Expected GET /api/query/gexp?start=..&exp=..");
   }
   Result<query::GexpQuestion> parsed =

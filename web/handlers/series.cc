@@ -56,7 +56,7 @@ Result<std::size_t> max_of(const Call& call, std::size_t standard) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return fail(Errc::kInvalidArgument, fmt::format("\"max\" is no number: {}", text));
+    return fail(Errc::kInvalidArgument, fmt::format("\"max\" is not a number: {}", text));
   }
   return std::min(value, call.options.suggest_names_max);
 }
@@ -208,10 +208,10 @@ asio::awaitable<Response> handle_series(Call& call) {
   if (page == "tags") co_return co_await list_tags(call);
   if (page != "metrics" && page != "keys") {
     co_return error_response(
-        call, 404, "only /api/series/metrics, /api/series/keys and /api/series/tags are here");
+        call, 404, "The endpoints are /api/series/metrics, /api/series/keys and /api/series/tags");
   }
   if (call.services.census == nullptr) {
-    co_return error_response(call, 501, "Series are not counted here");
+    co_return error_response(call, 501, "This server does not count series");
   }
   if (page == "keys") co_return co_await list_keys(call);
   co_return co_await list_metrics(call);

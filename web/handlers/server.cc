@@ -105,7 +105,7 @@ Response cancel(const Call& call) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   const bool number = error == std::errc() && end == text.data() + text.size();
   if (!number || !call.metrics.queries.cancel(id)) {
-    return error_response(call, 404, fmt::format("No question with the id {} runs", text));
+    return error_response(call, 404, fmt::format("No query with the id {} is running", text));
   }
   return json_response(204, "");
 }
@@ -118,8 +118,8 @@ boost::asio::awaitable<Response> handle_server(Call& call) {
   const bool regions = rest.size() == 1 && rest[0] == "regions";
   if ((!rest.empty() && !queries && !regions) || rest.size() > 2) {
     co_return error_response(call, 404,
-                             "only /api/server, /api/server/queries, /api/server/queries/<id> and "
-                             "/api/server/regions are here");
+                             "The endpoints are /api/server, /api/server/queries, "
+                             "/api/server/queries/<id> and /api/server/regions");
   }
   const bool get = call.request.method == "GET" || call.request.method == "HEAD";
   if (regions && get) co_return co_await show_regions(call);

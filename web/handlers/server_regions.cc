@@ -42,7 +42,7 @@ void append_region(std::string& to, const storage::TableRegion& region) {
 
 boost::asio::awaitable<Response> show_regions(Call& call) {
   if (!call.services.regions) {
-    co_return error_response(call, 501, "Points are not kept on a cluster here");
+    co_return error_response(call, 501, "This server does not store points on a cluster");
   }
   auto asking = call.services.regions();
   const Result<storage::TableRegions> table = co_await std::move(asking);

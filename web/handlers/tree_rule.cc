@@ -110,7 +110,9 @@ asio::awaitable<Response> put(Call& call, TreeRule edit) {
   std::expected<Tree, Response> tree = co_await find_tree(call, wanted.tree_id);
   if (!tree) co_return std::move(tree.error());
   const TreeRule* stored = find_rule(*tree, wanted);
-  if (stored == nullptr) co_return error_response(call, 500, "The rule was removed meanwhile");
+  if (stored == nullptr) {
+    co_return error_response(call, 500, "The rule was removed by another request");
+  }
   co_return show(*stored);
 }
 

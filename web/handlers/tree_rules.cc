@@ -26,7 +26,7 @@ Result<std::vector<TreeRule>> parse_rules(std::string_view body) {
   TRY(const boost::json::array list, storage::parse_json_array(body));
   std::vector<TreeRule> rules;
   for (const boost::json::value& element : list) {
-    if (!element.is_object()) return fail(Errc::kInvalidArgument, "a rule is an object");
+    if (!element.is_object()) return fail(Errc::kInvalidArgument, "a rule must be an object");
     TRY(TreeRule rule, storage::parse_tree_rule(element.get_object()));
     rules.push_back(std::move(rule));
   }

@@ -41,7 +41,7 @@ Result<Wanted> parse_body(std::string_view body) {
   for (const auto& [key, value] : object) {
     TRY(std::optional<std::vector<std::string>> names,
         storage::texts_field(std::string_view(key), value));
-    if (!names) return fail(Errc::kInvalidArgument, "a list of names is wanted");
+    if (!names) return fail(Errc::kInvalidArgument, "expected a list of names");
     wanted.emplace_back(key, std::move(*names));
   }
   return wanted;

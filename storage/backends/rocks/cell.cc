@@ -18,9 +18,8 @@ std::optional<StoredCell> parse_cell(BytesView stored) {
 
 Result<StoredCell> parse_cell_of(BytesView key, BytesView stored) {
   if (const auto cell = parse_cell(stored)) return *cell;
-  return fail(Errc::kCorruption,
-              fmt::format("the cell at {} has {} bytes, less than its time takes", to_hex(key),
-                          stored.size()));
+  return fail(Errc::kCorruption, fmt::format("the cell at {} has {} bytes, too few for a timestamp",
+                                             to_hex(key), stored.size()));
 }
 
 void set_cell_time(char* stored, TimestampMs time) {

@@ -24,10 +24,11 @@ struct Core {
         database(std::move(opened_database)),
         times(clock, database->seen_time() + 1),  // so that no cell of now equals one of then
         pool(options.read_threads),
-        damage(registry, {.metrics = "halite_rocksdb",
-                          .of = "stored names or cells are",
-                          .then = "What needs them fails, all else is served. Stop the server and "
-                                  "restore the data directory from a copy to have them back"}),
+        damage(registry,
+               {.metrics = "halite_rocksdb",
+                .of = "stored names or cells are",
+                .then = "Requests that need them fail; other requests are not affected. To recover "
+                        "them, stop the server and restore the data directory from a copy"}),
         committer(options, *database, times, registry) {}
 
   // kUnavailable once the store is being closed.

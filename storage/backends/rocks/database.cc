@@ -39,8 +39,7 @@ Result<void> check_is_empty(FileSystem& files, const std::string& dir) {
   for (const std::string& name : names) {
     if (name.ends_with(".sst") || name.ends_with(".log")) {
       return fail(Errc::kCorruption,
-                  fmt::format("{} holds {}, but no file CURRENT that says what belongs together",
-                              dir, name));
+                  fmt::format("{} holds {}, but its file CURRENT is missing", dir, name));
     }
   }
   return {};
@@ -48,8 +47,8 @@ Result<void> check_is_empty(FileSystem& files, const std::string& dir) {
 
 std::unexpected<Error> missing_end(const std::string& dir, const std::string& what) {
   return fail(Errc::kCorruption,
-              fmt::format("the end of the manifest of {} is damaged: it told of {}. Nothing was "
-                          "changed: restore the data directory from a copy",
+              fmt::format("the end of the manifest of {} is damaged: it listed {}. Nothing was "
+                          "changed. Restore the data directory from a copy",
                           dir, what));
 }
 
@@ -130,8 +129,8 @@ Result<void> Database::open_whole() {
     TRY(const std::size_t orphans, keep_orphans(*files_, aside, names));
     if (orphans == 0) continue;
     log::warn(
-        "{} has {} tables that only the end of the manifest may have named, most likely of a "
-        "write that was under way: remove it when nothing is missing",
+        "{} has {} tables that the manifest no longer lists, most likely from an unfinished write: "
+        "remove it if no data is missing",
         aside, orphans);
   }
   return {};
@@ -219,15 +218,15 @@ Result<void> Database::check_format() {
     return put_meta(kFormatKey, kFormat);
   }
   if (status.IsNotFound()) {
-    return fail(Errc::kCorruption,
-                fmt::format("{} does not say any more what it holds: files of it are missing. "
-                            "Restore the data directory from a copy",
-                            options_.dir));
+    return fail(Errc::kCorruption, fmt::format("{} has lost the record of its format: files are "
+                                               "missing. Restore the data directory from a copy",
+                                               options_.dir));
   }
   TRY_VOID(checked(status, fmt::format("cannot read the format of {}", options_.dir)));
   if (format == kFormat) return {};
-  return fail(Errc::kUnsupported, fmt::format("{} has the format \"{}\", this Halite knows \"{}\"",
-                                              options_.dir, format, kFormat));
+  return fail(Errc::kUnsupported,
+              fmt::format("{} has the format \"{}\"; this version of Halite reads \"{}\"",
+                          options_.dir, format, kFormat));
 }
 
 Result<void> Database::load_contents() {
@@ -263,13 +262,13 @@ Result<FamilyHandle> Database::family_of(const std::string& name, bool make) {
   if (found != column_families_.end()) return found->second;
   if (!make) {
     return fail(Errc::kCorruption,
-                fmt::format("{} knows the family {}, but does not hold it", options_.dir, name));
+                fmt::format("{} lists the family {}, but does not hold it", options_.dir, name));
   }
   FamilyHandle family;
   family.ttl_ms = std::make_shared<std::atomic<std::int64_t>>(0);
   const auto family_of_table = family_options(options_, block_cache_, family.ttl_ms, clock_);
   TRY_VOID(checked(db_->CreateColumnFamily(family_of_table, name, &family.column_family),
-                   fmt::format("cannot make the family {}", name)));
+                   fmt::format("cannot create the family {}", name)));
   column_families_.emplace(name, family);
   return family;
 }

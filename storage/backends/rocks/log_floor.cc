@@ -63,7 +63,7 @@ Result<std::uint64_t> log_floor(rocksdb::Env* env, const std::string& dir,
       rocksdb::DB::OpenForReadOnly(options, dir, wanted, &handles, &opened);
   const std::unique_ptr<rocksdb::DB> db(opened);
   for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
-  TRY_VOID(checked(status, fmt::format("cannot look into {}", dir)));
+  TRY_VOID(checked(status, fmt::format("cannot read {}", dir)));
   // A floor that RocksDB did not name: every log counts.
   return reader.floor() == std::numeric_limits<std::uint64_t>::max() ? 0 : reader.floor();
 }

@@ -69,8 +69,10 @@ Task<void> RocksTable::write(std::vector<RowWrite> rows) {
   CO_TRY_VOID(check_writes(rows, families_.size()));
   const std::size_t bytes = CellBatch::bytes_of(rows);
   if (bytes > core_->options.write_bytes_max) {
-    co_return fail(Errc::kTooLarge, fmt::format("a write of {} bytes, write_bytes_max is {}", bytes,
-                                                core_->options.write_bytes_max));
+    co_return fail(
+        Errc::kTooLarge,
+        fmt::format("a write of {} bytes exceeds the limit of {} bytes (rocksdb.write_bytes_max)",
+                    bytes, core_->options.write_bytes_max));
   }
   if (rows.empty()) co_return Result<void>();
   co_return co_await core_->committer.write(std::move(rows), families_);

@@ -11,7 +11,7 @@ Result<void> check_row_key(BytesView row) {
   if (row.empty()) return fail(Errc::kInvalidArgument, "empty row key");
   if (row.size() > kRowKeyBytesMax) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("row key of {} bytes, the most is {}", row.size(), kRowKeyBytesMax));
+                fmt::format("row key of {} bytes; the maximum is {}", row.size(), kRowKeyBytesMax));
   }
   return {};
 }
@@ -19,7 +19,7 @@ Result<void> check_row_key(BytesView row) {
 Result<void> check_family(Family family, std::size_t families) {
   if (family < families) return {};
   return fail(Errc::kInvalidArgument,
-              fmt::format("family {} of a table that has {}", family, families));
+              fmt::format("family {} of a table that has {} families", family, families));
 }
 
 namespace {
@@ -77,7 +77,7 @@ Result<void> check_table_spec(const TableSpec& spec) {
     const auto same_name = [it](const FamilySpec& other) { return other.name == it->name; };
     if (std::any_of(spec.families.begin(), it, same_name)) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("family {} of table {} stands there twice", it->name, spec.name));
+                  fmt::format("family {} of table {} is listed twice", it->name, spec.name));
     }
     if (it->ttl_ms < 0) {
       return fail(Errc::kInvalidArgument, fmt::format("family {} of table {}: TTL of {} ms",
@@ -134,8 +134,9 @@ Result<void> check_scan(const ScanSpec& spec, std::size_t families) {
 
 Result<void> check_scan_limit(ScanLimit limit) {
   if (limit.rows_max > 0 && limit.cells_max > 0) return {};
-  return fail(Errc::kInvalidArgument, fmt::format("scan limit of {} rows and {} cells: 1 at least",
-                                                  limit.rows_max, limit.cells_max));
+  return fail(Errc::kInvalidArgument,
+              fmt::format("scan limit of {} rows and {} cells: the minimum is 1", limit.rows_max,
+                          limit.cells_max));
 }
 
 }  // namespace halite::storage

@@ -29,7 +29,7 @@ Result<void> check_logged(const UidAssigner& ids, const LoggedName& name) {
   if (name.kind > NameKind::kTagValue || name.name.empty() || name.name.size() > kRowKeyBytesMax ||
       !ids.check(name.kind, name.uid)) {
     return fail(Errc::kCorruption,
-                fmt::format("the log gives the id {} of kind {} to a name of {} bytes", name.uid,
+                fmt::format("the log assigns the id {} of kind {} to a name of {} bytes", name.uid,
                             static_cast<int>(name.kind), name.name.size()));
   }
   return {};

@@ -39,8 +39,8 @@ Error no_such_uid(NameKind kind, BytesView uid) {
 Result<void> check_name(NameKind kind, std::string_view name) {
   if (name.empty() || name.size() > kRowKeyBytesMax || name == std::string_view("\0", 1)) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("a name for '{}' takes 1 to {} bytes and is not a single zero byte; "
-                            "this one has {} bytes",
+                fmt::format("a name for '{}' must have 1 to {} bytes and must not be a single zero "
+                            "byte; this one has {} bytes",
                             name_kind_text(kind), kRowKeyBytesMax, name.size()));
   }
   return {};

@@ -52,15 +52,15 @@ Task<void> NameRows::add_earlier(const std::vector<UidTable::NameRequest>& asked
     if (!uid) {
       const auto holder = co_await rewrite(request.kind, request.name, *earlier[i]);
       if (!holder) {
-        log::warn("the name {} of kind '{}' stays as an earlier version wrote it: {}", request.name,
+        log::warn("the name {} of kind '{}' keeps the form of an earlier version: {}", request.name,
                   name_kind_text(request.kind), holder.error().message);
       }
       uid = holder ? *holder : *earlier[i];
     }
     if (*uid != *earlier[i]) {
       log::warn(
-          "the name {} of kind '{}' has two ids: {} where OpenTSDB looks, which counts, and "
-          "{} by an earlier version, whose series are found by their tsuids only",
+          "the name {} of kind '{}' has two ids: {} in OpenTSDB's place, which is used, and {} "
+          "from an earlier version, whose series can be found only by tsuid",
           request.name, name_kind_text(request.kind), to_hex(ids_.encode(request.kind, *uid)),
           to_hex(ids_.encode(request.kind, *earlier[i])));
     }

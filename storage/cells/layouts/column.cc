@@ -46,9 +46,9 @@ ColumnReader::Step ColumnReader::corrupt(const char* problem) {
 
 ColumnReader::Step ColumnReader::next_single(ColumnPoint& point) {
   const auto qualifier = read_qualifier(qualifiers_);
-  if (!qualifier) return corrupt("no point has this qualifier");
+  if (!qualifier) return corrupt("invalid qualifier of a point");
   const auto value = read_value(qualifier->flags, values_);
-  if (!value) return corrupt("the value has no length or form that its qualifier explains");
+  if (!value) return corrupt("the value does not match its qualifier");
   point = {*qualifier, *value};
   done_ = true;
   return Step::kPoint;
@@ -56,19 +56,19 @@ ColumnReader::Step ColumnReader::next_single(ColumnPoint& point) {
 
 ColumnReader::Step ColumnReader::next_compacted(ColumnPoint& point) {
   if (qualifiers_.empty()) {
-    if (values_.size() != 1) return corrupt("the values are longer or shorter than announced");
+    if (values_.size() != 1) return corrupt("the values do not have the announced length");
     if (values_.front() != kOneResolution && values_.front() != kMixedResolutions) {
-      return corrupt("the last byte belongs to no known version of compacted columns");
+      return corrupt("the last byte is not a known version of compacted columns");
     }
     done_ = true;
     return Step::kEnd;
   }
   const auto qualifier = read_qualifier(qualifiers_);
-  if (!qualifier) return corrupt("no compacted column has this qualifier");
+  if (!qualifier) return corrupt("invalid qualifier of a compacted column");
   const std::size_t size = value_size(qualifier->flags);
-  if (values_.size() < size) return corrupt("the values are longer or shorter than announced");
+  if (values_.size() < size) return corrupt("the values do not have the announced length");
   const auto value = read_value(qualifier->flags, values_.substr(0, size));
-  if (!value) return corrupt("a value has a length that no value has");
+  if (!value) return corrupt("a value has an invalid length");
   qualifiers_.remove_prefix(qualifier_size(qualifiers_.front()));
   values_.remove_prefix(size);
   point = {*qualifier, *value};
@@ -81,12 +81,12 @@ ColumnReader::Step ColumnReader::next_appended(ColumnPoint& point) {
     return Step::kEnd;
   }
   const auto qualifier = read_qualifier(qualifiers_);
-  if (!qualifier) return corrupt("no point of an append column begins like this");
+  if (!qualifier) return corrupt("invalid start of a point in an append column");
   qualifiers_.remove_prefix(qualifier_size(qualifiers_.front()));
   const std::size_t size = value_size(qualifier->flags);
   if (qualifiers_.size() < size) return corrupt("the append column ends within a value");
   const auto value = read_value(qualifier->flags, qualifiers_.substr(0, size));
-  if (!value) return corrupt("a value has a length that no value has");
+  if (!value) return corrupt("a value has an invalid length");
   qualifiers_.remove_prefix(size);
   point = {*qualifier, *value};
   return Step::kPoint;

@@ -46,10 +46,9 @@ Result<std::unique_ptr<CyclicLayout>> CyclicLayout::make(const CyclicOptions& op
 Result<CyclicOptions> CyclicLayout::adopt(CyclicOptions configured, const TableParameters& stored) {
   const bool made_as_ring = stored.slots != 0;
   if (made_as_ring && configured.ttl_ms == 0) {
-    return fail(Errc::kConflict,
-                fmt::format("the table was made to use {} slots again and again, so storage.ttl_ms "
-                            "cannot be 0 (for ever)",
-                            stored.slots));
+    return fail(Errc::kConflict, fmt::format("the table was created with a ring of {} slots, so "
+                                             "storage.ttl_ms cannot be 0 (forever)",
+                                             stored.slots));
   }
   configured.never_reuse = !made_as_ring;
   TRY_VOID(check_same_table(stored, cyclic_parameters(configured)));
@@ -150,8 +149,8 @@ std::vector<BucketScan> CyclicLayout::series_buckets(BytesView tsuid, TimeRange 
 Result<RowId> CyclicLayout::parse_row(BytesView row) const {
   const std::size_t fixed = kSaltBytes + kSlotBytes;
   if (row.size() < fixed || !is_tsuid_length(options_.widths, row.size() - fixed)) {
-    return fail(Errc::kCorruption,
-                fmt::format("row {}: no data row has {} bytes", to_hex(row), row.size()));
+    return fail(Errc::kCorruption, fmt::format("row {}: {} bytes is not the length of a data row",
+                                               to_hex(row), row.size()));
   }
   RowId id;
   id.salt = load_be<std::uint8_t>(row.data());
@@ -179,7 +178,7 @@ Result<void> CyclicLayout::decode(const RowId& row, std::span<const CellRef> cel
   for (const CellRef& cell : cells) {
     const std::size_t size = cell.qualifier.size();
     if (size != kPointQualifierBytes || cell.qualifier[4] != kPointKind) {
-      return corrupt(cell, "no cell has this qualifier");
+      return corrupt(cell, "invalid qualifier");
     }
     const auto generation = std::int64_t{load_be<std::uint32_t>(cell.qualifier.data())};
     const auto offset = std::int64_t{load_be<std::uint32_t>(cell.qualifier.data() + 5)};
@@ -188,7 +187,7 @@ Result<void> CyclicLayout::decode(const RowId& row, std::span<const CellRef> cel
     const TimestampMs time = generation * options_.span_ms + offset;
     if (time < range.begin || time >= range.end) continue;
     const auto value = read_cyclic_value(cell.value);
-    if (!value) return corrupt(cell, "no value has this form");
+    if (!value) return corrupt(cell, "invalid value");
     merge.add(time, value->bits, value->flags, cell.time);
   }
   merge.finish();
@@ -198,8 +197,9 @@ Result<void> CyclicLayout::decode(const RowId& row, std::span<const CellRef> cel
 Result<void> CyclicLayout::admit(TimestampMs time, TimestampMs now) const {
   const TimeRange all{0, time_end()};
   if (time < all.begin || time >= all.end) {
-    return fail(Errc::kInvalidArgument, fmt::format("timestamp {} is outside what slots of {} hold",
-                                                    time, duration_text(options_.span_ms)));
+    return fail(Errc::kInvalidArgument,
+                fmt::format("timestamp {} is outside the range of slots of {}", time,
+                            duration_text(options_.span_ms)));
   }
   const TimeRange taken = alive(all, now);
   if (time < taken.begin) {

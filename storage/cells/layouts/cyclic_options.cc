@@ -33,8 +33,8 @@ Result<void> ring_holds(const CyclicOptions& options) {
   const std::int64_t slots = (needed + options.span_ms - 1) / options.span_ms;
   return fail(
       Errc::kInvalidArgument,
-      fmt::format("{} slots of {} are {} and too few for {} {} + storage.future_max_ms {} + "
-                  "cleaning {} + 2 slots {} = {}: at least {} slots",
+      fmt::format("{} slots of {} span {}, which is too little for {} {} + storage.future_max_ms "
+                  "{} + cleaning {} + 2 slots {} = {}: use at least {} slots",
                   options.slots, duration_text(options.span_ms), duration_text(lap),
                   options.ttl_setting, duration_text(options.ttl_ms),
                   duration_text(options.future_max_ms), duration_text(options.cleaning_ms),
@@ -60,9 +60,10 @@ Result<void> check_cyclic_options(const CyclicOptions& options) {
 std::optional<std::string> idle_slots_note(const CyclicOptions& options) {
   if (is_ring(options) || options.slots == CyclicOptions().slots) return std::nullopt;
   return fmt::format(
-      "storage.slots = {} has no effect: {}, so no slot of it is ever used again", options.slots,
-      options.never_reuse ? "the data was made to be kept for ever (storage.ttl_ms = 0)"
-                          : "all is kept for ever (storage.ttl_ms = 0)");
+      "storage.slots = {} has no effect: {}, so slots are never reused", options.slots,
+      options.never_reuse
+          ? "the data directory was created to keep data forever (storage.ttl_ms = 0)"
+          : "data is kept forever (storage.ttl_ms = 0)");
 }
 
 TableParameters cyclic_parameters(const CyclicOptions& options) {

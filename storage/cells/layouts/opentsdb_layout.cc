@@ -139,8 +139,8 @@ Result<RowId> OpentsdbLayout::parse_row(BytesView row) const {
   const std::size_t base_at = options_.salt_width + std::size_t{options_.widths.metric};
   const std::size_t fixed = options_.salt_width + kBaseBytes;
   if (row.size() < base_at + kBaseBytes || !is_tsuid_length(options_.widths, row.size() - fixed)) {
-    return fail(Errc::kCorruption,
-                fmt::format("row {}: no data row has {} bytes", to_hex(row), row.size()));
+    return fail(Errc::kCorruption, fmt::format("row {}: {} bytes is not the length of a data row",
+                                               to_hex(row), row.size()));
   }
   RowId id;
   const BytesView salt_bytes = row.substr(0, options_.salt_width);
@@ -150,13 +150,13 @@ Result<RowId> OpentsdbLayout::parse_row(BytesView row) const {
   Bytes expected;
   append_opentsdb_salt(expected, id.salt, options_.salt_width);
   if (id.salt >= salt_buckets() || salt_bytes != expected) {
-    return fail(Errc::kCorruption, fmt::format("row {}: salt bytes {} are none of {} salts",
+    return fail(Errc::kCorruption, fmt::format("row {}: salt bytes {} are not one of {} salts",
                                                to_hex(row), to_hex(salt_bytes), salt_buckets()));
   }
   id.bucket = load_be<std::uint32_t>(row.data() + base_at);
   if (id.bucket % kRowSeconds != 0) {
-    return fail(Errc::kCorruption,
-                fmt::format("row {}: base time {} does not begin an hour", to_hex(row), id.bucket));
+    return fail(Errc::kCorruption, fmt::format("row {}: base time {} is not the start of an hour",
+                                               to_hex(row), id.bucket));
   }
   id.tsuid = row.substr(options_.salt_width, options_.widths.metric);
   id.tsuid += row.substr(base_at + kBaseBytes);
@@ -189,7 +189,7 @@ Result<void> OpentsdbLayout::decode(const RowId& row, std::span<const CellRef> c
 Result<void> OpentsdbLayout::admit(TimestampMs time, TimestampMs) const {
   if (time >= 0 && time < kTimeEndMs) return {};
   return fail(Errc::kInvalidArgument,
-              fmt::format("timestamp {} is outside what OpenTSDB's row keys hold: 0 to {}", time,
+              fmt::format("timestamp {} is outside the range of OpenTSDB's row keys: 0 to {}", time,
                           kTimeEndMs - 1));
 }
 

@@ -36,8 +36,8 @@ Result<void> check_rollup(const RollupInterval& interval) {
   if (interval.seconds < 1 || interval.hours < 1 ||
       (interval.hours > 1 && interval.hours % 2 != 0)) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("a rollup interval takes at least a second and its row 1 or an even "
-                            "number of hours, found {} s and {} h",
+                fmt::format("a rollup interval must be at least 1 s, and its row 1 hour or an even "
+                            "number of hours; found {} s and {} h",
                             interval.seconds, interval.hours));
   }
   const std::int64_t count = rollup_span_seconds(interval) / interval.seconds;
@@ -72,7 +72,7 @@ Result<RollupCell> rollup_cell(const OpentsdbLayout& layout, const RollupInterva
   if (time_s < 0 || time_s >= std::int64_t{1} << 32) {
     return fail(
         Errc::kInvalidArgument,
-        fmt::format("rollup time {} is outside what row keys hold: 0 to 4294967295", time_s));
+        fmt::format("rollup time {} is outside the range of row keys: 0 to 4294967295", time_s));
   }
   const std::int64_t base_s = rollup_base(interval, time_s);
   const std::int64_t offset = (time_s - base_s) / interval.seconds;

@@ -38,7 +38,7 @@ template <class T>
 Result<void> same(std::string_view name, const T& stored, const T& configured) {
   if (stored == configured) return {};
   return fail(Errc::kConflict,
-              fmt::format("the table was made with {} = {} and cannot be opened with {}", name,
+              fmt::format("the table was created with {} = {} and cannot be opened with {}", name,
                           stored, configured));
 }
 
@@ -70,9 +70,9 @@ Result<TableParameters> TableParameters::from_bytes(BytesView bytes) {
   const auto format = number(object.if_contains("format"), kAny);
   if (!format) return corrupt("no format");
   if (*format != kFormat) {
-    return fail(
-        Errc::kUnsupported,
-        fmt::format("table parameters of format {}, this version reads {}", *format, kFormat));
+    return fail(Errc::kUnsupported,
+                fmt::format("the table parameters have format {}; this version reads format {}",
+                            *format, kFormat));
   }
   const boost::json::value* layout = object.if_contains("layout");
   const auto widths = widths_of(object.if_contains("uid_widths"));

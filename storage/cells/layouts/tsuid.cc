@@ -29,8 +29,8 @@ Result<SeriesUids> parse_tsuid(const UidWidths& widths, BytesView tsuid) {
   if (!is_tsuid_length(widths, tsuid.size())) {
     return fail(
         Errc::kInvalidArgument,
-        fmt::format("a tsuid is {} bytes and {} for each tag, found {} bytes: {}", widths.metric,
-                    widths.tag_key + widths.tag_value, tsuid.size(), to_hex(tsuid)));
+        fmt::format("a tsuid must have {} bytes and {} for each tag, found {} bytes: {}",
+                    widths.metric, widths.tag_key + widths.tag_value, tsuid.size(), to_hex(tsuid)));
   }
   SeriesUids uids;
   uids.metric = load_be_width(tsuid.substr(0, widths.metric));

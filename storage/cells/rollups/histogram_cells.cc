@@ -37,7 +37,7 @@ Result<void> decode(const WantedRow& row, std::vector<HistogramBlock>& blocks) {
     const auto histogram = read_histogram(cell.qualifier, cell.value);
     if (!histogram) {
       return fail(Errc::kCorruption, "row " + to_hex(row.key) + ": cell " + to_hex(cell.qualifier) +
-                                         " is no histogram");
+                                         " is not a histogram");
     }
     any = true;
     const TimestampMs time = row.id.bucket * 1000 + histogram->offset_ms;

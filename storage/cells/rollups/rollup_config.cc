@@ -34,8 +34,8 @@ std::string lower(std::string_view text) {
 Result<json::object> parse_object(std::string_view text, std::string_view what) {
   json::error_code error;
   json::value value = json::parse(json::string_view(text.data(), text.size()), error);
-  if (error) return refuse(fmt::format("{} is no JSON: {}", what, error.message()));
-  if (!value.is_object()) return refuse(fmt::format("{} is no JSON object", what));
+  if (error) return refuse(fmt::format("{} is not JSON: {}", what, error.message()));
+  if (!value.is_object()) return refuse(fmt::format("{} is not a JSON object", what));
   return std::move(value.get_object());
 }
 
@@ -73,7 +73,7 @@ Result<void> read_row_span(std::string_view text, RollupInterval& cells) {
                                                            {"y", RollupSpan::kYear}};
   const auto found = kSpans.find(span.unit);
   if (found == kSpans.end()) {
-    return refuse(fmt::format("rowSpan is a number of h, or 1d, 1n or 1y, not \"{}\"", text));
+    return refuse(fmt::format("rowSpan must be a number of h, or 1d, 1n or 1y, not \"{}\"", text));
   }
   cells.span = found->second;
   if (cells.span == RollupSpan::kHours) {
@@ -91,7 +91,7 @@ std::string text_of(const json::object& object, const char* name) {
 }
 
 Result<RollupTableConfig> read_table(const json::value& value) {
-  if (!value.is_object()) return refuse("an interval of the rollups is no JSON object");
+  if (!value.is_object()) return refuse("a rollup interval is not a JSON object");
   const json::object& object = value.get_object();
   RollupTableConfig table;
   table.interval = text_of(object, "interval");

@@ -113,8 +113,9 @@ Task<std::unique_ptr<RollupTables>> RollupTables::open(Parts parts, RollupConfig
     names.insert(table.pre_aggregate);
   }
   if (names.contains(parts.data_table)) {
-    co_return fail(Errc::kInvalidArgument, "the table " + parts.data_table +
-                                               " holds the points: pre-aggregates want another");
+    co_return fail(Errc::kInvalidArgument,
+                   "the table " + parts.data_table +
+                       " holds the points: use another table for pre-aggregates");
   }
   CO_TRY(const std::shared_ptr<Table> settings,
          co_await parts.store.open_table(settings_table_spec(parts.settings_table)));

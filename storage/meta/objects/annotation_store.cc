@@ -99,8 +99,9 @@ Task<std::optional<Annotation>> AnnotationStore::get(Bytes tsuid, std::int64_t s
 Task<Annotation> AnnotationStore::put(AnnotationEdit edit, bool replace) {
   CO_TRY(const Bytes tsuid, tsuid_bytes(edit.note.tsuid));
   if (!may_be_series(tsuid)) {
-    co_return fail(Errc::kInvalidArgument, fmt::format("tsuid {} has {} bytes, which no series has",
-                                                       edit.note.tsuid, tsuid.size()));
+    co_return fail(Errc::kInvalidArgument,
+                   fmt::format("tsuid {} has {} bytes, which matches no series", edit.note.tsuid,
+                               tsuid.size()));
   }
   CO_TRY(const CellPlace place, annotation_place(*layout_, tsuid, edit.note.start_time));
   Annotation result;

@@ -25,7 +25,7 @@ std::unexpected<Error> wrong(std::string_view name, std::string_view wanted,
   std::string found = json::serialize(value);
   if (found.size() > 80) found = found.substr(0, 80) + "...";
   return fail(Errc::kInvalidArgument,
-              fmt::format("the field \"{}\" takes {}, not {}", name, wanted, found));
+              fmt::format("the field \"{}\" must be {}, not {}", name, wanted, found));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -88,19 +88,19 @@ void append_fields(std::string& to, const Fields& fields) {
 Result<json::value> parse_json(std::string_view text) {
   boost::system::error_code error;
   json::value value = parse_exact_json(text, kDepthMax, error);
-  if (error) return fail(Errc::kInvalidArgument, "this is no JSON: " + error.message());
+  if (error) return fail(Errc::kInvalidArgument, "this is not JSON: " + error.message());
   return value;
 }
 
 Result<json::object> parse_json_object(std::string_view text) {
   TRY(json::value value, parse_json(text));
-  if (!value.is_object()) return fail(Errc::kInvalidArgument, "a JSON object is wanted here");
+  if (!value.is_object()) return fail(Errc::kInvalidArgument, "expected a JSON object");
   return std::move(value.get_object());
 }
 
 Result<json::array> parse_json_array(std::string_view text) {
   TRY(json::value value, parse_json(text));
-  if (!value.is_array()) return fail(Errc::kInvalidArgument, "a JSON array is wanted here");
+  if (!value.is_array()) return fail(Errc::kInvalidArgument, "expected a JSON array");
   return std::move(value.get_array());
 }
 

@@ -37,7 +37,7 @@ Task<void> merge_put(Table& table, const Bytes& row, const Column& column, Merge
     if (outcome == CasOutcome::kApplied) co_return Result<void>();
   }
   co_return fail(Errc::kConflict,
-                 fmt::format("row {} kept changing: {} tries to write its cell were refused",
+                 fmt::format("row {} kept changing: {} attempts to write its cell were refused",
                              to_hex(row), kMergeTries));
 }
 

@@ -162,10 +162,10 @@ Task<std::vector<TsMeta>> TsMetaStore::find(std::uint64_t metric_uid, std::vecto
       CO_TRY(std::optional<TsMeta> meta, parse_row(row));
       if (!meta) continue;
       if (found.size() >= limit) {
-        co_return fail(Errc::kTooLarge,
-                       fmt::format("more than {} series fit; name more tags or raise "
-                                   "web.lookup_series_max",
-                                   limit));
+        co_return fail(
+            Errc::kTooLarge,
+            fmt::format("more than {} series match; name more tags or raise web.lookup_series_max",
+                        limit));
       }
       CO_TRY_VOID(co_await add_names(*meta, *uids));
       found.push_back(std::move(*meta));

@@ -194,7 +194,7 @@ Task<void> TsTracker::count_or_create(SeriesId id, std::uint32_t points, bool kn
     const Result<void> created = co_await create(tsuid);
     if (!created) {
       failures_.Increment();
-      log::warn("no TSMeta for series {}: {}", to_hex(tsuid), created.error().message);
+      log::warn("cannot create a TSMeta for series {}: {}", to_hex(tsuid), created.error().message);
     }
     co_return Result<void>();
   }

@@ -104,7 +104,7 @@ Result<void> check_tree_regex(const std::string& pattern) {
   const re2::RE2 compiled(pattern, re2::RE2::Quiet);
   if (compiled.ok()) return {};
   return fail(Errc::kInvalidArgument,
-              fmt::format("\"{}\" is no regular expression: {}", pattern, compiled.error()));
+              fmt::format("\"{}\" is not a regular expression: {}", pattern, compiled.error()));
 }
 
 Result<TreeRule> parse_tree_rule(const json::object& object) {

@@ -102,7 +102,7 @@ class TreeBuilder::Run {
     if (level_ == builder_.tree_.rules.end()) return true;
     if (depth > kDepthMax) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("TSUID {} would stand more than {} branches deep in tree {}",
+                  fmt::format("TSUID {} would be more than {} branches deep in tree {}",
                               series_.tsuid, kDepthMax, builder_.tree_.id));
     }
     const std::shared_ptr<TreeBranch> previous = current_;
@@ -254,8 +254,9 @@ class TreeBuilder::Run {
   void take_group(const TreeRule& rule, const re2::RE2& regex, const std::string& value) {
     const int groups = regex.NumberOfCapturingGroups();
     std::vector<re2::StringPiece> found(static_cast<std::size_t>(groups) + 1);
-    if (!regex.Match(value, 0, value.size(), re2::RE2::UNANCHORED, found.data(), groups + 1))
+    if (!regex.Match(value, 0, value.size(), re2::RE2::UNANCHORED, found.data(), groups + 1)) {
       return;
+    }
     if (rule.regex_group >= groups) {
       say(fmt::format("Regex group index [{}] for rule {} was out of bounds [{}]", rule.regex_group,
                       storage::to_text(rule), groups));

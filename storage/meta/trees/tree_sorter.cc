@@ -41,7 +41,7 @@ Task<void> TreeSorter::add(Bytes tsuid) {
       hung = std::unexpected(place.error());
     }
     if (!hung) {
-      log::warn("tree {}: series {} has no place in it: {}", builder->tree().id, to_hex(tsuid),
+      log::warn("tree {}: cannot add series {}: {}", builder->tree().id, to_hex(tsuid),
                 hung.error().message);
     }
   }

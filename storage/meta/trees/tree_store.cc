@@ -101,7 +101,7 @@ Task<std::vector<Tree>> TreeStore::all() {
     CO_TRY(const std::vector<Row> rows, co_await scanner->next(limit));
     if (rows.empty()) break;
     if (rows.front().key.size() < kTreeIdBytes) {
-      co_return fail(Errc::kCorruption, fmt::format("tree table: row {} belongs to no tree",
+      co_return fail(Errc::kCorruption, fmt::format("tree table: row {} does not belong to a tree",
                                                     to_hex(rows.front().key)));
     }
     id = load_be<std::uint16_t>(rows.front().key.data());

@@ -50,7 +50,7 @@ class Counted {
   [[nodiscard]] bool ended() const { return work_.ended && work_.ended(); }
   // Copying costs no more progress: most files are only read.
   [[nodiscard]] Result<void> go_on() const {
-    if (ended()) return fail(Errc::kCancelled, "told to end");
+    if (ended()) return fail(Errc::kCancelled, "stopped");
     return {};
   }
   void expect(std::uint64_t bytes) { progress_.bytes_total += bytes; }
@@ -142,7 +142,7 @@ class Making {
   Result<void> look_for_damage(const std::string& from, const Content* last, StoredFile& file) {
     if (last != nullptr && last->bytes == file.content.bytes) {
       file.damaged.push_back(fmt::format(
-          "is not as it was in an earlier backup, {}, which is still there", last->name()));
+          "differs from its copy in an earlier backup, {}, which still exists", last->name()));
     }
     rocksdb::Options options;
     options.env = env_.get();
@@ -173,18 +173,18 @@ Result<void> check_is_free(FileSystem& files, const std::string& dir) {
     TRY(const std::vector<std::string> names, files.list(dir));
     if (names.empty()) return {};
   }
-  return fail(Errc::kConflict, fmt::format("{} is there, and not empty", dir));
+  return fail(Errc::kConflict, fmt::format("{} exists and is not empty", dir));
 }
 
 Result<std::string> chosen(Contents& contents, const std::string& backup,
                            const std::string& backups) {
   TRY(const std::vector<std::string> names, contents.backups());
-  if (names.empty()) return fail(Errc::kNotFound, fmt::format("there is no backup in {}", backups));
+  if (names.empty()) return fail(Errc::kNotFound, fmt::format("{} contains no backup", backups));
   if (backup.empty()) return names.back();
   if (std::ranges::find(names, backup) != names.end()) return backup;
   std::string with_end = backup + std::string(kManifestEnd);
   if (std::ranges::find(names, with_end) != names.end()) return with_end;
-  return fail(Errc::kNotFound, fmt::format("there is no backup {} in {}; the newest is {}", backup,
+  return fail(Errc::kNotFound, fmt::format("{1} contains no backup {0}; the newest is {2}", backup,
                                            backups, names.back()));
 }
 
@@ -228,7 +228,7 @@ Result<void> fetch_all(const Work& work, Contents& contents, const Manifest& man
     outcome.bytes_copied += fetched ? file.content.bytes : 0;
   }
   if (!wrong.empty()) {
-    return fail(Errc::kCorruption, "nothing is restored, for the backup is damaged" + wrong);
+    return fail(Errc::kCorruption, "nothing was restored because the backup is damaged" + wrong);
   }
   for (const std::string& one : dirs) TRY_VOID(files.sync_dir(one));
   return {};
@@ -247,7 +247,7 @@ Result<Outcome> restore(const Work& work, const std::string& backups, const std:
   const std::string unfinished = data_dir + ".restoring";
   TRY_VOID(check_is_free(files, data_dir));
   if (Result<void> free = check_is_free(files, unfinished); !free) {
-    free.error().message += ": a restore that was killed left it, and it may be removed";
+    free.error().message += ": an interrupted restore left it; you can remove it";
     return std::unexpected(std::move(free).error());
   }
   TRY_VOID(make_dirs(files, unfinished));
@@ -258,7 +258,7 @@ Result<Outcome> restore(const Work& work, const std::string& backups, const std:
     const Result<void> removed = remove_tree(files, unfinished);
     if (!removed) {
       done.error().message +=
-          fmt::format("; {} stays, remove it: {}", unfinished, removed.error().message);
+          fmt::format("; remove {} by hand: {}", unfinished, removed.error().message);
     }
     return std::unexpected(std::move(done).error());
   }

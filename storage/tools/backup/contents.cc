@@ -46,7 +46,7 @@ Result<void> Contents::open() {
   TRY_VOID(make_dirs(files_, dir_ + "/files"));
   Result<std::unique_ptr<FileLock>> lock = files_.lock(dir_ + "/lock");
   if (!lock && lock.error().code == Errc::kConflict) {
-    return fail(Errc::kConflict, fmt::format("another backup is being made in {}", dir_));
+    return fail(Errc::kConflict, fmt::format("another backup is running in {}", dir_));
   }
   TRY(lock_, std::move(lock));
   return {};
@@ -76,7 +76,7 @@ Result<void> Contents::add(const std::string& path, const Content& content, cons
   const std::string to = path_of(content);
   TRY(const Content copied, copy(path, to + ".tmp", worked));
   if (copied != content) {
-    return fail(Errc::kCorruption, fmt::format("{} reads otherwise each time", path));
+    return fail(Errc::kCorruption, fmt::format("{} returns different bytes on each read", path));
   }
   TRY_VOID(files_.rename(to + ".tmp", to));
   return files_.sync_dir(dir_ + "/files");

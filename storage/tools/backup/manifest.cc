@@ -43,14 +43,14 @@ bool is_hash(std::string_view text) {
 }
 
 Result<StoredFile> read_file(const boost::json::value& value) {
-  if (!value.is_object()) return damaged("a file is no object");
+  if (!value.is_object()) return damaged("a file is not an object");
   const boost::json::object& object = value.get_object();
   const boost::json::value* const path = object.if_contains("path");
   const boost::json::value* const hash = object.if_contains("xxh3");
   const boost::json::value* const bytes = object.if_contains("bytes");
   if (path == nullptr || !path->is_string() || hash == nullptr || !hash->is_string() ||
       bytes == nullptr) {
-    return damaged("a file lacks something");
+    return damaged("a file lacks a field");
   }
   boost::system::error_code error;
   StoredFile file{.path = std::string(path->get_string()),
@@ -99,25 +99,26 @@ Bytes Manifest::to_bytes() const {
 
 Result<Manifest> Manifest::from_bytes(BytesView bytes) {
   const std::size_t tail = kHashLine.size() + kHashDigits + 1;
-  if (bytes.size() < tail) return damaged("it is cut off");
+  if (bytes.size() < tail) return damaged("it is truncated");
   const BytesView body = bytes.substr(0, bytes.size() - tail);
   if (bytes.substr(body.size()) != Bytes(kHashLine) + hash_of(body) + "\n") {
-    return damaged("its checksum is another one");
+    return damaged("its checksum does not match");
   }
   boost::system::error_code error;
   const boost::json::value parsed = boost::json::parse(body, error);
-  if (error || !parsed.is_object()) return damaged("it is no JSON object");
+  if (error || !parsed.is_object()) return damaged("it is not a JSON object");
   const boost::json::object& object = parsed.get_object();
   const boost::json::value* const format = object.if_contains("format");
-  if (format == nullptr || !format->is_int64()) return damaged("it has no format");
+  if (format == nullptr || !format->is_int64()) return damaged("it has no format number");
   if (format->get_int64() != kFormat) {
-    return fail(Errc::kUnsupported, fmt::format("a backup of format {}, this version reads {}",
-                                                format->get_int64(), kFormat));
+    return fail(Errc::kUnsupported,
+                fmt::format("the backup has format {}; this version reads format {}",
+                            format->get_int64(), kFormat));
   }
   const boost::json::value* const made = object.if_contains("made_ms");
   const boost::json::value* const list = object.if_contains("files");
   if (made == nullptr || !made->is_int64() || list == nullptr || !list->is_array()) {
-    return damaged("it lacks its time or its files");
+    return damaged("it lacks the time or the files");
   }
   Manifest manifest;
   manifest.made_ms = made->get_int64();

@@ -64,7 +64,9 @@ Result<void> Catalog::read(RocksStore& store) {
 Result<void> Catalog::read_retention() {
   TRY(const std::optional<TableParameters> made,
       run_here(read_parameters(settings_, std::string(engine::kEngineRow))));
-  if (!made) return fail(Errc::kNotFound, "the settings know of no engine's points");
+  if (!made) {
+    return fail(Errc::kNotFound, "the settings table has no entry for the engine's points");
+  }
   TRY(auto layout, layout_of(*made));
   TRY(engine::RetentionState classes, run_here(engine::read_retention(settings_)));
   for (engine::RetentionState::Class& one : classes.classes) one.ttl_ms = one.slots != 0 ? 1 : 0;

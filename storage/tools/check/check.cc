@@ -46,8 +46,8 @@ class Checker {
     TRY(const bool chunks, is_there(chunks_dir_));
     TRY(const bool log, is_there(log_dir_));
     if (!rocks && !chunks && !log) {
-      return fail(Errc::kNotFound, fmt::format("there is neither {} nor {}", options_.rocks_dir,
-                                               options_.engine_dir));
+      return fail(Errc::kNotFound,
+                  fmt::format("{} and {} do not exist", options_.rocks_dir, options_.engine_dir));
     }
     Result<void> done = run_parts(rocks, chunks, log);
     if (chunks_ != nullptr) std::ignore = chunks_->close();  // nothing was written
@@ -69,7 +69,7 @@ class Checker {
     if (!missing.names.empty() || (engine && !rocks)) {
       no_names_ = report_.findings.size();
       add({.file = options_.rocks_dir,
-           .what = missing.names.empty() ? "is missing: no name is known" : missing.names,
+           .what = missing.names.empty() ? "is missing: all names are lost" : missing.names,
            .wants_copy = true});
     }
     if (chunks) TRY_VOID(open_chunks());
@@ -111,7 +111,7 @@ class Checker {
     for (Finding& finding : findings) add(std::move(finding));
     TRY(const std::vector<std::string> asides, rocks::list_aside(files_, dir));
     for (const std::string& aside : asides) {
-      report_.notes.push_back(aside + ": what was cut off the manifest, and tables it named");
+      report_.notes.push_back(aside + ": the removed end of the manifest, and the tables it named");
     }
     return {};
   }
@@ -201,7 +201,7 @@ class Checker {
     report_.series = catalog_.series();
     if (no_names_ && cells_.nameless().points > 0) {
       report_.findings[*no_names_].hurt =
-          Hurt{.what = fmt::format("{} points of {} series in chunks, which have no names",
+          Hurt{.what = fmt::format("{} points in chunks, of {} series without names",
                                    cells_.nameless().points, cells_.nameless().series)};
     }
     if (chunks_ == nullptr || catalog_.retention() == nullptr) return {};
@@ -224,8 +224,7 @@ class Checker {
     for (const auto& [prefix, unknown] : cells_.unknown()) {
       if (!chunks_->any_with(prefix) || !told.insert(unknown.tsuid).second) continue;
       add({.file = unknown.file,
-           .what = "holds points of a series that the tables of names do not know: " +
-                   to_hex(unknown.tsuid),
+           .what = "holds points of a series that has no names: " + to_hex(unknown.tsuid),
            .hurt =
                Hurt{.what = "points", .series = {catalog_.text(unknown.tsuid)}, .series_max = 1}});
     }

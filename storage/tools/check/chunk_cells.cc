@@ -93,7 +93,7 @@ Result<void> ChunkCells::check_cell(std::string_view family, BytesView key, Byte
   if (parsed.place.shard < catalog_.retention()->shard_count()) {
     const CyclicLayout& layout = catalog_.retention()->layout_of(parsed.place.shard);
     if (layout.slot_of(parsed.cell.generation) != parsed.place.slot) {
-      return wrong(fmt::format("generation {} does not belong in slot {}", parsed.cell.generation,
+      return wrong(fmt::format("generation {} does not belong to slot {}", parsed.cell.generation,
                                parsed.place.slot));
     }
   }
@@ -132,7 +132,7 @@ Result<void> ChunkCells::check_chunk(const ParsedKey& key, BytesView value) {
       points_.times.back() < begin + span_ms) {
     return {};
   }
-  return wrong(fmt::format("the points of a chunk, {} to {}, are not those of its key",
+  return wrong(fmt::format("the points of a chunk, {} to {}, do not match its key",
                            points_.times.front(), points_.times.back()));
 }
 
@@ -151,8 +151,9 @@ Result<void> ChunkCells::check_series(BytesView series, BytesView prefix) {
   if (prefix == series_) return {};
   series_ = prefix;
   const UidWidths& widths = catalog_.retention()->base().widths();
-  if (series.size() <= widths.metric)
+  if (series.size() <= widths.metric) {
     return wrong("the key of a series is damaged: " + to_hex(series));
+  }
   const Bytes tsuid = engine::tsuid_of(widths, series);
   TRY(const SeriesUids uids, parse_tsuid(widths, tsuid));
   if (!catalog_.knows(tsuid) && unknown_.size() < kUnknownMax) {
@@ -171,7 +172,7 @@ Result<void> ChunkCells::check_id(NameKind kind, std::uint64_t uid) {
   const std::uint64_t last = catalog_.last_id(kind);
   if (last == 0 || uid <= last) return {};
   return wrong(
-      fmt::format("a series has the id {:#x}, and none above {:#x} was given out", uid, last));
+      fmt::format("a series has the id {:#x}, but the highest assigned id is {:#x}", uid, last));
 }
 
 void ChunkCells::unreadable(std::size_t finding, const rocks::LiveFile& file,

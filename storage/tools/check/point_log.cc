@@ -37,7 +37,7 @@ Result<void> PointLog::note_quarantine(FileSystem& files, const std::string& dir
   for (const std::string& name : names) {
     if (!name.starts_with(log_format::kDamagedPrefix)) continue;
     report_.notes.push_back(
-        fmt::format("{}/{}: bytes of damaged records that a start set aside", dir, name));
+        fmt::format("{}/{}: bytes of damaged records that an earlier start set aside", dir, name));
   }
   return {};
 }
@@ -68,7 +68,7 @@ void PointLog::add(const LogFault& fault) {
                   .what = fault.what,
                   .may_be_torn = fault.may_be_torn};
   if (fault.begin < fault.end) {
-    finding.hurt = Hurt{.what = "points of any series that came then, and new names"};
+    finding.hurt = Hurt{.what = "points of any series received in that time, and new names"};
     const auto behind = std::ranges::lower_bound(around_, fault.end, {}, &Times::sequence);
     if (behind != around_.begin() && behind != around_.end()) {
       const Times& before = *std::prev(behind);

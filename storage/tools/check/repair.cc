@@ -66,9 +66,9 @@ class Repair {
   void tell_what_wants_a_copy() {
     for (const Finding& finding : done_.before.findings) {
       if (!finding.wants_copy) continue;
-      done_.left.push_back(fmt::format(
-          "{}: nothing here can make it again: restore the whole data directory from a copy",
-          finding.file));
+      done_.left.push_back(
+          fmt::format("{}: it cannot be recreated; restore the whole data directory from a copy",
+                      finding.file));
     }
   }
 
@@ -76,14 +76,15 @@ class Repair {
     TRY(const rocks::ManifestLook look, rocks::look_at_manifest(files_, dir));
     if (look.manifest.empty() || (look.bad_offset && !look.torn)) {
       done_.left.push_back(
-          fmt::format("{}: without its manifest nobody knows which tables count: restore the whole "
+          fmt::format("{}: the valid tables are unknown without the manifest; restore the whole "
                       "data directory from a copy",
                       dir));
       return {};
     }
     if (look.bad_offset) {
-      done_.left.push_back(look.manifest +
-                           ": the next start cuts its end off, or says what relied on it");
+      done_.left.push_back(
+          look.manifest +
+          ": the next start removes its end, or reports the data that depends on it");
       return {};
     }
     if (dir == options_.rocks_dir) TRY_VOID(cut_logs(dir));
@@ -233,8 +234,8 @@ class Repair {
     if (names_are_lost_) return;
     names_are_lost_ = true;
     done_.left.push_back(
-        "names are lost: if the server says so when it starts, engine.accept_lost_names lets it "
-        "go on without those series");
+        "names are lost: if the server reports this at start-up, set engine.accept_lost_names to "
+        "continue without those series");
   }
 
   // What a start has cut off the chunks' manifest, and refuses to go on without.

@@ -24,8 +24,8 @@ Result<void> check_manifest(FileSystem& files, const std::string& dir,
   } else if (look.bad_offset) {
     findings.push_back({.file = look.manifest,
                         .offset = look.bad_offset,
-                        .what = look.torn ? "the end is not whole: the server cuts it off, and "
-                                            "starts if nothing relied on it"
+                        .what = look.torn ? "the end is incomplete: the server removes it, and "
+                                            "starts if no data depends on it"
                                           : "a record is damaged: the server does not start",
                         .may_be_torn = look.torn});
   }
@@ -59,7 +59,7 @@ Result<std::vector<Finding>> check_rocks_files(FileSystem& files, rocksdb::Env* 
                         .what = trouble.damaged
                                     ? "a record is damaged, and acknowledged writes follow: the "
                                       "server does not start"
-                                    : "the last write is not whole: the server cuts it off",
+                                    : "the last write is incomplete: the server removes it",
                         .may_be_torn = !trouble.damaged});
   }
   return findings;

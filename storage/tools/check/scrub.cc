@@ -22,10 +22,10 @@ constexpr std::uint64_t kNapsPerSecond = 10;
 
 rocks::Damage::Words words() {
   return {.metrics = "halite_scrub",
-          .of = "stored data that nobody has asked for just now is",
+          .of = "stored data that no query has read yet is",
           .then =
-              "Questions that need it fail. Stop the server and restore the data directory from "
-              "a copy to have it back"};
+              "Queries that need it fail. To recover it, stop the server and restore the data "
+              "directory from a copy"};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Scrub::~Scrub() = default;
 
 Result<void> Scrub::begin() {
   const std::lock_guard lock(mutex_);
-  if (state_.running || asked_) return fail(Errc::kConflict, "a check is under way");
+  if (state_.running || asked_) return fail(Errc::kConflict, "a check is already running");
   asked_ = true;
   changed_.notify_all();
   return {};
@@ -118,7 +118,7 @@ void Scrub::pass(const std::stop_token& stop) {
   // Without it the files are checked all the same, and what is hurt is not named.
   const Result<void> read = catalog.read_layout(parts_.names);
   if (!read && read.error().code != Errc::kNotFound) {
-    log::warn("a check cannot tell what is hurt: {}", read.error().message);
+    log::warn("a check cannot determine what is damaged: {}", read.error().message);
   }
   Report report;
   ChunkCells cells(catalog, report);
@@ -143,7 +143,7 @@ void Scrub::pass(const std::stop_token& stop) {
     state_.report = report;
   }
   if (const Result<void> hurt = cells.tell_hurt(); !hurt) {
-    log::warn("a check cannot tell all that is hurt: {}", hurt.error().message);
+    log::warn("a check cannot determine everything that is damaged: {}", hurt.error().message);
   }
   for (const Finding& finding : report.findings) tell(finding);
   if (!stop.stop_requested()) passes_.Increment();

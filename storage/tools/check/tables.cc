@@ -85,7 +85,7 @@ void Tables::add(const rocks::LiveFile& file, TableOf of, const rocks::TableDama
     finding.hurt = Hurt{.what = "names"};
   }
   if (of == TableOf::kChunks && is_own_word(file.family)) {
-    finding.what += "; what the database says of itself, which the next start tells anew";
+    finding.what += "; the database's summary of itself, which the next start rebuilds";
   }
   report_.findings.push_back(std::move(finding));
   if (of == TableOf::kChunks && damage.keys) {

@@ -64,8 +64,8 @@ Result<Header> parse_header(BytesView chunk, Reader& from, Codecs& codecs) {
   if (chunk.size() < 2 + kCrcBytes) return damaged("too short", chunk);
   const std::uint8_t version = from.byte();
   if (version != kVersion && version != kVersionSegments) {
-    return fail(Errc::kUnsupported, "chunk of version " + std::to_string(version) +
-                                        ", and this Halite reads versions 1 and 2");
+    return fail(Errc::kUnsupported, "unsupported chunk version " + std::to_string(version) +
+                                        "; this version of Halite reads versions 1 and 2");
   }
   const std::uint8_t flags = from.byte();
   codecs.values.types = static_cast<TypeCodec>(flags & 3u);
@@ -78,7 +78,7 @@ Result<Header> parse_header(BytesView chunk, Reader& from, Codecs& codecs) {
   header.first_time = static_cast<TimestampMs>(first);
   header.last_time = static_cast<TimestampMs>(first + span);
   if (codecs.times > TimeCodec::kInts) {
-    return damaged("no such codec", chunk);
+    return damaged("unknown codec", chunk);
   }
   if (!from.ok() || count >= kChunkPointsMax || header.last_time < header.first_time ||
       span < count || (count == 0 && span != 0)) {
@@ -114,7 +114,7 @@ Encoder::~Encoder() = default;
 
 void Encoder::encode(PointsView points, Level level, Bytes& out) {
   HALITE_CHECK(points.size() > 0 && points.size() <= kChunkPointsMax,
-               "a chunk of 1 to 2^17 points");
+               "a chunk must have 1 to 2^17 points");
   bool ascending = true;
   for (std::size_t i = 1; i < points.size(); ++i) {
     ascending &= points.times[i - 1] < points.times[i];
@@ -173,7 +173,7 @@ Result<void> Decoder::decode(BytesView chunk, Points& out) {
     out.times.resize(begin);
     out.values.resize(begin);
     out.floats.truncate(begin);
-    return damaged("its columns are not what its header says", chunk);
+    return damaged("its columns do not match its header", chunk);
   }
   return {};
 }
@@ -195,13 +195,13 @@ Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
   const std::span<TimestampMs> times(scratch.times.data(), count);
   const Part part = read_times_in(from, codecs.times, header.first_time, header.last_time, range,
                                   scratch.values.ints, times);
-  if (!from.ok()) return damaged("its times are not what its header says", chunk);
+  if (!from.ok()) return damaged("its times do not match its header", chunk);
   if (part.begin == part.end) return {};
   scratch.floats.clear();
   const std::span<ValueBits> values(scratch.bits.data(), count);
   read_values(from, codecs.values, scratch.values, values, scratch.floats, part);
   if (!from.ok() || !from.left().empty()) {
-    return damaged("its columns are not what its header says", chunk);
+    return damaged("its columns do not match its header", chunk);
   }
   const PointsView all = {times, values, scratch.floats.words(), 0};
   out.append(all.slice(part.begin, part.end - part.begin));

@@ -252,8 +252,8 @@ Result<void> decode_into(BytesView bytes, Columns& columns, Summaries& made) {
   Reader from(checked);
   const std::uint8_t version = from.byte();
   if (version != kVersion) {
-    return fail(Errc::kUnsupported, "summaries of version " + std::to_string(version) +
-                                        ", and this Halite reads version 1");
+    return fail(Errc::kUnsupported, "unsupported summary version " + std::to_string(version) +
+                                        "; this version of Halite reads version 1");
   }
   const std::uint8_t flags = from.byte();
   columns.exponent = flags & 0x0Fu;
@@ -264,7 +264,7 @@ Result<void> decode_into(BytesView bytes, Columns& columns, Summaries& made) {
   if (!from.ok() || flags > (kScaled | kHasDecodeOnly | 0x0F) || span_ms == 0 ||
       span_ms > static_cast<std::uint64_t>(INT64_MAX) || count >= kSummarySpansMax ||
       !read_columns(from.left(), (flags & kHasDecodeOnly) != 0, count + 1, columns)) {
-    return damaged("its columns are not what its header says");
+    return damaged("its columns do not match its header");
   }
   made.span_ms = static_cast<std::int64_t>(span_ms);
   return spans_from(columns, first, made);
@@ -274,7 +274,7 @@ Result<void> decode_into(BytesView bytes, Columns& columns, Summaries& made) {
 
 void encode_summaries(PointsView points, std::int64_t span_ms, Bytes& out) {
   HALITE_CHECK(points.size() > 0 && points.size() <= kChunkPointsMax,
-               "summaries of 1 to 2^17 points");
+               "a chunk must have 1 to 2^17 points");
   HALITE_CHECK(span_ms > 0, "a span of some length");
   const std::vector<Span> spans = spans_of(points, span_ms);
   HALITE_CHECK(spans.size() <= kSummarySpansMax, "too many spans for one summary");

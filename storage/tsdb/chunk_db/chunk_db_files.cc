@@ -52,7 +52,7 @@ Result<bool> ChunkDb::compact_family(rocksdb::ColumnFamilyHandle* family, BytesV
     if (stop_merging_) return fail(Errc::kUnavailable, "the store is closed");
     return go_on;
   }
-  const Result<void> merged = checked(status, "cannot merge files of " + options_.dir);
+  const Result<void> merged = checked(status, "cannot compact files of " + options_.dir);
   if (!merged) {
     options_.damage->note(merged.error());
     return std::unexpected(merged.error());
@@ -163,9 +163,10 @@ Result<std::uint64_t> ChunkDb::count_files(rocksdb::ColumnFamilyHandle* family, 
     const bool has_it = db_->GetProperty(family, property, &text);
     const Result<std::int64_t> files = parse_count(text);
     if (!has_it || !files || *files < 0) {
-      return fail(Errc::kInternal,
-                  fmt::format("{}: RocksDB answers \"{}\" for {} of {}, wanted a number of files",
-                              options_.dir, text, property, family->GetName()));
+      return fail(
+          Errc::kInternal,
+          fmt::format("{}: RocksDB returned \"{}\" for {} of {}, expected a number of files",
+                      options_.dir, text, property, family->GetName()));
     }
     count += static_cast<std::uint64_t>(*files);
   }

@@ -141,11 +141,11 @@ Result<void> ChunkDb::take_files(std::span<const std::unique_ptr<SstFile>> files
     if (!into.external_files.empty()) all.push_back(std::move(into));
   }
   if (listener_->stopped()) {
-    return fail(Errc::kUnavailable, fmt::format("{} takes no files until a write that failed, for "
-                                                "want of room or otherwise, is made good",
-                                                options_.dir));
+    return fail(
+        Errc::kUnavailable,
+        fmt::format("{} accepts no files until a failed write has succeeded", options_.dir));
   }
-  TRY_VOID(checked(db_->IngestExternalFiles(all), "cannot take files into " + options_.dir));
+  TRY_VOID(checked(db_->IngestExternalFiles(all), "cannot ingest files into " + options_.dir));
   for (const auto& file : files) file->taken();
   return {};
 }
@@ -173,10 +173,9 @@ Result<void> ChunkDb::take_files_on_top(std::vector<std::unique_ptr<SstFile>> fi
 Result<void> ChunkDb::stop_merging_by_itself() {
   for (rocksdb::ColumnFamilyHandle* const family : {late_, state_}) {
     TRY_VOID(checked(db_->SetOptions(family, {{"disable_auto_compactions", "true"}}),
-                     "cannot stop merging files of " + options_.dir));
+                     "cannot stop compacting files of " + options_.dir));
   }
-  log::error("files of {} are not merged by themselves any more until the next start",
-             options_.dir);
+  log::error("automatic compaction of {} is off until the next start", options_.dir);
   return {};
 }
 

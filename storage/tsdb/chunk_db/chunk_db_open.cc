@@ -53,8 +53,8 @@ Result<void> ChunkDb::open_db() {
     Error error = rocks::error_of(status, "cannot open " + options_.dir);
     if (error.code == Errc::kCorruption) {
       error.message +=
-          ". Nothing was changed: restore that directory from a copy, or move the data directory "
-          "away to begin with an empty one";
+          ". Nothing was changed. Restore that directory from a copy, or move the data directory "
+          "away to start with an empty one";
     }
     return std::unexpected(std::move(error));
   }
@@ -78,10 +78,10 @@ void ChunkDb::note_damaged_files() const {
     const rocksdb::Status status = env_->GetFileSize(path, &bytes);
     if (status.ok() && bytes == file.size) continue;
     const std::string found =
-        status.ok() ? fmt::format("{} bytes", bytes) : "not there or not readable";
+        status.ok() ? fmt::format("{} bytes", bytes) : "missing or not readable";
     options_.damage->note(
         {Errc::kCorruption,
-         fmt::format("{} should have {} bytes, and is {}", path, file.size, found),
+         fmt::format("{} should have {} bytes, but is {}", path, file.size, found),
          {}});
   }
 }

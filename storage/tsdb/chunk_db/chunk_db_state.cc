@@ -95,8 +95,7 @@ Result<void> ChunkDb::drop_state(std::size_t index) {
 // not sealed, and how far the log is in the chunks is not known: all that it has is taken once
 // more.
 Result<void> ChunkDb::rebuild_state() {
-  log::error("what {} says of itself is damaged: it is told by its keys again, which are all read",
-             options_.dir);
+  log::error("the summary of {} is damaged; it is rebuilt by reading all keys", options_.dir);
   TRY(State told, state_of_cells());
   TRY(const auto numbers, readable_numbers());
   rocksdb::ColumnFamilyHandle* fresh = nullptr;
@@ -108,8 +107,8 @@ Result<void> ChunkDb::rebuild_state() {
         parse_count(std::string_view(last).substr(kStatePrefix.size()));
     if (!number_of_last || *number_of_last < 0) {
       return fail(Errc::kCorruption,
-                  fmt::format("{} has a column family \"{}\", wanted {} and a number", options_.dir,
-                              last, kStatePrefix));
+                  fmt::format("{} has a column family \"{}\", expected {} and a number",
+                              options_.dir, last, kStatePrefix));
     }
     number += static_cast<std::uint64_t>(*number_of_last);
   }

@@ -59,7 +59,7 @@ Task<Ids> KeptIds::read() const {
   Ids ids = {};
   if (!cell) co_return ids;
   if (cell->size() != ids.size() * sizeof(std::uint64_t)) {
-    co_return fail(Errc::kCorruption, "the settings hold kept ids that are none");
+    co_return fail(Errc::kCorruption, "the settings table holds invalid kept ids");
   }
   for (std::size_t i = 0; i < ids.size(); ++i) {
     ids[i] = load_be<std::uint64_t>(cell->data() + i * sizeof(std::uint64_t));
@@ -73,7 +73,7 @@ Task<std::optional<TimestampMs>> KeptIds::unmarked_since() const {
   if (!cell) co_return std::optional<TimestampMs>();
   if (cell->size() != sizeof(std::uint64_t)) {
     co_return fail(Errc::kCorruption,
-                   fmt::format("the settings hold \"{}\" of {} bytes, wanted {}",
+                   fmt::format("the settings table holds \"{}\" with {} bytes, expected {}",
                                kUnmarkedQualifier, cell->size(), sizeof(std::uint64_t)));
   }
   co_return static_cast<TimestampMs>(load_be<std::uint64_t>(cell->data()));
@@ -101,7 +101,7 @@ Task<void> KeptIds::keep(Stored stored) {
     CO_TRY_VOID(co_await ids.raise(kind, last));
     append_be(kept, last);
   }
-  if (!all) log::error("chunks that cannot be read may hold ids of lost names: many are left out");
+  if (!all) log::error("unreadable chunks may hold ids of lost names; many ids are skipped");
   co_return co_await write_engine_cell(settings_, Bytes(kQualifier), std::move(kept));
 }
 

@@ -94,9 +94,9 @@ Result<RetentionState> RetentionState::from_bytes(BytesView bytes) {
   const auto format = number(object, "format");
   if (!format) return corrupt();
   if (*format != kFormat) {
-    return fail(
-        Errc::kUnsupported,
-        fmt::format("retention classes of format {}, this version reads {}", *format, kFormat));
+    return fail(Errc::kUnsupported,
+                fmt::format("the retention classes have format {}; this version reads format {}",
+                            *format, kFormat));
   }
   const boost::json::value* classes = object.if_contains("classes");
   const boost::json::value* pinned = object.if_contains("pinned");
@@ -124,8 +124,8 @@ Result<std::shared_ptr<Retention>> Retention::make(std::shared_ptr<const CyclicL
   const std::uint32_t salts = base->salt_buckets();
   if ((state.classes.size() + 1) * salts > kShardsMax) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("storage.retention: {} prefixes, but with storage.salt_buckets = {} "
-                            "there is room for {}; those used before count, too",
+                fmt::format("storage.retention has {} prefixes, but storage.salt_buckets = {} "
+                            "allows only {}; prefixes used earlier also count",
                             state.classes.size(), salts, kShardsMax / salts - 1));
   }
   std::vector<std::shared_ptr<const CyclicLayout>> layouts;

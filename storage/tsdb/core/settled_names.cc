@@ -19,7 +19,8 @@ Task<std::int64_t> noted(std::shared_ptr<Table> settings) {
          co_await read_engine_cell(std::move(settings), Bytes(kSettled)));
   if (!cell) co_return 0;
   if (cell->size() != sizeof(std::uint64_t)) {
-    co_return fail(Errc::kCorruption, "the settings hold a number of settled names that is none");
+    co_return fail(Errc::kCorruption,
+                   "the settings table holds an invalid number of settled names");
   }
   co_return static_cast<std::int64_t>(load_be<std::uint64_t>(cell->data()));
 }
@@ -42,13 +43,15 @@ Task<bool> SettledNames::check(std::shared_ptr<Table> settings, const ChunkDb& c
   if (!lost.accept) {
     co_return fail(
         Errc::kCorruption,
-        fmt::format("names and series that chunks in {} need are lost: the directory rocksdb "
-                    "beside it has lost its last writes, or is of an older copy. Restore the whole "
-                    "data directory from one copy; or set engine.accept_lost_names to go on "
-                    "without the points of those series",
-                    lost.dir));
+        fmt::format(
+            "names and series that chunks in {} need are lost: the directory rocksdb beside it "
+            "lost its last writes, or is an older copy. Restore the whole data directory from one "
+            "copy; or set engine.accept_lost_names to continue without the points of those series",
+            lost.dir));
   }
-  log::error("names and series that chunks in {} need are lost, which is accepted", lost.dir);
+  log::error(
+      "names and series that chunks in {} need are lost; engine.accept_lost_names accepts this",
+      lost.dir);
   co_return false;
 }
 

@@ -43,8 +43,8 @@ Result<void> Expiry::run_due(const Breathe& breathe) {
   if (stopped) {
     if (!warned_) {
       log::error(
-          "the clock is far ahead of all data and of the last removal of expired data: "
-          "nothing is removed until engine.expire_after_clock_jump says that it is right");
+          "The clock jumped ahead: expiry is paused. Set engine.expire_after_clock_jump = true to "
+          "confirm that the clock is right");
     }
     warned_ = true;
     return {};

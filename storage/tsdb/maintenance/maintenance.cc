@@ -250,7 +250,7 @@ void Maintenance::look_around() {
     log::error("removing expired slots failed: {}", expired.error().message);
   }
   if (const auto forgotten = forget(kForgetSteps); !forgotten && !core_->closing) {
-    log::error("forgetting series failed: {}", forgotten.error().message);
+    log::error("removing unused series failed: {}", forgotten.error().message);
   }
   busy_ends();
   set_gauges();
@@ -327,7 +327,8 @@ void Maintenance::drop_log() {
   if (dropped) {
     drop_log_upto_ = 0;
   } else {
-    dropped.error().message = "the log keeps what is in chunks: " + dropped.error().message;
+    dropped.error().message =
+        "cannot remove flushed records from the log: " + dropped.error().message;
   }
   const std::lock_guard lock(mutex_);
   if (!dropped && log_dropped_) log::error("{}", dropped.error().message);

@@ -232,7 +232,7 @@ Result<bool> Sealing::merge_early(const SlotLap& lap, SealBatch& batch, const Br
   Result<bool> merged = core_->chunks->merge_place({.shard = lap.shard, .slot = lap.slot}, breathe);
   if (merged || core_->closing) return merged;
   // Want of room, say. What comes for the slot next tries again.
-  log::error("merging files of a sealed slot failed: {}", merged.error().message);
+  log::error("compacting files of a sealed slot failed: {}", merged.error().message);
   return true;
 }
 

@@ -30,22 +30,19 @@ Error explain_lost_end(const EngineDirs& dirs, ChunkDbOptions options,
   if (missing == 0) return why;
   const std::uint64_t position = (*rest)->mark().log_position;
   const auto begin = log_format::log_begin(*dirs.files, dirs.log);
-  std::string records = "the log tells nothing of what only they hold";
+  std::string records = "the log has no record of what only they hold";
   if (begin && *begin && position == kUnknownPosition) {
     // How far the others came is told by files that are missing, too.
-    records = fmt::format(
-        "of records up to {} of the log, which the log has not any more, only they hold the last",
-        **begin);
+    records = fmt::format("only they hold the last records up to {}, which the log no longer has",
+                          **begin);
   } else if (begin && *begin && **begin > position) {
-    records = fmt::format(
-        "only they hold records {} to {} of the log, which the log has not any "
-        "more",
-        position + 1, **begin);
+    records = fmt::format("only they hold records {} to {}, which the log no longer has",
+                          position + 1, **begin);
   }
   why.message = fmt::format(
-      "the end of {} is damaged from byte {} on: it named files that took the place of {} others, "
-      "and {}. Nothing was changed; tables and the manifest as it was are in {}, too. Restore the "
-      "data directory from a copy",
+      "the end of {} is damaged from byte {} on: it named files that replaced {} others, and {}. "
+      "Nothing was changed; the tables and the original manifest are also in {}. Restore the data "
+      "directory from a copy",
       cut.manifest, cut.offset, missing, records, cut.aside);
   return why;
 }

@@ -36,18 +36,20 @@ Task<void> check_parts(std::shared_ptr<Table> settings, EngineDirs dirs) {
   CO_TRY(const bool segments, has_segments(dirs));
   const bool stored = chunks == FileKind::kFile || segments;
   if (!parameters && stored) {
-    co_return fail(Errc::kConflict,
-                   fmt::format("{} holds points, but the names of their series are missing: the "
-                               "directory rocksdb beside it is gone or is another's. Restore both "
-                               "from one copy, or move the whole data directory away to begin anew",
-                               dirs.engine));
+    co_return fail(
+        Errc::kConflict,
+        fmt::format("{} holds points, but the names of their series are missing: the directory "
+                    "rocksdb beside it is missing or belongs to other data. Restore both from one "
+                    "copy, or move the whole data directory away to start with an empty one",
+                    dirs.engine));
   }
   if (made && chunks != FileKind::kFile) {
-    co_return fail(Errc::kConflict,
-                   fmt::format("{} is missing or has no file CURRENT, and points were there: "
-                               "restore it from a copy of the data directory, or move the whole "
-                               "data directory away to begin anew",
-                               dirs.chunks));
+    co_return fail(
+        Errc::kConflict,
+        fmt::format(
+            "{} is missing or has no file CURRENT, but it held points: restore it from a copy of "
+            "the data directory, or move the whole data directory away to start with an empty one",
+            dirs.chunks));
   }
   co_return Result<void>();
 }
@@ -63,13 +65,12 @@ Result<void> check_kept(FileSystem& files, const EngineDirs& dirs, Sequence posi
   if (kept.empty()) return {};
   TRY(const std::optional<Sequence> begin, log_format::log_begin(files, dirs.log));
   if (begin && *begin > position) {
-    return fail(
-        Errc::kCorruption,
-        fmt::format("the end of the manifest of {} is damaged: it named files that hold records {} "
-                    "to {} of the log, which the log has not any more. Those files and the "
-                    "manifest as it was are in {}. Restore the data directory from a copy; or, to "
-                    "go on without those points, move that directory away",
-                    dirs.chunks, position + 1, *begin, fmt::join(kept, ", ")));
+    return fail(Errc::kCorruption,
+                fmt::format("the end of the manifest of {} is damaged: it named files with records "
+                            "{} to {}, which the log no longer has. Those files and the original "
+                            "manifest are in {}. Restore the data directory from a copy; or, to "
+                            "continue without those points, move that directory away",
+                            dirs.chunks, position + 1, *begin, fmt::join(kept, ", ")));
   }
   return {};
 }
@@ -78,7 +79,7 @@ Result<void> check_cut(FileSystem& files, const EngineDirs& dirs, Sequence posit
   TRY_VOID(check_kept(files, dirs, position));
   TRY(const std::vector<std::string> kept, rocks::list_aside(files, dirs.chunks));
   for (const std::string& aside : kept) {
-    log::info("nothing relied on what was cut off: {} is removed", aside);
+    log::info("no data depends on the removed end: {} is removed", aside);
     TRY_VOID(rocks::remove_aside(files, aside));
   }
   return {};

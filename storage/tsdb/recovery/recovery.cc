@@ -46,8 +46,9 @@ class Replay final : public log_records::SectionVisitor {
   Result<void> finish(bool damages) {
     if (unnamed_points_ > 0) {
       if (!damages) return fail(Errc::kCorruption, "the log holds points of an unnamed series");
-      log::error("{} points of the log are lost with the records that named their series",
-                 unnamed_points_);
+      log::error(
+          "{} points of the log are lost because the records with their series names are lost",
+          unnamed_points_);
     }
     return last_ == 0 ? Result<void>() : flush(last_);
   }
@@ -59,7 +60,7 @@ class Replay final : public log_records::SectionVisitor {
     const TsuidOf tsuid_of = [this](SeriesId id) -> Bytes { return Bytes(tsuids_[id]); };
     TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, position, chunks_));
     if (stats.points > 0) {
-      log::info("recovered {} points of the log into {} chunks", stats.points, stats.chunks);
+      log::info("recovered {} points from the log into {} chunks", stats.points, stats.chunks);
     }
     begin_head(head_->number());
     return {};
@@ -148,7 +149,7 @@ class Replay final : public log_records::SectionVisitor {
 
 void report(const ReplayReport& replayed) {
   // What is damaged the log has said.
-  if (replayed.torn) log::warn("an unfinished write was cut off the end of the log");
+  if (replayed.torn) log::warn("an incomplete write was removed from the end of the log");
 }
 
 }  // namespace

@@ -182,8 +182,9 @@ Completion Log::Core::finish_group() {
   if (group->records > 0) synced_ = synced_upto_ = group->last();
   stats_.records.Increment(group->records);
   unsynced_bytes_ -= group->record_bytes;
-  if (buffers_.size() < kBuffersKept && group->bytes.capacity() <= kBufferBytesKept)
+  if (buffers_.size() < kBuffersKept && group->bytes.capacity() <= kBufferBytesKept) {
     buffers_.push_back(std::move(group->bytes));
+  }
   return group->done;
 }
 
@@ -205,11 +206,12 @@ void Log::Core::fail_groups(const Error& error) {
 void Log::Core::settle(const Result<void>& outcome) {
   note_disk();
   if (outcome) {
-    if (full_) log::info("the log goes on: there is room on the disk again");
+    if (full_) log::info("the write-ahead log accepts points again: the disk has free space");
     full_.reset();
     retry_at_.reset();
-    if (options_.idle_mark_ms > 0 && marked_upto_ != synced_upto_)
+    if (options_.idle_mark_ms > 0 && marked_upto_ != synced_upto_) {
       mark_at_ = steady_clock::now() + milliseconds(options_.idle_mark_ms);
+    }
     return;
   }
   stats_.failures.Increment();
@@ -220,13 +222,13 @@ void Log::Core::settle(const Result<void>& outcome) {
   }
   written_ = 0;
   if (outcome.error().code == Errc::kOverloaded) {
-    if (!full_) log::error("the log takes nothing: {}", outcome.error().message);
+    if (!full_) log::error("the write-ahead log accepts no points: {}", outcome.error().message);
     full_ = unavailable(outcome.error(), "the log cannot grow");
     retry_at_ = steady_clock::now() + milliseconds(options_.full_disk_retry_ms);
     fail_groups(*full_);
     return;
   }
-  log::critical("the log has failed and takes nothing until it is opened again: {}",
+  log::critical("the write-ahead log has failed and accepts no points until the next start: {}",
                 outcome.error().message);
   failed_ = unavailable(outcome.error(), "the log has failed");
   fail_groups(*failed_);

@@ -61,16 +61,19 @@ Bytes segment_page(const SegmentHead& head) {
 }
 
 Result<SegmentHead> read_segment_page(BytesView page) {
-  if (page.size() < kSegmentHeadBytes || !page.starts_with(kMagic))
-    return fail(Errc::kCorruption, "it does not begin like a log segment");
+  if (page.size() < kSegmentHeadBytes || !page.starts_with(kMagic)) {
+    return fail(Errc::kCorruption, "it does not start like a log segment");
+  }
   const std::size_t summed = kSegmentHeadBytes - sizeof(std::uint32_t);
-  if (load_le<std::uint32_t>(page.data() + summed) != crc32c(page.substr(0, summed)))
+  if (load_le<std::uint32_t>(page.data() + summed) != crc32c(page.substr(0, summed))) {
     return fail(Errc::kCorruption, "its header is damaged");
+  }
   const char* at = page.data() + kMagic.size();
   const auto version = load_le<std::uint16_t>(at);
   if (version != kVersion) {
     return fail(Errc::kUnsupported,
-                fmt::format("it has version {}, this Halite knows {}", version, kVersion));
+                fmt::format("it has version {}; this version of Halite reads version {}", version,
+                            kVersion));
   }
   at += sizeof version;
   return SegmentHead{load_le<std::uint64_t>(at), load_le<std::uint64_t>(at + 8),
@@ -138,8 +141,9 @@ std::optional<FoundRecord> read_record(BytesView segment, std::size_t offset, co
   } else if (found.kind != RecordKind::kData) {
     return std::nullopt;
   }
-  if (load_le<std::uint32_t>(at) != key.crc(offset, {at + 4, kRecordHeadBytes - 4 + payload}))
+  if (load_le<std::uint32_t>(at) != key.crc(offset, {at + 4, kRecordHeadBytes - 4 + payload})) {
     return std::nullopt;
+  }
   found.payload = {at + kRecordHeadBytes, payload};
   found.bytes = record_bytes(payload);
   return found;

@@ -92,7 +92,7 @@ class SegmentWalk {
     if (read || read.error().code != Errc::kCorruption) return read;
     LogFault fault{.file = segment_.file.path, .offset = record.offset};
     fault.what =
-        fmt::format("record {} cannot be understood: {}", record.sequence, read.error().message);
+        fmt::format("record {} cannot be parsed: {}", record.sequence, read.error().message);
     fault.begin = record.sequence;
     fault.end = record.sequence + 1;
     faults_.push_back(std::move(fault));
@@ -112,7 +112,7 @@ class SegmentWalk {
       fault.what = fmt::format("{} records cannot be read ({} to {})", fault.end - fault.begin,
                                fault.begin, fault.end - 1);
     } else {
-      fault.what = "bytes are not what was written; no record is lost that is not in chunks";
+      fault.what = "bytes are damaged, but all lost records are in chunks";
     }
     faults_.push_back(std::move(fault));
     last_ = std::max(last_, next - 1);
@@ -214,7 +214,7 @@ class LogChecker {
     if (!first.head) return 0;
     if (first.head->after > check_.flushed_upto && !check_.flushed_unknown) {
       LogFault fault{.file = first.file.path};
-      fault.what = "what came before this segment is missing";
+      fault.what = "the segments before this one are missing";
       fault.begin = check_.flushed_upto + 1;
       fault.end = first.head->after + 1;
       faults_.push_back(std::move(fault));

@@ -20,8 +20,9 @@ using log_format::Segments;
 namespace {
 
 Result<void> check_options(const LogOptions& options) {
-  if (options.record_bytes_max > log_format::kPayloadBytesMax)
+  if (options.record_bytes_max > log_format::kPayloadBytesMax) {
     return fail(Errc::kInvalidArgument, "log: record_bytes_max is over 2^28 - 1");
+  }
   const std::size_t group_max =
       std::max(options.group_bytes,
                log_format::kGroupHeadBytes + log_format::record_bytes(options.record_bytes_max));
@@ -80,9 +81,9 @@ Result<void> Log::Core::open(const ReplayCallbacks& replay) {
   if (!missing.empty()) {
     stats_.lost_ends.Increment();
     log::error(
-        "the end of the log in {} is missing: {}. Points that were acknowledged and not yet "
-        "in chunks are lost; nobody knows how many. To have them back, stop the server and "
-        "restore the data directory from a copy",
+        "the end of the log in {} is missing: {}. An unknown number of acknowledged points that "
+        "were not yet in chunks is lost. To recover them, stop the server and restore the data "
+        "directory from a copy",
         options_.dir, missing);
     // Nobody knows which numbers it used. Without any segment the log begins with a new salt.
     if (!replayed.segments.empty()) last_ += log_format::kSequencesSkipped;
@@ -145,8 +146,9 @@ Sequence Log::Core::append_admitted(BytesView payload) {
 
 Sequence Log::Core::add_record(BytesView payload) {
   const std::size_t bytes = log_format::record_bytes(payload.size());
-  if (groups_.back()->records > 0 && groups_.back()->bytes.size() + bytes > options_.group_bytes)
+  if (groups_.back()->records > 0 && groups_.back()->bytes.size() + bytes > options_.group_bytes) {
     add_group();
+  }
   Group& group = *groups_.back();
   const Sequence sequence = ++last_;
   log_format::append_record(group.bytes, sequence, payload);

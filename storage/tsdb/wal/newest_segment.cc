@@ -32,7 +32,7 @@ Result<NewestSegment> parse_newest(BytesView bytes) {
   const std::size_t checked = kBytes - 4;
   if (bytes.size() != kBytes || !bytes.starts_with(kMagic) ||
       crc32c(bytes.substr(0, checked)) != load_be<std::uint32_t>(bytes.data() + checked)) {
-    return fail(Errc::kCorruption, "not what names the newest segment of a log");
+    return fail(Errc::kCorruption, "not a valid newest-segment file");
   }
   const char* const fields = bytes.data() + kMagic.size();
   return NewestSegment{.number = load_be<std::uint64_t>(fields),
@@ -46,7 +46,7 @@ Result<std::optional<NewestSegment>> read_newest(FileSystem& files, const std::s
   TRY(const Bytes bytes, read_whole(files, newest_path(dir), kNewestBytesMax));
   const Result<NewestSegment> newest = parse_newest(bytes);
   if (newest) return std::optional(*newest);
-  log::error("{} is damaged: segments missing at the end of the log would not be seen",
+  log::error("{} is damaged: missing segments at the end of the log cannot be detected",
              newest_path(dir));
   return std::optional<NewestSegment>();
 }
@@ -55,7 +55,7 @@ std::string missing_end(const std::optional<NewestSegment>& newest, const Replay
                         Sequence flushed_upto) {
   const bool any = !replayed.segments.empty();
   if (newest && (!any || replayed.segments.back().number < newest->number)) {
-    return fmt::format("the segment {} is gone, and what came before it may be",
+    return fmt::format("the segment {} is missing; segments before it may be missing too",
                        segment_name(newest->number));
   }
   if (newest) {
@@ -65,7 +65,7 @@ std::string missing_end(const std::optional<NewestSegment>& newest, const Replay
                          newest->bytes_min);
     }
   }
-  return !any && flushed_upto > 0 ? "all its segments are gone" : "";
+  return !any && flushed_upto > 0 ? "all its segments are missing" : "";
 }
 
 }  // namespace halite::storage::log_format

@@ -33,7 +33,7 @@ Result<std::uint64_t> read_varint(BytesView& rest) {
     value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
     if (byte < 0x80) return value;
   }
-  return corrupt("a number without end");
+  return corrupt("a number that does not end");
 }
 
 Result<std::uint64_t> read_bounded(BytesView& rest, std::uint64_t greatest, std::string_view what) {

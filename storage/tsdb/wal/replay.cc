@@ -105,8 +105,8 @@ Result<void> Replay::take_segment(std::uint64_t number, const std::string& path)
   // Nothing is lost with what is behind; but it is no log's doing, and takes room on the disk.
   if (const std::string text = oversize_text(found.file.bytes); !text.empty()) {
     log::error(
-        "log segment {} is damaged: it {}. Its records are read all the same, and the file "
-        "goes when they are in chunks",
+        "log segment {} is damaged: it {}. Its records are still read, and the file is removed "
+        "when they are in chunks",
         path, text);
     found.file.oversized = true;
     found.file.bytes = kSegmentBytesMax;
@@ -146,7 +146,7 @@ Result<void> Replay::replay_segment(std::size_t index) {
   }
   found.file.after = last_;
   if (!known_begin) {
-    log::error("the header of log segment {} is damaged; its records are read all the same",
+    log::error("the header of log segment {} is damaged; its records are still read",
                found.file.path);
   }
   std::optional<Sequence> bound;  // the last sequence before the next segment

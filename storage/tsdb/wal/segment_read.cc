@@ -53,8 +53,8 @@ Result<Bytes> read_segment(FileSystem& files, const std::string& path) {
 
 std::string oversize_text(std::uint64_t bytes) {
   if (bytes <= kSegmentBytesMax) return {};
-  return fmt::format("has {} bytes, and a segment has no more than {}: what is behind is not read",
-                     bytes, kSegmentBytesMax);
+  return fmt::format("has {} bytes, but a segment has at most {}: the rest is not read", bytes,
+                     kSegmentBytesMax);
 }
 
 }  // namespace halite::storage::log_format

@@ -103,10 +103,11 @@ Result<void> Segments::check_growth(std::uint64_t bytes) {
   if (is_there()) return {};
   TRY_VOID(trim_spares(0));
   if (is_there()) return {};
-  return fail(Errc::kOverloaded,
-              fmt::format("{}: no space left on device but what the log leaves to the chunks that "
-                          "take its place (engine.log_reserve_bytes)",
-                          options_.dir));
+  return fail(
+      Errc::kOverloaded,
+      fmt::format(
+          "{}: no space left on device except the reserve for chunks (engine.log_reserve_bytes)",
+          options_.dir));
 }
 
 Result<void> Segments::write(BytesView group, Sequence last, Growth growth) {

@@ -166,14 +166,14 @@ TEST(Differences, ShowsSomeAndCountsTheRest) {
 }
 
 TEST(Differences, WhatIsNoAnswerIsAnError) {
-  EXPECT_THAT(told("<html>", "[]"), ElementsAre(HasSubstr("opentsdb answered no list of series")));
-  EXPECT_THAT(told("[]", "{}"), ElementsAre(HasSubstr("halite answered no list of series")));
+  EXPECT_THAT(told("<html>", "[]"), ElementsAre(HasSubstr("opentsdb did not return a list of series")));
+  EXPECT_THAT(told("[]", "{}"), ElementsAre(HasSubstr("halite did not return a list of series")));
   for (const char* dps : {"7", R"({"x":1})", R"([[1,2,3]])", R"([["a",1]])"}) {
     const std::string answer = std::string(R"([{"metric":"a","dps":)") + dps + "}]";
-    EXPECT_THAT(told("[]", answer), ElementsAre(HasSubstr("halite answered points that are none")));
+    EXPECT_THAT(told("[]", answer), ElementsAre(HasSubstr("halite returned invalid points")));
   }
   EXPECT_THAT(told("[]", R"([{"metric":"a","dps":[[1,2],[1,2]]}])"),
-              ElementsAre(HasSubstr("halite answered two points of the time 1")));
+              ElementsAre(HasSubstr("halite returned two points with the time 1")));
 }
 
 TEST(ServerUrl, TakesHostPortAndPrefix) {

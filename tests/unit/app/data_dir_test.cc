@@ -78,7 +78,7 @@ TEST_F(DataDirTest, IsNotReadWhileSomebodyWrites) {
   EXPECT_EQ(reader.error().code, Errc::kConflict);
   EXPECT_EQ(reader.error().message,
             fmt::format("the data directory {} is in use by a server (process {}) that writes "
-                        "there: wait",
+                        "to it: wait",
                         path_.string(), ::getpid()));
   // A copy of the lock's file that nobody holds does not hide who writes.
   std::filesystem::remove(path_ / "halite.lock");
@@ -108,7 +108,7 @@ TEST_F(DataDirTest, IsNoneWhereNothingOfAServersIs) {
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, Errc::kNotFound);
     EXPECT_EQ(opened.error().message,
-              fmt::format("{0} is no data directory: there is neither {0}/rocksdb nor {0}/engine",
+              fmt::format("{0} is not a Halite data directory (it has no {0}/rocksdb and no {0}/engine)",
                           path_.string()));
     EXPECT_FALSE(std::filesystem::exists(path_ / "halite.lock"));
   }

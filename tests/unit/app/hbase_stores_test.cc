@@ -160,11 +160,11 @@ TEST_F(HBaseStoresTest, TheToolTellsTheTtlAndLowersItOnlyWhereThatIsAskedFor) {
   constexpr std::int64_t kWeekMs = 7 * 86'400'000;
   create(kWeekMs);
   const std::string week = hbase_.attribute("tsdb", "t", "TTL");
-  EXPECT_THAT(create(kWeekMs), HasSubstr("tsdb          was there and stays as it is\n"));
-  EXPECT_THAT(create(0), HasSubstr("was there; its TTL was " + week + " s and is now none\n"));
+  EXPECT_THAT(create(kWeekMs), HasSubstr("tsdb          already exists; not changed\n"));
+  EXPECT_THAT(create(0), HasSubstr("already exists; its TTL was " + week + " s and is now none\n"));
   const std::string kept = create(kWeekMs);
-  EXPECT_THAT(kept, HasSubstr("was there and stays as it is\n"));
-  EXPECT_THAT(kept, HasSubstr("longer than storage.ttl_ms asks for, " + week + " s: --lower-ttl"));
+  EXPECT_THAT(kept, HasSubstr("already exists; not changed\n"));
+  EXPECT_THAT(kept, HasSubstr("longer than storage.ttl_ms (" + week + " s); --lower-ttl"));
   EXPECT_EQ(hbase_.attribute("tsdb", "t", "TTL"), "2147483647");
   options_.hbase.store.tables.lower_ttl = true;
   const std::string lowered = create(kWeekMs);

@@ -87,7 +87,7 @@ TEST_F(LogWriterTest, NobodyWaitsForAReaderThatReadsNothing) {
   reader.join();
   EXPECT_THAT(found, testing::StartsWith("0 x"));
   EXPECT_THAT(found,
-              testing::HasSubstr(fmt::format("\n{} lines of the log were dropped", dropped)));
+              testing::HasSubstr(fmt::format("\n{} log lines were dropped", dropped)));
   EXPECT_THAT(found, testing::EndsWith("\nthe last\n"));
 }
 
@@ -103,7 +103,7 @@ TEST_F(LogWriterTest, ALineOfAllTheQueueIsWrittenAndOneByteMoreIsDropped) {
   close();
   reader.join();
   EXPECT_EQ(found.substr(0, most + 1), std::string(most, 'x') + "\n");
-  EXPECT_THAT(found, testing::HasSubstr("\n1 lines of the log were dropped"));
+  EXPECT_THAT(found, testing::HasSubstr("\n1 log lines were dropped"));
   EXPECT_THAT(found, testing::Not(testing::HasSubstr("y" + std::string(10, 'y'))));
 }
 

@@ -30,13 +30,13 @@ TEST(RunningLogDeathTest, ABrokenPromiseIsToldAndSoIsWhatWasLoggedBefore) {
   };
   EXPECT_DEATH(
       end([] { HALITE_CHECK(false, "the reason"); }),
-      testing::AllOf(testing::HasSubstr("broken promise at "), testing::HasSubstr("(the reason)"),
+      testing::AllOf(testing::HasSubstr("internal error at "), testing::HasSubstr("(the reason)"),
                      testing::HasSubstr("line 100 of 100")));
   EXPECT_DEATH(end([] { std::terminate(); }), "line 100 of 100");
   EXPECT_DEATH(end([] {
                  const std::jthread thread([] { throw std::runtime_error("nobody catches this"); });
                }),
-               "ends by an exception: nobody catches this");
+               "ends because of an exception: nobody catches this");
   EXPECT_EXIT(end([] { end_process(); }), testing::ExitedWithCode(EXIT_FAILURE), "line 100 of 100");
 }
 

@@ -201,7 +201,7 @@ TEST_F(OpentsdbConfTest, wrong_values_are_named) {
   const Result<void> number = try_apply("\ntsd.storage.max_tags=many");
   ASSERT_FALSE(number);
   EXPECT_EQ(number.error().message,
-            "file o.conf:2: tsd.storage.max_tags: ingest.tags_max wants a whole number, not "
+            "file o.conf:2: tsd.storage.max_tags: ingest.tags_max must be a whole number, not "
             "\"many\"");
   EXPECT_FALSE(try_apply("tsd.mode=xx"));
   EXPECT_FALSE(try_apply("tsd.network.port=70000"));

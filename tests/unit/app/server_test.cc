@@ -113,7 +113,7 @@ TEST_F(ServerTest, WhileTheLogIsReplayedItIsAliveAndSaysHowFarItIs) {
   ASSERT_TRUE(test::soon([&] { return replaying.load(); }));
   EXPECT_THAT(get(port, "/-/healthy"), StartsWith("HTTP/1.1 200 OK\r\n"));
   const auto how_far = testing::ContainsRegex(
-      R"(the store is being opened: 0\.0 of [0-9.]+ MiB of its log are replayed \(0 %\))");
+      R"(the store is being opened: 0\.0 of [0-9.]+ MiB of the log replayed \(0 %\))");
   EXPECT_THAT(get(port, "/-/ready"), AllOf(StartsWith("HTTP/1.1 503 "), how_far));
   EXPECT_THAT(ask(port, put_text(2)),
               AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: "), how_far));
@@ -179,7 +179,7 @@ TEST_F(ServerTest, AStoreThatHangsDoesNotHoldUpAStopForEver) {
   std::filesystem::remove_all(data_dir);
   Options options = options_on(data_dir);
   EXPECT_EXIT(stop_while_the_disk_hangs(options), testing::ExitedWithCode(EXIT_FAILURE),
-              "Given up: 1 connections that wait for the store. What was acknowledged is durable");
+              "waiting for: 1 connections that wait for the store. Acknowledged points are durable");
   std::filesystem::remove_all(data_dir + "/.files");  // the numbers of RealDisk
   Server server(options, Config());
   const Result<void> started = server.start(go_on);

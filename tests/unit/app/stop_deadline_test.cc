@@ -22,7 +22,7 @@ TEST(StopDeadline, SaysWhatIsGivenUpAndEnds) {
     EXPECT_TRUE(test::soon([&] { return ended == 1; }));
   }
   EXPECT_EQ(ended, 1);
-  EXPECT_THAT(log.text(), testing::HasSubstr("Given up: two connections. What was acknowledged"));
+  EXPECT_THAT(log.text(), testing::HasSubstr("the process exits without waiting for: two connections. Acknowledged"));
 }
 
 TEST(StopDeadline, EachStepHasItsOwnTime) {

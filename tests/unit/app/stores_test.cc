@@ -34,7 +34,7 @@ TEST(OpenStores, AStoreInMemoryRefusesADirectoryWithPoints) {
     const auto refused = open_stores(options, clock, pool.get_executor(), registry);
     ASSERT_FALSE(refused) << kept;
     EXPECT_EQ(refused.error().code, Errc::kConflict);
-    EXPECT_THAT(refused.error().message, testing::HasSubstr("has points, which --store memory"));
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("holds points that --store memory"));
     std::filesystem::remove(there);
   }
 }

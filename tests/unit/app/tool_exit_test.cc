@@ -15,10 +15,10 @@ TEST(ToolExit, IsWhatTheToolSaysOrThatItWasNotDone) {
   EXPECT_EQ(exit_status([] { return 1; }, err), 1);
   EXPECT_EQ(said, "");
   EXPECT_EQ(exit_status([]() -> int { throw std::bad_alloc(); }, err), 2);
-  EXPECT_EQ(said, "ended before it was done: there is not enough memory");
+  EXPECT_EQ(said, "stopped early: not enough memory");
   said.clear();
   EXPECT_EQ(exit_status([]() -> int { throw std::runtime_error("no such thing"); }, err), 2);
-  EXPECT_EQ(said, "ended before it was done: no such thing");
+  EXPECT_EQ(said, "stopped early: no such thing");
 }
 
 }  // namespace

@@ -84,19 +84,19 @@ TEST_F(ConfigTest, FlagsBeatEnvironmentBeatsFile) {
 
 TEST_F(ConfigTest, UnknownNamesNameTheNearest) {
   EXPECT_EQ(file_error("\n[web]\nbody_byte_max = 1\n"),
-            "h.toml:3: there is no setting web.body_byte_max; did you mean web.body_bytes_max?");
+            "h.toml:3: unknown setting web.body_byte_max; did you mean web.body_bytes_max?");
   EXPECT_EQ(file_error("tags_max = 1\n"),
-            "h.toml:1: there is no setting tags_max; did you mean ingest.tags_max?");
+            "h.toml:1: unknown setting tags_max; did you mean ingest.tags_max?");
   EXPECT_EQ(environment_error("HALITE_LISTN=x"),
-            "environment: there is no setting HALITE_LISTN; did you mean HALITE_LISTEN?");
+            "environment: unknown setting HALITE_LISTN; did you mean HALITE_LISTEN?");
   EXPECT_EQ(environment_error("HALITE_WEB_TIMEOUT_MS=x"),
-            "environment: there is no setting HALITE_WEB_TIMEOUT_MS; did you mean "
+            "environment: unknown setting HALITE_WEB_TIMEOUT_MS; did you mean "
             "HALITE_QUERY_TIMEOUT_MS?");
   EXPECT_EQ(environment_error("HALITE_TAGS_INGEST_MAX=x"),
-            "environment: there is no setting HALITE_TAGS_INGEST_MAX; did you mean "
+            "environment: unknown setting HALITE_TAGS_INGEST_MAX; did you mean "
             "HALITE_INGEST_TAGS_MAX?");
   EXPECT_EQ(config_.apply_flag("--set", "stor", "memory").error().message,
-            "--set: there is no setting stor; did you mean store?");
+            "--set: unknown setting stor; did you mean store?");
   // Words left out, and words in another order.
   for (const auto& [asked, meant] :
        std::vector<std::pair<std::string, std::string>>{{"web.body_max", "web.body_bytes_max"},
@@ -104,29 +104,29 @@ TEST_F(ConfigTest, UnknownNamesNameTheNearest) {
                                                         {"max_tags", "ingest.tags_max"},
                                                         {"body_size_max", "web.body_bytes_max"}}) {
     EXPECT_EQ(config_.apply_flag("--set", asked, "1").error().message,
-              "--set: there is no setting " + asked + "; did you mean " + meant + "?");
+              "--set: unknown setting " + asked + "; did you mean " + meant + "?");
   }
 }
 
 TEST_F(ConfigTest, WrongValuesSayWhereAndWhat) {
   EXPECT_EQ(config_.apply_flag("--set", "web.body_bytes_max", "1x").error().message,
-            "--set web.body_bytes_max wants a size such as \"32 MiB\", not \"1x\"");
+            "--set web.body_bytes_max must be a size such as \"32 MiB\", not \"1x\"");
   EXPECT_EQ(config_.apply_flag("--store", "store", "hbase").error().message,
-            "--store wants one of rocksdb, memory, not \"hbase\"");
+            "--store must be one of rocksdb, memory, not \"hbase\"");
   EXPECT_EQ(file_error("store = \"hbase\""),
-            "h.toml:1: store wants one of rocksdb, memory, not \"hbase\"");
+            "h.toml:1: store must be one of rocksdb, memory, not \"hbase\"");
   EXPECT_EQ(file_error("web.body_bytes_max = true"),
-            "h.toml:1: web.body_bytes_max wants a size such as \"32 MiB\", not \"true\"");
+            "h.toml:1: web.body_bytes_max must be a size such as \"32 MiB\", not \"true\"");
   EXPECT_EQ(file_error("query.timeout_ms = \"2 hours\""),
-            "h.toml:1: query.timeout_ms wants a time such as \"10s\" or \"1d\", not \"2 hours\"");
+            "h.toml:1: query.timeout_ms must be a duration such as \"10s\" or \"1d\", not \"2 hours\"");
   EXPECT_EQ(file_error("self_metrics.enabled = 2"),
-            "h.toml:1: self_metrics.enabled wants true or false, not \"2\"");
+            "h.toml:1: self_metrics.enabled must be true or false, not \"2\"");
   EXPECT_EQ(file_error("ingest.tags_max = 1.5"),
             "h.toml:1: ingest.tags_max must be a text, a whole number, true or false");
   EXPECT_EQ(environment_error("HALITE_INGEST_TAGS_MAX=many"),
-            "environment: HALITE_INGEST_TAGS_MAX wants a whole number, not \"many\"");
+            "environment: HALITE_INGEST_TAGS_MAX must be a whole number, not \"many\"");
   EXPECT_EQ(config_.apply_flag("--store", "store", "x").error().message,
-            "--store wants one of rocksdb, memory, not \"x\"");
+            "--store must be one of rocksdb, memory, not \"x\"");
   EXPECT_THAT(file_error("[web\n"), HasSubstr("h.toml:1: "));
   EXPECT_EQ(fields_.store, "rocksdb");
   EXPECT_EQ(fields_.tags_max, 32);
@@ -136,13 +136,13 @@ TEST_F(ConfigTest, RangesHoldAtTheirEnds) {
   EXPECT_EQ(file_error("web.body_bytes_max = 1024"), "");
   EXPECT_EQ(file_error("web.body_bytes_max = \"1 GiB\""), "");
   EXPECT_EQ(file_error("web.body_bytes_max = 1023"),
-            "h.toml:1: web.body_bytes_max is at least 1 KiB, not 1023 B");
+            "h.toml:1: web.body_bytes_max must be at least 1 KiB, not 1023 B");
   EXPECT_EQ(file_error("web.body_bytes_max = 1073741825"),
-            "h.toml:1: web.body_bytes_max is at most 1 GiB, not 1073741825 B");
+            "h.toml:1: web.body_bytes_max must be at most 1 GiB, not 1073741825 B");
   // The field's own type bounds it too.
   EXPECT_EQ(file_error("ingest.tags_max = 65535"), "");
   EXPECT_EQ(file_error("ingest.tags_max = 65536"),
-            "h.toml:1: ingest.tags_max is at most 65535, not 65536");
+            "h.toml:1: ingest.tags_max must be at most 65535, not 65536");
 }
 
 TEST_F(ConfigTest, AWrongValueIsNeverPassedOver) {

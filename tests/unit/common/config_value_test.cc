@@ -19,7 +19,7 @@ TEST(ConfigValue, Sizes) {
                           "9223372036854775808"}) {
     EXPECT_FALSE(parse_bytes(bad)) << bad;
   }
-  EXPECT_EQ(parse_bytes("12x").error().message, "wants a size such as \"32 MiB\", not \"12x\"");
+  EXPECT_EQ(parse_bytes("12x").error().message, "must be a size such as \"32 MiB\", not \"12x\"");
 }
 
 TEST(ConfigValue, Durations) {

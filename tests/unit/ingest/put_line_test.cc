@@ -167,7 +167,7 @@ TEST(PutLine, NameLengthIsLimited) {
   const PointRules rules = rules_with(limits);
   EXPECT_EQ(reply("put 1234567890 1 1 1234567890=1234567890", rules), "");
   EXPECT_EQ(reply("put 12345678901 1 1 host=a", rules),
-            "put: illegal argument: Invalid metric name: 11 bytes long, at most 10 are taken "
+            "put: illegal argument: Invalid metric name: 11 bytes long, at most 10 are allowed "
             "(ingest.name_bytes_max)");
   EXPECT_EQ(reply("put m 1 1 12345678901=a", rules),
             "put: illegal argument: Invalid tag name with value [a]: 11 bytes long, at most 10 are "

@@ -183,8 +183,8 @@ TEST(QueryEngine, WhoseTurnDoesNotComeIsRefused) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kOverloaded);
   EXPECT_EQ(refused.error().message,
-            "2 queries are at work (query.running_max), and within 20 ms (query.queue_ms) it was "
-            "not this one's turn; try later, or raise those settings");
+            "2 queries are running (query.running_max), and this query waited 20 ms in the queue "
+            "(query.queue_ms); try again later, or raise those settings");
   world.store.select_waits_for.finish({});
   EXPECT_EQ(first.get().error().code, Errc::kUnsupported);
   EXPECT_EQ(second.get().error().code, Errc::kUnsupported);

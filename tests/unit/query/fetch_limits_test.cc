@@ -69,7 +69,7 @@ TEST_F(FetchLimitsTest, FaultsAreNamedAtTheStart) {
     return checked ? "" : checked.error().message;
   };
   EXPECT_EQ(fault("[]"), "");
-  EXPECT_THAT(fault("{}"), HasSubstr("wanted a JSON array"));
+  EXPECT_THAT(fault("{}"), HasSubstr("expected a JSON array"));
   EXPECT_THAT(fault("[1]"), HasSubstr("wanted [{"));
   EXPECT_THAT(fault(R"([{"regex":"("}])"), HasSubstr("\"(\": missing )"));
   EXPECT_THAT(fault(R"([{"regex":"m","byteLimit":-1}])"), HasSubstr("byteLimit is not"));

@@ -325,11 +325,11 @@ TEST(QuestionJson, UnreadableBodiesTellWhyInTheDetails) {
   };
   EXPECT_NE(details("{\"start\":"), "");
   EXPECT_NE(details(""), "");
-  EXPECT_EQ(details("[1]"), "wanted an object");
+  EXPECT_EQ(details("[1]"), "expected an object");
   const auto sub = [](const std::string& fields) {
     return R"({"start":1,"queries":[{"aggregator":"sum","metric":"m",)" + fields + "}]}";
   };
-  EXPECT_EQ(details(sub(R"("rate":"yes")")), "bad value of \"rate\": wanted true or false");
+  EXPECT_EQ(details(sub(R"("rate":"yes")")), "bad value of \"rate\": expected true or false");
   EXPECT_EQ(details(sub(R"("rateOptions":{"nosuch":1})")),
             "Unrecognized field \"nosuch\" in rateOptions");
   EXPECT_EQ(details(sub(R"("filters":[{"tagk":"a","filter":"b"}])")),
@@ -341,7 +341,7 @@ TEST(QuestionJson, UnreadableBodiesTellWhyInTheDetails) {
   EXPECT_EQ(details(sub(R"("filters":[{"type":"WILDCARD","tagk":"a","filter":"*"}])")),
             "Could not find a tag value filter of the type: WILDCARD");
   EXPECT_EQ(details(sub(R"("tags":{"host":"regexp(a"})")), "Filter must end with a ')': regexp(a");
-  EXPECT_EQ(details(sub(R"("tags":[1])")), "bad value of \"tags\": wanted an object");
+  EXPECT_EQ(details(sub(R"("tags":[1])")), "bad value of \"tags\": expected an object");
 }
 
 TEST(QuestionJson, DepthIsLimited) {

@@ -206,7 +206,7 @@ TEST(HttpParser, WhatLooksLikeAWrongVersionIsToldApart) {
   };
   EXPECT_EQ(status_of("GET /a b HTTP/1.1\r\n\r\n"), 400);
   EXPECT_EQ(message_of("GET /a b HTTP/1.1\r\n\r\n"),
-            "Not an HTTP request: a space in its target is written %20");
+            "Not an HTTP request: write a space in the target as %20");
   EXPECT_EQ(status_of("GET /a b HTTP/1.7\r\n\r\n"), 505);
 }
 

@@ -94,7 +94,7 @@ TEST(QueryLog, one_that_runs_is_asked_to_stop) {
   EXPECT_TRUE(log.cancel(id));
   EXPECT_TRUE(entry.stop().stop_requested());
   EXPECT_FALSE(other.stop().stop_requested());
-  entry.finish(503, "The query was stopped", {.points_read = 7});
+  entry.finish(503, "The query was cancelled", {.points_read = 7});
   EXPECT_FALSE(log.cancel(id));
   const auto after = boost::json::parse(log.status_json(clock.now_ms())).as_object();
   const boost::json::value& done = after.at("completed").at(0);

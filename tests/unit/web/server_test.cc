@@ -103,7 +103,7 @@ TEST(Server, ASessionThatThrowsIsNoLongerCountedAndTheLogSaysWhy) {
   }
   server.stop();
   EXPECT_EQ(server.metric("halite_web_connections"), 0);
-  EXPECT_THAT(log.text(), testing::HasSubstr("ended by an exception; its connection is closed: "
+  EXPECT_THAT(log.text(), testing::HasSubstr("an exception ended a session; its connection is closed: "
                                              "out of order"));
 }
 
@@ -337,7 +337,7 @@ TEST(Server, AQueryIsStoppedByWhoLooks) {
   EXPECT_NE(ask("DELETE", "/api/server/queries/0").find(" 204 "), std::string::npos);
   const std::string answer = client.receive_all(kPatienceMs);
   EXPECT_NE(answer.find(" 503 "), std::string::npos);
-  EXPECT_NE(answer.find("The query was stopped"), std::string::npos);
+  EXPECT_NE(answer.find("The query was cancelled"), std::string::npos);
   EXPECT_NE(ask("GET", "/api/server/queries").find(R"("cancelled":true,"status":503)"),
             std::string::npos);
 }
@@ -411,7 +411,7 @@ TEST(Server, DoesNotListenToOthersUntoldWhatTheyMay) {
     ASSERT_FALSE(untold);
     EXPECT_EQ(untold.error().code, Errc::kInvalidArgument);
     EXPECT_TRUE(untold.error().message.starts_with(
-        fmt::format("cannot listen on {}: everybody who reaches this machine could read", address)))
+        fmt::format("cannot listen on {}: any host on the network could read", address)))
         << untold.error().message;
   }
 }
@@ -425,7 +425,7 @@ TEST(Server, SaysWhyItCannotListen) {
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, Errc::kInvalidArgument);
   EXPECT_TRUE(nowhere.error().message.starts_with(
-      "cannot listen on \"no such host\": it is neither an address nor the name of a host ("))
+      "cannot listen on \"no such host\": it is not an address and not a host name ("))
       << nowhere.error().message;
 }
 

@@ -60,10 +60,10 @@ Task<void> call_region(CorePtr core, RegionPtr region, const char* method, bool 
       set_region(*request.mutable_region(), region->name);
       message = request.SerializeAsString();
     }
-    Outcome<Reply> reply = std::unexpected(
-        Fault{.remedy = Remedy::kRelocate,
-              .error = {Errc::kUnavailable, "no server has this region just now", {}},
-              .moved = {}});
+    Outcome<Reply> reply =
+        std::unexpected(Fault{.remedy = Remedy::kRelocate,
+                              .error = {Errc::kUnavailable, "no server has this region now", {}},
+                              .moved = {}});
     if (region->server.port != 0) {
       RemoteTask<Reply> calling =
           call_region_server(core, region->server, method, std::move(message), retry.call_ms());

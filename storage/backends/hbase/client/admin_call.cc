@@ -68,11 +68,12 @@ Task<void> run_procedure(CorePtr core, const char* method, Bytes message) {
     }
     if (state.state() == pb::GetProcedureResultResponse::NOT_FOUND) {
       co_return fail(Errc::kUnavailable,
-                     fmt::format("HBase's master has forgotten how its {} ended", method));
+                     fmt::format("HBase's master no longer knows how its {} ended", method));
     }
     if (Clock::now() >= deadline) {
-      co_return fail(Errc::kTimeout, fmt::format("HBase's master is still at its {} after {} ms",
-                                                 method, core->options.procedure_ms_max));
+      co_return fail(Errc::kTimeout,
+                     fmt::format("HBase's master has not finished its {} after {} ms", method,
+                                 core->options.procedure_ms_max));
     }
     Task<void> pausing = core->pauses->pause(pause);
     CO_TRY_VOID(co_await std::move(pausing));

@@ -28,7 +28,7 @@ template <class Message>
 [[nodiscard]] Result<Message> read_message(const Reply& reply) {
   Message message;
   if (!message.ParseFromArray(reply.message.data(), static_cast<int>(reply.message.size()))) {
-    return fail(Errc::kInternal, "HBase answered with something that is no answer");
+    return fail(Errc::kInternal, "HBase returned an invalid answer");
   }
   return message;
 }

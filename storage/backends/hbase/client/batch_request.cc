@@ -88,7 +88,7 @@ void BatchRequest::read_group(const Group& group, const pb::RegionActionResult& 
     }
   }
   for (std::size_t at = 0; at < count; ++at) {
-    if (!told[at]) failed(at, odd_answer(server, "left a row of a batch without an answer"));
+    if (!told[at]) failed(at, odd_answer(server, "did not answer for one row of a batch"));
   }
 }
 
@@ -96,10 +96,10 @@ std::vector<BatchFailure> BatchRequest::read(const Reply& reply, const std::stri
                                              BatchJob& job) const {
   pb::MultiResponse response;
   if (!response.ParseFromArray(reply.message.data(), static_cast<int>(reply.message.size()))) {
-    return all_failed(odd_answer(server, "answered a batch with something that is no answer"));
+    return all_failed(odd_answer(server, "returned an invalid answer to a batch"));
   }
   if (static_cast<std::size_t>(response.region_action_result_size()) != groups_.size()) {
-    return all_failed(odd_answer(server, "answered a batch for other regions"));
+    return all_failed(odd_answer(server, "returned an answer for other regions"));
   }
   std::vector<BatchFailure> failures;
   CellReader cells(reply.cellblock);

@@ -80,7 +80,7 @@ Task<CasOutcome> Client::check_and_put(std::string table, CheckAndPut change) {
   if (change.time < 0) co_return fail(Errc::kInvalidArgument, "a cell's time is below 0");
   if (change.value.size() > core_->options.value_bytes_max) {
     co_return fail(Errc::kTooLarge,
-                   fmt::format("a value of {} bytes; {} are allowed", change.value.size(),
+                   fmt::format("a value of {} bytes; at most {} are allowed", change.value.size(),
                                core_->options.value_bytes_max));
   }
   Task<CasOutcome> putting = check_and_put_cell(core_, std::move(table), std::move(change));
@@ -91,7 +91,8 @@ Task<CasOutcome> Client::check_and_mutate(std::string table, CheckAndMutate chan
   CO_TRY_VOID(check_mutation(change.mutation, core_->options));
   CO_TRY_VOID(check_family(change.family));
   if (change.expected.empty()) {
-    co_return fail(Errc::kInvalidArgument, "an empty value cannot be told from no cell");
+    co_return fail(Errc::kInvalidArgument,
+                   "an empty value cannot be distinguished from a missing cell");
   }
   Task<CasOutcome> changing = check_and_mutate_row(core_, std::move(table), std::move(change));
   co_return co_await std::move(changing);
@@ -151,7 +152,7 @@ Result<void> Client::health() const {
 Task<void> Client::close() {
   const std::shared_ptr<Core> core = core_;
   core->hooks.run();
-  core->operations->close("the client of HBase is closed");
+  core->operations->close("the HBase client is closed");
   Task<void> pausing = core->pauses->close();
   CO_TRY_VOID(co_await std::move(pausing));
   Task<void> closing = core->servers.close();

@@ -27,7 +27,7 @@ Task<void> Pauses::pause(std::uint32_t ms) {
 
 void Pauses::begin(const std::shared_ptr<Wait>& wait) {
   if (closed_) {
-    wait->done.finish(fail(Errc::kUnavailable, "the client of HBase is closed"));
+    wait->done.finish(fail(Errc::kUnavailable, "the HBase client is closed"));
     return;
   }
   waits_.insert(wait);
@@ -36,7 +36,7 @@ void Pauses::begin(const std::shared_ptr<Wait>& wait) {
       [self = shared_from_this(), wait](const boost::system::error_code& problem) {
         self->waits_.erase(wait);
         if (problem) {
-          wait->done.finish(fail(Errc::kUnavailable, "the client of HBase is closed"));
+          wait->done.finish(fail(Errc::kUnavailable, "the HBase client is closed"));
         } else {
           wait->done.finish({});
         }

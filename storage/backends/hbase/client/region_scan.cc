@@ -106,7 +106,7 @@ RemoteTask<ScanBatch> RegionScan::attempt() {
   }
   pb::ScanResponse response;
   if (!response.ParseFromArray(reply->message.data(), static_cast<int>(reply->message.size()))) {
-    co_return give_up(Errc::kInternal, "HBase answered a scan with something that is no answer");
+    co_return give_up(Errc::kInternal, "HBase returned an invalid answer to a scan");
   }
   Outcome<ScanBatch> rows = take_rows(response, *reply);
   if (rows) after_answer(region, response);

@@ -25,7 +25,7 @@ struct RowAnswer {
 Outcome<RowAnswer> read_answer(const Reply& reply) {
   pb::MutateResponse response;
   if (!response.ParseFromArray(reply.message.data(), static_cast<int>(reply.message.size()))) {
-    return give_up(Errc::kInternal, "HBase answered a write with something that is no answer");
+    return give_up(Errc::kInternal, "HBase returned an invalid answer to a write");
   }
   RowAnswer answer;
   answer.processed = response.processed();
@@ -45,7 +45,7 @@ Outcome<RowAnswer> read_multi_answer(const Reply& reply, const std::string& serv
   const bool parsed =
       response.ParseFromArray(reply.message.data(), static_cast<int>(reply.message.size()));
   if (!parsed || response.region_action_result_size() != 1) {
-    return give_up(Errc::kInternal, "HBase answered a write with something that is no answer");
+    return give_up(Errc::kInternal, "HBase returned an invalid answer to a write");
   }
   const pb::RegionActionResult& result = response.region_action_result(0);
   const auto faulty = [&server](const pb::NameBytesPair& exception) {
@@ -187,7 +187,7 @@ Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
         continue;
       }
       if (answer->cells.size() != 1 || answer->cells.front().value.size() != sizeof delta) {
-        co_return fail(Errc::kUnavailable, "HBase did not say what a counter holds now");
+        co_return fail(Errc::kUnavailable, "HBase did not return the value of a counter");
       }
       const Cell& counter = answer->cells.front();
       const auto sum = static_cast<std::int64_t>(load_be<std::uint64_t>(counter.value.data()));

@@ -22,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 using Batch = Result<ScanBatch>;
 
-constexpr const char* kClosed = "the client of HBase is closed";
+constexpr const char* kClosed = "the HBase client is closed";
 constexpr milliseconds kNoLease{std::chrono::hours(1)};
 
 // Between the coroutine that fetches, on a strand, and whoever asks, anywhere.

@@ -109,7 +109,7 @@ RemoteTask<RegionPtr> Locator::find(std::string table, Bytes row, Side side) {
       looked = co_await std::move(checking);
     }
     if (looked) {
-      looked = wait(fmt::format("no region server serves row {} of table \"{}\" just now",
+      looked = wait(fmt::format("no region server serves row {} of table \"{}\" now",
                                 to_hex(BytesView(row).substr(0, 64)), table));
     }
     lookup->fault = looked.error();
@@ -171,7 +171,7 @@ RemoteTask<std::vector<RegionPtr>> Locator::all(std::string table) {
       regions.push_back(std::move(row.region));
     }
     more = answer->more;
-    if (answer->rows.empty() && more) co_return wait("hbase:meta gave no rows in time");
+    if (answer->rows.empty() && more) co_return wait("hbase:meta returned no rows in time");
     if (regions.size() > options_.regions_max) {
       co_return give_up(Errc::kTooLarge, fmt::format("table \"{}\" has more than {} regions", table,
                                                      options_.regions_max));

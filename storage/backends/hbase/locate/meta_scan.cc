@@ -22,7 +22,7 @@ Outcome<std::vector<CellView>> take_cells(CellReader& reader, std::size_t count)
   std::vector<CellView> cells;
   for (std::size_t i = 0; i < count; ++i) {
     const Result<CellView> cell = reader.next();
-    if (!cell) return odd_answer("hbase:meta answered with damaged cells");
+    if (!cell) return odd_answer("hbase:meta returned damaged cells");
     cells.push_back(*cell);
   }
   return cells;
@@ -72,7 +72,7 @@ RemoteTask<MetaAnswer> scan_meta(Servers& servers, Endpoint meta, MetaQuestion q
   if (!reply) co_return std::unexpected(std::move(reply).error());
   pb::ScanResponse response;
   if (!response.ParseFromArray(reply->message.data(), static_cast<int>(reply->message.size()))) {
-    co_return odd_answer("hbase:meta answered with something that is not its message");
+    co_return odd_answer("hbase:meta returned an invalid message");
   }
   MetaAnswer answer;
   CellReader reader(reply->cellblock);
@@ -102,7 +102,7 @@ RemoteTask<bool> is_disabled(Servers& servers, Endpoint meta, std::string table,
   const Result<CellView> cell = reader.next();
   pb::TableState state;
   if (!cell || !state.ParseFromArray(cell->value.data(), static_cast<int>(cell->value.size()))) {
-    co_return odd_answer("hbase:meta holds a table's state that is none");
+    co_return odd_answer("hbase:meta holds an invalid table state");
   }
   co_return state.state() == 1 || state.state() == 2;  // disabled, disabling
 }

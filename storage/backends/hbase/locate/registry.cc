@@ -23,7 +23,7 @@ std::unexpected<Fault> not_yet(std::string message) {
 
 Outcome<Endpoint> endpoint(const pb::ServerName& name, const char* whose) {
   if (name.host_name().empty() || name.port() == 0 || name.port() > 65535) {
-    return not_yet(fmt::format("HBase does not say where {} is", whose));
+    return not_yet(fmt::format("HBase did not report the address of {}", whose));
   }
   return Endpoint{name.host_name(), static_cast<std::uint16_t>(name.port())};
 }
@@ -82,7 +82,7 @@ class ZookeeperRegistry final : public Registry {
     RemoteTask<bool> reading = read("/master", master);
     auto found = co_await std::move(reading);
     if (!found) co_return std::unexpected(std::move(found).error());
-    if (!*found) co_return not_yet("HBase has no master just now");
+    if (!*found) co_return not_yet("HBase has no master now");
     co_return endpoint(master.master(), "the master");
   }
 
@@ -90,7 +90,7 @@ class ZookeeperRegistry final : public Registry {
   // Whether the node is there; its message then.
   RemoteTask<bool> read(std::string node, google::protobuf::MessageLite& message) {
     Activity::TokenPtr token = activity_.token();
-    if (token == nullptr) co_return give_up(Errc::kUnavailable, "the client of HBase is closed");
+    if (token == nullptr) co_return give_up(Errc::kUnavailable, "the HBase client is closed");
     const auto look = std::make_shared<Look>();
     const boost::asio::any_io_executor strand = boost::asio::make_strand(executor_);
     boost::asio::co_spawn(strand,

@@ -69,8 +69,9 @@ std::uint64_t wire_time(TimestampMs time) {
 
 Result<void> check_row(BytesView row) {
   if (!row.empty() && row.size() <= kRowBytesMax) return {};
-  return fail(Errc::kInvalidArgument,
-              fmt::format("a row key of {} bytes; 1 to {} are allowed", row.size(), kRowBytesMax));
+  return fail(
+      Errc::kInvalidArgument,
+      fmt::format("a row key of {} bytes; 1 to {} bytes are allowed", row.size(), kRowBytesMax));
 }
 
 Result<void> check_family(BytesView family) {
@@ -86,7 +87,7 @@ Result<void> check_mutation(const RowMutation& mutation, const ClientOptions& op
     if (cell.time < 0) return fail(Errc::kInvalidArgument, "a cell's time is below 0");
     if (cell_bytes(put_view(mutation.row, cell)) > options.value_bytes_max) {
       return fail(Errc::kTooLarge,
-                  fmt::format("a cell of {} bytes; {} are allowed",
+                  fmt::format("a cell of {} bytes; at most {} are allowed",
                               cell_bytes(put_view(mutation.row, cell)), options.value_bytes_max));
     }
   }

@@ -50,7 +50,7 @@ Task<std::uint32_t> RegionCare::look() {
   }
   if (due.empty()) co_return 0;
   const auto count = static_cast<std::uint32_t>(due.size());
-  log::info("asking HBase to compact {} regions of {} in which all has expired", count,
+  log::info("asking HBase to compact {} regions of {} in which all data has expired", count,
             parts_.table);
   CO_TRY_VOID(co_await parts_.client.compact_regions(parts_.table, std::move(due)));
   asked_.Increment(count);

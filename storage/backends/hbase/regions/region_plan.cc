@@ -46,9 +46,8 @@ Result<RegionPlan> plan_regions(const CyclicLayout& layout, const RegionPlanOpti
   const std::uint64_t allowed = std::uint64_t{options.servers} * options.regions_max;
   if (salts > allowed) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("{} salt buckets are as many regions at least, and {} servers with {} "
-                            "each may have {}: raise hbase.regions_max or lower "
-                            "storage.salt_buckets",
+                fmt::format("{} salt buckets need at least as many regions, but {} servers with {} "
+                            "each allow {}: raise hbase.regions_max or lower storage.salt_buckets",
                             salts, options.servers, options.regions_max, allowed));
   }
   const std::uint32_t slots = layout.ring_slots();

@@ -105,7 +105,7 @@ RemoteTask<Reply> Connection::call(Call call) {
     co_return std::unexpected<Fault>(Fault{
         .remedy = Remedy::kOverloaded,
         .error = {Errc::kTimeout,
-                  fmt::format("{} has had too much to do for {} ms", name(), pending->timeout_ms),
+                  fmt::format("{} has been overloaded for {} ms", name(), pending->timeout_ms),
                   {}},
         .moved = {}});
   }
@@ -185,7 +185,7 @@ boost::asio::awaitable<void> Connection::run(std::shared_ptr<Running> running,
   }
   Error why = std::move(outcome).error();
   if (self->connected_ && !self->answered()) {
-    why.message += ", before it had answered anything: does it speak " + self->setup_.service +
+    why.message += "before its first answer: does it speak " + self->setup_.service +
                    " without TLS and Kerberos?";
   }
   self->break_off(std::move(why));
@@ -273,10 +273,10 @@ std::optional<std::string> Connection::reason_to_end(Moment now) const {
   }
   if (!calls_.empty()) {
     if (now - heard_ < milliseconds(options_.silence_ms_max)) return std::nullopt;
-    return fmt::format("silent for {} ms", options_.silence_ms_max);
+    return fmt::format("no answer for {} ms", options_.silence_ms_max);
   }
   if (now - used_ < milliseconds(options_.idle_ms_max)) return std::nullopt;
-  return "not used for long";
+  return "idle for too long";
 }
 
 boost::asio::awaitable<void> Connection::watch(std::shared_ptr<Running> running,

@@ -112,10 +112,10 @@ Result<Answer> parse_answer(BytesView frame) {
   TRY(const BytesView head, take_delimited(frame));
   pb::ResponseHeader header;
   if (!header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
-    return damaged("a header that is none");
+    return damaged("an invalid header");
   }
   Answer answer;
-  if (!header.has_call_id()) return damaged("no call is named");
+  if (!header.has_call_id()) return damaged("the call is missing");
   answer.call_id = header.call_id();
   if (header.has_exception()) {
     const pb::ExceptionResponse& sent = header.exception();
@@ -129,7 +129,7 @@ Result<Answer> parse_answer(BytesView frame) {
   }
   TRY(answer.message, take_delimited(frame));
   if (frame.size() != header.cell_block_meta().length()) {
-    return damaged(fmt::format("{} bytes of cells announced, {} came",
+    return damaged(fmt::format("{} bytes of cells announced, {} received",
                                header.cell_block_meta().length(), frame.size()));
   }
   answer.cellblock = frame;

@@ -8,7 +8,7 @@ namespace halite::storage::hbase {
 
 namespace {
 
-constexpr const char* kClosed = "the client of HBase is closed";
+constexpr const char* kClosed = "the HBase client is closed";
 constexpr unsigned kDoublingsMax = 16;
 
 }  // namespace

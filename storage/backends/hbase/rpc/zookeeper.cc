@@ -101,16 +101,16 @@ Task<void> write_packet(Transport& transport, const Bytes& bytes) {
 // An answer to getData: number, transaction, error, then the value behind its length.
 Result<std::optional<Bytes>> value_in(const Bytes& answer) {
   constexpr std::size_t kHead = 4 + 8 + 4;
-  if (answer.size() < kHead) return fail(Errc::kUnavailable, "an answer that is cut");
+  if (answer.size() < kHead) return fail(Errc::kUnavailable, "a truncated answer");
   const auto problem = load_be<std::uint32_t>(answer.data() + 12);
   if (problem == kNoNode) return std::optional<Bytes>();
   if (problem != 0) {
     return fail(Errc::kUnavailable, fmt::format("error {}", static_cast<std::int32_t>(problem)));
   }
-  if (answer.size() < kHead + 4) return fail(Errc::kUnavailable, "an answer that is cut");
+  if (answer.size() < kHead + 4) return fail(Errc::kUnavailable, "a truncated answer");
   const std::size_t bytes = load_be<std::uint32_t>(answer.data() + kHead);
   if (bytes == 0xFFFFFFFF) return std::optional<Bytes>(Bytes());  // no value at all
-  if (bytes > answer.size() - kHead - 4) return fail(Errc::kUnavailable, "an answer that is cut");
+  if (bytes > answer.size() - kHead - 4) return fail(Errc::kUnavailable, "a truncated answer");
   return std::optional<Bytes>(answer.substr(kHead + 4, bytes));
 }
 
@@ -120,7 +120,7 @@ Task<std::optional<Bytes>> visit(Transport& transport, Endpoint host, const std:
   CO_TRY_VOID(co_await write_packet(transport, hello));
   CO_TRY(const Bytes session, co_await read_packet(transport));
   if (session.size() < 8 || load_be<std::uint32_t>(session.data() + 4) == 0) {
-    co_return fail(Errc::kUnavailable, "it gives no session");
+    co_return fail(Errc::kUnavailable, "it did not open a session");
   }
   const Bytes question = get_packet(path);
   CO_TRY_VOID(co_await write_packet(transport, question));
@@ -139,7 +139,8 @@ Task<std::optional<Bytes>> visit(Transport& transport, Endpoint host, const std:
 
 Task<std::optional<Bytes>> read_node(boost::asio::any_io_executor strand, MakeTransport transport,
                                      const ClientOptions& options, std::string path) {
-  Result<std::optional<Bytes>> outcome = fail(Errc::kInvalidArgument, "no host of ZooKeeper given");
+  Result<std::optional<Bytes>> outcome =
+      fail(Errc::kInvalidArgument, "no ZooKeeper host is configured");
   for (const Endpoint& host : options.quorum) {
     const std::shared_ptr<Transport> carrier = transport(strand);
     const TimeLimit limit(strand, carrier, options.connect_ms_max);
@@ -158,15 +159,16 @@ Result<BytesView> message_in_node(BytesView value) {
   constexpr std::uint32_t kIdBytesMax = 65000;
   constexpr BytesView kMark = "PBUF";
   if (!value.empty() && static_cast<std::uint8_t>(value.front()) == kMagic) {
-    if (value.size() < 5) return fail(Errc::kCorruption, "a node's value that is cut");
+    if (value.size() < 5) return fail(Errc::kCorruption, "a truncated node value");
     const auto id_bytes = load_be<std::uint32_t>(value.data() + 1);
     if (id_bytes == 0 || id_bytes > kIdBytesMax || id_bytes > value.size() - 5) {
-      return fail(Errc::kCorruption, fmt::format("a node written by a name of {} bytes", id_bytes));
+      return fail(Errc::kCorruption,
+                  fmt::format("a node value with a writer name of {} bytes", id_bytes));
     }
     value.remove_prefix(5 + id_bytes);
   }
   if (!value.starts_with(kMark)) {
-    return fail(Errc::kCorruption, "a node's value without \"PBUF\": is this HBase's root?");
+    return fail(Errc::kCorruption, "a node value without \"PBUF\": is hbase.root right?");
   }
   return value.substr(kMark.size());
 }

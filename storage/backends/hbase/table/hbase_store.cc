@@ -95,9 +95,10 @@ Result<std::int64_t> ttl_s_of(const hbase::FamilyDescriptor& family) {
   if (found == family.attributes.end() || found->second == "FOREVER") return kForEverS;
   Result<std::int64_t> ttl_s = parse_count(found->second);
   if (ttl_s && *ttl_s > 0) return ttl_s;
-  return fail(Errc::kUnsupported,
-              fmt::format("HBase says TTL = \"{}\" of the family {}, wanted seconds or FOREVER",
-                          found->second, family.name));
+  return fail(
+      Errc::kUnsupported,
+      fmt::format("HBase reports TTL = \"{}\" for the family {}, expected seconds or FOREVER",
+                  found->second, family.name));
 }
 
 std::string HBaseStoreOptions::whole_name(std::string_view table) const {
@@ -139,20 +140,20 @@ Task<hbase::TableDescriptor> HBaseStore::find_or_create(std::string name, TableS
     hbase::TableDescriptor wanted = description_of(name, spec, options_.tables);
     const Result<void> created = co_await client_.create_table(wanted, spec.split_keys);
     if (created) {
-      log::info("made the HBase table {}", name);
+      log::info("created the HBase table {}", name);
       co_return wanted;
     }
     if (created.error().code == Errc::kNotFound) {
       co_return fail(Errc::kNotFound,
-                     fmt::format("cannot make the HBase table {}: {}; its "
-                                 "namespace has to be there: create_namespace '{}' "
-                                 "in HBase's shell makes it",
+                     fmt::format("cannot create the HBase table {}: {}; its namespace must exist: "
+                                 "run create_namespace '{}' in the HBase shell",
                                  name, created.error().message, name.substr(0, name.find(':'))));
     }
     if (created.error().code != Errc::kConflict) co_return std::unexpected(created.error());
     CO_TRY(found, co_await client_.describe_table(name));  // somebody else was quicker
     if (!found) {
-      co_return fail(Errc::kUnavailable, fmt::format("HBase table {} came and went", name));
+      co_return fail(Errc::kUnavailable,
+                     fmt::format("HBase table {} was created and removed at once", name));
     }
   }
   CO_TRY_VOID(co_await await_enabled(name));
@@ -192,19 +193,19 @@ Task<void> HBaseStore::settle_expiry(hbase::TableDescriptor found, TableSpec spe
     const std::int64_t wanted_s = ttl_s_for(family.ttl_ms, options);
     if (has_s == wanted_s) continue;
     if (ours && (has_s < wanted_s || options.lower_ttl)) {
-      log::info("the HBase table {}:{} kept its cells {}, from now on {}", found.name, family.name,
-                ttl_text(has_s), ttl_text(wanted_s));
+      log::info("the TTL of the HBase table {}:{} changed: cells were kept {}, and are now kept {}",
+                found.name, family.name, ttl_text(has_s), ttl_text(wanted_s));
       at->attributes["TTL"] = std::to_string(wanted_s);
       changed = true;
     } else if (has_s < wanted_s) {
       warn_once(
-          fmt::format("HBase keeps cells of {}:{} {}, too short for the time to live set "
-                      "here, {}: what is older is gone",
+          fmt::format("HBase keeps cells of {}:{} {}, which is shorter than the configured TTL, "
+                      "{}: older data is gone",
                       found.name, family.name, ttl_text(has_s), ttl_text(wanted_s)));
     } else if (ours) {
       warn_once(
-          fmt::format("HBase keeps cells of {}:{} {}, longer than the time to live set here, "
-                      "{}: what is older is hidden here and stays there for others",
+          fmt::format("HBase keeps cells of {}:{} {}, which is longer than the configured TTL, {}: "
+                      "Halite hides older data, other clients still see it",
                       found.name, family.name, ttl_text(has_s), ttl_text(wanted_s)));
     }
   }
@@ -249,7 +250,7 @@ asio::awaitable<void> HBaseStore::look_again(const HBaseStore& store) {
     if (!store.tables_.empty()) name = store.tables_.begin()->first;
   }
   const auto seen = co_await store.client_.table_state(std::move(name));
-  if (!seen) log::debug("HBase is still away: {}", seen.error().message);
+  if (!seen) log::debug("HBase is still unavailable: {}", seen.error().message);
   store.looking_ = false;
 }
 

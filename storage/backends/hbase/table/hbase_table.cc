@@ -149,10 +149,9 @@ Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::Ro
     if (deletes.empty()) co_return found;
     CO_TRY_VOID(co_await parts_.client.mutate(parts_.name, std::move(deletes)));
   }
-  co_return fail(
-      Errc::kConflict,
-      fmt::format("a cell of HBase table {} is far ahead in time, again after {} deletes",
-                  parts_.name, kFarAheadMax));
+  co_return fail(Errc::kConflict,
+                 fmt::format("a cell of HBase table {} is far ahead in time, even after {} deletes",
+                             parts_.name, kFarAheadMax));
 }
 
 // Another machine, whose clock is ahead, may have written what is to go.

@@ -15,7 +15,7 @@ class ToldFile final : public rocksdb::FSRandomAccessFileOwnerWrapper {
   rocksdb::IOStatus Read(std::uint64_t offset, std::size_t bytes, const rocksdb::IOOptions& options,
                          rocksdb::Slice* result, char* scratch,
                          rocksdb::IODebugContext* debug) const override {
-    if (!told_(bytes)) return rocksdb::IOStatus::Aborted("told to end");
+    if (!told_(bytes)) return rocksdb::IOStatus::Aborted("stopped");
     return FSRandomAccessFileOwnerWrapper::Read(offset, bytes, options, result, scratch, debug);
   }
   rocksdb::IOStatus MultiRead(rocksdb::FSReadRequest* requests, std::size_t count,
@@ -23,7 +23,7 @@ class ToldFile final : public rocksdb::FSRandomAccessFileOwnerWrapper {
                               rocksdb::IODebugContext* debug) override {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < count; ++i) bytes += requests[i].len;
-    if (!told_(bytes)) return rocksdb::IOStatus::Aborted("told to end");
+    if (!told_(bytes)) return rocksdb::IOStatus::Aborted("stopped");
     return FSRandomAccessFileOwnerWrapper::MultiRead(requests, count, options, debug);
   }
 

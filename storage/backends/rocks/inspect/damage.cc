@@ -32,7 +32,7 @@ void Damage::note(const Error& error) {
   found_.Set(static_cast<double>(places_.size()));
   log::error("{} damaged: {}. {}", words_.of, error.message, words_.then);
   if (places_.size() == kPlacesMax) {
-    log::error("{} damaged places are named above; more are only counted", kPlacesMax);
+    log::error("{} damaged places are listed above; further ones are only counted", kPlacesMax);
   }
 }
 

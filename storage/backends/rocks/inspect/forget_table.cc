@@ -17,7 +17,7 @@ Result<void> forget_table(rocksdb::Env* env, const std::string& dir, const std::
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (error != std::errc() || std::string(end, name.data() + name.size()) != ".sst") {
-    return fail(Errc::kNotFound, fmt::format("{} is no table", name));
+    return fail(Errc::kNotFound, fmt::format("{} is not a table", name));
   }
   rocksdb::Options options;
   options.env = env;
@@ -26,12 +26,12 @@ Result<void> forget_table(rocksdb::Env* env, const std::string& dir, const std::
   const std::unique_ptr<rocksdb::LDBCommand> command(rocksdb::LDBCommand::InitFromCmdLineArgs(
       {"--db=" + dir, "unsafe_remove_sst_file", std::to_string(number)}, options,
       rocksdb::LDBOptions(), nullptr));
-  if (command == nullptr) return fail(Errc::kInternal, "RocksDB cannot take tables out");
+  if (command == nullptr) return fail(Errc::kInternal, "RocksDB cannot remove tables");
   command->Run();
   rocksdb::LDBCommandExecuteResult outcome = command->GetExecuteState();
   if (!outcome.IsFailed()) return {};
   return fail(Errc::kCorruption,
-              fmt::format("cannot take {} out of {}: {}", name, dir, outcome.ToString()));
+              fmt::format("cannot remove {} from {}: {}", name, dir, outcome.ToString()));
 }
 
 }  // namespace halite::storage::rocks

@@ -94,8 +94,8 @@ Result<ManifestCut> cut_torn_manifest(FileSystem& files, const std::string& dir)
   cut.aside = fmt::format("{}/{}{}", dir, kAside, name_of(path));
   TRY_VOID(set_aside(files, dir, cut, bytes));
   log::warn(
-      "{} ends in an unfinished write at byte {}: cut off; it is kept in {} with all tables "
-      "until it is sure that nothing relied on it",
+      "{} ends in an incomplete write at byte {}, which was removed; a copy stays in {} with all "
+      "tables until it is certain that no data depends on it",
       path, cut.offset, cut.aside);
   TRY(const std::unique_ptr<File> file, files.open(path, OpenFile::kWrite));
   TRY_VOID(file->truncate(cut.offset));

@@ -168,9 +168,9 @@ Result<std::vector<LogFile>> list_logs(FileSystem& files, const std::string& dir
 
 std::unexpected<Error> damaged(const LogTrouble& trouble) {
   return fail(Errc::kCorruption,
-              fmt::format("{} is damaged at byte {}, and whole records follow: going on would lose "
-                          "acknowledged writes. Restore the file from a copy, or accept the loss "
-                          "of everything behind that place",
+              fmt::format("{} is damaged at byte {}, and intact records follow: opening it would "
+                          "lose acknowledged writes. Restore the file from a copy, or accept the "
+                          "loss of everything after that byte (rocksdb.accept_damaged_log)",
                           trouble.path, *trouble.scan.bad_offset));
 }
 
@@ -184,8 +184,8 @@ Result<bool> left_to_library(const std::string& path, const LogScan& scan) {
   }
   return fail(
       Errc::kUnsupported,
-      fmt::format("{} has a record of type {}, which a newer RocksDB wrote: this one ({}.{}) "
-                  "would lose what follows. Open the directory with the version of Halite "
+      fmt::format("{} has a record of type {}, which a newer RocksDB wrote: this version ({}.{}) "
+                  "would lose the records after it. Open the directory with the version of Halite "
                   "that used it last",
                   path, *scan.other_type, library_version() / 100, library_version() % 100));
 }
@@ -257,8 +257,9 @@ Result<void> check_logs(FileSystem& files, const std::string& dir, const LogFloo
   TRY(const std::vector<LogTrouble> troubles, find_log_troubles(files, dir, floor));
   for (const LogTrouble& trouble : troubles) {
     if (trouble.damaged) return damaged(trouble);
-    log::warn("{} ends in an unfinished write at byte {}: cut off, it was never acknowledged",
-              trouble.path, *trouble.scan.bad_offset);
+    log::warn(
+        "{} ended in an incomplete write at byte {}, which was removed; it was never acknowledged",
+        trouble.path, *trouble.scan.bad_offset);
   }
   return {};
 }

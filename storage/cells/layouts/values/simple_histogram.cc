@@ -97,7 +97,7 @@ Result<void> SimpleHistogram::set(float lower, float upper, std::int64_t count) 
     return {};
   }
   if (buckets_.size() >= kBucketsMax) {
-    return fail(Errc::kTooLarge, fmt::format("a histogram holds {} buckets at most", kBucketsMax));
+    return fail(Errc::kTooLarge, fmt::format("a histogram holds at most {} buckets", kBucketsMax));
   }
   buckets_.insert(at, {.lower = lower, .upper = upper, .count = count});
   return {};

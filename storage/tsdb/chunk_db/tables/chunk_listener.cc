@@ -18,7 +18,7 @@ void ChunkListener::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
   WriteRecovery::OnBackgroundError(reason, error);
   if (reason != rocksdb::BackgroundErrorReason::kCompaction) return;
   // A merge that cannot read leaves its files as they are: no reason to write nothing any more.
-  const Error ours = rocks::error_of(*error, "cannot merge files");
+  const Error ours = rocks::error_of(*error, "cannot compact files");
   if (ours.code != Errc::kCorruption) return;
   damage_->note_failed_merge(ours);
   *error = rocksdb::Status::OK();

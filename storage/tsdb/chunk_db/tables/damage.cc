@@ -3,12 +3,11 @@
 namespace halite::storage::engine {
 
 Damage::Damage(prometheus::Registry& registry)
-    : rocks::Damage(registry,
-                    {.metrics = "halite_engine",
-                     .of = "stored points are",
-                     .then = "Questions that need them fail; all others, new points and sealing go "
-                             "on without them. Stop the server and restore the data directory from "
-                             "a copy to have them back"}) {}
+    : rocks::Damage(registry, {.metrics = "halite_engine",
+                               .of = "stored points are",
+                               .then = "Queries that need them fail; other queries, new points and "
+                                       "sealing are not affected. To recover them, stop the server "
+                                       "and restore the data directory from a copy"}) {}
 
 void Damage::note_failed_merge(const Error& error) {
   note(error);

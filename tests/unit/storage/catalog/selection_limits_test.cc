@@ -211,8 +211,8 @@ TEST_F(SelectionLimits, SeriesBytesAtTheirMaximumAndOneLess) {
   ASSERT_FALSE(more.front());
   EXPECT_EQ(more.front().error().code, Errc::kTooLarge);
   EXPECT_EQ(more.front().error().message,
-            fmt::format("the series known at a time take no more than {} bytes of memory; "
-                        "storage.series_bytes_max raises this",
+            fmt::format("too many series: the memory limit is {} bytes "
+                        "(storage.series_bytes_max)",
                         options.series_bytes_max));
   --options.series_bytes_max;
   reopen(options);

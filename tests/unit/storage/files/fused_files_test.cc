@@ -44,7 +44,7 @@ TEST_F(FusedFilesTest, AFailedSyncEndsAllChanges) {
   faulty_->fail_sync_number(1);
   EXPECT_FALSE(file_->datasync());
   EXPECT_EQ(file_->append("more").error().message,
-            "nothing is written any more since: /f: input/output error");
+            "writing stopped because of an earlier error: /f: input/output error");
   expect_reading_only();
 }
 

@@ -227,7 +227,7 @@ TEST_F(RetentionTest, ATtlMayChangeButARingStaysOne) {
   close();
   const Result<void> for_ever = try_open({{.prefix = "tmp.", .ttl_ms = 0}});
   ASSERT_FALSE(for_ever);
-  EXPECT_THAT(for_ever.error().message, HasSubstr("cannot be kept for ever"));
+  EXPECT_THAT(for_ever.error().message, HasSubstr("cannot be kept forever"));
   const Result<void> too_long = try_open({{.prefix = "tmp.", .ttl_ms = 200 * kHourMs}});
   ASSERT_FALSE(too_long);
   EXPECT_THAT(too_long.error().message, HasSubstr("storage.retention: tmp.: 100 slots"));
@@ -241,7 +241,7 @@ TEST_F(RetentionTest, MoreClassesThanThereIsRoomForAreRefused) {
   }
   const Result<void> opened = try_open(rules);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message, HasSubstr("there is room for 127"));
+  EXPECT_THAT(opened.error().message, HasSubstr("allows only 127"));
 }
 
 TEST(RetentionState, ComesBackFromItsBytes) {

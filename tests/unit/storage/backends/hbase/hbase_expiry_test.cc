@@ -68,32 +68,32 @@ TEST_F(HBaseExpiryTest, ADaemonWithAShorterTtlDeletesNothingThatOthersKeep) {
   const std::string said = start(7 * kDay);
   EXPECT_EQ(ttl_s(), "7776060");
   EXPECT_EQ(said,
-            "HBase keeps cells of points:t for 7776060 s, longer than the time to live set here, "
-            "for 604860 s: what is older is hidden here and stays there for others\n");
+            "HBase keeps cells of points:t for 7776060 s, which is longer than the configured TTL, "
+            "for 604860 s: Halite hides older data, other clients still see it\n");
   EXPECT_EQ(start(90 * kDay), "");
 }
 
 TEST_F(HBaseExpiryTest, ALongerTtlIsThatOfTheTable) {
   start(7 * kDay);
-  EXPECT_THAT(start(90 * kDay), HasSubstr("kept its cells for 604860 s, from now on for 7776060"));
+  EXPECT_THAT(start(90 * kDay), HasSubstr("changed: cells were kept for 604860 s, and are now kept for 7776060"));
   EXPECT_EQ(ttl_s(), "7776060");
   start(0);
   EXPECT_EQ(ttl_s(), "2147483647");
-  EXPECT_THAT(start(7 * kDay), HasSubstr("keeps cells of points:t for ever, longer"));
+  EXPECT_THAT(start(7 * kDay), HasSubstr("keeps cells of points:t for ever, which is longer"));
   EXPECT_EQ(ttl_s(), "2147483647");
 }
 
 TEST_F(HBaseExpiryTest, AShorterTtlComesWhereItIsAskedFor) {
   start(0);
   options_.tables.lower_ttl = true;
-  EXPECT_THAT(start(7 * kDay), HasSubstr("kept its cells for ever, from now on for 604860 s"));
+  EXPECT_THAT(start(7 * kDay), HasSubstr("changed: cells were kept for ever, and are now kept for 604860 s"));
   EXPECT_EQ(ttl_s(), "604860");
 }
 
 TEST_F(HBaseExpiryTest, WhereItIsOffTheTableStaysAndWhatItLosesIsTold) {
   start(7 * kDay);
   options_.tables.expire = false;
-  EXPECT_THAT(start(90 * kDay), HasSubstr("too short for the time to live set here"));
+  EXPECT_THAT(start(90 * kDay), HasSubstr("which is shorter than the configured TTL"));
   EXPECT_EQ(start(kDay), "");
   EXPECT_EQ(ttl_s(), "604860");
 }

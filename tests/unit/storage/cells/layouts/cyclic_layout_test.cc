@@ -56,8 +56,8 @@ TEST(CyclicLayout, TheRingMustHoldWhatIsKept) {
   options.ttl_ms += 1;
   EXPECT_EQ(
       make_error(options),
-      "10 slots of 1d are 10d and too few for storage.ttl_ms 518400001ms + storage.future_max_ms "
-      "1d + cleaning 1d + 2 slots 2d = 864000001ms: at least 11 slots");
+      "10 slots of 1d span 10d, which is too little for storage.ttl_ms 518400001ms + storage.future_max_ms "
+      "1d + cleaning 1d + 2 slots 2d = 864000001ms: use at least 11 slots");
   options.never_reuse = true;
   EXPECT_EQ(make_error(options), "");
 }

@@ -81,8 +81,8 @@ TEST(OpentsdbColumns, OnlyTheRangeIsTaken) {
 
 TEST(OpentsdbColumns, DamageNamesTheRowAndTheCell) {
   EXPECT_EQ(decoded({cell("0000", "010203")}),
-            "row 00000150E22700000001000001 qualifier 0000: the value has no length or form that "
-            "its qualifier explains: value 010203");
+            "row 00000150E22700000001000001 qualifier 0000: the value does not match its "
+            "qualifier: value 010203");
   const std::pair<std::string_view, std::string_view> damaged[] = {
       {"F000", "01"},            // half a millisecond qualifier
       {"E100", "01"},            // second 3600

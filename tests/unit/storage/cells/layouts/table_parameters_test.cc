@@ -48,10 +48,10 @@ TEST(TableParameters, ADifferenceIsNamed) {
   options.salt_buckets = 8;
   const auto error = CyclicLayout::adopt(options, stored).error();
   EXPECT_EQ(error.code, Errc::kConflict);
-  EXPECT_EQ(error.message, "the table was made with salt buckets = 16 and cannot be opened with 8");
+  EXPECT_EQ(error.message, "the table was created with salt buckets = 16 and cannot be opened with 8");
   const TableParameters other = OpentsdbLayout::make({}).value()->parameters();
   EXPECT_EQ(check_same_table(stored, other).error().message,
-            "the table was made with layout = cyclic and cannot be opened with opentsdb");
+            "the table was created with layout = cyclic and cannot be opened with opentsdb");
 }
 
 TEST(TableParameters, SlotsThatHaveNoEffectAreTold) {
@@ -60,17 +60,17 @@ TEST(TableParameters, SlotsThatHaveNoEffectAreTold) {
   EXPECT_EQ(idle_slots_note(CyclicLayout::adopt(options, stored).value()), std::nullopt);
   options.slots = 2048;
   EXPECT_EQ(idle_slots_note(options),
-            "storage.slots = 2048 has no effect: all is kept for ever (storage.ttl_ms = 0), so no "
-            "slot of it is ever used again");
+            "storage.slots = 2048 has no effect: data is kept forever (storage.ttl_ms = 0), so "
+            "slots are never reused");
   options.ttl_ms = 7 * kDayMs;
   EXPECT_EQ(idle_slots_note(options), std::nullopt) << "a new table is a ring of so many";
   EXPECT_EQ(idle_slots_note(CyclicLayout::adopt(options, stored).value()),
-            "storage.slots = 2048 has no effect: the data was made to be kept for ever "
-            "(storage.ttl_ms = 0), so no slot of it is ever used again");
+            "storage.slots = 2048 has no effect: the data directory was created to keep data forever "
+            "(storage.ttl_ms = 0), so slots are never reused");
   const TableParameters ring = CyclicLayout::make(options).value()->parameters();
   options.slots = 1024;
   EXPECT_EQ(CyclicLayout::adopt(options, ring).error().message,
-            "the table was made with slots = 2048 and cannot be opened with 1024");
+            "the table was created with slots = 2048 and cannot be opened with 1024");
 }
 
 TEST(TableParameters, ATtlMayComeToATableMadeWithoutOne) {
@@ -97,12 +97,12 @@ TEST(TableParameters, ARingKeepsItsTtlButMayChangeIt) {
   EXPECT_EQ(CyclicLayout::adopt(options, stored).value().ttl_ms, 90 * kDayMs);
   options.ttl_ms = 0;
   EXPECT_EQ(CyclicLayout::adopt(options, stored).error().message,
-            "the table was made to use 1024 slots again and again, so storage.ttl_ms cannot be 0 "
-            "(for ever)");
+            "the table was created with a ring of 1024 slots, so storage.ttl_ms cannot be 0 "
+            "(forever)");
   options.ttl_ms = 7 * kDayMs;
   options.slots = 512;
   EXPECT_EQ(CyclicLayout::adopt(options, stored).error().message,
-            "the table was made with slots = 1024 and cannot be opened with 512");
+            "the table was created with slots = 1024 and cannot be opened with 512");
 }
 
 }  // namespace

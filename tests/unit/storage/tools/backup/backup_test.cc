@@ -89,7 +89,7 @@ TEST_F(BackupTest, IsRefusedWhileAnotherIsMade) {
       make_backup({.files = files_, .progress = {}, .ended = {}}, "/data", "/kept", kNow);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::kConflict);
-  EXPECT_THAT(made.error().message, HasSubstr("another backup is being made in /kept"));
+  EXPECT_THAT(made.error().message, HasSubstr("another backup is running in /kept"));
 }
 
 // Also where one long file is copied, long after it was counted.

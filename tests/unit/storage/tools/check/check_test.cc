@@ -152,7 +152,7 @@ TEST(Check, CountsPointsWhoseNamesAreMissing) {
     EXPECT_TRUE(finding.wants_copy);
     ASSERT_TRUE(finding.hurt);
     EXPECT_EQ(finding.hurt->what,
-              fmt::format("{} points of {} series in chunks, which have no names", points, kHosts));
+              fmt::format("{} points in chunks, of {} series without names", points, kHosts));
     EXPECT_EQ(report.points, points);
     // A start says the same.
     EXPECT_THAT(data.world.open().error().message, HasSubstr(finding.what));
@@ -165,7 +165,7 @@ TEST(Check, TellsThatPointsAreMissingWhereTheNamesKnowOfThem) {
   remove_all(data, kChunks);
   ASSERT_TRUE(data.world.files->remove_dir("/data/engine"));
   const check::Report report = checked(data);
-  EXPECT_THAT(text_of(report), HasSubstr("is missing or has no file CURRENT, and points were"));
+  EXPECT_THAT(text_of(report), HasSubstr("is missing or has no file CURRENT, but it held points"));
   EXPECT_TRUE(names(report, kChunks)) << text_of(report);
   EXPECT_TRUE(names(report, kLog)) << text_of(report);
   EXPECT_EQ(report.findings.size(), 2u) << text_of(report);

@@ -161,7 +161,7 @@ TEST(Repair, OfAPartThatIsGoneSaysWhatIsLeftToDo) {
     EXPECT_FALSE(done.before.findings.empty());
     EXPECT_THAT(done.set_aside, IsEmpty());
     EXPECT_THAT(done.left,
-                ElementsAre(fmt::format("{}: nothing here can make it again: restore the whole "
+                ElementsAre(fmt::format("{}: it cannot be recreated; restore the whole "
                                         "data directory from a copy",
                                         dir)));
   }
