@@ -18,7 +18,7 @@ export function toast(message: string): void {
 
 export async function copyText(text: string, what: string): Promise<void> {
   const done = (await copyByApi(text)) || copyBySelection(text);
-  toast(done ? `${what} copied` : `The browser does not let the page copy. ${what}: ${text}`);
+  toast(done ? `${what} copied` : `The browser does not allow this page to copy. ${what}: ${text}`);
 }
 
 // Browsers offer this only on https and on localhost.

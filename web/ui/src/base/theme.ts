@@ -35,7 +35,7 @@ export function themeButton(): HTMLElement {
   const use = (): void => {
     const theme = choice === "system" ? (dark.matches ? "dark" : "light") : choice;
     document.documentElement.dataset.theme = theme;
-    const label = `Theme: ${choice === "system" ? "as the system" : choice}`;
+    const label = `Theme: ${choice === "system" ? "system" : choice}`;
     button.setAttribute("aria-label", label);
     button.title = label;
     replace(button, icon(kIcons[choice]));

@@ -12,10 +12,10 @@ interface Part {
 }
 
 const kStages: [string, string, string][] = [
-  ["select", "find series", "Names and filters to series"],
-  ["read", "read", "Points of series, downsampled and rated on the way"],
-  ["merge", "aggregate", "Series into groups"],
-  ["annotations", "annotations", "Annotations of the series, and global ones"],
+  ["select", "find series", "Resolves names and filters to series"],
+  ["read", "read", "Reads points, downsamples them and computes rates"],
+  ["merge", "aggregate", "Combines series into groups"],
+  ["annotations", "annotations", "Reads annotations of the series and global annotations"],
 ];
 
 export class CostBar {
@@ -35,17 +35,17 @@ export class CostBar {
 
   private work(frame: Frame, cost: Cost): HTMLElement {
     const items = [
-      ["Series read", count(cost.series, "series"), "Series with points in the range that fit the filters"],
-      ["Points read", count(cost.pointsRead, "point"), "Stored points that were decoded, or totals that stand for them"],
+      ["Series read", count(cost.series, "series"), "Series that match the filters and have points in the time range"],
+      ["Points read", count(cost.pointsRead, "point"), "Stored points that were decoded, or replaced by totals"],
     ];
     if (cost.chunksDecoded + cost.chunksSkipped > 0) {
       const text = `${count(cost.chunksDecoded, "chunk")} decoded, ${cost.chunksSkipped} skipped`;
-      items.push(["Chunks", text, "Chunks of points on disk. Skipped: their times are outside the range"]);
+      items.push(["Chunks", text, "Chunks of points on disk. Skipped chunks are outside the time range"]);
     }
     if (cost.totals > 0) {
-      items.push(["From summaries", count(cost.totals, "total"), "Hours told by their totals: their points were not read"]);
+      items.push(["From summaries", count(cost.totals, "total"), "Hours answered from totals, without reading their points"]);
     }
-    items.push(["Answer", `${count(cost.pointsOut, "point")}, ${bytes(frame.answer.length)}`, "What came over the network"]);
+    items.push(["Answer", `${count(cost.pointsOut, "point")}, ${bytes(frame.answer.length)}`, "Size of the answer on the network"]);
     return h(
       "dl",
       { class: "cost-work" },
@@ -84,7 +84,7 @@ function partsOf(frame: Frame, cost: Cost): Part[] {
   parts.push({
     id: "rest",
     text: "network and text",
-    title: "Sending, writing and reading the answer as text",
+    title: "Time to write, send and parse the answer",
     ms: Math.max(0, frame.ms - Math.max(staged, 0)),
   });
   return parts;

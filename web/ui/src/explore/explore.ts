@@ -91,7 +91,7 @@ export class Explore implements Page {
         this.ask();
         return;
       }
-      this.result.showEmpty("Nothing is stored yet", "The server's own metrics appear here within half a minute of its start.");
+      this.result.showEmpty("No data yet", "The server's own metrics appear here within 30 seconds of its start.");
     } catch (error) {
       this.result.showError(error);
     }

@@ -194,8 +194,8 @@ export class Result {
     this.message(
       "No points in this time range",
       rate
-        ? "A rate needs two points: of a new metric it comes with the next ones. Else look further back, or loosen a filter."
-        : "The metric is known, but no series fits the filters and the range. Look further back, or loosen a filter.",
+        ? "A rate needs two points. For a new metric, wait for more points. Otherwise, use a longer time range or fewer filters."
+        : "The metric exists, but no series matches the filters in this time range. Use a longer time range or fewer filters.",
       h("div", { class: "chips" }, ...choices),
     );
     this.status.textContent = `0 points · ${elapsed(frame.ms)}`;

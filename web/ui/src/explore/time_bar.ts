@@ -32,7 +32,7 @@ export class TimeBar {
       iconButton("left", "Back by half the range", () => events.onPan(-0.5)),
       this.picker.root,
       iconButton("right", "Forward by half the range", () => events.onPan(0.5)),
-      iconButton("zoomOut", "Twice the range", () => events.onZoomOut()),
+      iconButton("zoomOut", "Double the range", () => events.onZoomOut()),
       iconButton("refresh", "Refresh now", () => events.onRefresh()),
       this.refreshHost,
     );

@@ -42,7 +42,7 @@ function downsampleRow(downsample: NonNullable<SubQuery["downsample"]>, onChange
   interval.addEventListener("change", () => {
     const text = interval.value.trim() || "auto";
     const good = isInterval(text);
-    interval.setCustomValidity(good ? "" : "A number and a unit, as in 30s, 5m, 1h, 1d; or auto");
+    interval.setCustomValidity(good ? "" : "A number and a unit, such as 30s, 5m, 1h or 1d; or auto");
     interval.reportValidity();
     if (!good) return;
     downsample.interval = text;
@@ -81,7 +81,7 @@ export function rateFields(query: SubQuery, onChange: () => void): Fields {
       show();
       root.querySelector<HTMLElement>("input")?.focus();
       onChange();
-    }, "How fast the value grows");
+    }, "The growth of the value per second");
     box.classList.add("operator-title");
     root.replaceChildren(h("legend", { class: "offscreen", text: "Rate" }), box);
     if (query.rate) root.append(rateRow(query.rate, show, onChange));
@@ -91,18 +91,18 @@ export function rateFields(query: SubQuery, onChange: () => void): Fields {
 }
 
 function rateRow(rate: NonNullable<SubQuery["rate"]>, show: () => void, onChange: () => void): HTMLElement {
-  const counter = checkbox("It is a counter", rate.counter, (checked) => {
+  const counter = checkbox("Counter", rate.counter, (checked) => {
     rate.counter = checked;
     show();
     onChange();
-  }, "It only grows; a smaller value means that it rolled over or started again");
+  }, "The value only grows; a smaller value means a rollover or a reset");
   const row = h("div", { class: "row row-checks" }, counter);
   if (!rate.counter) return row;
   row.append(
     checkbox("Skip resets", rate.dropResets, (checked) => {
       rate.dropResets = checked;
       onChange();
-    }, "Draw nothing where the counter started again"),
+    }, "Draws nothing where the counter was reset"),
   );
   const numbers = h(
     "div",
@@ -125,7 +125,7 @@ function numberField(caption: string, placeholder: string, value: string, onComm
   input.addEventListener("change", () => {
     const text = input.value.trim();
     const good = /^\d*$/.test(text);
-    input.setCustomValidity(good ? "" : "A whole number, or nothing");
+    input.setCustomValidity(good ? "" : "A whole number, or empty");
     input.reportValidity();
     if (good) onCommit(text);
   });

@@ -61,7 +61,7 @@ export class QueryCard {
     const metric = new Combobox({
       value: query.metric,
       placeholder: "Type to search, e.g. cpu",
-      emptyText: "No metric has this in its name",
+      emptyText: "No metric name contains this text",
       source: async (text, signal) => (await findMetrics(text, signal)).map(({ name, note }) => ({ value: name, note })),
       onCommit: (value) => void this.adopt(value),
     });

@@ -96,7 +96,7 @@ export class TagFields {
     for (const filter of this.query.filters) keys.add(filter.tagk);
     if (keys.size === 0) {
       this.chipOf.clear();
-      const text = this.query.metric ? "no tags known" : "choose a metric first";
+      const text = this.query.metric ? "no tags" : "choose a metric first";
       replace(this.chips, h("span", { class: "muted", text }));
       return;
     }
@@ -118,7 +118,7 @@ export class TagFields {
     const pressed = this.query.filters.some((filter) => filter.tagk === key && filter.groupBy);
     const values = this.known?.keys.get(key)?.values;
     chip.setAttribute("aria-pressed", String(pressed));
-    chip.title = pressed ? `One line for each ${key}: click to join them` : `Draw one line for each ${key}`;
+    chip.title = pressed ? `One line per ${key}: click to combine them` : `Draw one line per ${key}`;
     const text = values === undefined ? "" : compact(values);
     if (chip.textContent === key + text) return;
     replace(chip, key, values !== undefined ? h("span", { class: "chip-count", text }) : null);
@@ -165,7 +165,7 @@ export class TagFields {
         this.query.explicitTags = checked;
         this.onChange();
       },
-      "Leaves out series that carry any other tag",
+      "Excludes series that have any other tag",
     );
     replace(this.exact, box);
   }

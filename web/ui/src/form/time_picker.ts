@@ -97,7 +97,7 @@ export class TimePicker {
       event.preventDefault();
       const start = parseTime(this.from.value || "?", 0, this.zone);
       const end = this.to.value ? parseTime(this.to.value, 0, this.zone) : null;
-      this.from.setCustomValidity(start === null ? "Give a date and a time" : "");
+      this.from.setCustomValidity(start === null ? "Enter a date and a time" : "");
       const wrong = start !== null && end !== null && end <= start;
       this.to.setCustomValidity(wrong ? "This must come after From" : "");
       if (!form.reportValidity()) return;

@@ -60,7 +60,7 @@ export class MetricDetails {
     const about = `${count(tags.series, "series")}, ${count(keys.length, "tag key")}`;
     const preview = new Preview();
     if (tags.series <= kPreviewSeriesMax) void preview.show(tags.metric, signal);
-    else preview.say("Too many series to draw them unasked.");
+    else preview.say("Too many series to draw automatically.");
     replace(
       this.root,
       this.head(tags.metric, about),
@@ -164,7 +164,7 @@ class TagKey {
       );
     });
     replace(this.values, ...items);
-    if (items.length === 0) replace(this.values, h("li", { class: "muted", text: "No value has this in it." }));
+    if (items.length === 0) replace(this.values, h("li", { class: "muted", text: "No value contains this text." }));
     const left = matching - top.length;
     this.more.hidden = left <= 0 || this.max === kValuesMore;
     this.more.textContent = `Show ${Math.min(left, kValuesMore - kValuesFirst)} more`;

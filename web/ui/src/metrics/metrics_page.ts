@@ -121,7 +121,7 @@ export class MetricsPage implements Page {
     this.list.scrollTop = scrolled;
     if (focused) this.list.querySelector<HTMLElement>(`[data-metric="${CSS.escape(focused)}"]`)?.focus();
     if (found.results.length === 0) {
-      const none = found.metrics === 0 ? "Nothing is stored yet." : "No metric has this in its name.";
+      const none = found.metrics === 0 ? "No data yet." : "No metric name contains this text.";
       replace(this.list, h("li", { class: "muted metric-none", text: none }));
     }
   }
@@ -141,7 +141,7 @@ export class MetricsPage implements Page {
           "aria-current": metric === chosen ? "true" : undefined,
         },
         h("span", { class: "metric-name", text: metric }),
-        growth ? h("span", { class: "metric-grown", text: growth, title: "New series of the last hour or two" }) : null,
+        growth ? h("span", { class: "metric-grown", text: growth, title: "New series in the last one to two hours" }) : null,
         h("span", { class: "metric-series", text: count(series, "series") }),
       ),
     );

@@ -33,7 +33,7 @@ export class Preview {
   }
 
   private draw(points: SparkPoint[], rate: boolean): void {
-    const what = rate ? "sum of all series, a second" : "average of all series";
+    const what = rate ? "sum of all series, per second" : "average of all series";
     if (points.length === 0) {
       this.say("No points in the last hour.");
       return;

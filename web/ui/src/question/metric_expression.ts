@@ -61,7 +61,7 @@ export function printExpression(query: SubQuery): string {
 
 export function parseExpression(text: string): Parsed {
   const parts = splitOutsideBraces(text.trim());
-  if (parts.length < 2) return { error: `"${text}" needs at least aggregator:metric, as in sum:sys.cpu.user` };
+  if (parts.length < 2) return { error: `"${text}" must be at least aggregator:metric, such as sum:sys.cpu.user` };
   const query = newSubQuery();
   query.downsample = null;
   query.aggregator = parts[0];
@@ -71,7 +71,7 @@ export function parseExpression(text: string): Parsed {
   }
   const last = parts[parts.length - 1];
   const shape = /^([^{}]*)(?:\{([^{}]*)\})?(?:\{([^{}]*)\})?$/.exec(last);
-  if (!shape) return { error: `"${last}" should read metric{tag=value,...}{tag=value,...}` };
+  if (!shape) return { error: `"${last}" must be metric{tag=value,...}{tag=value,...}` };
   query.metric = decode(shape[1]);
   for (const [braces, groupBy] of [
     [shape[2], true],
@@ -80,7 +80,7 @@ export function parseExpression(text: string): Parsed {
     for (const item of (braces ?? "").split(",")) {
       if (!item.trim()) continue;
       const filter = parseFilter(item.trim(), groupBy);
-      if (!filter) return { error: `"${item}" should read tag=value` };
+      if (!filter) return { error: `"${item}" must be tag=value` };
       query.filters.push(filter);
     }
   }
@@ -109,12 +109,12 @@ function parsePart(part: string, query: SubQuery): string | null {
     query.rate = parseRate(part);
   } else if (/^(\d|auto-)/.test(lower)) {
     const [interval, aggregator, fill] = part.split("-");
-    if (!aggregator) return `"${part}" should read interval-function, as in 1m-avg`;
+    if (!aggregator) return `"${part}" must be interval-function, such as 1m-avg`;
     query.downsample = { interval, aggregator, fill: fill || "none" };
   } else if (lower.startsWith("explicit_tags")) {
     query.explicitTags = true;
   } else {
-    return `"${part}" is neither rate, a downsample such as 1m-avg, nor explicit_tags`;
+    return `"${part}" must be rate, a downsample such as 1m-avg, or explicit_tags`;
   }
   return null;
 }

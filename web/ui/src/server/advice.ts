@@ -3,13 +3,13 @@ import { ApiError } from "./api";
 
 const kAdvice: [RegExp, string][] = [
   [/No such name for 'metrics'/, "Metric names are case-sensitive. Choose one from the list under Metric."],
-  [/No such name for 'tagk'/, "No series carries this tag. The chips under Split by show the tags there are."],
-  [/No such name for 'tagv'/, "No series has this tag value. Empty the field to see the values there are."],
-  [/fetch more than|maximum amount|limit/i, "Ask for less: a shorter time range, more filters, or a longer downsample interval."],
+  [/No such name for 'tagk'/, "No series has this tag. The chips under Split by show the existing tags."],
+  [/No such name for 'tagv'/, "No series has this tag value. Clear the field to see the existing values."],
+  [/fetch more than|maximum amount|limit/i, "Use a shorter time range, more filters, or a longer downsample interval."],
   [/No such aggregation function/, "Choose the function from its list."],
   [/downsampl|duration/i, "An interval is a number and a unit: 30s, 1m, 5m, 1h, 1d."],
-  [/regex|pattern|parenthes/i, "Check the regular expression; RE2 syntax, no look-around or back-references."],
-  [/broke off/, "The server stopped in the middle: it restarted, or met a limit. Try again, or ask for less."],
+  [/regex|pattern|parenthes/i, "Check the regular expression. It uses RE2 syntax, without look-around and back-references."],
+  [/answer is incomplete/, "The server stopped in the middle of the answer because it restarted or reached a limit. Try again, or use a shorter time range."],
 ];
 
 export function adviceFor(error: ApiError): string {
@@ -17,9 +17,9 @@ export function adviceFor(error: ApiError): string {
   for (const [pattern, advice] of kAdvice) {
     if (pattern.test(error.message) || pattern.test(error.details)) return advice;
   }
-  if (error.status === 401 || error.status === 403) return "The server does not allow this without the right to read.";
-  if (error.status === 408 || error.status === 504) return "It took too long. Ask for a shorter time range or fewer series.";
+  if (error.status === 401 || error.status === 403) return "The server requires the role read for this.";
+  if (error.status === 408 || error.status === 504) return "The query took too long. Use a shorter time range or fewer series.";
   if (error.status === 503 || error.status === 429) return "The server is busy. Wait a moment, then refresh.";
-  if (error.status >= 500) return "This is the server's fault, not yours. Its log has more.";
+  if (error.status >= 500) return "The server failed. See its log for details.";
   return "";
 }

@@ -66,7 +66,7 @@ export function parse(text: string): unknown {
   } catch (error) {
     // An answer is streamed: when something breaks half way, it just ends.
     const why = error instanceof Error ? error.message : "";
-    throw new ApiError("The answer broke off before its end", 200, why);
+    throw new ApiError("The answer is incomplete", 200, why);
   }
 }
 

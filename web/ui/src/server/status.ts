@@ -69,7 +69,7 @@ export interface Queries {
 // Where points lie on a cluster of HBase.
 export interface Region {
   from: string; // its first row, in words
-  server: string; // empty: on none just now
+  server: string; // empty: not online
   reads: number; // requests since it was opened
   writes: number;
   files: number;

@@ -41,14 +41,14 @@ function curl(server: Server): Recipe {
   return {
     id: "curl",
     name: "curl",
-    text: "A point is a metric, a time, a number and at least one tag. Many at once: an array of them.",
+    text: "A point is a metric, a time, a number and at least one tag. To send several points, use an array.",
     steps: [
       {
-        title: "One point over HTTP, as OpenTSDB takes it",
+        title: "One point over HTTP, in OpenTSDB's format",
         code: `curl -i -X POST ${server.base}api/put -H 'Content-Type: application/json' -d '${point}'`,
       },
       {
-        title: "Watch the load of this machine, every ten seconds",
+        title: "Send the load of this machine every 10 seconds",
         code:
           `while sleep 10; do\n` +
           `  curl -sS -X POST ${server.base}api/put -H 'Content-Type: application/json' \\\n` +
@@ -63,7 +63,7 @@ function telnet(server: Server): Recipe {
   return {
     id: "telnet",
     name: "telnet",
-    text: "The same port speaks OpenTSDB's lines: put, metric, time, value, tags. No answer means that all is well.",
+    text: "The same port accepts OpenTSDB's lines: put, metric, time, value, tags. No answer means success.",
     steps: [
       {
         title: "One point with netcat",
@@ -77,7 +77,7 @@ function collectd(server: Server): Recipe {
   return agent({
     id: "collectd",
     name: "collectd",
-    text: "CPU, memory, disks and network of a host every ten seconds. Debian and Ubuntu: apt install collectd.",
+    text: "Sends CPU, memory, disk and network metrics of a host every 10 seconds. On Debian and Ubuntu: apt install collectd.",
     folder: "collectd.conf.d",
     code:
       `LoadPlugin write_tsdb\n<Plugin write_tsdb>\n  <Node "halite">\n` +
@@ -89,7 +89,7 @@ function telegraf(server: Server): Recipe {
   return agent({
     id: "telegraf",
     name: "Telegraf",
-    text: "The agent of InfluxData, whose output for OpenTSDB writes here.",
+    text: "InfluxData's agent. Use its OpenTSDB output.",
     folder: "telegraf.d",
     code:
       `[[outputs.opentsdb]]\n  host = "${server.tls ? "https" : "http"}://${server.host}"\n` +
@@ -102,7 +102,7 @@ function python(server: Server): Recipe {
   return {
     id: "python",
     name: "Python",
-    text: "Any language with HTTP will do; this one needs nothing but its standard library.",
+    text: "Any language with HTTP works. This example needs only the standard library.",
     steps: [
       {
         title: "send.py",

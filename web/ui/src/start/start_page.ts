@@ -22,7 +22,7 @@ export class StartPage implements Page {
 
   constructor() {
     const tabs = tabList({
-      label: "With what",
+      label: "Agent",
       panel: this.recipe,
       tabs: this.all.map(({ id, name }) => ({ id, text: name })),
       onChoose: (id) => this.show(this.all.find((one) => one.id === id) ?? this.all[0]),
@@ -36,7 +36,7 @@ export class StartPage implements Page {
         h("h2", { text: "Send your first point" }),
         h("p", {
           class: "lead",
-          text: "Anything that writes to OpenTSDB can write here: agents need nothing but this server's name and port.",
+          text: "Any agent that writes to OpenTSDB can write to this server. It needs only the server's name and port.",
         }),
         this.light,
         tabs,
@@ -44,14 +44,14 @@ export class StartPage implements Page {
       ),
       h(
         "section",
-        { class: "panel start-panel", "aria-label": "And then" },
-        h("h2", { text: "And then" }),
+        { class: "panel start-panel", "aria-label": "Next steps" },
+        h("h2", { text: "Next steps" }),
         h(
           "ul",
           { class: "then" },
-          h("li", {}, h("a", { href: "#/explore", text: "Explore" }), " draws any metric. Halite's own are there already."),
-          h("li", {}, h("a", { href: "#/metrics", text: "Metrics" }), " lists what is stored, with tags and numbers of series."),
-          h("li", {}, h("a", { href: "#/status", text: "Status" }), " tells what comes in, and which points were refused and why."),
+          h("li", {}, h("a", { href: "#/explore", text: "Explore" }), " draws any metric, including the server's own."),
+          h("li", {}, h("a", { href: "#/metrics", text: "Metrics" }), " lists the stored metrics with their tags and numbers of series."),
+          h("li", {}, h("a", { href: "#/status", text: "Status" }), " shows the incoming points, and the refused points with the reason."),
           h("li", {}, "Grafana: an OpenTSDB data source with the URL ", h("code", { text: `${serverOf(location).base}grafana` })),
         ),
       ),

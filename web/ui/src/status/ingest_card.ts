@@ -11,13 +11,13 @@ const kSparkMax = 400;
 const kSamplesMax = 20;
 
 const kReasons: Record<string, string> = {
-  illegal_argument: "name, tag or time that is not allowed",
-  invalid_value: "value that is no number",
-  unknown_name: "name without an id, and none may be made",
-  throttled: "the store had too much to do",
-  timeout: "it took too long",
-  no_such_rollup: "rollup that is not configured",
-  storage: "the store said no",
+  illegal_argument: "invalid name, tag or time",
+  invalid_value: "value is not a number",
+  unknown_name: "unknown name, and creating names is off",
+  throttled: "the store was overloaded",
+  timeout: "timeout",
+  no_such_rollup: "rollup is not configured",
+  storage: "the store refused it",
 };
 
 function rateText(rate: number | null): string {
@@ -33,7 +33,7 @@ export class IngestCard implements Part {
   private points: SparkPoint[] = [];
 
   constructor() {
-    this.root = card("Points coming in", "card-wide", h("div", { class: "ingest" }, h("div", {}, this.now, this.ways), this.line), this.refused);
+    this.root = card("Incoming points", "card-wide", h("div", { class: "ingest" }, h("div", {}, this.now, this.ways), this.line), this.refused);
   }
 
   // What the server stored of its own rate before the page was opened.
@@ -44,32 +44,32 @@ export class IngestCard implements Part {
   show(numbers: Numbers, before: Numbers | null, samples: RefusedPoint[], crowded: CrowdedMetric[]): void {
     const rate = numbers.rate(before, kPoints);
     if (rate !== null) this.points = [...this.points, [numbers.time, rate] as SparkPoint].slice(-kSparkMax);
-    replace(this.now, h("b", { text: rateText(rate) }), " points a second");
+    replace(this.now, h("b", { text: rateText(rate) }), " points per second");
     const ways = [...numbers.by(kPoints, "protocol")].sort((a, b) => b[1] - a[1]);
-    this.ways.textContent = `since the start: ${ways.map(([name, n]) => `${name} ${compact(n)}`).join(" · ")}`;
-    this.ways.title = "Points taken, by the way they came";
-    replace(this.line, spark(this.points, "Points a second over the last minutes"));
+    this.ways.textContent = `since start-up: ${ways.map(([name, n]) => `${name} ${compact(n)}`).join(" · ")}`;
+    this.ways.title = "Accepted points, by protocol";
+    replace(this.line, spark(this.points, "Points per second over the last minutes"));
     this.showRefused(numbers, samples, crowded);
   }
 
   private showRefused(numbers: Numbers, samples: RefusedPoint[], crowded: CrowdedMetric[]): void {
     const reasons = [...numbers.by(kRefused, "reason")].filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
     if (reasons.length === 0) {
-      replace(this.refused, h("p", { class: "good" }, "No point was refused since the start."));
+      replace(this.refused, h("p", { class: "good" }, "No points refused since start-up."));
       return;
     }
     const rows = reasons.map(([reason, n]) => [kReasons[reason] ?? reason, count(n, "point")]);
     const open = this.refused.querySelector("details")?.open ?? true;
     const details = h("details", {}, h("summary", { text: `The last ${Math.min(samples.length, kSamplesMax)} refused points` }), samplesTable(samples));
     details.open = open;
-    replace(this.refused, h("h3", { text: "Refused" }), table("Refused points by reason", [{ text: "Reason" }, { text: "Since the start", number: true }], rows), crowdedTable(crowded), samples.length ? details : null);
+    replace(this.refused, h("h3", { text: "Refused" }), table("Refused points by reason", [{ text: "Reason" }, { text: "Since start-up", number: true }], rows), crowdedTable(crowded), samples.length ? details : null);
   }
 }
 
 function crowdedTable(crowded: CrowdedMetric[]): HTMLElement | null {
   if (crowded.length === 0) return null;
   const title = "Metrics with too many new series";
-  return table(title, [{ text: title, long: true }, { text: "Points refused, this hour and the last", number: true }], crowded.map(({ metric, refused }) => [metric, count(refused, "point")]));
+  return table(title, [{ text: title, long: true }, { text: "Refused points in this hour and the last hour", number: true }], crowded.map(({ metric, refused }) => [metric, count(refused, "point")]));
 }
 
 function samplesTable(samples: RefusedPoint[]): HTMLElement {

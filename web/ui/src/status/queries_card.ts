@@ -25,17 +25,17 @@ export class QueriesCard implements Part {
     const key = slow.map(({ id }) => id).join();
     if (key === this.shown) return;
     this.shown = key;
-    replace(this.slow, h("h3", { text: "Slowest of the last ones" }), slow.length ? slowTable(slow) : h("p", { class: "muted", text: "None was asked yet." }));
+    replace(this.slow, h("h3", { text: "Slowest recent queries" }), slow.length ? slowTable(slow) : h("p", { class: "muted", text: "No queries yet." }));
   }
 
   private showRunning(queries: RunningQuery[]): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.query;
     const rows = queries.map((query) => [elapsed(query.elapsedMs), query.remote.replace(/^\//, ""), asked(query), this.stopButton(query)]);
-    const columns = [{ text: "Runs for", number: true }, { text: "Asked by" }, { text: "Query", long: true }, { text: "" }];
+    const columns = [{ text: "Runs for", number: true }, { text: "Client" }, { text: "Query", long: true }, { text: "" }];
     replace(
       this.running,
       h("h3", { text: "Running" }),
-      rows.length ? table("Running queries", columns, rows) : h("p", { class: "muted", text: "None at the moment." }),
+      rows.length ? table("Running queries", columns, rows) : h("p", { class: "muted", text: "None." }),
     );
     if (focused) this.running.querySelector<HTMLElement>(`[data-query="${focused}"]`)?.focus();
   }
@@ -51,7 +51,7 @@ export class QueriesCard implements Part {
       button.disabled = true;
       try {
         const found = await cancelQuery(query.id);
-        toast(found ? "The query was asked to stop" : "The query had ended already");
+        toast(found ? "The query is being stopped" : "The query has already ended");
       } catch (error) {
         toast(error instanceof Error ? error.message : String(error));
       }
@@ -82,5 +82,5 @@ function slowTable(queries: DoneQuery[]): HTMLElement {
     { text: "Outcome", long: true },
     { text: "Query", long: true },
   ];
-  return table("Slowest of the last queries", columns, rows);
+  return table("Slowest recent queries", columns, rows);
 }

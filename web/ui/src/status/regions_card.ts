@@ -21,14 +21,14 @@ export class RegionsCard implements Part {
   show(regions: Regions): void {
     this.root.hidden = false;
     const homeless = regions.regions.filter(({ server }) => server === "").length;
-    const away = homeless === 0 ? "" : `; ${count(homeless, "region")} on no server just now`;
-    this.about.textContent = `${regions.table}: ${count(regions.regions.length, "region")}${away}. Requests are counted since a region was opened.`;
+    const away = homeless === 0 ? "" : `; ${count(homeless, "region")} on no server now`;
+    this.about.textContent = `${regions.table}: ${count(regions.regions.length, "region")}${away}. Requests are counted from the time a region was opened.`;
     this.about.className = homeless === 0 ? "muted" : "bad";
     replace(this.servers, serverTable(regions.servers));
     const hot = regions.regions.filter((region) => region.hot).sort((a, b) => asked(b) - asked(a));
     replace(
       this.hot,
-      h("h3", { text: "Hot regions", title: "Asked at least four times as much as regions are that are asked at all" }),
+      h("h3", { text: "Hot regions", title: "Regions with at least four times the average requests of all regions that get any" }),
       hot.length ? regionTable(hot.slice(0, kHotMax)) : h("p", { class: "muted", text: "None: requests are spread evenly." }),
     );
   }
@@ -46,7 +46,7 @@ function asked({ reads, writes }: Region): number {
 }
 
 function place(server: string): string {
-  return server || "on none just now";
+  return server || "not online";
 }
 
 function serverTable(servers: ServerLoad[]): HTMLElement {

@@ -52,7 +52,7 @@ export function ring(cycle: Cycle, now: number): HTMLElement {
   svg.append(element("path", { class: "ring-now", d: "M60 24l-5 9h10z" }));
   return h(
     "figure",
-    { class: "ring-figure", title: "The cycle of slots, now on top: used slots to the left of it, those to come to the right" },
+    { class: "ring-figure", title: "The cycle of slots. The current time is at the top; used slots are to its left, future slots to its right" },
     svg,
     h("figcaption", {}, h("b", { text: `${slots.length} of ${ringSlots}` }), h("span", { class: "muted", text: "slots of the cycle" })),
   );

@@ -35,6 +35,6 @@ export class SettingsCard implements Part {
     const text = this.search.value.trim().toLowerCase();
     const fit = this.settings.filter(([name, value]) => `${name} ${value}`.toLowerCase().includes(text));
     const rows = fit.map(([name, value]) => [h("code", { text: name }), value]);
-    replace(this.list, rows.length ? table("Settings", [{ text: "Setting" }, { text: "Value", long: true }], rows) : h("p", { class: "muted", text: "No setting has this in it." }));
+    replace(this.list, rows.length ? table("Settings", [{ text: "Setting" }, { text: "Value", long: true }], rows) : h("p", { class: "muted", text: "No setting contains this text." }));
   }
 }

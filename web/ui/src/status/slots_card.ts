@@ -16,7 +16,7 @@ export class SlotsCard implements Part {
   private shown = "";
 
   constructor() {
-    this.root = card("Slots of time", "card-wide", this.cycles);
+    this.root = card("Time slots", "card-wide", this.cycles);
   }
 
   show(cycles: Cycle[], now: number): void {
@@ -40,7 +40,7 @@ function kept(cycle: Cycle): string {
 }
 
 function showCycle(cycle: Cycle, now: number): HTMLElement {
-  const name = cycle.prefix === "" ? "All metrics" : `Metrics that begin with “${cycle.prefix}”`;
+  const name = cycle.prefix === "" ? "All metrics" : `Metrics that start with “${cycle.prefix}”`;
   const all = cycle.slots.reduce((sum, { bytes: size }) => sum + size, 0);
   return h(
     "div",
@@ -65,7 +65,7 @@ function stateOf({ sealed, late, end }: Slot, now: number): string {
 
 const kStateTexts: Record<string, string> = {
   open: "takes points",
-  over: "over, not sealed yet",
+  over: "ended, not sealed yet",
   sealed: "sealed",
   late: "sealed, with late points",
 };
@@ -104,7 +104,7 @@ function bars(cycle: Cycle, now: number): HTMLElement {
     "div",
     { class: "slot-bars" },
     h("div", { class: "slot-most muted", text: bytes(most) }),
-    h("ol", { class: "slots", "aria-label": "Slots, the oldest first" }, ...items),
+    h("ol", { class: "slots", "aria-label": "Slots, oldest first" }, ...items),
     h(
       "div",
       { class: "slot-axis muted" },

@@ -137,7 +137,7 @@ export class StatusPage implements Page {
       item("Mode", modes[about.mode] ?? about.mode),
       item("Connections", compact(now.sum("web.connections"))),
       item("Memory", bytes(now.sum("process.resident_bytes"))),
-      item("Queries so far", compact(now.sum("query.runs_total")), "Answered since the start"),
+      item("Queries", compact(now.sum("query.runs_total")), "Answered since start-up"),
       item("Version", about.version),
     );
   }

@@ -14,7 +14,7 @@ export class StoreCard implements Part {
 
   show(numbers: Numbers, before: Numbers | null, cycles: Cycle[]): void {
     const stages: HTMLElement[] = [];
-    if (numbers.has("log.segments")) stages.push(stage("Log", "Every point is here first; a start after a crash reads it", logFacts(numbers, before)));
+    if (numbers.has("log.segments")) stages.push(stage("Log", "Every point is written here first; recovery after a crash reads it", logFacts(numbers, before)));
     if (numbers.has("engine.head_points")) stages.push(stage("Head", "Recent points in memory, searchable at once", headFacts(numbers, before)));
     if (numbers.has("engine.chunk_bytes")) stages.push(stage("Chunks", "Points on disk, packed series by series", chunkFacts(numbers, cycles)));
     if (numbers.has("hbase.requests_total")) stages.push(stage("HBase", "The region servers as this server sees them", hbaseFacts(numbers, before)));
@@ -28,7 +28,7 @@ function stage(title: string, about: string, list: Fact[]): HTMLElement {
   return h("div", { class: "stage" }, h("h3", { text: title, title: about }), facts(list));
 }
 
-const kSoFar = "Since the start";
+const kSoFar = "Since start-up";
 
 function perSecond(rate: number | null): string {
   return rate === null ? "–" : `${compact(Number(rate.toPrecision(3)), 3)}/s`;
@@ -57,10 +57,10 @@ function headFacts(n: Numbers, before: Numbers | null): Fact[] {
   return [
     { name: "In memory", value: `${compact(n.sum("engine.head_points"))} points, ${bytes(n.sum("engine.head_bytes"))}` },
     { name: "Taken", value: perSecond(n.rate(before, "engine.points_total")) },
-    { name: "Flushes so far", value: compact(n.sum("engine.flushes_total")), title: "Times that the head went to disk since the start" },
-    { name: "Flushed so far", value: `${compact(n.sum("engine.flushed_points_total"))} points`, title: kSoFar },
+    { name: "Flushes", value: compact(n.sum("engine.flushes_total")), title: "Number of flushes to disk since start-up" },
+    { name: "Flushed", value: `${compact(n.sum("engine.flushed_points_total"))} points`, title: kSoFar },
     failures("Failed flushes", n.sum("engine.failed_flushes_total")),
-    { name: "Known series", value: `${compact(n.sum("engine.known_series"))}, ${bytes(n.sum("engine.known_series_bytes"))}` },
+    { name: "Series in memory", value: `${compact(n.sum("engine.known_series"))}, ${bytes(n.sum("engine.known_series_bytes"))}` },
   ];
 }
 
@@ -71,13 +71,13 @@ function chunkFacts(n: Numbers, cycles: Cycle[]): Fact[] {
   const perPoint = stored > 0 ? n.sum("engine.chunk_bytes") / stored : 0;
   const list: Fact[] = [
     { name: "On disk", value: `${bytes(n.sum("engine.chunk_bytes"))} in ${count(n.sum("engine.chunk_files"), "file")}` },
-    { name: "Slots", value: `${slots.length}, ${open} not sealed`, title: "Sealing packs a slot for good once it is over" },
-    { name: "Sealed so far", value: `${compact(n.sum("engine.sealed_points_total"))} points`, title: kSoFar },
-    { name: "Expired so far", value: count(n.sum("engine.expired_slots_total"), "slot"), title: kSoFar },
+    { name: "Slots", value: `${slots.length}, ${open} not sealed`, title: "Sealing compresses a slot after its end" },
+    { name: "Sealed", value: `${compact(n.sum("engine.sealed_points_total"))} points`, title: kSoFar },
+    { name: "Expired", value: count(n.sum("engine.expired_slots_total"), "slot"), title: kSoFar },
     failures("Damaged places", n.sum("engine.damaged_places")),
   ];
-  if (perPoint > 0 && perPoint < 16) list.splice(1, 0, { name: "A point", value: `${perPoint.toFixed(2)} bytes`, title: "Bytes on disk, of points flushed since the start" });
-  if (n.sum("engine.expiry_stopped") > 0) list.push({ name: "Expiry", value: "stopped: the clock jumped", bad: true });
+  if (perPoint > 0 && perPoint < 16) list.splice(1, 0, { name: "Per point", value: `${perPoint.toFixed(2)} bytes`, title: "Bytes on disk per point flushed since start-up" });
+  if (n.sum("engine.expiry_stopped") > 0) list.push({ name: "Expiry", value: "paused: the clock jumped", bad: true });
   return list;
 }
 
@@ -86,9 +86,9 @@ function hbaseFacts(n: Numbers, before: Numbers | null): Fact[] {
     { name: "Connections", value: compact(n.sum("hbase.connections_total") - n.sum("hbase.connections_broken_total")) },
     { name: "Requests", value: perSecond(n.rate(before, "hbase.requests_total")) },
     { name: "Waiting", value: compact(n.sum("hbase.waiting_requests")) },
-    { name: "Under way", value: bytes(n.sum("hbase.under_way_bytes")) },
+    { name: "In progress", value: bytes(n.sum("hbase.under_way_bytes")) },
     { name: "Sent", value: bytesPerSecond(n.rate(before, "hbase.sent_bytes_total")) },
-    { name: "Retries so far", value: compact(n.sum("hbase.retries_total")), title: kSoFar },
+    { name: "Retries", value: compact(n.sum("hbase.retries_total")), title: kSoFar },
     failures("Timeouts", n.sum("hbase.timeouts_total")),
     failures("Broken connections", n.sum("hbase.connections_broken_total")),
   ];
@@ -96,8 +96,8 @@ function hbaseFacts(n: Numbers, before: Numbers | null): Fact[] {
 
 function commitFacts(n: Numbers): Fact[] {
   return [
-    { name: "Commits so far", value: compact(n.sum("storage.commits_total")), title: kSoFar },
-    { name: "Written so far", value: bytes(n.sum("storage.commit_bytes_total")), title: kSoFar },
+    { name: "Commits", value: compact(n.sum("storage.commits_total")), title: kSoFar },
+    { name: "Written", value: bytes(n.sum("storage.commit_bytes_total")), title: kSoFar },
     { name: "Waiting", value: bytes(n.sum("storage.commit_queue_bytes")) },
     failures("Failed commits", n.sum("storage.commit_failures_total")),
   ];

@@ -30,13 +30,13 @@ export class TopCard implements Part {
     replace(
       this.lists,
       top("Metrics by series", most.results.map(bySeries)),
-      top(`New series since ${since}`, growing.map(byGrowth), "None came."),
+      top(`New series since ${since}`, growing.map(byGrowth), "None."),
       top("Tags by values", keys.results.map(({ key, values }) => ({ name: key, href: null, value: values, text: compact(values) }))),
     );
   }
 }
 
-function top(title: string, rows: Row[], none = "Nothing is stored yet."): HTMLElement {
+function top(title: string, rows: Row[], none = "No data yet."): HTMLElement {
   const most = rows.reduce((max, { value }) => Math.max(max, value), 1);
   const items = rows.map(({ name, href, value, text }) => {
     const bar = h("span", { class: "value-bar" });

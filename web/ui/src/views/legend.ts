@@ -17,9 +17,9 @@ const kColumns: { id: Column; text: string; title: string }[] = [
   { id: "name", text: "Series", title: "Sort by name" },
   { id: "now", text: "At crosshair", title: "The value under the crosshair" },
   { id: "last", text: "Last", title: "Sort by the last value" },
-  { id: "min", text: "Min", title: "Sort by the smallest value" },
-  { id: "max", text: "Max", title: "Sort by the largest value" },
-  { id: "avg", text: "Avg", title: "Sort by the average of the points shown" },
+  { id: "min", text: "Min", title: "Sort by the minimum" },
+  { id: "max", text: "Max", title: "Sort by the maximum" },
+  { id: "avg", text: "Avg", title: "Sort by the average of the shown points" },
 ];
 
 const kStats = ["last", "min", "max", "avg"] as const;
