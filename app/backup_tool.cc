@@ -135,7 +135,7 @@ Result<Outcome> wait_for_server(const Peer& server, const Print& err) {
 BackupVerdict backup_data_dir(const Options& options, const std::string& to, const Print& out,
                               const Print& err) {
   spdlog::set_level(spdlog::level::off);  // the store of names would speak as a server's does
-  return tell(backup_locked(options, to, err), "kept as", out, err);
+  return tell(backup_locked(options, to, err), "saved as", out, err);
 }
 
 BackupVerdict backup_server(const std::string& url, const PeerFiles& files, const Print& out,
@@ -145,7 +145,7 @@ BackupVerdict backup_server(const std::string& url, const PeerFiles& files, cons
     err(server.error().message);
     return BackupVerdict::kNotDone;
   }
-  return tell(wait_for_server(*server, err), "kept as", out, err);
+  return tell(wait_for_server(*server, err), "saved as", out, err);
 }
 
 BackupVerdict restore_data_dir(const Options& options, const RestoreFlags& flags, const Print& out,

@@ -26,7 +26,7 @@ std::string time_text(TimestampMs time) {
 }
 
 std::string hurt_line(const Hurt& hurt) {
-  std::string text = "  hurt: " + hurt.what;
+  std::string text = "  affected: " + hurt.what;
   if (hurt.series_max > 0) {
     const std::size_t shown = std::min(hurt.series.size(), kSeriesShown);
     text += fmt::format(" of {}", fmt::join(std::span(hurt.series).first(shown), ", "));
@@ -80,14 +80,14 @@ std::vector<std::string> check_lines(const Report& report) {
   for (const Finding& finding : report.findings) {
     for (std::string& line : finding_lines(finding)) lines.push_back(std::move(line));
   }
-  for (const std::string& note : report.notes) lines.push_back("of before: " + note);
+  for (const std::string& note : report.notes) lines.push_back("note: " + note);
   lines.push_back(
       fmt::format("read {} files, {:.1f} MiB: {} chunks with {} points, {} records of "
                   "the log, {} series",
                   report.files, static_cast<double>(report.bytes) / kMiB, report.chunks,
                   report.points, report.records, report.series));
   lines.push_back(report.findings.empty()
-                      ? "sound"
+                      ? "no damage found"
                       : fmt::format("damaged places: {}", report.findings.size()));
   return lines;
 }

@@ -118,7 +118,7 @@ void tell_table(const TableDescriptor& table, Report& report) {
     report.line("family " + family.name,
                 "compression {}, encoding {}, bloom filter {}, block cache {}, TTL {} s",
                 of("COMPRESSION", "NONE"), of("DATA_BLOCK_ENCODING", "NONE"),
-                of("BLOOMFILTER", "ROW"), of("BLOCKCACHE", "true"), of("TTL", "for ever"));
+                of("BLOOMFILTER", "ROW"), of("BLOCKCACHE", "true"), of("TTL", "forever"));
   }
   report.line("splitting", "{}; normalizer {}",
               attribute(table.attributes, "SPLIT_ENABLED", "true"),
@@ -213,7 +213,7 @@ Result<std::string> create_hbase_tables(const Options& options) {
   if (before) {
     tell_kept(wanted, *before, *table, report);
   } else {
-    report.line(table->name, "made");
+    report.line(table->name, "created");
     tell_plan(wanted, plan.regions, report);
   }
   tell_table(*table, report);

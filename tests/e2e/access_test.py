@@ -236,7 +236,7 @@ class Tls(Door):
         ):
             code, out, err = self.run_halite("backup", "--url", url, *trusted)
             self.assertEqual(code, 2 if words else 0, out + err)
-            self.assertIn(words or "kept as", out + err)
+            self.assertIn(words or "saved as", out + err)
         code, out, err = self.run_halite("compare", "--opentsdb", good, "--halite", good, "--ca-file", "one.pem",
                                          "--queries", "queries")
         self.assertEqual(code, 0, out + err)

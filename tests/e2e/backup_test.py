@@ -71,7 +71,7 @@ class Backups(support.HaliteTest):
         stop.set()
         writer.join()
         self.assertEqual(code, 0, out + err)
-        self.assertRegex(out, r"^kept as \d{8}T\d{6}\.\d{3}Z\.manifest: \d+ files, ")
+        self.assertRegex(out, r"^saved as \d{8}T\d{6}\.\d{3}Z\.manifest: \d+ files, ")
         self.assertFalse((self.scratch / "data" / "snapshot").exists())
 
         code, out, err = self.run_halite("restore", "--from", "kept", "--data-dir", "again")

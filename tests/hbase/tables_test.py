@@ -41,7 +41,7 @@ class TablesTest(unittest.TestCase):
         given = settings(tables, "ring-", RING)
         told = self.told("hbase", "create-tables", *given)
         for part in ("ring-tsdb     made", "16: 4 salts, 256 slots of 1d each; fixed", "splitting     false",
-                     "bloom filter ROW, block cache true", "4 regions at a time, 4 a server of 1"):
+                     "bloom filter ROW, block cache true", "4 regions at a time, 4 per server of 1"):
             self.assertIn(part, told)
         made = self.regions(tables, "ring-tsdb")
         self.assertEqual(len(made), 16)
@@ -76,7 +76,7 @@ class TablesTest(unittest.TestCase):
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("create_namespace 'halite_later'", refused.stderr)
         tables.tool("namespace", "halite_later")
-        self.assertIn("made", self.told("hbase", "create-tables", *given))
+        self.assertIn("created", self.told("hbase", "create-tables", *given))
         self.assertEqual(len(self.regions(tables, "halite_later:tsdb")), 1)
         self.assertIn("the first row", self.told("hbase", "regions", *given))
 
@@ -84,7 +84,7 @@ class TablesTest(unittest.TestCase):
         def create(ttl, *more):
             return self.told("hbase", "create-tables", *settings(Tables.of_environment(), "ttl-", {"storage.ttl_ms": ttl}), *more)
 
-        self.assertIn("made", create("90d"))
+        self.assertIn("created", create("90d"))
         kept = create("7d")
         self.assertIn("already exists; not changed", kept)
         self.assertIn("--lower-ttl", kept)

@@ -145,8 +145,8 @@ Response lead_to_page(const Call& call) {
   Response response = text_response(
       call.target.has("png") ? 302 : 200,
       fmt::format("<!DOCTYPE html><html><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" "
-                  "content=\"0; url={0}\"><title>Halite</title></head><body><a href=\"{0}\">The "
-                  "same question on the page</a></body></html>\n",
+                  "content=\"0; url={0}\"><title>Halite</title></head><body><a href=\"{0}\">Open "
+                  "this query on the page</a></body></html>\n",
                   escaped),
       kHtmlType);
   response.headers.add("Location", location);

@@ -226,7 +226,7 @@ Result<void> NameSweep::note_name(BytesView row, const Cell& cell) {
         return fail(
             Errc::kCorruption,
             fmt::format("names: the time at which the id {} was freed ({}) has {} bytes, "
-                        "wanted {}",
+                        "expected {}",
                         to_hex(row), cell.qualifier, cell.value.size(), sizeof(std::uint64_t)));
       }
       IdSet one;
