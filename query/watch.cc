@@ -30,7 +30,7 @@ Result<void> Watch::check() const {
   if (limits_.timeout_ms > 0 && clock_.now_ms() - begin_ > limits_.timeout_ms) {
     return fail(
         Errc::kTimeout,
-        fmt::format("The query ran longer than {} ms (query.timeout_ms); {}, or raise that "
+        fmt::format("The query took longer than {} ms (query.timeout_ms); {}, or raise that "
                     "setting",
                     limits_.timeout_ms, kNarrow));
   }

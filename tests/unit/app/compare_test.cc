@@ -166,7 +166,8 @@ TEST(Differences, ShowsSomeAndCountsTheRest) {
 }
 
 TEST(Differences, WhatIsNoAnswerIsAnError) {
-  EXPECT_THAT(told("<html>", "[]"), ElementsAre(HasSubstr("opentsdb did not return a list of series")));
+  EXPECT_THAT(told("<html>", "[]"),
+              ElementsAre(HasSubstr("opentsdb did not return a list of series")));
   EXPECT_THAT(told("[]", "{}"), ElementsAre(HasSubstr("halite did not return a list of series")));
   for (const char* dps : {"7", R"({"x":1})", R"([[1,2,3]])", R"([["a",1]])"}) {
     const std::string answer = std::string(R"([{"metric":"a","dps":)") + dps + "}]";

@@ -107,9 +107,10 @@ TEST_F(DataDirTest, IsNoneWhereNothingOfAServersIs) {
     const auto opened = DataDir::open_to_read(path_.string());
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, Errc::kNotFound);
-    EXPECT_EQ(opened.error().message,
-              fmt::format("{0} is not a Halite data directory (it has no {0}/rocksdb and no {0}/engine)",
-                          path_.string()));
+    EXPECT_EQ(
+        opened.error().message,
+        fmt::format("{0} is not a Halite data directory (it has no {0}/rocksdb and no {0}/engine)",
+                    path_.string()));
     EXPECT_FALSE(std::filesystem::exists(path_ / "halite.lock"));
   }
 }

@@ -86,8 +86,7 @@ TEST_F(LogWriterTest, NobodyWaitsForAReaderThatReadsNothing) {
   close();
   reader.join();
   EXPECT_THAT(found, testing::StartsWith("0 x"));
-  EXPECT_THAT(found,
-              testing::HasSubstr(fmt::format("\n{} log lines were dropped", dropped)));
+  EXPECT_THAT(found, testing::HasSubstr(fmt::format("\n{} log lines were dropped", dropped)));
   EXPECT_THAT(found, testing::EndsWith("\nthe last\n"));
 }
 

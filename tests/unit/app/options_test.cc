@@ -137,7 +137,8 @@ TEST(Settle, RetentionByPrefix) {
     options.retention = bad;
     const Result<void> settled = settle(options);
     ASSERT_FALSE(settled) << bad;
-    EXPECT_THAT(settled.error().message, HasSubstr("storage.retention must be a comma-separated list of PREFIX=DURATION"));
+    EXPECT_THAT(settled.error().message,
+                HasSubstr("storage.retention must be a comma-separated list of PREFIX=DURATION"));
   }
   options.retention = "tmp.=7d";
   options.store = "rocksdb";

@@ -72,8 +72,9 @@ TEST_F(ReadinessTest, NobodyThereIsAnError) {
   ::setenv("NOTIFY_SOCKET", "/nonexistent/notify", 1);
   const Result<void> told = notify_service_manager("READY=1");
   ASSERT_FALSE(told);
-  EXPECT_THAT(told.error().message,
-              testing::HasSubstr("cannot write to NOTIFY_SOCKET /nonexistent/notify: No such file"));
+  EXPECT_THAT(
+      told.error().message,
+      testing::HasSubstr("cannot write to NOTIFY_SOCKET /nonexistent/notify: No such file"));
   ::setenv("NOTIFY_SOCKET", std::string(200, 'x').c_str(), 1);
   EXPECT_FALSE(notify_service_manager("READY=1"));
 }

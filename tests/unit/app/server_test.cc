@@ -178,8 +178,9 @@ TEST_F(ServerTest, AStoreThatHangsDoesNotHoldUpAStopForEver) {
   const std::string data_dir = HALITE_BINARY_DIR "/server-test-hangs";
   std::filesystem::remove_all(data_dir);
   Options options = options_on(data_dir);
-  EXPECT_EXIT(stop_while_the_disk_hangs(options), testing::ExitedWithCode(EXIT_FAILURE),
-              "waiting for: 1 connections that wait for the store. Acknowledged points are durable");
+  EXPECT_EXIT(
+      stop_while_the_disk_hangs(options), testing::ExitedWithCode(EXIT_FAILURE),
+      "waiting for: 1 connections that wait for the store. Acknowledged points are durable");
   std::filesystem::remove_all(data_dir + "/.files");  // the numbers of RealDisk
   Server server(options, Config());
   const Result<void> started = server.start(go_on);

@@ -22,7 +22,9 @@ TEST(StopDeadline, SaysWhatIsGivenUpAndEnds) {
     EXPECT_TRUE(test::soon([&] { return ended == 1; }));
   }
   EXPECT_EQ(ended, 1);
-  EXPECT_THAT(log.text(), testing::HasSubstr("the process exits without waiting for: two connections. Acknowledged"));
+  EXPECT_THAT(
+      log.text(),
+      testing::HasSubstr("the process exits without waiting for: two connections. Acknowledged"));
 }
 
 TEST(StopDeadline, EachStepHasItsOwnTime) {

@@ -117,8 +117,9 @@ TEST_F(ConfigTest, WrongValuesSayWhereAndWhat) {
             "h.toml:1: store must be one of rocksdb, memory, not \"hbase\"");
   EXPECT_EQ(file_error("web.body_bytes_max = true"),
             "h.toml:1: web.body_bytes_max must be a size such as \"32 MiB\", not \"true\"");
-  EXPECT_EQ(file_error("query.timeout_ms = \"2 hours\""),
-            "h.toml:1: query.timeout_ms must be a duration such as \"10s\" or \"1d\", not \"2 hours\"");
+  EXPECT_EQ(
+      file_error("query.timeout_ms = \"2 hours\""),
+      "h.toml:1: query.timeout_ms must be a duration such as \"10s\" or \"1d\", not \"2 hours\"");
   EXPECT_EQ(file_error("self_metrics.enabled = 2"),
             "h.toml:1: self_metrics.enabled must be true or false, not \"2\"");
   EXPECT_EQ(file_error("ingest.tags_max = 1.5"),

@@ -57,7 +57,8 @@ TEST(JavaProperties, bad_unicode_names_its_line) {
   const Result<std::vector<JavaProperty>> properties = parse_java_properties("a=1\nb=\\u12x4");
   ASSERT_FALSE(properties);
   EXPECT_EQ(properties.error().code, Errc::kInvalidArgument);
-  EXPECT_EQ(properties.error().message, "line 2: \\u must be followed by four hex digits, not \"12x4\"");
+  EXPECT_EQ(properties.error().message,
+            "line 2: \\u must be followed by four hex digits, not \"12x4\"");
   EXPECT_FALSE(parse_java_properties("a=\\u12"));
 }
 

@@ -97,7 +97,7 @@ TEST(Watch, EveryRefusalIsASentenceThatNamesItsSetting) {
             "The query needs more than 3 bytes of memory (query.bytes_max); narrow it by tags or "
             "time, downsample it, or raise that setting");
   EXPECT_EQ(message(watch.add_output_points(5)),
-            "The query answers with more than 4 points (query.output_points_max); narrow it by "
+            "The query returns more than 4 points (query.output_points_max); narrow it by "
             "tags or time, downsample it, or raise that setting");
 }
 

@@ -87,9 +87,10 @@ TEST(Charset, WhatIsNoTextInItIsRefused) {
   EXPECT_EQ(refused("abc\xFC", "us-ascii"),
             "The body is not valid US-ASCII, the charset in its Content-Type: an invalid character "
             "at byte 3: FC");
-  EXPECT_EQ(refused("\x00\x5A\x00"sv, "utf-16be"),
-            "The body is not valid UTF-16BE, the charset in its Content-Type: a truncated character "
-            "at byte 2: 00");
+  EXPECT_EQ(
+      refused("\x00\x5A\x00"sv, "utf-16be"),
+      "The body is not valid UTF-16BE, the charset in its Content-Type: a truncated character "
+      "at byte 2: 00");
   (void)refused("\xD8\x3D"sv, "utf-16be");          // half of a pair
   (void)refused("\xDE\x00\x00\x5A"sv, "utf-16be");  // the second half first
   (void)refused("\x00\x11\x00\x00"sv, "utf-32be");

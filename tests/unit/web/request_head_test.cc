@@ -55,8 +55,7 @@ TEST(RequestHead, EndsOfTwoKindsAreRefused) {
   for (const std::string_view head :
        {"GET / HTTP/1.1\r\nA: b\nContent-Length: 5\r\n\r\n", "GET / HTTP/1.1\nA: b\r\n\n",
         "GET / HTTP/1.1\nA: b\r\n\r\n", "GET / HTTP/1.1\r\nA: b\n\n"}) {
-    EXPECT_EQ(tidied(head), "refused: its lines must all end in CR LF, or all in LF")
-        << head;
+    EXPECT_EQ(tidied(head), "refused: its lines must all end in CR LF, or all in LF") << head;
   }
   EXPECT_EQ(tidied("GET / HTTP/1.0\r\n\n"), "last: GET / HTTP/1.0\r\n\r\n");
   EXPECT_EQ(tidied("GET / HTTP/1.0\n\r\n"), "last: GET / HTTP/1.0\r\n\r\n");

@@ -103,8 +103,9 @@ TEST(Server, ASessionThatThrowsIsNoLongerCountedAndTheLogSaysWhy) {
   }
   server.stop();
   EXPECT_EQ(server.metric("halite_web_connections"), 0);
-  EXPECT_THAT(log.text(), testing::HasSubstr("an exception ended a session; its connection is closed: "
-                                             "out of order"));
+  EXPECT_THAT(log.text(),
+              testing::HasSubstr("an exception ended a session; its connection is closed: "
+                                 "out of order"));
 }
 
 // Where it never ends, the process does: tests/unit/app/server_test.cc.

@@ -75,7 +75,8 @@ TEST_F(HBaseExpiryTest, ADaemonWithAShorterTtlDeletesNothingThatOthersKeep) {
 
 TEST_F(HBaseExpiryTest, ALongerTtlIsThatOfTheTable) {
   start(7 * kDay);
-  EXPECT_THAT(start(90 * kDay), HasSubstr("changed: cells were kept for 604860 s, and are now kept for 7776060"));
+  EXPECT_THAT(start(90 * kDay),
+              HasSubstr("changed: cells were kept for 604860 s, and are now kept for 7776060"));
   EXPECT_EQ(ttl_s(), "7776060");
   start(0);
   EXPECT_EQ(ttl_s(), "2147483647");
@@ -86,7 +87,8 @@ TEST_F(HBaseExpiryTest, ALongerTtlIsThatOfTheTable) {
 TEST_F(HBaseExpiryTest, AShorterTtlComesWhereItIsAskedFor) {
   start(0);
   options_.tables.lower_ttl = true;
-  EXPECT_THAT(start(7 * kDay), HasSubstr("changed: cells were kept for ever, and are now kept for 604860 s"));
+  EXPECT_THAT(start(7 * kDay),
+              HasSubstr("changed: cells were kept for ever, and are now kept for 604860 s"));
   EXPECT_EQ(ttl_s(), "604860");
 }
 

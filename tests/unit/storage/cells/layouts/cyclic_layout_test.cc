@@ -54,10 +54,10 @@ TEST(CyclicLayout, TheRingMustHoldWhatIsKept) {
   options.ttl_ms = 6 * kDayMs;
   EXPECT_EQ(make_error(options), "");
   options.ttl_ms += 1;
-  EXPECT_EQ(
-      make_error(options),
-      "10 slots of 1d span 10d, which is too little for storage.ttl_ms 518400001ms + storage.future_max_ms "
-      "1d + cleaning 1d + 2 slots 2d = 864000001ms: use at least 11 slots");
+  EXPECT_EQ(make_error(options),
+            "10 slots of 1d span 10d, which is too little for storage.ttl_ms 518400001ms + "
+            "storage.future_max_ms "
+            "1d + cleaning 1d + 2 slots 2d = 864000001ms: use at least 11 slots");
   options.never_reuse = true;
   EXPECT_EQ(make_error(options), "");
 }

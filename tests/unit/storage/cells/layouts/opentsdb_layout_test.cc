@@ -91,8 +91,9 @@ TEST(OpentsdbLayout, ARowAnHourCoversASeries) {
 TEST(OpentsdbLayout, AdmitsWhatAnHourCanHold) {
   EXPECT_TRUE(layout()->admit(0, 0));
   EXPECT_TRUE(layout()->admit(4'294'967'295'999, 0));
-  EXPECT_EQ(layout()->admit(4'294'967'296'000, 0).error().message,
-            "timestamp 4294967296000 is outside the range of OpenTSDB's row keys: 0 to 4294967295999");
+  EXPECT_EQ(
+      layout()->admit(4'294'967'296'000, 0).error().message,
+      "timestamp 4294967296000 is outside the range of OpenTSDB's row keys: 0 to 4294967295999");
   EXPECT_FALSE(layout()->admit(-1, 0));
 }
 

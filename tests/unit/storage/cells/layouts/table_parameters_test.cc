@@ -48,7 +48,8 @@ TEST(TableParameters, ADifferenceIsNamed) {
   options.salt_buckets = 8;
   const auto error = CyclicLayout::adopt(options, stored).error();
   EXPECT_EQ(error.code, Errc::kConflict);
-  EXPECT_EQ(error.message, "the table was created with salt buckets = 16 and cannot be opened with 8");
+  EXPECT_EQ(error.message,
+            "the table was created with salt buckets = 16 and cannot be opened with 8");
   const TableParameters other = OpentsdbLayout::make({}).value()->parameters();
   EXPECT_EQ(check_same_table(stored, other).error().message,
             "the table was created with layout = cyclic and cannot be opened with opentsdb");
@@ -64,9 +65,10 @@ TEST(TableParameters, SlotsThatHaveNoEffectAreTold) {
             "slots are never reused");
   options.ttl_ms = 7 * kDayMs;
   EXPECT_EQ(idle_slots_note(options), std::nullopt) << "a new table is a ring of so many";
-  EXPECT_EQ(idle_slots_note(CyclicLayout::adopt(options, stored).value()),
-            "storage.slots = 2048 has no effect: the data directory was created to keep data forever "
-            "(storage.ttl_ms = 0), so slots are never reused");
+  EXPECT_EQ(
+      idle_slots_note(CyclicLayout::adopt(options, stored).value()),
+      "storage.slots = 2048 has no effect: the data directory was created to keep data forever "
+      "(storage.ttl_ms = 0), so slots are never reused");
   const TableParameters ring = CyclicLayout::make(options).value()->parameters();
   options.slots = 1024;
   EXPECT_EQ(CyclicLayout::adopt(options, ring).error().message,

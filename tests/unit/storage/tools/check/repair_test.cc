@@ -160,10 +160,9 @@ TEST(Repair, OfAPartThatIsGoneSaysWhatIsLeftToDo) {
     const check::Repaired done = repaired(data);
     EXPECT_FALSE(done.before.findings.empty());
     EXPECT_THAT(done.set_aside, IsEmpty());
-    EXPECT_THAT(done.left,
-                ElementsAre(fmt::format("{}: it cannot be recreated; restore the whole "
-                                        "data directory from a copy",
-                                        dir)));
+    EXPECT_THAT(done.left, ElementsAre(fmt::format("{}: it cannot be recreated; restore the whole "
+                                                   "data directory from a copy",
+                                                   dir)));
   }
 }
 
