@@ -1,4 +1,5 @@
-// halite: one binary, one subcommand for each thing it does.
+// halite: one binary, one subcommand for each thing it does. Over 400 lines because it declares
+// the flags of all subcommands.
 #include <unistd.h>
 
 #include <cstdlib>

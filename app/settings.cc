@@ -1,4 +1,5 @@
-// Declares all settings. The options structs hold the defaults; the meanings are here.
+// Declares all settings. The options structs hold the defaults; the meanings are here, so the file
+// has over 400 lines.
 #include <limits>
 
 #include "app/options.h"
