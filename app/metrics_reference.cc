@@ -19,12 +19,14 @@
 
 #include "app/options.h"
 #include "app/server.h"
+#include "app/wait_for.h"
 #include "common/clock.h"
 #include "common/config.h"
+#include "common/io_threads.h"
 #include "common/log.h"
 #include "common/metrics.h"
-#include "storage/hbase_store.h"
-#include "storage/region_care.h"
+#include "storage/backends/hbase/regions/region_care.h"
+#include "storage/backends/hbase/table/hbase_store.h"
 #include "web/stats.h"
 
 namespace halite::app {
@@ -134,15 +136,21 @@ Result<void> register_server(const std::string& store, const std::string& data_d
 Result<void> register_hbase() {
   const SystemClock clock;
   prometheus::Registry registry;
-  storage::HBaseStore store({}, clock, registry);
-  const storage::RegionCare care({.client = store.client(),
-                                  .table = {},
-                                  .layout = nullptr,
-                                  .life = {},
-                                  .clock = clock,
-                                  .registry = registry},
-                                 {});
-  return {};
+  IoThreads threads(1, "tool");
+  Result<void> closed;
+  {
+    storage::HBaseStore store(storage::HBaseStoreOptions(), clock, registry);
+    const storage::RegionCare care({.client = store.client(),
+                                    .table = {},
+                                    .layout = nullptr,
+                                    .life = {},
+                                    .clock = clock,
+                                    .registry = registry},
+                                   storage::RegionCareOptions());
+    closed = wait_for(threads.executors().front(), store.close());
+  }
+  threads.join();
+  return closed;
 }
 
 std::string_view kind_text(MetricKind kind) {
