@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <prometheus/registry.h>
 #include <stdlib.h>
 
@@ -32,32 +31,34 @@
 namespace halite::app {
 namespace {
 
-struct Group {
+struct MetricGroup {
   std::string_view prefix;
   std::string_view title;
   std::string_view text;
 };
 
 // The first prefix that fits wins.
-constexpr std::array kGroups = {
-    Group{"halite_auth_", "Authentication", ""},
-    Group{"halite_engine_", "Embedded engine", "With `--store engine`."},
-    Group{"halite_hbase_", "HBase", "With `--store hbase`."},
-    Group{"halite_ingest_", "Ingest", ""},
-    Group{"halite_log_", "Write-ahead log", "With `--store engine`."},
-    Group{"halite_meta_", "Metadata", ""},
-    Group{"halite_new_", "New series", ""},
-    Group{"halite_process_", "Process", ""},
-    Group{"halite_query_", "Queries", ""},
-    Group{"halite_rocksdb_", "RocksDB", "With `--store engine` and `--store rocksdb`."},
-    Group{"halite_scrub_", "Background check", "With `--store engine` and `--store rocksdb`."},
-    Group{"halite_storage_", "Cell stores and RocksDB's log",
-          "Points, rollups and histograms that are stored as cells, and the log of the embedded "
-          "RocksDB store."},
-    Group{"halite_web_", "HTTP and telnet", ""},
+constexpr std::array kMetricGroups = {
+    MetricGroup{"halite_auth_", "Authentication", ""},
+    MetricGroup{"halite_engine_", "Embedded engine", "With `--store engine`."},
+    MetricGroup{"halite_hbase_", "HBase", "With `--store hbase`."},
+    MetricGroup{"halite_ingest_", "Ingest", ""},
+    MetricGroup{"halite_log_", "Write-ahead log", "With `--store engine`."},
+    MetricGroup{"halite_meta_", "Metadata", ""},
+    MetricGroup{"halite_new_", "New series", ""},
+    MetricGroup{"halite_process_", "Process", ""},
+    MetricGroup{"halite_query_", "Queries", ""},
+    MetricGroup{"halite_rocksdb_", "RocksDB", "With `--store engine` and `--store rocksdb`."},
+    MetricGroup{"halite_scrub_", "Background check",
+                "With `--store engine` and `--store rocksdb`."},
+    MetricGroup{
+        "halite_storage_", "Cell stores and RocksDB's log",
+        "Points, rollups and histograms that are stored as cells, and the log of the embedded "
+        "RocksDB store."},
+    MetricGroup{"halite_web_", "HTTP and telnet", ""},
 };
 
-constexpr std::string_view kHead = R"(# Metrics reference
+constexpr std::string_view kMetricsHead = R"(# Metrics reference
 
 <!-- Written by `halite metrics`. Do not edit. -->
 
@@ -186,12 +187,14 @@ void append_metrics(std::string& out, const std::vector<MetricDescription>& metr
   std::string_view title;
   for (const MetricDescription& metric : metrics) {
     const auto* const group = std::ranges::find_if(
-        kGroups, [&metric](const Group& one) { return metric.name.starts_with(one.prefix); });
-    const std::string_view of = group == kGroups.end() ? "Others" : group->title;
+        kMetricGroups,
+        [&metric](const MetricGroup& one) { return metric.name.starts_with(one.prefix); });
+    const std::string_view of = group == kMetricGroups.end() ? "Others" : group->title;
     if (of != title) {
       title = of;
       out += fmt::format("\n## {}\n\n", title);
-      if (group != kGroups.end() && !group->text.empty()) out += fmt::format("{}\n\n", group->text);
+      if (group != kMetricGroups.end() && !group->text.empty())
+        out += fmt::format("{}\n\n", group->text);
       out += "| Name | Kind | Unit | Labels | Meaning |\n|---|---|---|---|---|\n";
     }
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", metric.name, kind_text(metric.kind),
@@ -220,7 +223,7 @@ Result<std::string> metrics_markdown() {
   TRY_VOID(register_server("engine", dir->path() + "/engine"));
   TRY_VOID(register_server("memory", dir->path() + "/memory"));
   TRY_VOID(register_hbase());
-  std::string out(kHead);
+  std::string out(kMetricsHead);
   append_metrics(out, described_metrics());
   append_opentsdb_names(out);
   return out;

@@ -12,37 +12,42 @@
 namespace halite::app {
 namespace {
 
-struct Group {
+struct SettingGroup {
   std::string_view prefix;
   std::string_view title;
   std::string_view text;
 };
 
-constexpr std::array kGroups = {
-    Group{"", "General", "Where the server listens and where it keeps data."},
-    Group{"auth", "Authentication",
-          "Users, tokens and roles. See [security](../operate/security.md)."},
-    Group{"engine", "Embedded engine",
-          "Settings of `--store engine`: write-ahead log, heads, chunks, checks and backups."},
-    Group{"hbase", "HBase", "Settings of `--store hbase`. See [HBase](../operate/hbase.md)."},
-    Group{"histograms", "Histograms", ""},
-    Group{"ingest", "Ingest", "Limits and rules for incoming points, over HTTP and telnet."},
-    Group{"log", "Log", "The log of the process."},
-    Group{"meta", "Metadata", "OpenTSDB's UIDMeta and TSMeta objects, annotations and trees."},
-    Group{"query", "Queries", "Limits of one query, and of all queries together."},
-    Group{"rocksdb", "RocksDB",
-          "The embedded RocksDB store, which holds names with `--store engine`, and all data with "
-          "`--store rocksdb`."},
-    Group{"rollups", "Rollups", ""},
-    Group{"self_metrics", "Own metrics",
-          "The server stores its own metrics as points. See the [metrics reference](metrics.md)."},
-    Group{"storage", "Storage", "Layout, retention and series limits."},
-    Group{"threads", "Threads", ""},
-    Group{"tls", "TLS", "See [security](../operate/security.md)."},
-    Group{"web", "HTTP and telnet", "Connections, requests and answers."},
+constexpr std::array kSettingGroups = {
+    SettingGroup{"", "General", "Where the server listens and where it keeps data."},
+    SettingGroup{"auth", "Authentication",
+                 "Users, tokens and roles. See [security](../operate/security.md)."},
+    SettingGroup{
+        "engine", "Embedded engine",
+        "Settings of `--store engine`: write-ahead log, heads, chunks, checks and backups."},
+    SettingGroup{"hbase", "HBase",
+                 "Settings of `--store hbase`. See [HBase](../operate/hbase.md)."},
+    SettingGroup{"histograms", "Histograms", ""},
+    SettingGroup{"ingest", "Ingest", "Limits and rules for incoming points, over HTTP and telnet."},
+    SettingGroup{"log", "Log", "The log of the process."},
+    SettingGroup{"meta", "Metadata",
+                 "OpenTSDB's UIDMeta and TSMeta objects, annotations and trees."},
+    SettingGroup{"query", "Queries", "Limits of one query, and of all queries together."},
+    SettingGroup{
+        "rocksdb", "RocksDB",
+        "The embedded RocksDB store, which holds names with `--store engine`, and all data with "
+        "`--store rocksdb`."},
+    SettingGroup{"rollups", "Rollups", ""},
+    SettingGroup{
+        "self_metrics", "Own metrics",
+        "The server stores its own metrics as points. See the [metrics reference](metrics.md)."},
+    SettingGroup{"storage", "Storage", "Layout, retention and series limits."},
+    SettingGroup{"threads", "Threads", ""},
+    SettingGroup{"tls", "TLS", "See [security](../operate/security.md)."},
+    SettingGroup{"web", "HTTP and telnet", "Connections, requests and answers."},
 };
 
-constexpr std::string_view kHead = R"(# Settings reference
+constexpr std::string_view kSettingsHead = R"(# Settings reference
 
 <!-- Written by `halite serve --print-config=markdown`. Do not edit. -->
 
@@ -122,10 +127,10 @@ std::string settings_markdown(const Config& config) {
   for (const Setting& setting : config.settings()) {
     groups[prefix_of(setting.name)].push_back(&setting);
   }
-  std::string out(kHead);
+  std::string out(kSettingsHead);
   for (const auto& [prefix, settings] : groups) {
-    const auto* const group = std::ranges::find(kGroups, prefix, &Group::prefix);
-    const bool known = group != kGroups.end();
+    const auto* const group = std::ranges::find(kSettingGroups, prefix, &SettingGroup::prefix);
+    const bool known = group != kSettingGroups.end();
     out += fmt::format("\n## {}{}\n\n", known ? group->title : prefix,
                        prefix.empty() ? std::string() : fmt::format(": `{}.*`", prefix));
     if (known && !group->text.empty()) out += fmt::format("{}\n\n", group->text);
