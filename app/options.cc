@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/retention_rules.h"
+#include "query/parse/aggregator.h"
 #include "storage/cells/layouts/cyclic_options.h"
 #include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"

@@ -10,7 +10,7 @@
 #include "common/config.h"
 #include "ingest/rollup_writer.h"
 #include "ingest/writer.h"
-#include "query/engine.h"
+#include "query/limits.h"
 #include "storage/backends/hbase/regions/region_care.h"
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "storage/backends/rocks/options.h"

@@ -29,7 +29,8 @@
 #include "ingest/histogram_writer.h"
 #include "ingest/rollup_writer.h"
 #include "ingest/writer.h"
-#include "query/engine.h"
+#include "query/engine/engine.h"
+#include "query/scan/fetch_limits.h"
 #include "web/server.h"
 #include "web/waiting_room.h"
 

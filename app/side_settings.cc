@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "query/engine.h"
+#include "query/parse/aggregator.h"
 
 namespace halite::app {
 namespace {

@@ -18,8 +18,9 @@
 
 #include "common/bytes.h"
 #include "common/check.h"
-#include "query/engine.h"
-#include "query/question_parse.h"
+#include "query/engine/engine.h"
+#include "query/parse/parse_context.h"
+#include "query/parse/question_parse.h"
 #include "storage/catalog/series_table.h"
 #include "tests/support/run_task.h"
 

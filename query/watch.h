@@ -12,7 +12,8 @@
 #include "common/clock.h"
 #include "common/result.h"
 #include "common/work_watch.h"
-#include "query/engine.h"
+#include "query/answer.h"
+#include "query/limits.h"
 
 namespace halite::query {
 

@@ -8,7 +8,7 @@
 #include "common/java_double.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
-#include "query/downsample_spec.h"
+#include "query/parse/downsample_spec.h"
 #include "web/exp_out.h"
 
 namespace halite::web {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include "query/json_text.h"
+#include "query/parse/json_text.h"
 
 namespace halite::web {
 

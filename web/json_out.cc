@@ -11,7 +11,7 @@
 #include "common/java_double.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
-#include "query/filter_text.h"
+#include "query/parse/filter_text.h"
 #include "web/query_stats.h"
 
 namespace halite::web {

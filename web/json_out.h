@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "query/engine.h"
+#include "query/answer.h"
 #include "web/http_message.h"
 #include "web/time_text.h"
 

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "common/clock.h"
-#include "query/engine.h"
+#include "query/answer.h"
 #include "web/http_message.h"
 
 namespace halite::web {

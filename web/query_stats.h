@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "query/engine.h"
+#include "query/answer.h"
 
 namespace halite::web {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "query/time.h"
+#include "query/parse/time.h"
 #include "web/charset.h"
 #include "web/context.h"
 #include "web/listener.h"

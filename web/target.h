@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "query/question_parse.h"
+#include "query/parse/parse_context.h"
 
 namespace halite::web {
 

@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "query/question_parse.h"
+#include "query/parse/parse_context.h"
+#include "query/parse/time.h"
 
 namespace halite::app {
 

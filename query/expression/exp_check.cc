@@ -6,11 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "query/aggregator.h"
-#include "query/downsample_spec.h"
 #include "query/expression/parser.h"
-#include "query/question_check.h"
-#include "query/time.h"
+#include "query/parse/aggregator.h"
+#include "query/parse/downsample_spec.h"
+#include "query/parse/question_check.h"
+#include "query/parse/time.h"
+#include "query/question.h"
 
 namespace halite::query {
 namespace {

@@ -10,8 +10,8 @@
 #include <simdjson.h>
 
 #include "query/expression/exp_check.h"
-#include "query/filter_text.h"
-#include "query/json_text.h"
+#include "query/parse/filter_text.h"
+#include "query/parse/json_text.h"
 
 namespace halite::query {
 namespace {

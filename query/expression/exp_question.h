@@ -9,8 +9,8 @@
 #include "common/result.h"
 #include "query/expression/join.h"
 #include "query/expression/tree.h"
+#include "query/parse/parse_context.h"
 #include "query/question.h"
-#include "query/question_parse.h"
 
 namespace halite::query {
 

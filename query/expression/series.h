@@ -7,7 +7,7 @@
 
 #include "common/bytes.h"
 #include "common/clock.h"
-#include "query/engine.h"
+#include "query/answer.h"
 
 namespace halite::query {
 

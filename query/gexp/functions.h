@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "query/engine.h"
+#include "query/answer.h"
 
 namespace halite::query {
 

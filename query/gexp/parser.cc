@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "query/gexp/functions.h"
-#include "query/text.h"
+#include "query/parse/text.h"
 
 namespace halite::query {
 namespace {

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
-#include "query/columns.h"
 #include "query/gexp/functions.h"
+#include "query/operators/columns.h"
+#include "query/parse/question_parse.h"
 
 namespace halite::query {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "common/result.h"
-#include "query/engine.h"
+#include "query/answer.h"
 #include "query/gexp/parser.h"
-#include "query/question_parse.h"
+#include "query/parse/parse_context.h"
 #include "query/watch.h"
 
 namespace halite::query {

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "query/gexp/functions.h"
-#include "query/text.h"
-#include "query/time.h"
+#include "query/parse/text.h"
+#include "query/parse/time.h"
 
 namespace halite::query {
 namespace {

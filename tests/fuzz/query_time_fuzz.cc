@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include "common/check.h"
-#include "query/downsample_spec.h"
+#include "query/parse/downsample_spec.h"
+#include "query/parse/time.h"
 #include "tests/fuzz/question_input.h"
 
 namespace halite::query {

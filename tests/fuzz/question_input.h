@@ -4,10 +4,10 @@
 #include <string>
 
 #include "common/check.h"
-#include "query/aggregator.h"
-#include "query/plan.h"
-#include "query/question_parse.h"
-#include "query/time.h"
+#include "query/parse/aggregator.h"
+#include "query/parse/time.h"
+#include "query/plan/plan.h"
+#include "query/question.h"
 
 namespace halite::query {
 

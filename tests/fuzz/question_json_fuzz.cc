@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "query/parse/question_parse.h"
 #include "tests/fuzz/question_input.h"
 
 namespace halite::query {

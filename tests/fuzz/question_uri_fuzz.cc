@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "query/text.h"
+#include "query/parse/question_parse.h"
+#include "query/parse/text.h"
 #include "tests/fuzz/question_input.h"
 
 namespace halite::query {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/check.h"
+#include "query/parse/question_parse.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
 #include "tests/support/run_task.h"

@@ -11,8 +11,10 @@
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
-#include "query/engine.h"
-#include "query/question_parse.h"
+#include "query/answer.h"
+#include "query/engine/engine.h"
+#include "query/limits.h"
+#include "query/parse/parse_context.h"
 #include "storage/backends/memory/memory_store.h"
 #include "storage/cells/cell_point_store.h"
 

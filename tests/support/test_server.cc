@@ -15,6 +15,8 @@
 #include "common/check.h"
 #include "ingest/histogram_writer.h"
 #include "ingest/rollup_writer.h"
+#include "query/engine/engine.h"
+#include "query/parse/aggregator.h"
 #include "storage/api/slot_states.h"
 #include "storage/backends/hbase/regions/table_regions.h"
 #include "storage/backends/memory/memory_store.h"

@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "ingest/writer.h"
-#include "query/engine.h"
+#include "query/limits.h"
 #include "storage/meta/metadata.h"
 #include "tests/support/unruly_store.h"
 #include "web/options.h"

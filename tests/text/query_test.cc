@@ -31,7 +31,8 @@
 #include <gtest/gtest.h>
 
 #include "common/java_double.h"
-#include "query/time.h"
+#include "query/parse/question_parse.h"
+#include "query/parse/time.h"
 #include "tests/support/query_world.h"
 
 namespace halite::query {

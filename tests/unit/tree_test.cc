@@ -211,14 +211,14 @@ TEST(Tree, EverySourceIsBuilt) {
 TEST(Tree, WrongArrowsAreSeen) {
   EXPECT_TRUE(complaint("common/bytes.cc", "storage/api/wide_column.h"));
   EXPECT_TRUE(complaint("storage/backends/rocks/rocks_store.cc", "ingest/writer.h"));
-  EXPECT_TRUE(complaint("ingest/writer.cc", "query/engine.h"));
-  EXPECT_TRUE(complaint("query/engine.cc", "ingest/writer.h"));
-  EXPECT_TRUE(complaint("query/engine.cc", "web/router.h"));
+  EXPECT_TRUE(complaint("ingest/writer.cc", "query/engine/engine.h"));
+  EXPECT_TRUE(complaint("query/engine/engine.cc", "ingest/writer.h"));
+  EXPECT_TRUE(complaint("query/engine/engine.cc", "web/router.h"));
   EXPECT_TRUE(complaint("web/listener.cc", "app/serve.h"));
   EXPECT_TRUE(complaint("web/listener.cc", "storage/backends/rocks/rocks_store.h"));
-  EXPECT_TRUE(complaint("query/fetch.cc", "storage/cells/cell_point_store.h"));
-  EXPECT_TRUE(complaint("query/fetch.cc", "storage/tsdb/engine_store.h"));
-  EXPECT_TRUE(complaint("query/fetch.cc", "engine.h"));
+  EXPECT_TRUE(complaint("query/scan/fetch.cc", "storage/cells/cell_point_store.h"));
+  EXPECT_TRUE(complaint("query/scan/fetch.cc", "storage/tsdb/engine_store.h"));
+  EXPECT_TRUE(complaint("query/scan/fetch.cc", "engine.h"));
   EXPECT_TRUE(complaint("app/serve.cc", "tests/support/fake.h"));
 
   EXPECT_FALSE(complaint("web/handlers/put.cc", "ingest/writer.h"));
@@ -238,11 +238,11 @@ TEST(Tree, UnusedNamesAreSeen) {
 TEST(Tree, IncludeLinesAreRead) {
   std::istringstream text(
       "#include \"common/bytes.h\"\n"
-      "#  include <query/engine.h>\n"
+      "#  include <query/engine/engine.h>\n"
       "#include <vector>\n"
       "// #include \"app/no.h\"\n"
       "#pragma once\n");
-  EXPECT_THAT(own_includes(text), testing::ElementsAre("common/bytes.h", "query/engine.h"));
+  EXPECT_THAT(own_includes(text), testing::ElementsAre("common/bytes.h", "query/engine/engine.h"));
 }
 
 }  // namespace

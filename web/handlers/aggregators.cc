@@ -4,7 +4,7 @@
 // Answer      200 ["sum","min",..]
 // Errors      none
 #include "common/json_string.h"
-#include "query/engine.h"
+#include "query/parse/aggregator.h"
 #include "web/handlers/handlers.h"
 
 namespace halite::web {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "query/question_parse.h"
-#include "query/time.h"
+#include "query/parse/parse_context.h"
+#include "query/parse/time.h"
 #include "web/handlers/annotation_request.h"
 
 namespace halite::web {

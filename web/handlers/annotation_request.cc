@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "query/parse/time.h"
+
 namespace halite::web {
 
 namespace {

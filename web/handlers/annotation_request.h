@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "query/question_parse.h"
+#include "query/parse/parse_context.h"
 #include "storage/meta/objects/annotation.h"
 #include "web/endpoint.h"
 

@@ -21,8 +21,10 @@
 #include "common/java_map.h"
 #include "common/json_string.h"
 #include "common/units.h"
-#include "query/engine.h"
-#include "query/question_parse.h"
+#include "query/answer.h"
+#include "query/engine/engine.h"
+#include "query/parse/parse_context.h"
+#include "query/parse/question_parse.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
 

@@ -1,8 +1,9 @@
 // GET, POST, DELETE /api/query: points out.
 //
 // GET         start, end, m=<agg>:[..:]<metric>[{tags}][{filters}], tsuid, ms, arrays, show_query,
-//             show_tsuids, show_stats, show_summary, ..: query/question_uri.cc
-// POST        {"start","end","queries":[{"aggregator","metric",..}],..}: query/question_json.cc;
+//             show_tsuids, show_stats, show_summary, ..: query/parse/question_uri.cc
+// POST        {"start","end","queries":[{"aggregator","metric",..}],..}:
+// query/parse/question_json.cc;
 //             ?arrays in the URI as well
 // DELETE      as GET, and removes the points it answers; so does POST with "delete":true. Both are
 //             refused without web.allow_delete. GET with method_override=delete removes where it
@@ -20,8 +21,11 @@
 
 #include <fmt/format.h>
 
-#include "query/engine.h"
-#include "query/question_parse.h"
+#include "query/answer.h"
+#include "query/engine/engine.h"
+#include "query/limits.h"
+#include "query/parse/parse_context.h"
+#include "query/parse/question_parse.h"
 #include "web/api_method.h"
 #include "web/authorize.h"
 #include "web/error_map.h"

@@ -2,7 +2,8 @@
 // while it ran.
 #pragma once
 
-#include "query/question_parse.h"
+#include "query/parse/parse_context.h"
+#include "query/question.h"
 #include "web/endpoint.h"
 
 namespace halite::web {
@@ -13,7 +14,7 @@ namespace halite::web {
 // A question as /api/query takes it, from the body of a POST or from the URI.
 [[nodiscard]] Result<query::Question> parse_question(const Call& call);  // query.cc
 
-// What is wrong with a question, from the parsers of query/: see query/question_parse.h.
+// What is wrong with a question, from the parsers of query/: see query/parse/question_parse.h.
 [[nodiscard]] Response question_error(const Call& call, const Error& error);  // query.cc
 
 // OpenTSDB says 400 also for names that do not exist, and repeats the text as details.

@@ -9,8 +9,12 @@
 //             computed; otherwise as /api/query
 #include <utility>
 
-#include "query/engine.h"
+#include "query/answer.h"
+#include "query/engine/engine.h"
 #include "query/expression/exp_run.h"
+#include "query/limits.h"
+#include "query/parse/parse_context.h"
+#include "query/watch.h"
 #include "web/error_map.h"
 #include "web/exp_out.h"
 #include "web/handlers/handlers.h"

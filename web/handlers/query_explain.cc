@@ -17,8 +17,9 @@
 
 #include "common/json_list.h"
 #include "common/json_string.h"
-#include "query/engine.h"
-#include "query/explain.h"
+#include "query/answer/explain.h"
+#include "query/engine/engine.h"
+#include "query/question.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
 

@@ -10,8 +10,12 @@
 //             its parameters, its sub-queries or their series are wrong; otherwise as /api/query
 #include <utility>
 
-#include "query/engine.h"
+#include "query/answer.h"
+#include "query/engine/engine.h"
 #include "query/gexp/run.h"
+#include "query/limits.h"
+#include "query/parse/parse_context.h"
+#include "query/watch.h"
 #include "web/error_map.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"

@@ -29,7 +29,7 @@
 #include "common/java_double.h"
 #include "common/json_string.h"
 #include "common/units.h"
-#include "query/engine.h"
+#include "query/engine/engine.h"
 #include "query/watch.h"
 #include "storage/api/point_store.h"
 #include "web/handlers/handlers.h"

@@ -30,7 +30,8 @@
 
 #include "common/json_list.h"
 #include "common/json_string.h"
-#include "query/engine.h"
+#include "query/engine/engine.h"
+#include "query/limits.h"
 #include "query/watch.h"
 #include "storage/api/point_store.h"
 #include "storage/catalog/series_census.h"

@@ -16,7 +16,8 @@
 #include <fmt/format.h>
 
 #include "common/json_string.h"
-#include "query/engine.h"
+#include "query/engine/engine.h"
+#include "query/limits.h"
 #include "query/watch.h"
 #include "storage/api/point_store.h"
 #include "web/handlers/alive_names.h"

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "query/text.h"
+#include "query/parse/text.h"
 #include "storage/meta/metadata.h"
 #include "storage/meta/objects/json_fields.h"
 #include "web/handlers/meta_answers.h"

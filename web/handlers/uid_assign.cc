@@ -14,7 +14,7 @@
 
 #include "common/json_string.h"
 #include "ingest/writer.h"
-#include "query/text.h"
+#include "query/parse/text.h"
 #include "storage/meta/metadata.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "query/text.h"
+#include "query/parse/text.h"
 #include "web/http_message.h"
 
 namespace halite::web {

@@ -2,7 +2,8 @@
 // hurts. Changes nothing.
 //
 // Every byte is looked at but those that say nothing (rocks_files.h, log/log_check.h). What is read
-// is read as the server reads it; docs/operate/reliability.md says how it is known that nothing is missed.
+// is read as the server reads it; docs/operate/reliability.md says how it is known that nothing is
+// missed.
 //
 //   Threads  nobody else has the directory open; blocks, for as long as reading all takes.
 #pragma once

@@ -15,8 +15,12 @@
 #include <prometheus/registry.h>
 
 #include "common/java_double.h"
-#include "query/engine.h"
-#include "query/question_parse.h"
+#include "query/answer.h"
+#include "query/engine/engine.h"
+#include "query/limits.h"
+#include "query/parse/aggregator.h"
+#include "query/parse/parse_context.h"
+#include "query/parse/question_parse.h"
 #include "tests/support/run_task.h"
 #include "tests/support/sample_point_store.h"
 #include "tests/support/sanitized.h"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <set>
 
-#include "query/aggregator.h"
-#include "query/calendar.h"
-#include "query/time.h"
+#include "query/parse/aggregator.h"
+#include "query/parse/time.h"
+#include "query/plan/calendar.h"
 
 namespace halite::query {
 namespace {

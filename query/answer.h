@@ -1,0 +1,73 @@
+// What a query answers, and what it cost.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/data_point.h"
+#include "query/question.h"
+#include "query/tag_texts.h"
+#include "storage/api/read_work.h"
+#include "storage/meta/objects/annotation.h"
+
+namespace halite::query {
+
+// A tag with its ids.
+struct TagIds {
+  std::string key;
+  std::uint64_t key_uid = 0;
+  std::uint64_t value_uid = 0;  // 0 for a key alone
+};
+
+// One output series. Values are integers or doubles point by point.
+struct AnswerSeries {
+  std::size_t query_index = 0;  // into Question::queries, without duplicates
+  std::string metric;           // empty: no series has a point, there are only annotations
+  TagTexts tags;                // common to all members
+  std::vector<std::string> aggregate_tags;  // in tagk uid order
+  std::vector<TagIds> tag_ids;              // of `tags`, by key uid
+  std::vector<TagIds> aggregate_tag_ids;    // of `aggregate_tags`, keys alone
+  std::vector<Bytes> tsuids;                // sorted; always filled by the engine
+  std::vector<TimestampMs> times;           // ascending, inside the range asked for
+  std::vector<ValueBits> values;
+  std::vector<bool> floats;  // values[i] is a double; NaN is possible
+  // In the hours read; `annotations` leaves out those outside the range asked for.
+  bool has_annotations = false;
+  std::vector<storage::Annotation> annotations;  // in display order
+};
+
+// Where the time of a query goes.
+enum class Stage : std::uint8_t {
+  kSelect,  // names and filters to series
+  kRead,    // points of series, with downsampling and rates
+  kMerge,   // series into groups
+  kNotes,   // annotations
+};
+inline constexpr std::size_t kStages = 4;
+
+struct QueryCost {
+  std::uint64_t series = 0;
+  std::uint64_t points_read = 0;
+  std::uint64_t blocks_read = 0;
+  std::uint64_t points_out = 0;
+  storage::ReadWork work = {};  // as far as the store reports it
+  double wall_ms = 0;
+  std::array<double, kStages> stage_ms = {};  // by Stage
+};
+
+class HeldRoom;  // query/answer/answer_room.h
+
+struct Answer {
+  Question question;                                    // as it ran, without duplicate sub-queries
+  std::vector<AnswerSeries> series;                     // in OpenTSDB's order
+  std::vector<storage::Annotation> global_annotations;  // if asked for, shown with each series
+  QueryCost cost;
+  std::shared_ptr<const HeldRoom> room = nullptr;  // its share of the memory for answers
+};
+
+}  // namespace halite::query

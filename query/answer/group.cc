@@ -1,0 +1,176 @@
+#include "query/answer/group.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace halite::query {
+namespace {
+
+// What the members' tags have in common. A key that only some members carry, with one value, is
+// common too: OpenTSDB's code does so, its documentation does not. Of use for one group after the
+// other.
+class CommonTags {
+ public:
+  void clear() { entries_.clear(); }
+
+  void add(const storage::Series& series) {
+    // Members mostly have the same keys, and all have them in the order of their ids.
+    std::size_t at = 0;
+    for (const storage::SeriesTag& tag : series.tags) {
+      while (at < entries_.size() && entries_[at].tag->key_uid < tag.key_uid) ++at;
+      if (at == entries_.size() || entries_[at].tag->key_uid != tag.key_uid) {
+        entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(at), Entry{.tag = &tag});
+      } else if (entries_[at].tag->value_uid != tag.value_uid) {
+        entries_[at].differs = true;
+      }
+      ++at;
+    }
+  }
+
+  void tell(AnswerSeries& answer) {
+    const auto differing =
+        static_cast<std::size_t>(std::ranges::count(entries_, true, &Entry::differs));
+    answer.tag_ids.reserve(entries_.size() - differing);
+    answer.aggregate_tags.reserve(differing);
+    answer.aggregate_tag_ids.reserve(differing);
+    by_text_.clear();
+    for (const auto& [tag, differs] : entries_) {
+      if (differs) {
+        answer.aggregate_tags.emplace_back(tag->key);
+        answer.aggregate_tag_ids.push_back({.key = std::string(tag->key), .key_uid = tag->key_uid});
+      } else {
+        by_text_.push_back(tag);
+        answer.tag_ids.push_back(
+            {.key = std::string(tag->key), .key_uid = tag->key_uid, .value_uid = tag->value_uid});
+      }
+    }
+    std::ranges::sort(by_text_, {}, &storage::SeriesTag::key);
+    answer.tags.reserve(by_text_.size());
+    for (const storage::SeriesTag* const tag : by_text_) answer.tags.emplace(tag->key, tag->value);
+  }
+
+ private:
+  struct Entry {
+    const storage::SeriesTag* tag = nullptr;  // of the first member that has it
+    bool differs = false;
+  };
+  std::vector<Entry> entries_;  // by tag key id
+  std::vector<const storage::SeriesTag*> by_text_;
+};
+
+bool by_tsuid(const GroupMember& a, const GroupMember& b) {
+  return a.series->tsuid < b.series->tsuid;
+}
+
+}  // namespace
+
+void sort_notes(std::vector<storage::Annotation>& notes) {
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (const storage::Annotation& note : notes) order.emplace_back(note.start_time, order.size());
+  std::ranges::sort(order);
+  std::vector<storage::Annotation> sorted;
+  sorted.reserve(notes.size());
+  for (const auto& [time, at] : order) sorted.push_back(std::move(notes[at]));
+  notes = std::move(sorted);
+}
+
+Groups::Groups(const SubQuestion& question, const SubPlan& plan)
+    : plan_(&plan), each_alone_(plan.aggregator->kind == AggregatorKind::kNone) {
+  if (!question.tsuids.empty()) return;
+  for (const Filter& filter : question.filters) {
+    if (filter.group_by && !groups_by(filter.filter.key)) by_keys_.push_back(filter.filter.key);
+  }
+}
+
+bool Groups::groups_by(std::string_view key) const {
+  return std::ranges::find(by_keys_, key) != by_keys_.end();
+}
+
+void Groups::key_into(const storage::Series& series, Bytes& key) const {
+  key.clear();
+  if (each_alone_) {
+    series.tsuid.append_to(key);
+    return;
+  }
+  for (const storage::SeriesTag& tag : series.tags) {
+    if (groups_by(tag.key)) append_be(key, tag.value_uid);
+  }
+}
+
+Bytes Groups::key_of(const storage::Series& series) const {
+  Bytes key;
+  key_into(series, key);
+  return key;
+}
+
+void Groups::add(std::vector<GroupMember> members) {
+  std::set<Group*> grown;
+  Bytes key;
+  for (const GroupMember& member : members) {
+    key_into(*member.series, key);
+    Group& group = groups_[key];
+    group.members.push_back(member);
+    if (group.members.size() > 1) grown.insert(&group);
+  }
+  for (Group* const group : grown) std::ranges::sort(group->members, by_tsuid);
+}
+
+void Groups::add_empty(const storage::Series& series) { groups_.try_emplace(key_of(series)); }
+
+std::vector<Group*> Groups::all() {
+  std::vector<Group*> groups;
+  groups.reserve(groups_.size());
+  for (auto& [key, group] : groups_) groups.push_back(&group);
+  return groups;
+}
+
+void Groups::take_notes(NotesBySeries& notes) {
+  for (auto& [key, group] : groups_) {
+    for (const GroupMember& member : group.members) {
+      if (auto taken = notes.extract(member.series->tsuid)) group.notes.insert(std::move(taken));
+    }
+  }
+}
+
+void Groups::take_notes(NotesBySeries& notes, const storage::Series& series) {
+  auto taken = notes.extract(series.tsuid);
+  if (taken.empty()) return;
+  groups_[key_of(series)].notes.insert(std::move(taken));
+}
+
+void Groups::tell_notes(Group& group) const {
+  AnswerSeries& answer = group.answer;
+  answer.has_annotations = !group.notes.empty();
+  for (auto& [tsuid, notes] : group.notes) {
+    for (storage::Annotation& note : notes) {
+      const TimestampMs time = storage::to_milliseconds(note.start_time);
+      if (time < plan_->asked.begin || time >= plan_->asked.end) continue;
+      answer.annotations.push_back(std::move(note));
+    }
+  }
+  sort_notes(answer.annotations);
+}
+
+std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
+  std::vector<AnswerSeries> answers;
+  answers.reserve(groups_.size());
+  CommonTags tags;
+  for (auto& [key, group] : groups_) {
+    tell_notes(group);
+    AnswerSeries& answer = answers.emplace_back(std::move(group.answer));
+    tags.clear();
+    answer.tsuids.reserve(group.members.size());
+    for (const GroupMember& member : group.members) {
+      tags.add(*member.series);
+      answer.tsuids.push_back(member.series->tsuid);
+    }
+    tags.tell(answer);
+    answer.query_index = query_index;
+    if (!group.members.empty()) answer.metric = group.members.front().series->metric;
+  }
+  groups_.clear();
+  return answers;
+}
+
+}  // namespace halite::query

@@ -1,0 +1,67 @@
+// Series in groups, groups in OpenTSDB's order: by the ids of the values grouped by, members by
+// their tsuid (whatever the number of shards).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/bytes.h"
+#include "query/answer.h"
+#include "query/operators/merge.h"
+#include "query/plan/plan.h"
+#include "storage/api/point_store.h"
+#include "storage/meta/objects/annotation.h"
+
+namespace halite::query {
+
+// By tsuid.
+using NotesBySeries = std::map<Bytes, std::vector<storage::Annotation>>;
+
+// Sorts into display order: by start times as they are written (seconds before milliseconds), equal
+// ones in the order in which they came.
+void sort_notes(std::vector<storage::Annotation>& notes);
+
+struct Group {
+  std::vector<GroupMember> members;  // by tsuid
+  AnswerSeries answer;
+  NotesBySeries notes;
+};
+
+class Groups {
+ public:
+  Groups(const SubQuestion& question, const SubPlan& plan);
+
+  // Series seen for the first time. Members stay where they are as long as the groups.
+  void add(std::vector<GroupMember> members);
+
+  // A series whose rows hold nothing that counts. A group of nothing else is answered as OpenTSDB
+  // does: without a metric and tags.
+  void add_empty(const storage::Series& series);
+
+  [[nodiscard]] std::vector<Group*> all();
+
+  // Takes what belongs to members; or to a series, which needs no group yet.
+  void take_notes(NotesBySeries& notes);
+  void take_notes(NotesBySeries& notes, const storage::Series& series);
+
+  // The answers in order, with metric, tags and tsuids filled in. Ends the groups.
+  [[nodiscard]] std::vector<AnswerSeries> take_answers(std::size_t query_index);
+
+  // Series with the same key go together.
+  [[nodiscard]] Bytes key_of(const storage::Series& series) const;
+
+ private:
+  [[nodiscard]] bool groups_by(std::string_view key) const;
+  void key_into(const storage::Series& series, Bytes& key) const;
+  void tell_notes(Group& group) const;
+
+  const SubPlan* plan_;
+  bool each_alone_;                   // aggregator `none`
+  std::vector<std::string> by_keys_;  // tag keys grouped by
+  std::map<Bytes, Group> groups_;
+};
+
+}  // namespace halite::query

@@ -1,0 +1,30 @@
+// Runs one sub-query that asks for histograms: percentiles of them, or the counts in their buckets.
+//
+// Histograms of one series are added up by downsampling, those of a group by time; nothing is
+// interpolated, filled or made a rate.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "common/task.h"
+#include "query/answer.h"
+#include "query/plan/plan.h"
+#include "query/question.h"
+#include "query/scan/fetch_limits.h"
+#include "query/watch.h"
+#include "storage/api/point_store.h"
+#include "storage/cells/rollups/histogram_cells.h"
+
+namespace halite::query {
+
+// For each group, in OpenTSDB's order: a series for each percentile ("m_pct_99.9"), then one for
+// each bucket of the group's first histogram ("m_0.0_1.75", "m_UNDERFLOW", "m_OVERFLOW"). All are
+// used until the task is over. kInvalidArgument: a histogram of a codec that is not configured.
+Task<std::vector<AnswerSeries>> run_histogram_query(
+    const storage::HistogramCells& cells, std::shared_ptr<const storage::Selection> selection,
+    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, Watch& watch,
+    FetchMeter& meter);
+
+}  // namespace halite::query

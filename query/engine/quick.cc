@@ -1,0 +1,100 @@
+#include "query/engine/quick.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "common/units.h"
+#include "storage/api/memory_only.h"
+
+namespace halite::query {
+namespace {
+
+constexpr std::int64_t kQuickSeriesHours = 64;
+constexpr std::uint64_t kQuickPoints = 128 << 10;
+constexpr std::uint64_t kQuickBytes = 8 << 20;
+constexpr std::size_t kQuickNameBytes = 4'096;                        // of a filter
+constexpr std::int64_t kShortestMs = kHourMs / 2;                     // less costs as much
+constexpr std::int64_t kLongestMs = kQuickSeriesHours * kHourMs + 1;  // of one series: too long
+
+class MemoryOnlyWatch final : public WorkWatch,
+                              public storage::MemoryOnly,
+                              public storage::ReadCounter {
+ public:
+  explicit MemoryOnlyWatch(std::shared_ptr<Watch> watch) : watch_(std::move(watch)) {}
+
+  [[nodiscard]] Result<void> check() const override { return watch_->check(); }
+  [[nodiscard]] Result<void> check_series(std::uint64_t more) const override {
+    return watch_->check_series(more);
+  }
+  [[nodiscard]] Result<void> add_bytes(std::int64_t count) override {
+    return watch_->add_bytes(count);
+  }
+  void count_read(const storage::ReadWork& work) override { watch_->count_read(work); }
+
+ private:
+  const std::shared_ptr<Watch> watch_;
+};
+
+// The longest time that a sub-query is about: whole buckets are read.
+std::int64_t longest_ms(const Question& question) {
+  std::int64_t bucket = 0;
+  for (const SubQuestion& sub : question.queries) {
+    if (sub.downsample) bucket = std::max(bucket, sub.downsample->interval_ms);
+  }
+  const std::int64_t asked = question.end - question.begin;
+  return std::max(kShortestMs, asked > kLongestMs - bucket ? kLongestMs : asked + bucket);
+}
+
+std::uint64_t series_in(std::int64_t time_ms) {
+  return static_cast<std::uint64_t>(kQuickSeriesHours * kHourMs / time_ms);
+}
+
+// About how many series it names; too many where it does not tell by literals alone: anything else
+// would be looked at value by value.
+std::uint64_t named_series(const SubQuestion& sub) {
+  constexpr std::uint64_t kTooMany = kQuickSeriesHours * kHourMs / kShortestMs + 1;
+  if (!sub.tsuids.empty()) return sub.tsuids.size();
+  std::uint64_t most = 0;
+  for (const Filter& filter : sub.filters) {
+    const std::string& pattern = filter.filter.pattern;
+    if (filter.filter.type != storage::FilterType::kLiteralOr) return kTooMany;
+    if (pattern.size() > kQuickNameBytes) return kTooMany;
+    const auto bars = static_cast<std::uint64_t>(std::ranges::count(pattern, '|'));
+    most = std::max(most, bars + 1);
+  }
+  return most == 0 ? kTooMany : most;
+}
+
+}  // namespace
+
+bool may_be_quick(const Question& question) {
+  if (question.delete_points || question.end <= question.begin) return false;
+  std::uint64_t series = 0;
+  for (const SubQuestion& sub : question.queries) {
+    if (sub.wants_histograms()) return false;
+    series += named_series(sub);
+  }
+  return series > 0 && series <= series_in(longest_ms(question));
+}
+
+QueryLimits quick_limits(const Question& question, QueryLimits limits) {
+  limits.series_max = std::min(limits.series_max, series_in(longest_ms(question)));
+  limits.points_max = std::min(limits.points_max, kQuickPoints);
+  limits.output_points_max = std::min(limits.output_points_max, kQuickPoints);
+  limits.bytes_max = std::min(limits.bytes_max, kQuickBytes);
+  return limits;
+}
+
+std::shared_ptr<WorkWatch> watch_memory_only(std::shared_ptr<Watch> watch) {
+  return std::make_shared<MemoryOnlyWatch>(std::move(watch));
+}
+
+bool ends_here(const Error& error) {
+  return error.code == Errc::kInvalidArgument || error.code == Errc::kNotFound ||
+         error.code == Errc::kCancelled || error.code == Errc::kOverloaded;
+}
+
+bool is_no_small_one(const Error& error) { return error.code == Errc::kTooLarge; }
+
+}  // namespace halite::query

@@ -1,0 +1,36 @@
+// What the query engine counts of its runs.
+#pragma once
+
+#include <string_view>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include "common/counted.h"
+#include "query/answer.h"
+
+namespace halite::query {
+
+class RunStats {
+ public:
+  explicit RunStats(prometheus::Registry& registry);
+
+  // One that waits for its turn, or runs, as long as what is returned lives.
+  [[nodiscard]] Counted waiting() { return Counted(waiting_); }
+  [[nodiscard]] Counted running() { return Counted(running_); }
+
+  // One came to its end; those that begin anew elsewhere did not.
+  void end(const QueryCost& cost, std::string_view outcome);
+
+ private:
+  prometheus::Family<prometheus::Counter>& runs_;  // halite_query_runs_total, by outcome
+  prometheus::Gauge& running_;                     // halite_query_running
+  prometheus::Gauge& waiting_;                     // halite_query_waiting
+  prometheus::Counter& points_read_;               // halite_query_points_read_total
+  prometheus::Counter& points_out_;                // halite_query_points_out_total
+  prometheus::Histogram& seconds_;                 // halite_query_run_seconds
+};
+
+}  // namespace halite::query

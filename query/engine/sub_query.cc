@@ -1,0 +1,256 @@
+#include "query/engine/sub_query.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "common/gather.h"
+#include "common/units.h"
+#include "query/answer/group.h"
+#include "query/answer/notes.h"
+#include "query/scan/fetch.h"
+
+namespace halite::query {
+namespace {
+
+std::int64_t round_to_hours(std::int64_t length) {
+  return std::max<std::int64_t>(1, length / kHourMs) * kHourMs;
+}
+
+// How long the next window is. The first tries everything at once, which is right for nearly all
+// questions; one that turns out too large is cut down until it fits its share of the memory.
+class WindowLength {
+ public:
+  WindowLength(TimeRange scan, const QueryLimits& limits)
+      : length_(scan.end - scan.begin),
+        share_(std::max<std::uint64_t>(1, std::min(limits.window_bytes, limits.bytes_max / 4))) {}
+
+  [[nodiscard]] std::int64_t length() const { return length_; }
+
+  // 0 when the window cannot be made shorter: then only the hard limit counts.
+  [[nodiscard]] std::uint64_t bytes_max() const { return length_ > kHourMs ? share_ : 0; }
+
+  void was_too_large() { length_ = round_to_hours(length_ / 16); }
+
+  void took(std::uint64_t bytes) {
+    if (bytes < share_ / 4) length_ *= 2;
+    if (bytes > share_ / 2) length_ = round_to_hours(length_ / 2);
+  }
+
+ private:
+  std::int64_t length_;
+  std::uint64_t share_;
+};
+
+// Members that hold up their group: nothing of theirs is left in the second half of the window.
+// Often they have ended, and only a look ahead can tell.
+std::vector<Fetch::Awaited> laggards(Groups& groups, TimeRange window, bool rate) {
+  const TimestampMs middle = window.begin + (window.end - window.begin) / 2;
+  std::vector<Fetch::Awaited> awaited;
+  for (Group* const group : groups.all()) {
+    if (group->members.size() < 2) continue;
+    for (const GroupMember& entry : group->members) {
+      const Member& member = *entry.member;
+      std::size_t points = member.missing(rate);
+      if (points == 0 && !member.finished && !member.points.empty()) {
+        points = member.points.times.back() < middle ? 1 : 0;
+      }
+      if (points > 0) awaited.push_back({.series = entry.series, .points = points});
+    }
+  }
+  return awaited;
+}
+
+Task<void> merge_some(const SubPlan* plan, std::vector<Group*> groups, TimestampMs cap,
+                      Watch* watch) {
+  GroupMerge merge(*plan);
+  std::vector<Member*> members;
+  for (Group* const group : groups) {
+    members.clear();
+    for (const GroupMember& entry : group->members) members.push_back(entry.member);
+    CO_TRY_VOID(merge.merge(members, cap, group->answer, *watch));
+  }
+  co_return Result<void>{};
+}
+
+// As many tasks as there is work for: to wake a thread costs as much as some thousand points.
+std::size_t merge_tasks(const std::vector<Group*>& groups) {
+  constexpr std::size_t kTasksMax = 16;
+  constexpr std::size_t kPointsTogether = 1 << 16;
+  constexpr std::size_t kPointsOfGroup = 16;  // what a group costs besides its points
+  std::size_t points = 0;
+  for (const Group* const group : groups) {
+    points += kPointsOfGroup;
+    for (const GroupMember& entry : group->members) points += entry.member->points.size();
+  }
+  return std::clamp<std::size_t>(std::min(groups.size(), points / kPointsTogether), 1, kTasksMax);
+}
+
+Task<void> merge_all(const SubPlan* plan, std::vector<Group*> groups, TimestampMs cap,
+                     Watch* watch) {
+  const std::size_t count = merge_tasks(groups);
+  if (count == 1) {
+    auto merging = merge_some(plan, std::move(groups), cap, watch);
+    co_return co_await std::move(merging);
+  }
+  std::vector<std::vector<Group*>> parts(count);
+  for (std::size_t i = 0; i < groups.size(); ++i) parts[i % parts.size()].push_back(groups[i]);
+  std::vector<Task<void>> tasks;
+  for (auto& part : parts) tasks.push_back(merge_some(plan, std::move(part), cap, watch));
+  auto gathering = gather(std::move(tasks), count);
+  const std::vector<Result<void>> outcomes = co_await std::move(gathering);
+  for (const Result<void>& outcome : outcomes) {
+    if (!outcome) co_return std::unexpected(outcome.error());
+  }
+  co_return Result<void>{};
+}
+
+// The times of a group's answer, first and last.
+struct Extent {
+  TimestampMs first = std::numeric_limits<TimestampMs>::max();
+  TimestampMs last = std::numeric_limits<TimestampMs>::min();
+};
+
+Extent extent_of(const Group& group, TimeRange asked) {
+  Extent extent;
+  for (const GroupMember& entry : group.members) {
+    const std::vector<TimestampMs>& times = entry.member->points.times;
+    const auto begin = std::ranges::lower_bound(times, asked.begin);
+    const auto end = std::ranges::lower_bound(times, asked.end);
+    if (begin == end) continue;
+    extent.first = std::min(extent.first, *begin);
+    extent.last = std::max(extent.last, *(end - 1));
+  }
+  return extent;
+}
+
+// Whether a merge of the groups gives what it would give with all that `whole` reads
+// (plan/narrow.h). The groups have all series selected, read to the end by the narrow plan and not
+// merged yet.
+bool stands_alone(const std::vector<Group*>& groups, std::size_t series_selected,
+                  const SubPlan& narrow, const SubPlan& whole) {
+  const bool begin_is_cut = narrow.downsample->points.begin > whole.downsample->points.begin;
+  const bool end_is_cut = narrow.downsample->points.end < whole.downsample->points.end;
+  std::size_t members = 0;
+  for (const Group* const group : groups) {
+    members += group->members.size();
+    const Extent extent = extent_of(*group, narrow.asked);
+    for (const GroupMember& entry : group->members) {
+      const std::vector<TimestampMs>& times = entry.member->points.times;
+      if (times.empty()) return false;
+      if (begin_is_cut && times.front() > extent.first) return false;
+      if (end_is_cut && times.back() < extent.last) return false;
+    }
+  }
+  return members == series_selected;
+}
+
+}  // namespace
+
+storage::SeriesQuery series_query(const SubQuestion& question, bool skip_unknown_values) {
+  storage::SeriesQuery query;
+  query.skip_unknown_values = skip_unknown_values;
+  if (!question.tsuids.empty()) {
+    query.tsuids = question.tsuids;
+    return query;
+  }
+  query.metric = question.metric;
+  for (const Filter& filter : question.filters) query.filters.push_back(filter.filter);
+  // Without filters there are no tags to be explicit about: OpenTSDB takes every series.
+  query.explicit_tags = question.explicit_tags && !question.filters.empty();
+  return query;
+}
+
+Task<std::vector<AnswerSeries>> run_sub_query(
+    storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
+    std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
+    const SubPlan& plan, std::size_t query_index, std::shared_ptr<Watch> shared_watch,
+    FetchMeter& meter) {
+  Watch& watch = *shared_watch;
+  Fetch fetch(store, source, plan, shared_watch, meter);
+  fetch.select(selection);
+  Groups groups(question, plan);
+  WindowLength window_length(plan.scan, watch.limits());
+  // Filled series are merged at the end only, so shorter windows would not help.
+  const bool filled = plan.downsample && plan.downsample->fill != FillPolicy::kNone;
+  std::uint64_t answered = watch.cost().points_out;
+  for (TimestampMs at = plan.scan.begin; at < plan.scan.end;) {
+    const std::int64_t left = plan.scan.end - at;
+    const TimeRange window{.begin = at, .end = at + std::min(left, window_length.length())};
+    std::optional<Watch::Timed> timed(std::in_place, watch, Stage::kRead);
+    auto reading = fetch.read(window, filled ? 0 : window_length.bytes_max());
+    CO_TRY(const WindowOutcome outcome, co_await std::move(reading));
+    if (outcome == WindowOutcome::kTooLarge) {
+      window_length.was_too_large();
+      continue;
+    }
+    window_length.took(fetch.window_bytes());
+    groups.add(fetch.take_new());
+    TimestampMs cap = std::numeric_limits<TimestampMs>::max();
+    if (window.end < plan.scan.end) {
+      cap = plan.quiet_until(window.end);
+      auto looking = fetch.look_ahead(laggards(groups, window, plan.rate.has_value()), window.end);
+      CO_TRY_VOID(co_await std::move(looking));
+    }
+    timed.emplace(watch, Stage::kMerge);
+    auto merging = merge_all(&plan, groups.all(), cap, &watch);
+    CO_TRY_VOID(co_await std::move(merging));
+    fetch.recount();
+    const std::uint64_t points_out = watch.cost().points_out;
+    CO_TRY_VOID(watch.add_bytes(
+        static_cast<std::int64_t>((points_out - answered) * PointColumns::kBytesPerPoint)));
+    answered = points_out;
+    at = window.end;
+  }
+  if (plan.empty_series_count) {
+    for (const storage::Series* const series : fetch.empty_series()) groups.add_empty(*series);
+  }
+  const Watch::Timed timed(watch, Stage::kNotes);
+  if (metadata != nullptr && metadata->annotations().options().among_points) {
+    const std::size_t notes_max = metadata->annotations().options().answer_max;
+    CO_TRY_VOID(share_notes(fetch.take_notes(), notes_max, groups));
+  } else if (metadata != nullptr) {
+    auto finding = find_notes(store, *metadata, std::move(selection), question, plan, groups);
+    CO_TRY_VOID(co_await std::move(finding));
+  }
+  co_return groups.take_answers(query_index);
+}
+
+Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
+    storage::PointStore& store, storage::Metadata* metadata,
+    std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
+    const SubPlan& narrow, const SubPlan& whole, std::size_t query_index,
+    std::shared_ptr<Watch> shared_watch, FetchMeter& meter) {
+  using Answers = std::optional<std::vector<AnswerSeries>>;
+  Watch& watch = *shared_watch;
+  std::size_t selected = 0;
+  for (const storage::ShardShare& share : store.shares(*selection)) {
+    if (share.series == 0) co_return Answers();  // who knows how many
+    selected += share.series;
+  }
+  Fetch fetch(store, store, narrow, shared_watch, meter);
+  fetch.select(selection);
+  std::optional<Watch::Timed> timed(std::in_place, watch, Stage::kRead);
+  auto reading = fetch.read(narrow.scan, 0);
+  CO_TRY_VOID(co_await std::move(reading));
+  Groups groups(question, narrow);
+  groups.add(fetch.take_new());
+  if (!stands_alone(groups.all(), selected, narrow, whole)) co_return Answers();
+  const std::uint64_t answered = watch.cost().points_out;
+  timed.emplace(watch, Stage::kMerge);
+  auto merging = merge_all(&narrow, groups.all(), std::numeric_limits<TimestampMs>::max(), &watch);
+  CO_TRY_VOID(co_await std::move(merging));
+  fetch.recount();
+  CO_TRY_VOID(watch.add_bytes(static_cast<std::int64_t>((watch.cost().points_out - answered) *
+                                                        PointColumns::kBytesPerPoint)));
+  timed.emplace(watch, Stage::kNotes);
+  if (metadata != nullptr) {
+    auto finding = find_notes(store, *metadata, std::move(selection), question, whole, groups);
+    CO_TRY_VOID(co_await std::move(finding));
+  }
+  co_return Answers(groups.take_answers(query_index));
+}
+
+}  // namespace halite::query

@@ -1,0 +1,43 @@
+// Runs one sub-query from its names to its answers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/task.h"
+#include "query/answer.h"
+#include "query/plan/plan.h"
+#include "query/question.h"
+#include "query/scan/fetch_limits.h"
+#include "query/watch.h"
+#include "storage/api/point_store.h"
+
+namespace halite::storage {
+class Metadata;
+}
+
+namespace halite::query {
+
+// What the store is asked for.
+[[nodiscard]] storage::SeriesQuery series_query(const SubQuestion& question,
+                                                bool skip_unknown_values);
+
+// Reads `source`: the store itself, or rollups of its series. All are used until the task is over;
+// without metadata no notes are looked for. The answers' points count as memory of `watch` for
+// good.
+Task<std::vector<AnswerSeries>> run_sub_query(
+    storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
+    std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
+    const SubPlan& plan, std::size_t query_index, std::shared_ptr<Watch> watch, FetchMeter& meter);
+
+// The same by a narrow plan (narrow.h), at once; nothing where the series want neighbours that only
+// `whole` reads.
+Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
+    storage::PointStore& store, storage::Metadata* metadata,
+    std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
+    const SubPlan& narrow, const SubPlan& whole, std::size_t query_index,
+    std::shared_ptr<Watch> watch, FetchMeter& meter);
+
+}  // namespace halite::query

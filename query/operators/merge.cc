@@ -1,0 +1,219 @@
+#include "query/operators/merge.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "query/operators/accumulator.h"
+#include "query/parse/aggregator.h"
+
+namespace halite::query {
+namespace {
+
+constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
+
+double number(const MergePoint& point) {
+  return point.is_float ? as_double(point.value) : static_cast<double>(as_integer(point.value));
+}
+
+// y0 + (t - x0) * (y1 - y0) / (x1 - x0) over 64 bits that wrap; the division truncates.
+std::int64_t line_at(const MergePoint& from, const MergePoint& to, TimestampMs time) {
+  const auto rise = static_cast<std::uint64_t>(to.value) - static_cast<std::uint64_t>(from.value);
+  const auto run = static_cast<std::uint64_t>(time - from.time);
+  const std::int64_t share = as_integer(run * rise) / (to.time - from.time);
+  return as_integer(from.value + integer_bits(share));
+}
+
+// Up to where (excluded) all is known of this member: its points, and the one after each of them.
+TimestampMs known_until(const Member& member, bool rate) {
+  if (member.finished) return kNever;
+  // A first rate counts from the very beginning, but only if a second one follows.
+  if (rate && member.missing(rate) > 0) return std::numeric_limits<TimestampMs>::min();
+  if (!member.points.empty()) return member.points.times.back();
+  return member.has_current ? member.current.time : member.quiet_until;
+}
+
+}  // namespace
+
+void GroupMerge::load_next(Slot& slot) const {
+  const Member& member = *slot.member;
+  const PointColumns& points = member.points;
+  if (slot.at < points.size()) {
+    slot.next = {.time = points.times[slot.at],
+                 .value = points.values[slot.at],
+                 .is_float = points.floats[slot.at] != 0};
+  } else {
+    slot.next = {.time = kNever, .value = 0, .is_float = false};
+  }
+}
+
+// The first rate becomes the current point at once, if a second one follows; else it is nothing.
+void GroupMerge::load_seed(Slot& slot) const {
+  Member& member = *slot.member;
+  if (!plan_->rate || member.seeded || member.points.empty()) return;
+  const bool followed = member.points.size() > 1;
+  if (!followed && !member.finished) return;
+  member.seeded = true;
+  slot.at = 1;
+  if (!followed) return;
+  slot.has_current = true;
+  slot.current = {.time = member.points.times[0],
+                  .value = member.points.values[0],
+                  .is_float = member.points.floats[0] != 0};
+}
+
+TimestampMs GroupMerge::load(std::span<Member* const> members) {
+  slots_.clear();
+  next_times_.clear();
+  ended_.clear();
+  float_points_ = 0;
+  TimestampMs horizon = kNever;
+  for (Member* const member : members) {
+    horizon = std::min(horizon, known_until(*member, plan_->rate.has_value()));
+    if (member->points.empty() && !member->has_current) continue;
+    Slot slot{.member = member,
+              .at = 0,
+              .current = member->current,
+              .next = {},
+              .has_current = member->has_current};
+    load_seed(slot);
+    load_next(slot);
+    if (slot.has_current && slot.next.time == kNever) ended_.push_back(slots_.size());
+    float_points_ += slot.has_current && slot.current.is_float ? 1 : 0;
+    float_points_ += slot.next.is_float ? 1 : 0;
+    next_times_.push_back(slot.next.time);
+    slots_.push_back(slot);
+  }
+  return horizon;
+}
+
+void GroupMerge::store() {
+  for (const Slot& slot : slots_) {
+    Member& member = *slot.member;
+    member.current = slot.current;
+    member.has_current = slot.has_current;
+    member.points.drop_front(std::min(slot.at, member.points.size()));
+  }
+}
+
+void GroupMerge::leave(Slot& slot) {
+  float_points_ -= slot.current.is_float ? 1 : 0;
+  slot.has_current = false;
+}
+
+// Moves every member that has a point at `time` onto it; returns the next time with a point.
+TimestampMs GroupMerge::step(TimestampMs time) {
+  for (const std::size_t i : ended_) leave(slots_[i]);
+  ended_.clear();
+  TimestampMs soonest = kNever;
+  for (std::size_t i = 0; i < next_times_.size(); ++i) {
+    if (next_times_[i] == time) {
+      Slot& slot = slots_[i];
+      if (slot.has_current && slot.current.is_float) --float_points_;
+      slot.current = slot.next;
+      slot.has_current = true;
+      ++slot.at;
+      load_next(slot);
+      if (slot.next.is_float) ++float_points_;
+      if (slot.next.time == kNever) ended_.push_back(i);
+      next_times_[i] = slot.next.time;
+    }
+    soonest = std::min(soonest, next_times_[i]);
+  }
+  return soonest;
+}
+
+std::int64_t GroupMerge::integer_at(const Slot& slot, TimestampMs time) const {
+  if (slot.current.time == time) return as_integer(slot.current.value);
+  switch (plan_->aggregator->interpolation) {
+    case Interpolation::kLinear:
+      return line_at(slot.current, slot.next, time);
+    case Interpolation::kZero:
+      return 0;
+    case Interpolation::kMax:
+      return std::numeric_limits<std::int64_t>::max();
+    case Interpolation::kMin:
+      return std::numeric_limits<std::int64_t>::min();
+    case Interpolation::kPrevious:
+      break;
+  }
+  return as_integer(slot.current.value);
+}
+
+double GroupMerge::double_at(const Slot& slot, TimestampMs time) const {
+  const double value = number(slot.current);
+  if (slot.current.time == time || plan_->rate) return value;
+  switch (plan_->aggregator->interpolation) {
+    case Interpolation::kLinear:
+      return value + static_cast<double>(time - slot.current.time) * (number(slot.next) - value) /
+                         static_cast<double>(slot.next.time - slot.current.time);
+    case Interpolation::kZero:
+      return 0;
+    case Interpolation::kMax:
+      return std::numeric_limits<double>::max();
+    case Interpolation::kMin:
+      return std::numeric_limits<double>::lowest();
+    case Interpolation::kPrevious:
+      break;
+  }
+  return value;
+}
+
+Result<void> GroupMerge::emit(TimestampMs time, AnswerSeries& out) {
+  ValueBits value = 0;
+  const bool integer = float_points_ == 0 && !plan_->rate;
+  if (integer) {
+    integers_.clear();
+    for (const Slot& slot : slots_) {
+      if (slot.has_current) integers_.push_back(integer_at(slot, time));
+    }
+    value = integer_bits(aggregate_integers(*plan_->aggregator, integers_));
+  } else {
+    doubles_.clear();
+    for (const Slot& slot : slots_) {
+      if (slot.has_current) doubles_.push_back(double_at(slot, time));
+    }
+    value = double_bits(aggregate_doubles(*plan_->aggregator, doubles_));
+  }
+  out.times.push_back(time);
+  out.values.push_back(value);
+  out.floats.push_back(!integer);
+  return check_infinity(out, out.times.size() - 1);
+}
+
+Result<void> GroupMerge::merge(std::span<Member* const> members, TimestampMs cap, AnswerSeries& out,
+                               Watch& watch) {
+  const TimestampMs horizon = std::min(cap, load(members));
+  TimestampMs time = kNever;
+  for (const TimestampMs next : next_times_) time = std::min(time, next);
+
+  constexpr std::size_t kWorkBetweenChecks = 1 << 16;
+  constexpr int kStepsBetweenRuns = 16;
+  const TimestampMs end = std::min(horizon, plan_->asked.end);
+  std::size_t work = 0;
+  std::size_t counted = out.times.size();
+  int steps_to_run = 0;
+  while (time < end) {
+    const Run run = steps_to_run-- > 0 ? Run{} : find_run(time, end);
+    if (run.length > 0) {
+      TRY_VOID(merge_run(run, out));
+      time = after_run(run);
+      steps_to_run = 0;
+    } else {
+      const TimestampMs next = step(time);
+      if (time >= plan_->asked.begin) TRY_VOID(emit(time, out));
+      time = next;
+      if (steps_to_run < 0) steps_to_run = kStepsBetweenRuns;
+    }
+    work += (slots_.size() + 1) * std::max<std::size_t>(1, run.length);
+    if (work < kWorkBetweenChecks) continue;
+    work = 0;
+    TRY_VOID(watch.check());
+    TRY_VOID(watch.add_output_points(out.times.size() - counted));
+    counted = out.times.size();
+  }
+  TRY_VOID(watch.add_output_points(out.times.size() - counted));
+  store();
+  return {};
+}
+
+}  // namespace halite::query

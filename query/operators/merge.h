@@ -1,0 +1,110 @@
+// Merges the members of a group into one series: at every time at which a member has a point, the
+// aggregate of all members that are between their first and their last point, with interpolation
+// for those that have no point just then.
+//
+//   Types    a point is an integer when no member's last or next point is a double; so one double
+//            makes the point before it a double too, as in OpenTSDB.
+//   Rates    a member without a point stands in with its last rate. Its first rate is never
+//            answered, but stands in, from the very beginning, until its second point.
+//   Pieces   merges up to where every member's next point is known, and goes on from there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/result.h"
+#include "query/answer.h"
+#include "query/operators/columns.h"
+#include "query/plan/plan.h"
+#include "query/watch.h"
+
+namespace halite::storage {
+struct Series;
+}
+
+namespace halite::query {
+
+struct MergePoint {
+  TimestampMs time = 0;
+  ValueBits value = 0;
+  bool is_float = false;
+};
+
+// A series in its group. The scan appends to `points`, the merge consumes them.
+struct Member {
+  PointColumns points;          // processed, not yet merged
+  MergePoint current;           // the last point merged
+  TimestampMs quiet_until = 0;  // nothing earlier will be appended to `points`
+  bool has_current = false;
+  bool seeded = false;    // rates: the first one stands in `current`
+  bool finished = false;  // nothing at all will be appended to `points`
+
+  // How many more points must be known before others can be merged around this member.
+  [[nodiscard]] std::size_t missing(bool rate) const {
+    if (finished) return 0;
+    if (rate && !seeded) return points.size() < 2 ? 2 - points.size() : 0;
+    return points.empty() && has_current ? 1 : 0;
+  }
+};
+
+struct GroupMember {
+  const storage::Series* series = nullptr;
+  Member* member = nullptr;
+};
+
+class GroupMerge {
+ public:
+  // The plan outlives it.
+  explicit GroupMerge(const SubPlan& plan) : plan_(&plan) {}
+
+  // Merges what can be merged of `members` (in the order in which they combine) before `cap`, and
+  // appends it.
+  [[nodiscard]] Result<void> merge(std::span<Member* const> members, TimestampMs cap,
+                                   AnswerSeries& out, Watch& watch);
+
+ private:
+  // One member's two points around the time that is being merged.
+  struct Slot {
+    Member* member = nullptr;
+    std::size_t at = 0;  // of `next` in the member's points
+    MergePoint current;
+    MergePoint next;  // time kNever: none
+    bool has_current = false;
+  };
+
+  TimestampMs load(std::span<Member* const> members);
+  void load_seed(Slot& slot) const;
+  void load_next(Slot& slot) const;
+  void store();
+  TimestampMs step(TimestampMs time);
+  void leave(Slot& slot);
+
+  // Runs of times at which every member has a point of one type (merge_run.cc).
+  struct Run {
+    std::size_t length = 0;
+    bool integers = false;
+  };
+  [[nodiscard]] Run find_run(TimestampMs time, TimestampMs end);
+  [[nodiscard]] bool gather_run(TimestampMs time, TimestampMs& end, bool& waiting_float);
+  Result<void> merge_run(Run run, AnswerSeries& out);
+  TimestampMs after_run(Run run);
+  Result<void> check_infinity(const AnswerSeries& out, std::size_t from) const;
+
+  Result<void> emit(TimestampMs time, AnswerSeries& out);
+  [[nodiscard]] std::int64_t integer_at(const Slot& slot, TimestampMs time) const;
+  [[nodiscard]] double double_at(const Slot& slot, TimestampMs time) const;
+
+  const SubPlan* plan_;
+  std::vector<Slot> slots_;
+  std::vector<TimestampMs> next_times_;  // of slots_, side by side
+  std::vector<std::size_t> ended_;       // slots whose last point is the one merged last
+  std::size_t float_points_ = 0;         // doubles among all current and next points
+  std::vector<std::size_t> in_run_;      // slots that have a point at every time of the run
+  std::vector<std::int64_t> integers_;
+  std::vector<double> doubles_;
+};
+
+}  // namespace halite::query

@@ -1,0 +1,179 @@
+#include "query/plan/plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "common/check.h"
+#include "common/units.h"
+#include "query/parse/time.h"
+
+namespace halite::query {
+namespace {
+
+// Nothing is stored at or after this time; a multiple of an hour, so ranges may end here.
+constexpr TimestampMs kScanEnd = (kTimeEnd / kHourMs + 1) * kHourMs;
+
+TimestampMs ceil_to(TimestampMs time, std::int64_t unit) { return (time + unit - 1) / unit * unit; }
+
+// Rows are hours, and OpenTSDB reads whole rows: from the hour that holds the first bucket to the
+// end of the hour that holds the end of the last. Times count in whole seconds here.
+TimeRange scan_range(const Question& question, const std::optional<DownsampleSpec>& downsample) {
+  const std::int64_t interval = downsample ? downsample->interval_ms : 0;
+  TimestampMs begin = question.begin / 1000 * 1000;
+  TimestampMs end = (question.end - 1) / 1000 * 1000 + 1000;
+  if (interval > 0) {
+    begin -= begin % interval / 1000 * 1000;
+    const std::int64_t to_bucket_end = (interval - end % interval) / 1000 * 1000;
+    end = to_bucket_end >= kScanEnd - end ? kScanEnd : ceil_to(end + to_bucket_end, kHourMs);
+  } else {
+    end += kHourMs - end % kHourMs;
+  }
+  begin = std::max<TimestampMs>(0, begin / kHourMs * kHourMs);
+  return {.begin = begin, .end = std::min(end, kScanEnd)};
+}
+
+// OpenTSDB reads rollups from the row of the question's start on, for rates from the row before.
+TimestampMs first_row(const Question& question, const storage::RollupInterval& rows, bool rate) {
+  std::int64_t base = storage::rollup_base(rows, question.begin / 1000);
+  if (rate && base > 0) base = storage::rollup_base(rows, base - 1);
+  return base * 1000;
+}
+
+// The end of the last row that begins before `end`.
+TimestampMs row_end(const storage::RollupInterval& rows, TimestampMs end) {
+  const std::int64_t last = storage::rollup_base(rows, (end - 1) / 1000);
+  return std::max(end, std::min(storage::rollup_next_base(rows, last) * 1000, kScanEnd));
+}
+
+Result<Calendar> make_calendar(const Question& question, const DownsampleSpec& spec) {
+  const auto zone = find_time_zone(question.timezone);
+  if (!zone) {
+    return fail(Errc::kInvalidArgument, "The timezone specification could not be found");
+  }
+  return Calendar(spec.unit, spec.interval, *zone);
+}
+
+// OpenTSDB asks every series for its points from the first whole bucket of the scan range on.
+TimestampMs first_whole_bucket(const DownsamplePlan& plan, TimestampMs scan_begin) {
+  if (plan.kind == BucketKind::kFixed) {
+    if (plan.interval_ms > kScanEnd) return scan_begin == 0 ? 0 : kScanEnd;
+    return ceil_to(scan_begin, plan.interval_ms);
+  }
+  const TimestampMs start = plan.calendar->bucket_start(scan_begin);
+  return start < scan_begin ? plan.calendar->next(start) : start;
+}
+
+TimeRange filled_range(const DownsamplePlan& plan, TimeRange scan) {
+  if (plan.kind == BucketKind::kFixed) {
+    return {.begin = scan.begin - scan.begin % plan.interval_ms,
+            .end = scan.end - scan.end % plan.interval_ms};
+  }
+  const TimestampMs begin = plan.calendar->bucket_start(scan.begin);
+  const TimestampMs end = plan.calendar->bucket_start(scan.end);
+  return {.begin = begin, .end = begin == end ? plan.calendar->next(begin) : end};
+}
+
+Result<DownsamplePlan> make_downsample(const Question& question, const DownsampleSpec& spec,
+                                       TimeRange scan, std::uint64_t output_points_max) {
+  DownsamplePlan plan;
+  plan.function = find_aggregator(spec.function);
+  HALITE_CHECK(plan.function != nullptr, "a checked question names an aggregator");
+  if (spec.all) {
+    plan.kind = BucketKind::kAll;
+    plan.points = {.begin = question.begin, .end = question.end - 1};
+    return plan;
+  }
+  plan.interval_ms = spec.interval_ms;
+  if (spec.calendar) {
+    plan.kind = BucketKind::kCalendar;
+    TRY(plan.calendar, make_calendar(question, spec));
+  }
+  plan.points = {.begin = first_whole_bucket(plan, scan.begin), .end = scan.end};
+  plan.fill = spec.fill;
+  if (plan.fill == FillPolicy::kNone) return plan;
+
+  const auto buckets = static_cast<std::uint64_t>((scan.end - scan.begin) / spec.interval_ms);
+  if (buckets > output_points_max) {
+    return fail(Errc::kTooLarge,
+                fmt::format("Filling {} buckets of {} per series exceeds the {} points of one "
+                            "answer; use longer intervals or raise query.output_points_max",
+                            buckets, spec.text, output_points_max));
+  }
+  plan.filled = filled_range(plan, scan);
+  plan.filled_count = buckets + 1;
+  return plan;
+}
+
+}  // namespace
+
+TimestampMs DownsamplePlan::bucket_end(TimestampMs start) const {
+  switch (kind) {
+    case BucketKind::kFixed:
+      return interval_ms > kScanEnd ? kScanEnd : start + interval_ms;
+    case BucketKind::kCalendar:
+      return calendar->next(start);
+    case BucketKind::kAll:
+      break;
+  }
+  return std::numeric_limits<TimestampMs>::max();
+}
+
+TimestampMs DownsamplePlan::quiet_until(TimestampMs watermark) const {
+  // A fill policy gives every series, also one that begins late, all buckets from the first on.
+  if (fill != FillPolicy::kNone) return filled.begin;
+  switch (kind) {
+    case BucketKind::kFixed:
+      return watermark - watermark % interval_ms;
+    case BucketKind::kCalendar:
+      return calendar->bucket_start(watermark);
+    case BucketKind::kAll:
+      break;
+  }
+  return points.begin;
+}
+
+storage::TotalsWish SubPlan::totals() const {
+  if (!downsample || downsample->kind != BucketKind::kFixed || downsample->average_of_sums ||
+      !takes_totals(downsample->function->kind)) {
+    return {};
+  }
+  const AggregatorKind kind = downsample->function->kind;
+  // Where points begin or end in the middle of a bucket, only points can tell which are meant.
+  const std::int64_t bucket = downsample->interval_ms;
+  if (downsample->points.begin % bucket != 0) return {};
+  return {.bucket_ms = bucket,
+          .sums = kind == AggregatorKind::kSum || kind == AggregatorKind::kAvg};
+}
+
+TimestampMs SubPlan::quiet_until(TimestampMs watermark) const {
+  return downsample ? downsample->quiet_until(watermark) : watermark;
+}
+
+Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
+                          std::uint64_t output_points_max,
+                          const std::optional<PlannedRollup>& rollup) {
+  SubPlan plan;
+  plan.aggregator = find_aggregator(sub.aggregator);
+  HALITE_CHECK(plan.aggregator != nullptr, "a checked question names an aggregator");
+  plan.scan = scan_range(question, sub.downsample);
+  if (rollup) plan.scan.begin = first_row(question, rollup->rows, sub.rate.has_value());
+  plan.asked =
+      question.whole_scan ? plan.scan : TimeRange{.begin = question.begin, .end = question.end};
+  plan.rate = sub.rate;
+  if (sub.downsample) {
+    TRY(plan.downsample, make_downsample(question, *sub.downsample, plan.scan, output_points_max));
+  }
+  plan.empty_series_count = rollup.has_value();
+  if (rollup && plan.downsample) {
+    // The last row is read whole: it may hold the rest of the last bucket.
+    plan.buckets_end = plan.scan.end + 1;
+    plan.scan.end = row_end(rollup->rows, plan.scan.end);
+    plan.downsample->points.end = plan.scan.end;
+    plan.downsample->average_of_sums = rollup->average;
+  }
+  return plan;
+}
+
+}  // namespace halite::query

@@ -1,0 +1,324 @@
+#include "query/scan/fetch.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "common/gather.h"
+#include "common/units.h"
+#include "query/scan/fetch_state.h"
+
+namespace halite::query {
+namespace {
+
+// A series of which nothing but its id is kept.
+constexpr std::int64_t kEmptySeriesBytes = 32;
+
+// What one coroutine reads alone: to wake others costs more than it saves.
+constexpr std::uint64_t kSeriesHoursTogether = 1024;
+constexpr std::int64_t kHoursOfTotals = 4;  // whose totals cost what an hour of points does
+constexpr std::uint64_t kPointsBetweenYields = 1 << 18;
+
+// The points of a block from a time on.
+storage::Block rest_of(const storage::Block& block, TimestampMs from) {
+  const auto first = std::ranges::lower_bound(block.times, from) - block.times.begin();
+  storage::Block rest;
+  rest.series = block.series;
+  rest.times.assign(block.times.begin() + first, block.times.end());
+  rest.values.assign(block.values.begin() + first, block.values.end());
+  rest.floats = block.floats >> static_cast<std::size_t>(first);
+  if (!block.counts.empty()) rest.counts.assign(block.counts.begin() + first, block.counts.end());
+  return rest;
+}
+
+}  // namespace
+
+Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const SubPlan& plan,
+             std::shared_ptr<Watch> watch, FetchMeter& meter)
+    : store_(store),
+      source_(source),
+      plan_(plan),
+      shared_watch_(std::move(watch)),
+      watch_(*shared_watch_),
+      meter_(meter) {
+  for (std::uint32_t i = 0; i < source.shard_count(); ++i) {
+    shards_.push_back(std::make_unique<Shard>());
+    shards_.back()->index = i;
+  }
+}
+
+Fetch::~Fetch() { static_cast<void>(hold(-held_bytes_)); }
+
+// Giving back (a negative count) never fails.
+Result<void> Fetch::hold(std::int64_t bytes) {
+  held_bytes_ += bytes;
+  return watch_.add_bytes(bytes);
+}
+
+Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max) {
+  held_before_window_ = held_bytes_;
+  fetched_before_window_ = meter_.fetched();
+  too_large_ = false;
+  for (const auto& shard : shards_) shard->begun = false;
+  std::vector<Task<void>> tasks;
+  for (std::vector<Shard*>& part : share_out(window)) {
+    tasks.push_back(read_shards(std::move(part), window, window_bytes_max));
+  }
+  auto gathering = gather(std::move(tasks), shards_.size());
+  const std::vector<Result<void>> outcomes = co_await std::move(gathering);
+  for (const Result<void>& outcome : outcomes) {
+    if (!outcome) co_return std::unexpected(outcome.error());
+  }
+  if (too_large_) {
+    give_up();
+    co_return WindowOutcome::kTooLarge;
+  }
+  if (window.end == plan_.scan.end) finish();
+  co_return WindowOutcome::kRead;
+}
+
+// A part of the time may have been read ahead, point by point; and the meter counts points.
+storage::TotalsWish Fetch::wish_in(TimeRange window) const {
+  const bool whole = window.begin == plan_.scan.begin && window.end == plan_.scan.end;
+  return whole && !meter_.counts() ? plan_.totals() : storage::TotalsWish{};
+}
+
+// Shards without a series of the selection have nothing to read.
+std::vector<std::vector<Fetch::Shard*>> Fetch::share_out(TimeRange window) const {
+  std::int64_t hours = (window.end - window.begin) / kHourMs;
+  if (wish_in(window).bucket_ms >= kHourMs) hours /= kHoursOfTotals;
+  hours = std::max<std::int64_t>(1, hours);
+  std::vector<std::vector<Shard*>> parts;
+  std::uint64_t room = 0;
+  for (const storage::ShardShare& share : source_.shares(*selection_)) {
+    const std::uint64_t work = share.series * static_cast<std::uint64_t>(hours);
+    if (parts.empty() || share.series == 0 || work > room) {
+      parts.emplace_back();
+      room = std::max(kSeriesHoursTogether, work);
+    }
+    parts.back().push_back(shards_[share.shard].get());
+    room -= work;
+  }
+  return parts;
+}
+
+Task<void> Fetch::read_shards(std::vector<Shard*> shards, TimeRange window,
+                              std::uint64_t window_bytes_max) {
+  for (Shard* const shard : shards) {
+    auto reading = read_shard(shard, window, window_bytes_max);
+    CO_TRY_VOID(co_await std::move(reading));
+    if (too_large_) break;
+  }
+  co_return Result<void>{};
+}
+
+Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
+  shard->begun = true;
+  shard->window_points = 0;
+  shard->notes_before = shard->notes.size();
+  std::uint64_t yielded = 0;
+  for (SeriesState& state : shard->all) {
+    state.pipeline_before = state.pipeline;
+    state.points_before = state.member.points.size();
+  }
+  const std::unique_ptr<storage::BlockScan> scan =
+      source_.scan_totals(selection_, window, shard->index, wish_in(window));
+  for (;;) {
+    auto next = scan->next();
+    CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
+    if (blocks.empty()) break;
+    CO_TRY_VOID(watch_.check());
+    CO_TRY_VOID(take_blocks(*shard, blocks));
+    CO_TRY_VOID(keep_notes(*shard, blocks));
+    if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
+    if (too_large_) co_return Result<void>{};
+    // A scan that never waits must not keep others' questions waiting.
+    if (shard->window_points - yielded < kPointsBetweenYields) continue;
+    yielded = shard->window_points;
+    const auto executor = co_await boost::asio::this_coro::executor;
+    co_await boost::asio::post(executor, boost::asio::use_awaitable);
+  }
+  CO_TRY_VOID(close_window(*shard, window, window_bytes_max));
+  co_return Result<void>{};
+}
+
+Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) {
+  if (shard.last != nullptr && shard.last->series->id == id) return shard.last;
+  const auto known = shard.states.find(id);
+  if (known == shard.states.end()) {
+    TRY_VOID(watch_.add_series(1));
+    SeriesState& state = shard.all.emplace_back(source_.series(id), plan_);
+    shard.states.emplace(id, &state);
+    TRY_VOID(hold(SeriesState::kBytes + state.bytes()));
+    shard.fresh.push_back(&state);
+    shard.last = &state;
+  } else {
+    shard.last = known->second;
+  }
+  return shard.last;
+}
+
+Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>& blocks) {
+  std::uint64_t points = 0;
+  for (const storage::Block& block : blocks) {
+    if (!block.totals.empty()) {
+      TRY_VOID(take_totals(shard, block));
+      points += block.totals.size();
+      continue;
+    }
+    if (block.times.empty() || block.times.front() >= plan_.buckets_end) {
+      // Of points: a row without one in whole hours is no row of OpenTSDB's.
+      if (!plan_.empty_series_count || shard.states.contains(block.series)) continue;
+      if (shard.empty.insert(block.series).second) TRY_VOID(hold(kEmptySeriesBytes));
+      continue;
+    }
+    TRY(SeriesState* const state, state_of(shard, block.series));
+    const std::int64_t before = state->bytes();
+    // What a look ahead has taken was counted then.
+    if (block.times.front() >= state->read_until) {
+      points += block.size();
+      if (meter_.counts()) TRY_VOID(count_fetched(*state, block));
+      state->pipeline.add(block, shard.scratch, state->member.points);
+    } else if (block.times.back() >= state->read_until) {
+      const storage::Block rest = rest_of(block, state->read_until);
+      points += rest.size();
+      if (meter_.counts()) TRY_VOID(count_fetched(*state, rest));
+      state->pipeline.add(rest, shard.scratch, state->member.points);
+    }
+    TRY_VOID(hold(state->bytes() - before));
+  }
+  watch_.add_blocks(blocks.size());
+  shard.window_points += points;
+  return watch_.add_points(points);
+}
+
+// A look ahead leaves them to the window that follows.
+Result<void> Fetch::keep_notes(Shard& shard, const std::vector<storage::Block>& blocks) {
+  for (const storage::Block& block : blocks) {
+    for (const Bytes& json : block.notes) {
+      shard.notes.push_back({.series = &source_.series(block.series), .json = json});
+      TRY_VOID(hold(Shard::bytes_of(shard.notes.back())));
+    }
+  }
+  return {};
+}
+
+std::vector<Fetch::Note> Fetch::take_notes() {
+  std::vector<Note> notes;
+  for (const auto& shard : shards_) std::ranges::move(shard->notes, std::back_inserter(notes));
+  return notes;
+}
+
+Result<void> Fetch::take_totals(Shard& shard, const storage::Block& block) {
+  TRY(SeriesState* const state, state_of(shard, block.series));
+  const std::int64_t before = state->bytes();
+  state->pipeline.add(block, shard.scratch, state->member.points);
+  return hold(state->bytes() - before);
+}
+
+Result<void> Fetch::count_fetched(SeriesState& state, const storage::Block& block) {
+  constexpr std::uint64_t kRowTimeBytes = 4;
+  FetchMeter::Amount amount{.points = block.size()};
+  for (const TimestampMs time : block.times) {
+    if (time / kHourMs == state.counted_hour) continue;
+    state.counted_hour = time / kHourMs;
+    ++amount.rows;
+  }
+  amount.bytes = amount.rows * (state.series->tsuid.size() + kRowTimeBytes) +
+                 amount.points * FetchMeter::kPointBytes;
+  return meter_.add(amount);
+}
+
+// Everything before the window's end is read. The last window ends all series. Filling can make
+// many points of few, so memory is counted series by series.
+Result<void> Fetch::close_window(Shard& shard, TimeRange window, std::uint64_t window_bytes_max) {
+  for (SeriesState& one : shard.all) {
+    SeriesState* const state = &one;
+    Member& member = state->member;
+    if (member.finished) continue;
+    TRY_VOID(watch_.check());
+    const std::int64_t before = state->bytes();
+    if (window.end == plan_.scan.end) {
+      state->pipeline.finish(shard.scratch, member.points);
+    } else {
+      const TimestampMs watermark = std::max(window.end, state->read_until);
+      state->pipeline.advance(watermark, shard.scratch, member.points);
+      member.quiet_until = state->pipeline.quiet_until(watermark);
+    }
+    TRY_VOID(hold(state->bytes() - before));
+    if (state->pipeline.failed()) return fail(Errc::kInvalidArgument, "unhandled fill policy");
+    if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
+    if (too_large_) break;
+  }
+  return {};
+}
+
+void Fetch::give_up() {
+  meter_.go_back(fetched_before_window_);
+  std::int64_t bytes = 0;
+  for (const auto& shard : shards_) {
+    if (!shard->begun) continue;
+    watch_.take_back_points(shard->window_points);
+    for (SeriesState& state : shard->all) {
+      bytes -= state.bytes();
+      state.counted_hour = -1;
+      state.pipeline = state.pipeline_before ? *state.pipeline_before : Pipeline(plan_);
+      PointColumns& points = state.member.points;
+      points.truncate(state.points_before);
+      points.shrink_to_fit();
+      bytes += state.bytes();
+    }
+    while (shard->notes.size() > shard->notes_before) {
+      bytes -= Shard::bytes_of(shard->notes.back());
+      shard->notes.pop_back();
+    }
+  }
+  static_cast<void>(hold(bytes));
+}
+
+void Fetch::finish() {
+  for (const auto& shard : shards_) {
+    for (SeriesState& state : shard->all) state.member.finished = true;
+  }
+}
+
+std::vector<GroupMember> Fetch::take_new() {
+  std::vector<GroupMember> members;
+  for (const auto& shard : shards_) {
+    for (SeriesState* const state : shard->fresh) {
+      members.push_back({.series = state->series, .member = &state->member});
+    }
+    shard->fresh.clear();
+  }
+  return members;
+}
+
+std::vector<const storage::Series*> Fetch::empty_series() const {
+  std::vector<const storage::Series*> series;
+  for (const auto& shard : shards_) {
+    for (const storage::SeriesId id : shard->empty) {
+      if (!shard->states.contains(id)) series.push_back(&source_.series(id));
+    }
+  }
+  return series;
+}
+
+void Fetch::recount() {
+  std::int64_t bytes = 0;
+  for (const auto& shard : shards_) {
+    for (const SeriesState& state : shard->all) bytes += state.bytes() + SeriesState::kBytes;
+    bytes += static_cast<std::int64_t>(shard->empty.size()) * kEmptySeriesBytes;
+    for (const Note& note : shard->notes) bytes += Shard::bytes_of(note);
+  }
+  static_cast<void>(hold(bytes - held_bytes_));  // a merge only takes
+}
+
+std::uint64_t Fetch::window_bytes() const {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, held_bytes_ - held_before_window_));
+}
+
+}  // namespace halite::query

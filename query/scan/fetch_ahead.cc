@@ -1,0 +1,74 @@
+// Reading on in a few series, further than the window goes: see Fetch::look_ahead().
+#include <algorithm>
+#include <utility>
+
+#include "common/gather.h"
+#include "query/scan/fetch_state.h"
+
+namespace halite::query {
+
+Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
+  if (awaited.empty()) co_return Result<void>{};
+  storage::SeriesQuery query;
+  query.watch = shared_watch_;
+  for (const Awaited& one : awaited) query.tsuids.push_back(one.series->tsuid);
+  auto selecting = store_.select(std::move(query));
+  CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
+  std::vector<std::vector<Awaited>> by_shard(shards_.size());
+  for (const Awaited& one : awaited) {
+    // Rollups may lie in fewer shards than points: in one.
+    by_shard[shards_.size() == 1 ? 0 : one.series->shard].push_back(one);
+  }
+  const TimeRange range{.begin = from, .end = plan_.scan.end};
+  std::vector<Task<void>> tasks;
+  for (const auto& shard : shards_) {
+    std::vector<Awaited>& wanted = by_shard[shard->index];
+    if (wanted.empty()) continue;
+    tasks.push_back(look_ahead_in(shard.get(), selection, std::move(wanted), range));
+  }
+  auto gathering = gather(std::move(tasks), shards_.size());
+  const std::vector<Result<void>> outcomes = co_await std::move(gathering);
+  for (const Result<void>& outcome : outcomes) {
+    if (!outcome) co_return std::unexpected(outcome.error());
+  }
+  co_return Result<void>{};
+}
+
+Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Selection> selection,
+                                std::vector<Awaited> awaited, TimeRange range) {
+  struct Waiting {
+    SeriesState* state;
+    std::size_t points;  // how many it is to have
+  };
+  std::unordered_map<storage::SeriesId, Waiting> waiting;
+  for (const Awaited& one : awaited) {
+    SeriesState* const state = shard->states.at(one.series->id);
+    waiting.emplace(one.series->id, Waiting{state, state->member.points.size() + one.points});
+  }
+  const std::unique_ptr<storage::BlockScan> scan = source_.scan(selection, range, shard->index);
+  while (!waiting.empty()) {
+    auto next = scan->next();
+    CO_TRY(std::vector<storage::Block> blocks, co_await std::move(next));
+    if (blocks.empty()) break;
+    CO_TRY_VOID(watch_.check());
+    std::erase_if(blocks, [&waiting](const storage::Block& block) {
+      return block.times.empty() || !waiting.contains(block.series);
+    });
+    CO_TRY_VOID(take_blocks(*shard, blocks));
+    for (const storage::Block& block : blocks) {
+      SeriesState& state = *waiting.at(block.series).state;
+      state.read_until = std::max(state.read_until, block.times.back() + 1);
+    }
+    std::erase_if(waiting, [](const auto& entry) {
+      return entry.second.state->member.points.size() >= entry.second.points;
+    });
+  }
+  // No more of them until the end of the scan range: they have ended.
+  for (const auto& [id, entry] : waiting) {
+    entry.state->pipeline.finish(shard->scratch, entry.state->member.points);
+    entry.state->member.finished = true;
+  }
+  co_return Result<void>{};
+}
+
+}  // namespace halite::query
