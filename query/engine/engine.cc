@@ -1,26 +1,19 @@
 #include "query/engine/engine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <fmt/format.h>
 #include <prometheus/registry.h>
 
-#include "common/gate.h"
-#include "common/log.h"
-#include "query/answer/answer_room.h"
 #include "query/answer/explain.h"
 #include "query/answer/group.h"
 #include "query/answer/histogram_query.h"
 #include "query/answer/notes.h"
 #include "query/engine/quick.h"
-#include "query/engine/run_stats.h"
+#include "query/engine/scheduler.h"
 #include "query/engine/sub_query.h"
 #include "query/plan/narrow.h"
 #include "query/plan/plan.h"
@@ -31,34 +24,18 @@ namespace halite::query {
 
 struct QueryEngine::Impl {
   Impl(storage::PointStore& points, const Clock& time, QueryLimits bounds, bool skip_unknown,
-       QueryExecutors where, prometheus::Registry& registry, storage::Metadata* said,
+       QueryExecutors executors, prometheus::Registry& registry, storage::Metadata* said,
        SideSources sides)
       : store(points),
         sources(std::move(sides)),
         clock(time),
-        limits(bounds),
+        limits(std::move(bounds)),
         skip_unknown_values(skip_unknown),
-        executors(std::move(where)),
         metadata(said),
         fetch_limits(limits.fetch, time),
-        answer_room(limits.answers_bytes_max),
-        stats(registry) {}
+        scheduler(limits, std::move(executors), time, registry) {}
 
-  // A question is tried as one, and asked again as another where it goes beyond.
-  enum class Pace : std::uint8_t {
-    kQuick,  // within quick_limits(), from memory alone, by its caller
-    kSmall,  // within quick_limits()
-    kAll,
-  };
-  [[nodiscard]] std::shared_ptr<Watch> watch_of(const Question& question, std::stop_token stop,
-                                                Pace pace) const;
-  // Waits for its turn, then works on an executor.
-  Task<std::shared_ptr<const Answer>> ask(Question question, std::stop_token stop, Afterwork then,
-                                          Pace pace);
-  Task<Gate::Pass> wait_for_place(Pace pace);
-  Task<std::shared_ptr<const Answer>> run(Question question, std::shared_ptr<Watch> watch,
-                                          Afterwork then, Pace pace);
-  Task<void> answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then, Pace pace);
+  Task<void> answer(Answer* answer, Attempt attempt, Afterwork then);
   // What a sub-query read.
   struct Read {
     std::shared_ptr<const storage::Selection> selection;
@@ -67,7 +44,7 @@ struct QueryEngine::Impl {
   };
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery wanted,
                                                          std::shared_ptr<Watch> watch);
-  Task<Read> answer_one(Answer* answer, std::size_t index, std::shared_ptr<Watch> watch, Pace pace);
+  Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
 
   Task<std::shared_ptr<const Explanation>> explain(Question question, std::shared_ptr<Watch> watch);
   Task<ExplainedQuery> explain_one(const Question* question, std::size_t index,
@@ -78,92 +55,24 @@ struct QueryEngine::Impl {
   const Clock& clock;
   const QueryLimits limits;
   const bool skip_unknown_values;
-  const QueryExecutors executors;
   storage::Metadata* const metadata;  // may be null
   FetchLimits fetch_limits;
-  AnswerRoom answer_room;
-  RunStats stats;
-  const std::shared_ptr<Gate> places = std::make_shared<Gate>(places_max());
-  const std::shared_ptr<Gate> small_places = std::make_shared<Gate>(places_max());
-
- private:
-  [[nodiscard]] GateLoad places_max() const { return {.items = limits.running_max, .bytes = 0}; }
+  Scheduler scheduler;
 };
 
-std::shared_ptr<Watch> QueryEngine::Impl::watch_of(const Question& question, std::stop_token stop,
-                                                   Pace pace) const {
-  return std::make_shared<Watch>(pace == Pace::kAll ? limits : quick_limits(question, limits),
-                                 clock, std::move(stop));
-}
-
-Task<Gate::Pass> QueryEngine::Impl::wait_for_place(Pace pace) {
-  const Counted one = stats.waiting();
-  Gate& gate = pace == Pace::kSmall ? *small_places : *places;
-  auto entering = gate.enter({.items = 1, .bytes = 0}, std::chrono::milliseconds(limits.queue_ms));
-  Result<Gate::Pass> pass = co_await std::move(entering);
-  if (pass || pass.error().code != Errc::kOverloaded) co_return pass;
-  co_return fail(
-      Errc::kOverloaded,
-      fmt::format("{} queries are running (query.running_max), and this query waited {} ms in the "
-                  "queue (query.queue_ms); try again later, or raise those settings",
-                  limits.running_max, limits.queue_ms));
-}
-
-Task<std::shared_ptr<const Answer>> QueryEngine::Impl::ask(Question question, std::stop_token stop,
-                                                           Afterwork then, Pace pace) {
-  auto watch = watch_of(question, std::move(stop), pace);
-  auto waiting = wait_for_place(pace);
-  CO_TRY(const Gate::Pass pass, co_await std::move(waiting));
-  auto work = run(std::move(question), std::move(watch), std::move(then), pace);
-  auto done = boost::asio::co_spawn(pace == Pace::kSmall ? executors.small : executors.large,
-                                    std::move(work), boost::asio::use_awaitable);
-  Result<std::shared_ptr<const Answer>> answer = co_await std::move(done);
-  co_return answer;
-}
-
-Task<std::shared_ptr<const Answer>> QueryEngine::Impl::run(Question question,
-                                                           std::shared_ptr<Watch> watch,
-                                                           Afterwork then, Pace pace) {
-  const Counted one = stats.running();
-  auto answered = std::make_shared<Answer>();
-  answered->question = std::move(question);
-  auto answering = answer(answered.get(), watch, std::move(then), pace);
-  Result<void> outcome = co_await std::move(answering);
-  const bool goes_on = pace == Pace::kQuick   ? !outcome && !ends_here(outcome.error())
-                       : pace == Pace::kSmall ? !outcome && is_no_small_one(outcome.error())
-                                              : false;
-  if (goes_on) co_return std::unexpected(outcome.error());
-  answered->cost = watch->cost();
-  if (outcome && !answered->question.delete_points) {  // what is gone has to be told
-    auto room = answer_room.take(answer_bytes(*answered));
-    if (room) {
-      answered->room = *std::move(room);
-    } else {
-      outcome = std::unexpected(room.error());
-    }
-  }
-  stats.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
-  if (outcome) co_return answered;
-  Error error = outcome.error();
-  // OpenTSDB's envelope repeats the message of what fails while a query runs, limits apart.
-  if (error.details.empty() && error.code != Errc::kTooLarge) error.details = error.message;
-  co_return std::unexpected(std::move(error));
-}
-
-Task<void> QueryEngine::Impl::answer(Answer* answer, std::shared_ptr<Watch> watch, Afterwork then,
-                                     Pace pace) {
+Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork then) {
   std::vector<Read> reads;
   for (std::size_t i = 0; i < answer->question.queries.size(); ++i) {
-    auto one = answer_one(answer, i, watch, pace);
+    auto one = answer_one(answer, i, attempt);
     CO_TRY(Read read, co_await std::move(one));
     reads.push_back(std::move(read));
   }
   if (metadata != nullptr) {
-    const Watch::Timed timed(*watch, Stage::kNotes);
+    const Watch::Timed timed(*attempt.watch, Stage::kNotes);
     auto finding = find_global_notes(*metadata, answer->question);
     CO_TRY(answer->global_annotations, co_await std::move(finding));
   }
-  if (then) CO_TRY_VOID(then(*answer, *watch));
+  if (then) CO_TRY_VOID(then(*answer, *attempt.watch));
   if (!answer->question.delete_points) co_return Result<void>{};
   for (const Read& read : reads) {
     if (!read.selection) continue;  // it read nothing
@@ -186,8 +95,8 @@ Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
 }
 
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
-                                                            std::shared_ptr<Watch> watch,
-                                                            Pace pace) {
+                                                            Attempt attempt) {
+  const auto& [pace, watch] = attempt;
   const SubQuestion question = answer->question.queries[index];
   CO_TRY_VOID(watch->check());
   CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.tags));
@@ -301,20 +210,12 @@ bool QueryEngine::skips_unknown_values() const { return impl_->skip_unknown_valu
 
 Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop,
                                                      Afterwork then) {
-  using enum Impl::Pace;
-  if (!then && may_be_quick(question)) {
-    auto trying = impl_->run(question, impl_->watch_of(question, stop, kQuick), {}, kQuick);
-    Result<std::shared_ptr<const Answer>> quick = co_await std::move(trying);
-    if (quick || ends_here(quick.error())) co_return quick;
-    if (!is_no_small_one(quick.error())) {
-      auto asking = impl_->ask(question, stop, {}, kSmall);
-      Result<std::shared_ptr<const Answer>> small = co_await std::move(asking);
-      if (small || !is_no_small_one(small.error())) co_return small;
-    }
-  }
-  auto asking = impl_->ask(std::move(question), std::move(stop), std::move(then), kAll);
-  Result<std::shared_ptr<const Answer>> answer = co_await std::move(asking);
-  co_return answer;
+  const bool repeatable = !then;
+  Scheduler::Work work = [impl = impl_.get(), then = std::move(then)](Answer* answer,
+                                                                      Attempt attempt) {
+    return impl->answer(answer, std::move(attempt), then);
+  };
+  return impl_->scheduler.run(std::move(question), std::move(stop), repeatable, std::move(work));
 }
 
 Task<std::shared_ptr<const Explanation>> QueryEngine::explain(Question question,
@@ -322,13 +223,8 @@ Task<std::shared_ptr<const Explanation>> QueryEngine::explain(Question question,
   QueryLimits without_series = impl_->limits;
   without_series.series_max = std::numeric_limits<std::uint64_t>::max();
   auto watch = std::make_shared<Watch>(without_series, impl_->clock, std::move(stop));
-  auto waiting = impl_->wait_for_place(Impl::Pace::kAll);
-  CO_TRY(const Gate::Pass pass, co_await std::move(waiting));
   auto work = impl_->explain(std::move(question), std::move(watch));
-  auto done =
-      boost::asio::co_spawn(impl_->executors.large, std::move(work), boost::asio::use_awaitable);
-  Result<std::shared_ptr<const Explanation>> explanation = co_await std::move(done);
-  co_return explanation;
+  return impl_->scheduler.run_in_turn(Pace::kAll, std::move(work));
 }
 
 }  // namespace halite::query

@@ -90,11 +90,4 @@ std::shared_ptr<WorkWatch> watch_memory_only(std::shared_ptr<Watch> watch) {
   return std::make_shared<MemoryOnlyWatch>(std::move(watch));
 }
 
-bool ends_here(const Error& error) {
-  return error.code == Errc::kInvalidArgument || error.code == Errc::kNotFound ||
-         error.code == Errc::kCancelled || error.code == Errc::kOverloaded;
-}
-
-bool is_no_small_one(const Error& error) { return error.code == Errc::kTooLarge; }
-
 }  // namespace halite::query

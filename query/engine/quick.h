@@ -1,12 +1,9 @@
-// Questions so small that to wake another thread would cost more than to answer them. They are
-// tried where they are asked, from memory alone and within narrow limits. Those that want a disk
-// are asked again within the same limits on threads for small ones, which large ones do not keep;
-// what turns out to be more, on the query threads.
+// Small queries: to wake another thread for one costs more than to answer it. scheduler.h says
+// where they run.
 #pragma once
 
 #include <memory>
 
-#include "common/result.h"
 #include "common/work_watch.h"
 #include "query/limits.h"
 #include "query/question.h"
@@ -14,19 +11,13 @@
 
 namespace halite::query {
 
-// Does it look small: few series named by their tags or ids, over a short time?
+// Whether the query looks small: few series, named by their tags or ids, over a short time.
 [[nodiscard]] bool may_be_quick(const Question& question);
 
-// For such a question: no more of anything than what takes a millisecond or two.
+// The limits of such a query: about what takes a millisecond or two.
 [[nodiscard]] QueryLimits quick_limits(const Question& question, QueryLimits limits);
 
-// The watch for what reads: what is not in memory is kUnavailable.
+// The budget for the store: reads of data that is not in memory fail with kUnavailable.
 [[nodiscard]] std::shared_ptr<WorkWatch> watch_memory_only(std::shared_ptr<Watch> watch);
-
-// Is this how the question ends, tried with those limits from memory, or is it to be asked again?
-[[nodiscard]] bool ends_here(const Error& error);
-
-// Did it go beyond those limits?
-[[nodiscard]] bool is_no_small_one(const Error& error);
 
 }  // namespace halite::query

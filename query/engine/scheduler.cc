@@ -1,0 +1,110 @@
+#include "query/engine/scheduler.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "query/engine/quick.h"
+
+namespace halite::query {
+namespace {
+
+bool exceeds_limits(const Error& error) { return error.code == Errc::kTooLarge; }
+
+// Whether an attempt that failed so is repeated at another pace.
+bool tries_again(Pace pace, const Error& error) {
+  switch (pace) {
+    case Pace::kQuick:
+      return error.code != Errc::kInvalidArgument && error.code != Errc::kNotFound &&
+             error.code != Errc::kCancelled && error.code != Errc::kOverloaded;
+    case Pace::kSmall:
+      return exceeds_limits(error);
+    case Pace::kAll:
+      break;
+  }
+  return false;
+}
+
+std::shared_ptr<Gate> gate_for(const QueryLimits& limits) {
+  return std::make_shared<Gate>(GateLoad{.items = limits.running_max, .bytes = 0});
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const QueryLimits& limits, QueryExecutors executors, const Clock& clock,
+                     prometheus::Registry& registry)
+    : limits_(limits),
+      executors_(std::move(executors)),
+      clock_(clock),
+      answer_room_(limits.answers_bytes_max),
+      stats_(registry),
+      turns_(gate_for(limits)),
+      small_turns_(gate_for(limits)) {}
+
+Task<Scheduler::Answered> Scheduler::run(Question question, std::stop_token stop, bool repeatable,
+                                         Work work) {
+  using enum Pace;
+  if (repeatable && may_be_quick(question)) {
+    auto trying = attempt(question, stop, kQuick, work);
+    Result<Answered> quick = co_await std::move(trying);
+    if (quick || !tries_again(kQuick, quick.error())) co_return quick;
+    if (!exceeds_limits(quick.error())) {
+      auto trying_small = run_in_turn(kSmall, attempt(question, stop, kSmall, work));
+      Result<Answered> small = co_await std::move(trying_small);
+      if (small || !tries_again(kSmall, small.error())) co_return small;
+    }
+  }
+  auto running =
+      run_in_turn(kAll, attempt(std::move(question), std::move(stop), kAll, std::move(work)));
+  Result<Answered> answer = co_await std::move(running);
+  co_return answer;
+}
+
+Task<Scheduler::Answered> Scheduler::attempt(Question question, std::stop_token stop, Pace pace,
+                                             Work work) {
+  auto watch = std::make_shared<Watch>(
+      pace == Pace::kAll ? limits_ : quick_limits(question, limits_), clock_, std::move(stop));
+  return finish(std::move(question), {.pace = pace, .watch = std::move(watch)}, std::move(work));
+}
+
+Task<Scheduler::Answered> Scheduler::finish(Question question, Attempt attempt, Work work) {
+  const Counted one = stats_.running();
+  const std::shared_ptr<Watch> watch = attempt.watch;
+  const Pace pace = attempt.pace;
+  auto answered = std::make_shared<Answer>();
+  answered->question = std::move(question);
+  auto working = work(answered.get(), std::move(attempt));
+  Result<void> outcome = co_await std::move(working);
+  if (!outcome && tries_again(pace, outcome.error())) co_return std::unexpected(outcome.error());
+  answered->cost = watch->cost();
+  // An answer about deleted points is always sent.
+  if (outcome && !answered->question.delete_points) {
+    auto room = answer_room_.take(answer_bytes(*answered));
+    if (room) {
+      answered->room = *std::move(room);
+    } else {
+      outcome = std::unexpected(room.error());
+    }
+  }
+  stats_.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
+  if (outcome) co_return answered;
+  Error error = outcome.error();
+  // OpenTSDB's envelope repeats the message of what fails while a query runs, except for limits.
+  if (error.details.empty() && error.code != Errc::kTooLarge) error.details = error.message;
+  co_return std::unexpected(std::move(error));
+}
+
+Task<Gate::Pass> Scheduler::wait_turn(Pace pace) {
+  const Counted one = stats_.waiting();
+  Gate& gate = pace == Pace::kSmall ? *small_turns_ : *turns_;
+  auto entering = gate.enter({.items = 1, .bytes = 0}, std::chrono::milliseconds(limits_.queue_ms));
+  Result<Gate::Pass> pass = co_await std::move(entering);
+  if (pass || pass.error().code != Errc::kOverloaded) co_return pass;
+  co_return fail(Errc::kOverloaded,
+                 fmt::format("{} queries are at work (query.running_max), and within {} ms "
+                             "(query.queue_ms) it was not this one's turn; try later, or raise "
+                             "those settings",
+                             limits_.running_max, limits_.queue_ms));
+}
+
+}  // namespace halite::query

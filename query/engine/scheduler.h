@@ -1,0 +1,89 @@
+// Decides where a query runs, within which limits, and when.
+//
+// A query climbs a ladder, and starts anew on each step:
+//   kQuick  on the caller's executor, from memory alone, within quick_limits(). Only for a query
+//           that looks small (quick.h).
+//   kSmall  on the executor for small queries, within the same limits. Only if kQuick needs data
+//           that is not in memory.
+//   kAll    on the executor for large queries, within QueryLimits. For all that exceeds the small
+//           limits.
+//
+//   Order    kSmall and kAll run query.running_max queries each. Others wait for their turn, first
+//            come, first served, for at most query.queue_ms; then kOverloaded.
+//   Memory   an answer counts against query.answers_bytes_max as long as it lives.
+//   Threads  thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "common/clock.h"
+#include "common/gate.h"
+#include "common/task.h"
+#include "query/answer.h"
+#include "query/answer/answer_room.h"
+#include "query/engine/executors.h"
+#include "query/engine/run_stats.h"
+#include "query/limits.h"
+#include "query/question.h"
+#include "query/watch.h"
+
+namespace halite::query {
+
+enum class Pace : std::uint8_t { kQuick, kSmall, kAll };
+
+// One try to answer a query.
+struct Attempt {
+  Pace pace = Pace::kAll;
+  std::shared_ptr<Watch> watch;  // the budget of this attempt
+};
+
+class Scheduler {
+ public:
+  // All references outlive it.
+  Scheduler(const QueryLimits& limits, QueryExecutors executors, const Clock& clock,
+            prometheus::Registry& registry);
+
+  // Fills in the answer to `answer->question`.
+  using Work = std::function<Task<void>(Answer* answer, Attempt attempt)>;
+
+  // Runs `work` until an attempt succeeds, or fails with an error that another one would repeat.
+  // Work that is not `repeatable` has one attempt, kAll.
+  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop, bool repeatable,
+                                          Work work);
+
+  // Runs one piece of work in its turn, on the executor for its pace.
+  template <class T>
+  Task<T> run_in_turn(Pace pace, Task<T> work) {
+    auto waiting = wait_turn(pace);
+    CO_TRY(const Gate::Pass pass, co_await std::move(waiting));
+    auto done = boost::asio::co_spawn(pace == Pace::kSmall ? executors_.small : executors_.large,
+                                      std::move(work), boost::asio::use_awaitable);
+    Result<T> result = co_await std::move(done);
+    co_return result;
+  }
+
+ private:
+  using Answered = std::shared_ptr<const Answer>;
+
+  // The budget's time starts here, before the wait for a turn.
+  Task<Answered> attempt(Question question, std::stop_token stop, Pace pace, Work work);
+  Task<Answered> finish(Question question, Attempt attempt, Work work);
+  Task<Gate::Pass> wait_turn(Pace pace);
+
+  const QueryLimits& limits_;
+  const QueryExecutors executors_;
+  const Clock& clock_;
+  AnswerRoom answer_room_;
+  RunStats stats_;
+  const std::shared_ptr<Gate> turns_;
+  const std::shared_ptr<Gate> small_turns_;
+};
+
+}  // namespace halite::query
