@@ -26,10 +26,10 @@ Task<Bytes> metric_of(storage::Metadata& metadata, const SubQuestion& question) 
 
 }  // namespace
 
-Result<void> share_notes(std::vector<Fetch::Note> found, std::size_t notes_max, Groups& groups) {
+Result<void> share_notes(std::vector<FetchedNote> found, std::size_t notes_max, Groups& groups) {
   if (found.size() > notes_max) return std::unexpected(storage::too_many_annotations(notes_max));
   std::map<const storage::Series*, std::vector<Annotation>> by_series;
-  for (const Fetch::Note& one : found) {
+  for (const FetchedNote& one : found) {
     Result<Annotation> note = storage::parse_annotation(one.json);
     if (!note) {
       return fail(Errc::kCorruption,

@@ -1,7 +1,7 @@
-// Annotations in answers: those of the series a sub-query reads, and global ones.
+// Annotations in answers: those of the series that a sub-query reads, and global ones.
 //
-// As OpenTSDB has it, a note belongs to a group when it stands in an hour that is read, though its
-// series has no point there; a group of nothing but such notes is an answer without a metric.
+// As in OpenTSDB, an annotation belongs to a group if it lies in an hour that is read, even if its
+// series has no point there. A group of only such annotations is an answer without a metric.
 #pragma once
 
 #include <memory>
@@ -17,22 +17,23 @@
 
 namespace halite::query {
 
-// Gives each group the notes that came with its series' points. kTooLarge: more than `notes_max`.
-[[nodiscard]] Result<void> share_notes(std::vector<Fetch::Note> found, std::size_t notes_max,
+// Adds the annotations that came with the points of series to their groups. kTooLarge: more than
+// `notes_max`.
+[[nodiscard]] Result<void> share_notes(std::vector<FetchedNote> found, std::size_t notes_max,
                                        Groups& groups);
 
-// Gives each group its series' notes of the hours scanned, from where they lie by themselves. All
-// are used until the task is over.
+// Adds the annotations in the hours scanned, from their own rows, to the groups of their series.
+// All references outlive the task.
 Task<void> find_notes(storage::PointStore& store, storage::Metadata& metadata,
                       std::shared_ptr<const storage::Selection> selection,
                       const SubQuestion& question, const SubPlan& plan, Groups& groups);
 
-// Removes the notes that begin in the range, of the selection's series.
+// Removes the annotations of the selected series that begin in the range.
 Task<void> remove_notes(storage::PointStore& store, storage::Metadata& metadata,
                         std::shared_ptr<const storage::Selection> selection,
                         const SubQuestion& question, TimeRange range);
 
-// Global notes of the question's time; none unless they are asked for.
+// Global annotations in the time range of the query; none unless it asks for them.
 Task<std::vector<storage::Annotation>> find_global_notes(storage::Metadata& metadata,
                                                          const Question& question);
 

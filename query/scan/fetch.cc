@@ -10,7 +10,6 @@
 
 #include "common/gather.h"
 #include "common/units.h"
-#include "query/scan/fetch_state.h"
 
 namespace halite::query {
 namespace {
@@ -46,7 +45,7 @@ Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const Sub
       watch_(*shared_watch_),
       meter_(meter) {
   for (std::uint32_t i = 0; i < source.shard_count(); ++i) {
-    shards_.push_back(std::make_unique<Shard>());
+    shards_.push_back(std::make_unique<FetchShard>());
     shards_.back()->index = i;
   }
 }
@@ -65,7 +64,7 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
   too_large_ = false;
   for (const auto& shard : shards_) shard->begun = false;
   std::vector<Task<void>> tasks;
-  for (std::vector<Shard*>& part : share_out(window)) {
+  for (std::vector<FetchShard*>& part : share_out(window)) {
     tasks.push_back(read_shards(std::move(part), window, window_bytes_max));
   }
   auto gathering = gather(std::move(tasks), shards_.size());
@@ -88,11 +87,11 @@ storage::TotalsWish Fetch::wish_in(TimeRange window) const {
 }
 
 // Shards without a series of the selection have nothing to read.
-std::vector<std::vector<Fetch::Shard*>> Fetch::share_out(TimeRange window) const {
+std::vector<std::vector<FetchShard*>> Fetch::share_out(TimeRange window) const {
   std::int64_t hours = (window.end - window.begin) / kHourMs;
   if (wish_in(window).bucket_ms >= kHourMs) hours /= kHoursOfTotals;
   hours = std::max<std::int64_t>(1, hours);
-  std::vector<std::vector<Shard*>> parts;
+  std::vector<std::vector<FetchShard*>> parts;
   std::uint64_t room = 0;
   for (const storage::ShardShare& share : source_.shares(*selection_)) {
     const std::uint64_t work = share.series * static_cast<std::uint64_t>(hours);
@@ -106,9 +105,9 @@ std::vector<std::vector<Fetch::Shard*>> Fetch::share_out(TimeRange window) const
   return parts;
 }
 
-Task<void> Fetch::read_shards(std::vector<Shard*> shards, TimeRange window,
+Task<void> Fetch::read_shards(std::vector<FetchShard*> shards, TimeRange window,
                               std::uint64_t window_bytes_max) {
-  for (Shard* const shard : shards) {
+  for (FetchShard* const shard : shards) {
     auto reading = read_shard(shard, window, window_bytes_max);
     CO_TRY_VOID(co_await std::move(reading));
     if (too_large_) break;
@@ -116,12 +115,12 @@ Task<void> Fetch::read_shards(std::vector<Shard*> shards, TimeRange window,
   co_return Result<void>{};
 }
 
-Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t window_bytes_max) {
+Task<void> Fetch::read_shard(FetchShard* shard, TimeRange window, std::uint64_t window_bytes_max) {
   shard->begun = true;
   shard->window_points = 0;
   shard->notes_before = shard->notes.size();
   std::uint64_t yielded = 0;
-  for (SeriesState& state : shard->all) {
+  for (FetchedSeries& state : shard->all) {
     state.pipeline_before = state.pipeline;
     state.points_before = state.member.points.size();
   }
@@ -146,14 +145,14 @@ Task<void> Fetch::read_shard(Shard* shard, TimeRange window, std::uint64_t windo
   co_return Result<void>{};
 }
 
-Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) {
+Result<FetchedSeries*> Fetch::state_of(FetchShard& shard, storage::SeriesId id) {
   if (shard.last != nullptr && shard.last->series->id == id) return shard.last;
   const auto known = shard.states.find(id);
   if (known == shard.states.end()) {
     TRY_VOID(watch_.add_series(1));
-    SeriesState& state = shard.all.emplace_back(source_.series(id), plan_);
+    FetchedSeries& state = shard.all.emplace_back(source_.series(id), plan_);
     shard.states.emplace(id, &state);
-    TRY_VOID(hold(SeriesState::kBytes + state.bytes()));
+    TRY_VOID(hold(FetchedSeries::kBytes + state.bytes()));
     shard.fresh.push_back(&state);
     shard.last = &state;
   } else {
@@ -162,7 +161,7 @@ Result<Fetch::SeriesState*> Fetch::state_of(Shard& shard, storage::SeriesId id) 
   return shard.last;
 }
 
-Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>& blocks) {
+Result<void> Fetch::take_blocks(FetchShard& shard, const std::vector<storage::Block>& blocks) {
   std::uint64_t points = 0;
   for (const storage::Block& block : blocks) {
     if (!block.totals.empty()) {
@@ -176,7 +175,7 @@ Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>&
       if (shard.empty.insert(block.series).second) TRY_VOID(hold(kEmptySeriesBytes));
       continue;
     }
-    TRY(SeriesState* const state, state_of(shard, block.series));
+    TRY(FetchedSeries* const state, state_of(shard, block.series));
     const std::int64_t before = state->bytes();
     // What a look ahead has taken was counted then.
     if (block.times.front() >= state->read_until) {
@@ -197,30 +196,30 @@ Result<void> Fetch::take_blocks(Shard& shard, const std::vector<storage::Block>&
 }
 
 // A look ahead leaves them to the window that follows.
-Result<void> Fetch::keep_notes(Shard& shard, const std::vector<storage::Block>& blocks) {
+Result<void> Fetch::keep_notes(FetchShard& shard, const std::vector<storage::Block>& blocks) {
   for (const storage::Block& block : blocks) {
     for (const Bytes& json : block.notes) {
       shard.notes.push_back({.series = &source_.series(block.series), .json = json});
-      TRY_VOID(hold(Shard::bytes_of(shard.notes.back())));
+      TRY_VOID(hold(FetchShard::bytes_of(shard.notes.back())));
     }
   }
   return {};
 }
 
-std::vector<Fetch::Note> Fetch::take_notes() {
-  std::vector<Note> notes;
+std::vector<FetchedNote> Fetch::take_notes() {
+  std::vector<FetchedNote> notes;
   for (const auto& shard : shards_) std::ranges::move(shard->notes, std::back_inserter(notes));
   return notes;
 }
 
-Result<void> Fetch::take_totals(Shard& shard, const storage::Block& block) {
-  TRY(SeriesState* const state, state_of(shard, block.series));
+Result<void> Fetch::take_totals(FetchShard& shard, const storage::Block& block) {
+  TRY(FetchedSeries* const state, state_of(shard, block.series));
   const std::int64_t before = state->bytes();
   state->pipeline.add(block, shard.scratch, state->member.points);
   return hold(state->bytes() - before);
 }
 
-Result<void> Fetch::count_fetched(SeriesState& state, const storage::Block& block) {
+Result<void> Fetch::count_fetched(FetchedSeries& state, const storage::Block& block) {
   constexpr std::uint64_t kRowTimeBytes = 4;
   FetchMeter::Amount amount{.points = block.size()};
   for (const TimestampMs time : block.times) {
@@ -235,9 +234,10 @@ Result<void> Fetch::count_fetched(SeriesState& state, const storage::Block& bloc
 
 // Everything before the window's end is read. The last window ends all series. Filling can make
 // many points of few, so memory is counted series by series.
-Result<void> Fetch::close_window(Shard& shard, TimeRange window, std::uint64_t window_bytes_max) {
-  for (SeriesState& one : shard.all) {
-    SeriesState* const state = &one;
+Result<void> Fetch::close_window(FetchShard& shard, TimeRange window,
+                                 std::uint64_t window_bytes_max) {
+  for (FetchedSeries& one : shard.all) {
+    FetchedSeries* const state = &one;
     Member& member = state->member;
     if (member.finished) continue;
     TRY_VOID(watch_.check());
@@ -263,7 +263,7 @@ void Fetch::give_up() {
   for (const auto& shard : shards_) {
     if (!shard->begun) continue;
     watch_.take_back_points(shard->window_points);
-    for (SeriesState& state : shard->all) {
+    for (FetchedSeries& state : shard->all) {
       bytes -= state.bytes();
       state.counted_hour = -1;
       state.pipeline = state.pipeline_before ? *state.pipeline_before : Pipeline(plan_);
@@ -273,7 +273,7 @@ void Fetch::give_up() {
       bytes += state.bytes();
     }
     while (shard->notes.size() > shard->notes_before) {
-      bytes -= Shard::bytes_of(shard->notes.back());
+      bytes -= FetchShard::bytes_of(shard->notes.back());
       shard->notes.pop_back();
     }
   }
@@ -282,14 +282,14 @@ void Fetch::give_up() {
 
 void Fetch::finish() {
   for (const auto& shard : shards_) {
-    for (SeriesState& state : shard->all) state.member.finished = true;
+    for (FetchedSeries& state : shard->all) state.member.finished = true;
   }
 }
 
 std::vector<GroupMember> Fetch::take_new() {
   std::vector<GroupMember> members;
   for (const auto& shard : shards_) {
-    for (SeriesState* const state : shard->fresh) {
+    for (FetchedSeries* const state : shard->fresh) {
       members.push_back({.series = state->series, .member = &state->member});
     }
     shard->fresh.clear();
@@ -310,9 +310,9 @@ std::vector<const storage::Series*> Fetch::empty_series() const {
 void Fetch::recount() {
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
-    for (const SeriesState& state : shard->all) bytes += state.bytes() + SeriesState::kBytes;
+    for (const FetchedSeries& state : shard->all) bytes += state.bytes() + FetchedSeries::kBytes;
     bytes += static_cast<std::int64_t>(shard->empty.size()) * kEmptySeriesBytes;
-    for (const Note& note : shard->notes) bytes += Shard::bytes_of(note);
+    for (const FetchedNote& note : shard->notes) bytes += FetchShard::bytes_of(note);
   }
   static_cast<void>(hold(bytes - held_bytes_));  // a merge only takes
 }

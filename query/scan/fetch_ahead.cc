@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/gather.h"
-#include "query/scan/fetch_state.h"
+#include "query/scan/fetch.h"
 
 namespace halite::query {
 
@@ -34,15 +34,16 @@ Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
   co_return Result<void>{};
 }
 
-Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Selection> selection,
+Task<void> Fetch::look_ahead_in(FetchShard* shard,
+                                std::shared_ptr<const storage::Selection> selection,
                                 std::vector<Awaited> awaited, TimeRange range) {
   struct Waiting {
-    SeriesState* state;
+    FetchedSeries* state;
     std::size_t points;  // how many it is to have
   };
   std::unordered_map<storage::SeriesId, Waiting> waiting;
   for (const Awaited& one : awaited) {
-    SeriesState* const state = shard->states.at(one.series->id);
+    FetchedSeries* const state = shard->states.at(one.series->id);
     waiting.emplace(one.series->id, Waiting{state, state->member.points.size() + one.points});
   }
   const std::unique_ptr<storage::BlockScan> scan = source_.scan(selection, range, shard->index);
@@ -56,7 +57,7 @@ Task<void> Fetch::look_ahead_in(Shard* shard, std::shared_ptr<const storage::Sel
     });
     CO_TRY_VOID(take_blocks(*shard, blocks));
     for (const storage::Block& block : blocks) {
-      SeriesState& state = *waiting.at(block.series).state;
+      FetchedSeries& state = *waiting.at(block.series).state;
       state.read_until = std::max(state.read_until, block.times.back() + 1);
     }
     std::erase_if(waiting, [](const auto& entry) {

@@ -1,4 +1,4 @@
-// What a Fetch keeps of a series and of a shard. Private to it.
+// What a Fetch keeps of a series and of a shard. Only fetch.h includes this.
 #pragma once
 
 #include <algorithm>
@@ -12,18 +12,29 @@
 
 #include <boost/container/deque.hpp>
 
-#include "query/scan/fetch.h"
+#include "common/bytes.h"
+#include "common/clock.h"
+#include "query/operators/merge.h"
+#include "query/operators/pipeline.h"
+#include "query/plan/plan.h"
+#include "storage/api/point_store.h"
 
 namespace halite::query {
 
-struct Fetch::SeriesState {
-  SeriesState(const storage::Series& owner, const SubPlan& plan)
+// An annotation that a block brought.
+struct FetchedNote {
+  const storage::Series* series = nullptr;
+  Bytes json;
+};
+
+struct FetchedSeries {
+  FetchedSeries(const storage::Series& owner, const SubPlan& plan)
       : series(&owner),
         pipeline(plan),
         filled_points(plan.downsample ? plan.downsample->filled_count : 0) {}
 
-  // A series that is filled has all its points at once, so they count from the beginning: else one
-  // block could bring millions of them before anybody looks.
+  // A filled series gets all its points at once, so that they count from the beginning. Otherwise
+  // one block could add millions of points before the next check.
   [[nodiscard]] std::int64_t bytes() const {
     const std::size_t points = std::max<std::size_t>(member.points.size(), filled_points);
     return static_cast<std::int64_t>(points * PointColumns::kBytesPerPoint + pipeline.bytes());
@@ -33,37 +44,37 @@ struct Fetch::SeriesState {
   Pipeline pipeline;
   std::size_t filled_points;
   Member member;
-  // As they were when the window began.
+  // The state at the beginning of the window.
   std::optional<Pipeline> pipeline_before;
   std::size_t points_before = 0;
   std::int64_t counted_hour = -1;  // the last row that the meter knows
 
-  // What a series costs besides its points: here, in its shard's map, in its group and merge.
+  // The memory of a series besides its points: here, in the map of its shard, in group and merge.
   static constexpr std::int64_t kBytes = 1024;
-  // Points before this were taken by a look ahead.
+  // look_ahead() has read the points before this.
   TimestampMs read_until = std::numeric_limits<TimestampMs>::min();
 };
 
-static_assert(sizeof(Pipeline) < 500, "SeriesState::kBytes counts two of them and the rest");
+static_assert(sizeof(Pipeline) < 500, "FetchedSeries::kBytes counts two of them and the rest");
 
-struct Fetch::Shard {
+struct FetchShard {
   std::uint32_t index = 0;
-  // In the order in which they were seen; boost's deque takes no memory while it is empty.
-  boost::container::deque<SeriesState> all;
-  std::unordered_map<storage::SeriesId, SeriesState*> states;
-  std::vector<SeriesState*> fresh;              // not yet handed out
-  std::unordered_set<storage::SeriesId> empty;  // seen without a point, at least once
-  SeriesState* last = nullptr;                  // blocks of one series often follow each other
+  // In order of appearance. An empty boost::container::deque takes no memory.
+  boost::container::deque<FetchedSeries> all;
+  std::unordered_map<storage::SeriesId, FetchedSeries*> states;
+  std::vector<FetchedSeries*> fresh;            // not yet handed out
+  std::unordered_set<storage::SeriesId> empty;  // with at least one empty block
+  FetchedSeries* last = nullptr;                // the next block is often of the same series
   PipelineScratch scratch;
-  // The window under way is being read or was. One that is given up may not have come so far: then
-  // what is kept of its beginning here, and in the series, is that of the window before.
+  // Whether the current window has begun in this shard. If not, the states "before" here and in the
+  // series are those of the window before.
   bool begun = false;
-  std::uint64_t window_points = 0;  // counted since the window under way began
-  std::vector<Note> notes;          // of all windows
-  std::size_t notes_before = 0;     // of those, when the window under way began
+  std::uint64_t window_points = 0;  // counted in the current window
+  std::vector<FetchedNote> notes;   // of all windows
+  std::size_t notes_before = 0;     // at the beginning of the window
 
-  static std::int64_t bytes_of(const Note& note) {
-    return static_cast<std::int64_t>(sizeof(Note) + note.json.size());
+  static std::int64_t bytes_of(const FetchedNote& note) {
+    return static_cast<std::int64_t>(sizeof(FetchedNote) + note.json.size());
   }
 };
 
