@@ -1,5 +1,5 @@
-// Series in groups, groups in OpenTSDB's order: by the ids of the values grouped by, members by
-// their tsuid (whatever the number of shards).
+// Series in groups. The order is OpenTSDB's, whatever the number of shards: groups by the ids of
+// the values that they have in common, members by tsuid.
 #pragma once
 
 #include <cstddef>
@@ -34,23 +34,24 @@ class Groups {
  public:
   Groups(const SubQuestion& question, const SubPlan& plan);
 
-  // Series seen for the first time. Members stay where they are as long as the groups.
+  // Adds new series. The members stay in place as long as the groups live.
   void add(std::vector<GroupMember> members);
 
-  // A series whose rows hold nothing that counts. A group of nothing else is answered as OpenTSDB
-  // does: without a metric and tags.
+  // Adds a series that has rows, but no points. As in OpenTSDB, a group of only such series has
+  // neither metric nor tags in the answer.
   void add_empty(const storage::Series& series);
 
   [[nodiscard]] std::vector<Group*> all();
 
-  // Takes what belongs to members; or to a series, which needs no group yet.
+  // Moves the annotations of members, or of one series, into the groups. The series may have no
+  // group yet.
   void take_notes(NotesBySeries& notes);
   void take_notes(NotesBySeries& notes, const storage::Series& series);
 
-  // The answers in order, with metric, tags and tsuids filled in. Ends the groups.
+  // The answers in order, with metric, tags and tsuids. This empties the groups.
   [[nodiscard]] std::vector<AnswerSeries> take_answers(std::size_t query_index);
 
-  // Series with the same key go together.
+  // Series with equal keys form a group.
   [[nodiscard]] Bytes key_of(const storage::Series& series) const;
 
  private:

@@ -1,7 +1,7 @@
-// Runs one sub-query that asks for histograms: percentiles of them, or the counts in their buckets.
+// Runs a sub-query for histograms: for their percentiles, or for the counts in their buckets.
 //
-// Histograms of one series are added up by downsampling, those of a group by time; nothing is
-// interpolated, filled or made a rate.
+// Downsampling adds up the histograms of a series, grouping those of a group at each time. There is
+// no interpolation, no filling and no rate.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 namespace halite::query {
 
 // For each group, in OpenTSDB's order: a series for each percentile ("m_pct_99.9"), then one for
-// each bucket of the group's first histogram ("m_0.0_1.75", "m_UNDERFLOW", "m_OVERFLOW"). All are
-// used until the task is over. kInvalidArgument: a histogram of a codec that is not configured.
+// each bucket of the group's first histogram ("m_0.0_1.75", "m_UNDERFLOW", "m_OVERFLOW"). All
+// references outlive the task. kInvalidArgument: a histogram's codec is not configured.
 Task<std::vector<AnswerSeries>> run_histogram_query(
     const storage::HistogramCells& cells, std::shared_ptr<const storage::Selection> selection,
     const SubQuestion& question, const SubPlan& plan, std::size_t query_index, Watch& watch,

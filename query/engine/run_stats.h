@@ -1,4 +1,4 @@
-// What the query engine counts of its runs.
+// Metrics of query runs.
 #pragma once
 
 #include <string_view>
@@ -17,11 +17,11 @@ class RunStats {
  public:
   explicit RunStats(prometheus::Registry& registry);
 
-  // One that waits for its turn, or runs, as long as what is returned lives.
+  // Count a query as waiting, or as running, as long as the return value lives.
   [[nodiscard]] Counted waiting() { return Counted(waiting_); }
   [[nodiscard]] Counted running() { return Counted(running_); }
 
-  // One came to its end; those that begin anew elsewhere did not.
+  // Counts a query that has ended. An attempt that is repeated is not an end.
   void end(const QueryCost& cost, std::string_view outcome);
 
  private:

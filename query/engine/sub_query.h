@@ -1,4 +1,4 @@
-// Runs one sub-query from its names to its answers.
+// Runs one sub-query: fetches, merges and groups its series.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@ class Metadata;
 
 namespace halite::query {
 
-// What the store is asked for.
+// The request to the store.
 [[nodiscard]] storage::SeriesQuery series_query(const SubQuestion& question,
                                                 bool skip_unknown_values);
 
-// Reads `source`: the store itself, or rollups of its series. All are used until the task is over;
-// without metadata no notes are looked for. The answers' points count as memory of `watch` for
-// good.
+// Reads `source`: the store itself, or rollups of its series. All references outlive the task.
+// Without metadata, answers have no annotations. The points of the answers count in `watch` and
+// are not given back.
 Task<std::vector<AnswerSeries>> run_sub_query(
     storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
     const SubPlan& plan, std::size_t query_index, std::shared_ptr<Watch> watch, FetchMeter& meter);
 
-// The same by a narrow plan (narrow.h), at once; nothing where the series want neighbours that only
-// `whole` reads.
+// Runs the sub-query by a narrow plan (plan/narrow.h), in one window. Nothing if series need
+// neighbours that only `whole` reads.
 Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
     storage::PointStore& store, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,

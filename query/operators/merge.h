@@ -1,12 +1,13 @@
-// Merges the members of a group into one series: at every time at which a member has a point, the
-// aggregate of all members that are between their first and their last point, with interpolation
-// for those that have no point just then.
+// Merges the members of a group into one series. At every time at which a member has a point, the
+// value is the aggregate of all members between their first and last points. Members without a
+// point at that time are interpolated.
 //
-//   Types    a point is an integer when no member's last or next point is a double; so one double
-//            makes the point before it a double too, as in OpenTSDB.
-//   Rates    a member without a point stands in with its last rate. Its first rate is never
-//            answered, but stands in, from the very beginning, until its second point.
-//   Pieces   merges up to where every member's next point is known, and goes on from there.
+//   Types    a point is an integer if no member's last or next point is a double. As in OpenTSDB,
+//            a double makes the point before it a double too.
+//   Rates    a member without a point counts with its last rate. Its first rate is never answered,
+//            but counts from the very beginning until the second point.
+//   Pieces   each call merges up to where every member's next point is known. The next call goes
+//            on from there.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +43,7 @@ struct Member {
   bool seeded = false;    // rates: the first one stands in `current`
   bool finished = false;  // nothing at all will be appended to `points`
 
-  // How many more points must be known before others can be merged around this member.
+  // How many more points this member needs before its group can be merged further.
   [[nodiscard]] std::size_t missing(bool rate) const {
     if (finished) return 0;
     if (rate && !seeded) return points.size() < 2 ? 2 - points.size() : 0;
@@ -60,13 +61,13 @@ class GroupMerge {
   // The plan outlives it.
   explicit GroupMerge(const SubPlan& plan) : plan_(&plan) {}
 
-  // Merges what can be merged of `members` (in the order in which they combine) before `cap`, and
-  // appends it.
+  // Merges `members`, in the order in which they combine, as far as possible before `cap`. Appends
+  // the points to `out`.
   [[nodiscard]] Result<void> merge(std::span<Member* const> members, TimestampMs cap,
                                    AnswerSeries& out, Watch& watch);
 
  private:
-  // One member's two points around the time that is being merged.
+  // A member, with its two points around the current time.
   struct Slot {
     Member* member = nullptr;
     std::size_t at = 0;  // of `next` in the member's points
@@ -100,7 +101,7 @@ class GroupMerge {
   const SubPlan* plan_;
   std::vector<Slot> slots_;
   std::vector<TimestampMs> next_times_;  // of slots_, side by side
-  std::vector<std::size_t> ended_;       // slots whose last point is the one merged last
+  std::vector<std::size_t> ended_;       // slots whose last point was just merged
   std::size_t float_points_ = 0;         // doubles among all current and next points
   std::vector<std::size_t> in_run_;      // slots that have a point at every time of the run
   std::vector<std::int64_t> integers_;

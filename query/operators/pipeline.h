@@ -1,4 +1,5 @@
-// One series on its way from blocks to what its group merges: downsample, fill, rate.
+// The operators of one series in sequence: downsample, fill, rate. Blocks go in, and the points
+// that its group merges come out.
 #pragma once
 
 #include <cstddef>
@@ -15,36 +16,36 @@
 
 namespace halite::query {
 
-// Room that the series of one shard use in turn.
+// Scratch memory that the series of a shard share.
 struct PipelineScratch {
   PointColumns raw;
   PointColumns buckets;
   PointColumns filled;
 };
 
-// The plan outlives it. Copies go on independently.
+// The plan outlives it. Copies are independent.
 class Pipeline {
  public:
   explicit Pipeline(const SubPlan& plan);
 
-  // A block in time order, later than all before. Appends to `out` what is final by then.
+  // Adds a block that is later than all before. Appends to `out` the points that are final.
   void add(const storage::Block& block, PipelineScratch& scratch, PointColumns& out);
 
-  // No point before `watermark` will come.
+  // Call this when all points before `watermark` were added.
   void advance(TimestampMs watermark, PipelineScratch& scratch, PointColumns& out);
 
-  // No point will come.
+  // Call this when all points were added.
   void finish(PipelineScratch& scratch, PointColumns& out);
 
-  // The first time that a point still to be appended may have, after advance(watermark).
+  // After advance(watermark), no point before this time will be appended.
   [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const {
     return downsampler_ ? downsampler_->quiet_until(watermark) : watermark;
   }
 
-  // A gap that the fill policy has no value for.
+  // Whether there was a gap for which the fill policy has no value.
   [[nodiscard]] bool failed() const { return filler_ && filler_->failed(); }
 
-  // What it holds besides itself.
+  // The memory that it holds besides itself.
   [[nodiscard]] std::size_t bytes() const { return downsampler_ ? downsampler_->bytes() : 0; }
 
  private:
