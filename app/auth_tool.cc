@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <termios.h>
 
+#include "common/ascii.h"
 #include "web/access/role.h"
 #include "web/access/secret.h"
 
@@ -47,10 +48,7 @@ Result<std::string> ask_password() {
 }
 
 Result<void> check(const NewAccount& account) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
-  };
+  const auto plain = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; };
   if (account.name.empty() || !std::ranges::all_of(account.name, plain)) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("bad name \"{}\": use letters, digits, - and _", account.name));

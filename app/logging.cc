@@ -20,6 +20,7 @@
 #include <spdlog/spdlog.h>
 
 #include "app/log_writer.h"
+#include "common/ascii.h"
 #include "common/exception_text.h"
 #include "common/log.h"
 
@@ -101,10 +102,7 @@ std::vector<web::LogLine> last_log_lines() {
 }
 
 Result<int> set_log_level(std::string_view level, std::string_view logger) {
-  std::string upper(level);
-  std::ranges::transform(upper, upper.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
-  });
+  const std::string upper = to_upper(level);
   const auto known = std::ranges::find(kLevels, upper, &LevelName::name);
   if (known == kLevels.end()) {
     return fail(Errc::kInvalidArgument, fmt::format("Invalid level: {}", level));

@@ -1,12 +1,12 @@
 #include "app/opentsdb_conf.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/opentsdb_keys.h"
+#include "common/ascii.h"
 
 namespace halite::app {
 namespace {
@@ -17,21 +17,10 @@ struct Given {
 };
 using Values = std::map<std::string, Given>;
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
+std::string_view trimmed(std::string_view text) { return trim(text, kCBlanks); }
 
 bool is_true(std::string_view text) {
-  std::string upper;
-  for (const char c : trimmed(text)) {
-    upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
+  const std::string upper = to_upper(trimmed(text));
   return upper == "TRUE" || upper == "1" || upper == "YES";
 }
 

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/ascii.h"
+
 namespace halite::app {
 namespace {
 
@@ -27,8 +29,7 @@ std::string metric_name(std::string name) {
 std::string tag_value(std::string_view text) {
   std::string value(text.empty() ? "none" : text);
   for (char& c : value) {
-    const bool legal = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '-' || c == '_' || c == '.' || c == '/';
+    const bool legal = is_letter_or_digit(c) || c == '-' || c == '_' || c == '.' || c == '/';
     if (!legal) c = '_';
   }
   return value;

@@ -5,16 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/config_value.h"
 
 namespace halite::app {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 std::unexpected<Error> wrong(std::string_view part, std::string_view why) {
   return fail(Errc::kInvalidArgument,
@@ -27,16 +22,16 @@ std::unexpected<Error> wrong(std::string_view part, std::string_view why) {
 
 Result<std::vector<storage::RetentionRule>> parse_retention_rules(std::string_view text) {
   std::vector<storage::RetentionRule> rules;
-  if (trimmed(text).empty()) return rules;
+  if (trim(text).empty()) return rules;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
-    const std::string_view part = trimmed(text.substr(begin, comma - begin));
+    const std::string_view part = trim(text.substr(begin, comma - begin));
     begin = comma + 1;
     const std::size_t equals = part.rfind('=');
     if (equals == std::string_view::npos) return wrong(part, "has no =");
-    const std::string_view prefix = trimmed(part.substr(0, equals));
+    const std::string_view prefix = trim(part.substr(0, equals));
     if (prefix.empty()) return wrong(part, "has no prefix; use storage.ttl_ms for all metrics");
-    const auto ttl_ms = parse_duration_ms(trimmed(part.substr(equals + 1)));
+    const auto ttl_ms = parse_duration_ms(trim(part.substr(equals + 1)));
     if (!ttl_ms) return wrong(part, ttl_ms.error().message);
     if (*ttl_ms < 0) return wrong(part, "is negative");
     if (std::ranges::find(rules, prefix, &storage::RetentionRule::prefix) != rules.end()) {

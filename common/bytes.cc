@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
+
 namespace halite {
 
 void append_be_width(Bytes& to, std::uint64_t value, unsigned width) {
@@ -25,17 +27,6 @@ std::string to_hex(BytesView bytes) {
   }
   return hex;
 }
-
-namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
 
 Result<Bytes> from_hex(std::string_view hex) {
   if (hex.size() % 2 != 0) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -10,6 +9,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "common/ascii.h"
 
 namespace halite {
 namespace {
@@ -36,35 +37,23 @@ constexpr std::array<Unit, 6> kTimeUnits = {{{"w", 7ll * 86'400'000},
                                              {"s", 1000},
                                              {"ms", 1}}};
 
-bool same_letters(std::string_view left, std::string_view right) {
-  return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
-    return std::tolower(a) == std::tolower(b);
-  });
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 // A whole number and the rest of the text.
 std::optional<std::int64_t> leading_number(std::string_view& text) {
   std::int64_t number = 0;
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return std::nullopt;
-  text = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
+  text = trim(text.substr(static_cast<std::size_t>(end - text.data())), " ");
   return number;
 }
 
 std::optional<std::int64_t> with_unit(std::string_view text, std::span<const Unit> units) {
-  std::string_view rest = trimmed(text);
+  std::string_view rest = trim(text, " ");
   const std::optional<std::int64_t> number = leading_number(rest);
   if (!number || *number < 0) return std::nullopt;
   if (rest.empty()) return number;
   for (const Unit& unit : units) {
-    if (!same_letters(rest, unit.name)) continue;
+    if (!equal_ignoring_case(rest, unit.name)) continue;
     std::int64_t product = 0;
     if (__builtin_mul_overflow(*number, unit.factor, &product)) return std::nullopt;
     return product;
@@ -75,7 +64,7 @@ std::optional<std::int64_t> with_unit(std::string_view text, std::span<const Uni
 }  // namespace
 
 Result<std::int64_t> parse_count(std::string_view text) {
-  std::string_view rest = trimmed(text);
+  std::string_view rest = trim(text, " ");
   const std::optional<std::int64_t> number = leading_number(rest);
   if (number && rest.empty()) return *number;
   return fail(Errc::kInvalidArgument, fmt::format("must be a whole number, not \"{}\"", text));
@@ -96,8 +85,8 @@ Result<std::int64_t> parse_duration_ms(std::string_view text) {
 Result<bool> parse_flag(std::string_view text) {
   static constexpr std::array<std::string_view, 4> kTrue = {"true", "yes", "on", "1"};
   static constexpr std::array<std::string_view, 4> kFalse = {"false", "no", "off", "0"};
-  const std::string_view word = trimmed(text);
-  const auto is_word = [word](std::string_view other) { return same_letters(word, other); };
+  const std::string_view word = trim(text, " ");
+  const auto is_word = [word](std::string_view other) { return equal_ignoring_case(word, other); };
   if (std::ranges::any_of(kTrue, is_word)) return true;
   if (std::ranges::any_of(kFalse, is_word)) return false;
   return fail(Errc::kInvalidArgument, fmt::format("must be true or false, not \"{}\"", text));

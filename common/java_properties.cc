@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/utf8.h"
 
 namespace halite {
@@ -54,28 +55,15 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-std::optional<std::uint32_t> hex4(std::string_view text) {
-  if (text.size() < 4) return std::nullopt;
-  std::uint32_t value = 0;
-  for (const char c : text.substr(0, 4)) {
-    const std::size_t digit =
-        std::string_view("0123456789abcdef")
-            .find(static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c));
-    if (digit == std::string_view::npos) return std::nullopt;
-    value = value * 16 + static_cast<std::uint32_t>(digit);
-  }
-  return value;
-}
-
 // Reads one \uXXXX, or two that are a surrogate pair; `text` starts behind the first "\u" and is
 // moved past what was read.
 bool take_unicode(std::string_view& text, std::string& out) {
-  const std::optional<std::uint32_t> first = hex4(text);
+  const std::optional<std::uint32_t> first = leading_hex_unit(text);
   if (!first) return false;
   text.remove_prefix(4);
   char32_t point = *first;
   if (point >= 0xD800 && point < 0xDC00 && text.starts_with("\\u")) {
-    const std::optional<std::uint32_t> second = hex4(text.substr(2));
+    const std::optional<std::uint32_t> second = leading_hex_unit(text.substr(2));
     if (second && *second >= 0xDC00 && *second < 0xE000) {
       point = 0x10000 + ((point - 0xD800) << 10) + (*second - 0xDC00);
       text.remove_prefix(6);

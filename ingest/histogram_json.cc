@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base64.h"
 #include "common/json_string.h"
-#include "ingest/base64.h"
 #include "ingest/json_object.h"
 #include "ingest/refusal.h"
 
@@ -62,7 +62,7 @@ Result<std::int32_t> read_int(std::string_view token) {
 std::expected<Bytes, Refused> value_of(const SentHistogramPoint& sent,
                                        const HistogramRules& rules) {
   if (sent.point.value && !sent.point.value->empty()) {
-    auto recoded = rules.recode(sent.id, decode_base64(*sent.point.value));
+    auto recoded = rules.recode(sent.id, from_lenient_base64(*sent.point.value));
     if (!recoded && recoded.error().reason == RefusalReason::kStorage) {
       return illegal("Unexpected exception");
     }

@@ -8,8 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
+#include "common/base64.h"
 #include "common/utf8.h"
-#include "ingest/base64.h"
 #include "ingest/line_words.h"
 #include "ingest/refusal.h"
 
@@ -31,18 +32,10 @@ std::optional<Integer> parse_integer(std::string_view text) {
   return value;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& byte : out) {
-    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
-  }
-  return out;
-}
-
 bool add_part(storage::SimpleHistogram& histogram, std::string_view part) {
   const std::size_t equals = part.find('=');
   if (equals == std::string_view::npos) return false;
-  const std::string name = lower(part.substr(0, equals));
+  const std::string name = to_lower(part.substr(0, equals));
   const auto count = parse_integer<std::int64_t>(part.substr(equals + 1));
   if (!count) return false;
   if (name == "u") {
@@ -93,7 +86,7 @@ std::expected<NamedHistogram, Refused> parse_words(const std::vector<std::string
 
   Bytes value;
   if (codec) {
-    auto recoded = rules.recode(*codec, decode_base64(words[value_at]));
+    auto recoded = rules.recode(*codec, from_lenient_base64(words[value_at]));
     if (!recoded) return std::unexpected(late(std::move(recoded).error()));
     value = *std::move(recoded);
   } else {
@@ -110,10 +103,9 @@ std::expected<NamedHistogram, Refused> parse_words(const std::vector<std::string
 
 std::expected<NamedHistogram, Refused> parse_histogram_line(std::string_view line,
                                                             const HistogramRules& rules) {
-  line = without_return(line);
-  if (is_utf8(line)) return parse_words(split_line(line), rules);
-  const std::string text = latin1_to_utf8(line);
-  return parse_words(split_line(text), rules);
+  return parse_line_words(line, [&rules](const std::vector<std::string_view>& words) {
+    return parse_words(words, rules);
+  });
 }
 
 }  // namespace halite::ingest

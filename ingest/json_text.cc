@@ -3,40 +3,22 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "common/ascii.h"
 #include "common/utf8.h"
 
 namespace halite::ingest {
 namespace {
-
-std::optional<char16_t> hex_unit(std::string_view four) {
-  if (four.size() < 4) return std::nullopt;
-  char32_t unit = 0;
-  for (const char byte : four.substr(0, 4)) {
-    unsigned digit = 0;
-    if (byte >= '0' && byte <= '9') {
-      digit = static_cast<unsigned>(byte - '0');
-    } else if (byte >= 'a' && byte <= 'f') {
-      digit = static_cast<unsigned>(byte - 'a' + 10);
-    } else if (byte >= 'A' && byte <= 'F') {
-      digit = static_cast<unsigned>(byte - 'A' + 10);
-    } else {
-      return std::nullopt;
-    }
-    unit = (unit << 4) | digit;
-  }
-  return static_cast<char16_t>(unit);
-}
 
 bool is_high_half(char32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
 bool is_low_half(char32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
 // `rest` stands behind "\u"; what is read is taken off.
 bool append_unicode_escape(std::string& to, std::string_view& rest) {
-  const auto unit = hex_unit(rest);
+  const auto unit = leading_hex_unit(rest);
   if (!unit) return false;
   rest.remove_prefix(4);
   if (is_high_half(*unit) && rest.starts_with("\\u")) {
-    const auto low = hex_unit(rest.substr(2));
+    const auto low = leading_hex_unit(rest.substr(2));
     if (low && is_low_half(*low)) {
       rest.remove_prefix(6);
       append_utf8(to, 0x10000 + ((static_cast<char32_t>(*unit) - 0xD800) << 10) + (*low - 0xDC00));
@@ -45,11 +27,6 @@ bool append_unicode_escape(std::string& to, std::string_view& rest) {
   }
   append_utf8(to, *unit);
   return true;
-}
-
-std::size_t count_digits(std::string_view text) {
-  const auto end = std::ranges::find_if_not(text, [](char c) { return c >= '0' && c <= '9'; });
-  return static_cast<std::size_t>(end - text.begin());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <simdjson.h>
 
+#include "common/ascii.h"
 #include "common/result.h"
 
 namespace halite::ingest {
@@ -23,14 +24,6 @@ namespace halite::ingest {
 [[nodiscard]] inline std::string_view trim_json_end(std::string_view text) {
   const std::size_t last = text.find_last_not_of(" \t\r\n");
   return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
-}
-
-// String.trim(): every character up to the blank, at both ends.
-[[nodiscard]] inline std::string_view java_trim(std::string_view text) {
-  const auto blank = [](char byte) { return static_cast<unsigned char>(byte) <= ' '; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 // A scalar as it stands in the body, or the bracket that opens the value. A string is stepped over:

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "common/ascii.h"
 #include "ingest/json_text.h"
 #include "ingest/json_tokens.h"
 #include "ingest/number_text.h"
@@ -29,8 +30,6 @@ bool equal(const char* left, const char* right, std::size_t size) {
   }
   return different == 0;
 }
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 // Walks over the body. A step that finds something else than it wants says false, and then the
 // whole body is somebody else's.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "ingest/json_text.h"
 #include "ingest/json_tokens.h"
 #include "ingest/number_text.h"

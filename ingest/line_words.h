@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/utf8.h"
 #include "ingest/number_text.h"
 #include "ingest/refusal.h"
 #include "ingest/tag_map.h"
@@ -23,6 +24,15 @@ namespace halite::ingest {
 
 // All words, empty ones too, the command first.
 [[nodiscard]] std::vector<std::string_view> split_line(std::string_view line);
+
+// What `parse` makes of the words of a line. A line that is not UTF-8 is ISO-8859-1.
+template <class Parse>
+[[nodiscard]] auto parse_line_words(std::string_view line, const Parse& parse) {
+  line = without_return(line);
+  if (is_utf8(line)) return parse(split_line(line));
+  const std::string text = latin1_to_utf8(line);
+  return parse(split_line(text));
+}
 
 // Adds the tag that a word "key=value" names.
 [[nodiscard]] std::expected<void, Refused> add_tag(TagMap& tags, std::string_view word);

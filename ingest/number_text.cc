@@ -11,16 +11,11 @@
 #include <fmt/format.h>
 #include <locale.h>
 
+#include "common/ascii.h"
 #include "common/utf8.h"
 
 namespace halite::ingest {
 namespace {
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
-
-bool is_hex_digit(char byte) {
-  return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
-}
 
 std::size_t utf16_length(std::string_view text) {
   if (is_ascii(text)) return text.size();
@@ -43,14 +38,6 @@ std::unexpected<std::string> not_a_number(std::string_view trimmed) {
   return std::unexpected(fmt::format("For input string: \"{}\"", trimmed));
 }
 
-// String.trim(): every character up to the blank, at both ends.
-std::string_view java_trim(std::string_view text) {
-  const auto blank = [](char byte) { return static_cast<unsigned char>(byte) <= ' '; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // Keeps '.' the point.
 locale_t c_locale() {
   static const locale_t kLocale = newlocale(LC_ALL_MASK, "C", nullptr);
@@ -61,12 +48,6 @@ locale_t c_locale() {
 double slow_double(std::string_view text) {
   const std::string terminated(text);
   return strtod_l(terminated.c_str(), nullptr, c_locale());
-}
-
-std::size_t count_digits(std::string_view text) {
-  std::size_t count = 0;
-  while (count < text.size() && is_digit(text[count])) ++count;
-  return count;
 }
 
 // What is left after an exponent, or nothing when there are no digits in it.
@@ -87,7 +68,7 @@ bool is_hex_number(std::string_view body) {
   body.remove_prefix(2);
   std::size_t digits = 0;
   bool point = false;
-  while (!body.empty() && (is_hex_digit(body.front()) || (body.front() == '.' && !point))) {
+  while (!body.empty() && (hex_digit(body.front()) >= 0 || (body.front() == '.' && !point))) {
     if (body.front() == '.') {
       point = true;
     } else {

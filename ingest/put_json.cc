@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "common/ascii.h"
 #include "common/utf8.h"
 #include "ingest/json_text.h"
 #include "ingest/json_tokens.h"
@@ -39,7 +40,7 @@ bool scan_timestamp(std::string_view token, std::int64_t& timestamp) {
   if (token.empty() || token.size() > 13 || token.front() == '0') return false;
   timestamp = 0;
   for (const char byte : token) {
-    if (byte < '0' || byte > '9') return false;
+    if (!is_digit(byte)) return false;
     timestamp = (timestamp * 10) + (byte - '0');
   }
   return true;

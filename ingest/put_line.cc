@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/utf8.h"
 #include "ingest/line_words.h"
 #include "ingest/refusal.h"
@@ -20,7 +21,7 @@ bool usual_timestamp(std::string_view word, std::int64_t& timestamp) {
   if (word.empty() || word.size() > 13) return false;
   std::int64_t value = 0;
   for (const char byte : word) {
-    if (byte < '0' || byte > '9') return false;
+    if (!is_digit(byte)) return false;
     value = (value * 10) + (byte - '0');
   }
   timestamp = value;

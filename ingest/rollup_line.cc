@@ -64,10 +64,9 @@ std::expected<NamedRollup, Refused> parse_words(const std::vector<std::string_vi
 
 std::expected<NamedRollup, Refused> parse_rollup_line(std::string_view line,
                                                       const RollupRules& rules) {
-  line = without_return(line);
-  if (is_utf8(line)) return parse_words(split_line(line), rules);
-  const std::string text = latin1_to_utf8(line);
-  return parse_words(split_line(text), rules);
+  return parse_line_words(line, [&rules](const std::vector<std::string_view>& words) {
+    return parse_words(words, rules);
+  });
 }
 
 }  // namespace halite::ingest

@@ -1,27 +1,15 @@
 #include "ingest/rollup_rules.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "ingest/refusal.h"
 
 namespace halite::ingest {
 namespace {
-
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::toupper(c); });
-  return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 bool has(const std::optional<std::string>& text) { return text && !text->empty(); }
 
@@ -36,31 +24,31 @@ std::expected<void, Refused> RollupRules::mark(SentRollup& sent, bool grouped) c
   const TagEntry* const given = sent.tags.find(options_.aggregate_tag);
   if (given == nullptr) {
     if (grouped) {
-      sent.tags.put(options_.aggregate_tag, upper(*sent.group_aggregator));
+      sent.tags.put(options_.aggregate_tag, to_upper(*sent.group_aggregator));
     } else if (options_.tag_raw) {
       sent.tags.put(options_.aggregate_tag, options_.raw_value);
     }
     return {};
   }
   const std::string value = given->value.value_or("null");
-  if (!sent.group_aggregator || upper(value) != upper(*sent.group_aggregator)) {
+  if (!sent.group_aggregator || to_upper(value) != to_upper(*sent.group_aggregator)) {
     return illegal(
         fmt::format("Given tag value for {} of {} did not match the group by "
                     "aggregator of {} for {} {}",
                     options_.aggregate_tag, value, sent.group_aggregator.value_or("null"),
                     sent.metric, sent.tags.to_string()));
   }
-  sent.tags.put(options_.aggregate_tag, upper(value));
+  sent.tags.put(options_.aggregate_tag, to_upper(value));
   return {};
 }
 
 std::expected<void, Refused> RollupRules::check_group(const SentRollup& sent) const {
   const std::string& name = *sent.group_aggregator;
-  if (std::ranges::find(options_.aggregators, lower(name)) == options_.aggregators.end()) {
+  if (std::ranges::find(options_.aggregators, to_lower(name)) == options_.aggregators.end()) {
     return illegal(fmt::format("Invalid group by aggregator {} with metric {} {}", name,
                                sent.metric, sent.tags.to_string()));
   }
-  if (options_.block_derived && is_derived(upper(name))) {
+  if (options_.block_derived && is_derived(to_upper(name))) {
     return illegal(fmt::format("Derived group by aggregations are not allowed {} with metric {} {}",
                                name, sent.metric, sent.tags.to_string()));
   }
@@ -76,7 +64,7 @@ std::expected<void, Refused> RollupRules::find_place(const SentRollup& sent,
                     fmt::format("No rollups configured for the interval: {}", *sent.interval));
     }
   }
-  const std::string aggregator = upper(sent.aggregator.value_or(""));
+  const std::string aggregator = to_upper(sent.aggregator.value_or(""));
   if (options_.block_derived && is_derived(aggregator)) {
     return illegal(fmt::format("Derived rollup aggregations are not allowed {} with metric {} {}",
                                aggregator, sent.metric, sent.tags.to_string()));
@@ -114,7 +102,7 @@ std::expected<NamedRollup, Refused> RollupRules::judge(SentRollup& sent) const {
   // Where rollups are off, OpenTSDB knows no name for the tag, and says so.
   if (config_ == nullptr && grouped) {
     return illegal(
-        fmt::format("Invalid tag name with value [{}]: null", upper(*sent.group_aggregator)));
+        fmt::format("Invalid tag name with value [{}]: null", to_upper(*sent.group_aggregator)));
   }
   if (config_ != nullptr) {
     if (auto marked = mark(sent, grouped); !marked) return std::unexpected(marked.error());

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "common/ascii.h"
 #include "ingest/number_text.h"
 #include "ingest/point_rules.h"
 
@@ -9,8 +10,6 @@ namespace halite::ingest {
 namespace {
 
 constexpr std::string_view kVerb = "put ";
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 bool begins_with(const char* at, const char* end, std::string_view wanted) {
   return static_cast<std::size_t>(end - at) >= wanted.size() &&

@@ -77,22 +77,4 @@ class Watch final : public WorkWatch, public storage::ReadCounter {
   std::array<std::atomic<std::int64_t>, kStages> stage_us_ = {};
 };
 
-// Memory of a Watch that is given back at the end.
-class HeldBytes {
- public:
-  explicit HeldBytes(Watch& watch) : watch_(watch) {}
-  ~HeldBytes() { static_cast<void>(watch_.add_bytes(-bytes_)); }
-  HeldBytes(const HeldBytes&) = delete;
-  HeldBytes& operator=(const HeldBytes&) = delete;
-
-  [[nodiscard]] Result<void> add(std::uint64_t bytes) {
-    bytes_ += static_cast<std::int64_t>(bytes);
-    return watch_.add_bytes(static_cast<std::int64_t>(bytes));
-  }
-
- private:
-  Watch& watch_;
-  std::int64_t bytes_ = 0;
-};
-
 }  // namespace halite::query

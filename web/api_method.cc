@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "web/authorize.h"
 
 namespace halite::web {
@@ -11,7 +12,7 @@ std::optional<Response> override_method(Call& call) {
   const std::string* wanted = call.target.find("method_override");
   if (wanted == nullptr) return std::nullopt;
   if (wanted->empty()) return error_response(call, 405, "Missing method override value");
-  const std::string method = lower_ascii(*wanted);
+  const std::string method = to_lower(*wanted);
   if (method == "get") return std::nullopt;
   if (method != "post" && method != "put" && method != "delete") {
     return error_response(call, 405, "Unknown or unsupported method override value");

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <iconv.h>
 
+#include "common/ascii.h"
 #include "web/http_message.h"
 
 namespace halite::web {
@@ -98,7 +99,7 @@ std::string_view charset_parameter(std::string_view content_type) {
 }
 
 std::string plain_name(std::string_view charset) {
-  std::string name = lower_ascii(charset);
+  std::string name = to_lower(charset);
   std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
   return name;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "common/ascii.h"
 #include "common/check.h"
 #include "web/http_message.h"
 

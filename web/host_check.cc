@@ -6,6 +6,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "web/name_list.h"
 
 namespace halite::web {
@@ -37,7 +38,7 @@ bool of_browser(const Headers& headers) {
 }
 
 bool of_this_machine(const WebOptions& options, std::string_view host) {
-  return equal_ignoring_case(host, "localhost") || lower_ascii(host).ends_with(".localhost") ||
+  return equal_ignoring_case(host, "localhost") || to_lower(host).ends_with(".localhost") ||
          equal_ignoring_case(host, options.host_name);
 }
 

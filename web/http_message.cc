@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/ascii.h"
+
 namespace halite::web {
 
 namespace {
@@ -40,22 +42,6 @@ constexpr std::array kReasons = {
 };
 
 }  // namespace
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower_ascii(x) == lower_ascii(y); });
-}
-
-std::string lower_ascii(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = lower_ascii(c);
-  return result;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 std::string_view Headers::get(std::string_view name) const {
   for (const Header& header : list_) {

@@ -34,13 +34,6 @@ class Headers {
   std::vector<Header> list_;
 };
 
-[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);
-[[nodiscard]] constexpr char lower_ascii(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-[[nodiscard]] std::string lower_ascii(std::string_view text);
-[[nodiscard]] std::string_view trim(std::string_view text);  // spaces and tabs at both ends
-
 struct Request {
   std::string method;     // as sent: "GET"
   std::string target;     // as sent: "/api/query?start=1h-ago"

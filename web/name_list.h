@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "common/ascii.h"
 #include "web/http_message.h"
 
 namespace halite::web {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/json_string.h"
 #include "web/http_message.h"
 #include "web/json_out.h"

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "common/ascii.h"
 #include "web/http_message.h"
 
 namespace halite::web {
@@ -37,7 +38,7 @@ std::vector<SeriesShape::Key> SeriesShape::keys() const {
 }
 
 bool contains_text(std::string_view name, std::string_view lower_text) {
-  const auto same = [](char in_name, char in_text) { return lower_ascii(in_name) == in_text; };
+  const auto same = [](char in_name, char in_text) { return to_lower(in_name) == in_text; };
   return !std::ranges::search(name, lower_text, same).empty() || lower_text.empty();
 }
 

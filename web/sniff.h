@@ -9,13 +9,15 @@
 #include <array>
 #include <string_view>
 
+#include "common/ascii.h"
+
 namespace halite::web {
 
 enum class Protocol : unsigned char { kHttp, kTelnet };
 
 // What came first; not empty.
 [[nodiscard]] constexpr Protocol sniff(std::string_view bytes) {
-  if (bytes.front() >= 'A' && bytes.front() <= 'Z') return Protocol::kHttp;
+  if (is_upper(bytes.front())) return Protocol::kHttp;
   constexpr std::array<std::string_view, 7> kMethods = {"GET ",  "POST ",    "PUT ",  "DELETE ",
                                                         "HEAD ", "OPTIONS ", "PATCH "};
   const std::size_t line = bytes.find_first_not_of("\r\n");

@@ -6,18 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "web/http_message.h"
 
 namespace halite::web {
 
 namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // The segments of "/a/b//c/": empty ones at the end do not count, as in Java's split.
 std::vector<std::string> split_path(std::string_view path) {
@@ -34,8 +28,7 @@ std::vector<std::string> split_path(std::string_view path) {
 }
 
 bool names_version(std::string_view segment) {
-  return segment.size() > 1 && (segment[0] == 'v' || segment[0] == 'V') && segment[1] >= '0' &&
-         segment[1] <= '9';
+  return segment.size() > 1 && (segment[0] == 'v' || segment[0] == 'V') && is_digit(segment[1]);
 }
 
 Result<int> parse_version(std::string_view segment) {
@@ -70,16 +63,16 @@ std::string without_authority(std::string_view text) {
 
 // How many segments are the prefix of "/grafana/api" and "/grafana//api"; 0 where there is none.
 std::size_t grafana_segments(const std::vector<std::string>& segments) {
-  if (segments.empty() || lower_ascii(segments[0]) != "grafana") return 0;
+  if (segments.empty() || to_lower(segments[0]) != "grafana") return 0;
   std::size_t at = 1;
   while (at < segments.size() && segments[at].empty()) ++at;
-  return at < segments.size() && lower_ascii(segments[at]) == "api" ? at : 0;
+  return at < segments.size() && to_lower(segments[at]) == "api" ? at : 0;
 }
 
 // Reads the segments after the prefix: which endpoint is meant.
 Result<void> resolve(const std::vector<std::string>& segments, std::size_t at, Target& target) {
   if (at >= segments.size()) return {};
-  target.endpoint = lower_ascii(segments[at]);
+  target.endpoint = to_lower(segments[at]);
   if (target.endpoint != "api") {
     target.rest.assign(segments.begin() + static_cast<std::ptrdiff_t>(at) + 1, segments.end());
     return {};
@@ -92,7 +85,7 @@ Result<void> resolve(const std::vector<std::string>& segments, std::size_t at, T
     ++at;
   }
   if (at >= segments.size()) return {};
-  target.endpoint += "/" + lower_ascii(segments[at]);
+  target.endpoint += "/" + to_lower(segments[at]);
   target.rest.assign(segments.begin() + static_cast<std::ptrdiff_t>(at) + 1, segments.end());
   return {};
 }

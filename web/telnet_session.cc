@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "ingest/histogram_writer.h"
 #include "ingest/rollup_writer.h"
 #include "web/endpoint.h"

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
+#include "query/parse/aggregator.h"
+#include "query/parse/downsample_spec.h"
 #include "query/expression/parser.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/downsample_spec.h"
@@ -56,12 +59,9 @@ Result<void> check_time(const ExpTime& time, const ParseContext& context) {
 // Letters and digits, not one digit alone. Bytes past ASCII are taken for letters.
 bool is_valid_id(std::string_view id) {
   if (id.empty()) return false;
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (id.size() == 1 && is_digit(id.front())) return false;
-  return std::ranges::all_of(id, [&](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           static_cast<unsigned char>(c) >= 0x80;
-  });
+  return std::ranges::all_of(
+      id, [&](char c) { return is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80; });
 }
 
 bool is_valid(const ExpMetric& metric, const ParseContext& context) {

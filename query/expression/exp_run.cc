@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "common/held_bytes.h"
 #include "query/expression/evaluate.h"
 #include "query/expression/exp_order.h"
 

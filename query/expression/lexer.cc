@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
+
 namespace halite::query {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool begins_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
+bool begins_name(char c) { return is_letter(c) || c == '_' || c == '$'; }
 bool continues_name(char c) { return begins_name(c) || is_digit(c); }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kWords = {{

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "query/expression/lexer.h"
 
 namespace halite::query {
@@ -244,13 +245,6 @@ class Parser {
   std::size_t depth_ = 0;
 };
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\f";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 }  // namespace
 
 Result<Expression> parse_expression(std::string_view text, const ExpressionLimits& limits) {
@@ -260,7 +254,7 @@ Result<Expression> parse_expression(std::string_view text, const ExpressionLimit
                             "raise query.expression_bytes_max",
                             text.size(), limits.bytes_max));
   }
-  const std::string_view trimmed = trim(text);
+  const std::string_view trimmed = trim(text, " \t\r\n\f");
   TRY(std::vector<Token> tokens, tokenize(trimmed));
   return Parser(trimmed, std::move(tokens), limits).parse();
 }

@@ -6,14 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "query/gexp/functions.h"
 #include "query/parse/text.h"
 
 namespace halite::query {
 namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 // Braces of a metric that hold something hold "key=value,...". Braces before a colon are a part's
 // own, as in "sum:rate{counter,,10}:m".
@@ -52,7 +50,7 @@ class Parser {
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   [[nodiscard]] char peek() const { return at_end() ? '\0' : text_[at_]; }
   void skip_blanks() {
-    while (is_blank(peek())) ++at_;
+    while (kJsonBlanks.contains(peek())) ++at_;
   }
 
   // How many letters are a function's name followed by a bracket; 0 = it is no call.
@@ -60,7 +58,7 @@ class Parser {
     std::size_t end = at_;
     while (end < text_.size() && is_letter(text_[end])) ++end;
     std::size_t bracket = end;
-    while (bracket < text_.size() && is_blank(text_[bracket])) ++bracket;
+    while (bracket < text_.size() && kJsonBlanks.contains(text_[bracket])) ++bracket;
     return bracket < text_.size() && text_[bracket] == '(' ? end - at_ : 0;
   }
 
@@ -128,7 +126,7 @@ class Parser {
       if (c == '[') ++brackets;
       if (c == ']') --brackets;
       if (brackets > 0) continue;
-      if (c == ',' || c == '(' || c == ')' || is_blank(c)) break;
+      if (c == ',' || c == '(' || c == ')' || kJsonBlanks.contains(c)) break;
     }
     return text_.substr(begin, at_ - begin);
   }

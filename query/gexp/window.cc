@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "query/gexp/functions.h"
 #include "query/parse/text.h"
 #include "query/parse/time.h"

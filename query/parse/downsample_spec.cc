@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/text.h"
 #include "query/parse/time.h"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "query/parse/text.h"
 
 namespace halite::query {

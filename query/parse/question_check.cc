@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/bytes.h"
 #include "common/java_double.h"
 #include "query/parse/aggregator.h"

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "query/parse/filter_text.h"
 #include "query/parse/parse_context.h"
 #include "query/parse/question_check.h"
@@ -120,7 +121,7 @@ Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
   if (lower.starts_with("rate")) {
     TRY(sub.question.rate, parse_rate(part));
     if (sub.question.rate->options_given) sub.question.rate_options = sub.question.rate;
-  } else if (part.front() >= '0' && part.front() <= '9') {
+  } else if (is_digit(part.front())) {
     sub.downsample = part;
   } else if (lower == "pre-agg") {
     sub.question.pre_aggregate = true;

@@ -38,14 +38,6 @@ std::vector<std::size_t> find_pairs(std::string_view text) {
 
 }  // namespace
 
-std::string to_lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return lower;
-}
-
 std::vector<std::string_view> split_all(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -8,8 +8,6 @@
 
 namespace halite::query {
 
-[[nodiscard]] std::string to_lower(std::string_view text);  // ASCII letters only
-
 // Every part, also empty ones: "a::b" is three parts, "" is one.
 [[nodiscard]] std::vector<std::string_view> split_all(std::string_view text, char separator);
 

@@ -13,12 +13,12 @@
 #include <cctz/civil_time.h>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
+#include "query/parse/question_parse.h"
 #include "query/parse/text.h"
 
 namespace halite::query {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Reads the fields of a date the way Java's SimpleDateFormat does: blanks and a sign before a
 // number are fine, a number may have any length, whatever follows the last field is ignored.
@@ -225,8 +225,7 @@ std::optional<cctz::time_zone> find_time_zone(std::string_view name) {
   if (name.empty() || name == "UTC") return cctz::utc_time_zone();
   // cctz opens a file of this name, and keeps every name that it was asked for.
   const auto allowed = [](char c) {
-    return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '/' ||
-           c == '_' || c == '-' || c == '+';
+    return is_letter_or_digit(c) || c == '/' || c == '_' || c == '-' || c == '+';
   };
   constexpr std::size_t kNameMax = 64;
   if (name.size() > kNameMax || name.front() == '/' || !std::ranges::all_of(name, allowed)) {

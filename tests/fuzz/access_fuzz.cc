@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/base64.h"
 #include "common/check.h"
 #include "web/access/accounts.h"
 #include "web/access/authorization.h"
-#include "web/access/base64.h"
 
 namespace halite::web {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/varint.h"
 #include "storage/backends/hbase/proto/rpc.pb.h"
 
 namespace halite::test {
@@ -12,26 +13,17 @@ namespace pb = storage::hbase::pb;
 namespace {
 
 void append_delimited(Bytes& to, const Bytes& message) {
-  std::uint64_t length = message.size();
-  for (; length >= 0x80; length >>= 7) to += static_cast<char>(length | 0x80);
-  to += static_cast<char>(length);
+  append_varint(to, message.size());
   to += message;
 }
 
 }  // namespace
 
 BytesView take_delimited(BytesView& from) {
-  std::size_t length = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    HALITE_CHECK(!from.empty(), "a frame is too short");
-    const auto byte = static_cast<unsigned char>(from.front());
-    from.remove_prefix(1);
-    length |= static_cast<std::size_t>(byte & 0x7F) << shift;
-    if ((byte & 0x80) == 0) break;
-  }
-  HALITE_CHECK(length <= from.size(), "a frame is too short");
-  const BytesView taken = from.substr(0, length);
-  from.remove_prefix(length);
+  const std::optional<std::uint64_t> length = take_varint(from);
+  HALITE_CHECK(length && *length <= from.size(), "a frame is too short");
+  const BytesView taken = from.substr(0, *length);
+  from.remove_prefix(*length);
   return taken;
 }
 

@@ -4,16 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
+
 namespace halite::web {
 namespace {
 
 constexpr std::array kRoles = {Role::kNone, Role::kRead, Role::kWrite, Role::kAdmin};
-
-std::string_view trimmed(std::string_view word) {
-  while (word.starts_with(' ')) word.remove_prefix(1);
-  while (word.ends_with(' ')) word.remove_suffix(1);
-  return word;
-}
 
 }  // namespace
 
@@ -35,7 +31,7 @@ Result<Roles> parse_roles(std::string_view text) {
   Roles roles;
   for (;;) {
     const std::size_t comma = text.find(',');
-    const std::string_view word = trimmed(text.substr(0, comma));
+    const std::string_view word = trim(text.substr(0, comma), " ");
     bool known = false;
     for (const Role role : kRoles) {
       if (word != role_name(role)) continue;

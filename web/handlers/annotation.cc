@@ -10,6 +10,7 @@
 // Errors      400 no start time, or one that no row holds; neither JSON nor hexadecimal, or a time
 //             that is none (500 with --opentsdb-conf)
 // The paths /api/annotation/..bulk are answered by annotation_bulk.cc.
+#include "common/ascii.h"
 #include "storage/meta/metadata.h"
 #include "web/api_method.h"
 #include "web/handlers/annotation_request.h"
@@ -73,7 +74,7 @@ asio::awaitable<Response> remove(Call& call, Annotation note) {
 
 asio::awaitable<Response> handle_annotation(Call& call) {
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
-  const bool bulk = !call.target.rest.empty() && lower_ascii(call.target.rest[0]).ends_with("bulk");
+  const bool bulk = !call.target.rest.empty() && to_lower(call.target.rest[0]).ends_with("bulk");
   if (bulk) co_return co_await handle_annotation_bulk(call);
   std::expected<Annotation, Response> note = parse_annotation_request(call);
   if (!note) co_return std::move(note.error());

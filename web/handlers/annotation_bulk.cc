@@ -12,6 +12,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/gather.h"
 #include "common/json_list.h"
 #include "common/json_string.h"

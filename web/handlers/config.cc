@@ -4,6 +4,7 @@
 // Answer      200 {"tsd.mode":"rw",..} with every value as text, what holds a secret masked;
 //             200 {"literal_or":{"examples":"..","description":".."},..}
 // Errors      none
+#include "common/ascii.h"
 #include "common/json_string.h"
 #include "web/filter_texts.h"
 #include "web/handlers/handlers.h"
@@ -34,7 +35,7 @@ std::string settings_json(const WebServices& services) {
       if (json.size() > 1) json += ',';
       append_json_string(json, name);
       json += ':';
-      const std::string lower = lower_ascii(name);
+      const std::string lower = to_lower(name);
       const bool secret = lower.contains("pass") && !lower.ends_with("_max");
       append_json_string(json, secret ? "********" : value);
     }

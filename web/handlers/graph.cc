@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/java_double.h"
 #include "common/java_map.h"
 #include "common/json_string.h"
@@ -110,7 +111,7 @@ std::string summary_json(const query::Answer& answer, std::int64_t took_ms) {
   return json + fmt::format("],\"timing\":{}}}", took_ms);
 }
 
-bool is_relative(std::string_view time) { return lower_ascii(time).ends_with("-ago"); }
+bool is_relative(std::string_view time) { return to_lower(time).ends_with("-ago"); }
 
 // Seconds a browser may keep the answer.
 std::int64_t max_age_s(const Target& target, const query::Question& question, TimestampMs now) {

@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "query/answer.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
@@ -87,7 +88,7 @@ Response query_run_error(const Call& call, const Error& error) {
 asio::awaitable<Response> handle_query(Call& call) {
   const bool removes = call.request.method == "DELETE";
   if (removes && !call.options.allow_delete) co_return delete_refused(call);
-  const std::string kind = call.target.rest.empty() ? "" : lower_ascii(call.target.rest.front());
+  const std::string kind = call.target.rest.empty() ? "" : to_lower(call.target.rest.front());
   if (kind == "exp") co_return co_await handle_query_exp(call);
   if (kind == "explain") co_return co_await handle_query_explain(call);
   if (kind == "gexp") co_return co_await handle_query_gexp(call);

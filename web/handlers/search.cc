@@ -26,6 +26,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine/engine.h"
@@ -230,7 +231,7 @@ asio::awaitable<Response> handle_search(Call& call) {
   if (call.request.method != "GET" && call.request.method != "POST") {
     co_return error_response(call, 400, "Unsupported method: " + call.request.method);
   }
-  const std::string type = call.target.rest.empty() ? "" : lower_ascii(call.target.rest[0]);
+  const std::string type = call.target.rest.empty() ? "" : to_lower(call.target.rest[0]);
   if (type == "lookup") co_return co_await lookup(call);
   constexpr std::array kOthers = {"tsmeta", "tsmeta_summary", "tsuids", "uidmeta", "annotation"};
   if (std::ranges::find(kOthers, type) != kOthers.end()) co_return refuse_search(call);

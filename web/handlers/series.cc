@@ -28,6 +28,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine/engine.h"
@@ -69,7 +70,7 @@ struct Chosen {
 };
 
 Chosen choose(const std::vector<Metric>& all, const Call& call, std::size_t max) {
-  const std::string text = lower_ascii(call.target.get("contains"));
+  const std::string text = to_lower(call.target.get("contains"));
   const std::string_view order = call.target.get("order");
   Chosen chosen;
   for (const Metric& metric : all) {
@@ -189,7 +190,7 @@ asio::awaitable<Response> list_tags(Call& call) {
   auto looking = shape_of(&call, metric);
   const Result<SeriesShape> shape = co_await std::move(looking);
   if (!shape) co_return error_response(call, shape.error());
-  const ValuesWanted wanted{.text = lower_ascii(call.target.get("contains")), .max = *max};
+  const ValuesWanted wanted{.text = to_lower(call.target.get("contains")), .max = *max};
   std::string json = "{\"metric\":";
   append_json_string(json, metric);
   json += fmt::format(",\"series\":{},\"keys\":", shape->series());

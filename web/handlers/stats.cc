@@ -10,6 +10,7 @@
 
 #include <optional>
 
+#include "common/ascii.h"
 #include "web/handlers/handlers.h"
 #include "web/metrics.h"
 #include "web/process_pages.h"
@@ -21,7 +22,7 @@ namespace {
 // The page behind /api/stats/; nothing for a name that is none.
 std::optional<std::string> page(const Call& call) {
   if (!call.target.api || call.target.rest.empty()) return std::nullopt;
-  const std::string name = lower_ascii(call.target.rest[0]);
+  const std::string name = to_lower(call.target.rest[0]);
   const TimestampMs now = call.services.clock.now_ms();
   if (name == "query") return call.metrics.queries.json(now);
   if (name == "jvm") return jvm_json(call.services.version, now);

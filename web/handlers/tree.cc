@@ -11,6 +11,7 @@
 // DELETE      its branches and leaves, with definition=true itself and its rules too: 204
 // Errors      400 no name, no such id, another method; 404 no such tree
 // /api/tree/branch, rule, rules, test, collisions and notmatched have files of their own.
+#include "common/ascii.h"
 #include "storage/meta/metadata.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"
@@ -27,7 +28,7 @@ using storage::Tree;
 using storage::TreeEdit;
 
 bool is_true(const Target& target, std::string_view name) {
-  return lower_ascii(target.get(name)) == "true";
+  return to_lower(target.get(name)) == "true";
 }
 
 std::expected<TreeEdit, Response> parse_uri(const Call& call) {
@@ -121,7 +122,7 @@ asio::awaitable<Response> handle_definition(Call& call) {
 
 asio::awaitable<Response> handle_tree(Call& call) {
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
-  const std::string what = call.target.rest.empty() ? "" : lower_ascii(call.target.rest[0]);
+  const std::string what = call.target.rest.empty() ? "" : to_lower(call.target.rest[0]);
   if (what.empty()) co_return co_await handle_definition(call);
   if (what == "branch") co_return co_await handle_tree_branch(call);
   if (what == "rule") co_return co_await handle_tree_rule(call);

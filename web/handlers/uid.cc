@@ -3,6 +3,7 @@
 // Pages       assign (uid_assign.cc), rename (uid_rename.cc), uidmeta (uid_meta.cc), tsmeta
 //             (ts_meta.cc): parameters, answers and errors stand there
 // Errors      501 any other page, or none
+#include "common/ascii.h"
 #include "web/handlers/handlers.h"
 
 namespace halite::web {
@@ -10,7 +11,7 @@ namespace halite::web {
 namespace asio = boost::asio;
 
 asio::awaitable<Response> handle_uid(Call& call) {
-  const std::string what = call.target.rest.empty() ? "" : lower_ascii(call.target.rest[0]);
+  const std::string what = call.target.rest.empty() ? "" : to_lower(call.target.rest[0]);
   if (what == "assign") co_return co_await handle_uid_assign(call);
   if (what == "rename") co_return co_await handle_uid_rename(call);
   if (what == "uidmeta") co_return co_await handle_uid_meta(call);

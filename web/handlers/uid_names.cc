@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "query/parse/text.h"
 #include "web/http_message.h"
 
@@ -28,7 +29,7 @@ Result<void> add_tag(std::string_view tag, std::map<std::string, std::string>& t
 }  // namespace
 
 std::optional<storage::NameKind> uid_kind(std::string_view type) {
-  const std::string lower = lower_ascii(type);
+  const std::string lower = to_lower(type);
   if (lower == "metric") return storage::NameKind::kMetric;
   if (lower == "tagk") return storage::NameKind::kTagKey;
   if (lower == "tagv") return storage::NameKind::kTagValue;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "common/ascii.h"
+
 namespace halite::storage {
 
 Result<void> check_row_key(BytesView row) {
@@ -26,8 +28,7 @@ namespace {
 
 bool is_plain_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
+    return is_letter_or_digit(c) || c == '-' || c == '_';
   });
 }
 

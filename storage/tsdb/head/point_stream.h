@@ -20,6 +20,8 @@
 
 #include "common/clock.h"
 #include "common/data_point.h"
+#include "common/little_endian.h"
+#include "common/varint.h"
 
 namespace halite::storage {
 
@@ -48,46 +50,14 @@ inline constexpr std::uint8_t kHighBit = 0x20;
 inline constexpr std::uint8_t kTimeBit = 0x40;
 inline constexpr std::uint8_t kShortBit = 0x80;
 
-// Wrapping, so that times and values of any size make their way back.
-inline std::uint64_t zigzag(std::uint64_t difference) {
-  return (difference << 1) ^ (0 - (difference >> 63));
-}
-
 inline unsigned bytes_of(std::uint64_t value) {
   return (static_cast<unsigned>(std::bit_width(value)) + 7) / 8;
 }
-
-// Little-endian, all 8 bytes: the caller keeps as many as count.
-inline void store8(std::uint8_t* to, std::uint64_t value) {
-  if constexpr (std::endian::native == std::endian::big) value = std::byteswap(value);
-  std::memcpy(to, &value, sizeof value);
-}
-
-inline std::uint8_t* put_varint(std::uint8_t* to, std::uint64_t value) {
-  while (value >= 0x80) {
-    *to++ = static_cast<std::uint8_t>(value | 0x80);
-    value >>= 7;
-  }
-  *to++ = static_cast<std::uint8_t>(value);
-  return to;
-}
-
-inline std::uint64_t unzigzag(std::uint64_t coded) { return (coded >> 1) ^ (0 - (coded & 1)); }
 
 inline std::uint64_t load_low(const std::uint8_t* from, unsigned length) {
   std::uint64_t value = 0;
   for (unsigned i = 0; i < length; ++i) value |= std::uint64_t{from[i]} << (8 * i);
   return value;
-}
-
-inline std::uint64_t take_varint(const std::uint8_t*& from) {
-  std::uint64_t value = 0;
-  unsigned shift = 0;
-  while ((*from & 0x80) != 0) {
-    value |= std::uint64_t{*from++ & 0x7FU} << shift;
-    shift += 7;
-  }
-  return value | std::uint64_t{*from++} << shift;
 }
 
 // As the state keeps it.
@@ -115,7 +85,7 @@ template <class State>
   std::uint8_t bits = 0;
   if (step != step_before) {
     bits |= kTimeBit;
-    to = put_varint(to, zigzag(step - step_before));
+    to = store_varint(to, zigzag(step - step_before));
   }
   std::uint64_t change = 0;
   unsigned length = 0;
@@ -135,7 +105,7 @@ template <class State>
     length = bytes_of(change);
   }
   *control = static_cast<std::uint8_t>(bits | length);
-  store8(to, change);
+  store_le(to, change);
   state.time = point.time;
   state.value = point.value;
   state.step = kept_step(step);
@@ -151,7 +121,7 @@ template <class State>
     state.value += unzigzag(control & ~std::uint64_t{kShortBit});
     return {.time = state.time, .value = state.value, .is_float = false};
   }
-  if ((control & kTimeBit) != 0) step += unzigzag(take_varint(from));
+  if ((control & kTimeBit) != 0) step += unzigzag(take_trusted_varint(from));
   state.time = static_cast<TimestampMs>(static_cast<std::uint64_t>(state.time) + step);
   state.step = kept_step(step);
   const unsigned length = control & kLengthMask;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "storage/api/held_bytes.h"
+#include "common/held_bytes.h"
 #include "storage/api/memory_only.h"
 #include "storage/api/read_work.h"
 #include "storage/tsdb/read/alive_filter.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "storage/api/held_bytes.h"
+#include "common/held_bytes.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/chunk/merge.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "storage/tsdb/wal/little_endian.h"
+#include "common/little_endian.h"
 
 namespace halite::storage::log_records {
 

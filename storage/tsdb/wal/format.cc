@@ -6,7 +6,7 @@
 
 #include "common/check.h"
 #include "common/crc32c.h"
-#include "storage/tsdb/wal/little_endian.h"
+#include "common/little_endian.h"
 
 namespace halite::storage::log_format {
 

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
+#include "common/little_endian.h"
+#include "common/varint.h"
 #include "storage/tsdb/wal/column.h"
-#include "storage/tsdb/wal/little_endian.h"
 
 namespace halite::storage::log_records {
 
@@ -12,28 +13,14 @@ namespace {
 
 enum Section : std::uint8_t { kName = 1, kSeries = 2, kPoints = 3 };
 
-void append_varint(Bytes& to, std::uint64_t value) {
-  while (value >= 0x80) {
-    to.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  to.push_back(static_cast<char>(value));
-}
-
 std::unexpected<Error> corrupt(std::string_view what) {
   return fail(Errc::kCorruption, fmt::format("a log record is damaged: {}", what));
 }
 
 Result<std::uint64_t> read_varint(BytesView& rest) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && !rest.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(rest.front());
-    rest.remove_prefix(1);
-    if (shift == 63 && byte > 1) break;
-    value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return value;
-  }
-  return corrupt("a number that does not end");
+  const std::optional<std::uint64_t> value = take_varint(rest);
+  if (!value) return corrupt("a number that does not end");
+  return *value;
 }
 
 Result<std::uint64_t> read_bounded(BytesView& rest, std::uint64_t greatest, std::string_view what) {

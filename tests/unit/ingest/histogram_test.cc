@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/base64.h"
 #include "ingest/histogram_json.h"
 #include "ingest/histogram_line.h"
 
@@ -141,17 +140,6 @@ TEST_F(HistogramTest, WithoutACodecThereAreNoSimpleHistograms) {
   EXPECT_EQ(telnet_refusal(named.error(), {.command = "histogram"}),
             "histogram: illegal argument: No codec ID assigned to class class "
             "net.opentsdb.core.SimpleHistogramDecoder\n");
-}
-
-TEST(Base64, PassesOverWhatIsNoLetterOfIt) {
-  EXPECT_EQ(decode_base64("aGFsaXRl"), "halite");
-  EXPECT_EQ(decode_base64("aG Fs\n!aX=="), "hali");
-  EXPECT_EQ(decode_base64("aGFsaQ=="), "hali");
-  EXPECT_EQ(decode_base64("aGFsaXQ="), "halit");
-  EXPECT_EQ(decode_base64("aGFsaX"), "hal");
-  EXPECT_EQ(decode_base64("+/\xFF+/"), Bytes("\xFB\xFF\xBF"));
-  EXPECT_EQ(decode_base64("===="), Bytes(1, '\xFF'));
-  EXPECT_EQ(decode_base64(""), "");
 }
 
 }  // namespace

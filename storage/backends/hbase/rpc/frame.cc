@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/varint.h"
 #include "storage/backends/hbase/proto/rpc.pb.h"
 
 namespace halite::storage::hbase {
@@ -23,31 +24,15 @@ std::unexpected<Error> damaged(std::string_view why) {
   return fail(Errc::kCorruption, fmt::format("answer of a region server: {}", why));
 }
 
-void append_varint(Bytes& to, std::size_t value) {
-  while (value >= 0x80) {
-    to.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  to.push_back(static_cast<char>(value));
-}
-
 // A message behind its length; `rest` becomes what follows it.
 Result<BytesView> take_delimited(BytesView& rest) {
-  std::uint64_t length = 0;
-  unsigned shift = 0;
-  for (std::size_t i = 0;; ++i, shift += 7) {
-    if (i == rest.size() || i == 5) return damaged("a length that does not end");
-    const auto byte = static_cast<unsigned char>(rest[i]);
-    length |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-    if ((byte & 0x80) != 0) continue;
-    rest.remove_prefix(i + 1);
-    break;
+  const std::optional<std::uint64_t> length = take_varint(rest);
+  if (!length) return damaged("a length that does not end");
+  if (*length > rest.size()) {
+    return damaged(fmt::format("a message of {} bytes, {} are left", *length, rest.size()));
   }
-  if (length > rest.size()) {
-    return damaged(fmt::format("a message of {} bytes, {} are left", length, rest.size()));
-  }
-  const BytesView message = rest.substr(0, length);
-  rest.remove_prefix(length);
+  const BytesView message = rest.substr(0, *length);
+  rest.remove_prefix(*length);
   return message;
 }
 

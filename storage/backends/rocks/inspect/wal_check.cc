@@ -10,6 +10,7 @@
 
 #include "common/bytes.h"
 #include "common/crc32c.h"
+#include "common/little_endian.h"
 #include "common/log.h"
 
 namespace halite::storage::rocks {
@@ -41,10 +42,9 @@ struct Fragment {
 // The checksum is of all from the type on.
 bool checksum_fits(BytesView bytes, std::size_t header_bytes) {
   if (bytes.size() < header_bytes) return false;
-  const std::size_t length = byte_at(bytes, 4) | byte_at(bytes, 5) << 8;
+  const std::size_t length = load_le<std::uint16_t>(bytes.data() + 4);
   if (header_bytes + length > bytes.size()) return false;
-  std::uint32_t masked = 0;
-  for (std::size_t i = 4; i-- > 0;) masked = masked << 8 | byte_at(bytes, i);
+  const auto masked = load_le<std::uint32_t>(bytes.data());
   // RocksDB masks the checksum, for a checksum of data that holds checksums is weak.
   const std::uint32_t rotated = masked - 0xA282EAD8u;
   const std::uint32_t expected = rotated >> 17 | rotated << 15;
@@ -56,7 +56,7 @@ std::optional<Fragment> parse_fragment(BytesView bytes) {
   if (bytes.size() < kHeaderBytes) return std::nullopt;
   const auto type = static_cast<RecordType>(byte_at(bytes, 6));
   if (type < kFull || type > kLast || !checksum_fits(bytes, kHeaderBytes)) return std::nullopt;
-  return Fragment{type, kHeaderBytes + (byte_at(bytes, 4) | byte_at(bytes, 5) << 8)};
+  return Fragment{type, kHeaderBytes + (load_le<std::uint16_t>(bytes.data() + 4))};
 }
 
 // The type of the whole record that `bytes` begins with, where it is none of ours.

@@ -13,7 +13,7 @@ namespace halite::storage {
 namespace {
 
 constexpr std::size_t kBucketsMax = std::numeric_limits<std::int16_t>::max();
-constexpr int kVarintBytesMax = 9;
+constexpr int kKryoLongBytesMax = 9;
 
 // A number that orders floats as Float.compare does.
 std::int64_t rank(float value) {
@@ -35,9 +35,10 @@ std::int32_t low_half(std::int64_t count) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(count)));
 }
 
-void append_varint(Bytes& to, std::int64_t number) {
+// Kryo's writeLong(): a variable-length number whose ninth byte has eight bits.
+void append_kryo_long(Bytes& to, std::int64_t number) {
   auto left = static_cast<std::uint64_t>(number);
-  for (int i = 1; i < kVarintBytesMax && left >= 0x80; ++i) {
+  for (int i = 1; i < kKryoLongBytesMax && left >= 0x80; ++i) {
     to.push_back(static_cast<char>((left & 0x7F) | 0x80));
     left >>= 7;
   }
@@ -66,12 +67,12 @@ class Reader {
     return std::bit_cast<float>(*bits);
   }
 
-  std::optional<std::int64_t> varint() {
+  std::optional<std::int64_t> kryo_long() {
     std::uint64_t value = 0;
-    for (int i = 0; i < kVarintBytesMax; ++i) {
+    for (int i = 0; i < kKryoLongBytesMax; ++i) {
       const auto byte = number<std::uint8_t>();
       if (!byte) return std::nullopt;
-      const bool last = i + 1 == kVarintBytesMax;
+      const bool last = i + 1 == kKryoLongBytesMax;
       value |= static_cast<std::uint64_t>(last ? *byte : *byte & 0x7F) << (7 * i);
       if (last || *byte < 0x80) break;
     }
@@ -141,10 +142,10 @@ void SimpleHistogram::append_to(Bytes& to) const {
   for (const HistogramBucket& bucket : buckets_) {
     append_float(to, bucket.lower);
     append_float(to, bucket.upper);
-    append_varint(to, bucket.count);
+    append_kryo_long(to, bucket.count);
   }
-  append_varint(to, underflow);
-  append_varint(to, overflow);
+  append_kryo_long(to, underflow);
+  append_kryo_long(to, overflow);
 }
 
 Result<SimpleHistogram> SimpleHistogram::read(BytesView bytes) {
@@ -155,12 +156,12 @@ Result<SimpleHistogram> SimpleHistogram::read(BytesView bytes) {
   for (int i = 0; i < number; ++i) {
     const auto lower = reader.single();
     const auto upper = reader.single();
-    const auto count = reader.varint();
+    const auto count = reader.kryo_long();
     if (!lower || !upper || !count) return too_short();
     TRY_VOID(histogram.set(*lower, *upper, *count));
   }
-  const auto under = reader.varint();
-  const auto over = reader.varint();
+  const auto under = reader.kryo_long();
+  const auto over = reader.kryo_long();
   if (!under || !over) return too_short();
   histogram.underflow = *under;
   histogram.overflow = *over;

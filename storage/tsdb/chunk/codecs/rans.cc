@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "common/little_endian.h"
+
 namespace halite::storage::chunk {
 namespace {
 
@@ -28,12 +30,6 @@ void adjust(std::span<const std::uint32_t> counts, int step, std::vector<std::ui
     }
   }
   shares[best] = static_cast<std::uint16_t>(shares[best] + step);
-}
-
-std::uint16_t load_u16(const char* from) {
-  std::uint16_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
 }
 
 }  // namespace
@@ -151,7 +147,8 @@ void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_
   const char* const end = at + bytes.size();
   std::array<std::uint32_t, kStates> states;
   for (std::uint32_t& state : states) {
-    state = static_cast<std::uint32_t>(load_u16(at) << 16 | load_u16(at + 2));
+    state = static_cast<std::uint32_t>(load_le<std::uint16_t>(at) << 16 |
+                                       load_le<std::uint16_t>(at + 2));
     if (state < kStateMin) return from.set_bad();
     at += 4;
   }
@@ -167,7 +164,7 @@ void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_
 #pragma clang loop unroll(full)
     for (std::size_t k = 0; k < kStates; ++k) {
       const std::uint32_t state = step(states[k], symbols[i + k]);
-      const std::uint32_t refilled = state << 16 | load_u16(at);
+      const std::uint32_t refilled = state << 16 | load_le<std::uint16_t>(at);
       at += state < kStateMin ? 2 : 0;
       states[k] = state < kStateMin ? refilled : state;
     }
@@ -177,7 +174,7 @@ void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_
     state = step(state, symbols[i]);
     if (state < kStateMin) {
       if (at == end) return from.set_bad();
-      state = state << 16 | load_u16(at);
+      state = state << 16 | load_le<std::uint16_t>(at);
       at += 2;
     }
   }

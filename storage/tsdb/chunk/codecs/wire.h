@@ -8,33 +8,12 @@
 #include <cstring>
 
 #include "common/bytes.h"
+#include "common/little_endian.h"
+#include "common/varint.h"
 
 namespace halite::storage::chunk {
 
-// Small magnitudes of either sign to small numbers: 0 -1 1 -2 2 to 0 1 2 3 4. Any 64 bits.
-[[nodiscard]] inline std::uint64_t zigzag(std::uint64_t value) {
-  return (value << 1) ^ (std::uint64_t{0} - (value >> 63));
-}
-[[nodiscard]] inline std::uint64_t unzigzag(std::uint64_t value) {
-  return (value >> 1) ^ (std::uint64_t{0} - (value & 1));
-}
-
-// Seven bits a byte, the low ones first; the top bit says that more follow. At most 10 bytes.
-inline void append_varint(Bytes& to, std::uint64_t value) {
-  char bytes[10];
-  std::size_t size = 0;
-  while (value >= 0x80) {
-    bytes[size++] = static_cast<char>(value | 0x80);
-    value >>= 7;
-  }
-  bytes[size++] = static_cast<char>(value);
-  to.append(bytes, size);
-}
 inline void append_signed(Bytes& to, std::uint64_t value) { append_varint(to, zigzag(value)); }
-
-[[nodiscard]] inline std::size_t varint_size(std::uint64_t value) {
-  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
-}
 
 // Reads from the front. What is missing or malformed makes it bad for good, and everything read
 // after that zero or empty: callers ask ok() where it matters, not at each number.
@@ -60,15 +39,9 @@ class Reader {
   }
 
   std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t part = byte();
-      if (shift == 63 && part > 1) break;
-      value |= static_cast<std::uint64_t>(part & 0x7F) << shift;
-      if (part < 0x80) return value;
-    }
-    set_bad();
-    return 0;
+    const std::optional<std::uint64_t> value = take_varint(left_);
+    if (!value) set_bad();
+    return value.value_or(0);
   }
   std::uint64_t signed_varint() { return unzigzag(varint()); }
 
@@ -101,10 +74,7 @@ class BitWriter {
       filled_ += count;
       return;
     }
-    char word[8];
-    std::memcpy(word, &bits_, sizeof word);
-    static_assert(std::endian::native == std::endian::little);
-    to_.append(word, sizeof word);
+    append_le(to_, bits_);
     bits_ = filled_ == 0 ? 0 : value >> (64 - filled_);
     filled_ = filled_ + count - 64;
   }
@@ -154,8 +124,7 @@ class BitReader {
     const std::size_t at = position_ / 8;
     std::uint64_t word = 0;
     if (bytes_.size() - at >= sizeof word) {
-      std::memcpy(&word, bytes_.data() + at, sizeof word);
-      static_assert(std::endian::native == std::endian::little);
+      word = load_le<std::uint64_t>(bytes_.data() + at);
     } else {
       for (std::size_t i = bytes_.size(); i-- > at;) {
         word = word << 8 | static_cast<std::uint8_t>(bytes_[i]);

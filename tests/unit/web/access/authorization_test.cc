@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "web/access/base64.h"
+#include "common/base64.h"
 
 namespace halite::web {
 namespace {

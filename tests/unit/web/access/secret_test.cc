@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "web/access/base64.h"
-
 namespace halite::web {
 namespace {
 
@@ -57,17 +55,6 @@ TEST(Secret, TokensAreFreshAndFitForAnyPlace) {
         token.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"),
         std::string::npos);
     EXPECT_TRUE(seen.insert(token).second);
-  }
-}
-
-TEST(Base64, GoesBothWays) {
-  EXPECT_EQ(to_base64("light w"), "bGlnaHQgdw==");
-  EXPECT_EQ(from_base64("bGlnaHQgdw=="), "light w");
-  EXPECT_EQ(from_base64("bGlnaHQgdw"), "light w");
-  EXPECT_EQ(from_base64(""), "");
-  EXPECT_EQ(from_base64(to_base64(Bytes("\0\xFF\x80", 3))), Bytes("\0\xFF\x80", 3));
-  for (const char* wrong : {"a", "ab c", "ab\n", "a=bc", "%%%%", "abcde"}) {
-    EXPECT_EQ(from_base64(wrong), std::nullopt) << wrong;
   }
 }
 

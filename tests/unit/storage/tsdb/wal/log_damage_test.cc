@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "common/crc32c.h"
+#include "common/little_endian.h"
 #include "storage/files/posix_files.h"
 #include "storage/tsdb/wal/format.h"
-#include "storage/tsdb/wal/little_endian.h"
 #include "storage/tsdb/wal/log_check.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/storage/tsdb/wal/log_world.h"

@@ -1,4 +1,4 @@
-// Little-endian numbers: the log's, which is written and read by machines that store them so.
+// Little-endian numbers. Big-endian ones: common/bytes.h.
 #pragma once
 
 #include <bit>
@@ -7,8 +7,9 @@
 
 #include "common/bytes.h"
 
-namespace halite::storage {
+namespace halite {
 
+// Reads sizeof(T) bytes at `from`, least significant first. The caller has checked the length.
 template <class T>
 [[nodiscard]] T load_le(const char* from) {
   static_assert(std::is_unsigned_v<T>);
@@ -20,8 +21,9 @@ template <class T>
   return value;
 }
 
+// Writes sizeof(T) bytes at `to`.
 template <class T>
-void store_le(char* to, T value) {
+void store_le(void* to, T value) {
   static_assert(std::is_unsigned_v<T>);
   if constexpr (std::endian::native == std::endian::big && sizeof(T) > 1) {
     value = std::byteswap(value);
@@ -36,4 +38,4 @@ void append_le(Bytes& to, T value) {
   to.append(bytes, sizeof bytes);
 }
 
-}  // namespace halite::storage
+}  // namespace halite

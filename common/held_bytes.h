@@ -1,6 +1,6 @@
-// Memory that is counted by somebody's watch until it is given back, at the latest at the end.
+// Counts memory by a WorkWatch, and takes the count back at the end at the latest.
 //
-//   Threads  for one at a time.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,19 @@
 #include "common/result.h"
 #include "common/work_watch.h"
 
-namespace halite::storage {
+namespace halite {
 
 class HeldBytes {
  public:
-  // Null: nobody counts.
+  // Null: nothing is counted.
   explicit HeldBytes(std::shared_ptr<WorkWatch> watch) : watch_(std::move(watch)) {}
+  // `watch` outlives this.
+  explicit HeldBytes(WorkWatch& watch) : watch_(std::shared_ptr<void>(), &watch) {}
   ~HeldBytes() { give_back(); }
   HeldBytes(const HeldBytes&) = delete;
   HeldBytes& operator=(const HeldBytes&) = delete;
 
-  // kTooLarge where it is more than its asker may have; it counts all the same.
+  // kTooLarge if this exceeds the watch's limit. The bytes count all the same.
   [[nodiscard]] Result<void> add(std::size_t bytes) {
     if (watch_ == nullptr) return {};
     bytes_ += static_cast<std::int64_t>(bytes);
@@ -40,4 +42,4 @@ class HeldBytes {
   std::int64_t bytes_ = 0;
 };
 
-}  // namespace halite::storage
+}  // namespace halite
