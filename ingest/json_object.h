@@ -12,13 +12,13 @@
 
 namespace halite::ingest {
 
-// `take(key, value)` for each field, in order; it must walk over the value.
+// Calls `take(key, value)` for each field, in order; it must walk over the value. `element` has
+// simdjson's padding behind it.
 template <class Take>
-[[nodiscard]] Result<void> each_field(std::string_view element, Take take) {
-  const simdjson::padded_string padded(element);
-  simdjson::ondemand::parser parser;
+[[nodiscard]] Result<void> each_field(simdjson::ondemand::parser& parser,
+                                      simdjson::padded_string_view element, const Take& take) {
   simdjson::ondemand::document document;
-  if (const auto error = parser.iterate(padded).get(document)) return not_json(error);
+  if (const auto error = parser.iterate(element).get(document)) return not_json(error);
   simdjson::ondemand::object object;
   if (const auto error = document.get_object().get(object)) return not_json(error);
   for (auto result : object) {
@@ -29,6 +29,14 @@ template <class Take>
   }
   if (!at_end(document)) return not_json("Unexpected text after the data point");
   return {};
+}
+
+// With a parser and a padded copy of its own.
+template <class Take>
+[[nodiscard]] Result<void> each_field(std::string_view element, const Take& take) {
+  const simdjson::padded_string padded(element);
+  simdjson::ondemand::parser parser;
+  return each_field(parser, padded, take);
 }
 
 }  // namespace halite::ingest

@@ -6,7 +6,7 @@
 #include <simdjson.h>
 
 #include "common/json_string.h"
-#include "ingest/json_tokens.h"
+#include "ingest/json_object.h"
 #include "ingest/json_values.h"
 #include "ingest/number_text.h"
 
@@ -87,20 +87,11 @@ Result<SentPoint> SentPointReader::read(std::string_view element) {
   impl_->text.reserve(element.size() + simdjson::SIMDJSON_PADDING);
   const simdjson::padded_string_view padded(impl_->text.data(), element.size(),
                                             impl_->text.capacity());
-  ondemand::document document;
-  if (const auto error = impl_->parser.iterate(padded).get(document)) {
-    return not_json(error);
-  }
-  ondemand::object object;
-  if (const auto error = document.get_object().get(object)) return not_json(error);
   SentPoint point;
-  for (auto result : object) {
-    ondemand::field field;
-    if (const auto error = std::move(result).get(field)) return not_json(error);
-    TRY(const auto key, key_text(field));
-    TRY_VOID(read_point_field(key, field.value(), point, impl_->depth_max));
-  }
-  if (!at_end(document)) return not_json("Unexpected text after the data point");
+  const auto take = [&](std::string_view key, ondemand::value& value) {
+    return read_point_field(key, value, point, impl_->depth_max);
+  };
+  TRY_VOID(each_field(impl_->parser, padded, take));
   return point;
 }
 

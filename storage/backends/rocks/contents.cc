@@ -3,6 +3,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/json/json_value.h"
+
 namespace halite::storage::rocks {
 
 namespace json = boost::json;
@@ -35,7 +37,7 @@ std::optional<FamilySpec> family_spec(const json::value& text) {
 
 Result<std::vector<FamilySpec>> parse_table_text(std::string_view text) {
   json::error_code error;
-  const json::value parsed = json::parse({text.data(), text.size()}, error);
+  const json::value parsed = parse_json_value(text, error);
   const json::value* list = error ? nullptr : member(&parsed, "families");
   std::vector<FamilySpec> families;
   if (list != nullptr && list->is_array()) {

@@ -6,6 +6,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/json/json_value.h"
+
 namespace halite::storage {
 namespace {
 
@@ -62,7 +64,7 @@ Result<TableParameters> TableParameters::from_bytes(BytesView bytes) {
     return fail(Errc::kCorruption, fmt::format("table parameters: {}: {}", what, bytes));
   };
   boost::system::error_code error;
-  const boost::json::value parsed = boost::json::parse(bytes, error);
+  const boost::json::value parsed = parse_json_value(bytes, error);
   if (error || !parsed.is_object()) return corrupt("not a JSON object");
   const boost::json::object& object = parsed.get_object();
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();

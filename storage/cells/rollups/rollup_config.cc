@@ -1,16 +1,16 @@
 #include "storage/cells/rollups/rollup_config.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <set>
 #include <utility>
 
-#include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/check.h"
+#include "common/json/json_value.h"
 
 namespace halite::storage {
 namespace {
@@ -25,15 +25,9 @@ std::unexpected<Error> refuse(std::string text) {
   return fail(Errc::kInvalidArgument, std::move(text));
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 Result<json::object> parse_object(std::string_view text, std::string_view what) {
   json::error_code error;
-  json::value value = json::parse(json::string_view(text.data(), text.size()), error);
+  json::value value = parse_json_value(text, error);
   if (error) return refuse(fmt::format("{} is not JSON: {}", what, error.message()));
   if (!value.is_object()) return refuse(fmt::format("{} is not a JSON object", what));
   return std::move(value.get_object());
@@ -48,7 +42,7 @@ Result<Duration> parse_duration(std::string_view text) {
   Duration duration;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, duration.number);
-  duration.unit = lower(std::string_view(stop, static_cast<std::size_t>(end - stop)));
+  duration.unit = to_lower(std::string_view(stop, static_cast<std::size_t>(end - stop)));
   if (error != std::errc() || duration.number <= 0 || duration.number > INT32_MAX) {
     return refuse(fmt::format("Invalid duration (number): {}", text));
   }
@@ -114,7 +108,7 @@ Result<void> read_ids(const json::object& ids, std::span<const std::string> aggr
                       RollupConfig& config) {
   std::set<std::int64_t> used;
   for (const auto& entry : ids) {
-    const std::string name = lower({entry.key().data(), entry.key().size()});
+    const std::string name = to_lower({entry.key().data(), entry.key().size()});
     const std::int64_t id = entry.value().is_int64() ? entry.value().get_int64() : -1;
     if (id < 0 || id > kAggregatorIdMax) {
       return refuse(fmt::format("ID for aggregator must be between 0 and 127: {}", name));
@@ -145,7 +139,7 @@ const RollupTableConfig& RollupConfig::default_table() const {
 
 Result<std::uint8_t> RollupConfig::id_of(std::string_view aggregator) const {
   if (aggregator.empty()) return refuse("Aggregator cannot be null or empty.");
-  std::string name = lower(aggregator);
+  std::string name = to_lower(aggregator);
   if (name == "zimsum") name = "sum";
   if (name == "mimmin") name = "min";
   if (name == "mimmax") name = "max";

@@ -7,10 +7,11 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/java_double.h"
 #include "common/java_map.h"
+#include "common/json/json_value.h"
 #include "common/json_string.h"
-#include "storage/meta/objects/exact_json.h"
 
 namespace halite::storage {
 
@@ -18,21 +19,12 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kDepthMax = 32;
-
 std::unexpected<Error> wrong(std::string_view name, std::string_view wanted,
                              const json::value& value) {
   std::string found = json::serialize(value);
   if (found.size() > 80) found = found.substr(0, 80) + "...";
   return fail(Errc::kInvalidArgument,
               fmt::format("the field \"{}\" must be {}, not {}", name, wanted, found));
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 // A fraction is cut; nothing if it does not fit.
@@ -44,7 +36,7 @@ std::optional<std::int64_t> whole(double value) {
 }
 
 std::optional<std::int64_t> whole(std::string_view text) {
-  text = trimmed(text);
+  text = trim(text, kJsonBlanks);
   if (text.empty()) return 0;
   if (text.front() == '+') text.remove_prefix(1);
   std::int64_t value = 0;
@@ -54,7 +46,7 @@ std::optional<std::int64_t> whole(std::string_view text) {
 }
 
 std::optional<double> real(std::string_view text) {
-  text = trimmed(text);
+  text = trim(text, kJsonBlanks);
   if (text.empty()) return 0;
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity" || text == "INF") return std::numeric_limits<double>::infinity();
@@ -87,7 +79,7 @@ void append_fields(std::string& to, const Fields& fields) {
 
 Result<json::value> parse_json(std::string_view text) {
   boost::system::error_code error;
-  json::value value = parse_exact_json(text, kDepthMax, error);
+  json::value value = parse_json_value(text, error);
   if (error) return fail(Errc::kInvalidArgument, "this is not JSON: " + error.message());
   return value;
 }
@@ -146,7 +138,7 @@ Result<bool> bool_field(std::string_view name, const json::value& value) {
   if (value.is_bool()) return value.get_bool();
   if (value.is_int64()) return value.get_int64() != 0;
   if (value.is_string()) {
-    const std::string_view text = trimmed(std::string_view(value.get_string()));
+    const std::string_view text = trim(std::string_view(value.get_string()), kJsonBlanks);
     if (text == "true" || text == "True" || text == "TRUE") return true;
     if (text.empty() || text == "false" || text == "False" || text == "FALSE") return false;
   }

@@ -10,6 +10,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
+#include "common/json/json_value.h"
 #include "storage/tools/backup/content_hash.h"
 
 namespace halite::storage::backup {
@@ -38,7 +40,7 @@ bool is_inside(std::string_view path) {
 
 bool is_hash(std::string_view text) {
   return text.size() == kHashDigits && std::ranges::all_of(text, [](char digit) {
-           return (digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f');
+           return hex_digit(digit) >= 0 && !is_upper(digit);
          });
 }
 
@@ -105,7 +107,7 @@ Result<Manifest> Manifest::from_bytes(BytesView bytes) {
     return damaged("its checksum does not match");
   }
   boost::system::error_code error;
-  const boost::json::value parsed = boost::json::parse(body, error);
+  const boost::json::value parsed = parse_json_value(body, error);
   if (error || !parsed.is_object()) return damaged("it is not a JSON object");
   const boost::json::object& object = parsed.get_object();
   const boost::json::value* const format = object.if_contains("format");

@@ -8,6 +8,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/json/json_value.h"
+
 namespace halite::storage::engine {
 namespace {
 
@@ -88,7 +90,7 @@ Result<RetentionState> RetentionState::from_bytes(BytesView bytes) {
     return fail(Errc::kCorruption, fmt::format("retention classes: {}", bytes));
   };
   boost::system::error_code error;
-  const boost::json::value parsed = boost::json::parse(bytes, error);
+  const boost::json::value parsed = parse_json_value(bytes, error);
   if (error || !parsed.is_object()) return corrupt();
   const boost::json::object& object = parsed.get_object();
   const auto format = number(object, "format");

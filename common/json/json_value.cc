@@ -1,4 +1,4 @@
-#include "storage/meta/objects/exact_json.h"
+#include "common/json/json_value.h"
 
 #include <charconv>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <boost/json/basic_parser_impl.hpp>
 
-namespace halite::storage {
+namespace halite {
 namespace {
 
 namespace json = boost::json;
@@ -89,9 +89,9 @@ class Builder {
 
 }  // namespace
 
-json::value parse_exact_json(std::string_view text, std::size_t depth_max, Code& error) {
+json::value parse_json_value(std::string_view text, Code& error) {
   json::parse_options options;
-  options.max_depth = depth_max;
+  options.max_depth = kJsonValueDepthMax;
   json::basic_parser<Builder> parser(options);
   const std::size_t read = parser.write_some(false, text.data(), text.size(), error);
   if (!error && read < text.size()) error = json::error::extra_data;
@@ -99,4 +99,4 @@ json::value parse_exact_json(std::string_view text, std::size_t depth_max, Code&
   return parser.handler().take();
 }
 
-}  // namespace halite::storage
+}  // namespace halite
