@@ -6,16 +6,11 @@
 #include <fmt/format.h>
 
 #include "common/json_string.h"
+#include "storage/meta/objects/text_fields.h"
 
 namespace halite::storage {
 
 namespace json = boost::json;
-
-namespace {
-
-bool is_empty_text(const std::optional<std::string>& text) { return text && text->empty(); }
-
-}  // namespace
 
 bool AnnotationEdit::changes_anything() const {
   return note.end_time != 0 || !is_empty_text(note.description) || !is_empty_text(note.notes) ||
@@ -27,18 +22,13 @@ Result<Annotation> parse_annotation(const json::object& object) {
   for (const auto& [key, value] : object) {
     const std::string_view name = key;
     if (name == "tsuid") {
-      TRY(const std::optional<std::string> tsuid, text_field(name, value));
-      note.tsuid = tsuid.value_or(std::string());
+      TRY(note.tsuid, plain_text(name, value));
     } else if (name == "startTime") {
       TRY(note.start_time, long_field(name, value));
     } else if (name == "endTime") {
       TRY(note.end_time, long_field(name, value));
-    } else if (name == "description") {
-      TRY(note.description, text_field(name, value));
-    } else if (name == "notes") {
-      TRY(note.notes, text_field(name, value));
-    } else if (name == "custom") {
-      TRY(note.custom, custom_field(name, value));
+    } else {
+      TRY_VOID(take_texts(note, name, value));
     }
   }
   return note;
@@ -56,9 +46,7 @@ Annotation merged(const AnnotationEdit& edit, const Annotation& stored, bool rep
   }
   if (replace) return note;
   if (note.end_time == 0) note.end_time = stored.end_time;
-  if (is_empty_text(note.description)) note.description = stored.description;
-  if (is_empty_text(note.notes)) note.notes = stored.notes;
-  if (!note.custom) note.custom = stored.custom;
+  keep_texts(note, stored);
   return note;
 }
 

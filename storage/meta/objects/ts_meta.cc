@@ -8,6 +8,7 @@
 
 #include "common/java_double.h"
 #include "common/json_string.h"
+#include "storage/meta/objects/text_fields.h"
 
 namespace halite::storage {
 
@@ -15,19 +16,11 @@ namespace json = boost::json;
 
 namespace {
 
-bool is_empty_text(const std::optional<std::string>& text) { return text && text->empty(); }
-
 // As Jackson writes a double: what is no number stands in quotes.
 void append_number(std::string& to, double value) {
   if (!std::isfinite(value)) to += '"';
   append_java_double(to, value);
   if (!std::isfinite(value)) to += '"';
-}
-
-void append_text_field(std::string& to, std::string_view name,
-                       const std::optional<std::string>& text) {
-  fmt::format_to(std::back_inserter(to), ",\"{}\":", name);
-  append_text_or_null(to, text);
 }
 
 // Where null is left out.
@@ -39,18 +32,7 @@ void append_shown_field(std::string& to, std::string_view name,
 Result<void> take_field(TsMetaEdit& edit, std::string_view name, const json::value& value) {
   TsMeta& meta = edit.meta;
   if (name == "tsuid") {
-    TRY(const std::optional<std::string> tsuid, text_field(name, value));
-    meta.tsuid = tsuid.value_or(std::string());
-  } else if (name == "displayName") {
-    TRY(meta.display_name, text_field(name, value));
-  } else if (name == "description") {
-    TRY(meta.description, text_field(name, value));
-  } else if (name == "notes") {
-    TRY(meta.notes, text_field(name, value));
-  } else if (name == "created") {
-    TRY(meta.created_s, long_field(name, value));
-  } else if (name == "custom") {
-    TRY(meta.custom, custom_field(name, value));
+    TRY(meta.tsuid, plain_text(name, value));
   } else if (name == "units") {
     TRY(meta.units, text_field(name, value));
   } else if (name == "dataType") {
@@ -63,6 +45,8 @@ Result<void> take_field(TsMetaEdit& edit, std::string_view name, const json::val
   } else if (name == "min") {
     TRY(meta.min, double_field(name, value));
     edit.min_given = true;
+  } else {
+    TRY_VOID(take_meta_texts(meta, name, value));
   }
   return {};
 }
@@ -88,13 +72,8 @@ Result<TsMetaEdit> parse_ts_meta(std::string_view text) {
 
 TsMeta merged(const TsMetaEdit& edit, const TsMeta& stored, bool replace) {
   TsMeta meta = edit.meta;
-  const bool older = stored.created_s < meta.created_s || meta.created_s == 0;
-  if (stored.created_s > 0 && older) meta.created_s = stored.created_s;
+  keep_meta_texts(meta, stored, replace);
   if (replace) return meta;
-  if (is_empty_text(meta.display_name)) meta.display_name = stored.display_name;
-  if (is_empty_text(meta.description)) meta.description = stored.description;
-  if (is_empty_text(meta.notes)) meta.notes = stored.notes;
-  if (!meta.custom) meta.custom = stored.custom;
   if (is_empty_text(meta.units)) meta.units = stored.units;
   if (is_empty_text(meta.data_type)) meta.data_type = stored.data_type;
   if (meta.retention == 0) meta.retention = stored.retention;

@@ -6,9 +6,11 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/json_string.h"
 #include "storage/catalog/names/name_kind.h"
 #include "storage/meta/objects/merge_put.h"
+#include "storage/meta/objects/text_fields.h"
 
 namespace halite::storage {
 
@@ -17,16 +19,6 @@ namespace json = boost::json;
 namespace {
 
 constexpr Family kNameFamily = 1;
-
-bool is_empty_text(const std::optional<std::string>& text) { return text && text->empty(); }
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 Column column_of(NameKind kind) {
   constexpr std::array kQualifiers = {"metric_meta", "tagk_meta", "tagv_meta"};
@@ -58,7 +50,7 @@ bool UidMetaEdit::changes_anything() const {
 }
 
 Result<NameKind> parse_uid_type(std::string_view text) {
-  const std::string type = lower(text);
+  const std::string type = to_lower(text);
   if (type == "metric" || type == "metrics") return NameKind::kMetric;
   if (type == "tagk") return NameKind::kTagKey;
   if (type == "tagv") return NameKind::kTagValue;
@@ -76,21 +68,12 @@ Result<UidMeta> parse_uid_meta(const json::object& object) {
   for (const auto& [key, value] : object) {
     const std::string_view name = key;
     if (name == "uid") {
-      TRY(const std::optional<std::string> uid, text_field(name, value));
-      meta.uid = uid.value_or(std::string());
+      TRY(meta.uid, plain_text(name, value));
     } else if (name == "type") {
-      TRY(const std::optional<std::string> type, text_field(name, value));
-      TRY(meta.kind, parse_uid_type(type.value_or(std::string())));
-    } else if (name == "displayName") {
-      TRY(meta.display_name, text_field(name, value));
-    } else if (name == "description") {
-      TRY(meta.description, text_field(name, value));
-    } else if (name == "notes") {
-      TRY(meta.notes, text_field(name, value));
-    } else if (name == "created") {
-      TRY(meta.created_s, long_field(name, value));
-    } else if (name == "custom") {
-      TRY(meta.custom, custom_field(name, value));
+      TRY(const std::string type, plain_text(name, value));
+      TRY(meta.kind, parse_uid_type(type));
+    } else {
+      TRY_VOID(take_meta_texts(meta, name, value));
     }
   }
   return meta;
@@ -103,25 +86,16 @@ Result<UidMeta> parse_uid_meta(std::string_view text) {
 
 UidMeta merged(const UidMetaEdit& edit, const UidMeta& stored, bool replace) {
   UidMeta meta = edit.meta;
-  const bool older = stored.created_s < meta.created_s || meta.created_s == 0;
-  if (stored.created_s > 0 && older) meta.created_s = stored.created_s;
-  if (replace) return meta;
-  if (is_empty_text(meta.display_name)) meta.display_name = stored.display_name;
-  if (is_empty_text(meta.description)) meta.description = stored.description;
-  if (is_empty_text(meta.notes)) meta.notes = stored.notes;
-  if (!meta.custom) meta.custom = stored.custom;
+  keep_meta_texts(meta, stored, replace);
   return meta;
 }
 
 std::string stored_json(const UidMeta& meta) {
   std::string text = "{\"type\":";
   append_json_string(text, uid_type_text(meta.kind.value_or(NameKind::kMetric)));
-  text += ",\"displayName\":";
-  append_text_or_null(text, meta.display_name);
-  text += ",\"description\":";
-  append_text_or_null(text, meta.description);
-  text += ",\"notes\":";
-  append_text_or_null(text, meta.notes);
+  append_text_field(text, "displayName", meta.display_name);
+  append_text_field(text, "description", meta.description);
+  append_text_field(text, "notes", meta.notes);
   fmt::format_to(std::back_inserter(text), ",\"created\":{},\"custom\":", meta.created_s);
   append_custom_java(text, meta.custom);
   text += '}';
@@ -135,14 +109,11 @@ void append_shown_json(std::string& to, const UidMeta& meta) {
   append_json_string(to, uid_type_text(meta.kind.value_or(NameKind::kMetric)));
   to += ",\"name\":";
   append_json_string(to, meta.name);
-  to += ",\"description\":";
-  append_text_or_null(to, meta.description);
-  to += ",\"notes\":";
-  append_text_or_null(to, meta.notes);
+  append_text_field(to, "description", meta.description);
+  append_text_field(to, "notes", meta.notes);
   fmt::format_to(std::back_inserter(to), ",\"created\":{},\"custom\":", meta.created_s);
   append_custom(to, meta.custom);
-  to += ",\"displayName\":";
-  append_text_or_null(to, meta.display_name);
+  append_text_field(to, "displayName", meta.display_name);
   to += '}';
 }
 

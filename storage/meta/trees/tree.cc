@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "common/ascii.h"
 #include "common/json_string.h"
 #include "storage/meta/objects/json_fields.h"
+#include "storage/meta/objects/text_fields.h"
 
 namespace halite::storage {
 
@@ -20,19 +22,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kTypes = {"METRIC", "METRIC_CUSTOM", "TAGK",
                                                     "TAGK_CUSTOM", "TAGV_CUSTOM"};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
-Result<std::string> plain_text(std::string_view name, const json::value& value) {
-  TRY(std::optional<std::string> text, text_field(name, value));
-  return std::move(text).value_or(std::string());
-}
 
 void append_field(std::string& to, std::string_view name, std::string_view text) {
   if (to.back() != '{') to += ',';
@@ -81,10 +70,10 @@ std::string_view tree_rule_type_text(TreeRuleType type) {
 }
 
 Result<TreeRuleType> parse_tree_rule_type(std::string_view text) {
-  const std::string wanted = lower(text);
+  const std::string wanted = to_lower(text);
   if (wanted.empty()) return fail(Errc::kInvalidArgument, "Rule type was empty");
   for (std::size_t i = 0; i < kTypes.size(); ++i) {
-    if (wanted == lower(kTypes[i])) return static_cast<TreeRuleType>(i);
+    if (wanted == to_lower(kTypes[i])) return static_cast<TreeRuleType>(i);
   }
   return fail(Errc::kInvalidArgument, "Unrecognized rule type");
 }
@@ -187,10 +176,10 @@ Result<TreeEdit> parse_tree_edit(std::string_view text) {
   TRY(const json::object object, parse_json_object(text));
   TreeEdit edit;
   for (const auto& [key, value] : object) {
-    const std::string name = lower(std::string_view(key));
+    const std::string name = to_lower(std::string_view(key));
     TRY(const std::optional<std::string> given, text_field(std::string_view(key), value));
     if (!given) continue;
-    const bool yes = lower(*given) == "true";
+    const bool yes = to_lower(*given) == "true";
     if (name == "treeid") {
       const auto [end, error] =
           std::from_chars(given->data(), given->data() + given->size(), edit.tree.id);

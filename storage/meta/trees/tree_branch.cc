@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/ascii.h"
 #include "common/java_map.h"
 #include "common/json_string.h"
 #include "storage/meta/objects/json_fields.h"
@@ -31,9 +32,8 @@ void append_path(std::string& to, const std::vector<std::string>& path) {
 }
 
 bool less_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
   return std::ranges::lexicographical_compare(
-      a, b, [&lower](char x, char y) { return lower(x) < lower(y); });
+      a, b, [](char x, char y) { return to_lower(x) < to_lower(y); });
 }
 
 void append_leaf(std::string& to, const TreeLeaf& leaf) {
