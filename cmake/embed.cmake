@@ -1,5 +1,5 @@
 # Builds files into a library, as they are and gzipped: halite_embed(halite_web DIR d FILES a b)
-# The table it makes is declared in web/ui_files.cc.
+# web/embedded_file.h declares the table.
 find_program(GZIP_PROGRAM gzip REQUIRED)
 
 function(halite_embed target)
@@ -35,19 +35,10 @@ function(halite_embed target)
 
   file(CONFIGURE OUTPUT ${out}/bytes.S CONTENT "${assembly}" @ONLY)
   file(CONFIGURE OUTPUT ${out}/table.cc CONTENT
-"#include <cstddef>
+"#include \"web/embedded_file.h\"
 extern \"C\" {
 ${declarations}}
 namespace halite::web {
-struct EmbeddedFile {
-  const char* name;
-  const char* begin;
-  const char* end;
-  const char* gzipped_begin;
-  const char* gzipped_end;
-};
-extern const EmbeddedFile kEmbeddedFiles[];
-extern const std::size_t kEmbeddedFileCount;
 const EmbeddedFile kEmbeddedFiles[] = {
 ${entries}};
 const std::size_t kEmbeddedFileCount = ${number};

@@ -9,18 +9,9 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-namespace halite::web {
+#include "web/embedded_file.h"
 
-// Generated: one entry a file.
-struct EmbeddedFile {
-  const char* name;
-  const char* begin;
-  const char* end;
-  const char* gzipped_begin;
-  const char* gzipped_end;
-};
-extern const EmbeddedFile kEmbeddedFiles[];
-extern const std::size_t kEmbeddedFileCount;
+namespace halite::web {
 
 namespace {
 
