@@ -14,7 +14,7 @@ constexpr std::uint32_t kAttemptMs = 3'000;
 
 Result<void> reach_store(const Options& options, const Clock& clock,
                          const boost::asio::any_io_executor& executor) {
-  if (options.store != "hbase") return {};
+  if (options.store != StoreKind::kHBase) return {};
   storage::HBaseStoreOptions attempt = options.hbase.store;
   attempt.threads = 1;
   attempt.tables.create = false;

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "app/options.h"
-#include "app/stores.h"
+#include "app/stores/stores.h"
 #include "common/clock.h"
 #include "storage/tools/backup/backup.h"
 

@@ -12,6 +12,7 @@
 #include "app/backup_place.h"
 #include "app/check_tool.h"
 #include "app/data_dir.h"
+#include "common/json/json_value.h"
 #include "common/log.h"
 #include "common/run_here.h"
 #include "common/units.h"
@@ -80,7 +81,7 @@ Result<boost::json::object> ask_server(const Peer& server, bool begin) {
   if (begin) asked.body = "{}";  // a POST
   TRY(const HttpReply reply, run_here(ask_http(server, asked, HttpLimits())));
   boost::system::error_code error;
-  const boost::json::value value = boost::json::parse(reply.body, error);
+  const boost::json::value value = parse_json_value(reply.body, error);
   if (reply.status / 100 != 2 || error || !value.is_object()) {
     return fail(Errc::kUnavailable, fmt::format("{} {}", reply.status, reply.body));
   }

@@ -49,7 +49,7 @@ Result<void> settle_columns(Options& options) {
   const HBaseSettings& hbase = options.hbase;
   const bool backfill = hbase.compact_batches == "backfill";
   if (!hbase.appends && !backfill) return {};
-  if (options.row_layout != "opentsdb") {
+  if (options.row_layout != RowLayoutKind::kOpentsdb) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("{} requires storage.layout = opentsdb",
                             backfill ? "hbase.compact_batches" : "hbase.appends"));

@@ -12,7 +12,8 @@
 #include <prometheus/registry.h>
 
 #include "app/hbase_tables.h"
-#include "app/stores.h"
+#include "app/stores/cells.h"
+#include "app/stores/stores.h"
 #include "app/wait_for.h"
 #include "common/config_value.h"
 #include "common/io_threads.h"
@@ -54,11 +55,8 @@ struct Cluster {
 };
 
 Result<std::shared_ptr<const storage::RowLayout>> layout_of(const Options& options) {
-  if (options.row_layout == "opentsdb") {
-    const storage::OpentsdbOptions rows{.widths = options.layout.widths,
-                                        .salt_width = static_cast<std::uint8_t>(options.salt_width),
-                                        .salt_buckets = options.layout.salt_buckets};
-    TRY(auto layout, storage::OpentsdbLayout::make(rows));
+  if (options.row_layout == RowLayoutKind::kOpentsdb) {
+    TRY(auto layout, storage::OpentsdbLayout::make(opentsdb_rows(options, options.salt_width)));
     return std::shared_ptr<const storage::RowLayout>(std::move(layout));
   }
   TRY(auto layout, storage::CyclicLayout::make(options.layout));
@@ -226,7 +224,7 @@ Result<std::string> show_hbase_regions(const Options& options) {
   const std::string name = cluster.store->whole_name(options.cells.data_table);
   TRY(const auto regions, wait_for(cluster.executor, cluster.store->client().regions(name)));
   const storage::TableRegions table =
-      storage::describe_regions(name, regions, options.row_layout == "cyclic");
+      storage::describe_regions(name, regions, options.row_layout == RowLayoutKind::kCyclic);
   std::string text = fmt::format("{:<24}{:<32}{:>14}{:>14}{:>7}{:>11}{:>12}\n", "from", "server",
                                  "reads", "writes", "files", "files MiB", "memory MiB");
   for (const storage::TableRegion& region : table.regions) {

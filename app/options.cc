@@ -41,11 +41,11 @@ Result<void> set_listen_address(std::string_view text, web::WebOptions& options)
 
 // Whatever writes by itself is off; what a start has to write stays in memory.
 Result<void> settle_read_only(Options& options) {
-  if (options.store != "engine" && options.store != "rocksdb") {
+  if (!has_data_dir(options.store)) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("read_only requires a store with a data directory, which {} does not "
                             "have; use web.mode = \"ro\" to answer queries only",
-                            options.store));
+                            store_name(options.store)));
   }
   if (options.web_mode == "wo") {
     return fail(Errc::kInvalidArgument, "read_only and web.mode = \"wo\" cannot be combined");
@@ -81,15 +81,17 @@ Result<void> settle(Options& options) {
   if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
   if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
   TRY(options.engine.retention, parse_retention_rules(options.retention));
-  if (!options.engine.retention.empty() && options.store != "engine") {
+  if (!options.engine.retention.empty() && options.store != StoreKind::kEngine) {
     return fail(Errc::kInvalidArgument, "storage.retention requires --store engine");
   }
-  if (options.row_layout == "auto") {
-    options.row_layout = options.store == "hbase" ? "opentsdb" : "cyclic";
+  const bool hbase = options.store == StoreKind::kHBase;
+  if (options.row_layout == RowLayoutKind::kAuto) {
+    options.row_layout = hbase ? RowLayoutKind::kOpentsdb : RowLayoutKind::kCyclic;
   }
-  if (options.store == "hbase") TRY_VOID(settle_hbase(options));
+  if (hbase) TRY_VOID(settle_hbase(options));
   // OpenTSDB's rows may have more salts than ours: an opentsdb.conf that says so starts everywhere.
-  if (options.opentsdb.given && (options.store == "engine" || options.row_layout != "opentsdb")) {
+  if (options.opentsdb.given &&
+      (options.store == StoreKind::kEngine || options.row_layout != RowLayoutKind::kOpentsdb)) {
     std::uint32_t& buckets = options.layout.salt_buckets;
     buckets = std::min(buckets, storage::kCyclicSaltsMax);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/opentsdb_conf.h"
+#include "app/store_kind.h"
 #include "common/clock.h"
 #include "common/config.h"
 #include "ingest/rollup_writer.h"
@@ -86,7 +87,7 @@ struct Ground {
 struct Options {
   std::string listen = "127.0.0.1:4242";
   std::string data_dir = "./halite-data";
-  std::string store = "engine";
+  StoreKind store = StoreKind::kEngine;
   std::int64_t close_timeout_ms = 240'000;  // storage.close_timeout_ms: of the store when stopping
   LogOptions log;
   OwnMetricsOptions own_metrics;
@@ -94,10 +95,11 @@ struct Options {
   ingest::IngestOptions ingest;
   query::QueryLimits query;
   web::WebOptions web;
-  std::string row_layout = "auto";  // storage.layout; settle() makes it one of the two
-  storage::CyclicOptions layout;    // widths, salt and TTL count in either layout
-  std::string retention;            // storage.retention
-  std::uint32_t salt_width = 0;     // storage.salt_width: bytes, of the opentsdb layout
+  // storage.layout; settle() replaces kAuto.
+  RowLayoutKind row_layout = RowLayoutKind::kAuto;
+  storage::CyclicOptions layout;  // widths, salt and TTL count in either layout
+  std::string retention;          // storage.retention
+  std::uint32_t salt_width = 0;   // storage.salt_width: bytes, of the opentsdb layout
   storage::CellPointStoreOptions cells;
   storage::EngineOptions engine;
   RollupSettings rollups;

@@ -20,7 +20,7 @@
 #include "app/own_metrics.h"
 #include "app/readiness.h"
 #include "app/stop_deadline.h"
-#include "app/stores.h"
+#include "app/stores/stores.h"
 #include "app/version.h"
 #include "common/clock.h"
 #include "common/io_threads.h"
@@ -61,8 +61,8 @@ std::string endpoint_text(const std::string& address, std::uint16_t port) {
 namespace {
 
 // Empty where there are none.
-std::function<Task<storage::TableRegions>()> regions_of(const std::string& store, Stores& stores) {
-  if (store != "hbase") return {};
+std::function<Task<storage::TableRegions>()> regions_of(StoreKind store, Stores& stores) {
+  if (store != StoreKind::kHBase) return {};
   return [&stores] { return stores.table_regions(); };
 }
 
@@ -147,7 +147,7 @@ struct Server::Parts {
 Result<void> Server::Parts::open_door() {
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
   TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
-  if (options.store != "memory" && options.store != "hbase") {
+  if (has_data_dir(options.store)) {
     TRY(data_dir, options.read_only.wanted
                       ? DataDir::open_to_read(options.data_dir, "; read_only requires a copy")
                       : DataDir::open(options.data_dir));
@@ -175,7 +175,7 @@ Result<void> Server::Parts::open_data(const Pause& pause) {
   };
   auto opened = open_stores(options, clock, web_threads.executors().front(), registry, replayed);
   if (!opened) {
-    if (options.store == "memory" || options.read_only.wanted) {
+    if (options.store == StoreKind::kMemory || options.read_only.wanted) {
       return std::unexpected(opened.error());
     }
     return std::unexpected(explain_full_disk(opened.error(), options.data_dir));
@@ -206,7 +206,7 @@ Result<void> Server::Parts::open_store(const Pause& pause) {
   for (std::chrono::milliseconds wait = kWaitMin;; wait = std::min(2 * wait, kWaitMax)) {
     Result<void> opened = reach_store(options, clock, web_threads.executors().front());
     if (opened) opened = open_data(pause);
-    if (opened || options.store != "hbase" || !may_pass(opened.error())) return opened;
+    if (opened || options.store != StoreKind::kHBase || !may_pass(opened.error())) return opened;
     const std::string text = fmt::format("the store is unavailable: {}", opened.error().message);
     log::warn("waiting: {}", text);
     tell(text);
@@ -224,7 +224,7 @@ Result<void> Server::Parts::listen() {
                                      .clock = clock,
                                      .registry = registry,
                                      .version = version_info(),
-                                     .store_name = options.store,
+                                     .store_name = std::string(store_name(options.store)),
                                      .started_ms = clock.now_ms(),
                                      .census = census.get(),
                                      .slots = [&kept = *stores] { return kept.slot_cycles(); },
@@ -243,7 +243,7 @@ Result<void> Server::Parts::listen() {
   TRY_VOID(web->start(waiting_room.get()));
   waiting_room.reset();
   log::info("listening on {}, store {}{}{}", endpoint_text(options.web.address, web->port()),
-            options.store, data_dir ? fmt::format(" in {}", options.data_dir) : "",
+            store_name(options.store), data_dir ? fmt::format(" in {}", options.data_dir) : "",
             options.read_only.wanted ? ", read-only" : "");
   return {};
 }

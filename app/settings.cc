@@ -25,7 +25,10 @@ void declare_process(Config& config, Options& options) {
   config.bytes("read_only_bytes_max", options.read_only.bytes_max, {16 * kMiB, 1024 * kGiB},
                "Memory limit for start-up writes in read-only mode, such as points replayed from "
                "the write-ahead log.");
-  config.choice("store", options.store, {"engine", "rocksdb", "memory", "hbase"},
+  config.choice("store", options.store, {{"engine", StoreKind::kEngine},
+                 {"rocksdb", StoreKind::kRocksDb},
+                 {"memory", StoreKind::kMemory},
+                 {"hbase", StoreKind::kHBase}},
                 "Storage backend: engine (the embedded engine), rocksdb or hbase (one cell per "
                 "point), or memory (lost when the process ends).");
   config.duration_ms("storage.close_timeout_ms", options.close_timeout_ms, {1'000, kDayMs},
@@ -198,7 +201,9 @@ void declare_web_manners(Config& config, Options& options) {
 
 void declare_layout(Config& config, Options& options) {
   storage::CyclicOptions& layout = options.layout;
-  config.choice("storage.layout", options.row_layout, {"auto", "cyclic", "opentsdb"},
+  config.choice("storage.layout", options.row_layout, {{"auto", RowLayoutKind::kAuto},
+                 {"cyclic", RowLayoutKind::kCyclic},
+                 {"opentsdb", RowLayoutKind::kOpentsdb}},
                 "Row layout of the cell stores: cyclic (for retention), opentsdb (OpenTSDB's "
                 "format), or auto: opentsdb for hbase, else cyclic.");
   config.count("storage.salt_width", options.salt_width, {0, 8}, "bytes",

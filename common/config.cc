@@ -1,7 +1,6 @@
 #include "common/config.h"
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/ascii.h"
 #include "common/check.h"
 #include "common/config_file.h"
 #include "common/config_value.h"
@@ -80,7 +80,7 @@ std::string_view change_note(SettingChange change) {
 std::string environment_name(std::string_view setting) {
   std::string name(kEnvironmentPrefix);
   for (const char c : setting) {
-    name.push_back(c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
+    name.push_back(c == '.' ? '_' : to_upper(c));
   }
   return name;
 }
@@ -126,18 +126,26 @@ void Config::text(std::string name, std::string& field, std::string doc) {
 
 void Config::choice(std::string name, std::string& field, std::vector<std::string> choices,
                     std::string doc) {
-  auto store = [&field, choices](std::string_view text) -> Result<std::string> {
-    if (std::ranges::find(choices, text) == choices.end()) {
+  choice(std::move(name), field, choices, std::move(doc),
+         [&field, choices](std::size_t at) { field = choices[at]; });
+}
+
+void Config::choice(std::string name, std::string initial, std::vector<std::string> choices,
+                    std::string doc, std::function<void(std::size_t)> choose) {
+  const auto store = [choose = std::move(choose),
+                      choices](std::string_view text) -> Result<std::string> {
+    const auto found = std::ranges::find(choices, text);
+    if (found == choices.end()) {
       return fail(Errc::kInvalidArgument,
                   fmt::format("must be one of {}, not \"{}\"", fmt::join(choices, ", "), text));
     }
-    field = text;
-    return field;
+    choose(static_cast<std::size_t>(found - choices.begin()));
+    return *found;
   };
   declare({.name = std::move(name),
            .unit = fmt::format("{}", fmt::join(choices, " | ")),
            .doc = std::move(doc),
-           .default_text = field,
+           .default_text = std::move(initial),
            .text = "",
            .type = "choice",
            .min_text = "",
@@ -284,8 +292,7 @@ Result<void> Config::apply_environment(const char* const* environment) {
     const auto found = std::ranges::find(
         settings_, name, [](const Setting& setting) { return environment_name(setting.name); });
     if (found == settings_.end()) {
-      std::string lower(name.substr(kEnvironmentPrefix.size()));
-      for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      const std::string lower = to_lower(name.substr(kEnvironmentPrefix.size()));
       return fail(Errc::kInvalidArgument,
                   fmt::format("environment: unknown setting {}; did you mean {}?", name,
                               environment_name(nearest(lower))));

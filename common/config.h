@@ -15,12 +15,14 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -68,6 +70,20 @@ class Config {
   void text(std::string name, std::string& field, std::string doc);
   void choice(std::string name, std::string& field, std::vector<std::string> choices,
               std::string doc);
+  // Each value of an enum with its name.
+  template <class Enum>
+    requires std::is_enum_v<Enum>
+  void choice(std::string name, Enum& field, std::vector<std::pair<std::string, Enum>> choices,
+              std::string doc) {
+    std::vector<std::string> names;
+    std::string initial;
+    for (const auto& [text, value] : choices) {
+      names.push_back(text);
+      if (value == field) initial = text;
+    }
+    choice(std::move(name), std::move(initial), std::move(names), std::move(doc),
+           [&field, choices = std::move(choices)](std::size_t at) { field = choices[at].second; });
+  }
   template <std::integral Number>
   void count(std::string name, Number& field, SettingRange range, std::string unit,
              std::string doc) {
@@ -119,6 +135,9 @@ class Config {
     }
     return range;
   }
+  // `choose` takes the index of the choice.
+  void choice(std::string name, std::string initial, std::vector<std::string> choices,
+              std::string doc, std::function<void(std::size_t)> choose);
   void number(std::string name, Kind kind, std::string unit, SettingRange range,
               std::int64_t initial, std::string doc, std::function<void(std::int64_t)> store);
   static const char* type_of(Kind kind);

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "common/java_double.h"
+#include "common/json/json_value.h"
 
 namespace halite::app {
 
@@ -87,7 +88,7 @@ Result<Points> points_of(const json::object& series, std::string_view side) {
 
 Result<Series> series_of(std::string_view answer, std::string_view side) {
   boost::system::error_code problem;
-  const json::value parsed = json::parse(answer, problem);
+  const json::value parsed = parse_json_value(answer, problem);
   if (problem || !parsed.is_array()) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("{} did not return a list of series: {}", side, answer.substr(0, 200)));

@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "common/ascii.h"
+#include "common/json/json_value.h"
 #include "query/parse/parse_context.h"
+#include "query/parse/question_parse.h"
 #include "query/parse/time.h"
 
 namespace halite::app {
@@ -16,13 +19,6 @@ namespace halite::app {
 namespace {
 
 constexpr std::string_view kPath = "/api/query";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
 
 // "http://host:4242/path" without its host.
 std::string_view without_host(std::string_view target) {
@@ -119,7 +115,7 @@ class Lines {
 
   void take_body(std::size_t line, std::string_view text) {
     boost::system::error_code problem;
-    const boost::json::value body = boost::json::parse(text, problem);
+    const boost::json::value body = parse_json_value(text, problem);
     if (problem || !body.is_object()) {
       return bad(line, fmt::format("not a JSON object: {}", problem.message()));
     }
@@ -158,7 +154,8 @@ std::string pinned_target(std::string_view target, TimestampMs now) {
 }
 
 std::string pinned_body(const std::string& text, TimestampMs now) {
-  boost::json::value body = boost::json::parse(text);  // as it was read
+  boost::system::error_code none;  // the text was read before
+  boost::json::value body = parse_json_value(text, none);
   boost::json::object& fields = body.as_object();
   if (!fields.contains("end") || fields.at("end").is_null()) fields["end"] = now;
   for (const char* name : {"start", "end"}) {
@@ -175,7 +172,7 @@ AskedFile read_asked(std::string_view text) {
   Lines lines;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.take(line, trimmed(text.substr(0, end)));
+    lines.take(line, trim(text.substr(0, end), " \t\r"));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return std::move(lines).finish();

@@ -112,10 +112,12 @@ int main(int argc, char** argv) {
     CLI::App* const serve = app.add_subcommand("serve");
     serve->add_option("--data-dir", options.data_dir)->required();
     serve->add_option("--listen", options.listen)->required();
-    serve->add_option("--store", options.store)->required();
+    std::string store;
+    serve->add_option("--store", store)->required();
     app.require_subcommand(1);
     CLI11_PARSE(app, argc, argv);
-    const Result<void> served = run(options, config);
+    Result<void> served = config.apply_flag("--store", "store", store);
+    if (served) served = run(options, config);
     if (!served) fmt::print(stderr, "halite_crash: {}\n", served.error().message);
     return served ? EXIT_SUCCESS : EXIT_FAILURE;
   } catch (const std::exception& error) {

@@ -13,7 +13,7 @@
 #include <prometheus/registry.h>
 
 #include "app/hbase_tool.h"
-#include "app/stores.h"
+#include "app/stores/stores.h"
 #include "tests/support/fake_region_server.h"
 #include "tests/support/run_task.h"
 
@@ -31,7 +31,7 @@ constexpr TimeRange kDay = {kHour * 1000, (kHour + 86'400) * 1000};
 class HBaseStoresTest : public testing::Test {
  protected:
   HBaseStoresTest() {
-    options_.store = "hbase";
+    options_.store = StoreKind::kHBase;
     const auto server = hbase_.endpoint(0);
     options_.hbase.registry = fmt::format("{}:{}", server.host, server.port);
     options_.hbase.store.client.pause_ms_min = 1;

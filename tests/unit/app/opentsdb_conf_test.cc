@@ -35,7 +35,7 @@ TEST_F(OpentsdbConfTest, an_empty_file_means_opentsdbs_defaults) {
   EXPECT_FALSE(options_.ingest.create.metrics);
   EXPECT_TRUE(options_.ingest.create.tag_keys);
   EXPECT_EQ(options_.ingest.limits.tags_max, 8u);
-  EXPECT_EQ(options_.row_layout, "opentsdb");
+  EXPECT_EQ(options_.row_layout, RowLayoutKind::kOpentsdb);
   EXPECT_EQ(options_.salt_width, 0u);
   EXPECT_EQ(options_.web.idle_timeout_ms, 0);
   EXPECT_EQ(options_.web.address, "0.0.0.0");
@@ -78,7 +78,7 @@ TEST_F(OpentsdbConfTest, values_become_settings) {
 }
 
 TEST_F(OpentsdbConfTest, as_many_salts_as_its_tables_have) {
-  options_.store = "hbase";
+  options_.store = StoreKind::kHBase;
   apply(
       "tsd.storage.salt.width=2\ntsd.storage.salt.buckets=1000\n"
       "tsd.storage.hbase.data_table=ns:tsdb\n");
@@ -185,7 +185,7 @@ TEST_F(OpentsdbConfTest, where_hbase_is_and_what_its_tables_are_called) {
       "tsd.storage.hbase.zk_quorum=zk1:2182, zk2\ntsd.storage.hbase.zk_basedir=/hb\n"
       "tsd.storage.hbase.data_table=d\ntsd.storage.hbase.uid_table=u\n"
       "tsd.storage.hbase.tree_table=t\ntsd.storage.hbase.meta_table=m\n");
-  options_.store = "hbase";
+  options_.store = StoreKind::kHBase;
   ASSERT_TRUE(settle(options_));
   const storage::hbase::ClientOptions& client = options_.hbase.store.client;
   EXPECT_EQ(client.quorum, (std::vector<storage::hbase::Endpoint>{{"zk1", 2182}, {"zk2", 2181}}));
@@ -194,7 +194,7 @@ TEST_F(OpentsdbConfTest, where_hbase_is_and_what_its_tables_are_called) {
   EXPECT_EQ(options_.cells.uid_table, "u");
   EXPECT_EQ(options_.metadata.tree_table, "t");
   EXPECT_EQ(options_.metadata.meta_table, "m");
-  EXPECT_EQ(options_.row_layout, "opentsdb");
+  EXPECT_EQ(options_.row_layout, RowLayoutKind::kOpentsdb);
 }
 
 TEST_F(OpentsdbConfTest, wrong_values_are_named) {

@@ -141,7 +141,7 @@ TEST(Settle, RetentionByPrefix) {
                 HasSubstr("storage.retention must be a comma-separated list of PREFIX=DURATION"));
   }
   options.retention = "tmp.=7d";
-  options.store = "rocksdb";
+  options.store = StoreKind::kRocksDb;
   EXPECT_THAT(settle(options).error().message, HasSubstr("requires --store engine"));
 }
 

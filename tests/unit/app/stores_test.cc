@@ -1,4 +1,4 @@
-#include "app/stores.h"
+#include "app/stores/stores.h"
 
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ TEST(OpenStores, AStoreInMemoryRefusesADirectoryWithPoints) {
   prometheus::Registry registry;
   boost::asio::thread_pool pool(1);
   Options options;
-  options.store = "memory";
+  options.store = StoreKind::kMemory;
   options.data_dir = dir.path();
   auto opened = open_stores(options, clock, pool.get_executor(), registry);
   ASSERT_TRUE(opened) << opened.error().message;

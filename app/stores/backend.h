@@ -1,0 +1,47 @@
+// What the opener of a kind of store makes. One opener a kind, each in a file of its name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "app/region_watch.h"
+#include "app/stores/opened_points.h"
+#include "app/stores/stores.h"
+#include "storage/backends/rocks/rocks_store.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
+
+namespace halite::app {
+
+// What an opener works with. All of it outlives the store.
+struct OpenContext {
+  const Options& options;
+  const storage::CellPointStoreOptions& cells;  // options.cells, completed
+  const Clock& clock;
+  const boost::asio::any_io_executor& executor;
+  prometheus::Registry& registry;
+  const ReplayWatch& replayed;  // may be empty
+};
+
+struct Backend {
+  std::unique_ptr<storage::WideColumnStore>
+      wide;                              // cells: names, metadata, and points of some kinds
+  storage::RocksStore* rocks = nullptr;  // `wide`, if it keeps files
+  std::unique_ptr<OpenedPoints> points;
+  storage::UidWidths widths;
+  std::shared_ptr<const storage::OpentsdbLayout> point_rows;  // null: the points have other rows
+  // Where the points lie on a cluster; empty: on none.
+  std::function<Task<storage::TableRegions>()> table_regions;
+  std::optional<RegionWatch> region_watch;  // ends after `wide` is closed
+};
+
+// Each fills `to`. After an error the caller closes what `to` holds by then.
+[[nodiscard]] Result<void> open_engine(const OpenContext& context, Backend& to);
+[[nodiscard]] Result<void> open_rocksdb(const OpenContext& context, Backend& to);
+[[nodiscard]] Result<void> open_memory(const OpenContext& context, Backend& to);
+[[nodiscard]] Result<void> open_hbase(const OpenContext& context, Backend& to);
+
+}  // namespace halite::app

@@ -1,0 +1,164 @@
+#include "app/stores/opened_stores.h"
+
+#include <utility>
+
+#include "app/hbase_tables.h"
+#include "app/wait_for.h"
+#include "storage/catalog/table_settings.h"
+#include "storage/files/posix_files.h"
+
+namespace halite::app {
+namespace {
+
+Result<void> open_backend(const OpenContext& context, Backend& to) {
+  switch (context.options.store) {
+    case StoreKind::kEngine:
+      return open_engine(context, to);
+    case StoreKind::kRocksDb:
+      return open_rocksdb(context, to);
+    case StoreKind::kMemory:
+      return open_memory(context, to);
+    case StoreKind::kHBase:
+      return open_hbase(context, to);
+  }
+  return fail(Errc::kInternal, "no such kind of store");
+}
+
+}  // namespace
+
+Result<void> OpenedStores::open(const Options& options, const Clock& clock,
+                                prometheus::Registry& registry, const ReplayWatch& replayed) {
+  // Other daemons, and OpenTSDB, may write the same tables.
+  const bool shared = options.store == StoreKind::kHBase;
+  storage::CellPointStoreOptions cells = options.cells;
+  cells.cell_ttl_ms = cell_ttl_ms(options.layout);
+  cells.scan.shared_tables = shared;
+  const OpenContext context{.options = options,
+                            .cells = cells,
+                            .clock = clock,
+                            .executor = executor_,
+                            .registry = registry,
+                            .replayed = replayed};
+  TRY_VOID(open_backend(context, backend_));
+  storage::MetadataOptions meta = options.metadata;
+  meta.uid_table = cells.uid_table;
+  meta.annotations.exclusive = !shared;
+  meta.track.series_max = cells.series_max;
+  TRY_VOID(open_metadata(context, meta));
+  TRY(sides_, open_sides(context, backend_));
+  // Series that have more than points and metadata are never forgotten.
+  const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
+  TRY(const bool names_stay, keep_names(cells.settings_table));
+  if (!has_sides() && !tracked) {
+    backend_.points->forget_series(*metadata_, !names_stay && !meta.track.name_objects);
+  }
+  if (backend_.rocks != nullptr) begin_scrub(context);
+  return {};
+}
+
+Result<void> OpenedStores::open_metadata(const OpenContext& context,
+                                         const storage::MetadataOptions& options) {
+  storage::Metadata::Parts parts = {.store = *backend_.wide,
+                                    .points = backend_.points->store(),
+                                    .uids = backend_.points->uids(),
+                                    .widths = backend_.widths,
+                                    .point_table = storage::data_table_spec(context.cells),
+                                    .point_rows = backend_.point_rows,
+                                    .clock = context.clock,
+                                    .executor = executor_,
+                                    .registry = context.registry};
+  TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(parts), options)));
+  return {};
+}
+
+// Rollups and histograms know series by the ids of their names. Once there were some, no id may
+// come to mean another name, even while they are off.
+Result<bool> OpenedStores::keep_names(const std::string& settings_table) {
+  auto spec = storage::settings_table_spec(settings_table);
+  TRY(const std::shared_ptr<storage::Table> settings,
+      wait_for(executor_, backend_.wide->open_table(std::move(spec))));
+  const storage::Column column{0, "kept"};
+  std::vector<storage::RowRead> reads;
+  reads.push_back({"names", column.family, {column.qualifier}});
+  TRY(const std::vector<storage::Row> rows, wait_for(executor_, settings->read(std::move(reads))));
+  if (!rows.front().cells.empty()) return true;
+  if (!has_sides()) return false;
+  std::vector<storage::RowWrite> writes(1);
+  writes[0].row = "names";
+  writes[0].puts.push_back({column, {}, 0});
+  TRY_VOID(wait_for(executor_, settings->write(std::move(writes))));
+  return true;
+}
+
+void OpenedStores::begin_scrub(const OpenContext& context) {
+  storage::EngineOptions engine;
+  engine.settings_table = context.cells.settings_table;
+  engine.uid_table = context.cells.uid_table;
+  engine.series_table = context.cells.series_table;
+  const Ground& ground = context.options.ground;
+  scrub_ = std::make_unique<storage::check::Scrub>(
+      storage::check::Scrub::Parts{
+          .names = *backend_.rocks,
+          .chunk_files = [points = backend_.points.get()] { return points->chunk_files(); },
+          .files = ground.files != nullptr ? ground.files : storage::posix_files(),
+          .engine = std::move(engine),
+          .clock = context.clock,
+          .registry = context.registry},
+      context.options.care.scrub);
+}
+
+Result<void> OpenedStores::health() const {
+  TRY_VOID(backend_.wide->health());
+  return backend_.points->health();
+}
+
+std::unique_ptr<storage::SeriesCensus> OpenedStores::make_census(
+    const Clock& clock, boost::asio::any_io_executor executor) {
+  return std::make_unique<storage::SeriesCensus>(backend_.points->series(), backend_.widths, clock,
+                                                 std::move(executor));
+}
+
+Task<storage::TableRegions> OpenedStores::table_regions() {
+  if (backend_.table_regions) return backend_.table_regions();
+  return []() -> Task<storage::TableRegions> {
+    co_return fail(Errc::kUnsupported, "This server does not store points on a cluster");
+  }();
+}
+
+Result<void> OpenedStores::snapshot(const std::string& dir) {
+  if (backend_.rocks == nullptr) return fail(Errc::kUnsupported, "This server does not store data in files");
+  auto names = [rocks = backend_.rocks, dir] { return rocks->snapshot(dir + "/rocksdb"); };
+  return wait_for(executor_, backend_.points->snapshot(dir + "/engine", std::move(names)));
+}
+
+Result<void> OpenedStores::close() {
+  Result<void> flushed;
+  scrub_.reset();
+  if (metadata_) flushed = wait_for(executor_, metadata_->stop());
+  if (backend_.points) {
+    const Result<void> drained = wait_for(executor_, backend_.points->close());
+    if (flushed) flushed = drained;
+  }
+  sides_ = {};
+  metadata_.reset();
+  backend_.points.reset();
+  Result<void> closed;
+  if (backend_.wide) closed = wait_for(executor_, backend_.wide->close());
+  backend_.region_watch.reset();
+  return flushed ? closed : flushed;
+}
+
+Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock& clock,
+                                            boost::asio::any_io_executor executor,
+                                            prometheus::Registry& registry, ReplayWatch replayed) {
+  auto stores = std::make_unique<OpenedStores>(std::move(executor));
+  const Result<void> opened = stores->open(options, clock, registry, replayed);
+  if (!opened) {
+    const Result<void> closed = stores->close();  // the first error is the one to report
+    static_cast<void>(closed);
+    return std::unexpected(opened.error());
+  }
+  return std::unique_ptr<Stores>(std::move(stores));
+}
+
+}  // namespace halite::app

@@ -1,0 +1,57 @@
+// A backend with what every kind of store has over it: metadata, rollups, histograms, checks of
+// files.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/stores/backend.h"
+#include "app/stores/sides.h"
+#include "app/stores/stores.h"
+
+namespace halite::app {
+
+class OpenedStores final : public Stores {
+ public:
+  explicit OpenedStores(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
+
+  // Once. After an error, close().
+  [[nodiscard]] Result<void> open(const Options& options, const Clock& clock,
+                                  prometheus::Registry& registry, const ReplayWatch& replayed);
+
+  storage::PointStore& points() override { return metadata_->points(); }
+  storage::Metadata& metadata() override { return *metadata_; }
+  storage::RollupTables* rollups() override { return sides_.rollups.get(); }
+  storage::HistogramCells* histograms() override { return sides_.histograms.get(); }
+  [[nodiscard]] Result<void> health() const override;
+  void drop_caches() override { backend_.wide->drop_caches(); }
+  std::unique_ptr<storage::SeriesCensus> make_census(
+      const Clock& clock, boost::asio::any_io_executor executor) override;
+  [[nodiscard]] std::vector<storage::SlotCycle> slot_cycles() const override {
+    return backend_.points->slot_cycles();
+  }
+  Task<storage::TableRegions> table_regions() override;
+  storage::check::Scrub* scrub() override { return scrub_.get(); }
+  Result<void> snapshot(const std::string& dir) override;
+  Result<void> close() override;
+
+ private:
+  [[nodiscard]] Result<void> open_metadata(const OpenContext& context,
+                                           const storage::MetadataOptions& options);
+  // Whether ids of names must stay for good.
+  [[nodiscard]] Result<bool> keep_names(const std::string& settings_table);
+  void begin_scrub(const OpenContext& context);
+
+  [[nodiscard]] bool has_sides() const {
+    return sides_.rollups != nullptr || sides_.histograms != nullptr;
+  }
+
+  const boost::asio::any_io_executor executor_;
+  Backend backend_;
+  std::unique_ptr<storage::check::Scrub> scrub_;  // null: no files are here
+  std::unique_ptr<storage::Metadata> metadata_;
+  Sides sides_;
+};
+
+}  // namespace halite::app

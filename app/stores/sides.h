@@ -1,0 +1,20 @@
+// Rollups and histograms beside a store's points. Both are always cells.
+#pragma once
+
+#include <memory>
+
+#include "app/stores/backend.h"
+#include "storage/cells/rollups/histogram_cells.h"
+#include "storage/cells/rollups/rollup_tables.h"
+
+namespace halite::app {
+
+struct Sides {
+  std::unique_ptr<storage::RollupTables> rollups;       // null: off
+  std::unique_ptr<storage::HistogramCells> histograms;  // null: off
+};
+
+// Opens those that the settings name, over a backend whose points are open.
+[[nodiscard]] Result<Sides> open_sides(const OpenContext& context, Backend& backend);
+
+}  // namespace halite::app
