@@ -30,7 +30,9 @@ class NullTable final : public Table {
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override {
     return inner_->read(std::move(reads));
   }
-  std::unique_ptr<Scanner> scan(ScanSpec spec) override { return inner_->scan(std::move(spec)); }
+  std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override {
+    return inner_->scan(std::move(spec), context);
+  }
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override {
     return inner_->increment(std::move(row), std::move(column), delta);
   }
@@ -139,7 +141,7 @@ void scan(benchmark::State& state, Below below) {
   query.filters = {{FilterType::kWildcard, "host", "*"}};
   std::int64_t points = 0;
   for (auto _ : state) {
-    const auto selection = run_task(bench.points().select(query)).value();
+    const auto selection = run_task(bench.points().select(query, {})).value();
     for (std::uint32_t shard = 0; shard < bench.points().shard_count(); ++shard) {
       const auto blocks_of = bench.points().scan(selection, {kNow, kNow + 3'600'000}, shard);
       for (;;) {

@@ -41,7 +41,8 @@ class NullStore final : public storage::PointStore {
     benchmark::DoNotOptimize(batch.values.data());
     co_return storage::Accepted{.durable = Completion::done(), .refused = {}};
   }
-  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery) override {
+  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery,
+                                                         storage::ReadContext) override {
     co_return unread();
   }
   [[nodiscard]] std::uint32_t shard_count() const override { return 1; }

@@ -114,7 +114,8 @@ class MadeUpStore final : public storage::PointStore {
 
   const Series& series(SeriesId id) const override { return series_.at(id); }
   std::uint32_t shard_count() const override { return kShards; }
-  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery) override {
+  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery,
+                                                         storage::ReadContext) override {
     co_return std::make_shared<Everything>();
   }
   std::unique_ptr<storage::BlockScan> scan(std::shared_ptr<const storage::Selection>,

@@ -99,7 +99,7 @@ void scan_cells(benchmark::State& state) {
   for (std::uint64_t next = 0; next < 1'000'000;) next = write_round(store, next, 1000);
   std::int64_t cells = 0;
   for (auto _ : state) {
-    const auto scanner = store.table()->scan({});
+    const auto scanner = store.table()->scan({}, {});
     while (true) {
       const std::vector<Row> rows = run_task(scanner->next({})).value();
       if (rows.empty()) break;

@@ -12,7 +12,7 @@
 #include "common/data_point.h"
 #include "query/question.h"
 #include "query/tag_texts.h"
-#include "storage/api/read_work.h"
+#include "storage/api/read_context.h"
 #include "storage/meta/objects/annotation.h"
 
 namespace halite::query {

@@ -18,7 +18,7 @@
 namespace halite::query {
 
 // One run's limits and what it has used of them. Safe to use from all its coroutines.
-class Watch final : public WorkWatch, public storage::ReadCounter {
+class Watch final : public WorkWatch, public storage::ReadCounters {
  public:
   Watch(QueryLimits limits, const Clock& clock, std::stop_token stop);
 

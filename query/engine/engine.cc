@@ -43,6 +43,7 @@ struct QueryEngine::Impl {
     std::size_t query = 0;  // its number in the question
   };
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery wanted,
+                                                         storage::ReadSource from,
                                                          std::shared_ptr<Watch> watch);
   Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
 
@@ -88,9 +89,9 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork 
 }
 
 Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
-    storage::SeriesQuery wanted, std::shared_ptr<Watch> watch) {
+    storage::SeriesQuery wanted, storage::ReadSource from, std::shared_ptr<Watch> watch) {
   const Watch::Timed timed(*watch, Stage::kSelect);
-  auto selecting = store.select(std::move(wanted));
+  auto selecting = store.select(std::move(wanted), {watch, from, watch});
   co_return co_await std::move(selecting);
 }
 
@@ -104,9 +105,9 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
   wanted.notes = metadata != nullptr && !answer->question.no_annotations &&
                  metadata->annotations().options().among_points;
-  wanted.watch = watch;
-  if (pace == Pace::kQuick) wanted.watch = watch_memory_only(watch);
-  auto selecting = select(std::move(wanted), watch);
+  const auto from =
+      pace == Pace::kQuick ? storage::ReadSource::kMemory : storage::ReadSource::kDisk;
+  auto selecting = select(std::move(wanted), from, watch);
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   std::vector<AnswerSeries> series;
   TimeRange asked;
@@ -180,8 +181,7 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
          make_plan(*question, first.question, limits.output_points_max, first.rollup));
   storage::SeriesQuery wanted = series_query(sub, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
-  wanted.watch = watch;
-  auto selecting = store.select(std::move(wanted));
+  auto selecting = store.select(std::move(wanted), {.watch = watch});
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   auto estimating = store.estimate(selection, plan.scan);
   CO_TRY(const storage::ReadEstimate estimate, co_await std::move(estimating));

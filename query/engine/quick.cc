@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "common/units.h"
-#include "storage/api/memory_only.h"
 
 namespace halite::query {
 namespace {
@@ -16,25 +14,6 @@ constexpr std::uint64_t kQuickBytes = 8 << 20;
 constexpr std::size_t kQuickNameBytes = 4'096;                        // of a filter
 constexpr std::int64_t kShortestMs = kHourMs / 2;                     // less costs as much
 constexpr std::int64_t kLongestMs = kQuickSeriesHours * kHourMs + 1;  // of one series: too long
-
-class MemoryOnlyWatch final : public WorkWatch,
-                              public storage::MemoryOnly,
-                              public storage::ReadCounter {
- public:
-  explicit MemoryOnlyWatch(std::shared_ptr<Watch> watch) : watch_(std::move(watch)) {}
-
-  [[nodiscard]] Result<void> check() const override { return watch_->check(); }
-  [[nodiscard]] Result<void> check_series(std::uint64_t more) const override {
-    return watch_->check_series(more);
-  }
-  [[nodiscard]] Result<void> add_bytes(std::int64_t count) override {
-    return watch_->add_bytes(count);
-  }
-  void count_read(const storage::ReadWork& work) override { watch_->count_read(work); }
-
- private:
-  const std::shared_ptr<Watch> watch_;
-};
 
 // The longest time that a sub-query is about: whole buckets are read.
 std::int64_t longest_ms(const Question& question) {
@@ -84,10 +63,6 @@ QueryLimits quick_limits(const Question& question, QueryLimits limits) {
   limits.output_points_max = std::min(limits.output_points_max, kQuickPoints);
   limits.bytes_max = std::min(limits.bytes_max, kQuickBytes);
   return limits;
-}
-
-std::shared_ptr<WorkWatch> watch_memory_only(std::shared_ptr<Watch> watch) {
-  return std::make_shared<MemoryOnlyWatch>(std::move(watch));
 }
 
 }  // namespace halite::query

@@ -2,12 +2,8 @@
 // where they run.
 #pragma once
 
-#include <memory>
-
-#include "common/work_watch.h"
 #include "query/limits.h"
 #include "query/question.h"
-#include "query/watch.h"
 
 namespace halite::query {
 
@@ -16,8 +12,5 @@ namespace halite::query {
 
 // The limits of such a query: about what takes a millisecond or two.
 [[nodiscard]] QueryLimits quick_limits(const Question& question, QueryLimits limits);
-
-// The budget for the store: reads of data that is not in memory fail with kUnavailable.
-[[nodiscard]] std::shared_ptr<WorkWatch> watch_memory_only(std::shared_ptr<Watch> watch);
 
 }  // namespace halite::query

@@ -10,9 +10,9 @@ namespace halite::query {
 Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
   if (awaited.empty()) co_return Result<void>{};
   storage::SeriesQuery query;
-  query.watch = shared_watch_;
   for (const Awaited& one : awaited) query.tsuids.push_back(one.series->tsuid);
-  auto selecting = store_.select(std::move(query));
+  auto selecting =
+      store_.select(std::move(query), {.watch = shared_watch_, .counters = shared_watch_});
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   std::vector<std::vector<Awaited>> by_shard(shards_.size());
   for (const Awaited& one : awaited) {

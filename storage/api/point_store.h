@@ -24,8 +24,8 @@
 #include "common/completion.h"
 #include "common/data_point.h"
 #include "common/task.h"
-#include "common/work_watch.h"
-#include "storage/api/scan_text.h"
+#include "storage/api/read_context.h"
+#include "storage/api/scan.h"
 #include "storage/api/series.h"
 #include "storage/api/tag_filter.h"
 
@@ -107,9 +107,6 @@ struct SeriesQuery {
   std::size_t regexp_bytes_max = 1 << 20;  // memory for one compiled regular expression
   bool skip_unknown_values = false;  // an unknown literal value matches nothing instead of failing
   bool notes = false;  // blocks bring the annotations that lie among the points they come from
-  // The asker's limits. Selecting counts series and the memory of those it has to load; everything
-  // done with the selection later asks whether to go on. Null: no limits, never stopped.
-  std::shared_ptr<WorkWatch> watch = nullptr;
 };
 
 // A SeriesQuery with its names resolved. Made by the store, meaningful only to it.
@@ -232,8 +229,10 @@ class PointStore : public BlockSource {
   virtual void hurry() {}
 
   // Resolves names. kNotFound for a metric, key or literal value that has no id, in OpenTSDB's
-  // words; kInvalidArgument for a filter that does not compile; the watch's errors.
-  virtual Task<std::shared_ptr<const Selection>> select(SeriesQuery query) = 0;
+  // words; kInvalidArgument for a filter that does not compile; the context's errors.
+  // Counts series and the memory of those it loads. The selection keeps the context: every read by
+  // it checks whether to continue. (By value, for this is a coroutine.)
+  virtual Task<std::shared_ptr<const Selection>> select(SeriesQuery query, ReadContext context) = 0;
 
   // Every series selected, whatever its points; at most limit (0 = all), by tsuid.
   virtual Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,

@@ -24,15 +24,11 @@
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "common/task.h"
-#include "common/work_watch.h"
+#include "storage/api/cells.h"
+#include "storage/api/read_context.h"
+#include "storage/api/scan.h"
 
 namespace halite::storage {
-
-struct ScanHint;  // storage/api/scan_hint.h
-
-inline constexpr std::size_t kRowKeyBytesMax = 32767;
-
-using Family = std::uint8_t;  // position in TableSpec::families
 
 struct FamilySpec {
   std::string name;
@@ -44,90 +40,6 @@ struct TableSpec {
   std::vector<FamilySpec> families;
   std::vector<Bytes> split_keys;  // where a store made of regions cuts the new table
   bool fixed_regions = false;     // and never anywhere else
-};
-
-struct Column {
-  Family family = 0;
-  Bytes qualifier;  // may be empty
-};
-
-struct Cell {
-  Bytes qualifier;
-  Bytes value;
-  TimestampMs time = 0;
-};
-
-struct Row {
-  Bytes key;
-  std::vector<Cell> cells;  // of one family, in qualifier order, no qualifier twice
-};
-
-struct CellWrite {
-  Column column;
-  Bytes value;
-  TimestampMs time = 0;  // 0 = stamped by the store; below 0 is kInvalidArgument
-};
-
-// One row's changes, applied all or none.
-struct RowWrite {
-  Bytes row;
-  std::vector<CellWrite> puts;
-  std::vector<Column> deletes;  // of what was there before this call
-};
-
-// More bytes for the end of a cell's value.
-struct CellAppend {
-  Bytes row;
-  Column column;
-  Bytes value;
-};
-
-struct RowRead {
-  Bytes row;
-  Family family = 0;
-  std::vector<Bytes> qualifiers;  // empty = every cell of the family
-};
-
-struct KeyRange {
-  Bytes begin;  // included; empty = from the first row
-  Bytes end;    // excluded; empty = to the last row
-};
-
-// Decides by its key whether a row is wanted. A store may push it down where the rows are.
-class RowFilter {
- public:
-  virtual ~RowFilter() = default;
-  [[nodiscard]] virtual bool matches(BytesView row) const = 0;
-};
-
-struct ScanSpec {
-  Family family = 0;
-  std::vector<KeyRange> ranges;           // in order, not overlapping; empty = the whole table
-  Bytes qualifier_begin;                  // included
-  Bytes qualifier_end;                    // excluded; empty = no bound
-  TimestampMs time_begin = 0;             // cells older than this are not wanted
-  std::shared_ptr<const RowFilter> rows;  // null = every row
-  // What the keys look like that `rows` wants. Null: nothing is known.
-  std::shared_ptr<const ScanHint> hint = nullptr;
-  bool keys_only = false;  // one cell a row, without its value
-  bool reverse = false;    // rows from last to first; cells stay in qualifier order
-  // Asked every few thousand rows; what it says is then the error of next(). Null: never.
-  std::shared_ptr<const WorkWatch> watch = nullptr;
-};
-
-struct ScanLimit {
-  std::uint32_t rows_max = 1024;
-  std::uint32_t cells_max = 65536;  // in all rows together; the row that meets it is cut, its rest
-                                    // comes first in the next batch, under the same key
-};
-
-// Walks the ranges once. For one coroutine at a time. Sees at least what was there when it was
-// made.
-class Scanner {
- public:
-  virtual ~Scanner() = default;
-  // The next rows that have a wanted cell; none when all ranges are finished.
-  virtual Task<std::vector<Row>> next(ScanLimit limit) = 0;
 };
 
 // What a scan would read, about.
@@ -171,7 +83,18 @@ class Table {
   // stopped: who may be asks for some thousands at a time.
   virtual Task<std::vector<Row>> read(std::vector<RowRead> reads) = 0;
 
-  [[nodiscard]] virtual std::unique_ptr<Scanner> scan(ScanSpec spec) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Scanner> scan(ScanSpec spec,
+                                                      const ReadContext& context) = 0;
+
+  // The same scan, its rows as views. By default they are views into the rows of scan().
+  [[nodiscard]] virtual std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec,
+                                                                   const ReadContext& context);
+
+  // The requests that a scan sends to servers, in order. None where rows are in this process.
+  [[nodiscard]] virtual std::vector<ScanText> scan_texts(const ScanSpec& spec) const {
+    static_cast<void>(spec);
+    return {};
+  }
 
   // What scanning these ranges would read, without reading it: for telling a query's cost, off by
   // a factor at worst. Small ranges may come out as nothing. kUnsupported: the store cannot tell.

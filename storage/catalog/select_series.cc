@@ -17,15 +17,17 @@ constexpr std::size_t kShardsAtOnce = 16;
 
 Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
                                                      const RowLayout& layout, SeriesQuery query,
-                                                     TimestampMs now, bool shared) {
-  CO_TRY(std::shared_ptr<const RowSelection> selection,
-         co_await RowSelection::resolve(registry, layout, std::move(query), now));
+                                                     ReadContext context, TimestampMs now,
+                                                     bool shared) {
+  CO_TRY(
+      std::shared_ptr<const RowSelection> selection,
+      co_await RowSelection::resolve(registry, layout, std::move(query), std::move(context), now));
   if (selection->by_tsuid()) {
-    SeriesLoader::Bounds bounds{selection->watch(), {}};
+    SeriesLoader::Bounds bounds{selection->context(), {}};
     CO_TRY_VOID(co_await registry.loader().load_series(selection->tsuids(), std::move(bounds)));
   } else if (!shared) {
     auto count = [selection] { return selection->count(); };
-    SeriesLoader::Bounds bounds{selection->watch(), std::move(count)};
+    SeriesLoader::Bounds bounds{selection->context(), std::move(count)};
     CO_TRY_VOID(
         co_await registry.loader().load_metric(selection->metric_uid(), false, std::move(bounds)));
     CO_TRY_VOID(selection->count());
@@ -37,7 +39,7 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
                                         std::shared_ptr<const RowSelection> selection,
                                         std::size_t limit, bool shared) {
   auto count = [selection] { return selection->count(); };
-  SeriesLoader::Bounds bounds{selection->watch(), std::move(count)};
+  SeriesLoader::Bounds bounds{selection->context(), std::move(count)};
   CO_TRY_VOID(
       co_await registry.loader().load_metric(selection->metric_uid(), shared, std::move(bounds)));
   CO_TRY_VOID(selection->count());

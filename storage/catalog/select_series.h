@@ -18,7 +18,8 @@ namespace halite::storage {
 // other processes make series, too, and scans look for them.
 Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
                                                      const RowLayout& layout, SeriesQuery query,
-                                                     TimestampMs now, bool shared);
+                                                     ReadContext context, TimestampMs now,
+                                                     bool shared);
 
 // As PointStore::lookup().
 Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,

@@ -14,9 +14,10 @@ constexpr std::size_t kAhead = 16;
 Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& registry,
                                                                 const RowLayout& layout,
                                                                 SeriesQuery query,
+                                                                ReadContext context,
                                                                 TimestampMs now) {
   const std::shared_ptr<RowSelection> selection(new RowSelection(registry, registry.shard_count()));
-  selection->watch_ = std::move(query.watch);
+  selection->context_ = std::move(context);
   selection->now_ = now;
   selection->wants_notes_ = query.notes;
   if (!query.tsuids.empty()) {
@@ -208,12 +209,13 @@ RowSelection::Known RowSelection::known() const {
 }
 
 Result<void> RowSelection::count() const {
-  if (watch_ == nullptr) return {};
-  TRY_VOID(watch_->check());
+  const WorkWatch* const watch = context_.watch.get();
+  if (watch == nullptr) return {};
+  TRY_VOID(watch->check());
   const std::lock_guard lock(mutex_);
-  TRY_VOID(examine(watch_.get()));
+  TRY_VOID(examine(watch));
   // Those named by tsuid were asked for one by one, and may have been counted before.
-  return by_tsuid() ? Result<void>() : watch_->check_series(matching_.size());
+  return by_tsuid() ? Result<void>() : watch->check_series(matching_.size());
 }
 
 }  // namespace halite::storage

@@ -24,7 +24,8 @@ class RowSelection final : public Selection {
   // Resolves the query's names; errors as PointStore::select().
   static Task<std::shared_ptr<const RowSelection>> resolve(SeriesRegistry& registry,
                                                            const RowLayout& layout,
-                                                           SeriesQuery query, TimestampMs now);
+                                                           SeriesQuery query, ReadContext context,
+                                                           TimestampMs now);
 
   [[nodiscard]] std::uint64_t metric_uid() const { return metric_uid_; }
   [[nodiscard]] TimestampMs now() const { return now_; }  // when the question was asked
@@ -38,8 +39,8 @@ class RowSelection final : public Selection {
   [[nodiscard]] std::span<const KeyCondition> conditions() const { return conditions_; }
   [[nodiscard]] std::optional<std::size_t> tags_exactly() const { return tags_exactly_; }
 
-  // The asker's; may be null.
-  [[nodiscard]] const std::shared_ptr<WorkWatch>& watch() const { return watch_; }
+  // The asker's, for every read of these series.
+  [[nodiscard]] const ReadContext& context() const { return context_; }
 
   // Of the series that the registry knew at some time, those wanted. Never changes.
   class Matching {
@@ -77,7 +78,7 @@ class RowSelection final : public Selection {
   SeriesRegistry& registry_;
   const std::shared_ptr<const SeriesHold> hold_;
   const std::uint32_t shards_;
-  std::shared_ptr<WorkWatch> watch_;
+  ReadContext context_;
   std::uint64_t metric_uid_ = 0;
   TimestampMs now_ = 0;
   bool wants_notes_ = false;

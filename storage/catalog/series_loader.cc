@@ -151,7 +151,7 @@ Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, Bound
     // What stops the one who reads is his own business: then somebody else takes over.
     const Result<void> waited = co_await batch.wait();
     static_cast<void>(waited);
-    if (bounds.watch != nullptr) CO_TRY_VOID(bounds.watch->check());
+    CO_TRY_VOID(bounds.context.check());
     if (bounds.progress) CO_TRY_VOID(bounds.progress());
   }
   co_return Result<void>();
@@ -160,7 +160,7 @@ Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, Bound
 Task<void> SeriesLoader::read_metric(std::uint64_t metric_uid, const Bounds& bounds, Load& load) {
   const Bytes prefix = uids_.uid_bytes(NameKind::kMetric, metric_uid);
   const std::uint64_t removals = table_.removals();
-  const std::unique_ptr<Scanner> scanner = scan_series_rows(rows_, prefix, bounds.watch);
+  const std::unique_ptr<Scanner> scanner = scan_series_rows(rows_, prefix, bounds.context);
   ScanLimit limit;
   limit.rows_max = kLoadRows;
   for (;;) {
@@ -180,15 +180,15 @@ Task<void> SeriesLoader::read_metric(std::uint64_t metric_uid, const Bounds& bou
 Task<bool> SeriesLoader::adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals,
                                    const Bounds& bounds) {
   if (table_.removals() != removals) co_return false;
-  if (bounds.watch != nullptr) {
-    CO_TRY_VOID(bounds.watch->check());
+  if (const auto& watch = bounds.context.watch) {
+    CO_TRY_VOID(watch->check());
     std::size_t bytes = 0;
     const UidWidths& widths = widths_;
     const std::size_t pair_bytes = widths.tag_key + widths.tag_value;
     for (const Bytes& tsuid : tsuids) {
       bytes += series_bytes(tsuid.size() / pair_bytes, tsuid.size());
     }
-    CO_TRY_VOID(bounds.watch->add_bytes(static_cast<std::int64_t>(bytes)));
+    CO_TRY_VOID(watch->add_bytes(static_cast<std::int64_t>(bytes)));
   }
   if (!tsuids.empty()) {
     CO_TRY(const auto ids, co_await adopt_read(std::move(tsuids), removals));

@@ -37,8 +37,7 @@ class SeriesLoader {
 
   // What a load may cost and who follows it.
   struct Bounds {
-    // Counts the memory of what was not in memory before; null: no limits.
-    std::shared_ptr<WorkWatch> watch;
+    ReadContext context;  // counts the memory of series that were not in memory before
     // Called after some thousands of series at a time; its error ends the load. May be empty.
     std::function<Result<void>()> progress;
   };

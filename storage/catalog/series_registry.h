@@ -71,7 +71,9 @@ class SeriesRegistry {
   [[nodiscard]] Holds& holds() { return table_.holds(); }
 
   // The rows of all series, keys only.
-  [[nodiscard]] std::unique_ptr<Scanner> scan_series() const { return scan_series_rows(*rows_); }
+  [[nodiscard]] std::unique_ptr<Scanner> scan_series() const {
+    return scan_series_rows(*rows_, {}, {});
+  }
   // The shard of a series that has a row; nothing where its metric has no name.
   Task<std::optional<std::uint32_t>> shard_of_stored(Bytes tsuid);
 

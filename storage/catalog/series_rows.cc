@@ -55,13 +55,12 @@ Task<std::vector<bool>> have_series_rows(Table& table, std::vector<Bytes> tsuids
 }
 
 std::unique_ptr<Scanner> scan_series_rows(Table& table, BytesView prefix,
-                                          std::shared_ptr<WorkWatch> watch) {
+                                          const ReadContext& context) {
   ScanSpec spec;
   spec.family = kSeriesFamily;
   if (!prefix.empty()) spec.ranges.push_back(KeyRange{Bytes(prefix), prefix_end(prefix)});
   spec.keys_only = true;
-  spec.watch = std::move(watch);
-  return table.scan(std::move(spec));
+  return table.scan(std::move(spec), context);
 }
 
 }  // namespace halite::storage

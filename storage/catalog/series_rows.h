@@ -24,8 +24,8 @@ namespace halite::storage {
 // Which of these have a row, in the order asked.
 [[nodiscard]] Task<std::vector<bool>> have_series_rows(Table& table, std::vector<Bytes> tsuids);
 
-// Rows whose key begins with prefix, keys only. The watch may be null.
-[[nodiscard]] std::unique_ptr<Scanner> scan_series_rows(Table& table, BytesView prefix = {},
-                                                        std::shared_ptr<WorkWatch> watch = nullptr);
+// Rows whose key begins with prefix, keys only.
+[[nodiscard]] std::unique_ptr<Scanner> scan_series_rows(Table& table, BytesView prefix,
+                                                        const ReadContext& context);
 
 }  // namespace halite::storage

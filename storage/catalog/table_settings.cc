@@ -34,7 +34,7 @@ Task<bool> has_parameters(std::shared_ptr<Table> settings) {
   spec.qualifier_begin = parameters_column().qualifier;
   spec.qualifier_end = spec.qualifier_begin + '\0';
   spec.keys_only = true;
-  const std::unique_ptr<Scanner> scanner = settings->scan(std::move(spec));
+  const std::unique_ptr<Scanner> scanner = settings->scan(std::move(spec), {});
   ScanLimit limit;
   limit.rows_max = 1;
   CO_TRY(const std::vector<Row> rows, co_await scanner->next(limit));

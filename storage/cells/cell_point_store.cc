@@ -81,8 +81,9 @@ Task<Accepted> CellPointStore::append(PointBatch batch) {
   return appender_->append(std::move(batch));
 }
 
-Task<std::shared_ptr<const Selection>> CellPointStore::select(SeriesQuery query) {
-  return select_series(registry_, *layout_, std::move(query), clock_.now_ms(),
+Task<std::shared_ptr<const Selection>> CellPointStore::select(SeriesQuery query,
+                                                              ReadContext context) {
+  return select_series(registry_, *layout_, std::move(query), std::move(context), clock_.now_ms(),
                        options_.scan.shared_tables);
 }
 

@@ -76,7 +76,7 @@ class CellPointStore final : public PointStore {
   [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
-  Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;
+  Task<std::shared_ptr<const Selection>> select(SeriesQuery query, ReadContext context) override;
   [[nodiscard]] std::uint32_t shard_count() const override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) override;

@@ -82,8 +82,7 @@ class Sample {
   }
 
   Task<void> read(std::size_t count, bool every_one) {
-    const WorkWatch* const watch = selection_->watch().get();
-    if (watch != nullptr) CO_TRY_VOID(watch->check());
+    CO_TRY_VOID(selection_->context().check());
     std::vector<BucketScan> buckets;
     std::vector<RowRead> reads;
     for (std::size_t i = 0; i < count; ++i) {
@@ -138,7 +137,7 @@ Task<ReadEstimate> estimate_by_sample(const RowSource& source,
                                       TimeRange range) {
   if (!selection->by_tsuid()) {
     auto count = [selection] { return selection->count(); };
-    SeriesLoader::Bounds bounds{selection->watch(), std::move(count)};
+    SeriesLoader::Bounds bounds{selection->context(), std::move(count)};
     CO_TRY_VOID(co_await source.registry.loader().load_metric(
         selection->metric_uid(), source.options.shared_tables, std::move(bounds)));
   }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/api/scan_text.h"
+#include "storage/api/scan.h"
 #include "storage/cells/estimate_by_sample.h"
 
 namespace halite::storage {
@@ -24,8 +24,7 @@ std::uint64_t rows_a_series(TimeRange range, std::int64_t span_ms) {
 // Estimates ranges as they come, some at a time.
 class Sum {
  public:
-  Sum(const RowSource& source, std::shared_ptr<WorkWatch> watch)
-      : source_(source), watch_(std::move(watch)) {}
+  Sum(const RowSource& source, const ReadContext& context) : source_(source), context_(context) {}
 
   Task<void> add(std::vector<BucketScan> buckets) {
     for (BucketScan& bucket : buckets) {
@@ -36,7 +35,7 @@ class Sum {
   }
 
   Task<void> settle() {
-    if (watch_ != nullptr) CO_TRY_VOID(watch_->check());
+    CO_TRY_VOID(context_.check());
     if (ranges_.empty()) co_return Result<void>();
     auto estimating = source_.table->estimate(source_.family, std::exchange(ranges_, {}));
     CO_TRY(const RangeEstimate some, co_await std::move(estimating));
@@ -49,7 +48,7 @@ class Sum {
 
  private:
   const RowSource& source_;
-  const std::shared_ptr<WorkWatch> watch_;
+  const ReadContext context_;
   std::vector<KeyRange> ranges_;
   RangeEstimate total_;
 };
@@ -57,7 +56,7 @@ class Sum {
 Task<ReadEstimate> estimate_by_ranges(const RowSource& source,
                                       std::shared_ptr<const RowSelection> selection,
                                       TimeRange range) {
-  Sum sum(source, selection->watch());
+  Sum sum(source, selection->context());
   ReadEstimate estimate;
   double part = 1;
   if (selection->by_tsuid()) {
@@ -105,12 +104,10 @@ std::vector<ScanSpec> planned_in(const RowSource& source,
 
 void add_scans(const RowSource& source, const std::shared_ptr<const RowSelection>& selection,
                TimeRange range, std::vector<PlannedScan>& scans) {
-  const auto* const telling = dynamic_cast<const TellingTable*>(source.table.get());
-  if (telling == nullptr) return;
   for (std::uint32_t shard = 0; shard < source.layout.salt_buckets(); ++shard) {
     const std::size_t most = scans.size() + kScansTold;
     for (const ScanSpec& spec : planned_in(source, selection, range, shard)) {
-      for (ScanText& text : telling->scan_texts(spec)) {
+      for (ScanText& text : source.table->scan_texts(spec)) {
         if (scans.size() < most) scans.push_back({shard, std::move(text)});
       }
     }

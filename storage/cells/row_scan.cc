@@ -153,7 +153,6 @@ void RowScan::set_steps(std::vector<BucketScan> buckets) {
     }
   }
   for (BucketScan& bucket : buckets) add_step(steps_, std::move(bucket), source_.family, alone_);
-  for (RowScanStep& step : steps_) step.spec.watch = selection_->watch();
   ascending_ = std::ranges::is_sorted(steps_, {}, begin_of);
   std::ranges::reverse(steps_);
 }
@@ -188,8 +187,8 @@ Task<void> RowScan::skip_empty_steps() {
   ahead.family = source_.family;
   ahead.ranges.push_back(KeyRange{begin_of(steps_.back()), steps_.front().spec.ranges.back().end});
   ahead.keys_only = true;
-  ahead.watch = selection_->watch();
-  const std::unique_ptr<Scanner> scanner = source_.table->scan(std::move(ahead));
+  const std::unique_ptr<Scanner> scanner =
+      source_.table->scan(std::move(ahead), selection_->context());
   CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{1, 1}));
   while (!steps_.empty()) {
     const Bytes& end = steps_.back().spec.ranges.back().end;
@@ -212,7 +211,7 @@ Task<bool> RowScan::next_step() {
   RowScanStep step = std::move(steps_.back());
   steps_.pop_back();
   times_ = step.times;
-  scanner_ = scan_packed(*source_.table, std::move(step.spec));
+  scanner_ = source_.table->scan_packed(std::move(step.spec), selection_->context());
   ++empty_steps_;
   co_return true;
 }
@@ -220,10 +219,9 @@ Task<bool> RowScan::next_step() {
 Task<std::vector<WantedRow>> RowScan::next() {
   std::vector<WantedRow> out;
   const ScanLimit limit{source_.options.rows_per_batch, source_.options.cells_per_batch};
-  WorkWatch* const watch = selection_->watch().get();
   given_.reset();
   while (out.empty()) {
-    if (watch != nullptr) CO_TRY_VOID(watch->check());
+    CO_TRY_VOID(selection_->context().check());
     if (next_row_ < batch_.rows.size()) {
       out.reserve(std::min<std::size_t>(limit.rows_max, batch_.rows.size() - next_row_) + 1);
       while (next_row_ < batch_.rows.size() && out.size() < limit.rows_max) {

@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "storage/api/packed_scan.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/selection.h"
 #include "storage/catalog/series_registry.h"

@@ -172,9 +172,9 @@ void EngineStore::forget_series(ForgetRules rules) {
   maintenance_->forgetting().allow(std::move(rules));
 }
 
-Task<std::shared_ptr<const Selection>> EngineStore::select(SeriesQuery query) {
+Task<std::shared_ptr<const Selection>> EngineStore::select(SeriesQuery query, ReadContext context) {
   return select_series(core_->registry, core_->retention->base(), std::move(query),
-                       core_->clock.now_ms(), false);
+                       std::move(context), core_->clock.now_ms(), false);
 }
 
 std::uint32_t EngineStore::shard_count() const { return core_->retention->shard_count(); }

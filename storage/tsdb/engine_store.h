@@ -73,7 +73,7 @@ class EngineStore final : public PointStore {
   Task<Accepted> append(PointBatch batch) override;
   void hurry() override;
   std::shared_ptr<const SeriesHold> hold_series() override;
-  Task<std::shared_ptr<const Selection>> select(SeriesQuery query) override;
+  Task<std::shared_ptr<const Selection>> select(SeriesQuery query, ReadContext context) override;
   [[nodiscard]] std::uint32_t shard_count() const override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) override;

@@ -115,7 +115,7 @@ class HBaseRingTest : public testing::Test {
     Found found;
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(points_->select(query)).value();
+    const auto selection = run_task(points_->select(query, {})).value();
     for (std::uint32_t shard = 0; shard < points_->shard_count(); ++shard) {
       const auto scan = points_->scan(selection, kAlways, shard);
       for (;;) {

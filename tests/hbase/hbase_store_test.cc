@@ -133,7 +133,7 @@ TEST_F(HBaseStoreTest, ATableIsCutWhereItIsAsked) {
     ScanSpec scan;
     scan.ranges = {{"", "b"}, {"f", "n"}, {"p", ""}};
     scan.reverse = reverse;
-    const std::vector<Row> rows = run_task((*table)->scan(scan)->next({})).value();
+    const std::vector<Row> rows = run_task((*table)->scan(scan, {})->next({})).value();
     std::string keys;
     for (const Row& row : rows) keys += row.key;
     EXPECT_EQ(keys, reverse ? "zpmga" : "agmpz");

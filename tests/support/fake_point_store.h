@@ -100,7 +100,8 @@ class FakePointStore final : public storage::PointStore {
     co_return std::move(accepted);
   }
 
-  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery) override {
+  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery,
+                                                         storage::ReadContext) override {
     ++selects_;
     CO_TRY_VOID(co_await select_waits_for.wait());
     co_return unread();

@@ -33,7 +33,8 @@ class SamplePointStore final : public storage::PointStore {
                                                       storage::CreateNames create) override;
   [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override;
   Task<storage::Accepted> append(storage::PointBatch batch) override;
-  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery query) override;
+  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery query,
+                                                         storage::ReadContext context) override;
   [[nodiscard]] std::uint32_t shard_count() const override { return shards_; }
   [[nodiscard]] std::unique_ptr<storage::BlockScan> scan(
       std::shared_ptr<const storage::Selection> selection, TimeRange range,

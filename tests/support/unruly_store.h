@@ -106,10 +106,11 @@ class UnrulyTable final : public storage::Table {
     return inner_->read(std::move(reads));
   }
   [[nodiscard]] TimestampMs newest_stamp() const override { return inner_->newest_stamp(); }
-  std::unique_ptr<storage::Scanner> scan(storage::ScanSpec spec) override {
+  std::unique_ptr<storage::Scanner> scan(storage::ScanSpec spec,
+                                         const storage::ReadContext& context) override {
     ++unruly_.scans;
     if (spec.rows != nullptr) ++unruly_.walks;
-    return std::make_unique<UnrulyScanner>(inner_->scan(std::move(spec)), unruly_);
+    return std::make_unique<UnrulyScanner>(inner_->scan(std::move(spec), context), unruly_);
   }
   Task<storage::RangeEstimate> estimate(storage::Family family,
                                         std::vector<storage::KeyRange> ranges) override {

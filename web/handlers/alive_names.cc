@@ -74,8 +74,7 @@ Task<std::vector<std::string>> find_alive_names(storage::PointStore& store, Aliv
     CO_TRY_VOID(watch->check());
     storage::SeriesQuery query;
     query.metric = metric;
-    query.watch = watch;
-    auto selecting = store.select(std::move(query));
+    auto selecting = store.select(std::move(query), {.watch = watch});
     CO_TRY(std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
     auto looking = store.last(std::move(selection), wanted.range);
     CO_TRY(const std::vector<storage::LastPoint> points, co_await std::move(looking));

@@ -193,9 +193,8 @@ Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wante
     co_return std::unexpected(query.error());
   }
   query->skip_unknown_values = skip_unknown;
-  query->watch = std::move(watch);
-  Result<std::shared_ptr<const storage::Selection>> selection =
-      co_await call.services.store.select(*std::move(query));
+  auto selecting = call.services.store.select(*std::move(query), {.watch = std::move(watch)});
+  Result<std::shared_ptr<const storage::Selection>> selection = co_await std::move(selecting);
   if (!selection) {
     const bool none = by_tsuid && selection.error().code == Errc::kNotFound;
     if (none) co_return std::vector<storage::LastPoint>();

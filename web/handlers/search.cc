@@ -75,10 +75,8 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
   for (const std::string& metric : metrics) {
     if (found.size() >= limit) break;
     CO_TRY_VOID(watch->check());
-    storage::SeriesQuery wanted = series_query(query, metric);
-    wanted.watch = watch;
-    Result<std::shared_ptr<const storage::Selection>> selection =
-        co_await store.select(std::move(wanted));
+    auto selecting = store.select(series_query(query, metric), {.watch = watch});
+    Result<std::shared_ptr<const storage::Selection>> selection = co_await std::move(selecting);
     if (!selection) co_return std::unexpected(std::move(selection).error());
     // What only we can test needs all candidates.
     const std::size_t most = query.any_key_values.empty() ? limit - found.size() : 0;

@@ -142,8 +142,7 @@ Task<SeriesShape> shape_of(const Call* call, std::string metric) {
   auto watch = std::make_shared<query::Watch>(limits, call->services.clock, call->stop);
   storage::SeriesQuery wanted;
   wanted.metric = std::move(metric);
-  wanted.watch = watch;
-  auto selecting = store.select(std::move(wanted));
+  auto selecting = store.select(std::move(wanted), {.watch = watch});
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   auto looking = store.lookup(selection, 0);
   CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));

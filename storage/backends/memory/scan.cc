@@ -18,9 +18,10 @@ bool is_wanted(const ScanSpec& spec, const Stored& cell, std::int64_t ttl_ms, Ti
 // Copies a batch out under the lock, then goes on behind the last key it looked at.
 class MemoryScanner final : public Scanner {
  public:
-  MemoryScanner(std::shared_ptr<const MemoryTable> table, ScanSpec spec)
+  MemoryScanner(std::shared_ptr<const MemoryTable> table, ScanSpec spec, ReadContext context)
       : table_(std::move(table)),
         spec_(std::move(spec)),
+        context_(std::move(context)),
         checked_(check_scan(spec_, table_->family_count())) {
     if (spec_.ranges.empty()) spec_.ranges.emplace_back();
     ranges_left_ = spec_.ranges.size();
@@ -33,7 +34,7 @@ class MemoryScanner final : public Scanner {
     rows_left_ = limit.rows_max;
     cells_left_ = limit.cells_max;
     while (ranges_left_ > 0 && rows_left_ > 0 && cells_left_ > 0) {
-      if (spec_.watch != nullptr) CO_TRY_VOID(spec_.watch->check());
+      CO_TRY_VOID(context_.check());
       const std::shared_lock lock(table_->mutex_);
       const FamilyRows& family = table_->families_[spec_.family];
       for (std::size_t i = 0; i < kRowsPerLock && rows_left_ > 0 && cells_left_ > 0; ++i) {
@@ -117,6 +118,7 @@ class MemoryScanner final : public Scanner {
 
   const std::shared_ptr<const MemoryTable> table_;
   ScanSpec spec_;
+  const ReadContext context_;
   const Result<void> checked_;
   std::size_t ranges_left_ = 0;
   std::optional<Bytes> position_;   // the last row looked at
@@ -125,8 +127,8 @@ class MemoryScanner final : public Scanner {
   std::uint32_t cells_left_ = 0;
 };
 
-std::unique_ptr<Scanner> MemoryTable::scan(ScanSpec spec) {
-  return std::make_unique<MemoryScanner>(shared_from_this(), std::move(spec));
+std::unique_ptr<Scanner> MemoryTable::scan(ScanSpec spec, const ReadContext& context) {
+  return std::make_unique<MemoryScanner>(shared_from_this(), std::move(spec), context);
 }
 
 }  // namespace halite::storage::memory

@@ -20,8 +20,11 @@ constexpr std::uint32_t kRowsPerCheck = 64;
 
 }  // namespace
 
-CellScan::CellScan(Database& database, FamilyHandle family, ScanSpec spec)
-    : database_(database), family_(std::move(family)), spec_(std::move(spec)) {
+CellScan::CellScan(Database& database, FamilyHandle family, ScanSpec spec, ReadContext context)
+    : database_(database),
+      family_(std::move(family)),
+      spec_(std::move(spec)),
+      context_(std::move(context)) {
   for (const KeyRange& range : spec_.ranges) {
     if (is_empty(range)) continue;
     ranges_.push_back({range.begin.empty() ? Bytes() : row_prefix(range.begin),
@@ -44,10 +47,6 @@ void CellScan::open() {
   it_.reset(database_.db().NewIterator(options, family_.column_family));
 }
 
-Result<void> CellScan::still_wanted() const {
-  return spec_.watch == nullptr ? Result<void>() : spec_.watch->check();
-}
-
 Result<void> CellScan::check() const { return checked(it_->status(), "cannot scan"); }
 
 Result<CellScan::Batch> CellScan::next(ScanLimit limit, TimestampMs now) {
@@ -56,13 +55,13 @@ Result<CellScan::Batch> CellScan::next(ScanLimit limit, TimestampMs now) {
     batch.finished = true;
     return batch;
   }
-  TRY_VOID(still_wanted());  // it may have waited long for a thread
+  TRY_VOID(context_.check());  // it may have waited long for a thread
   if (it_ == nullptr) open();
   std::uint32_t cells_left = limit.cells_max;
   keys_left_ = kKeysPerTurn;
   while (batch.rows.size() < limit.rows_max && cells_left > 0 && keys_left_ > 0) {
     if (!row_open_) {
-      if (++rows_seen_ % kRowsPerCheck == 0) TRY_VOID(still_wanted());
+      if (++rows_seen_ % kRowsPerCheck == 0) TRY_VOID(context_.check());
       if (!find_row()) break;
       TRY(const bool wanted, open_row());
       if (!wanted) continue;

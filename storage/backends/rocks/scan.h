@@ -4,7 +4,7 @@
 //   Skips    what need not be read is passed by a seek: rows the filter refuses, cells outside the
 //            qualifier range, the rest of a row when only its key is wanted, gaps between ranges.
 //   Sees     the family as of the first next().
-//   Stop     the spec's watch is asked every few rows, so a scan nobody wants ends at once.
+//   Stop     checks its ReadContext every few rows, so a cancelled scan ends at once.
 //   Threads  one next() at a time. close() only between two.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace halite::storage::rocks {
 class CellScan {
  public:
   // The spec has been checked. The database outlives the scan or closes it.
-  CellScan(Database& database, FamilyHandle family, ScanSpec spec);
+  CellScan(Database& database, FamilyHandle family, ScanSpec spec, ReadContext context);
 
   struct Batch {
     std::vector<Row> rows;
@@ -46,7 +46,6 @@ class CellScan {
 
   void open();
   Result<void> check() const;
-  Result<void> still_wanted() const;
   // Moves to the first row of the range that is not done, and into the next ranges as needed.
   // False when there is none.
   bool find_row();
@@ -68,6 +67,7 @@ class CellScan {
   Database& database_;
   const FamilyHandle family_;
   const ScanSpec spec_;
+  const ReadContext context_;
   std::vector<EncodedRange> ranges_;
   Bytes lowest_;  // bounds of all ranges, for the iterator
   Bytes highest_;

@@ -18,11 +18,12 @@ namespace {
 // Takes a CellScan to the pool. A next() that is under way keeps the scan alive by itself.
 class RocksScanner final : public Scanner {
  public:
-  RocksScanner(std::shared_ptr<Core> core, const std::vector<FamilyHandle>& families, ScanSpec spec)
+  RocksScanner(std::shared_ptr<Core> core, const std::vector<FamilyHandle>& families, ScanSpec spec,
+               const ReadContext& context)
       : core_(std::move(core)), checked_(check_scan(spec, families.size())) {
     if (!checked_) return;
     const FamilyHandle& family = families[spec.family];
-    auto scan = std::make_unique<CellScan>(*core_->database, family, std::move(spec));
+    auto scan = std::make_unique<CellScan>(*core_->database, family, std::move(spec), context);
     core_->scans.add(scan.get());
     scan_ = std::shared_ptr<CellScan>(scan.release(), [core = core_](CellScan* done) {
       core->scans.remove(done);
@@ -88,8 +89,8 @@ Task<std::vector<Row>> RocksTable::read(std::vector<RowRead> reads) {
   co_return co_await offload(core_->pool, std::move(job));
 }
 
-std::unique_ptr<Scanner> RocksTable::scan(ScanSpec spec) {
-  return std::make_unique<RocksScanner>(core_, families_, std::move(spec));
+std::unique_ptr<Scanner> RocksTable::scan(ScanSpec spec, const ReadContext& context) {
+  return std::make_unique<RocksScanner>(core_, families_, std::move(spec), context);
 }
 
 Task<RangeEstimate> RocksTable::estimate(Family family, std::vector<KeyRange> ranges) {

@@ -15,7 +15,7 @@ class RocksTable final : public Table {
 
   Task<void> write(std::vector<RowWrite> rows) override;
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
-  std::unique_ptr<Scanner> scan(ScanSpec spec) override;
+  std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override;
   Task<RangeEstimate> estimate(Family family, std::vector<KeyRange> ranges) override;
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,

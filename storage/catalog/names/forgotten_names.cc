@@ -61,7 +61,7 @@ bool ForgottenNames::remember(std::span<const Pair> read, std::uint64_t removals
 std::unique_ptr<Scanner> ForgottenNames::scan() const {
   ScanSpec spec;
   spec.family = kNameFamily;
-  return table_->scan(std::move(spec));
+  return table_->scan(std::move(spec), {});
 }
 
 std::optional<std::uint64_t> ForgottenNames::uid_of(NameKind kind, BytesView row) const {

@@ -108,7 +108,7 @@ Task<std::vector<std::string>> NameRows::names_in(NameKind kind, KeyRange range,
   spec.qualifier_begin = name_kind_text(kind);
   spec.qualifier_end = spec.qualifier_begin + '\0';
   spec.keys_only = true;
-  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
   std::vector<std::string> names;
   while (names.size() < max) {
     ScanLimit limit;

@@ -5,7 +5,7 @@
 
 #include "common/bytes.h"
 #include "common/result.h"
-#include "storage/api/packed_rows.h"
+#include "storage/api/cells.h"
 
 namespace halite::storage {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "storage/api/packed_rows.h"
+#include "storage/api/cells.h"
 #include "storage/cells/layouts/row_layout.h"
 
 namespace halite::storage {

@@ -17,7 +17,7 @@
 #include "common/clock.h"
 #include "common/data_point.h"
 #include "common/result.h"
-#include "storage/api/packed_rows.h"
+#include "storage/api/cells.h"
 #include "storage/api/wide_column.h"
 
 namespace halite::storage {

@@ -134,7 +134,7 @@ Task<bool> AnnotationStore::known_empty() {
     ScanSpec spec;
     spec.family = kFamily;
     spec.ranges.push_back(KeyRange{});
-    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
     CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{.rows_max = 1}));
     // One made meanwhile has said so first.
     Contents unknown = Contents::kUnknown;
@@ -152,7 +152,7 @@ Task<std::vector<AnnotationStore::Found>> AnnotationStore::scan(
   spec.qualifier_begin = Bytes(1, '\x01');
   spec.qualifier_end = Bytes(1, '\x02');
   spec.rows = std::move(filter);
-  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
   std::vector<Found> found;
   for (;;) {
     CO_TRY(std::vector<Row> batch, co_await scanner->next(ScanLimit{}));
@@ -261,7 +261,7 @@ class AnnotationStore::NotedSeries final : public SeriesWalk {
     if (scanner_ == nullptr) {
       CO_TRY(const bool empty, co_await store_.known_empty());
       if (empty) co_return std::nullopt;
-      scanner_ = store_.table_->scan(std::move(spec_));
+      scanner_ = store_.table_->scan(std::move(spec_), {});
     }
     CO_TRY(const std::vector<Row> rows, co_await scanner_->next(ScanLimit{.rows_max = kWalkRows}));
     if (rows.empty()) co_return std::nullopt;

@@ -37,8 +37,9 @@ std::vector<CrowdedMetric> TrackedPointStore::crowded(std::size_t max) const {
 
 const Series& TrackedPointStore::series(SeriesId id) const { return inner_.series(id); }
 
-Task<std::shared_ptr<const Selection>> TrackedPointStore::select(SeriesQuery query) {
-  return inner_.select(std::move(query));
+Task<std::shared_ptr<const Selection>> TrackedPointStore::select(SeriesQuery query,
+                                                                 ReadContext context) {
+  return inner_.select(std::move(query), std::move(context));
 }
 
 std::uint32_t TrackedPointStore::shard_count() const { return inner_.shard_count(); }

@@ -149,7 +149,7 @@ Task<std::vector<TsMeta>> TsMetaStore::find(std::uint64_t metric_uid, std::vecto
   ScanSpec spec;
   spec.family = kFamily;
   spec.ranges.push_back(KeyRange{prefix, prefix_end(prefix)});
-  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
   std::vector<TsMeta> found;
   ScanLimit batch;
   batch.rows_max = kScanRows;
@@ -205,7 +205,7 @@ std::unique_ptr<SeriesWalk> TsMetaStore::series() {
   ScanSpec spec;
   spec.family = kFamily;
   spec.keys_only = true;
-  return std::make_unique<AllRows>(table_->scan(std::move(spec)));
+  return std::make_unique<AllRows>(table_->scan(std::move(spec), {}));
 }
 
 Task<bool> TsMetaStore::create(Bytes tsuid, TsMeta meta, std::int64_t counter) {

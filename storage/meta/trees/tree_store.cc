@@ -95,7 +95,7 @@ Task<std::vector<Tree>> TreeStore::all() {
     spec.family = kFamily;
     spec.ranges.push_back(KeyRange{tree_row(id), {}});
     spec.keys_only = true;
-    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
     ScanLimit limit;
     limit.rows_max = 1;
     CO_TRY(const std::vector<Row> rows, co_await scanner->next(limit));
@@ -160,7 +160,7 @@ Task<void> TreeStore::remove(std::int32_t id, bool definition) {
   ScanSpec spec;
   spec.family = kFamily;
   spec.ranges.push_back(KeyRange{tree_row(id), prefix_end(tree_row(id))});
-  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+  const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
   for (;;) {
     CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{}));
     if (rows.empty()) break;

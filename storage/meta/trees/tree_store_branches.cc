@@ -44,7 +44,7 @@ Task<std::vector<Bytes>> TreeStore::child_keys(Bytes id) {
     spec.family = kFamily;
     spec.ranges.push_back(KeyRange{from, end});
     spec.keys_only = true;
-    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
     ScanLimit limit;
     limit.rows_max = kKeysAtOnce;
     bool jump = false;

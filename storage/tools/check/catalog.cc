@@ -124,7 +124,7 @@ std::uint32_t Catalog::shard_of(BytesView tsuid) {
 Result<void> Catalog::each_series(const std::function<void(BytesView tsuid)>& visit) {
   for (const Bytes& tsuid : logged_) visit(tsuid);
   if (series_table_ == nullptr) return {};
-  const std::unique_ptr<Scanner> rows = scan_series_rows(*series_table_);
+  const std::unique_ptr<Scanner> rows = scan_series_rows(*series_table_, {}, {});
   while (true) {
     TRY(const std::vector<Row> batch, run_here(rows->next(ScanLimit())));
     if (batch.empty()) return {};

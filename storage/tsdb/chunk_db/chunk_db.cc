@@ -109,7 +109,7 @@ Result<void> ChunkDb::renew_snapshot() {
   return {};
 }
 
-std::unique_ptr<ShardView> ChunkDb::shard_view(std::uint32_t shard, ReadFrom from) const {
+std::unique_ptr<ShardView> ChunkDb::shard_view(std::uint32_t shard, ReadSource from) const {
   std::shared_ptr<Snapshot> newest;
   {
     const std::lock_guard lock(mutex_);
@@ -125,21 +125,23 @@ Result<ChunkDb::View> ChunkDb::view(BytesView begin, BytesView end) const {
   FlushMark before;
   do {
     TRY(before, read_mark());
-    view.cursor =
-        std::make_unique<Cursor>(*db_, over(chunks_, late_), nullptr, Bytes(begin), Bytes(end));
+    view.cursor = std::make_unique<Cursor>(*db_, over(chunks_, late_), nullptr, Bytes(begin),
+                                           Bytes(end), ReadSource::kDisk);
     TRY(view.mark, read_mark());
   } while (view.mark != before);  // a flush came between
   return view;
 }
 
 bool ChunkDb::any_with(BytesView prefix) const {
-  Cursor cursor(*db_, over(chunks_, late_), nullptr, Bytes(prefix), prefix_end(prefix));
+  Cursor cursor(*db_, over(chunks_, late_), nullptr, Bytes(prefix), prefix_end(prefix),
+                ReadSource::kDisk);
   cursor.seek(prefix);
   return cursor.valid() || !cursor.status();
 }
 
 std::unique_ptr<Cursor> ChunkDb::late_cells(BytesView begin, BytesView end) const {
-  return std::make_unique<Cursor>(*db_, over(late_, nullptr), nullptr, Bytes(begin), Bytes(end));
+  return std::make_unique<Cursor>(*db_, over(late_, nullptr), nullptr, Bytes(begin), Bytes(end),
+                                  ReadSource::kDisk);
 }
 
 Result<std::optional<std::int64_t>> ChunkDb::read_number(BytesView name) const {

@@ -86,8 +86,7 @@ class ChunkDb {
   [[nodiscard]] std::unique_ptr<Cursor> late_cells(BytesView begin, BytesView end) const;
 
   // A shard as it is now, for a question: costs next to nothing.
-  [[nodiscard]] std::unique_ptr<ShardView> shard_view(std::uint32_t shard,
-                                                      ReadFrom from = ReadFrom::kDisk) const;
+  [[nodiscard]] std::unique_ptr<ShardView> shard_view(std::uint32_t shard, ReadSource from) const;
 
   // A time or another number that outlives the process; nothing where none was noted.
   Result<std::optional<std::int64_t>> read_number(BytesView name) const;

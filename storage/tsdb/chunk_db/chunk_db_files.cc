@@ -107,7 +107,8 @@ Result<bool> ChunkDb::merge_place(const Place& place, const Meanwhile& meanwhile
 Result<std::unique_ptr<ChunkFile>> ChunkDb::removals(FileFor purpose, BytesView begin,
                                                      BytesView end, const Meanwhile& meanwhile) {
   TRY(std::unique_ptr<ChunkFile> file, new_file(purpose));
-  Cursor cursor(*db_, over(family_of(purpose), nullptr), nullptr, Bytes(begin), Bytes(end));
+  Cursor cursor(*db_, over(family_of(purpose), nullptr), nullptr, Bytes(begin), Bytes(end),
+                ReadSource::kDisk);
   Bytes from(begin);
   for (cursor.seek(from);; cursor.next()) {
     TRY(const bool more, cursor.pass_damage(from));

@@ -143,7 +143,8 @@ Result<std::map<Bytes, Bytes>> ChunkDb::readable_numbers() const {
   Bytes long_ago;
   append_be<std::uint64_t>(long_ago, 1);
   numbers.emplace(kLastExpiryKey, long_ago);
-  Cursor cursor(*db_, over(state_, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'));
+  Cursor cursor(*db_, over(state_, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'),
+                ReadSource::kDisk);
   Bytes from;
   for (cursor.seek(from);; cursor.next()) {
     TRY(const bool more, cursor.pass_damage(from));
@@ -165,7 +166,8 @@ Result<ChunkDb::State> ChunkDb::state_of_cells() const {
     }
   };
   for (rocksdb::ColumnFamilyHandle* const family : {chunks_, late_}) {
-    Cursor cursor(*db_, over(family, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'));
+    Cursor cursor(*db_, over(family, nullptr), nullptr, Bytes(), Bytes(kKeyEndBytes, '\xFF'),
+                  ReadSource::kDisk);
     Bytes from;
     for (cursor.seek(from);; cursor.next()) {
       TRY(const bool more, cursor.pass_damage(from));

@@ -102,7 +102,7 @@ std::unique_ptr<Cursor> Snapshot::summary_cursor(Place place) const {
   return cursor({families_.summaries, nullptr, families_.damage}, place);
 }
 
-ShardView::ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadFrom from)
+ShardView::ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadSource from)
     : snapshot_(std::move(snapshot)),
       place_{.shard = shard, .from = from},
       cursors_(snapshot_->take(place_)) {}

@@ -76,7 +76,7 @@ class Snapshot {
   };
   struct Place {
     std::uint32_t shard = 0;
-    ReadFrom from = ReadFrom::kDisk;
+    ReadSource from = ReadSource::kDisk;
   };
   [[nodiscard]] Cursors take(Place place);
   void give_back(Place place, Cursors cursors);
@@ -101,7 +101,7 @@ class Snapshot {
   const bool keeps_cursors_;
   const rocksdb::Snapshot* const snapshot_;
   [[nodiscard]] std::vector<Cursors>& idle(Place place) {
-    return place.from == ReadFrom::kMemory ? idle_memory_[place.shard] : idle_[place.shard];
+    return place.from == ReadSource::kMemory ? idle_memory_[place.shard] : idle_[place.shard];
   }
 
   std::mutex mutex_;
@@ -113,7 +113,7 @@ class Snapshot {
 // A shard as one question sees it.
 class ShardView {
  public:
-  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadFrom from);
+  ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadSource from);
   ~ShardView();
   ShardView(const ShardView&) = delete;
   ShardView& operator=(const ShardView&) = delete;

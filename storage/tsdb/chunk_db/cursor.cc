@@ -65,7 +65,7 @@ rocksdb::Status Cursor::Source::status() const {
 }
 
 Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin,
-               Bytes end, ReadFrom from)
+               Bytes end, ReadSource from)
     : damage_(over.damage),
       begin_(std::move(begin)),
       end_(std::move(end)),
@@ -73,7 +73,7 @@ Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, By
       upper_(end_) {
   options_.snapshot = snapshot;
   ignore_removed_ranges(options_);
-  if (from == ReadFrom::kMemory) options_.read_tier = rocksdb::kBlockCacheTier;
+  if (from == ReadSource::kMemory) options_.read_tier = rocksdb::kBlockCacheTier;
   options_.iterate_lower_bound = &lower_;
   options_.iterate_upper_bound = &upper_;
   options_.table_filter = files_of_shards(begin_, end_);

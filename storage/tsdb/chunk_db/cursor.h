@@ -11,12 +11,10 @@
 
 #include "common/bytes.h"
 #include "common/result.h"
+#include "storage/api/read_context.h"
 #include "storage/tsdb/chunk_db/tables/damage.h"
 
 namespace halite::storage::engine {
-
-// May a cursor wait for a disk? From memory alone what is not there is kUnavailable.
-enum class ReadFrom : std::uint8_t { kDisk, kMemory };
 
 class Cursor {
  public:
@@ -27,7 +25,7 @@ class Cursor {
   };
   // The keys of [begin, end); no key is in both families.
   Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin, Bytes end,
-         ReadFrom from = ReadFrom::kDisk);
+         ReadSource from);
   Cursor(const Cursor&) = delete;  // RocksDB points into it
   Cursor& operator=(const Cursor&) = delete;
 

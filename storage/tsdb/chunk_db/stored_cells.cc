@@ -12,7 +12,7 @@ namespace halite::storage::engine {
 Result<StoredCells> StoredCells::open(const ChunkDb& chunks, const UidWidths& widths,
                                       std::uint32_t shard, std::optional<std::uint32_t> except,
                                       Breathe breathe) {
-  StoredCells cells(chunks.shard_view(shard), widths, shard, std::move(breathe));
+  StoredCells cells(chunks.shard_view(shard, ReadSource::kDisk), widths, shard, std::move(breathe));
   std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // generation, slot
   TRY(const StoredSlots stored, stored_slots(*cells.view_, widths, shard, cells.breathe_));
   cells.damaged_ = stored.damaged;

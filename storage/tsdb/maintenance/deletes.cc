@@ -18,8 +18,7 @@ struct TombstoneEntry {
 // May it go on?
 Result<void> check(const Core& core, const RowSelection& selection) {
   TRY_VOID(core.check_open());
-  const auto& watch = selection.watch();
-  return watch ? watch->check() : Result<void>();
+  return selection.context().check();
 }
 
 // Tombstones of one series, one a slot in which it has points in the range.
@@ -75,7 +74,7 @@ Result<void> prepare_delete(Core& core, const RowSelection& selection, TimeRange
   const CyclicLayout& layout = core.retention->layout_of(shard);
   const TimeRange alive = layout.alive(range, selection.now());
   if (alive.begin >= alive.end || known->of_shard(shard).empty()) return {};
-  TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard));
+  TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard, ReadSource::kDisk));
   TRY(const auto generations, reader->generations(alive));
   std::vector<TombstoneEntry> entries;
   for (const SeriesId id : known->of_shard(shard)) {

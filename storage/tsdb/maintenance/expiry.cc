@@ -107,8 +107,8 @@ bool Expiry::expired(std::uint32_t shard, const SlotReader::Slot& slot, Timestam
 // The view that they were read with is gone: it would keep what is dropped.
 Result<std::vector<SlotReader::Slot>> Expiry::slots_of(std::uint32_t shard,
                                                        const Breathe& breathe) const {
-  TRY(const auto reader,
-      SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard));
+  TRY(const auto reader, SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard,
+                                          ReadSource::kDisk));
   return reader->slots(breathe);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "storage/api/memory_only.h"
+#include "storage/api/read_context.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 
 namespace halite::storage::engine {
@@ -68,14 +68,14 @@ Result<AliveFilter> AliveFilter::make(Core& core, const RowSelection& selection,
   const RowSelection::Known known = selection.known();
   const std::size_t wanted = known->of_shard(asked.shard).size();
   const std::size_t of_metric = known->metric_size() / core.retention->base().salt_buckets();
-  const bool worth_it = !selection.by_tsuid() && !memory_only(selection.watch()) &&
+  const bool worth_it = !selection.by_tsuid() && selection.context().source == ReadSource::kDisk &&
                         wanted >= core.options.learn_series_min &&
                         wanted * kLearningCost >= of_metric;
   for (const std::int64_t generation : asked.generations) {
     const AliveSeries::Place place = {.generation = generation, .shard = asked.shard};
     auto stored = core.alive.in(place, selection.metric_uid());
     if (stored == nullptr && worth_it) {
-      if (const auto& watch = selection.watch()) TRY_VOID(watch->check());
+      TRY_VOID(selection.context().check());
       const Result<IdSet> found = find_stored_series(core, place, selection.metric_uid());
       if (found) {
         core.alive.learn(place, selection.metric_uid(), *found);

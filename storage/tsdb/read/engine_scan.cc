@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/held_bytes.h"
-#include "storage/api/memory_only.h"
-#include "storage/api/read_work.h"
+#include "storage/api/read_context.h"
 #include "storage/tsdb/read/alive_filter.h"
 #include "storage/tsdb/read/span_totals.h"
 
@@ -49,9 +48,9 @@ class EngineScan::Reader {
         range_(layout_.alive(range, selection_->now())),
         shard_(shard),
         wish_(wish),
-        counter_(read_counter(selection_->watch())),
-        heads_held_(selection_->watch()),
-        blocks_held_(selection_->watch()) {}
+        counters_(selection_->context().counters.get()),
+        heads_held_(selection_->context().watch),
+        blocks_held_(selection_->context().watch) {}
 
   // Blocks; none when the shard is finished.
   Result<std::vector<Block>> next() {
@@ -65,7 +64,7 @@ class EngineScan::Reader {
         TRY_VOID(read_some());
       }
     }
-    if (counter_ != nullptr) counter_->count_read(std::exchange(work_, {}));
+    if (counters_ != nullptr) counters_->count_read(std::exchange(work_, {}));
     return std::exchange(blocks_, {});
   }
 
@@ -99,7 +98,7 @@ class EngineScan::Reader {
   const TimeRange range_;
   const std::uint32_t shard_;
   const TotalsWish wish_;
-  ReadCounter* const counter_;  // may be null
+  ReadCounters* const counters_;  // may be null
 
   bool started_ = false;
   std::vector<std::shared_ptr<Head>> heads_;  // whose points are not in the chunks that are read
@@ -129,9 +128,7 @@ Result<void> EngineScan::Reader::start() {
   totals_wished_ = fits(wish_, layout_);
   if (range_.begin >= range_.end) return {};
   heads_ = core_->generations.view();
-  TRY(stored_,
-      SlotReader::open(*core_->chunks, layout_, shard_,
-                       memory_only(selection_->watch()) ? ReadFrom::kMemory : ReadFrom::kDisk));
+  TRY(stored_, SlotReader::open(*core_->chunks, layout_, shard_, selection_->context().source));
   std::erase_if(heads_, [this](const std::shared_ptr<Head>& head) {
     return head->number() <= stored_->flush_number();
   });
@@ -149,7 +146,7 @@ Result<void> EngineScan::Reader::start() {
 
 // The next series, fewer of them where the heads have much of each.
 Result<void> EngineScan::Reader::begin_group() {
-  if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
+  TRY_VOID(selection_->context().check());
   const std::size_t count = std::min(group_series_, wanted_.size() - next_series_);
   group_ = std::span<const Wanted>(wanted_).subspan(next_series_, count);
   TRY_VOID(take_heads());
@@ -223,7 +220,7 @@ std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
 
 // Of a slot, until it is read or there are blocks enough to give out.
 Result<void> EngineScan::Reader::read_some() {
-  if (const auto& watch = selection_->watch()) TRY_VOID(watch->check());
+  TRY_VOID(selection_->context().check());
   while (slot_series_ < group_.size() && blocks_.size() < kBlocksPerBatch) {
     const Wanted& series = group_[slot_series_++];
     const Result<void> read = read_slot(slots_[slot_], series);

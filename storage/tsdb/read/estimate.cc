@@ -53,8 +53,8 @@ Result<ReadEstimate> estimate_reading(Core& core, const RowSelection& selection,
     const TimeRange range = layout.alive(asked, selection.now());
     const std::span<const SeriesId> wanted = known->of_shard(shard);
     if (wanted.empty()) continue;
-    if (const auto& watch = selection.watch()) TRY_VOID(watch->check());
-    TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard));
+    TRY_VOID(selection.context().check());
+    TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard, ReadSource::kDisk));
     TRY(const auto generations, reader->generations(range));
     const std::size_t step = std::max<std::size_t>(1, wanted.size() / a_shard);
     for (std::size_t i = 0; i < wanted.size(); i += step) {

@@ -25,7 +25,7 @@ struct LastAsked {
 
 // What may be done for it.
 struct LastMeans {
-  ReadFrom from = ReadFrom::kDisk;
+  ReadSource from = ReadSource::kDisk;
   std::uint64_t decode_left = UINT64_MAX;  // points in heads
 };
 
@@ -50,7 +50,7 @@ class Finder {
   Result<void> find(std::span<const SeriesId> wanted, std::vector<LastPoint>& found) {
     if (range_.begin >= range_.end) return {};
     while (!wanted.empty()) {
-      if (const auto& watch = selection_.watch()) TRY_VOID(watch->check());
+      TRY_VOID(selection_.context().check());
       const auto piece = wanted.first(std::min(kLastPieceSeries, wanted.size()));
       TRY_VOID(find_piece(piece, found));
       wanted = wanted.subspan(piece.size());
@@ -129,10 +129,10 @@ class Finder {
   }
 
   Result<Entry> newest_stored(SeriesId id, TimeRange range) {
-    if (means_.from == ReadFrom::kMemory) return not_here();
-    if (const auto& watch = selection_.watch()) TRY_VOID(watch->check());
+    if (means_.from == ReadSource::kMemory) return not_here();
+    TRY_VOID(selection_.context().check());
     if (reader_ == nullptr) {
-      TRY(reader_, SlotReader::open(*core_.chunks, layout_, shard_));
+      TRY(reader_, SlotReader::open(*core_.chunks, layout_, shard_, ReadSource::kDisk));
       TRY(generations_, reader_->generations(layout_.alive(kAlways, selection_.now())));
     }
     const TimeRange alive = layout_.alive(range, selection_.now());
@@ -214,7 +214,7 @@ Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<Core> core,
       LastAsked{.core = core, .selection = selection, .known = selection->known(), .range = range});
   const std::size_t series = asked->known->size();
   if (series <= kLastHereSeries) {
-    const LastMeans here{.from = ReadFrom::kMemory, .decode_left = kLastHerePoints};
+    const LastMeans here{.from = ReadSource::kMemory, .decode_left = kLastHerePoints};
     Result<std::vector<LastPoint>> found = find_some(*asked, {.begin = 0, .end = series}, here);
     if (found || found.error().code != Errc::kUnavailable) co_return found;
   }

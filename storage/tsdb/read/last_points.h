@@ -1,8 +1,8 @@
 // The newest point of each series of a selection: looks into the newest slots first.
 //
-// Series are looked at in pieces. Between two pieces no lock is held, and the selection's watch is
-// asked. Few series are looked for by whoever asks, from memory alone; more, and what must be read,
-// on the engine's read threads, a job of some pieces at a time.
+// Series are looked at in pieces. Between two pieces no lock is held, and the selection's context
+// is asked. Few series are looked for by whoever asks, from memory alone; more, and what must be
+// read, on the engine's read threads, a job of some pieces at a time.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kLastHerePoints = 4'096;  // decoded, of all thos
 
 inline constexpr std::size_t kLastJobSeries = 16'384;  // what a read thread is kept for
 
-// By series id. The watch's errors; kUnavailable, kCorruption: what is stored cannot be read.
+// By series id. The context's errors; kUnavailable, kCorruption: what is stored cannot be read.
 Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<Core> core,
                                               std::shared_ptr<const RowSelection> selection,
                                               TimeRange range);

@@ -39,7 +39,7 @@ SlotReader::SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layo
 
 Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkDb& chunks,
                                                      const CyclicLayout& layout,
-                                                     std::uint32_t shard, ReadFrom from) {
+                                                     std::uint32_t shard, ReadSource from) {
   return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard, from), layout, shard));
 }
 

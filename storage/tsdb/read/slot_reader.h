@@ -39,8 +39,7 @@ class SlotReader {
  public:
   // Of one shard, on what is there now. The database and the layout outlive it.
   static Result<std::unique_ptr<SlotReader>> open(const ChunkDb& chunks, const CyclicLayout& layout,
-                                                  std::uint32_t shard,
-                                                  ReadFrom from = ReadFrom::kDisk);
+                                                  std::uint32_t shard, ReadSource from);
 
   // What was flushed with a number up to this one is in the chunks that it sees.
   [[nodiscard]] std::uint64_t flush_number() const { return view_->mark().flush_number; }

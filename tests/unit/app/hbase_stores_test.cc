@@ -71,7 +71,7 @@ class HBaseStoresTest : public testing::Test {
   static std::shared_ptr<const storage::Selection> select(Stores& stores) {
     storage::SeriesQuery query;
     query.metric = "m";
-    return run_task(stores.points().select(std::move(query))).value();
+    return run_task(stores.points().select(std::move(query), {})).value();
   }
 
   test::FakeHBase hbase_;

@@ -66,7 +66,7 @@ class WriterStore : public testing::Test {
   std::vector<std::string> read(const std::string& metric) {
     storage::SeriesQuery query;
     query.metric = metric;
-    const auto selected = run_task(store_->select(std::move(query)));
+    const auto selected = run_task(store_->select(std::move(query), {}));
     EXPECT_TRUE(selected) << selected.error().message;
     if (!selected) return {};
     std::map<storage::SeriesId, std::string> points;

@@ -7,7 +7,7 @@
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "common/task.h"
-#include "storage/api/packed_rows.h"
+#include "storage/api/cells.h"
 #include "storage/backends/hbase/messages/data.h"
 #include "storage/backends/hbase/messages/filter.h"
 

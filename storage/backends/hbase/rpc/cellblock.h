@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/bytes.h"
-#include "storage/api/packed_rows.h"
+#include "storage/api/cells.h"
 
 namespace halite::storage::hbase {
 

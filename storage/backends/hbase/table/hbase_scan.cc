@@ -105,9 +105,11 @@ std::vector<ScanText> hbase_scan_texts(const ScanSpec& spec, const HBaseTable& t
   return texts;
 }
 
-HBaseScanner::HBaseScanner(std::shared_ptr<const HBaseTable> table, ScanSpec spec)
+HBaseScanner::HBaseScanner(std::shared_ptr<const HBaseTable> table, ScanSpec spec,
+                           ReadContext context)
     : table_(std::move(table)),
       spec_(std::move(spec)),
+      context_(std::move(context)),
       checked_(check_scan(spec_, table_->family_count())) {
   if (checked_) requests_ = requests_for(spec_, *table_);
 }
@@ -117,7 +119,7 @@ HBaseScanner::~HBaseScanner() = default;
 Task<std::vector<Row>> HBaseScanner::next(ScanLimit limit) {
   if (!checked_) co_return std::unexpected(checked_.error());
   CO_TRY_VOID(check_scan_limit(limit));
-  if (spec_.watch != nullptr) CO_TRY_VOID(spec_.watch->check());
+  CO_TRY_VOID(context_.check());
   CO_TRY_VOID(co_await fill(limit));
   std::vector<Row> batch;
   std::size_t cells_left = limit.cells_max;
@@ -156,7 +158,7 @@ Task<void> HBaseScanner::fill(ScanLimit limit) {
 Task<PackedRows> HBaseScanner::next_packed(ScanLimit limit) {
   if (!checked_) co_return std::unexpected(checked_.error());
   CO_TRY_VOID(check_scan_limit(limit));
-  if (spec_.watch != nullptr) CO_TRY_VOID(spec_.watch->check());
+  CO_TRY_VOID(context_.check());
   co_return co_await next_wanted();
 }
 
@@ -215,7 +217,7 @@ Result<void> HBaseScanner::begin_row(BytesView key) {
   wanted_ = spec_.rows == nullptr || spec_.rows->matches(key);
   if (++asked_ < kRowsPerCheck) return {};
   asked_ = 0;
-  return spec_.watch == nullptr ? Result<void>() : spec_.watch->check();
+  return context_.check();
 }
 
 void HBaseScanner::take(const PackedRows& rows) {

@@ -9,8 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include "storage/api/packed_scan.h"
-#include "storage/api/scan_text.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/hbase/messages/scan.h"
 
@@ -23,7 +21,7 @@ class HBaseTable;
 
 class HBaseScanner final : public Scanner, public PackedScanner {
  public:
-  HBaseScanner(std::shared_ptr<const HBaseTable> table, ScanSpec spec);
+  HBaseScanner(std::shared_ptr<const HBaseTable> table, ScanSpec spec, ReadContext context);
   ~HBaseScanner() override;
 
   Task<std::vector<Row>> next(ScanLimit limit) override;
@@ -44,6 +42,7 @@ class HBaseScanner final : public Scanner, public PackedScanner {
 
   const std::shared_ptr<const HBaseTable> table_;
   const ScanSpec spec_;
+  const ReadContext context_;
   const Result<void> checked_;
   std::vector<hbase::ScanRequest> requests_;  // still to be done, last first
   std::unique_ptr<hbase::Scanner> scanner_;   // null: between two requests, or finished
@@ -55,7 +54,7 @@ class HBaseScanner final : public Scanner, public PackedScanner {
   bool in_row_ = false;
   bool wanted_ = false;      // its filter's word
   bool row_began_ = false;   // a cell of it was wanted
-  std::uint32_t asked_ = 0;  // rows since the watch was asked
+  std::uint32_t asked_ = 0;  // rows since the context was checked
 };
 
 }  // namespace halite::storage

@@ -211,12 +211,12 @@ Task<std::vector<Row>> HBaseTable::read(std::vector<RowRead> reads) {
   co_return rows;
 }
 
-std::unique_ptr<Scanner> HBaseTable::scan(ScanSpec spec) {
-  return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec));
+std::unique_ptr<Scanner> HBaseTable::scan(ScanSpec spec, const ReadContext& context) {
+  return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec), context);
 }
 
-std::unique_ptr<PackedScanner> HBaseTable::scan_packed(ScanSpec spec) {
-  return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec));
+std::unique_ptr<PackedScanner> HBaseTable::scan_packed(ScanSpec spec, const ReadContext& context) {
+  return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec), context);
 }
 
 std::vector<ScanText> HBaseTable::scan_texts(const ScanSpec& spec) const {

@@ -8,18 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "storage/api/packed_scan.h"
-#include "storage/api/scan_text.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/hbase/client/client.h"
 #include "storage/backends/shared/hybrid_clock.h"
 
 namespace halite::storage {
 
-class HBaseTable final : public Table,
-                         public PackedTable,
-                         public TellingTable,
-                         public std::enable_shared_from_this<HBaseTable> {
+class HBaseTable final : public Table, public std::enable_shared_from_this<HBaseTable> {
  public:
   // References outlive the table.
   struct Parts {
@@ -36,8 +31,9 @@ class HBaseTable final : public Table,
   Task<CasOutcome> replace_cell(Bytes row, Family family, Cell held,
                                 std::vector<CellWrite> with) override;
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
-  [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec) override;
-  [[nodiscard]] std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec) override;
+  [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override;
+  [[nodiscard]] std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec,
+                                                           const ReadContext& context) override;
   [[nodiscard]] std::vector<ScanText> scan_texts(const ScanSpec& spec) const override;
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   [[nodiscard]] TimestampMs newest_stamp() const override { return parts_.clock.seen(); }

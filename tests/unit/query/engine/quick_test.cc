@@ -12,7 +12,7 @@
 
 #include "common/units.h"
 #include "query/parse/question_parse.h"
-#include "storage/api/memory_only.h"
+#include "storage/api/read_context.h"
 #include "tests/support/query_world.h"
 #include "tests/support/run_task.h"
 
@@ -93,12 +93,13 @@ class ColdStore final : public storage::PointStore {
   Task<storage::Accepted> append(storage::PointBatch batch) override {
     return store_.append(std::move(batch));
   }
-  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery query) override {
-    if (storage::memory_only(query.watch)) {
+  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery query,
+                                                         storage::ReadContext context) override {
+    if (context.source == storage::ReadSource::kMemory) {
       ++refused;
       co_return fail(Errc::kUnavailable, "not in memory");
     }
-    co_return co_await store_.select(std::move(query));
+    co_return co_await store_.select(std::move(query), std::move(context));
   }
   [[nodiscard]] std::uint32_t shard_count() const override { return store_.shard_count(); }
   [[nodiscard]] std::unique_ptr<storage::BlockScan> scan(

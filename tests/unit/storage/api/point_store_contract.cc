@@ -313,7 +313,7 @@ std::shared_ptr<const Selection> PointStoreContract::select(const std::string& m
   query.metric = metric;
   query.filters = std::move(filters);
   query.explicit_tags = explicit_tags;
-  auto selection = run(store().select(std::move(query)));
+  auto selection = run(store().select(std::move(query), {}));
   HALITE_CHECK(selection, selection.error().message);
   return *selection;
 }

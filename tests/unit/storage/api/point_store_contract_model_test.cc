@@ -138,7 +138,7 @@ class PointStoreModel : public PointStoreContract {
   void check_scan() {
     const Question question = random_question();
     const TimeRange range = random_range();
-    const auto selection = run(store().select(question.query));
+    const auto selection = run(store().select(question.query, {}));
     ASSERT_TRUE(selection) << selection.error().message;
     Points found = scan(*selection, range);
     std::erase_if(found, [&](const auto& one) {
@@ -151,7 +151,7 @@ class PointStoreModel : public PointStoreContract {
   void check_last() {
     const Question question = random_question();
     const TimeRange range = random_range();
-    const auto selection = run(store().select(question.query));
+    const auto selection = run(store().select(question.query, {}));
     ASSERT_TRUE(selection);
     const auto last = run(store().last(*selection, range));
     ASSERT_TRUE(last);
@@ -173,14 +173,14 @@ class PointStoreModel : public PointStoreContract {
       expected += points.size();
       for (const auto& [time, point] : points) model_[name].erase(time);
     }
-    const auto selection = run(store().select(question.query));
+    const auto selection = run(store().select(question.query, {}));
     ASSERT_TRUE(selection);
     EXPECT_EQ(run(store().delete_range(*selection, range)).value(), expected);
   }
 
   void check_lookup() {
     const Question question = random_question();
-    const auto selection = run(store().select(question.query));
+    const auto selection = run(store().select(question.query, {}));
     ASSERT_TRUE(selection);
     std::vector<SeriesName> found;
     for (const SeriesId id : run(store().lookup(*selection, 0)).value()) {

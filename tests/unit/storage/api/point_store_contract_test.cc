@@ -249,7 +249,7 @@ TEST_P(PointStoreContract, UnknownNamesInQuestions) {
     SeriesQuery query;
     query.metric = metric;
     query.filters = std::move(filters);
-    return run(store().select(std::move(query)));
+    return run(store().select(std::move(query), {}));
   };
   using F = TagFilter;
   using enum FilterType;
@@ -261,7 +261,7 @@ TEST_P(PointStoreContract, UnknownNamesInQuestions) {
   skip.metric = "m";
   skip.filters = {F{kLiteralOr, "host", "x"}};
   skip.skip_unknown_values = true;
-  const auto selection = run(store().select(skip));
+  const auto selection = run(store().select(skip, {}));
   ASSERT_TRUE(selection);
   EXPECT_THAT(scan(*selection, {kBase, kBase + kHour}), IsEmpty());
   const auto bad = ask("m", {F{kRegexp, "host", "("}});
@@ -275,7 +275,7 @@ TEST_P(PointStoreContract, SeriesByTsuid) {
   const auto ask = [this](std::vector<Bytes> tsuids) {
     SeriesQuery query;
     for (const Bytes& hex : tsuids) query.tsuids.push_back(from_hex(hex).value());
-    return run(store().select(std::move(query)));
+    return run(store().select(std::move(query), {}));
   };
   const auto selection = ask({"000001000001000002"});
   ASSERT_TRUE(selection);
@@ -382,7 +382,7 @@ TEST_P(PointStoreContract, ARestartForgetsNothing) {
   reopen();
   SeriesQuery query;
   query.tsuids = {tsuid};
-  const auto by_tsuid = run(store().select(query)).value();
+  const auto by_tsuid = run(store().select(query, {})).value();
   const auto last = run(store().last(by_tsuid, {0, kNow})).value();
   ASSERT_EQ(last.size(), 1u);
   EXPECT_EQ(last.front().time, kBase + 1000);

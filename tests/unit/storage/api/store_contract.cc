@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "storage/api/packed_scan.h"
+#include "storage/api/scan.h"
 
 namespace halite::storage {
 
@@ -80,7 +80,7 @@ std::vector<Cell> StoreContract::cells(const Bytes& row, Family family) {
 }
 
 std::vector<Row> StoreContract::scan(const ScanSpec& spec, ScanLimit limit) {
-  const std::unique_ptr<Scanner> scanner = table_->scan(spec);
+  const std::unique_ptr<Scanner> scanner = table_->scan(spec, {});
   std::vector<Row> all;
   while (true) {
     auto batch = run_task(scanner->next(limit));
@@ -111,7 +111,7 @@ std::vector<Row> StoreContract::scan(const ScanSpec& spec, ScanLimit limit) {
 // The other way to read a scan finds the same.
 void StoreContract::expect_packed(const ScanSpec& spec, ScanLimit limit,
                                   const std::vector<Row>& expected) {
-  const std::unique_ptr<PackedScanner> scanner = scan_packed(*table_, spec);
+  const std::unique_ptr<PackedScanner> scanner = table_->scan_packed(spec, {});
   std::vector<std::string> found;
   Bytes last;
   for (;;) {

@@ -102,7 +102,7 @@ TEST_P(StoreCells, KeysOverTheLimitAreRefusedEverywhere) {
     for (const KeyRange& range : {KeyRange{key, ""}, KeyRange{"", key}}) {
       ScanSpec spec;
       spec.ranges = {range};
-      EXPECT_EQ(run_task(table_->scan(spec)->next({})).error().code, Errc::kInvalidArgument);
+      EXPECT_EQ(run_task(table_->scan(spec, {})->next({})).error().code, Errc::kInvalidArgument);
     }
   }
 }
@@ -124,7 +124,7 @@ TEST_P(StoreCells, UnknownFamiliesAndTimesBelowZeroAreRefused) {
             Errc::kInvalidArgument);
   ScanSpec spec;
   spec.family = 2;
-  EXPECT_EQ(run_task(table_->scan(spec)->next({})).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(run_task(table_->scan(spec, {})->next({})).error().code, Errc::kInvalidArgument);
 }
 
 TEST_P(StoreCells, ReadsKeepTheirOrderAndSkipWhatIsNotThere) {

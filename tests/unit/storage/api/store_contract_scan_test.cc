@@ -99,19 +99,20 @@ TEST_P(StoreScan, RangesOutOfOrderAreRefused) {
            {{"c", "d"}, {"a", "b"}}, {{"a", "c"}, {"b", "d"}}, {{"a", ""}, {"b", "c"}}}) {
     ScanSpec spec;
     spec.ranges = ranges;
-    EXPECT_EQ(run_task(table_->scan(spec)->next({})).error().code, Errc::kInvalidArgument);
+    EXPECT_EQ(run_task(table_->scan(spec, {})->next({})).error().code, Errc::kInvalidArgument);
   }
 }
 
 TEST_P(StoreScan, LimitsOfZeroAreRefused) {
-  EXPECT_EQ(run_task(table_->scan({})->next({.rows_max = 0})).error().code, Errc::kInvalidArgument);
-  EXPECT_EQ(run_task(table_->scan({})->next({.cells_max = 0})).error().code,
+  EXPECT_EQ(run_task(table_->scan({}, {})->next({.rows_max = 0})).error().code,
+            Errc::kInvalidArgument);
+  EXPECT_EQ(run_task(table_->scan({}, {})->next({.cells_max = 0})).error().code,
             Errc::kInvalidArgument);
 }
 
 TEST_P(StoreScan, AFinishedScanStaysFinished) {
   fill("a");
-  const auto scanner = table_->scan({});
+  const auto scanner = table_->scan({}, {});
   EXPECT_THAT(run_task(scanner->next({})).value(), SizeIs(1));
   EXPECT_THAT(run_task(scanner->next({})).value(), IsEmpty());
   fill("b");
@@ -217,7 +218,7 @@ TEST_P(StoreScan, WideRowsComeInPieces) {
 
 TEST_P(StoreScan, APieceThatEndsWithItsRowIsTheLast) {
   fill("ab");
-  const auto scanner = table_->scan({});
+  const auto scanner = table_->scan({}, {});
   const ScanLimit limit{.rows_max = 10, .cells_max = 3};
   EXPECT_THAT(texts_of(run_task(scanner->next(limit)).value()), ElementsAre("a:1=a1 2=a2 3=a3"));
   EXPECT_THAT(texts_of(run_task(scanner->next(limit)).value()), ElementsAre("b:1=b1 2=b2 3=b3"));
@@ -291,9 +292,8 @@ TEST_P(StoreScan, EndsSoonWhenItIsNoLongerWanted) {
     watch->stop_after(3);
     ScanSpec spec;
     spec.rows = filter;
-    spec.watch = watch;
     spec.reverse = reverse;
-    const auto scanner = table_->scan(spec);
+    const auto scanner = table_->scan(spec, {.watch = watch});
     const auto stopped = run_task(scanner->next({}));
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, Errc::kCancelled);
@@ -305,7 +305,7 @@ TEST_P(StoreScan, EndsSoonWhenItIsNoLongerWanted) {
 
 TEST_P(StoreScan, RowsWrittenBeforeTheScanAreSeenWhateverComesBetween) {
   fill("acegik");
-  const auto scanner = table_->scan({});
+  const auto scanner = table_->scan({}, {});
   std::vector<Bytes> keys;
   for (const char* noise : {"b", "d", "f", "h", "j", "l", "m"}) {
     const auto rows = run_task(scanner->next({.rows_max = 1}));
@@ -331,7 +331,7 @@ TEST_P(StoreScan, RowsThatVanishUnderAScanAreNoTrouble) {
     fill_wide("m", 10);
     ScanSpec spec;
     spec.reverse = reverse;
-    const auto scanner = table_->scan(spec);
+    const auto scanner = table_->scan(spec, {});
     ASSERT_TRUE(run_task(scanner->next({.cells_max = reverse ? 5u : 11u})));
     RowWrite gone;
     gone.row = "m";

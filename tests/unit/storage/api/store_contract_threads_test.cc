@@ -118,7 +118,7 @@ Task<void> check_rows(std::shared_ptr<Table> table, const std::atomic<int>& writ
     std::vector<RowRead> reads = {{"row", 0, {}}, {"row", 0, {"c", "a", "b"}}};
     CO_TRY(const std::vector<Row> read, co_await table->read(std::move(reads)));
     for (const Row& row : read) CO_TRY_VOID(check_whole(row));
-    const std::unique_ptr<Scanner> scanner = table->scan({});
+    const std::unique_ptr<Scanner> scanner = table->scan({}, {});
     CO_TRY(const std::vector<Row> scanned, co_await scanner->next({}));
     if (scanned.size() != 1) co_return fail(Errc::kInternal, "the row was not there");
     CO_TRY_VOID(check_whole(scanned.front()));
@@ -161,7 +161,7 @@ Task<void> scan_rows(std::shared_ptr<Table> table, std::string prefix, int rows,
     at_least = written;
     ScanSpec spec;
     spec.ranges = {{prefix, prefix_end(prefix)}};
-    const std::unique_ptr<Scanner> scanner = table->scan(spec);
+    const std::unique_ptr<Scanner> scanner = table->scan(spec, {});
     int seen = 0;
     while (true) {
       CO_TRY(const std::vector<Row> batch, co_await scanner->next({.rows_max = 7}));

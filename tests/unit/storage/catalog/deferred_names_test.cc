@@ -62,7 +62,7 @@ class DeferredNamesTest : public testing::Test {
   std::set<std::string> cells(Family family) {
     ScanSpec spec;
     spec.family = family;
-    const auto scanner = table_->scan(std::move(spec));
+    const auto scanner = table_->scan(std::move(spec), {});
     std::set<std::string> found;
     for (;;) {
       const auto rows = run_task(scanner->next({})).value();

@@ -69,8 +69,7 @@ class SelectionLimits : public testing::Test {
     SeriesQuery query;
     query.metric = "m";
     query.filters = {{FilterType::kWildcard, "host", host}};
-    query.watch = std::move(watch);
-    return points_->select(std::move(query));
+    return points_->select(std::move(query), {.watch = std::move(watch)});
   }
   std::size_t selected() {
     const auto selection = run_task(select(nullptr)).value();

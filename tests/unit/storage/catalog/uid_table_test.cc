@@ -29,7 +29,9 @@ class ForgetfulTable final : public Table {
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override {
     return inner_->read(std::move(reads));
   }
-  std::unique_ptr<Scanner> scan(ScanSpec spec) override { return inner_->scan(std::move(spec)); }
+  std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override {
+    return inner_->scan(std::move(spec), context);
+  }
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override {
     return inner_->increment(std::move(row), std::move(column), delta);
   }
@@ -63,7 +65,7 @@ class UidTableTest : public testing::Test {
   std::map<std::pair<Bytes, Bytes>, Bytes> cells(Family family) {
     ScanSpec spec;
     spec.family = family;
-    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
     std::map<std::pair<Bytes, Bytes>, Bytes> found;
     for (;;) {
       const std::vector<Row> rows = run(scanner->next(ScanLimit())).value();

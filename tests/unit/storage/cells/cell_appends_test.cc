@@ -37,7 +37,7 @@ TEST_F(CellPointStoreTest, ArrivalOrderWinsWhateverOrderWritesFinishIn) {
     SeriesQuery query;
     query.metric = "m";
     query.filters = {{FilterType::kLiteralOr, "host", value}};
-    const auto selection = run_task(points_->select(query)).value();
+    const auto selection = run_task(points_->select(query, {})).value();
     const auto scan = points_->scan(selection, {0, kNow}, 0);
     for (;;) {
       const auto blocks = run_task(scan->next()).value();

@@ -66,7 +66,7 @@ class CellPointStoreTest : public testing::Test {
   static std::map<TimestampMs, double> read(CellPointStore& points, TimeRange range) {
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(points.select(query)).value();
+    const auto selection = run_task(points.select(query, {})).value();
     const auto scan = points.scan(selection, range, 0);
     std::map<TimestampMs, double> found;
     for (;;) {

@@ -38,7 +38,7 @@ std::vector<Bytes> notes_with_points(CellPointStore& points, TimeRange range) {
   SeriesQuery query;
   query.metric = "m";
   query.notes = true;
-  const auto selection = run_task(points.select(query)).value();
+  const auto selection = run_task(points.select(query, {})).value();
   const auto scan = points.scan(selection, range, 0);
   std::vector<Bytes> notes;
   for (;;) {
@@ -99,7 +99,7 @@ TEST_F(CellPointStoreTest, AnEarlierLapOfTheRingNeverAnswers) {
     EXPECT_EQ(read(*ring, always), expected);
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(ring->select(query)).value();
+    const auto selection = run_task(ring->select(query, {})).value();
     const auto last = run_task(ring->last(selection, always)).value();
     ASSERT_EQ(last.size(), 1u);
     EXPECT_EQ(last.front().time, now);
@@ -149,7 +149,7 @@ TEST_F(CellPointStoreTest, RowsByKeyAtTheirMaximumAndOneLess) {
     query.metric = "m";
     query.filters = {{FilterType::kLiteralOr, "host", "3|4"}};
     unruly_.walks = 0;
-    const auto selection = run_task(points->select(query)).value();
+    const auto selection = run_task(points->select(query, {})).value();
     const auto scan = points->scan(selection, {kHourBegin - 10'800'000, kHourBegin - 1}, 0);
     std::size_t found = 0;
     for (;;) {
@@ -189,7 +189,7 @@ TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
     EXPECT_TRUE(run_task(points->flush()));
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(points->select(query)).value();
+    const auto selection = run_task(points->select(query, {})).value();
     unruly_.scans = 0;
     const auto scan = points->scan(selection, range, 0);
     std::map<SeriesId, std::vector<TimestampMs>> found;
@@ -265,7 +265,7 @@ TEST_F(CellPointStoreTest, CompactedAndAppendColumnsLoseOnlyWhatIsDeleted) {
   EXPECT_EQ(read(), (Found{{at(0), 1}, {at(1), 2}, {at(2), 3}, {at(3), 4}, {at(4), 5}}));
   SeriesQuery query;
   query.metric = "m";
-  const auto selection = run_task(points_->select(query)).value();
+  const auto selection = run_task(points_->select(query, {})).value();
   EXPECT_EQ(run_task(points_->delete_range(selection, {at(1), at(4)})).value(), 3u);
   EXPECT_EQ(read(), (Found{{at(0), 1}, {at(4), 5}}));
   const auto rows = run_task(data_table()->read({RowRead{row, 0, {}}})).value();
@@ -336,7 +336,7 @@ TEST_F(CellPointStoreTest, ARowLargerThanItsLimitIsRefused) {
   const auto ask = [this] {
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(points_->select(query)).value();
+    const auto selection = run_task(points_->select(query, {})).value();
     return run_task(points_->scan(selection, {0, kNow}, 0)->next());
   };
   for (int i = 0; i < 10; ++i) {

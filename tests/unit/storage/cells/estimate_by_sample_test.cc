@@ -31,7 +31,7 @@ class EstimateBySampleTest : public CellPointStoreTest {
   }
 
   ReadEstimate estimate(TimeRange range, SeriesQuery query = of_metric()) {
-    const auto selection = run_task(points_->select(std::move(query))).value();
+    const auto selection = run_task(points_->select(std::move(query), {})).value();
     const auto estimate = run_task(points_->estimate(selection, range));
     EXPECT_TRUE(estimate) << estimate.error().message;
     return estimate ? *estimate : ReadEstimate();

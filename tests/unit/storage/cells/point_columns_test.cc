@@ -40,7 +40,7 @@ class PointColumnsTest : public CellPointStoreTest {
   // The qualifiers of all rows, in order.
   std::vector<std::string> qualifiers() {
     std::vector<std::string> found;
-    const auto scanner = data_table()->scan({});
+    const auto scanner = data_table()->scan({}, {});
     for (const Row& row : run_task(scanner->next({})).value()) {
       for (const Cell& cell : row.cells) found.push_back(to_hex(cell.qualifier));
     }
@@ -57,7 +57,7 @@ TEST_F(PointColumnsTest, ABatchOfAnHourThatIsOverIsOneColumn) {
   batch.add(id_, kHourBegin, integer_bits(7), 0);  // alone in its row: an ordinary cell
   append(std::move(batch));
   EXPECT_THAT(qualifiers(), ElementsAre("00000010F001770B", "0000"));
-  const auto scanner = data_table()->scan({});
+  const auto scanner = data_table()->scan({}, {});
   const auto rows = run_task(scanner->next({})).value();
   EXPECT_EQ(to_hex(rows[0].cells[0].value), "00013FC0000001");  // seconds and milliseconds mixed
   EXPECT_THAT(read(), SizeIs(4));
@@ -76,7 +76,7 @@ TEST_F(PointColumnsTest, AnHourThatIsNotOverHasACellAPoint) {
   const SeriesId id = intern(*points, "a");
   const auto cells_in_row = [&] {
     TableSpec spec = data_table_spec(options);
-    const auto scanner = run_task(cells.open_table(spec)).value()->scan({});
+    const auto scanner = run_task(cells.open_table(spec)).value()->scan({}, {});
     return run_task(scanner->next({})).value().front().cells.size();
   };
   for (const std::size_t expected : {3u, 3u + 1u}) {
@@ -135,7 +135,7 @@ TEST_F(PointColumnsTest, WhatIsDeletedOfAColumnMayBeWrittenAgain) {
     append(seconds(kLastHour, 5));
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(points_->select(query)).value();
+    const auto selection = run_task(points_->select(query, {})).value();
     EXPECT_EQ(run_task(points_->delete_range(selection, {kLastHour + 1000, kLastHour + 4000})), 3u);
     append(one(id_, kLastHour + 2000, 9));
     EXPECT_EQ(read(), (std::map<TimestampMs, double>{
@@ -149,7 +149,7 @@ TEST_F(PointColumnsTest, WhatComesWhileAColumnIsDeletedStays) {
     if (points_ != nullptr) ASSERT_TRUE(run_task(points_->close()));
     open_with(ColumnForm::kAppend);
     append(seconds(kLastHour, 5));
-    const Bytes row = run_task(data_table()->scan({})->next({})).value().front().key;
+    const Bytes row = run_task(data_table()->scan({}, {})->next({})).value().front().key;
     CellAppend more{row, {0, Bytes(kAppendQualifier)}, {}};
     append_entry(more.value, kLastHour, kLastHour + 9000, integer_bits(9), 0);
     append_entry(more.value, kLastHour, kLastHour + 2000, integer_bits(8), 0);  // in the range
@@ -158,7 +158,7 @@ TEST_F(PointColumnsTest, WhatComesWhileAColumnIsDeletedStays) {
     };
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(points_->select(query)).value();
+    const auto selection = run_task(points_->select(query, {})).value();
     const TimeRange range{whole ? kLastHour : kLastHour + 1000, kLastHour + 5000};
     EXPECT_EQ(run_task(points_->delete_range(selection, range)), whole ? 5u : 4u);
     std::map<TimestampMs, double> left = {{kLastHour, 0}, {kLastHour + 9000, 9}};

@@ -99,7 +99,7 @@ class RollupTablesTest : public testing::Test {
 
   std::vector<Block> read(BlockSource& source, SeriesQuery query = of_metric_m(),
                           TimeRange range = kAll) {
-    const auto selection = run_task(points_->select(std::move(query))).value();
+    const auto selection = run_task(points_->select(std::move(query), {})).value();
     std::vector<Block> blocks;
     for (std::uint32_t shard = 0; shard < source.shard_count(); ++shard) {
       const auto scan = source.scan(selection, range, shard);
@@ -254,7 +254,7 @@ TEST_F(RollupTablesTest, HistogramsComeBackByTime) {
                                           {a, begin + 3'600'000, false, "\x2A third"}})));
   clock_.advance(1);
   ASSERT_TRUE(run_task(histograms->write({{a, begin, true, "\x2A newest"}})));
-  const auto selection = run_task(points_->select(of_metric_m())).value();
+  const auto selection = run_task(points_->select(of_metric_m(), {})).value();
   ASSERT_EQ(histograms->shard_count(), 1U);
   const auto scan = histograms->scan(selection, {begin, begin + 3'600'000}, 0);
   const auto blocks = run_task(scan->next()).value();

@@ -44,7 +44,7 @@ class AnnotationStoreTest : public testing::Test {
   }
   // Every cell: row, qualifier and value.
   std::vector<std::string> cells() {
-    const auto scanner = table_->scan({});
+    const auto scanner = table_->scan({}, {});
     std::vector<std::string> list;
     for (const Row& row : *run_task(scanner->next({}))) {
       for (const Cell& cell : row.cells) {

@@ -78,7 +78,7 @@ class AliveTest : public testing::TestWithParam<std::size_t> {
   std::shared_ptr<const Selection> select() {
     SeriesQuery query;
     query.metric = "m";
-    return test::run_task(store_->select(std::move(query))).value();
+    return test::run_task(store_->select(std::move(query), {})).value();
   }
 
   Found read(const std::shared_ptr<const Selection>& selection, TimeRange range) {

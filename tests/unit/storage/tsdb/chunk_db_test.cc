@@ -151,7 +151,7 @@ TEST_F(ChunkDbTest, WhatLiesBehindDamageIsFoundByKeysOfAnyLength) {
 TEST_F(ChunkDbTest, WhatWaitsForTheNextQuestionKeepsFewFilesOpen) {
   const std::uint64_t before = files_->open_files();
   const auto ask = [this] {
-    const std::unique_ptr<ShardView> view = chunks_->shard_view('a');
+    const std::unique_ptr<ShardView> view = chunks_->shard_view('a', ReadSource::kDisk);
     int keys = 0;
     view->chunks().seek("a");
     for (; view->chunks().valid(); view->chunks().next()) ++keys;

@@ -104,7 +104,7 @@ class Damaged {
     SeriesQuery query;
     query.metric = "m";
     query.filters = {{.type = FilterType::kLiteralOr, .key = "host", .pattern = host}};
-    const auto selection = test::run_task(world.points->select(std::move(query)));
+    const auto selection = test::run_task(world.points->select(std::move(query), {}));
     if (!selection) return std::unexpected(selection.error());
     test::WorldPoints found;
     for (std::uint32_t shard = 0; shard < world.points->shard_count(); ++shard) {

@@ -51,7 +51,7 @@ Result<std::size_t> read_hours(Damaged& data, const std::string& host, Hours& ho
   SeriesQuery query;
   query.metric = "m";
   query.filters = {{.type = FilterType::kLiteralOr, .key = "host", .pattern = host}};
-  TRY(const auto selection, run_task(data.world.points->select(std::move(query))));
+  TRY(const auto selection, run_task(data.world.points->select(std::move(query), {})));
   std::size_t totals = 0;
   for (std::uint32_t shard = 0; shard < data.world.points->shard_count(); ++shard) {
     const auto scan = data.world.points->scan_totals(

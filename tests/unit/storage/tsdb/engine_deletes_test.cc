@@ -36,7 +36,7 @@ class DeletesTest : public testing::Test {
   std::uint64_t remove(TimestampMs begin, TimestampMs end) {
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(world_.points->select(std::move(query))).value();
+    const auto selection = run_task(world_.points->select(std::move(query), {})).value();
     return run_task(world_.points->delete_range(selection, {.begin = begin, .end = end})).value();
   }
 
@@ -132,8 +132,7 @@ class PreparedDeleteTest : public testing::Test {
     watch_ = std::make_shared<StoppingWatch>(stands_still_at);
     SeriesQuery query;
     query.metric = "m";
-    query.watch = watch_;
-    selection_ = run_task(world_.points->select(std::move(query))).value();
+    selection_ = run_task(world_.points->select(std::move(query), {.watch = watch_})).value();
     watch_->arm();
     deleting_ = std::thread([this] {
       deleted_ =
@@ -218,7 +217,7 @@ TEST_F(PreparedDeleteTest, ASlotThatIsSealedMeanwhileIsSealedOnceMore) {
   EXPECT_TRUE(world_.read().value().empty());
   SeriesQuery query;
   query.metric = "m";
-  const auto selection = run_task(world_.points->select(std::move(query))).value();
+  const auto selection = run_task(world_.points->select(std::move(query), {})).value();
   const auto estimate =
       run_task(world_.points->estimate(selection, {.begin = kOld, .end = kOld + kDayMs}));
   EXPECT_EQ(estimate.value().points, 0U) << "nothing is left to be read";
@@ -243,7 +242,7 @@ TEST_F(PreparedDeleteTest, OneAfterAnotherHasANumberOfItsOwn) {
   begin(1);
   SeriesQuery query;
   query.metric = "m";
-  const auto selection = run_task(world_.points->select(std::move(query))).value();
+  const auto selection = run_task(world_.points->select(std::move(query), {})).value();
   EXPECT_EQ(run_task(world_.points->delete_range(selection, {.begin = kOld, .end = kOld + 10})),
             hosts_.size() * 10);
   const std::uint64_t deleted = finish();

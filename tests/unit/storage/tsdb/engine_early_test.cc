@@ -150,7 +150,7 @@ class LongChunksTest : public testing::Test {
     const TimestampMs end = kFullHour + end_s * 1000;
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(world_.points->select(std::move(query))).value();
+    const auto selection = run_task(world_.points->select(std::move(query), {})).value();
     ASSERT_TRUE(run_task(world_.points->delete_range(selection, {.begin = begin, .end = end})));
     std::erase_if(expected_, [&](const auto& point) {
       return point.first.second >= begin && point.first.second < end;

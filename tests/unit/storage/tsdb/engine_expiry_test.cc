@@ -72,7 +72,7 @@ class ExpiryTest : public testing::Test {
   std::set<TimestampMs> times(const std::string& of = "m") {
     SeriesQuery query;
     query.metric = of;
-    const auto selection = test::run_task(store_->select(std::move(query))).value();
+    const auto selection = test::run_task(store_->select(std::move(query), {})).value();
     std::set<TimestampMs> found;
     for (std::uint32_t shard = 0; shard < store_->shard_count(); ++shard) {
       const auto scan = store_->scan(selection, {.begin = 0, .end = INT64_MAX}, shard);

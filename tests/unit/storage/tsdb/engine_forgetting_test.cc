@@ -152,7 +152,7 @@ TEST_F(ForgettingTest, ASelectionKeepsWhatItSelected) {
   settle();
   SeriesQuery query;
   query.metric = "m";
-  auto selection = run_task(world_.points->select(std::move(query))).value();
+  auto selection = run_task(world_.points->select(std::move(query), {})).value();
   const auto ids = run_task(world_.points->lookup(selection, 0)).value();
   ASSERT_EQ(ids.size(), 2U);
   world_.clock.advance(6 * kHour);

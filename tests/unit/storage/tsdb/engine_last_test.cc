@@ -89,8 +89,8 @@ class EngineLastTest : public testing::Test {
   std::vector<LastPoint> last(const std::shared_ptr<AskedWatch>& watch) {
     SeriesQuery query;
     query.metric = "m";
-    query.watch = watch;
-    const auto selection = run_task(world_.points->select(std::move(query))).value();
+    const auto selection =
+        run_task(world_.points->select(std::move(query), {.watch = watch})).value();
     watch->begin();
     return run_task(world_.points->last(selection, {.begin = 0, .end = INT64_MAX})).value();
   }

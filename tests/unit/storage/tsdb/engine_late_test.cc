@@ -151,7 +151,7 @@ TEST_F(LateTest, DeletesAndOverwritesOfSealedSlotsCount) {
   SeriesQuery query;
   query.metric = "m";
   const TimeRange gone = {.begin = kMidnight - 8 * kHourMs, .end = kMidnight - 4 * kHourMs};
-  const auto selection = run_task(world_.points->select(std::move(query))).value();
+  const auto selection = run_task(world_.points->select(std::move(query), {})).value();
   ASSERT_TRUE(run_task(world_.points->delete_range(selection, gone)));
   std::erase_if(expected_, [&gone](const auto& point) {
     return point.first.second >= gone.begin && point.first.second < gone.end;

@@ -7,7 +7,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <gtest/gtest.h>
 
-#include "storage/api/read_work.h"
+#include "storage/api/read_context.h"
 #include "storage/catalog/series_census.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
@@ -19,11 +19,8 @@ namespace {
 using test::run_task;
 
 // Counts what reading took.
-class Counting final : public WorkWatch, public ReadCounter {
+class Counting final : public ReadCounters {
  public:
-  [[nodiscard]] Result<void> check() const override { return {}; }
-  [[nodiscard]] Result<void> check_series(std::uint64_t /*more*/) const override { return {}; }
-  [[nodiscard]] Result<void> add_bytes(std::int64_t /*count*/) override { return {}; }
   void count_read(const ReadWork& work) override {
     decoded += work.chunks_decoded;
     skipped += work.chunks_skipped;
@@ -59,17 +56,16 @@ class LooksTest : public testing::Test {
   }
 
   std::shared_ptr<Counting> read(TimeRange range, TotalsWish wish = {}) {
-    auto watch = std::make_shared<Counting>();
+    auto counting = std::make_shared<Counting>();
     SeriesQuery query;
     query.metric = "m";
-    query.watch = watch;
-    const auto selection = run_task(world_.points->select(query)).value();
+    const auto selection = run_task(world_.points->select(query, {.counters = counting})).value();
     for (std::uint32_t shard = 0; shard < world_.points->shard_count(); ++shard) {
       const auto scan = world_.points->scan_totals(selection, range, shard, wish);
       while (!run_task(scan->next()).value().empty()) {
       }
     }
-    return watch;
+    return counting;
   }
 
   SeriesCounts census() {

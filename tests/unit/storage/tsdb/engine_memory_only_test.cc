@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/api/memory_only.h"
+#include "storage/api/read_context.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 #include "tests/unit/storage/tsdb/instants.h"
@@ -18,14 +18,6 @@ namespace {
 using test::run_task;
 
 constexpr std::size_t kPoints = 300;
-
-class AnyWatch : public WorkWatch {
- public:
-  [[nodiscard]] Result<void> check() const override { return {}; }
-  [[nodiscard]] Result<void> check_series(std::uint64_t) const override { return {}; }
-  [[nodiscard]] Result<void> add_bytes(std::int64_t) override { return {}; }
-};
-class MemoryWatch final : public AnyWatch, public MemoryOnly {};
 
 class MemoryOnlyTest : public testing::Test {
  protected:
@@ -46,11 +38,11 @@ class MemoryOnlyTest : public testing::Test {
     ASSERT_TRUE(run_task(world_.points->append(std::move(points))));
   }
 
-  Result<std::size_t> count(std::shared_ptr<WorkWatch> watch) {
+  Result<std::size_t> count(ReadSource source) {
     SeriesQuery query;
     query.metric = "m";
-    query.watch = std::move(watch);
-    TRY(const auto selection, run_task(world_.points->select(std::move(query))));
+    TRY(const auto selection,
+        run_task(world_.points->select(std::move(query), {.source = source})));
     std::size_t points = 0;
     for (std::uint32_t shard = 0; shard < world_.points->shard_count(); ++shard) {
       const TimeRange all{.begin = 0, .end = std::numeric_limits<TimestampMs>::max()};
@@ -70,7 +62,7 @@ class MemoryOnlyTest : public testing::Test {
 TEST_F(MemoryOnlyTest, TheHeadIsThere) {
   ASSERT_TRUE(world_.open());
   put();
-  EXPECT_EQ(count(std::make_shared<MemoryWatch>()).value(), 3 * kPoints);
+  EXPECT_EQ(count(ReadSource::kMemory).value(), 3 * kPoints);
   ASSERT_TRUE(world_.close());
 }
 
@@ -80,11 +72,11 @@ TEST_F(MemoryOnlyTest, ChunksAreOnceSomebodyReadThem) {
   ASSERT_TRUE(run_task(world_.points->flush()));
   ASSERT_TRUE(world_.close());
   ASSERT_TRUE(world_.open());
-  const auto cold = count(std::make_shared<MemoryWatch>());
+  const auto cold = count(ReadSource::kMemory);
   ASSERT_FALSE(cold);
   EXPECT_EQ(cold.error().code, Errc::kUnavailable);
-  EXPECT_EQ(count(std::make_shared<AnyWatch>()).value(), 3 * kPoints);
-  EXPECT_EQ(count(std::make_shared<MemoryWatch>()).value(), 3 * kPoints);
+  EXPECT_EQ(count(ReadSource::kDisk).value(), 3 * kPoints);
+  EXPECT_EQ(count(ReadSource::kMemory).value(), 3 * kPoints);
   ASSERT_TRUE(world_.close());
 }
 

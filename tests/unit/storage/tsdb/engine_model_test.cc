@@ -122,7 +122,7 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
   bool remove() {
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = run_task(world_.points->select(std::move(query)));
+    const auto selection = run_task(world_.points->select(std::move(query), {}));
     if (!selection) return selection.error().code == Errc::kNotFound;
     const TimestampMs begin = random_time();
     const TimeRange range = {.begin = begin, .end = begin + 1 + below(600'000)};

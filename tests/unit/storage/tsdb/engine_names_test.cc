@@ -97,7 +97,7 @@ void read_metric(EngineStore& points, std::uint32_t metric,
   query.metric = fmt::format("m{}", metric);
   const auto known = run_task(points.uids().find(NameKind::kMetric, query.metric));
   if (!known && known.error().code == Errc::kNotFound) return;
-  const auto selection = run_task(points.select(std::move(query)));
+  const auto selection = run_task(points.select(std::move(query), {}));
   ASSERT_TRUE(selection) << selection.error().message;
   for (std::uint32_t shard = 0; shard < points.shard_count(); ++shard) {
     const auto scan = points.scan(*selection, {.begin = 0, .end = INT64_MAX}, shard);
@@ -259,7 +259,7 @@ std::set<Bytes> keys_of(NamesWorld& world, TableSpec spec) {
   const auto table = run_task(world.rows->open_table(std::move(spec)));
   ScanSpec everything;
   everything.keys_only = true;
-  const auto scanner = (*table)->scan(std::move(everything));
+  const auto scanner = (*table)->scan(std::move(everything), {});
   for (;;) {
     const auto rows = run_task(scanner->next({}));
     if (!rows || rows->empty()) return keys;

@@ -71,8 +71,8 @@ class EngineScanTest : public testing::Test {
   std::unique_ptr<BlockScan> scan(const std::shared_ptr<Counter>& counter) {
     SeriesQuery query;
     query.metric = "m";
-    query.watch = counter;
-    const auto selection = test::run_task(world_.points->select(std::move(query)));
+    const auto selection =
+        test::run_task(world_.points->select(std::move(query), {.watch = counter}));
     counter->begin();
     return world_.points->scan(selection.value(), kAlways, 0);
   }

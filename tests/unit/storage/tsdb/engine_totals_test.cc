@@ -135,7 +135,7 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
     SeriesQuery query;
     query.metric = "m";
     if (!host.empty()) query.filters.push_back({FilterType::kLiteralOr, "host", host});
-    return test::run_task(store_->select(std::move(query))).value();
+    return test::run_task(store_->select(std::move(query), {})).value();
   }
 
   void remove() {

@@ -65,7 +65,7 @@ Result<std::vector<SeriesId>> EngineWorld::intern(const std::vector<std::string>
 Result<WorldPoints> EngineWorld::read() {
   storage::SeriesQuery query;
   query.metric = "m";
-  const auto selection = run_task(points->select(std::move(query)));
+  const auto selection = run_task(points->select(std::move(query), {}));
   WorldPoints found;
   if (!selection) {
     if (selection.error().code == Errc::kNotFound) return found;

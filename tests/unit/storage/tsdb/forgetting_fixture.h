@@ -57,7 +57,7 @@ class ForgettingTest : public testing::Test {
     SeriesQuery query;
     query.metric = "m";
     query.filters.push_back({FilterType::kLiteralOr, "host", host});
-    const auto selection = test::run_task(world_.points->select(std::move(query))).value();
+    const auto selection = test::run_task(world_.points->select(std::move(query), {})).value();
     ASSERT_EQ(
         test::run_task(world_.points->delete_range(selection, {.begin = 0, .end = INT64_MAX})), 1U);
     sent_.erase({host, kStart});
@@ -96,7 +96,7 @@ class ForgettingTest : public testing::Test {
   std::set<std::string> hosts() {
     SeriesQuery query;
     query.metric = "m";
-    const auto selection = test::run_task(world_.points->select(std::move(query)));
+    const auto selection = test::run_task(world_.points->select(std::move(query), {}));
     std::set<std::string> found;
     if (!selection) return found;
     for (const SeriesId id : test::run_task(world_.points->lookup(*selection, 0)).value()) {

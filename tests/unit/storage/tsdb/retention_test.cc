@@ -79,7 +79,7 @@ class RetentionTest : public testing::Test {
   std::vector<TimestampMs> times(const std::string& metric) {
     SeriesQuery query;
     query.metric = metric;
-    const auto selection = test::run_task(store_->select(std::move(query))).value();
+    const auto selection = test::run_task(store_->select(std::move(query), {})).value();
     std::vector<TimestampMs> found;
     for (std::uint32_t shard = 0; shard < store_->shard_count(); ++shard) {
       const auto scan = store_->scan(selection, {.begin = 0, .end = INT64_MAX}, shard);

@@ -30,7 +30,7 @@ class HBaseHintTest : public HBaseTableTest {
   }
 
   std::string keys(ScanSpec spec) {
-    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec));
+    const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
     std::string keys;
     for (;;) {
       const Result<std::vector<Row>> rows = run_task(scanner->next({}));

@@ -54,7 +54,7 @@ class HBaseScanTest : public HBaseTableTest {
   }
 
   std::string as_rows(const ScanSpec& spec, ScanLimit limit) {
-    const auto scanner = table_->scan(spec);
+    const auto scanner = table_->scan(spec, {});
     std::string text;
     Bytes last;
     for (;;) {
@@ -69,7 +69,7 @@ class HBaseScanTest : public HBaseTableTest {
   }
 
   std::string as_views(const ScanSpec& spec) {
-    const auto scanner = scan_packed(*table_, spec);
+    const auto scanner = table_->scan_packed(spec, {});
     std::string text;
     Bytes last;
     for (;;) {

@@ -299,12 +299,12 @@ TEST_F(RocksStoreTest, CompactionKeepsTheRules) {
 TEST_F(RocksStoreTest, ScansThatOutliveTheStoreAreToldSo) {
   open();
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(put("row" + std::to_string(i), "v"));
-  const auto scanner = table_->scan({});
+  const auto scanner = table_->scan({}, {});
   ASSERT_TRUE(run_task(scanner->next({.rows_max = 3})));
   const std::shared_ptr<Table> table = table_;
   close();
   EXPECT_EQ(run_task(scanner->next({})).error().code, Errc::kUnavailable);
-  EXPECT_EQ(run_task(table->scan({})->next({})).error().code, Errc::kUnavailable);
+  EXPECT_EQ(run_task(table->scan({}, {})->next({})).error().code, Errc::kUnavailable);
   EXPECT_EQ(run_task(table->read({{"row1", 0, {}}})).error().code, Errc::kUnavailable);
   EXPECT_EQ(run_task(table->increment("row1", {0, "n"}, 1)).error().code, Errc::kUnavailable);
   std::vector<RowWrite> rows(1);
@@ -347,7 +347,7 @@ TEST_F(RocksStoreTest, ALongScanOfUnwantedRowsIsDoneInTurns) {
     ScanSpec spec;
     spec.time_begin = 2;
     spec.reverse = reverse;
-    const auto scanner = table_->scan(spec);
+    const auto scanner = table_->scan(spec, {});
     const auto batch = run_task(scanner->next({.rows_max = 1}));
     ASSERT_TRUE(batch);
     ASSERT_EQ(batch->size(), 1u);

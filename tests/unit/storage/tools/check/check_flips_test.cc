@@ -1,4 +1,5 @@
-// Every flipped bit is found, but those of bytes that say nothing: docs/operate/reliability.md names them.
+// Every flipped bit is found, but those of bytes that say nothing: docs/operate/reliability.md
+// names them.
 #include <algorithm>
 #include <cstdint>
 #include <random>

@@ -1,4 +1,4 @@
-#include "storage/api/packed_scan.h"
+#include "storage/api/wide_column.h"
 
 #include <utility>
 #include <vector>
@@ -37,11 +37,8 @@ class Packing final : public PackedScanner {
 
 }  // namespace
 
-std::unique_ptr<PackedScanner> scan_packed(Table& table, ScanSpec spec) {
-  if (auto* const packed = dynamic_cast<PackedTable*>(&table)) {
-    return packed->scan_packed(std::move(spec));
-  }
-  return std::make_unique<Packing>(table.scan(std::move(spec)));
+std::unique_ptr<PackedScanner> Table::scan_packed(ScanSpec spec, const ReadContext& context) {
+  return std::make_unique<Packing>(scan(std::move(spec), context));
 }
 
 }  // namespace halite::storage

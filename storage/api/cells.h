@@ -1,0 +1,95 @@
+// Rows and cells of a table, and changes to them. See wide_column.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/clock.h"
+
+namespace halite::storage {
+
+inline constexpr std::size_t kRowKeyBytesMax = 32767;
+
+using Family = std::uint8_t;  // position in TableSpec::families
+
+struct Column {
+  Family family = 0;
+  Bytes qualifier;  // may be empty
+};
+
+struct Cell {
+  Bytes qualifier;
+  Bytes value;
+  TimestampMs time = 0;
+};
+
+struct Row {
+  Bytes key;
+  std::vector<Cell> cells;  // of one family, in qualifier order, no qualifier twice
+};
+
+struct CellWrite {
+  Column column;
+  Bytes value;
+  TimestampMs time = 0;  // 0 = stamped by the store; below 0 is kInvalidArgument
+};
+
+// One row's changes, applied all or none.
+struct RowWrite {
+  Bytes row;
+  std::vector<CellWrite> puts;
+  std::vector<Column> deletes;  // of what was there before this call
+};
+
+// More bytes for the end of a cell's value.
+struct CellAppend {
+  Bytes row;
+  Column column;
+  Bytes value;
+};
+
+struct RowRead {
+  Bytes row;
+  Family family = 0;
+  std::vector<Bytes> qualifiers;  // empty = every cell of the family
+};
+
+// A cell by reference.
+struct CellRef {
+  BytesView qualifier;
+  BytesView value;
+  TimestampMs time = 0;
+};
+
+// Valid as long as the cells stay where they are.
+[[nodiscard]] inline std::vector<CellRef> as_refs(std::span<const Cell> cells) {
+  std::vector<CellRef> refs;
+  refs.reserve(cells.size());
+  for (const Cell& cell : cells) refs.push_back({cell.qualifier, cell.value, cell.time});
+  return refs;
+}
+
+struct RowRef {
+  BytesView key;
+  std::size_t begin = 0;  // of its cells in PackedRows::cells
+  std::size_t end = 0;
+};
+
+// Rows as views into bytes that they share, so that a cell needs no memory of its own.
+struct PackedRows {
+  std::vector<RowRef> rows;
+  std::vector<CellRef> cells;         // row by row, in qualifier order
+  std::shared_ptr<const void> bytes;  // that all views point into
+
+  [[nodiscard]] bool empty() const { return rows.empty(); }
+  [[nodiscard]] std::span<const CellRef> cells_of(const RowRef& row) const {
+    return std::span(cells).subspan(row.begin, row.end - row.begin);
+  }
+};
+
+}  // namespace halite::storage
