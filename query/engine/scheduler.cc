@@ -101,9 +101,8 @@ Task<Gate::Pass> Scheduler::wait_turn(Pace pace) {
   Result<Gate::Pass> pass = co_await std::move(entering);
   if (pass || pass.error().code != Errc::kOverloaded) co_return pass;
   co_return fail(Errc::kOverloaded,
-                 fmt::format("{} queries are at work (query.running_max), and within {} ms "
-                             "(query.queue_ms) it was not this one's turn; try later, or raise "
-                             "those settings",
+                 fmt::format("{} queries are running (query.running_max), and this query waited {} ms in the "
+                  "queue (query.queue_ms); try again later, or raise those settings",
                              limits_.running_max, limits_.queue_ms));
 }
 

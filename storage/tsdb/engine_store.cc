@@ -7,14 +7,14 @@
 #include "common/offload.h"
 #include "storage/catalog/select_series.h"
 #include "storage/catalog/table_settings.h"
-#include "storage/tsdb/core/kept_ids.h"
 #include "storage/tsdb/intake.h"
 #include "storage/tsdb/maintenance/deletes.h"
 #include "storage/tsdb/maintenance/maintenance.h"
 #include "storage/tsdb/read/engine_scan.h"
 #include "storage/tsdb/read/estimate.h"
 #include "storage/tsdb/read/last_points.h"
-#include "storage/tsdb/read/slot_states.h"
+#include "storage/tsdb/read/slot_cycles.h"
+#include "storage/tsdb/recovery/lost_ids.h"
 #include "storage/tsdb/recovery/open_chunks.h"
 #include "storage/tsdb/recovery/parts.h"
 #include "storage/tsdb/recovery/recovery.h"
@@ -59,7 +59,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
   CO_TRY(auto chunks, engine::open_chunks(dirs, options.chunks));
   CO_TRY(const bool all_names,
          co_await engine::SettledNames::check(
-             settings, *chunks, {.dir = options.dir, .accept = options.accept_lost_names}));
+             settings, chunks->states, {.dir = options.dir, .accept = options.accept_lost_names}));
   // The log is of the classes that there were; then come those that are wanted.
   CO_TRY(engine::RetentionState stored, co_await engine::read_retention(settings));
   CO_TRY(const auto before, engine::Retention::make(parts.layout, stored));
@@ -72,12 +72,14 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Parts parts, EngineOptions 
                                  .progress = parts.replayed};
   CO_TRY(auto log, engine::recover(options, std::move(recovery)));
   if (!all_names) {
-    CO_TRY_VOID(co_await engine::KeptIds(settings).keep({.chunks = *chunks,
-                                                         .names = names,
-                                                         .widths = parts.layout->widths(),
-                                                         .shard_count = before->shard_count()}));
+    const engine::KeptIds kept(settings);
+    auto keeping = engine::keep_lost_ids(kept, {.chunks = chunks->views,
+                                                .names = names,
+                                                .widths = parts.layout->widths(),
+                                                .shard_count = before->shard_count()});
+    CO_TRY_VOID(co_await std::move(keeping));
   }
-  CO_TRY_VOID(engine::SettledNames(settings).note(*chunks));
+  CO_TRY_VOID(engine::SettledNames(settings).note(chunks->states));
   CO_TRY_VOID(co_await engine::note_parts(settings));
   UidTable uids(names, parts.layout->widths());
   CO_TRY(engine::RetentionState wanted,
@@ -118,7 +120,7 @@ Task<void> EngineStore::close() {
     if (!shrunk) log::warn("cannot remove the spare files of the log: {}", shrunk.error().message);
   }
   core_->closing = true;
-  core_->chunks->stop_merging();
+  core_->chunks->files.stop_merging();
   maintenance_->stop();
   core_->pool.join();
   Result<void> log_closed = core_->log->close();
@@ -270,17 +272,17 @@ Task<void> EngineStore::seal() {
 std::vector<SlotCycle> EngineStore::slot_cycles() const { return engine::slot_cycles(*core_); }
 
 std::vector<rocks::LiveFile> EngineStore::chunk_files() const {
-  return core_->chunks->live_files();
+  return core_->chunks->tables->live_files();
 }
 
 // Chunks first: names that are newer than they are do no harm.
 Task<void> EngineStore::snapshot(std::string dir, std::function<Result<void>()> names) {
   auto job = [core = core_, dir = std::move(dir), names = std::move(names)]() -> Result<void> {
-    TRY_VOID(core->chunks->snapshot(dir + "/chunks"));
+    TRY_VOID(core->chunks->tables->copy_to(dir + "/chunks"));
     LogOptions log = core->options.log;
     log.dir = dir + "/log";
-    TRY_VOID(
-        log_format::begin_log(*core->options.chunks.files, log, core->chunks->mark().log_position));
+    TRY_VOID(log_format::begin_log(*core->options.chunks.files, log,
+                                   core->chunks->states.mark().log_position));
     return names();
   };
   const Completion done = maintenance_->run_flushed(std::move(job));

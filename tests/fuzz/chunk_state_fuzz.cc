@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "common/check.h"
-#include "storage/tsdb/chunk_db/chunk_state.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
+#include "storage/tsdb/chunk_db/tables/chunk_state.h"
 
 namespace halite::storage::engine {
 namespace {

@@ -13,7 +13,7 @@
 #include "storage/catalog/table_settings.h"
 #include "storage/cells/layouts/tsuid.h"
 #include "storage/tsdb/core/engine_cell.h"
-#include "storage/tsdb/recovery/settle_retention.h"
+#include "storage/tsdb/core/retention.h"
 
 namespace halite::storage::check {
 namespace {

@@ -144,7 +144,7 @@ class Checker {
     auto opened = engine::ChunkDb::open(chunks);
     if (!opened) return add_unopened(chunks_dir_, opened.error());
     chunks_ = *std::move(opened);
-    chunk_files_ = chunks_->live_files();
+    chunk_files_ = chunks_->tables->live_files();
     return {};
   }
 
@@ -172,7 +172,7 @@ class Checker {
 
   Result<void> check_log() {
     const std::uint64_t position =
-        chunks_ != nullptr ? chunks_->mark().log_position : engine::kUnknownPosition;
+        chunks_ != nullptr ? chunks_->states.mark().log_position : engine::kUnknownPosition;
     PointLog log(catalog_, report_);
     return log.check(
         files_, log_dir_, position,
@@ -206,14 +206,14 @@ class Checker {
     }
     if (chunks_ == nullptr || catalog_.retention() == nullptr) return {};
     const auto settled = run_here(engine::SettledNames::check(
-        catalog_.settings(), *chunks_, {.dir = options_.engine_dir, .accept = false}));
+        catalog_.settings(), chunks_->states, {.dir = options_.engine_dir, .accept = false}));
     if (!settled) add({.file = options_.rocks_dir, .what = settled.error().message});
     const Result<void> cut = engine::check_kept(files_,
                                                 {.files = options_.files,
                                                  .engine = options_.engine_dir,
                                                  .chunks = chunks_dir_,
                                                  .log = log_dir_},
-                                                chunks_->mark().log_position);
+                                                chunks_->states.mark().log_position);
     if (!cut) add({.file = chunks_dir_, .what = cut.error().message});
     return check_unknown();
   }
@@ -222,7 +222,7 @@ class Checker {
   Result<void> check_unknown() {
     std::set<Bytes> told;
     for (const auto& [prefix, unknown] : cells_.unknown()) {
-      if (!chunks_->any_with(prefix) || !told.insert(unknown.tsuid).second) continue;
+      if (!chunks_->views.any_with(prefix) || !told.insert(unknown.tsuid).second) continue;
       add({.file = unknown.file,
            .what = "holds points of a series that has no names: " + to_hex(unknown.tsuid),
            .hurt =

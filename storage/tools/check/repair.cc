@@ -107,7 +107,7 @@ class Repair {
       chunks.files = options_.files;
       chunks.read_only = true;
       TRY(const std::unique_ptr<engine::ChunkDb> opened, engine::ChunkDb::open(chunks));
-      std::vector<rocks::LiveFile> tables = opened->live_files();
+      std::vector<rocks::LiveFile> tables = opened->tables->live_files();
       TRY_VOID(opened->close());
       return tables;
     }
@@ -253,7 +253,8 @@ class Repair {
                                   .engine = options_.engine_dir,
                                   .chunks = chunks_dir_,
                                   .log = options_.engine_dir + "/log"};
-    const Result<void> missed = engine::check_kept(files_, dirs, opened->mark().log_position);
+    const Result<void> missed =
+        engine::check_kept(files_, dirs, opened->states.mark().log_position);
     TRY_VOID(opened->close());
     if (missed) return {};  // a start removes it
     for (const std::string& path : kept) {

@@ -16,7 +16,7 @@
 #include "storage/backends/rocks/inspect/table_check.h"
 #include "storage/backends/rocks/key.h"
 #include "storage/files/fused_files.h"
-#include "storage/tsdb/chunk_db/chunk_state.h"
+#include "storage/tsdb/chunk_db/tables/chunk_state.h"
 
 namespace halite::storage::check {
 namespace {

@@ -1,6 +1,5 @@
 #include "storage/tsdb/chunk_db/chunk_snapshot.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
@@ -14,15 +13,6 @@ Bytes shard_end(std::uint32_t shard) {
 }
 
 }  // namespace
-
-void Unsealed::add(const Unsealed& more) {
-  if (more.begin_ms < more.end_ms) {
-    begin_ms = begin_ms < end_ms ? std::min(begin_ms, more.begin_ms) : more.begin_ms;
-    end_ms = std::max(end_ms, more.end_ms);
-  }
-  without_summary |= more.without_summary;
-  ++touches;
-}
 
 Snapshot::Snapshot(rocksdb::DB& db, Families families, bool keeps_cursors)
     : db_(db),
@@ -68,9 +58,8 @@ std::map<std::uint32_t, std::int64_t> Snapshot::slots_told(std::uint32_t shard) 
     told.emplace(line->first.slot, line->first.generation);
   }
   const auto add = [&told, shard](const std::string& key) {
-    if (key.size() < 5 + kCellKeyBytes || load_be<std::uint8_t>(key.data()) != shard) return;
-    told.emplace(load_be<std::uint32_t>(key.data() + 1),
-                 load_be<std::uint32_t>(key.data() + key.size() - kCellKeyBytes));
+    const auto lap = lap_of(key);
+    if (lap && lap->shard == shard) told.emplace(lap->slot, lap->generation);
   };
   for (rocksdb::ColumnFamilyHandle* const family : {families_.chunks, families_.late}) {
     rocksdb::ColumnFamilyMetaData meta;

@@ -16,36 +16,11 @@
 #include <rocksdb/db.h>
 
 #include "storage/tsdb/chunk/chunk.h"
-#include "storage/tsdb/chunk_db/cursor.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
+#include "storage/tsdb/chunk_db/tables/chunk_state.h"
+#include "storage/tsdb/chunk_db/tables/cursor.h"
 
 namespace halite::storage::engine {
-
-// Where nobody knows how far the log is in chunks.
-inline constexpr std::uint64_t kUnknownPosition = UINT64_MAX;
-
-// What of the log is in chunks.
-struct FlushMark {
-  std::uint64_t flush_number = 0;  // the greatest used
-  std::uint64_t log_position = 0;  // records up to here, this one included
-  bool operator==(const FlushMark&) const = default;
-};
-
-// Times in a slot, ms since its begin, in which chunks or tombstones came since it was sealed.
-// Summaries say nothing about them.
-struct Unsealed {
-  std::uint32_t begin_ms = 0;
-  std::uint32_t end_ms = 0;      // excluded
-  bool without_summary = false;  // some series have sealed chunks, but no summary
-  // It was sealed when it was over, and all that came since lies in the family of late cells.
-  bool late = false;
-  // How often something came, in the life of this process: is nothing that is kept.
-  std::uint32_t touches = 0;
-
-  void add(const Unsealed& more);
-  bool operator==(const Unsealed&) const = default;
-};
-using UnsealedSlots = std::map<SlotLap, Unsealed>;
 
 class Snapshot {
  public:

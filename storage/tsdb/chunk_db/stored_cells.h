@@ -1,6 +1,7 @@
-// Whether a series has cells in any slot of a shard: points, tombstones, of whatever lap.
+// Which slots of a shard have cells, and whether a series has cells in any of them: points or
+// tombstones of any lap.
 //
-//   Threads  for one at a time; it holds the view of the chunks that it was made with, and blocks.
+//   Threads  not thread-safe; a StoredCells holds the view that it was made with. All block.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,37 @@
 #include <optional>
 #include <vector>
 
-#include "storage/tsdb/chunk_db/chunk_db.h"
-#include "storage/tsdb/chunk_db/stored_slots.h"
+#include "storage/tsdb/chunk_db/breathe.h"
+#include "storage/tsdb/chunk_db/chunk_views.h"
 
 namespace halite::storage::engine {
+
+struct StoredSlot {
+  std::uint32_t number = 0;
+  std::int64_t generation = 0;  // of its first cell
+  bool unreadable = false;      // files have cells of it, but none can be read
+};
+
+struct StoredSlots {
+  std::vector<StoredSlot> slots;  // ascending, each once
+  // Some cells cannot be read. Slots that files or the unsealed lines name are here all the same;
+  // there may be more between the least and the greatest one.
+  bool damaged = false;
+};
+// Which slots of a shard have cells. kCorruption only for keys that are none.
+[[nodiscard]] Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths,
+                                               std::uint32_t shard, const Breathe& breathe = {});
+
+// For a cursor whose status is kCorruption, met on the way from `from`: goes to the first cell of
+// the next series that is not damaged there. False if there is none.
+[[nodiscard]] Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths,
+                                                 BytesView from);
 
 class StoredCells {
  public:
   // Without the cells of slot `except`, if one is named. Breathes between two looks into files, on
   // what there was when it was made.
-  static Result<StoredCells> open(const ChunkDb& chunks, const UidWidths& widths,
+  static Result<StoredCells> open(const ChunkViews& views, const UidWidths& widths,
                                   std::uint32_t shard, std::optional<std::uint32_t> except = {},
                                   Breathe breathe = {});
 

@@ -38,8 +38,8 @@ struct Core {
         registry(std::move(names), std::move(series), retention->base().widths(),
                  SeriesLimits{options.series_max, options.series_bytes_max},
                  std::make_unique<NewSeriesQuota>(options.new_series, clock, metrics), retention),
-        generations(chunks->mark().flush_number, retention->shard_count(), options.series_max,
-                    log->last()),
+        generations(chunks->states.mark().flush_number, retention->shard_count(),
+                    options.series_max, log->last()),
         newest(retention->shard_count(), options.series_max),
         pool(options.read_threads) {
     registry.defer(name_log);

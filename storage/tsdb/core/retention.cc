@@ -9,9 +9,12 @@
 #include <fmt/format.h>
 
 #include "common/json/json_value.h"
+#include "storage/tsdb/core/engine_cell.h"
 
 namespace halite::storage::engine {
 namespace {
+
+constexpr BytesView kQualifier = "retention";  // in the settings table
 
 constexpr std::int64_t kFormat = 1;
 constexpr std::uint32_t kShardsMax = 256;  // a key has one byte for them
@@ -163,6 +166,26 @@ void Retention::pin(std::uint64_t metric_uid, std::uint32_t to_class) {
 RetentionState Retention::state() const {
   const std::shared_lock lock(mutex_);
   return state_;
+}
+
+Task<RetentionState> read_retention(std::shared_ptr<Table> settings) {
+  CO_TRY(const std::optional<Bytes> cell, co_await read_engine_cell(settings, Bytes(kQualifier)));
+  if (!cell) co_return RetentionState();
+  co_return RetentionState::from_bytes(*cell);
+}
+
+Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state) {
+  co_return co_await write_engine_cell(settings, Bytes(kQualifier), state.to_bytes());
+}
+
+Task<void> PinWriter::keep_class(std::uint64_t metric_uid, std::string old_name,
+                                 std::string new_name) {
+  // A state that was read earlier must not be written later.
+  CO_TRY(const Gate::Pass pass, co_await turn_->enter(GateLoad{1, 0}));
+  const std::uint32_t before = retention_->class_of(metric_uid, old_name);
+  if (retention_->class_of(metric_uid, new_name) == before) co_return Result<void>();
+  retention_->pin(metric_uid, before);
+  co_return co_await write_retention(settings_, retention_->state());
 }
 
 }  // namespace halite::storage::engine

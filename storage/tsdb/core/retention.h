@@ -18,10 +18,14 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "common/gate.h"
 #include "common/result.h"
+#include "common/task.h"
 #include "storage/api/sharding.h"
+#include "storage/api/wide_column.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 
 namespace halite::storage::engine {
@@ -79,6 +83,25 @@ class Retention final : public Sharding {
   const std::uint32_t salts_;
   mutable std::shared_mutex mutex_;
   RetentionState state_;  // its pins are guarded by mutex_; the classes stay
+};
+
+// The stored state; only class 0 if none was stored. In the settings table.
+Task<RetentionState> read_retention(std::shared_ptr<Table> settings);
+Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state);
+
+// Keeps metrics in their classes when their names change, one at a time. Outlives its tasks.
+class PinWriter {
+ public:
+  PinWriter(std::shared_ptr<Table> settings, std::shared_ptr<Retention> retention)
+      : settings_(std::move(settings)), retention_(std::move(retention)) {}
+
+  // Call it before a metric gets a new name. Durable.
+  Task<void> keep_class(std::uint64_t metric_uid, std::string old_name, std::string new_name);
+
+ private:
+  const std::shared_ptr<Table> settings_;
+  const std::shared_ptr<Retention> retention_;
+  const std::shared_ptr<Gate> turn_ = std::make_shared<Gate>(GateLoad{1, 1});
 };
 
 }  // namespace halite::storage::engine

@@ -27,7 +27,7 @@ Task<std::int64_t> noted(std::shared_ptr<Table> settings) {
 
 }  // namespace
 
-Result<void> SettledNames::note(ChunkDb& chunks) {
+Result<void> SettledNames::note(SlotStates& chunks) {
   TRY(const auto before, chunks.read_number(kSettled));
   const std::int64_t number = before.value_or(0) + 1;
   Bytes value;
@@ -36,7 +36,8 @@ Result<void> SettledNames::note(ChunkDb& chunks) {
   return chunks.note_number(kSettled, number);
 }
 
-Task<bool> SettledNames::check(std::shared_ptr<Table> settings, const ChunkDb& chunks, Lost lost) {
+Task<bool> SettledNames::check(std::shared_ptr<Table> settings, const SlotStates& chunks,
+                               Lost lost) {
   CO_TRY(const auto wanted, chunks.read_number(kSettled));
   CO_TRY(const std::int64_t found, co_await noted(std::move(settings)));
   if (!wanted || found >= *wanted) co_return true;

@@ -11,7 +11,7 @@
 
 #include "common/task.h"
 #include "storage/api/wide_column.h"
-#include "storage/tsdb/chunk_db/chunk_db.h"
+#include "storage/tsdb/chunk_db/slot_states.h"
 
 namespace halite::storage::engine {
 
@@ -20,7 +20,7 @@ class SettledNames {
   explicit SettledNames(std::shared_ptr<Table> settings) : settings_(std::move(settings)) {}
 
   // All names and series that chunks will need are in their tables, durably.
-  [[nodiscard]] Result<void> note(ChunkDb& chunks);
+  [[nodiscard]] Result<void> note(SlotStates& chunks);
 
   struct Lost {
     std::string dir;      // of the engine, for the message
@@ -28,7 +28,7 @@ class SettledNames {
   };
   // When the store is opened. kCorruption: names are lost, and what to do. False: they are, and
   // that is accepted; it stays so until note() is called.
-  static Task<bool> check(std::shared_ptr<Table> settings, const ChunkDb& chunks, Lost lost);
+  static Task<bool> check(std::shared_ptr<Table> settings, const SlotStates& chunks, Lost lost);
 
  private:
   const std::shared_ptr<Table> settings_;

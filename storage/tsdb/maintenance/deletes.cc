@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/tsdb/read/slot_reader.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -74,7 +74,7 @@ Result<void> prepare_delete(Core& core, const RowSelection& selection, TimeRange
   const CyclicLayout& layout = core.retention->layout_of(shard);
   const TimeRange alive = layout.alive(range, selection.now());
   if (alive.begin >= alive.end || known->of_shard(shard).empty()) return {};
-  TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard, ReadSource::kDisk));
+  TRY(const auto reader, SlotReader::open(core.chunks->views, layout, shard, ReadSource::kDisk));
   TRY(const auto generations, reader->generations(alive));
   std::vector<TombstoneEntry> entries;
   for (const SeriesId id : known->of_shard(shard)) {
@@ -87,7 +87,7 @@ Result<void> prepare_delete(Core& core, const RowSelection& selection, TimeRange
   }
   if (entries.empty()) return {};
   std::ranges::sort(entries, {}, &TombstoneEntry::key);
-  TRY(auto file, core.chunks->new_file());
+  TRY(auto file, core.chunks->files.new_file());
   for (const TombstoneEntry& entry : entries) {
     TRY_VOID(file->put(entry.key, entry.end));
     deletion.changes.touched[entry.lap].add(entry.covers);
@@ -100,9 +100,9 @@ Result<void> finish_delete(Core& core, Forgetting& forgetting, Deletion& deletio
   TRY_VOID(forgetting.note_deleted(deletion.series));
   // Their points may have expired meanwhile; the tombstones are cells of theirs all the same.
   for (const SeriesId id : deletion.series) core.registry.spare(id);
-  FlushMark mark = core.chunks->mark();
+  FlushMark mark = core.chunks->states.mark();
   mark.flush_number = std::max(mark.flush_number, deletion.pending->number());
-  Result<void> taken = core.chunks->ingest(std::move(deletion.files), mark, deletion.changes);
+  Result<void> taken = core.chunks->files.ingest(std::move(deletion.files), mark, deletion.changes);
   for (const SeriesId id : deletion.series) {
     core.newest.forget(core.registry.table().at(id).shard, {&id, 1});
   }

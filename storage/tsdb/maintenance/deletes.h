@@ -25,7 +25,7 @@ namespace halite::storage::engine {
 struct Deletion {
   std::unique_ptr<const PendingDeletes::Pending> pending;  // until it is taken in, or there is none
   std::vector<std::unique_ptr<ChunkFile>> files;
-  ChunkDb::Changes changes;
+  SlotChanges changes;
   std::vector<SeriesId> series;  // that lose points, by shard
   std::uint64_t points = 0;
 };

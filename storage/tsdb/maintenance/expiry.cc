@@ -5,8 +5,8 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "storage/tsdb/chunk_db/chunk_state.h"
-#include "storage/tsdb/read/slot_reader.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
+#include "storage/tsdb/chunk_db/tables/chunk_state.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -51,16 +51,16 @@ Result<void> Expiry::run_due(const Breathe& breathe) {
   }
   warned_ = false;
   TRY_VOID(run(now, breathe));
-  return core_->chunks->note_number(kLastExpiryKey, now);
+  return core_->chunks->states.note_number(kLastExpiryKey, now);
 }
 
 Result<bool> Expiry::stopped_by_jump(TimestampMs now, const Breathe& breathe) {
-  TRY(const auto noted, core_->chunks->read_number(kStopped));
+  TRY(const auto noted, core_->chunks->states.read_number(kStopped));
   const bool was_stopped = noted && *noted != 0;
   bool stopped = false;
   if (!core_->options.expire_after_clock_jump) {
     const std::int64_t span = core_->retention->base().options().span_ms;
-    TRY(const auto last_run, core_->chunks->read_number(kLastExpiryKey));
+    TRY(const auto last_run, core_->chunks->states.read_number(kLastExpiryKey));
     const bool ahead = last_run && now - *last_run > 2 * span;
     // Data that came after the jump says nothing: it may have its time from the same clock.
     stopped = ahead && was_stopped;
@@ -69,7 +69,8 @@ Result<bool> Expiry::stopped_by_jump(TimestampMs now, const Breathe& breathe) {
       stopped = ahead_too;
     }
   }
-  if (stopped != was_stopped) TRY_VOID(core_->chunks->note_number(kStopped, stopped ? now : 0));
+  if (stopped != was_stopped)
+    TRY_VOID(core_->chunks->states.note_number(kStopped, stopped ? now : 0));
   return stopped;
 }
 
@@ -85,7 +86,7 @@ Result<bool> Expiry::ahead_of_data(TimestampMs now, std::int64_t by_ms, const Br
       others = others || !slots.empty();
       continue;
     }
-    for (const SlotReader::Slot& slot : slots) newest = std::max(newest, slot.generation);
+    for (const StoredSlot& slot : slots) newest = std::max(newest, slot.generation);
   }
   // What was taken without a TTL may be a forecast, which says nothing of what the time is. Without
   // data there is nothing to lose.
@@ -93,7 +94,7 @@ Result<bool> Expiry::ahead_of_data(TimestampMs now, std::int64_t by_ms, const Br
   return now - (newest + 1) * span > by_ms;
 }
 
-bool Expiry::expired(std::uint32_t shard, const SlotReader::Slot& slot, TimestampMs now) const {
+bool Expiry::expired(std::uint32_t shard, const StoredSlot& slot, TimestampMs now) const {
   const CyclicLayout& layout = core_->retention->layout_of(shard);
   if (layout.options().ttl_ms == 0) return false;
   const std::int64_t span = layout.options().span_ms;
@@ -105,17 +106,17 @@ bool Expiry::expired(std::uint32_t shard, const SlotReader::Slot& slot, Timestam
 }
 
 // The view that they were read with is gone: it would keep what is dropped.
-Result<std::vector<SlotReader::Slot>> Expiry::slots_of(std::uint32_t shard,
-                                                       const Breathe& breathe) const {
-  TRY(const auto reader, SlotReader::open(*core_->chunks, core_->retention->layout_of(shard), shard,
-                                          ReadSource::kDisk));
+Result<std::vector<StoredSlot>> Expiry::slots_of(std::uint32_t shard,
+                                                 const Breathe& breathe) const {
+  TRY(const auto reader, SlotReader::open(core_->chunks->views, core_->retention->layout_of(shard),
+                                          shard, ReadSource::kDisk));
   return reader->slots(breathe);
 }
 
 Result<void> Expiry::run(TimestampMs now, const Breathe& breathe) {
   for (std::uint32_t shard = 0; shard < core_->retention->shard_count(); ++shard) {
     TRY(const auto slots, slots_of(shard, breathe));
-    for (const SlotReader::Slot& slot : slots) {
+    for (const StoredSlot& slot : slots) {
       if (!expired(shard, slot, now)) continue;
       const SlotLap lap{.shard = shard,
                         .slot = slot.number,
@@ -128,8 +129,7 @@ Result<void> Expiry::run(TimestampMs now, const Breathe& breathe) {
   return {};
 }
 
-Result<void> Expiry::remove(std::uint32_t shard, const SlotReader::Slot& slot,
-                            const Breathe& breathe) {
+Result<void> Expiry::remove(std::uint32_t shard, const StoredSlot& slot, const Breathe& breathe) {
   TRY_VOID(forgetting_.note_slot(shard, slot.number, breathe));
   // Flushes went on meanwhile. By now the slot's next lap may take points, and what has come of it
   // would go with the old one's files.
@@ -137,7 +137,7 @@ Result<void> Expiry::remove(std::uint32_t shard, const SlotReader::Slot& slot,
   const Bytes begin = place_prefix({.shard = shard, .slot = slot.number});
   Bytes end = prefix_end(begin);
   if (end.empty()) end = Bytes(begin.size() + 64, '\xFF');
-  TRY_VOID(core_->chunks->drop(begin, end, breathe));
+  TRY_VOID(core_->chunks->files.drop(begin, end, breathe));
   core_->alive.forget({.generation = slot.generation, .shard = shard});
   slots_.Increment();
   return {};

@@ -18,9 +18,9 @@
 #include <prometheus/registry.h>
 
 #include "storage/tsdb/chunk_db/breathe.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
 #include "storage/tsdb/core/core.h"
 #include "storage/tsdb/maintenance/forgetting.h"
-#include "storage/tsdb/read/slot_reader.h"
 
 namespace halite::storage::engine {
 
@@ -34,15 +34,14 @@ class Expiry {
 
  private:
   [[nodiscard]] Result<void> run(TimestampMs now, const Breathe& breathe);
-  [[nodiscard]] Result<std::vector<SlotReader::Slot>> slots_of(std::uint32_t shard,
-                                                               const Breathe& breathe) const;
-  [[nodiscard]] Result<void> remove(std::uint32_t shard, const SlotReader::Slot& slot,
+  [[nodiscard]] Result<std::vector<StoredSlot>> slots_of(std::uint32_t shard,
+                                                         const Breathe& breathe) const;
+  [[nodiscard]] Result<void> remove(std::uint32_t shard, const StoredSlot& slot,
                                     const Breathe& breathe);
   [[nodiscard]] Result<bool> stopped_by_jump(TimestampMs now, const Breathe& breathe);
   [[nodiscard]] Result<bool> ahead_of_data(TimestampMs now, std::int64_t by_ms,
                                            const Breathe& breathe);
-  [[nodiscard]] bool expired(std::uint32_t shard, const SlotReader::Slot& slot,
-                             TimestampMs now) const;
+  [[nodiscard]] bool expired(std::uint32_t shard, const StoredSlot& slot, TimestampMs now) const;
 
   const std::shared_ptr<Core> core_;
   Forgetting& forgetting_;

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "storage/tsdb/chunk/chunk.h"
-#include "storage/tsdb/chunk_db/chunk_writer.h"
+#include "storage/tsdb/maintenance/chunk_writer.h"
 
 namespace halite::storage::engine {
 namespace {
 
 Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_index,
                                                const CyclicLayout& layout, const TsuidOf& tsuid_of,
-                                               ChunkDb& chunks, FlushStats& stats,
+                                               ChunkFiles& chunks, FlushStats& stats,
                                                std::map<std::int64_t, IdSet>& alive) {
   HeadShard& shard = head.shard(shard_index);
   ChunkWriter writer(layout, CellKind::kChunk, head.number());
@@ -52,7 +52,7 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
 }  // namespace
 
 Result<FlushStats> flush_head(Head& head, const Retention& retention, const TsuidOf& tsuid_of,
-                              Sequence log_position, ChunkDb& chunks, AliveSeries* alive) {
+                              Sequence log_position, ChunkFiles& chunks, AliveSeries* alive) {
   FlushStats stats;
   stats.newest.resize(head.shard_count());
   std::vector<std::unique_ptr<ChunkFile>> files;

@@ -45,8 +45,8 @@ void Forgetting::allow(ForgetRules rules) {
 
 Result<void> Forgetting::note_unfinished() {
   if (unfinished_) return {};
-  TRY_VOID(core_->chunks->note_number(kForgettingSince,
-                                      std::max<TimestampMs>(1, core_->clock.now_ms())));
+  TRY_VOID(core_->chunks->states.note_number(kForgettingSince,
+                                             std::max<TimestampMs>(1, core_->clock.now_ms())));
   unfinished_ = true;
   return {};
 }
@@ -57,8 +57,8 @@ Result<void> Forgetting::note_slot(std::uint32_t shard, std::uint32_t slot,
   if (!allowed()) return {};
   const UidWidths& widths = core_->retention->base().widths();
   TRY(StoredCells slot_cells,
-      StoredCells::open(*core_->chunks, widths, shard, std::nullopt, breathe));
-  TRY(StoredCells others, StoredCells::open(*core_->chunks, widths, shard, slot, breathe));
+      StoredCells::open(core_->chunks->views, widths, shard, std::nullopt, breathe));
+  TRY(StoredCells others, StoredCells::open(core_->chunks->views, widths, shard, slot, breathe));
   TRY(const bool all, slot_cells.each_series(slot, [&](BytesView series) -> Result<void> {
     TRY(const bool lives, others.any(series, kSlotsLookedAtFirst));
     if (!lives) suspects_.push_back({.tsuid = tsuid_of(widths, series), .shard = shard});
@@ -118,7 +118,7 @@ Result<bool> Forgetting::step(const Breathe& breathe) {
 
 // What was under way when the process ended is known to nobody any more: all are looked at.
 Result<void> Forgetting::begin() {
-  TRY(const auto since, core_->chunks->read_number(kForgettingSince));
+  TRY(const auto since, core_->chunks->states.read_number(kForgettingSince));
   if (since.value_or(0) != 0) {
     unfinished_ = true;
     all_ = core_->registry.scan_series();
@@ -172,7 +172,8 @@ Result<std::vector<Bytes>> Forgetting::without_cells(std::uint32_t shard,
                                                      std::span<const Suspect> suspects,
                                                      const Breathe& breathe) {
   const UidWidths& widths = core_->retention->base().widths();
-  TRY(StoredCells cells, StoredCells::open(*core_->chunks, widths, shard, std::nullopt, breathe));
+  TRY(StoredCells cells,
+      StoredCells::open(core_->chunks->views, widths, shard, std::nullopt, breathe));
   std::vector<Bytes> without;
   for (const Suspect& suspect : suspects) {
     const Bytes series = series_key(widths, suspect.tsuid);
@@ -202,7 +203,8 @@ Result<void> Forgetting::doom(std::uint32_t shard, std::vector<Bytes> tsuids,
   // The heads before the chunks, and so that a flush while these are looked at frees the head.
   series = without_head(shard, series);
   const UidWidths& widths = core_->retention->base().widths();
-  TRY(StoredCells cells, StoredCells::open(*core_->chunks, widths, shard, std::nullopt, breathe));
+  TRY(StoredCells cells,
+      StoredCells::open(core_->chunks->views, widths, shard, std::nullopt, breathe));
   for (const SeriesId id : series) {
     TRY(const bool lives, cells.any(series_key(widths, table.at(id).tsuid.bytes())));
     if (lives) core_->registry.spare(id);
@@ -250,7 +252,7 @@ Result<bool> Forgetting::finish() {
     return true;
   }
   if (unfinished_ && deleted_.empty() && !names_.pending()) {
-    TRY_VOID(core_->chunks->note_number(kForgettingSince, 0));
+    TRY_VOID(core_->chunks->states.note_number(kForgettingSince, 0));
     unfinished_ = false;
   }
   return false;

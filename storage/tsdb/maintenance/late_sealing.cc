@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/tsdb/chunk_db/stored_slots.h"
+#include "storage/tsdb/chunk_db/stored_cells.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -29,7 +29,7 @@ Result<std::uint64_t> LateSealing::run_all(SealBatch& batch, const Breathe& brea
 Result<std::uint64_t> LateSealing::run(SealBatch& batch, const Breathe& breathe, bool all) {
   std::uint64_t points = 0;
   std::map<SlotLap, std::uint32_t> looked_at;
-  const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->unsealed();
+  const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->states.unsealed();
   for (const auto& [lap, line] : *lines) {
     if (!line.late || lap.shard >= core_->retention->shard_count()) continue;
     if (is_expired(lap)) continue;  // expiry.h takes it
@@ -42,7 +42,7 @@ Result<std::uint64_t> LateSealing::run(SealBatch& batch, const Breathe& breathe,
     points += outcome.points;
     if (outcome.ended) break;  // what is left is looked at again
     if (!outcome.held) looked_at.emplace(lap, line.touches);
-    const std::shared_ptr<const UnsealedSlots> now = core_->chunks->unsealed();
+    const std::shared_ptr<const UnsealedSlots> now = core_->chunks->states.unsealed();
     const auto same = now->find(lap);
     if (outcome.complete && !outcome.held && same != now->end() &&
         same->second.touches == line.touches) {
@@ -89,8 +89,8 @@ Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take, bool& hel
   Bytes end = prefix_end(begin);
   if (end.empty()) end = Bytes(64, '\xFF');
   const std::uint64_t flushes_end = core_->deletes.lowest();
-  const std::unique_ptr<Cursor> late = core_->chunks->late_cells(begin, end);
-  TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
+  const std::unique_ptr<Cursor> late = core_->chunks->views.late_cells(begin, end);
+  TRY(const ChunkViews::View view, core_->chunks->views.view(begin, end));
   SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms,
                         core_->options.seal_long_points);
   Bytes from = begin;
@@ -115,7 +115,7 @@ Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take, bool& hel
       Result<bool> go_on = take(rewrite);
       if (go_on && !*go_on) return !damaged;
       if (!go_on && go_on.error().code != Errc::kCorruption) return go_on;
-      if (!go_on) core_->chunks->damage().note(go_on.error());
+      if (!go_on) core_->chunks->tables->damage().note(go_on.error());
       damaged |= !go_on;
     } else {
       damaged = true;
@@ -156,7 +156,7 @@ Result<LateSealing::Outcome> LateSealing::seal(const SlotLap& lap, SealBatch& ba
   const auto rewrite_one = [&](SeriesRewrite& rewrite) -> Result<bool> {
     if (all || pays(rewrite, percent)) {
       TRY(SeriesRewrite::Files* const files, batch.files_for(lap));
-      TRY(const SeriesRewrite::Written written, rewrite.write(*core_->chunks, *files));
+      TRY(const SeriesRewrite::Written written, rewrite.write(core_->chunks->files, *files));
       outcome.points += written.points;
     } else if (rewrite.late_cells() > 0) {
       outcome.complete = false;

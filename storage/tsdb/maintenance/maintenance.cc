@@ -285,8 +285,8 @@ Result<void> Maintenance::flush_all(FlushOf what) {
     const Result<void> left = flush_frozen();
     if (!left || what == FlushOf::kFrozen) return flushed(left);
   }
-  core_->generations.freeze(*core_->log,
-                            std::max(core_->chunks->mark().flush_number, core_->deletes.highest()));
+  core_->generations.freeze(
+      *core_->log, std::max(core_->chunks->states.mark().flush_number, core_->deletes.highest()));
   head_since_ms_ = core_->clock.now_ms();
   return flushed(flush_frozen());
 }
@@ -296,12 +296,12 @@ Result<void> Maintenance::flush_frozen() {
   const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
   // What the log says besides points must not need it any more when its segments go.
   Result<void> outcome = run_here(core_->registry.settle());
-  if (outcome) outcome = core_->settled_names.note(*core_->chunks);
+  if (outcome) outcome = core_->settled_names.note(core_->chunks->states);
   give_back_memory();
   if (!outcome) return outcome;
   for (const Frozen& frozen : core_->generations.frozen()) {
     const auto stats = flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position,
-                                  *core_->chunks, &core_->alive);
+                                  core_->chunks->files, &core_->alive);
     if (!stats) {
       outcome = std::unexpected(stats.error());
       break;
@@ -354,13 +354,13 @@ Result<void> Maintenance::flushed(Result<void> outcome) {
 void Maintenance::set_gauges() {
   metrics_.head_bytes.Set(static_cast<double>(core_->generations.bytes()));
   metrics_.head_points.Set(static_cast<double>(core_->generations.active_points()));
-  metrics_.chunk_bytes.Set(static_cast<double>(core_->chunks->bytes()));
-  if (const auto files = core_->chunks->files()) {
+  metrics_.chunk_bytes.Set(static_cast<double>(core_->chunks->tables->bytes()));
+  if (const auto files = core_->chunks->tables->file_count()) {
     metrics_.chunk_files.Set(static_cast<double>(*files));
   } else {
     log::warn("{}", files.error().message);
   }
-  const FileBytes written = core_->chunks->written();
+  const FileBytes written = core_->chunks->tables->written();
   metrics_.merged_bytes.Increment(static_cast<double>(written.merged) -
                                   metrics_.merged_bytes.Value());
   metrics_.write_amplification.Set(written.amplification());

@@ -7,7 +7,7 @@
 
 #include "common/metrics.h"
 #include "common/run_here.h"
-#include "storage/tsdb/chunk_db/chunk_state.h"
+#include "storage/tsdb/chunk_db/tables/chunk_state.h"
 #include "storage/tsdb/maintenance/walk.h"
 
 namespace halite::storage::engine {
@@ -89,7 +89,7 @@ bool NameSweep::short_of_ids() const {
 
 // Expiry stops where the clock is not to be believed; so does the end of a quarantine.
 Result<TimestampMs> NameSweep::sure_time() const {
-  TRY(const auto last_expiry, core_->chunks->read_number(kLastExpiryKey));
+  TRY(const auto last_expiry, core_->chunks->states.read_number(kLastExpiryKey));
   return std::min<TimestampMs>(core_->clock.now_ms(), last_expiry.value_or(0));
 }
 
@@ -116,7 +116,7 @@ Result<bool> NameSweep::step(const Breathe& breathe) {
 // Which ids are nobody's is known to nobody any more; where none ever went there are few. An
 // earlier version did not note when it freed them.
 Result<void> NameSweep::begin_process() {
-  TRY(const auto since, core_->chunks->read_number(kForgotten));
+  TRY(const auto since, core_->chunks->states.read_number(kForgotten));
   TRY(never_again_, run_here(core_->kept_ids.read()));
   TRY(auto unmarked_since, run_here(core_->kept_ids.unmarked_since()));
   if (since && !unmarked_since) {
@@ -154,7 +154,7 @@ Result<bool> NameSweep::run(const Breathe& breathe) {
     }
     case Phase::kUnused:
       // No replay of the log brings their names back.
-      if (core_->chunks->mark().log_position < log_position_) return false;
+      if (core_->chunks->states.mark().log_position < log_position_) return false;
       doom();
       return true;
     case Phase::kDoomed:
@@ -371,7 +371,7 @@ Result<bool> NameSweep::remove_some() {
 Result<void> NameSweep::reclaim() {
   if (!noted_) {
     if (unmarked_since_ == 0) TRY_VOID(run_here(core_->kept_ids.set_unmarked_since(0)));
-    TRY_VOID(core_->chunks->note_number(kForgotten, core_->clock.now_ms()));
+    TRY_VOID(core_->chunks->states.note_number(kForgotten, core_->clock.now_ms()));
   }
   noted_ = true;
   for (const NameKind kind : kKinds) {

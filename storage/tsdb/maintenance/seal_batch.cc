@@ -35,10 +35,11 @@ Result<void> SealBatch::take_in() {
   if (files_.late != nullptr) done_.push_back(std::move(files_.late));
   if (done_.empty() && changes_.sealed.empty() && changes_.sealed_early.empty()) return {};
   changes_.sealing = true;
-  const ChunkDb::Changes changes = std::exchange(changes_, {});
-  const std::uint64_t before = core_.chunks->written().sealed;
-  TRY_VOID(core_.chunks->ingest(std::exchange(done_, {}), core_.chunks->mark(), changes));
-  bytes_taken_ += core_.chunks->written().sealed - before;
+  const SlotChanges changes = std::exchange(changes_, {});
+  const std::uint64_t before = core_.chunks->tables->written().sealed;
+  TRY_VOID(
+      core_.chunks->files.ingest(std::exchange(done_, {}), core_.chunks->states.mark(), changes));
+  bytes_taken_ += core_.chunks->tables->written().sealed - before;
   done_bytes_ = 0;
   return {};
 }

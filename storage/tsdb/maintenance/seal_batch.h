@@ -38,7 +38,7 @@ class SealBatch {
   SlotLap lap_;  // that files_ are of
   SeriesRewrite::Files files_;
   std::vector<std::unique_ptr<ChunkFile>> done_;
-  ChunkDb::Changes changes_;
+  SlotChanges changes_;
   std::uint64_t done_bytes_ = 0;
   std::uint64_t bytes_taken_ = 0;
 };

@@ -5,7 +5,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "storage/tsdb/chunk_db/stored_slots.h"
+#include "storage/tsdb/chunk_db/stored_cells.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -39,7 +39,7 @@ void Sealing::note_flush(const std::set<std::int64_t>& generations) {
 // Those of before the start, and those in which points were deleted. Others have late data only, or
 // nothing that is not sealed.
 void Sealing::find_slots() {
-  std::shared_ptr<const UnsealedSlots> unsealed = core_->chunks->unsealed();
+  std::shared_ptr<const UnsealedSlots> unsealed = core_->chunks->states.unsealed();
   if (unsealed == looked_at_) return;
   const TimestampMs now = core_->clock.now_ms();
   const std::int64_t span = core_->retention->base().options().span_ms;
@@ -99,7 +99,7 @@ Result<void> Sealing::seal_everything(const Breathe& breathe) {
   TRY_VOID(core_->check_open());
   TRY_VOID(outcome);
   TRY_VOID(merge({.fresh_percent = 0, .fresh_files = 0}, breathe));
-  TRY_VOID(core_->chunks->merge_late(breathe));
+  TRY_VOID(core_->chunks->files.merge_late(breathe));
   return core_->log->shrink();
 }
 
@@ -110,17 +110,17 @@ void Sealing::note_sealed(std::uint64_t points, const SealBatch& batch) {
 }
 
 Result<void> Sealing::merge(const MergeRule& rule, const Breathe& breathe) {
-  std::set<Place> left = core_->chunks->places_to_merge(rule);
+  std::set<Place> left = core_->chunks->files.places_to_merge(rule);
   while (!left.empty()) {
     const Place place = *left.begin();
     TRY(bool go_on, breathe());
     if (go_on) {
-      TRY(go_on, core_->chunks->merge_place(place, breathe));
+      TRY(go_on, core_->chunks->files.merge_place(place, breathe));
     }
     merge_due_ |= !go_on;
     if (!go_on) return {};
     // It took in what lies across the place's borders, too, often all that others are about.
-    const std::set<Place> due = core_->chunks->places_to_merge(rule);
+    const std::set<Place> due = core_->chunks->files.places_to_merge(rule);
     left.erase(place);
     std::erase_if(left, [&due](const Place& other) { return !due.contains(other); });
   }
@@ -148,7 +148,7 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& generations, const Brea
     dirty_[generation].written = {};
     dirty_[generation].held = false;
   }
-  const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->unsealed();
+  const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->states.unsealed();
   SealBatch batch(*core_);
   bool ended = false;
   for (const auto& [lap, line] : *lines) {
@@ -198,11 +198,11 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
   const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
   const TimestampMs oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
   Lap under_way = {.lap = lap,
-                   .line = core_->chunks->unsealed()->at(lap),
+                   .line = core_->chunks->states.unsealed()->at(lap),
                    .oldest_alive = oldest / layout.options().span_ms};
   TRY(const bool complete, rewrite(under_way, batch, breathe));
   if (!complete) return false;
-  const std::shared_ptr<const UnsealedSlots> now = core_->chunks->unsealed();
+  const std::shared_ptr<const UnsealedSlots> now = core_->chunks->states.unsealed();
   for (const auto& [known, what] : *now) {
     const bool expired = known.generation < under_way.oldest_alive;
     const bool same_place = known.shard == lap.shard && known.slot == lap.slot;
@@ -229,7 +229,8 @@ Result<bool> Sealing::seal_lap(const SlotLap& lap, SealBatch& batch, const Breat
 // made of its chunks leaves none of them of use.
 Result<bool> Sealing::merge_early(const SlotLap& lap, SealBatch& batch, const Breathe& breathe) {
   TRY_VOID(batch.take_in());
-  Result<bool> merged = core_->chunks->merge_place({.shard = lap.shard, .slot = lap.slot}, breathe);
+  Result<bool> merged =
+      core_->chunks->files.merge_place({.shard = lap.shard, .slot = lap.slot}, breathe);
   if (merged || core_->closing) return merged;
   // Want of room, say. What comes for the slot next tries again.
   log::error("compacting files of a sealed slot failed: {}", merged.error().message);
@@ -244,7 +245,7 @@ Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe
   // As if the rest had not come yet (pending_deletes.h). A delete that begins later is above all of
   // the view.
   const std::uint64_t flushes_end = core_->deletes.lowest();
-  TRY(const ChunkDb::View view, core_->chunks->view(begin, end));
+  TRY(const ChunkViews::View view, core_->chunks->views.view(begin, end));
   TRY(SeriesRewrite::Files* const files, batch.files_for(lap.lap));
   SeriesRewrite series(layout, lap.lap, lap.oldest_alive, core_->options.seal_long_points);
   Cursor& cursor = *view.cursor;
@@ -282,7 +283,7 @@ Result<bool> Sealing::rewrite(Lap& lap, SealBatch& batch, const Breathe& breathe
 
 Result<void> Sealing::write(SeriesRewrite& series, Lap& lap, SeriesRewrite::Files& files) {
   if (series.empty() || (series.is_sealed() && !lap.line.without_summary)) return {};
-  const Result<SeriesRewrite::Written> written = series.write(*core_->chunks, files);
+  const Result<SeriesRewrite::Written> written = series.write(core_->chunks->files, files);
   if (written) {
     sealed_points_.Increment(static_cast<double>(written->points));
     SeriesRewrite::Written& so_far = dirty_[lap.lap.generation].written;
@@ -291,7 +292,7 @@ Result<void> Sealing::write(SeriesRewrite& series, Lap& lap, SeriesRewrite::File
     return {};
   }
   if (written.error().code != Errc::kCorruption) return std::unexpected(written.error());
-  core_->chunks->damage().note(written.error());
+  core_->chunks->tables->damage().note(written.error());
   lap.damaged = true;
   return {};
 }

@@ -4,16 +4,15 @@
 #include <set>
 #include <utility>
 
-#include "storage/tsdb/chunk_db/chunk_writer.h"
-#include "storage/tsdb/read/slot_reader.h"
-#include "storage/tsdb/read/span_totals.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
+#include "storage/tsdb/maintenance/chunk_writer.h"
 
 namespace halite::storage::engine {
 namespace {
 
 constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
-Result<void> make_missing(ChunkDb& chunks, std::unique_ptr<ChunkFile>& file, FileFor purpose) {
+Result<void> make_missing(ChunkFiles& chunks, std::unique_ptr<ChunkFile>& file, FileFor purpose) {
   if (file != nullptr) return {};
   TRY(file, chunks.new_file(purpose));
   return {};
@@ -81,7 +80,7 @@ Result<std::uint64_t> SeriesRewrite::choose_what_stays() {
   return points;
 }
 
-Result<SeriesRewrite::Written> SeriesRewrite::write(ChunkDb& chunks, Files& files) {
+Result<SeriesRewrite::Written> SeriesRewrite::write(ChunkFiles& chunks, Files& files) {
   if (cells_.empty()) return Written{};
   // All that may fail because of damage comes before anything is written.
   TRY(const std::uint64_t staying, choose_what_stays());

@@ -13,7 +13,7 @@
 
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/tsdb/chunk/chunk.h"
-#include "storage/tsdb/chunk_db/chunk_db.h"
+#include "storage/tsdb/chunk_db/chunk_files.h"
 
 namespace halite::storage::engine {
 
@@ -56,7 +56,7 @@ class SeriesRewrite {
   };
   // Puts what to write and what to remove into the files; files that are missing are made. The
   // points in chunks that were written. kCorruption: a chunk is none; nothing was put.
-  [[nodiscard]] Result<Written> write(ChunkDb& chunks, Files& files);
+  [[nodiscard]] Result<Written> write(ChunkFiles& chunks, Files& files);
 
  private:
   struct Cell {

@@ -36,7 +36,7 @@ Result<IdSet> find_stored_series(const Core& core, const AliveSeries::Place& pla
   Bytes metric;
   append_be_width(metric, metric_uid, layout.widths().metric);
   const Bytes begin = metric_prefix(stored, metric);
-  TRY(const ChunkDb::View view, core.chunks->view(begin, prefix_end(begin)));
+  TRY(const ChunkViews::View view, core.chunks->views.view(begin, prefix_end(begin)));
   Cursor& cursor = *view.cursor;
   IdSet found;
   for (cursor.seek(begin); cursor.valid();) {

@@ -128,7 +128,8 @@ Result<void> EngineScan::Reader::start() {
   totals_wished_ = fits(wish_, layout_);
   if (range_.begin >= range_.end) return {};
   heads_ = core_->generations.view();
-  TRY(stored_, SlotReader::open(*core_->chunks, layout_, shard_, selection_->context().source));
+  TRY(stored_,
+      SlotReader::open(core_->chunks->views, layout_, shard_, selection_->context().source));
   std::erase_if(heads_, [this](const std::shared_ptr<Head>& head) {
     return head->number() <= stored_->flush_number();
   });

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "storage/catalog/selection.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
 #include "storage/tsdb/core/core.h"
-#include "storage/tsdb/read/slot_reader.h"
 
 namespace halite::storage::engine {
 

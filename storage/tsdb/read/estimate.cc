@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "storage/tsdb/read/slot_reader.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -54,7 +54,7 @@ Result<ReadEstimate> estimate_reading(Core& core, const RowSelection& selection,
     const std::span<const SeriesId> wanted = known->of_shard(shard);
     if (wanted.empty()) continue;
     TRY_VOID(selection.context().check());
-    TRY(const auto reader, SlotReader::open(*core.chunks, layout, shard, ReadSource::kDisk));
+    TRY(const auto reader, SlotReader::open(core.chunks->views, layout, shard, ReadSource::kDisk));
     TRY(const auto generations, reader->generations(range));
     const std::size_t step = std::max<std::size_t>(1, wanted.size() / a_shard);
     for (std::size_t i = 0; i < wanted.size(); i += step) {

@@ -8,9 +8,9 @@
 #include "common/gather.h"
 #include "common/offload.h"
 #include "storage/catalog/select_series.h"
-#include "storage/tsdb/chunk_db/cursor.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
+#include "storage/tsdb/chunk_db/tables/cursor.h"
 #include "storage/tsdb/core/newest_points.h"
-#include "storage/tsdb/read/slot_reader.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -132,7 +132,7 @@ class Finder {
     if (means_.from == ReadSource::kMemory) return not_here();
     TRY_VOID(selection_.context().check());
     if (reader_ == nullptr) {
-      TRY(reader_, SlotReader::open(*core_.chunks, layout_, shard_, ReadSource::kDisk));
+      TRY(reader_, SlotReader::open(core_.chunks->views, layout_, shard_, ReadSource::kDisk));
       TRY(generations_, reader_->generations(layout_.alive(kAlways, selection_.now())));
     }
     const TimeRange alive = layout_.alive(range, selection_.now());

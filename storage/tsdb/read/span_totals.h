@@ -12,15 +12,9 @@
 #include "storage/api/point_store.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/tsdb/chunk/summary.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
 
 namespace halite::storage::engine {
-
-inline constexpr std::int64_t kSummarySpanMs = 3'600'000;
-
-// Only where no hour lies in two slots.
-[[nodiscard]] inline bool has_summaries(const CyclicLayout& layout) {
-  return layout.options().span_ms % kSummarySpanMs == 0;
-}
 
 // Can totals of hours stand for points? A sum of doubles depends on the order of adding, so a
 // bucket's is made of totals or of points, and no bucket may reach into another slot, where it

@@ -23,12 +23,12 @@ Error explain_lost_end(const EngineDirs& dirs, ChunkDbOptions options,
   const auto rest = ChunkDb::open(options);
   if (!rest) return why;
   std::size_t missing = 0;
-  for (const rocks::LiveFile& file : (*rest)->live_files()) {
+  for (const rocks::LiveFile& file : (*rest)->tables->live_files()) {
     const Result<FileKind> kind = dirs.files->kind(file.path);
     if (kind && *kind == FileKind::kNone) ++missing;
   }
   if (missing == 0) return why;
-  const std::uint64_t position = (*rest)->mark().log_position;
+  const std::uint64_t position = (*rest)->states.mark().log_position;
   const auto begin = log_format::log_begin(*dirs.files, dirs.log);
   std::string records = "the log has no record of what only they hold";
   if (begin && *begin && position == kUnknownPosition) {
@@ -63,7 +63,7 @@ Result<std::unique_ptr<ChunkDb>> open_chunks(const EngineDirs& dirs, ChunkDbOpti
   }
   if (!opened) return opened;
   // Till then all that was set aside stays: RocksDB may already merge tables that it opened with.
-  TRY_VOID(check_cut(files, dirs, (*opened)->mark().log_position));
+  TRY_VOID(check_cut(files, dirs, (*opened)->states.mark().log_position));
   return opened;
 }
 

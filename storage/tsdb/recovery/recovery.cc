@@ -28,8 +28,8 @@ class Replay final : public log_records::SectionVisitor {
         names_table_(parts.names),
         series_(parts.series),
         series_room_(options.series_max) {
-    begin_head(chunks_.mark().flush_number);
-    begin_ = chunks_.mark().log_position;
+    begin_head(chunks_.states.mark().flush_number);
+    begin_ = chunks_.states.mark().log_position;
   }
 
   Result<void> record(Sequence sequence, BytesView payload) {
@@ -58,7 +58,7 @@ class Replay final : public log_records::SectionVisitor {
     // Also of series that have theirs: writing it again costs less than reading it.
     TRY_VOID(run_here(write_series_rows(series_, std::exchange(met_, {}))));
     const TsuidOf tsuid_of = [this](SeriesId id) -> Bytes { return Bytes(tsuids_[id]); };
-    TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, position, chunks_));
+    TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, position, chunks_.files));
     if (stats.points > 0) {
       log::info("recovered {} points from the log into {} chunks", stats.points, stats.chunks);
     }
@@ -166,15 +166,15 @@ Result<std::unique_ptr<Log>> recover(const EngineOptions& options, RecoveryParts
     return parts.progress ? parts.progress(progress) : Result<void>();
   };
   LogOptions log_options = options.log;
-  const std::uint64_t position = parts.chunks.mark().log_position;
+  const std::uint64_t position = parts.chunks.states.mark().log_position;
   log_options.flushed_unknown = position == kUnknownPosition;
   if (!log_options.flushed_unknown) log_options.flushed_upto = position;
   TRY(std::unique_ptr<Log> log, Log::open(parts.files, log_options, callbacks, parts.registry));
   report(log->replayed());
   TRY_VOID(replay.finish(!log->replayed().damages.empty()));
   // Where numbers were left out, or it was not known which were used, chunks say so from now on.
-  if (parts.chunks.mark().log_position != log->last()) TRY_VOID(replay.flush(log->last()));
-  TRY_VOID(log->drop_upto(parts.chunks.mark().log_position));
+  if (parts.chunks.states.mark().log_position != log->last()) TRY_VOID(replay.flush(log->last()));
+  TRY_VOID(log->drop_upto(parts.chunks.states.mark().log_position));
   return log;
 }
 

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "storage/tsdb/core/engine_cell.h"
-
 namespace halite::storage::engine {
 namespace {
-
-constexpr BytesView kQualifier = "retention";
 
 // Slots enough for the TTL, not fewer than other rings have.
 std::uint32_t slots_for(std::int64_t ttl_ms, const CyclicOptions& base) {
@@ -53,16 +48,6 @@ bool same_rules(const RetentionState& left, const RetentionState& right) {
 
 }  // namespace
 
-Task<RetentionState> read_retention(std::shared_ptr<Table> settings) {
-  CO_TRY(const std::optional<Bytes> cell, co_await read_engine_cell(settings, Bytes(kQualifier)));
-  if (!cell) co_return RetentionState();
-  co_return RetentionState::from_bytes(*cell);
-}
-
-Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state) {
-  co_return co_await write_engine_cell(settings, Bytes(kQualifier), state.to_bytes());
-}
-
 Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRule> rules,
                                  const CyclicLayout& base, UidTable& uids) {
   RetentionState next = stored;
@@ -82,16 +67,6 @@ Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRul
     next.pinned.try_emplace(entry.uid, before);  // one that was pinned stays where it is
   }
   co_return next;
-}
-
-Task<void> PinWriter::keep_class(std::uint64_t metric_uid, std::string old_name,
-                                 std::string new_name) {
-  // A state that was read earlier must not be written later.
-  CO_TRY(const Gate::Pass pass, co_await turn_->enter(GateLoad{1, 0}));
-  const std::uint32_t before = retention_->class_of(metric_uid, old_name);
-  if (retention_->class_of(metric_uid, new_name) == before) co_return Result<void>();
-  retention_->pin(metric_uid, before);
-  co_return co_await write_retention(settings_, retention_->state());
 }
 
 }  // namespace halite::storage::engine

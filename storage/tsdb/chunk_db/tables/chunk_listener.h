@@ -1,4 +1,4 @@
-// What RocksDB tells of its work behind ChunkDb's back.
+// Counts what RocksDB merges by itself, and notes its errors.
 //
 //   Threads  as WriteRecovery.
 #pragma once

@@ -34,14 +34,14 @@ class ChunkDbTest : public testing::Test {
   // Keys <begin>0000 to <begin>0999, in a file of their own.
   void flush(const std::string& begin) { ASSERT_TRUE(try_to_flush(begin)); }
   Result<void> try_to_flush(const std::string& begin) {
-    TRY(auto file, chunks_->new_file());
+    TRY(auto file, chunks_->files.new_file());
     for (int i = 0; i < 1000; ++i) {
       TRY_VOID(file->put(fmt::format("{}{:04}", begin, i), Bytes(100, 'v')));
     }
     std::vector<std::unique_ptr<ChunkFile>> files;
     files.push_back(std::move(file));
     mark_.flush_number += 2;
-    return chunks_->ingest(std::move(files), mark_, {});
+    return chunks_->files.ingest(std::move(files), mark_, {});
   }
 
   // RocksDB removes the files that a flush leaves over some time after it, and tells nobody.
@@ -63,7 +63,7 @@ class ChunkDbTest : public testing::Test {
     return settled_bytes() - before;
   }
 
-  static int count(ChunkDb::View& view) {
+  static int count(ChunkViews::View& view) {
     int keys = 0;
     for (view.cursor->seek("a"); view.cursor->valid(); view.cursor->next()) ++keys;
     EXPECT_TRUE(view.cursor->status());
@@ -80,11 +80,11 @@ class ChunkDbTest : public testing::Test {
 // A view reads most of its files long after it was made.
 TEST_F(ChunkDbTest, ViewsSeeWhatIsDroppedLaterAndNotWhatWasDroppedBefore) {
   for (const char* shard : {"a", "b", "c"}) flush(shard);
-  ChunkDb::View before = chunks_->view("a", "z").value();
+  ChunkViews::View before = chunks_->views.view("a", "z").value();
   for (const char shard : {'a', 'b', 'c'}) {
-    ASSERT_TRUE(chunks_->drop(fmt::format("{}0100", shard), fmt::format("{}0900", shard)));
+    ASSERT_TRUE(chunks_->files.drop(fmt::format("{}0100", shard), fmt::format("{}0900", shard)));
   }
-  ChunkDb::View after = chunks_->view("a", "z").value();
+  ChunkViews::View after = chunks_->views.view("a", "z").value();
   EXPECT_EQ(count(after), 600);
   EXPECT_EQ(count(before), 3000);
 }
@@ -126,7 +126,7 @@ TEST_F(ChunkDbTest, WhatLiesBehindDamageIsFoundByKeysOfAnyLength) {
     const std::uint64_t bytes = files_->size(path).value();
     if (name.ends_with(".sst") && bytes > 100'000) files_->flip_bit(path, bytes / 2, 1);
   }
-  const ChunkDb::View view = chunks_->view("a", "z").value();
+  const ChunkViews::View view = chunks_->views.view("a", "z").value();
   Cursor& cursor = *view.cursor;
   int keys = 0;
   int holes = 0;
@@ -151,7 +151,7 @@ TEST_F(ChunkDbTest, WhatLiesBehindDamageIsFoundByKeysOfAnyLength) {
 TEST_F(ChunkDbTest, WhatWaitsForTheNextQuestionKeepsFewFilesOpen) {
   const std::uint64_t before = files_->open_files();
   const auto ask = [this] {
-    const std::unique_ptr<ShardView> view = chunks_->shard_view('a', ReadSource::kDisk);
+    const std::unique_ptr<ShardView> view = chunks_->views.shard_view('a', ReadSource::kDisk);
     int keys = 0;
     view->chunks().seek("a");
     for (; view->chunks().valid(); view->chunks().next()) ++keys;
@@ -166,26 +166,26 @@ TEST_F(ChunkDbTest, WhatComesWhileFilesAreMergedIsTakenIn) {
   for (int i = 0; i < 4; ++i) flush("aaaaa");
   files_->set_sync_time(std::chrono::milliseconds(50));
   int times = 0;
-  const auto merged = chunks_->merge_place(kPlace, [&]() -> Result<bool> {
+  const auto merged = chunks_->files.merge_place(kPlace, [&]() -> Result<bool> {
     if (++times == 1) flush("aaaab");
     return true;
   });
   ASSERT_TRUE(merged) << merged.error().message;
   EXPECT_TRUE(*merged);
   EXPECT_GT(times, 0);
-  ChunkDb::View view = chunks_->view("a", "b").value();
+  ChunkViews::View view = chunks_->views.view("a", "b").value();
   EXPECT_EQ(count(view), 2000);
-  EXPECT_EQ(chunks_->files(), 2U);
+  EXPECT_EQ(chunks_->tables->file_count(), 2U);
 }
 
 TEST_F(ChunkDbTest, AMergeThatIsToEndEarlyLosesNothing) {
   for (int i = 0; i < 4; ++i) flush("aaaaa");
   files_->set_sync_time(std::chrono::milliseconds(50));
-  EXPECT_FALSE(chunks_->merge_place(kPlace, [] { return Result<bool>(false); }).value());
-  const auto failed = chunks_->merge_place(
+  EXPECT_FALSE(chunks_->files.merge_place(kPlace, [] { return Result<bool>(false); }).value());
+  const auto failed = chunks_->files.merge_place(
       kPlace, []() -> Result<bool> { return fail(Errc::kUnavailable, "no room"); });
   if (!failed) EXPECT_EQ(failed.error().message, "no room");  // else there was nothing to merge
-  ChunkDb::View view = chunks_->view("a", "b").value();
+  ChunkViews::View view = chunks_->views.view("a", "b").value();
   EXPECT_EQ(count(view), 1000);
 }
 
@@ -193,7 +193,7 @@ TEST_F(ChunkDbTest, MarksDoNotPileUpAsFiles) {
   mark_.flush_number = 0;
   const auto flush_mark = [this] {
     ++mark_.flush_number;
-    ASSERT_TRUE(chunks_->ingest({}, mark_, {}));
+    ASSERT_TRUE(chunks_->files.ingest({}, mark_, {}));
   };
   const auto few = [this] {
     const auto names = files_->list("/data/chunks").value();
@@ -207,8 +207,8 @@ TEST_F(ChunkDbTest, MarksDoNotPileUpAsFiles) {
     flush_mark();
   }
   EXPECT_TRUE(few());
-  EXPECT_EQ(chunks_->mark().flush_number, mark_.flush_number);
-  EXPECT_EQ(chunks_->view("a", "b").value().mark.flush_number, mark_.flush_number);
+  EXPECT_EQ(chunks_->states.mark().flush_number, mark_.flush_number);
+  EXPECT_EQ(chunks_->views.view("a", "b").value().mark.flush_number, mark_.flush_number);
 }
 
 }  // namespace

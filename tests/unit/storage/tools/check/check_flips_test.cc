@@ -67,7 +67,7 @@ std::set<std::string> live_tables(Damaged& data) {
   chunks.files = data.world.files;
   chunks.read_only = true;
   auto opened = engine::ChunkDb::open(chunks).value();
-  for (const auto& file : opened->live_files()) paths.insert(file.path);
+  for (const auto& file : opened->tables->live_files()) paths.insert(file.path);
   EXPECT_TRUE(opened->close());
   RocksOptions rocks;
   rocks.dir = kNames;

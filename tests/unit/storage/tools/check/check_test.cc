@@ -114,7 +114,7 @@ TEST(Check, TellsMissingFiles) {
     options.read_only = true;
     auto chunks = engine::ChunkDb::open(options);
     ASSERT_TRUE(chunks) << chunks.error().message;
-    const bool live = (*chunks)->file_names().contains(name_of(path));
+    const bool live = (*chunks)->tables->file_names().contains(name_of(path));
     ASSERT_TRUE((*chunks)->close());
     ASSERT_TRUE(data.world.files->remove(path));
     EXPECT_EQ(names(checked(data), path), live) << path;

@@ -1,4 +1,4 @@
-#include "storage/tsdb/chunk_db/cursor.h"
+#include "storage/tsdb/chunk_db/tables/cursor.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "storage/tsdb/read/slot_states.h"
+#include "storage/tsdb/read/slot_cycles.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ std::vector<SlotCycle> slot_cycles(const Core& core) {
   const RetentionState classes = retention.state();
   const std::uint32_t salts = retention.base().salt_buckets();
   std::vector<ByGeneration> slots(retention.shard_count() / salts);
-  for (const FileExtent& file : core.chunks->file_extents()) {
+  for (const FileExtent& file : core.chunks->tables->file_extents()) {
     const std::size_t index = file.first.shard / salts;
     if (index >= slots.size()) continue;  // of a class that is no more
     const CyclicLayout& layout = retention.layout_of(file.first.shard);
@@ -36,7 +36,7 @@ std::vector<SlotCycle> slot_cycles(const Core& core) {
     last.bytes += file.bytes / 2;
     first.bytes -= file.bytes / 2;
   }
-  const std::shared_ptr<const UnsealedSlots> unsealed = core.chunks->unsealed();
+  const std::shared_ptr<const UnsealedSlots> unsealed = core.chunks->states.unsealed();
   std::vector<SlotCycle> cycles;
   for (std::size_t index = 0; index < slots.size(); ++index) {
     const CyclicLayout& layout = retention.layout_of(static_cast<std::uint32_t>(index) * salts);

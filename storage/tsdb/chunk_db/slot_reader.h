@@ -14,13 +14,21 @@
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/chunk/merge.h"
 #include "storage/tsdb/chunk/summary.h"
-#include "storage/tsdb/chunk_db/chunk_db.h"
-#include "storage/tsdb/chunk_db/stored_slots.h"
+#include "storage/tsdb/chunk_db/chunk_views.h"
+#include "storage/tsdb/chunk_db/stored_cells.h"
 
 namespace halite::storage::engine {
 
 // What a decoded point takes: its time and value, and at most a byte beside them.
 inline constexpr std::size_t kPointBytes = sizeof(TimestampMs) + sizeof(ValueBits) + 1;
+
+// What one total in a summary covers.
+inline constexpr std::int64_t kSummarySpanMs = 3'600'000;
+
+// Sealed slots have summaries only if no hour lies in two slots.
+[[nodiscard]] inline bool has_summaries(const CyclicLayout& layout) {
+  return layout.options().span_ms % kSummarySpanMs == 0;
+}
 
 struct Tombstone {
   std::uint64_t flush_number = 0;
@@ -38,8 +46,9 @@ struct StoredSeries {
 class SlotReader {
  public:
   // Of one shard, on what is there now. The database and the layout outlive it.
-  static Result<std::unique_ptr<SlotReader>> open(const ChunkDb& chunks, const CyclicLayout& layout,
-                                                  std::uint32_t shard, ReadSource from);
+  static Result<std::unique_ptr<SlotReader>> open(const ChunkViews& views,
+                                                  const CyclicLayout& layout, std::uint32_t shard,
+                                                  ReadSource from);
 
   // What was flushed with a number up to this one is in the chunks that it sees.
   [[nodiscard]] std::uint64_t flush_number() const { return view_->mark().flush_number; }
@@ -47,8 +56,7 @@ class SlotReader {
   // The generations, ascending, of which there may be chunks in the range.
   [[nodiscard]] Result<std::vector<std::int64_t>> generations(TimeRange range);
 
-  using Slot = StoredSlot;
-  [[nodiscard]] Result<std::vector<Slot>> slots(const Breathe& breathe = {});
+  [[nodiscard]] Result<std::vector<StoredSlot>> slots(const Breathe& breathe = {});
 
   // What touches the range, of a series (chunk_key.h: series_key()). Quick when series are asked
   // for in ascending order within a generation. Decoding and its points count as held.

@@ -1,4 +1,4 @@
-#include "storage/tsdb/read/slot_reader.h"
+#include "storage/tsdb/chunk_db/slot_reader.h"
 
 #include <algorithm>
 #include <utility>
@@ -37,10 +37,10 @@ SlotReader::SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layo
                        std::uint32_t shard)
     : layout_(layout), shard_(shard), view_(std::move(view)) {}
 
-Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkDb& chunks,
+Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkViews& views,
                                                      const CyclicLayout& layout,
                                                      std::uint32_t shard, ReadSource from) {
-  return std::unique_ptr<SlotReader>(new SlotReader(chunks.shard_view(shard, from), layout, shard));
+  return std::unique_ptr<SlotReader>(new SlotReader(views.shard_view(shard, from), layout, shard));
 }
 
 Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
@@ -66,7 +66,7 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
     for (; generation <= std::min(last, greatest); ++generation) found.push_back(generation);
     return found;
   }
-  for (const Slot& slot : stored.slots) {
+  for (const StoredSlot& slot : stored.slots) {
     // Of a ring, any lap that touches the range may be in a slot.
     std::int64_t generation = layout_.newest_generation(slot.number, last);
     for (; generation >= first; generation -= ring) {
@@ -78,7 +78,7 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
   return found;
 }
 
-Result<std::vector<SlotReader::Slot>> SlotReader::slots(const Breathe& breathe) {
+Result<std::vector<StoredSlot>> SlotReader::slots(const Breathe& breathe) {
   TRY(StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_, breathe));
   return std::move(stored.slots);
 }

@@ -1,5 +1,6 @@
-#include "storage/tsdb/chunk_db/chunk_state.h"
+#include "storage/tsdb/chunk_db/tables/chunk_state.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -16,6 +17,15 @@ constexpr std::uint8_t kWithoutSummary = 1;
 constexpr std::uint8_t kLate = 2;
 
 }  // namespace
+
+void Unsealed::add(const Unsealed& more) {
+  if (more.begin_ms < more.end_ms) {
+    begin_ms = begin_ms < end_ms ? std::min(begin_ms, more.begin_ms) : more.begin_ms;
+    end_ms = std::max(end_ms, more.end_ms);
+  }
+  without_summary |= more.without_summary;
+  ++touches;
+}
 
 std::optional<SlotLap> lap_of(BytesView key) {
   if (key.size() < kPlaceBytes + kCellKeyBytes) return std::nullopt;

@@ -1,10 +1,10 @@
-#include "storage/tsdb/chunk_db/chunk_file.h"
+#include "storage/tsdb/chunk_db/tables/chunk_file.h"
 
 #include <optional>
 #include <tuple>
 
 #include "storage/backends/rocks/files/status.h"
-#include "storage/tsdb/chunk_db/chunk_state.h"
+#include "storage/tsdb/chunk_db/tables/chunk_state.h"
 
 namespace halite::storage::engine {
 

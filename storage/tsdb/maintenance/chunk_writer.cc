@@ -1,4 +1,4 @@
-#include "storage/tsdb/chunk_db/chunk_writer.h"
+#include "storage/tsdb/maintenance/chunk_writer.h"
 
 #include <algorithm>
 

@@ -1,0 +1,350 @@
+#include "storage/tsdb/chunk_db/chunk_files.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <rocksdb/convenience.h>
+
+#include "common/log.h"
+#include "common/thread_name.h"
+#include "storage/backends/rocks/files/status.h"
+
+namespace halite::storage::engine {
+
+using rocks::checked;
+
+namespace {
+
+constexpr std::chrono::milliseconds kMeanwhile{20};
+
+rocksdb::IngestExternalFileArg taken_into(rocksdb::ColumnFamilyHandle* family) {
+  rocksdb::IngestExternalFileArg arg;
+  arg.column_family = family;
+  arg.options.move_files = true;
+  // Else a retry could not take a file of a failed attempt.
+  arg.options.write_global_seqno = false;
+  return arg;
+}
+
+// A file that was written while its slot was sealed has cells among the sealed ones that are late
+// by now: the whole slot is sealed again.
+void unmark_late(const SstFile& file, UnsealedSlots& lines) {
+  for (const SlotLap& lap : file.not_late()) {
+    if (const auto line = lines.find(lap); line != lines.end()) line->second.late = false;
+  }
+}
+
+struct PlaceFiles {
+  std::uint64_t fresh = 0;
+  std::uint64_t fresh_bytes = 0;
+  std::uint64_t merged_bytes = 0;
+};
+
+std::optional<Place> place_of(const std::string& key) {
+  if (key.size() < 5) return std::nullopt;
+  return Place{.shard = load_be<std::uint8_t>(key.data()),
+               .slot = load_be<std::uint32_t>(key.data() + 1)};
+}
+
+// Places that have something to seal first.
+std::set<Place> unsealed_places(const UnsealedSlots& lines) {
+  std::set<Place> places;
+  for (const auto& [lap, what] : lines) {
+    const bool sealed_early = what.begin_ms >= what.end_ms && !what.without_summary;
+    if (!what.late && !sealed_early) places.insert({.shard = lap.shard, .slot = lap.slot});
+  }
+  return places;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SstFile>> ChunkFiles::make_file(FileFor purpose) {
+  SstFile::IsLate late;
+  if (purpose == FileFor::kFlushed)
+    late = [this](const SlotLap& lap) { return states_.is_late(lap); };
+  rocksdb::Options options = tables_.file_options();
+  if (purpose == FileFor::kSummaries) options.compression = rocksdb::kZSTD;
+  auto file = std::make_unique<SstFile>(
+      options, fmt::format("{}/{:08}{}", tables_.dir(), ++next_file_, kUnfinished), purpose,
+      std::move(late));
+  TRY_VOID(file->open());
+  return file;
+}
+
+Result<std::unique_ptr<ChunkFile>> ChunkFiles::new_file(FileFor purpose) {
+  return make_file(purpose);
+}
+
+// Adds a file of the late cells that all files collected.
+Result<void> ChunkFiles::add_late_file(std::vector<std::unique_ptr<ChunkFile>>& files) {
+  std::vector<SstFile::LateCell> cells;
+  for (const auto& file : files) {
+    std::ranges::move(static_cast<SstFile&>(*file).late(), std::back_inserter(cells));
+  }
+  if (cells.empty()) return {};
+  std::ranges::sort(cells, {}, &SstFile::LateCell::key);
+  TRY(std::unique_ptr<SstFile> late, make_file(FileFor::kLate));
+  for (const SstFile::LateCell& cell : cells) TRY_VOID(late->put(cell.key, cell.value));
+  files.push_back(std::move(late));
+  return {};
+}
+
+rocksdb::ColumnFamilyHandle* ChunkFiles::family_of(FileFor purpose) const {
+  switch (purpose) {
+    case FileFor::kFlushed:
+    case FileFor::kSealed:
+      return tables_.chunks();
+    case FileFor::kLate:
+      return tables_.late();
+    case FileFor::kSummaries:
+      return tables_.summaries();
+    case FileFor::kState:
+      return tables_.state();
+  }
+  std::unreachable();
+}
+
+// RocksDB shows one family after the other. The state comes last: whoever sees the mark must see
+// the rest. Late cells, which sealing removes, come after the chunks that it made of them.
+Result<void> ChunkFiles::take(std::span<const std::unique_ptr<SstFile>> files) {
+  std::vector<rocksdb::IngestExternalFileArg> all;
+  for (rocksdb::ColumnFamilyHandle* const family :
+       {tables_.chunks(), tables_.late(), tables_.summaries(), tables_.state()}) {
+    rocksdb::IngestExternalFileArg into = taken_into(family);
+    for (const auto& file : files) {
+      if (family_of(file->purpose()) == family) into.external_files.push_back(file->path());
+    }
+    if (!into.external_files.empty()) all.push_back(std::move(into));
+  }
+  if (tables_.writes_stopped()) {
+    return fail(Errc::kUnavailable, fmt::format("{} accepts no files until a failed write has succeeded", tables_.dir()));
+  }
+  TRY_VOID(
+      checked(tables_.db().IngestExternalFiles(all), "cannot ingest files into " + tables_.dir()));
+  for (const auto& file : files) file->taken();
+  return {};
+}
+
+// RocksDB reads its files to find the lowest level that new ones fit in, and fails if one of those
+// is damaged. If new files of a family overlap each other (there is always a snapshot) it puts all
+// on top without reading. So this adds a file with one of their keys to each family.
+Result<void> ChunkFiles::take_on_top(SstFiles files) {
+  std::set<rocksdb::ColumnFamilyHandle*> seen;
+  SstFiles all;
+  for (auto& file : files) {
+    if (seen.insert(family_of(file->purpose())).second) {
+      TRY(std::unique_ptr<SstFile> below, make_file(file->purpose()));
+      TRY_VOID(below->remove(file->first_key()));
+      TRY_VOID(below->finish());
+      all.push_back(std::move(below));
+    }
+    all.push_back(std::move(file));
+  }
+  return take(all);
+}
+
+// A merge that failed because of damage fails again, and RocksDB retries for ever.
+Result<void> ChunkFiles::stop_automatic_merges() {
+  for (rocksdb::ColumnFamilyHandle* const family : {tables_.late(), tables_.state()}) {
+    TRY_VOID(checked(tables_.db().SetOptions(family, {{"disable_auto_compactions", "true"}}),
+                     "cannot stop compacting files of " + tables_.dir()));
+  }
+  log::error("automatic compaction of {} is off until the next start",
+             tables_.dir());
+  return {};
+}
+
+// Syncs the files. Returns the bytes of those that hold cells.
+Result<std::uint64_t> ChunkFiles::finish(const SstFiles& files) {
+  std::uint64_t bytes = 0;
+  for (const auto& file : files) {
+    TRY_VOID(file->finish());
+    if (file->purpose() == FileFor::kState) {
+      tables_.counted().marks += file->bytes();
+    } else {
+      bytes += file->bytes();
+    }
+  }
+  return bytes;
+}
+
+Result<void> ChunkFiles::ingest(std::vector<std::unique_ptr<ChunkFile>> files,
+                                const FlushMark& mark, const SlotChanges& changes) {
+  if (tables_.damage().take_failed_merge()) TRY_VOID(stop_automatic_merges());
+  UnsealedSlots lines = states_.after(changes);
+  for (const auto& file : files) unmark_late(static_cast<const SstFile&>(*file), lines);
+  TRY_VOID(add_late_file(files));
+  SstFiles wanted;
+  for (auto& file : files) {
+    if (file->entries() > 0) wanted.emplace_back(static_cast<SstFile*>(file.release()));
+  }
+  TRY(std::unique_ptr<SstFile> state, make_file(FileFor::kState));
+  TRY_VOID(SlotStates::write(mark, changes, lines, *state));
+  wanted.push_back(std::move(state));
+  TRY(const std::uint64_t bytes, finish(wanted));
+  Result<void> taken = take(wanted);
+  if (!taken) {
+    if (taken.error().code != Errc::kCorruption) return taken;
+    tables_.damage().note(taken.error());
+    TRY_VOID(take_on_top(std::move(wanted)));
+  }
+  (changes.sealing ? tables_.counted().sealed : tables_.counted().flushed) += bytes;
+  states_.set(mark, std::move(lines));
+  return views_.renew();
+}
+
+// False: `meanwhile` ended it.
+Result<bool> ChunkFiles::merge_family(rocksdb::ColumnFamilyHandle* family, BytesView begin,
+                                      BytesView end, const Breathe& meanwhile) {
+  std::atomic<bool> ends = false;
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  options.exclusive_manual_compaction = false;
+  options.canceled = &ends;
+  std::future<rocksdb::Status> merging = std::async(std::launch::async, [&] {
+    name_this_thread("merge");
+    const rocksdb::Slice from = begin;
+    const rocksdb::Slice to = end;
+    return tables_.db().CompactRange(options, family, &from, &to);
+  });
+  Result<bool> go_on = true;
+  while (merging.wait_for(kMeanwhile) != std::future_status::ready) {
+    if (stop_merging_) ends = true;
+    if (ends || !meanwhile) continue;
+    go_on = meanwhile();
+    ends = !go_on || !*go_on;
+  }
+  const rocksdb::Status status = merging.get();
+  if (ends && status.IsIncomplete()) {
+    if (stop_merging_) return fail(Errc::kUnavailable, "the store is closed");
+    return go_on;
+  }
+  const Result<void> merged = checked(status, "cannot compact files of " + tables_.dir());
+  if (!merged) {
+    tables_.damage().note(merged.error());
+    return std::unexpected(merged.error());
+  }
+  return go_on;
+}
+
+// Merges files that can be read.
+Result<ChunkFiles::Merged> ChunkFiles::merge_undamaged(rocksdb::ColumnFamilyHandle* family,
+                                                       BytesView begin, BytesView end,
+                                                       const Breathe& meanwhile) {
+  const Result<bool> merged = merge_family(family, begin, end, meanwhile);
+  if (merged) return *merged ? Merged::kAll : Merged::kEarly;
+  if (merged.error().code != Errc::kCorruption) return std::unexpected(merged.error());
+  return Merged::kUndamaged;
+}
+
+Result<ChunkFiles::Merged> ChunkFiles::merge(BytesView begin, BytesView end,
+                                             const Breathe& meanwhile) {
+  TRY(Merged merged, merge_undamaged(tables_.chunks(), begin, end, meanwhile));
+  if (merged != Merged::kEarly) {
+    TRY(const Merged also, merge_undamaged(tables_.summaries(), begin, end, meanwhile));
+    merged = std::max(merged, also);
+  }
+  TRY_VOID(views_.renew());  // so that the merged files can go
+  return merged;
+}
+
+Result<void> ChunkFiles::merge_late(const Breathe& meanwhile) {
+  TRY(const std::uint64_t late_files, tables_.count_files(tables_.late()));
+  if (late_files == 0) return {};
+  TRY_VOID(merge_undamaged(tables_.late(), BytesView("\0", 1), Bytes(64, '\xFF'), meanwhile));
+  return views_.renew();
+}
+
+// Merging rewrites all of a place: it waits until enough files lie above the merged ones.
+std::set<Place> ChunkFiles::places_to_merge(const MergeRule& rule) const {
+  rocksdb::ColumnFamilyMetaData meta;
+  tables_.db().GetColumnFamilyMetaData(tables_.chunks(), &meta);
+  std::map<Place, PlaceFiles> places;
+  for (const rocksdb::LevelMetaData& level : meta.levels) {
+    for (const rocksdb::SstFileMetaData& file : level.files) {
+      const std::optional<Place> place = place_of(file.smallestkey);
+      if (!place || place != place_of(file.largestkey)) continue;  // of a flush, into several
+      PlaceFiles& files = places[*place];
+      if (level.level == 0) {
+        ++files.fresh;
+        files.fresh_bytes += file.size;
+      } else {
+        files.merged_bytes += file.size;
+      }
+    }
+  }
+  const std::set<Place> unsealed = unsealed_places(*states_.unsealed());
+  std::set<Place> wanted;
+  for (const auto& [place, files] : places) {
+    if (files.fresh == 0 || unsealed.contains(place)) continue;
+    if (files.fresh >= rule.fresh_files ||
+        files.fresh_bytes * 100 >= files.merged_bytes * rule.fresh_percent) {
+      wanted.insert(place);
+    }
+  }
+  for (const Place& place : unmergeable_) wanted.erase(place);
+  return wanted;
+}
+
+Result<bool> ChunkFiles::merge_place(const Place& place, const Breathe& meanwhile) {
+  if (unmergeable_.contains(place)) return true;
+  const Bytes begin = place_prefix(place);
+  const Bytes end = prefix_end(begin);
+  TRY(const Merged merged, merge(begin, end.empty() ? Bytes(64, '\xFF') : end, meanwhile));
+  if (merged == Merged::kUndamaged) unmergeable_.insert(place);
+  return merged != Merged::kEarly;
+}
+
+// A file that removes the readable keys of [begin, end) in the family.
+Result<std::unique_ptr<ChunkFile>> ChunkFiles::removals(FileFor purpose, BytesView begin,
+                                                        BytesView end, const Breathe& meanwhile) {
+  TRY(std::unique_ptr<ChunkFile> file, new_file(purpose));
+  const std::unique_ptr<Cursor> held = tables_.cells(family_of(purpose), begin, end);
+  Cursor& cursor = *held;
+  Bytes from(begin);
+  for (cursor.seek(from);; cursor.next()) {
+    TRY(const bool more, cursor.pass_damage(from));
+    if (!more) return file;
+    TRY_VOID(go_on(meanwhile));
+    TRY_VOID(file->remove(cursor.key()));
+    from = cursor.key();
+  }
+}
+
+// Removes whole files first, then the keys left at their borders one by one; a merge drops those.
+// Not by a range: RocksDB 7.8 aborts if it merges only removed ranges and the disk fails meanwhile.
+Result<void> ChunkFiles::drop(BytesView begin, BytesView end, const Breathe& meanwhile) {
+  const std::shared_ptr<const UnsealedSlots> before = states_.unsealed();
+  const rocksdb::Slice from = begin;
+  const rocksdb::Slice to = end;
+  for (rocksdb::ColumnFamilyHandle* const family : {tables_.chunks(), tables_.summaries()}) {
+    TRY_VOID(checked(rocksdb::DeleteFilesInRange(&tables_.db(), family, &from, &to, false),
+                     "cannot remove files of " + tables_.dir()));
+  }
+  std::vector<std::unique_ptr<ChunkFile>> files;
+  for (const FileFor purpose : {FileFor::kSealed, FileFor::kLate, FileFor::kSummaries}) {
+    TRY(std::unique_ptr<ChunkFile> file, removals(purpose, begin, end, meanwhile));
+    files.push_back(std::move(file));
+  }
+  SlotChanges changes;
+  for (const auto& [lap, what] : *states_.unsealed()) {
+    const Bytes place = place_prefix({.shard = lap.shard, .slot = lap.slot});
+    if (place < begin || place >= end) continue;
+    const auto line = before->find(lap);
+    const bool same = line != before->end() && line->second.touches == what.touches;
+    if (same) changes.sealed.push_back(lap);  // else something came meanwhile
+  }
+  TRY_VOID(ingest(std::move(files), states_.mark(), changes));
+  // Damaged files stay on the disk, and no reader sees them any more.
+  TRY_VOID(merge(begin, end, meanwhile));
+  return {};
+}
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,86 @@
+// Which slots are not sealed, and how far the log is in the chunks.
+//
+// The database keeps both in its state family, and they change only together with the files that
+// ChunkFiles ingests. A slot without a line here is sealed and has summaries.
+//
+//   Threads  any call from any thread, but load() and set() by one at a time. All block.
+//   Errors   kUnavailable with RocksDB's text; kCorruption for bytes that are no state.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/result.h"
+#include "storage/tsdb/chunk_db/chunk_tables.h"
+#include "storage/tsdb/chunk_db/tables/chunk_file.h"
+#include "storage/tsdb/chunk_db/tables/chunk_state.h"
+
+namespace halite::storage::engine {
+
+// How an ingest changes slots.
+struct SlotChanges {
+  UnsealedSlots touched;              // by chunks or tombstones among the files
+  std::vector<SlotLap> sealed;        // completely, with summaries
+  std::vector<SlotLap> sealed_early;  // likewise; later points for them are not late
+  bool sealing = false;               // the files are of sealing, else of a flush or a delete
+};
+
+class SlotStates {
+ public:
+  explicit SlotStates(ChunkTables& tables) : tables_(tables) {}
+
+  // Reads the stored state. If it is damaged: with options.read_only, mark() has the unknown
+  // position and unsealed() may lack slots; with options.strict, fails; else rebuilds the state
+  // from the keys of all cells.
+  Result<void> load();
+
+  [[nodiscard]] FlushMark mark() const;
+  [[nodiscard]] std::shared_ptr<const UnsealedSlots> unsealed() const;
+  // As the database has it now: ahead of mark() while files are ingested.
+  [[nodiscard]] Result<FlushMark> stored_mark() const;
+
+  // Whether new cells for that lap are late: it is sealed, or has had only late cells since.
+  [[nodiscard]] bool is_late(const SlotLap& lap);
+
+  // unsealed() after these changes.
+  [[nodiscard]] UnsealedSlots after(const SlotChanges& changes);
+  // Puts what a changed state stores into a file for the state family.
+  static Result<void> write(const FlushMark& mark, const SlotChanges& changes,
+                            const UnsealedSlots& after, ChunkFile& file);
+  // That file is ingested.
+  void set(const FlushMark& mark, UnsealedSlots unsealed);
+
+  // A time or another number that outlives the process; nothing if none was noted.
+  [[nodiscard]] Result<std::optional<std::int64_t>> read_number(BytesView name) const;
+  Result<void> note_number(BytesView name, std::int64_t number);
+
+ private:
+  struct State {
+    FlushMark mark;
+    UnsealedSlots unsealed;
+  };
+  Result<void> read();
+  Result<void> choose_family();
+  [[nodiscard]] Result<UnsealedSlots> read_unsealed() const;
+  Result<void> require_summaries(UnsealedSlots& unsealed);
+  Result<void> rebuild();
+  Result<void> add_family();
+  [[nodiscard]] Result<State> state_of_cells() const;
+  [[nodiscard]] Result<std::map<Bytes, Bytes>> readable_numbers() const;
+  [[nodiscard]] Result<void> wrote(const rocksdb::Status& status) const;
+
+  ChunkTables& tables_;
+  std::mutex late_mutex_;
+  std::map<SlotLap, bool> late_laps_;  // is_late() since the last set(); guarded by late_mutex_
+  mutable std::mutex mutex_;
+  FlushMark mark_;  // guarded by mutex_
+  // Never null; guarded by mutex_.
+  std::shared_ptr<const UnsealedSlots> unsealed_ = std::make_shared<const UnsealedSlots>();
+};
+
+}  // namespace halite::storage::engine

@@ -1,0 +1,28 @@
+// Keeps the ids of lost names from new names, when a directory is opened without those names.
+//
+//   Threads  one at a time; blocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/task.h"
+#include "storage/api/wide_column.h"
+#include "storage/cells/layouts/row_layout.h"
+#include "storage/tsdb/chunk_db/chunk_views.h"
+#include "storage/tsdb/core/kept_ids.h"
+
+namespace halite::storage::engine {
+
+struct StoredIds {
+  const ChunkViews& chunks;
+  std::shared_ptr<Table> names;
+  UidWidths widths;
+  std::uint32_t shard_count = 0;
+};
+
+// Keeps all ids that were ever given, by the counters or in chunks, durably. `kept` outlives the
+// task. Reads the key of every chunk. If some cannot be read, keeps many more ids.
+[[nodiscard]] Task<void> keep_lost_ids(const KeptIds& kept, StoredIds stored);
+
+}  // namespace halite::storage::engine
