@@ -25,7 +25,8 @@ void declare_process(Config& config, Options& options) {
   config.bytes("read_only_bytes_max", options.read_only.bytes_max, {16 * kMiB, 1024 * kGiB},
                "Memory limit for start-up writes in read-only mode, such as points replayed from "
                "the write-ahead log.");
-  config.choice("store", options.store, {{"engine", StoreKind::kEngine},
+  config.choice("store", options.store,
+                {{"engine", StoreKind::kEngine},
                  {"rocksdb", StoreKind::kRocksDb},
                  {"memory", StoreKind::kMemory},
                  {"hbase", StoreKind::kHBase}},
@@ -201,7 +202,8 @@ void declare_web_manners(Config& config, Options& options) {
 
 void declare_layout(Config& config, Options& options) {
   storage::CyclicOptions& layout = options.layout;
-  config.choice("storage.layout", options.row_layout, {{"auto", RowLayoutKind::kAuto},
+  config.choice("storage.layout", options.row_layout,
+                {{"auto", RowLayoutKind::kAuto},
                  {"cyclic", RowLayoutKind::kCyclic},
                  {"opentsdb", RowLayoutKind::kOpentsdb}},
                 "Row layout of the cell stores: cyclic (for retention), opentsdb (OpenTSDB's "

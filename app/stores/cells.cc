@@ -69,8 +69,8 @@ Result<void> refuse_points_of(StoreKind other, std::string parameters_of,
   if (!made) return {};
   const Options& options = context.options;
   return fail(Errc::kConflict,
-              fmt::format("data directory {} was made with --store {}, whose "
-                          "points --store {} cannot see: start it as before",
+              fmt::format("data directory {} was created with --store {}; --store {} cannot "
+                          "read its points. Start the server with the original store",
                           options.data_dir, store_name(other), store_name(options.store)));
 }
 

@@ -19,8 +19,8 @@ Result<void> refuse_stored_points(const std::string& data_dir) {
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::path(data_dir) / kept, error)) continue;
     return fail(Errc::kConflict,
-                fmt::format("data directory {} has points, which --store memory cannot see: start "
-                            "it as before, or with another --data-dir",
+                fmt::format("data directory {} holds points that --store memory cannot read; start "
+                            "with the original store, or with another --data-dir",
                             data_dir));
   }
   return {};

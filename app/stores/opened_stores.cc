@@ -126,7 +126,8 @@ Task<storage::TableRegions> OpenedStores::table_regions() {
 }
 
 Result<void> OpenedStores::snapshot(const std::string& dir) {
-  if (backend_.rocks == nullptr) return fail(Errc::kUnsupported, "This server does not store data in files");
+  if (backend_.rocks == nullptr)
+    return fail(Errc::kUnsupported, "This server does not store data in files");
   auto names = [rocks = backend_.rocks, dir] { return rocks->snapshot(dir + "/rocksdb"); };
   return wait_for(executor_, backend_.points->snapshot(dir + "/engine", std::move(names)));
 }

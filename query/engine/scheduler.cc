@@ -100,10 +100,11 @@ Task<Gate::Pass> Scheduler::wait_turn(Pace pace) {
   auto entering = gate.enter({.items = 1, .bytes = 0}, std::chrono::milliseconds(limits_.queue_ms));
   Result<Gate::Pass> pass = co_await std::move(entering);
   if (pass || pass.error().code != Errc::kOverloaded) co_return pass;
-  co_return fail(Errc::kOverloaded,
-                 fmt::format("{} queries are running (query.running_max), and this query waited {} ms in the "
+  co_return fail(
+      Errc::kOverloaded,
+      fmt::format("{} queries are running (query.running_max), and this query waited {} ms in the "
                   "queue (query.queue_ms); try again later, or raise those settings",
-                             limits_.running_max, limits_.queue_ms));
+                  limits_.running_max, limits_.queue_ms));
 }
 
 }  // namespace halite::query

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include "common/ascii.h"
-#include "query/parse/aggregator.h"
-#include "query/parse/downsample_spec.h"
 #include "query/expression/parser.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/downsample_spec.h"

@@ -7,7 +7,6 @@
 
 #include "common/check.h"
 #include "common/held_bytes.h"
-#include "query/operators/columns.h"
 #include "query/gexp/functions.h"
 #include "query/operators/columns.h"
 #include "query/parse/question_parse.h"

@@ -124,7 +124,9 @@ Result<void> ChunkFiles::take(std::span<const std::unique_ptr<SstFile>> files) {
     if (!into.external_files.empty()) all.push_back(std::move(into));
   }
   if (tables_.writes_stopped()) {
-    return fail(Errc::kUnavailable, fmt::format("{} accepts no files until a failed write has succeeded", tables_.dir()));
+    return fail(
+        Errc::kUnavailable,
+        fmt::format("{} accepts no files until a failed write has succeeded", tables_.dir()));
   }
   TRY_VOID(
       checked(tables_.db().IngestExternalFiles(all), "cannot ingest files into " + tables_.dir()));
@@ -156,8 +158,7 @@ Result<void> ChunkFiles::stop_automatic_merges() {
     TRY_VOID(checked(tables_.db().SetOptions(family, {{"disable_auto_compactions", "true"}}),
                      "cannot stop compacting files of " + tables_.dir()));
   }
-  log::error("automatic compaction of {} is off until the next start",
-             tables_.dir());
+  log::error("automatic compaction of {} is off until the next start", tables_.dir());
   return {};
 }
 

@@ -191,9 +191,10 @@ Result<std::uint64_t> ChunkTables::count_files(rocksdb::ColumnFamilyHandle* fami
     const bool has_it = db_->GetProperty(family, property, &text);
     const Result<std::int64_t> files = parse_count(text);
     if (!has_it || !files || *files < 0) {
-      return fail(Errc::kInternal,
-                  fmt::format("{}: RocksDB returned \"{}\" for {} of {}, expected a number of files",
-                              options_.dir, text, property, family->GetName()));
+      return fail(
+          Errc::kInternal,
+          fmt::format("{}: RocksDB returned \"{}\" for {} of {}, expected a number of files",
+                      options_.dir, text, property, family->GetName()));
     }
     count += static_cast<std::uint64_t>(*files);
   }

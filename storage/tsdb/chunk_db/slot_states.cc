@@ -183,8 +183,7 @@ Result<void> SlotStates::choose_family() {
 // Writes a new family in place of one that cannot be read. All slots count as not sealed, and the
 // position in the log is unknown: the whole log is replayed.
 Result<void> SlotStates::rebuild() {
-  log::error("the summary of {} is damaged; it is rebuilt by reading all keys",
-             tables_.dir());
+  log::error("the summary of {} is damaged; it is rebuilt by reading all keys", tables_.dir());
   TRY(State told, state_of_cells());
   TRY(const auto numbers, readable_numbers());
   TRY_VOID(add_family());
