@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "app/backup_place.h"
+#include "app/backup_location.h"
 #include "common/log.h"
 #include "common/units.h"
 #include "storage/files/posix_files.h"
@@ -16,12 +16,12 @@
 namespace halite::app {
 namespace {
 
-using storage::backup::Outcome;
+using storage::backup::BackupResult;
 using storage::backup::Progress;
 
 constexpr std::string_view kSnapshot = "/snapshot";
 
-void tell(const Result<Outcome>& outcome) {
+void tell(const Result<BackupResult>& outcome) {
   if (!outcome) {
     log::error("backup failed: {}", outcome.error().message);
     return;
@@ -39,16 +39,17 @@ void tell(const Result<Outcome>& outcome) {
 BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock)
     : data_dir_(std::filesystem::absolute(options.data_dir).lexically_normal().string()),
       backup_dir_(options.care.backup_dir),
-      files_(options.ground.files != nullptr ? options.ground.files : storage::posix_files()),
+      files_(options.environment.files != nullptr ? options.environment.files
+                                                  : storage::posix_files()),
       stores_(stores),
       clock_(clock),
-      place_(place()) {
-  remove_snapshot();
+      location_(check_location()) {
+  remove_checkpoint();
 }
 
 BackupJob::~BackupJob() = default;
 
-Result<void> BackupJob::place() const {
+Result<void> BackupJob::check_location() const {
   if (backup_dir_.empty()) {
     return fail(Errc::kUnsupported, "engine.backup_dir is not set");
   }
@@ -56,7 +57,7 @@ Result<void> BackupJob::place() const {
 }
 
 Result<void> BackupJob::begin() {
-  TRY_VOID(place_);
+  TRY_VOID(location_);
   const std::lock_guard lock(mutex_);
   if (running_) return fail(Errc::kConflict, "a backup is already running");
   running_ = true;
@@ -69,7 +70,7 @@ Result<void> BackupJob::begin() {
 }
 
 void BackupJob::run(const std::stop_token& stop) {
-  Result<Outcome> outcome = make(stop);
+  Result<BackupResult> outcome = make(stop);
   tell(outcome);
   const std::lock_guard lock(mutex_);
   outcome_ = std::move(outcome);
@@ -77,33 +78,34 @@ void BackupJob::run(const std::stop_token& stop) {
   running_ = false;
 }
 
-Result<Outcome> BackupJob::make(const std::stop_token& stop) {
-  TRY_VOID(place());  // links may have changed since the start
-  const std::string snapshot = data_dir_ + std::string(kSnapshot);
+Result<BackupResult> BackupJob::make(const std::stop_token& stop) {
+  TRY_VOID(check_location());  // links may have changed since the start
+  const std::string checkpoint = data_dir_ + std::string(kSnapshot);
   const TimestampMs began = clock_.now_ms();
-  const Result<void> taken = stores_.snapshot(snapshot);
-  Result<Outcome> made = fail(Errc::kInternal, "not made");
+  const Result<void> taken = stores_.checkpoint(checkpoint);
+  Result<BackupResult> made = fail(Errc::kInternal, "not made");
   if (taken) {
-    const storage::backup::Work work{.files = files_,
-                                     .progress =
-                                         [this](const Progress& progress) {
-                                           const std::lock_guard lock(mutex_);
-                                           progress_ = progress;
-                                         },
-                                     .ended = [&stop] { return stop.stop_requested(); }};
-    made = storage::backup::make_backup(work, snapshot, backup_dir_, began);
+    const storage::backup::BackupContext work{.files = files_,
+                                              .progress =
+                                                  [this](const Progress& progress) {
+                                                    const std::lock_guard lock(mutex_);
+                                                    progress_ = progress;
+                                                  },
+                                              .ended = [&stop] { return stop.stop_requested(); }};
+    made = storage::backup::make_backup(work, checkpoint, backup_dir_, began);
   } else {
     made = std::unexpected(taken.error());
   }
-  remove_snapshot();
+  remove_checkpoint();
   return made;
 }
 
-void BackupJob::remove_snapshot() {
-  const std::string snapshot = data_dir_ + std::string(kSnapshot);
-  const Result<void> removed = remove_tree(*files_, snapshot);
+void BackupJob::remove_checkpoint() {
+  const std::string checkpoint = data_dir_ + std::string(kSnapshot);
+  const Result<void> removed = remove_tree(*files_, checkpoint);
   if (!removed) {
-    log::warn("cannot remove {}, the next start removes it: {}", snapshot, removed.error().message);
+    log::warn("cannot remove {}, the next start removes it: {}", checkpoint,
+              removed.error().message);
   }
 }
 
@@ -117,7 +119,7 @@ std::string BackupJob::state_json() const {
   object["bytes_total"] = progress_.bytes_total;
   if (!running_ && outcome_) {
     if (*outcome_) {
-      const Outcome& outcome = **outcome_;
+      const BackupResult& outcome = **outcome_;
       object["backup"] = outcome.backup;
       object["files"] = outcome.files;
       object["bytes"] = outcome.bytes;

@@ -36,24 +36,24 @@ class BackupJob {
 
  private:
   void run(const std::stop_token& stop);
-  Result<storage::backup::Outcome> make(const std::stop_token& stop);
-  void remove_snapshot();
-  [[nodiscard]] Result<void> place() const;  // whether backups may go there
+  Result<storage::backup::BackupResult> make(const std::stop_token& stop);
+  void remove_checkpoint();
+  [[nodiscard]] Result<void> check_location() const;  // whether backups may go there
 
   const std::string data_dir_;
   const std::string backup_dir_;  // empty: backups are off
   const std::shared_ptr<storage::FileSystem> files_;
   Stores& stores_;
   const Clock& clock_;
-  const Result<void> place_;  // as it was at the start
+  const Result<void> location_;  // as it was at the start
 
   mutable std::mutex mutex_;
   bool running_ = false;  // the rest is guarded by mutex_
   TimestampMs began_ms_ = 0;
   TimestampMs ended_ms_ = 0;
   storage::backup::Progress progress_;
-  std::optional<Result<storage::backup::Outcome>> outcome_;  // of the last one
-  std::jthread thread_;                                      // the last: it uses the others
+  std::optional<Result<storage::backup::BackupResult>> outcome_;  // of the last one
+  std::jthread thread_;                                           // the last: it uses the others
 };
 
 }  // namespace halite::app

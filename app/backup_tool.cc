@@ -9,7 +9,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "app/backup_place.h"
+#include "app/backup_location.h"
 #include "app/check_tool.h"
 #include "app/data_dir.h"
 #include "common/json/json_value.h"
@@ -18,19 +18,20 @@
 #include "common/units.h"
 #include "storage/files/posix_files.h"
 #include "storage/tools/backup/backup.h"
-#include "storage/tools/check/missing_parts.h"
+#include "storage/tools/check/missing_data.h"
 
 namespace halite::app {
 namespace {
 
-using storage::backup::Outcome;
+using storage::backup::BackupResult;
 using storage::backup::Progress;
 
 constexpr std::chrono::seconds kBetweenLines(2);
 
-storage::backup::Work work_of(const Options& options, const Print& err) {
-  storage::backup::Work work;
-  work.files = options.ground.files != nullptr ? options.ground.files : storage::posix_files();
+storage::backup::BackupContext work_of(const Options& options, const Print& err) {
+  storage::backup::BackupContext work;
+  work.files =
+      options.environment.files != nullptr ? options.environment.files : storage::posix_files();
   work.progress = [&err,
                    last = std::chrono::steady_clock::now()](const Progress& progress) mutable {
     const auto now = std::chrono::steady_clock::now();
@@ -41,17 +42,17 @@ storage::backup::Work work_of(const Options& options, const Print& err) {
   return work;
 }
 
-BackupVerdict tell(const Result<Outcome>& outcome, std::string_view done, const Print& out,
-                   const Print& err) {
+BackupStatus tell(const Result<BackupResult>& outcome, std::string_view done, const Print& out,
+                  const Print& err) {
   if (!outcome) {
     err(outcome.error().message);
-    return BackupVerdict::kNotDone;
+    return BackupStatus::kNotDone;
   }
   for (const std::string& what : outcome->damaged) out("damaged: " + what);
   out(fmt::format("{} {}: {} files, {:.1f} MiB, {:.1f} MiB copied", done, outcome->backup,
                   outcome->files, static_cast<double>(outcome->bytes) / kMiB,
                   static_cast<double>(outcome->bytes_copied) / kMiB));
-  return outcome->damaged.empty() ? BackupVerdict::kDone : BackupVerdict::kDamaged;
+  return outcome->damaged.empty() ? BackupStatus::kDone : BackupStatus::kDamaged;
 }
 
 std::string plain(const std::string& path) {
@@ -60,13 +61,15 @@ std::string plain(const std::string& path) {
   return normal.parent_path().string();
 }
 
-Result<Outcome> backup_locked(const Options& options, const std::string& to, const Print& err) {
+Result<BackupResult> backup_locked(const Options& options, const std::string& to,
+                                   const Print& err) {
   TRY(const std::unique_ptr<DataDir> lock, DataDir::open_to_read(options.data_dir));
   TRY_VOID(check_is_outside(to, options.data_dir));
-  TRY(const storage::check::MissingParts missing,
-      storage::check::look_for_missing_parts(look_options(options)));
-  TRY(Outcome outcome, storage::backup::make_backup(work_of(options, err), plain(options.data_dir),
-                                                    plain(to), SystemClock().now_ms()));
+  TRY(const storage::check::MissingData missing,
+      storage::check::find_missing_data(look_options(options)));
+  TRY(BackupResult outcome,
+      storage::backup::make_backup(work_of(options, err), plain(options.data_dir), plain(to),
+                                   SystemClock().now_ms()));
   // What is left is worth keeping, but nobody is to take it for a whole.
   for (const std::string& what : {missing.names, missing.chunks}) {
     if (!what.empty()) outcome.damaged.push_back(what);
@@ -76,10 +79,10 @@ Result<Outcome> backup_locked(const Options& options, const std::string& to, con
 
 // The state of the server's backup.
 Result<boost::json::object> ask_server(const Peer& server, bool begin) {
-  HttpAsked asked;
+  HttpRequest asked;
   asked.target = "/api/admin/backup";
   if (begin) asked.body = "{}";  // a POST
-  TRY(const HttpReply reply, run_here(ask_http(server, asked, HttpLimits())));
+  TRY(const HttpReply reply, run_here(send_http(server, asked, HttpLimits())));
   boost::system::error_code error;
   const boost::json::value value = parse_json_value(reply.body, error);
   if (reply.status / 100 != 2 || error || !value.is_object()) {
@@ -95,7 +98,7 @@ std::uint64_t number(const boost::json::object& object, std::string_view name) {
   return error ? 0 : number;
 }
 
-Result<Outcome> outcome_of(const boost::json::object& state) {
+Result<BackupResult> outcome_of(const boost::json::object& state) {
   if (const boost::json::value* const error = state.if_contains("error")) {
     return fail(Errc::kUnavailable, "the server made no backup: " + boost::json::serialize(*error));
   }
@@ -103,11 +106,11 @@ Result<Outcome> outcome_of(const boost::json::object& state) {
   if (backup == nullptr || !backup->is_string()) {
     return fail(Errc::kUnavailable, "the server did not report how the backup ended");
   }
-  Outcome outcome{.backup = std::string(backup->get_string()),
-                  .files = number(state, "files"),
-                  .bytes = number(state, "bytes"),
-                  .bytes_copied = number(state, "bytes_copied"),
-                  .damaged = {}};
+  BackupResult outcome{.backup = std::string(backup->get_string()),
+                       .files = number(state, "files"),
+                       .bytes = number(state, "bytes"),
+                       .bytes_copied = number(state, "bytes_copied"),
+                       .damaged = {}};
   const boost::json::value* const damaged = state.if_contains("damaged");
   if (damaged != nullptr && damaged->is_array()) {
     for (const boost::json::value& what : damaged->get_array()) {
@@ -117,7 +120,7 @@ Result<Outcome> outcome_of(const boost::json::object& state) {
   return outcome;
 }
 
-Result<Outcome> wait_for_server(const Peer& server, const Print& err) {
+Result<BackupResult> wait_for_server(const Peer& server, const Print& err) {
   TRY(boost::json::object state, ask_server(server, true));
   for (int looks = 1;; ++looks) {
     const boost::json::value* const running = state.if_contains("running");
@@ -133,25 +136,25 @@ Result<Outcome> wait_for_server(const Peer& server, const Print& err) {
 
 }  // namespace
 
-BackupVerdict backup_data_dir(const Options& options, const std::string& to, const Print& out,
-                              const Print& err) {
+BackupStatus backup_data_dir(const Options& options, const std::string& to, const Print& out,
+                             const Print& err) {
   spdlog::set_level(spdlog::level::off);  // the store of names would speak as a server's does
   return tell(backup_locked(options, to, err), "saved as", out, err);
 }
 
-BackupVerdict backup_server(const std::string& url, const PeerFiles& files, const Print& out,
-                            const Print& err) {
+BackupStatus backup_server(const std::string& url, const PeerFiles& files, const Print& out,
+                           const Print& err) {
   const Result<Peer> server = make_peer(url, files);
   if (!server) {
     err(server.error().message);
-    return BackupVerdict::kNotDone;
+    return BackupStatus::kNotDone;
   }
   return tell(wait_for_server(*server, err), "saved as", out, err);
 }
 
-BackupVerdict restore_data_dir(const Options& options, const RestoreFlags& flags, const Print& out,
-                               const Print& err) {
-  const Result<Outcome> restored = storage::backup::restore(
+BackupStatus restore_data_dir(const Options& options, const RestoreFlags& flags, const Print& out,
+                              const Print& err) {
+  const Result<BackupResult> restored = storage::backup::restore(
       work_of(options, err), plain(flags.from), flags.backup, plain(flags.data_dir));
   return tell(restored, "restored", out, err);
 }

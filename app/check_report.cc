@@ -16,7 +16,7 @@ namespace halite::app {
 namespace {
 
 using storage::check::Finding;
-using storage::check::Hurt;
+using storage::check::Impact;
 using storage::check::Report;
 
 constexpr std::size_t kSeriesShown = 8;
@@ -25,30 +25,30 @@ std::string time_text(TimestampMs time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(time / 1000));
 }
 
-std::string hurt_line(const Hurt& hurt) {
-  std::string text = "  affected: " + hurt.what;
-  if (hurt.series_max > 0) {
-    const std::size_t shown = std::min(hurt.series.size(), kSeriesShown);
-    text += fmt::format(" of {}", fmt::join(std::span(hurt.series).first(shown), ", "));
-    if (hurt.series_max > shown) text += fmt::format(" and {} more", hurt.series_max - shown);
-    if (hurt.series_max > 1) text += ", or some of them";
+std::string hurt_line(const Impact& impact) {
+  std::string text = "  affected: " + impact.what;
+  if (impact.series_max > 0) {
+    const std::size_t shown = std::min(impact.series.size(), kSeriesShown);
+    text += fmt::format(" of {}", fmt::join(std::span(impact.series).first(shown), ", "));
+    if (impact.series_max > shown) text += fmt::format(" and {} more", impact.series_max - shown);
+    if (impact.series_max > 1) text += ", or some of them";
   }
-  if (hurt.times) {
-    text +=
-        fmt::format(", from {} until {}", time_text(hurt.times->begin), time_text(hurt.times->end));
+  if (impact.times) {
+    text += fmt::format(", from {} until {}", time_text(impact.times->begin),
+                        time_text(impact.times->end));
   }
   return text;
 }
 
-boost::json::object json_of(const Hurt& hurt) {
+boost::json::object json_of(const Impact& impact) {
   boost::json::object object;
-  object["what"] = hurt.what;
-  object["series_max"] = hurt.series_max;
+  object["what"] = impact.what;
+  object["series_max"] = impact.series_max;
   boost::json::array& series = object["series"].emplace_array();
-  for (const std::string& one : hurt.series) series.emplace_back(one);
-  if (hurt.times) {
-    object["begin_ms"] = hurt.times->begin;
-    object["end_ms"] = hurt.times->end;
+  for (const std::string& one : impact.series) series.emplace_back(one);
+  if (impact.times) {
+    object["begin_ms"] = impact.times->begin;
+    object["end_ms"] = impact.times->end;
   }
   return object;
 }
@@ -59,7 +59,7 @@ boost::json::object json_of(const Finding& finding) {
   if (finding.offset) object["offset"] = *finding.offset;
   object["what"] = finding.what;
   object["may_be_torn"] = finding.may_be_torn;
-  if (finding.hurt) object["hurt"] = json_of(*finding.hurt);
+  if (finding.impact) object["hurt"] = json_of(*finding.impact);
   return object;
 }
 
@@ -71,7 +71,7 @@ std::vector<std::string> finding_lines(const Finding& finding) {
   line += ": " + finding.what;
   if (finding.may_be_torn) line += " (damage, or an incomplete write after a power failure)";
   std::vector<std::string> lines = {std::move(line)};
-  if (finding.hurt) lines.push_back(hurt_line(*finding.hurt));
+  if (finding.impact) lines.push_back(hurt_line(*finding.impact));
   return lines;
 }
 

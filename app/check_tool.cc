@@ -40,7 +40,7 @@ Result<Report> check_locked(const Options& options, const CheckFlags& flags, con
   return storage::check::check_stored(check);
 }
 
-Result<storage::check::Repaired> repair_locked(const Options& options, const Print& err) {
+Result<storage::check::RepairReport> repair_locked(const Options& options, const Print& err) {
   TRY_VOID(check_is_data_dir(options.data_dir));  // no lock is left where there is none to repair
   TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
   storage::check::CheckOptions check = check_options(options);
@@ -57,7 +57,8 @@ Result<storage::check::Repaired> repair_locked(const Options& options, const Pri
 storage::check::CheckOptions check_options(const Options& options) {
   const std::filesystem::path dir(options.data_dir);
   storage::check::CheckOptions check;
-  check.files = options.ground.files != nullptr ? options.ground.files : storage::posix_files();
+  check.files =
+      options.environment.files != nullptr ? options.environment.files : storage::posix_files();
   check.rocks_dir = (dir / "rocksdb").string();
   check.engine_dir = (dir / "engine").string();
   check.engine = options.engine;
@@ -73,38 +74,38 @@ storage::check::CheckOptions look_options(const Options& options) {
   return look;
 }
 
-CheckVerdict check_data_dir(const Options& options, const CheckFlags& flags, const Print& out,
-                            const Print& err) {
+CheckStatus check_data_dir(const Options& options, const CheckFlags& flags, const Print& out,
+                           const Print& err) {
   // What is found is in the report; the stores would say it as servers do.
   spdlog::set_level(spdlog::level::off);
   const Result<Report> report = check_locked(options, flags, err);
   if (!report) {
     err(report.error().message);
-    return CheckVerdict::kNotChecked;
+    return CheckStatus::kNotChecked;
   }
   if (flags.json) {
     out(check_json(*report));
   } else {
     for (const std::string& line : check_lines(*report)) out(line);
   }
-  return report->findings.empty() ? CheckVerdict::kSound : CheckVerdict::kDamaged;
+  return report->findings.empty() ? CheckStatus::kSound : CheckStatus::kDamaged;
 }
 
-RepairVerdict repair_data_dir(const Options& options, const Print& out, const Print& err) {
+RepairStatus repair_data_dir(const Options& options, const Print& out, const Print& err) {
   spdlog::set_level(spdlog::level::off);
-  const Result<storage::check::Repaired> repaired = repair_locked(options, err);
+  const Result<storage::check::RepairReport> repaired = repair_locked(options, err);
   if (!repaired) {
     err(repaired.error().message);
-    return RepairVerdict::kNotRepaired;
+    return RepairStatus::kNotRepaired;
   }
   for (const std::string& line : check_lines(repaired->before)) out(line);
   for (const std::string& what : repaired->set_aside) out("set aside: " + what);
   for (const std::string& what : repaired->left) out("left: " + what);
   if (repaired->ended_by) {
     err("the repair is incomplete: " + repaired->ended_by->message);
-    return RepairVerdict::kNotRepaired;
+    return RepairStatus::kNotRepaired;
   }
-  return repaired->before.findings.empty() ? RepairVerdict::kSound : RepairVerdict::kRepaired;
+  return repaired->before.findings.empty() ? RepairStatus::kSound : RepairStatus::kRepaired;
 }
 
 }  // namespace halite::app

@@ -128,10 +128,10 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
   config.flag("hbase.block_cache", store.tables.block_cache,
               "Enables the block cache of the region servers for new tables.");
   declare_regions(config, hbase);
-  config.count("hbase.scan_parts_max", hbase.parts.parts_max, {1, 64}, "scans",
+  config.count("hbase.scan_parts_max", hbase.parts.splits_max, {1, 64}, "scans",
                "Maximum parallel scans of one query. Tables with fewer salts are split into this "
                "many scans.");
-  config.count("hbase.scan_part_series_min", hbase.parts.part_series_min, {1, 1'000'000'000},
+  config.count("hbase.scan_part_series_min", hbase.parts.split_series_min, {1, 1'000'000'000},
                "series", "Minimum series in one parallel scan.");
   config.flag(
       "hbase.expire", store.tables.expire,
@@ -147,7 +147,7 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
                "Maximum bytes of concurrent requests to one server.");
 }
 
-Result<void> settle_hbase(Options& options) {
+Result<void> resolve_hbase_options(Options& options) {
   using storage::hbase::Durability;
   HBaseSettings& hbase = options.hbase;
   storage::hbase::ClientOptions& client = hbase.store.client;

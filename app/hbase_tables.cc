@@ -11,7 +11,7 @@ std::int64_t cell_ttl_ms(const storage::CyclicOptions& layout) {
   return layout.ttl_ms == 0 ? 0 : layout.ttl_ms + layout.future_max_ms;
 }
 
-storage::CellLife cell_life(const Options& options) {
+storage::CellLifetime cell_life(const Options& options) {
   const std::int64_t late_ms = options.hbase.late_max_ms;
   return {.late_max_ms = late_ms == 0 ? options.layout.ttl_ms : late_ms,
           .ttl_ms = cell_ttl_ms(options.layout) + options.hbase.store.tables.expire_slack_ms};

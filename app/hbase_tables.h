@@ -31,7 +31,7 @@ struct TablePlan {
     const boost::asio::any_io_executor& executor);
 
 // Of cells in the cyclic layout, as HBase's servers keep them.
-[[nodiscard]] storage::CellLife cell_life(const Options& options);
+[[nodiscard]] storage::CellLifetime cell_life(const Options& options);
 
 // A cell goes when no question can reach its point any more: it may have been written up to
 // future_max before its time. 0 = for ever.

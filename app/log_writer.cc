@@ -127,7 +127,8 @@ LogWriter::~LogWriter() {
   std::unique_lock lock(state_->mutex);
   state_->ending = true;
   state_->changed.notify_all();
-  const bool ended = state_->changed.wait_for(lock, kPatience, [this] { return state_->ended; });
+  const bool ended =
+      state_->changed.wait_for(lock, kFlushTimeout, [this] { return state_->ended; });
   lock.unlock();
   if (ended) {
     state_->thread.join();
@@ -157,7 +158,7 @@ void LogWriter::flush() {
   if (std::this_thread::get_id() == state_->thread.get_id()) return;
   std::unique_lock lock(state_->mutex);
   const std::uint64_t wanted = state_->logged;
-  state_->changed.wait_for(lock, kPatience, [&] { return state_->written >= wanted; });
+  state_->changed.wait_for(lock, kFlushTimeout, [&] { return state_->written >= wanted; });
 }
 
 void LogWriter::set_pattern(const std::string& pattern) {

@@ -5,7 +5,7 @@
 //             the log says how many were.
 //   Order     as they were logged.
 //   End       everything is written before it is gone; but it waits for a reader that takes nothing
-//             for kPatience only.
+//             for kFlushTimeout only.
 //   Threads   any call from any thread.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace halite::app {
 class LogWriter final : public spdlog::sinks::sink {
  public:
   // As long as flush() and the destructor wait at most.
-  static constexpr std::chrono::milliseconds kPatience{5'000};
+  static constexpr std::chrono::milliseconds kFlushTimeout{5'000};
 
   // The descriptor outlives the process's last line. queue_bytes_max: of lines not yet written.
   LogWriter(int descriptor, std::size_t queue_bytes_max);

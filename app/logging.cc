@@ -121,7 +121,7 @@ std::string log_json(std::string_view time, std::string_view level, std::string_
       boost::json::object{{"time", time}, {"level", level}, {"message", legal}});
 }
 
-RunningLog::RunningLog(const LogOptions& options) {
+LoggingScope::LoggingScope(const LogOptions& options) {
   auto logger = std::make_shared<spdlog::logger>("halite");
   sinks().kept.reset();
   if (options.lines_max > 0) {
@@ -140,7 +140,7 @@ RunningLog::RunningLog(const LogOptions& options) {
   std::set_terminate(flush_and_terminate);
 }
 
-RunningLog::~RunningLog() {
+LoggingScope::~LoggingScope() {
   const std::shared_ptr<spdlog::logger> logger = spdlog::default_logger();
   auto late = std::make_shared<spdlog::logger>(logger->name(),
                                                std::make_shared<spdlog::sinks::stderr_sink_mt>());

@@ -18,12 +18,12 @@ namespace halite::app {
 
 // The log while this lives; there is one at a time, made before there are other threads and gone
 // after them. Then all lines are written, and what is still logged is written by whoever logs it.
-class RunningLog {
+class LoggingScope {
  public:
-  explicit RunningLog(const LogOptions& options);
-  ~RunningLog();
-  RunningLog(const RunningLog&) = delete;
-  RunningLog& operator=(const RunningLog&) = delete;
+  explicit LoggingScope(const LogOptions& options);
+  ~LoggingScope();
+  LoggingScope(const LoggingScope&) = delete;
+  LoggingScope& operator=(const LoggingScope&) = delete;
 };
 
 // Lines for which there was no room (log.queue_bytes_max), since the start.

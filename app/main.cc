@@ -125,7 +125,7 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
   declare_settings(config, options);
   Result<void> known = config.apply_flag("halite hbase", "store", "hbase");
   if (known) known = read_settings(app, flags, config, options);
-  if (known) known = halite::app::settle(options);
+  if (known) known = halite::app::resolve_options(options);
   if (!known) {
     fmt::print(stderr, "halite: {}\n", known.error().message);
     return kUsage;
@@ -161,7 +161,7 @@ bool read_offline(const CLI::App& tool, const ServeFlags& flags, Options& option
   Config config;
   declare_settings(config, options);
   Result<void> known = read_settings(tool, flags, config, options);
-  if (known) known = halite::app::settle(options);
+  if (known) known = halite::app::resolve_options(options);
   if (!known) print_err(known.error().message);
   return known.has_value();
 }
@@ -231,7 +231,7 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   Config config;
   declare_settings(config, options);
   Result<void> known = read_settings(serve, flags, config, options);
-  if (known) known = halite::app::settle(options);
+  if (known) known = halite::app::resolve_options(options);
   if (!known) {
     fmt::print(stderr, "halite: {}\n", known.error().message);
     return kUsage;

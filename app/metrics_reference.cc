@@ -24,7 +24,7 @@
 #include "common/io_threads.h"
 #include "common/log.h"
 #include "common/metrics.h"
-#include "storage/backends/hbase/regions/region_care.h"
+#include "storage/backends/hbase/regions/region_compactor.h"
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "web/stats.h"
 
@@ -141,13 +141,13 @@ Result<void> register_hbase() {
   Result<void> closed;
   {
     storage::HBaseStore store(storage::HBaseStoreOptions(), clock, registry);
-    const storage::RegionCare care({.client = store.client(),
-                                    .table = {},
-                                    .layout = nullptr,
-                                    .life = {},
-                                    .clock = clock,
-                                    .registry = registry},
-                                   storage::RegionCareOptions());
+    const storage::RegionCompactor care({.client = store.client(),
+                                         .table = {},
+                                         .layout = nullptr,
+                                         .life = {},
+                                         .clock = clock,
+                                         .registry = registry},
+                                        storage::RegionCompactorOptions());
     closed = wait_for(threads.executors().front(), store.close());
   }
   threads.join();

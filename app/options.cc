@@ -40,7 +40,7 @@ Result<void> set_listen_address(std::string_view text, web::WebOptions& options)
 }
 
 // Whatever writes by itself is off; what a start has to write stays in memory.
-Result<void> settle_read_only(Options& options) {
+Result<void> resolve_read_only_options(Options& options) {
   if (!has_data_dir(options.store)) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("read_only requires a store with a data directory, which {} does not "
@@ -52,14 +52,14 @@ Result<void> settle_read_only(Options& options) {
   }
   options.web.mode = web::Mode::kReadOnly;
   options.web.read_only = true;
-  options.own_metrics.enabled = false;
+  options.self_metrics.enabled = false;
   options.care.scrub.interval_ms = 0;
-  options.engine.maintains_itself = false;
-  options.engine.chunks.merges_by_itself = false;
-  options.rocks.merges_by_itself = false;
+  options.engine.auto_maintenance = false;
+  options.engine.chunks.auto_compaction = false;
+  options.rocks.auto_compaction = false;
   const auto beneath =
-      options.ground.files != nullptr ? options.ground.files : storage::posix_files();
-  options.ground.files = storage::copy_on_write_files(beneath, options.read_only.bytes_max);
+      options.environment.files != nullptr ? options.environment.files : storage::posix_files();
+  options.environment.files = storage::copy_on_write_files(beneath, options.read_only.bytes_max);
   return {};
 }
 
@@ -76,7 +76,7 @@ std::string host_tag() {
   return host;
 }
 
-Result<void> settle(Options& options) {
+Result<void> resolve_options(Options& options) {
   TRY_VOID(set_listen_address(options.listen, options.web));
   if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
   if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
@@ -88,7 +88,7 @@ Result<void> settle(Options& options) {
   if (options.row_layout == RowLayoutKind::kAuto) {
     options.row_layout = hbase ? RowLayoutKind::kOpentsdb : RowLayoutKind::kCyclic;
   }
-  if (hbase) TRY_VOID(settle_hbase(options));
+  if (hbase) TRY_VOID(resolve_hbase_options(options));
   // OpenTSDB's rows may have more salts than ours: an opentsdb.conf that says so starts everywhere.
   if (options.opentsdb.given &&
       (options.store == StoreKind::kEngine || options.row_layout != RowLayoutKind::kOpentsdb)) {
@@ -102,18 +102,18 @@ Result<void> settle(Options& options) {
   if (options.threads.web == 0) options.threads.web = processors;
   if (options.threads.query == 0) options.threads.query = processors;
   if (options.threads.small_query == 0) options.threads.small_query = processors;
-  if (options.own_metrics.host.empty()) options.own_metrics.host = host_tag();
+  if (options.self_metrics.host.empty()) options.self_metrics.host = host_tag();
   options.web.metric_width = options.layout.widths.metric;
   options.web.telnet_storage_errors = options.ingest.telnet_storage_errors;
   options.web.opentsdb_words = options.ingest.opentsdb_words = options.opentsdb.given;
-  options.web.host_name = options.own_metrics.host;
+  options.web.host_name = options.self_metrics.host;
   // OpenTSDB lets everybody in, and that file says to answer as it does.
   web::AccessOptions& access = options.web.access;
   if (options.opentsdb.given && access.file.empty() && access.anonymous == "auto") {
     access.anonymous = "admin";
   }
   options.rollups.rules.aggregators = query::aggregator_names();
-  return options.read_only.wanted ? settle_read_only(options) : Result<void>();
+  return options.read_only.wanted ? resolve_read_only_options(options) : Result<void>();
 }
 
 }  // namespace halite::app

@@ -12,12 +12,12 @@
 #include "ingest/rollup_writer.h"
 #include "ingest/writer.h"
 #include "query/limits.h"
-#include "storage/backends/hbase/regions/region_care.h"
+#include "storage/backends/hbase/regions/region_compactor.h"
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "storage/backends/rocks/options.h"
 #include "storage/cells/cell_point_store.h"
 #include "storage/cells/layouts/cyclic_layout.h"
-#include "storage/cells/walk_parts.h"
+#include "storage/cells/scan_split.h"
 #include "storage/files/files.h"
 #include "storage/meta/metadata.h"
 #include "storage/tools/check/scrub.h"
@@ -33,7 +33,7 @@ struct LogOptions {
   std::size_t queue_bytes_max = 4 << 20;  // log.queue_bytes_max: of lines that wait to be written
 };
 
-struct OwnMetricsOptions {
+struct SelfMetricsOptions {
   bool enabled = true;                // self_metrics.enabled
   std::int64_t interval_ms = 10'000;  // self_metrics.interval_ms
   std::string host;                   // self_metrics.host: their tag; empty = this machine's name
@@ -61,13 +61,13 @@ struct HBaseSettings {
   std::uint32_t region_servers = 0;                // hbase.region_servers: 0 = those that live
   std::int64_t major_compaction_ms = 604'800'000;  // hbase.major_compaction_ms
   std::int64_t late_max_ms = 0;                    // hbase.late_max_ms: 0 = as the TTL
-  storage::RegionCareOptions care;                 // hbase.quiet_hour_begin ..
-  storage::WalkPartsOptions parts;                 // hbase.scan_parts_max ..
+  storage::RegionCompactorOptions care;            // hbase.quiet_hour_begin ..
+  storage::ScanSplitOptions parts;                 // hbase.scan_parts_max ..
   storage::HBaseStoreOptions store;                // what these become, and the rest
 };
 
 // What a server does for what it has stored.
-struct CareOptions {
+struct ScrubBackupOptions {
   storage::check::ScrubOptions scrub;  // engine.scrub_interval_ms, engine.scrub_bytes_per_s
   std::string backup_dir;  // engine.backup_dir: for backups of a running server; empty = none
 };
@@ -79,7 +79,7 @@ struct ReadOnlyOptions {
 };
 
 // What a server stands on. No settings: tests put a disk and a clock of their own underneath.
-struct Ground {
+struct Environment {
   std::shared_ptr<storage::FileSystem> files;  // null = the operating system's
   std::shared_ptr<const Clock> clock;          // null = the operating system's
 };
@@ -90,12 +90,12 @@ struct Options {
   StoreKind store = StoreKind::kEngine;
   std::int64_t close_timeout_ms = 240'000;  // storage.close_timeout_ms: of the store when stopping
   LogOptions log;
-  OwnMetricsOptions own_metrics;
+  SelfMetricsOptions self_metrics;
   ThreadOptions threads;
   ingest::IngestOptions ingest;
   query::QueryLimits query;
   web::WebOptions web;
-  // storage.layout; settle() replaces kAuto.
+  // storage.layout; resolve_options() replaces kAuto.
   RowLayoutKind row_layout = RowLayoutKind::kAuto;
   storage::CyclicOptions layout;  // widths, salt and TTL count in either layout
   std::string retention;          // storage.retention
@@ -106,14 +106,14 @@ struct Options {
   std::string histograms;  // histograms.config: JSON, or a file *.json; empty = off
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;
-  CareOptions care;
+  ScrubBackupOptions care;
   ReadOnlyOptions read_only;
   HBaseSettings hbase;
   std::string rocks_compression = "dense";  // rocksdb.compression
   std::string web_mode = "rw";              // web.mode
   bool skip_unknown_values = false;         // query.skip_unknown_values
   OpentsdbConf opentsdb;                    // what --opentsdb-conf said
-  Ground ground;
+  Environment environment;
 };
 
 // Declares every setting with its unit and meaning. The options outlive the config.
@@ -124,15 +124,15 @@ void declare_query(Config& config, Options& options);
 // Those of auth.* and tls.*.
 void declare_access(Config& config, web::WebOptions& web);
 // Those of stored data's care.
-void declare_care(Config& config, CareOptions& care);
+void declare_scrub_and_backup(Config& config, ScrubBackupOptions& care);
 
 // Those of --store hbase: their declaration, and their settling.
 void declare_hbase(Config& config, HBaseSettings& hbase);
-[[nodiscard]] Result<void> settle_hbase(Options& options);
+[[nodiscard]] Result<void> resolve_hbase_options(Options& options);
 
 // What one setting becomes in several fields, once all are known: `listen` ("ADDR:PORT", with
 // "[ADDR]:PORT" for IPv6), `web.mode`, this machine's name and processors where they are asked for.
-[[nodiscard]] Result<void> settle(Options& options);
+[[nodiscard]] Result<void> resolve_options(Options& options);
 
 // This machine's name, in characters that are legal in a tag value.
 [[nodiscard]] std::string host_tag();

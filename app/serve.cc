@@ -61,7 +61,7 @@ Result<void> serve(const Options& options, const Config& config) {
   // Blocked here and so in every thread made from now on: only this one takes them.
   const sigset_t signals = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const RunningLog running_log(options.log);
+  const LoggingScope running_log(options.log);
   raise_file_limit();
   give_back_large_buffers();
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): it cannot fail for SIGPIPE

@@ -17,9 +17,9 @@
 #include "app/check_report.h"
 #include "app/data_dir.h"
 #include "app/logging.h"
-#include "app/own_metrics.h"
 #include "app/readiness.h"
-#include "app/stop_deadline.h"
+#include "app/self_metrics.h"
+#include "app/shutdown_deadline.h"
 #include "app/stores/stores.h"
 #include "app/version.h"
 #include "common/clock.h"
@@ -32,7 +32,7 @@
 #include "query/engine/engine.h"
 #include "query/scan/fetch_limits.h"
 #include "web/server.h"
-#include "web/waiting_room.h"
+#include "web/startup_listener.h"
 
 namespace halite::app {
 namespace {
@@ -104,12 +104,12 @@ std::string what_waits(const web::WebServer* web) {
 
 }  // namespace
 
-struct Server::Parts {
-  Parts(const Options& wanted, const Config& config)
+struct Server::Components {
+  Components(const Options& wanted, const Config& config)
       : options(wanted),
         settings(setting_texts(wanted, config)),
-        own_clock(wanted.ground.clock != nullptr ? wanted.ground.clock
-                                                 : std::make_shared<SystemClock>()),
+        own_clock(wanted.environment.clock != nullptr ? wanted.environment.clock
+                                                      : std::make_shared<SystemClock>()),
         clock(*own_clock),
         web_threads(options.threads.web, "web"),
         query_threads(options.threads.query),
@@ -130,10 +130,10 @@ struct Server::Parts {
   std::unique_ptr<ingest::RollupWriter> rollups;
   std::unique_ptr<ingest::HistogramWriter> histograms;  // null: off
   std::unique_ptr<query::QueryEngine> engine;
-  std::unique_ptr<storage::SeriesCensus> census;
+  std::unique_ptr<storage::CardinalityCounter> cardinality_counter;
   std::unique_ptr<web::WebServer> web;
-  std::unique_ptr<OwnMetrics> own_metrics;
-  std::unique_ptr<web::WaitingRoom> waiting_room;  // until there is the web server
+  std::unique_ptr<SelfMetrics> self_metrics;
+  std::unique_ptr<web::StartupListener> startup_listener;  // until there is the web server
 
   Result<void> open_store(const Pause& pause);
   Result<void> open_door();
@@ -144,7 +144,7 @@ struct Server::Parts {
 
 // What there is to see before anything is written: settings that are wrong, a port that is taken, a
 // directory that another server has. Then who comes is told why nothing is to be had yet.
-Result<void> Server::Parts::open_door() {
+Result<void> Server::Components::open_door() {
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
   TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
   if (has_data_dir(options.store)) {
@@ -152,22 +152,22 @@ Result<void> Server::Parts::open_door() {
                       ? DataDir::open_to_read(options.data_dir, "; read_only requires a copy")
                       : DataDir::open(options.data_dir));
   }
-  TRY(waiting_room, web::WaitingRoom::open(options.web, "the store is being opened"));
-  options.web.port = waiting_room->port();
+  TRY(startup_listener, web::StartupListener::open(options.web, "the store is being opened"));
+  options.web.port = startup_listener->port();
   log::info("answering 503 on {} until the store is open",
             endpoint_text(options.web.address, options.web.port));
   return {};
 }
 
 // To those at the door and to the service manager, which waits on while it hears of us.
-void Server::Parts::tell(std::string state) {
+void Server::Components::tell(std::string state) {
   const Result<void> told =
       notify_service_manager(fmt::format("STATUS={}\nEXTEND_TIMEOUT_USEC={}", state, kPatienceUs));
   if (!told) log::warn("{}", told.error().message);
-  waiting_room->set_reason(std::move(state));
+  startup_listener->set_reason(std::move(state));
 }
 
-Result<void> Server::Parts::open_data(const Pause& pause) {
+Result<void> Server::Components::open_data(const Pause& pause) {
   const auto replayed = [this, &pause](const storage::ReplayProgress& progress) -> Result<void> {
     if (progress.bytes_total > 0) tell(replay_text(progress));
     if (pause(std::chrono::milliseconds(0))) return {};
@@ -188,23 +188,23 @@ Result<void> Server::Parts::open_data(const Pause& pause) {
   if (stores->histograms() != nullptr) {
     histograms = std::make_unique<ingest::HistogramWriter>(*writer, *stores->histograms());
   }
-  census = stores->make_census(clock, query_threads.get_executor());
+  cardinality_counter = stores->make_cardinality_counter(clock, query_threads.get_executor());
   engine = std::make_unique<query::QueryEngine>(
       stores->points(), clock, options.query, options.skip_unknown_values,
       query::QueryExecutors{.large = query_threads.get_executor(),
                             .small = small_query_threads.get_executor()},
       registry, &stores->metadata(),
-      query::SideSources{
+      query::AuxiliarySources{
           .rollups = stores->rollups(),
           .histograms = stores->histograms(),
           .tags = {options.rollups.rules.aggregate_tag, options.rollups.rules.raw_value}});
   return {};
 }
 
-Result<void> Server::Parts::open_store(const Pause& pause) {
+Result<void> Server::Components::open_store(const Pause& pause) {
   TRY_VOID(open_door());
   for (std::chrono::milliseconds wait = kWaitMin;; wait = std::min(2 * wait, kWaitMax)) {
-    Result<void> opened = reach_store(options, clock, web_threads.executors().front());
+    Result<void> opened = ping_store(options, clock, web_threads.executors().front());
     if (opened) opened = open_data(pause);
     if (opened || options.store != StoreKind::kHBase || !may_pass(opened.error())) return opened;
     const std::string text = fmt::format("the store is unavailable: {}", opened.error().message);
@@ -214,7 +214,7 @@ Result<void> Server::Parts::open_store(const Pause& pause) {
   }
 }
 
-Result<void> Server::Parts::listen() {
+Result<void> Server::Components::listen() {
   const web::WebServices services = {.writer = *writer,
                                      .rollups = *rollups,
                                      .histograms = histograms.get(),
@@ -226,8 +226,8 @@ Result<void> Server::Parts::listen() {
                                      .version = version_info(),
                                      .store_name = std::string(store_name(options.store)),
                                      .started_ms = clock.now_ms(),
-                                     .census = census.get(),
-                                     .slots = [&kept = *stores] { return kept.slot_cycles(); },
+                                     .cardinality_counter = cardinality_counter.get(),
+                                     .slots = [&kept = *stores] { return kept.retention_status(); },
                                      .regions = regions_of(options.store, *stores),
                                      .jobs = jobs_of(*stores, backup.get()),
                                      .config = [texts = settings] { return texts; },
@@ -240,8 +240,8 @@ Result<void> Server::Parts::listen() {
                                      }};
   web = std::make_unique<web::WebServer>(options.web, services, web_threads.executors().front(),
                                          web_threads.executors());
-  TRY_VOID(web->start(waiting_room.get()));
-  waiting_room.reset();
+  TRY_VOID(web->start(startup_listener.get()));
+  startup_listener.reset();
   log::info("listening on {}, store {}{}{}", endpoint_text(options.web.address, web->port()),
             store_name(options.store), data_dir ? fmt::format(" in {}", options.data_dir) : "",
             options.read_only.wanted ? ", read-only" : "");
@@ -249,41 +249,41 @@ Result<void> Server::Parts::listen() {
 }
 
 Server::Server(const Options& options, const Config& config)
-    : parts_(std::make_unique<Parts>(options, config)) {}
+    : components_(std::make_unique<Components>(options, config)) {}
 
 Server::~Server() {
-  if (!parts_) return;
+  if (!components_) return;
   const Result<void> stopped = stop();
   if (!stopped) log::error("while stopping: {}", stopped.error().message);
 }
 
 Result<void> Server::start(const Pause& pause) {
-  TRY_VOID(parts_->open_store(pause));
-  TRY_VOID(parts_->listen());
-  parts_->own_metrics =
-      std::make_unique<OwnMetrics>(parts_->options.own_metrics, *parts_->writer, parts_->registry,
-                                   parts_->clock, parts_->web_threads.executors().front());
-  parts_->own_metrics->start();
+  TRY_VOID(components_->open_store(pause));
+  TRY_VOID(components_->listen());
+  components_->self_metrics = std::make_unique<SelfMetrics>(
+      components_->options.self_metrics, *components_->writer, components_->registry,
+      components_->clock, components_->web_threads.executors().front());
+  components_->self_metrics->start();
   return {};
 }
 
 Result<void> Server::stop() {
-  Parts& parts = *parts_;
-  StopDeadline deadline;
+  Components& parts = *components_;
+  ShutdownDeadline deadline;
   const web::WebOptions& limits = parts.options.web;
   deadline.allow(std::chrono::milliseconds(limits.stop_timeout_ms + limits.abandon_timeout_ms),
                  [&parts] { return what_waits(parts.web.get()); });
-  parts.waiting_room.reset();
-  if (parts.census) parts.census->stop();
+  parts.startup_listener.reset();
+  if (parts.cardinality_counter) parts.cardinality_counter->stop();
   if (parts.web) parts.web->stop();
-  if (parts.own_metrics) parts.own_metrics->stop();
+  if (parts.self_metrics) parts.self_metrics->stop();
   parts.query_threads.join();  // no session is left to ask
   parts.small_query_threads.join();
   deadline.allow(std::chrono::milliseconds(parts.options.close_timeout_ms),
                  [] { return std::string("closing the store, so the next start takes longer"); });
-  parts.own_metrics.reset();
+  parts.self_metrics.reset();
   parts.web.reset();
-  parts.census.reset();
+  parts.cardinality_counter.reset();
   parts.engine.reset();
   parts.histograms.reset();
   parts.rollups.reset();
@@ -297,6 +297,6 @@ Result<void> Server::stop() {
   return closed;
 }
 
-std::uint16_t Server::port() const { return parts_->web->port(); }
+std::uint16_t Server::port() const { return components_->web->port(); }
 
 }  // namespace halite::app

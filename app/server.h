@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "app/await_store.h"
 #include "app/options.h"
+#include "app/wait_for_store.h"
 
 namespace halite::app {
 
@@ -33,8 +33,8 @@ class Server {
   [[nodiscard]] std::uint16_t port() const;  // after start()
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Components;
+  std::unique_ptr<Components> components_;
 };
 
 }  // namespace halite::app

@@ -51,11 +51,11 @@ void declare_process(Config& config, Options& options) {
   config.count("threads.small_query", options.threads.small_query, {0, 1024}, "threads",
                "Threads for small queries that read from disk, separate from large queries. 0 = "
                "one per processor.");
-  config.flag("self_metrics.enabled", options.own_metrics.enabled,
+  config.flag("self_metrics.enabled", options.self_metrics.enabled,
               "Stores the server's own metrics as halite.*.");
-  config.duration_ms("self_metrics.interval_ms", options.own_metrics.interval_ms, {100, kDayMs},
+  config.duration_ms("self_metrics.interval_ms", options.self_metrics.interval_ms, {100, kDayMs},
                      "Interval between two samples of the server's own metrics.");
-  config.text("self_metrics.host", options.own_metrics.host,
+  config.text("self_metrics.host", options.self_metrics.host,
               "Value of the tag host on the server's own metrics. Empty = this machine's name.");
 }
 
@@ -397,7 +397,7 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
 
 void declare_settings(Config& config, Options& options) {
   declare_process(config, options);
-  declare_care(config, options.care);
+  declare_scrub_and_backup(config, options.care);
   declare_ingest(config, options.ingest);
   declare_query(config, options);
   declare_web_limits(config, options.web);

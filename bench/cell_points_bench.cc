@@ -79,9 +79,9 @@ class Bench {
   Bench(Below below, int series_count) : cells_(clock_, below, metrics_) {
     CyclicOptions cyclic;
     std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make(cyclic).value();
-    CellPointStore::Parts parts{
+    CellPointStore::Dependencies dependencies{
         cells_, layout, layout->parameters(), clock_, background_.get_executor(), metrics_};
-    points_ = run_task(CellPointStore::open(std::move(parts), {})).value();
+    points_ = run_task(CellPointStore::open(std::move(dependencies), {})).value();
     std::vector<SeriesName> names;
     for (int i = 0; i < series_count; ++i) {
       names.push_back({"sys.cpu.user",

@@ -22,10 +22,10 @@
 namespace halite {
 namespace {
 
-using storage::KeyCondition;
 using storage::NewSeries;
 using storage::SeriesId;
 using storage::SeriesTable;
+using storage::TagKeyMatcher;
 
 constexpr std::uint32_t kMetrics = 10;
 constexpr std::uint32_t kHosts = 100'000;
@@ -156,10 +156,10 @@ void print_memory() {
     for (int i = 0; i < count; ++i, now += 10'000) {
       for (SeriesId id = 0; id < kSeries; ++id) {
         storage::HeadShard& shard = head.shard(id % 20);
-        auto place = head.place_of(id);
+        auto place = head.position_of(id);
         if (!place) {
           place = shard.add_series(id);
-          head.set_place(id, *place);
+          head.set_position(id, *place);
         }
         shard.append(*place, {.time = now, .value = (id + i) % 100, .is_float = false});
       }
@@ -186,26 +186,26 @@ void add_series(benchmark::State& state) {
 }
 
 // The series of one metric that pass conditions.
-void select(benchmark::State& state, const std::vector<KeyCondition>& conditions) {
+void select(benchmark::State& state, const std::vector<TagKeyMatcher>& matchers) {
   std::size_t found = 0;
   const std::size_t end = table().count_of_metric(1);
   for (auto _ : state) {
     const auto ids =
         storage::select_members(table(), {.metric_uid = 1, .begin = 0, .end = end},
-                                {.conditions = conditions, .tags_exactly = std::nullopt}, nullptr);
+                                {.matchers = matchers, .tags_exactly = std::nullopt}, nullptr);
     found = ids->size();
   }
   state.counters["series"] = static_cast<double>(found);
 }
 
-KeyCondition literal(std::uint64_t key, std::vector<std::uint64_t> values) {
-  KeyCondition condition(key);
+TagKeyMatcher literal(std::uint64_t key, std::vector<std::uint64_t> values) {
+  TagKeyMatcher condition(key);
   condition.want_any_of(values);
   return condition;
 }
 
-KeyCondition pattern(std::uint64_t key, storage::FilterType type, const char* text) {
-  KeyCondition condition(key);
+TagKeyMatcher pattern(std::uint64_t key, storage::FilterType type, const char* text) {
+  TagKeyMatcher condition(key);
   condition.want_match(storage::TagMatcher::compile({type, "", text}).value(),
                        type == storage::FilterType::kRegexp);
   return condition;
@@ -215,13 +215,13 @@ KeyCondition pattern(std::uint64_t key, storage::FilterType type, const char* te
 }  // namespace halite
 
 int main(int argc, char** argv) {
-  using halite::KeyCondition;
+  using halite::TagKeyMatcher;
   using halite::storage::FilterType;
   halite::print_memory();
   benchmark::RegisterBenchmark("add_series", halite::add_series)->Unit(benchmark::kMillisecond);
-  const auto question = [](const char* name, const std::vector<KeyCondition>& conditions) {
-    benchmark::RegisterBenchmark(name, [conditions](benchmark::State& state) {
-      halite::select(state, conditions);
+  const auto question = [](const char* name, const std::vector<TagKeyMatcher>& matchers) {
+    benchmark::RegisterBenchmark(name, [matchers](benchmark::State& state) {
+      halite::select(state, matchers);
     })->Unit(benchmark::kMicrosecond);
   };
   question("one_host", {halite::literal(1, {5000})});

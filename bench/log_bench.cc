@@ -113,11 +113,11 @@ void BM_Append(benchmark::State& state) {
   for (auto round : state) {
     payload.clear();
     log_records::append_points(payload, batch.columns());
-    HALITE_CHECK(test::run_task(log->room()), "no room in the log");
+    HALITE_CHECK(test::run_task(log->wait_for_space()), "no room in the log");
     const auto sequence = log->append(payload);
     HALITE_CHECK(sequence, sequence.error().message);
     if (*sequence % 10'000 == 0) {
-      HALITE_CHECK(log->drop_upto(log->cut()), "segments are not dropped");
+      HALITE_CHECK(log->truncate_upto(log->cut()), "segments are not dropped");
     }
   }
   report(state, batch.series.size(), payload.size());
@@ -139,7 +139,7 @@ void BM_Replay(benchmark::State& state) {
   {
     const std::unique_ptr<Log> log = open_log(dir.path() + "/log", registry);
     for (std::size_t i = 0; i < kBatches; ++i) {
-      HALITE_CHECK(test::run_task(log->room()), "no room in the log");
+      HALITE_CHECK(test::run_task(log->wait_for_space()), "no room in the log");
       HALITE_CHECK(log->append(payload), "a record is not taken");
     }
     HALITE_CHECK(log->close(), "the log does not close");

@@ -42,12 +42,12 @@ class World {
     EngineOptions options;
     options.dir = dir_ / "engine";
     options.head_freeze_bytes = 1 << 30;
-    EngineStore::Parts parts{.store = *rows_,
-                             .layout = must(CyclicLayout::make({})),
-                             .clock = clock_,
-                             .files = posix_files(),
-                             .registry = registry_};
-    points_ = must(run_here(EngineStore::open(std::move(parts), options)));
+    EngineStore::Dependencies dependencies{.store = *rows_,
+                                           .layout = must(CyclicLayout::make({})),
+                                           .clock = clock_,
+                                           .files = posix_files(),
+                                           .registry = registry_};
+    points_ = must(run_here(EngineStore::open(std::move(dependencies), options)));
   }
   ~World() {
     HALITE_CHECK(run_here(points_->close()), "not closed");

@@ -28,13 +28,13 @@ boost::asio::awaitable<std::invoke_result_t<Job&>> offload(boost::asio::thread_p
   auto initiate = [](auto handler, auto on, Job work) {
     // Tracked, so that whoever waits for the home context to run dry, and then destroys it, also
     // waits for the post() below to return: it still touches the context when the caller runs.
-    auto home = boost::asio::prefer(boost::asio::get_associated_executor(handler),
-                                    boost::asio::execution::outstanding_work.tracked);
-    auto run = [home, handler = std::move(handler), work = std::move(work)]() mutable {
+    auto caller_executor = boost::asio::prefer(boost::asio::get_associated_executor(handler),
+                                               boost::asio::execution::outstanding_work.tracked);
+    auto run = [caller_executor, handler = std::move(handler), work = std::move(work)]() mutable {
       auto resume = [handler = std::move(handler), outcome = work()]() mutable {
         std::move(handler)(std::move(outcome));
       };
-      boost::asio::post(home, std::move(resume));
+      boost::asio::post(caller_executor, std::move(resume));
     };
     boost::asio::post(on, std::move(run));
   };

@@ -100,8 +100,8 @@ std::string echo_sent_histogram(const SentHistogramPoint& sent) {
   return json;
 }
 
-std::expected<NamedHistogram, Refused> judge_sent_histogram(SentHistogramPoint sent,
-                                                            const HistogramRules& rules) {
+std::expected<NamedHistogram, Refused> validate_sent_histogram(SentHistogramPoint sent,
+                                                               const HistogramRules& rules) {
   SentPoint& point = sent.point;
   if (!point.metric || point.metric->empty()) return illegal("Metric name was empty");
   if (point.timestamp <= 0) return illegal("Invalid timestamp");
@@ -115,7 +115,7 @@ std::expected<NamedHistogram, Refused> judge_sent_histogram(SentHistogramPoint s
   }
   auto value = value_of(sent, rules);
   if (!value) return std::unexpected(std::move(value).error());
-  return rules.judge(
+  return rules.validate(
       {.metric = *point.metric, .timestamp = point.timestamp, .tags = *std::move(point.tags)},
       *std::move(value));
 }

@@ -28,7 +28,7 @@ struct SentHistogramPoint {
 // As echo_sent_point().
 [[nodiscard]] std::string echo_sent_histogram(const SentHistogramPoint& sent);
 
-[[nodiscard]] std::expected<NamedHistogram, Refused> judge_sent_histogram(
+[[nodiscard]] std::expected<NamedHistogram, Refused> validate_sent_histogram(
     SentHistogramPoint sent, const HistogramRules& rules);
 
 // The text of an object. An error is the whole body's.

@@ -94,7 +94,7 @@ std::expected<NamedHistogram, Refused> parse_words(const std::vector<std::string
     if (!histogram) return refuse(RefusalReason::kInvalidValue, {});
     value = encode_histogram(*simple, *histogram);
   }
-  auto named = rules.judge(std::move(sent), std::move(value));
+  auto named = rules.validate(std::move(sent), std::move(value));
   if (!named) return std::unexpected(late(std::move(named).error()));
   return named;
 }

@@ -49,12 +49,12 @@ std::expected<Bytes, Refused> HistogramRules::recode(std::int64_t codec, BytesVi
       Refused{.reason = RefusalReason::kStorage, .text = histogram.error().message});
 }
 
-std::expected<NamedHistogram, Refused> HistogramRules::judge(SentHistogram sent,
-                                                             Bytes value) const {
+std::expected<NamedHistogram, Refused> HistogramRules::validate(SentHistogram sent,
+                                                                Bytes value) const {
   if (sent.timestamp > kTimestampMax) {
     return std::unexpected(bad_timestamp(sent.metric, sent.timestamp, value, 0, sent.tags));
   }
-  auto series = points_.judge_series(sent.metric, std::move(sent.tags));
+  auto series = points_.validate_series(sent.metric, std::move(sent.tags));
   if (!series) return std::unexpected(std::move(series).error());
   return NamedHistogram{.series = *std::move(series),
                         .time = to_ms(sent.timestamp),

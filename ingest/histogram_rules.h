@@ -39,7 +39,8 @@ class HistogramRules {
   // OpenTSDB meets something unexpected.
   [[nodiscard]] std::expected<Bytes, Refused> recode(std::int64_t codec, BytesView bytes) const;
 
-  [[nodiscard]] std::expected<NamedHistogram, Refused> judge(SentHistogram sent, Bytes value) const;
+  [[nodiscard]] std::expected<NamedHistogram, Refused> validate(SentHistogram sent,
+                                                                Bytes value) const;
 
  private:
   const PointRules& points_;

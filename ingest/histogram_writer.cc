@@ -2,23 +2,23 @@
 
 #include <utility>
 
+#include "ingest/auxiliary_writer.h"
 #include "ingest/histogram_json.h"
 #include "ingest/histogram_line.h"
-#include "ingest/side_writer.h"
 #include "ingest/writer_impl.h"
 #include "storage/cells/rollups/histogram_cells.h"
 
 namespace halite::ingest {
 namespace {
 
-class HistogramRound final : public SideRound {
+class HistogramRound final : public AuxiliaryBatch {
  public:
   HistogramRound(const HistogramRules& rules, storage::HistogramCells& cells, std::size_t depth_max)
       : rules_(rules), cells_(cells), depth_max_(depth_max) {}
 
   Result<void> add_element(std::string_view element, std::uint32_t origin) override {
     TRY(SentHistogramPoint sent, read_sent_histogram(element, depth_max_));
-    take(judge_sent_histogram(std::move(sent), rules_), origin);
+    take(validate_sent_histogram(std::move(sent), rules_), origin);
     return {};
   }
 
@@ -74,26 +74,29 @@ class HistogramRound final : public SideRound {
 }  // namespace
 
 struct HistogramWriter::Impl {
-  Impl(WriterCore& writer_core, storage::HistogramCells& histograms)
-      : core(writer_core), cells(histograms), rules(core.rules, histograms.config()), side(core) {}
+  Impl(WriterContext& writer_core, storage::HistogramCells& histograms)
+      : context(writer_core),
+        cells(histograms),
+        rules(context.rules, histograms.config()),
+        side(context) {}
 
-  [[nodiscard]] std::unique_ptr<SideRound> round() const {
-    return std::make_unique<HistogramRound>(rules, cells, core.options.limits.json_depth_max);
+  [[nodiscard]] std::unique_ptr<AuxiliaryBatch> round() const {
+    return std::make_unique<HistogramRound>(rules, cells, context.options.limits.json_depth_max);
   }
 
-  WriterCore& core;
+  WriterContext& context;
   storage::HistogramCells& cells;
   HistogramRules rules;
-  SideWriter side;
+  AuxiliaryWriter side;
 };
 
 HistogramWriter::HistogramWriter(Writer& writer, storage::HistogramCells& cells)
-    : impl_(std::make_unique<Impl>(writer.impl_->core, cells)) {}
+    : impl_(std::make_unique<Impl>(writer.impl_->context, cells)) {}
 
 HistogramWriter::~HistogramWriter() = default;
 
-Task<PutOutcome> HistogramWriter::put_json(std::string body, PutWish wish) {
-  return impl_->side.put_json(impl_->round(), std::move(body), wish);
+Task<PutOutcome> HistogramWriter::put_json(std::string body, PutOptions put_options) {
+  return impl_->side.put_json(impl_->round(), std::move(body), put_options);
 }
 
 Task<void> HistogramWriter::put_lines(std::vector<std::string> lines, std::string* replies) {

@@ -26,7 +26,7 @@ class HistogramWriter {
   ~HistogramWriter();
 
   // The body of POST /api/histogram, as Writer::put_json().
-  Task<PutOutcome> put_json(std::string body, PutWish wish = {});
+  Task<PutOutcome> put_json(std::string body, PutOptions put_options = {});
 
   // Lines beginning with "histogram". Appends a reply for each that is refused, in their order. An
   // error: the others are not stored, or may not be; a reply line says which. `replies` lives until

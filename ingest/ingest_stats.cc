@@ -35,7 +35,7 @@ std::string_view protocol_name(Protocol protocol) {
       return "telnet";
     case Protocol::kHttp:
       return "http";
-    case Protocol::kOwn:
+    case Protocol::kSelf:
       break;
   }
   return "own";

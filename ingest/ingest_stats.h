@@ -21,8 +21,8 @@ class Registry;
 
 namespace halite::ingest {
 
-enum class Protocol : std::uint8_t { kTelnet, kHttp, kOwn };
-inline constexpr std::array kProtocols = {Protocol::kTelnet, Protocol::kHttp, Protocol::kOwn};
+enum class Protocol : std::uint8_t { kTelnet, kHttp, kSelf };
+inline constexpr std::array kProtocols = {Protocol::kTelnet, Protocol::kHttp, Protocol::kSelf};
 
 [[nodiscard]] std::string_view protocol_name(Protocol protocol);
 

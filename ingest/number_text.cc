@@ -120,7 +120,7 @@ double decimal_value(std::string_view body) {
 
 // The usual value: an optional '-', up to 18 digits with at most one '.' among them and nothing
 // else. False says nothing about the text.
-bool parse_usual_value(std::string_view text, Number& number) {
+bool parse_value_fast(std::string_view text, Number& number) {
   constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
                                 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
   // Integers up to here are doubles too, so that one division rounds once, as it must.
@@ -225,7 +225,7 @@ NumberOr<Number> parse_value(std::string_view text) {
 }
 
 bool parse_finite_value(std::string_view text, Number& number) {
-  if (parse_usual_value(text, number)) return true;
+  if (parse_value_fast(text, number)) return true;
   const auto parsed = parse_value(text);
   if (!parsed || (parsed->is_float && !std::isfinite(as_double(parsed->bits)))) return false;
   number = *parsed;

@@ -124,19 +124,19 @@ std::optional<std::string> PointRules::fault(const std::string_view* name) const
   return fmt::format(" (\"{}\"): illegal character: {}", *name, character);
 }
 
-std::optional<Refused> PointRules::complaint(Part part, const std::string_view* name,
+std::optional<Refused> PointRules::violation(NamePart part, const std::string_view* name,
                                              std::string_view other) const {
   const std::optional<std::string> found = fault(name);
   if (!found) return std::nullopt;
   std::string what;
   switch (part) {
-    case Part::kMetric:
+    case NamePart::kMetric:
       what = "metric name";
       break;
-    case Part::kTagKey:
+    case NamePart::kTagKey:
       what = fmt::format("tag name with value [{}]", other);
       break;
-    case Part::kTagValue:
+    case NamePart::kTagValue:
       what = fmt::format("tag value with key [{}]", other);
       break;
   }
@@ -160,18 +160,19 @@ bool PointRules::is_plain(std::string_view name) const {
 }
 
 // In the order of Java's map, on which it depends what is named first.
-std::optional<Refused> PointRules::complaint_about(const TagMap& tags) const {
+std::optional<Refused> PointRules::violation_in(const TagMap& tags) const {
   for (const TagEntry* tag : tags.in_java_order()) {
     const std::string_view key = tag->key;
     const std::string_view value = tag->value ? *tag->value : std::string_view("null");
-    if (auto wrong = complaint(Part::kTagKey, &key, value)) return wrong;
-    if (auto wrong = complaint(Part::kTagValue, tag->value ? &value : nullptr, key)) return wrong;
+    if (auto wrong = violation(NamePart::kTagKey, &key, value)) return wrong;
+    if (auto wrong = violation(NamePart::kTagValue, tag->value ? &value : nullptr, key))
+      return wrong;
   }
   return std::nullopt;
 }
 
-std::expected<SeriesName, Refused> PointRules::judge_series(std::string_view metric,
-                                                            TagMap tags) const {
+std::expected<SeriesName, Refused> PointRules::validate_series(std::string_view metric,
+                                                               TagMap tags) const {
   if (tags.empty()) {
     return illegal(fmt::format("Need at least one tag (metric={}, tags={{}})", metric));
   }
@@ -180,7 +181,7 @@ std::expected<SeriesName, Refused> PointRules::judge_series(std::string_view met
                                limits_.tags_max, tags.to_string()));
   }
   if (!is_plain(metric)) {
-    if (auto wrong = complaint(Part::kMetric, &metric, {})) {
+    if (auto wrong = violation(NamePart::kMetric, &metric, {})) {
       return std::unexpected(*std::move(wrong));
     }
   }
@@ -188,7 +189,7 @@ std::expected<SeriesName, Refused> PointRules::judge_series(std::string_view met
     return tag.value && is_plain(tag.key) && is_plain(*tag.value);
   });
   if (!plain) {
-    if (auto wrong = complaint_about(tags)) return std::unexpected(*std::move(wrong));
+    if (auto wrong = violation_in(tags)) return std::unexpected(*std::move(wrong));
   }
   SeriesName series{.metric = std::string(metric), .tags = {}};
   series.tags.reserve(tags.size());
@@ -199,14 +200,14 @@ std::expected<SeriesName, Refused> PointRules::judge_series(std::string_view met
   return series;
 }
 
-std::expected<NamedPoint, Refused> PointRules::judge(std::string_view metric,
-                                                     std::int64_t timestamp, Number value,
-                                                     TagMap tags, bool wide) const {
+std::expected<NamedPoint, Refused> PointRules::validate(std::string_view metric,
+                                                        std::int64_t timestamp, Number value,
+                                                        TagMap tags, bool wide) const {
   if (auto wrong = not_finite(metric, timestamp, value)) return std::unexpected(*std::move(wrong));
   if (timestamp > kTimestampMax) {
     return std::unexpected(bad_timestamp(metric, timestamp, value, tags, wide));
   }
-  auto series = judge_series(metric, std::move(tags));
+  auto series = validate_series(metric, std::move(tags));
   if (!series) return std::unexpected(std::move(series).error());
   return NamedPoint{.series = *std::move(series),
                     .time = to_ms(timestamp),

@@ -56,28 +56,28 @@ class PointRules {
 
   // A point whose parts were read well, or why it is refused. `wide`: OpenTSDB would keep a float
   // in eight bytes even where four are exact. `timestamp` is positive.
-  [[nodiscard]] std::expected<NamedPoint, Refused> judge(std::string_view metric,
-                                                         std::int64_t timestamp, Number value,
-                                                         TagMap tags, bool wide) const;
+  [[nodiscard]] std::expected<NamedPoint, Refused> validate(std::string_view metric,
+                                                            std::int64_t timestamp, Number value,
+                                                            TagMap tags, bool wide) const;
 
   // The part of it that depends on neither time nor value.
-  [[nodiscard]] std::expected<SeriesName, Refused> judge_series(std::string_view metric,
-                                                                TagMap tags) const;
+  [[nodiscard]] std::expected<SeriesName, Refused> validate_series(std::string_view metric,
+                                                                   TagMap tags) const;
 
   // Whether a name is legal, where it is not part of a point. The error: "Invalid <what> ...".
   [[nodiscard]] Result<void> check_name(std::string_view what, std::string_view name) const;
 
  private:
-  enum class Part : std::uint8_t { kMetric, kTagKey, kTagValue };
+  enum class NamePart : std::uint8_t { kMetric, kTagKey, kTagValue };
 
   // The usual name, quickly; false says nothing.
   [[nodiscard]] bool is_plain(std::string_view name) const;
   // `other` is the tag's value for its key and the key for its value.
   // What follows "Invalid <what>" in the message; nothing for a legal name.
   [[nodiscard]] std::optional<std::string> fault(const std::string_view* name) const;
-  [[nodiscard]] std::optional<Refused> complaint(Part part, const std::string_view* name,
+  [[nodiscard]] std::optional<Refused> violation(NamePart part, const std::string_view* name,
                                                  std::string_view other) const;
-  [[nodiscard]] std::optional<Refused> complaint_about(const TagMap& tags) const;
+  [[nodiscard]] std::optional<Refused> violation_in(const TagMap& tags) const;
 
   IngestLimits limits_;
   std::bitset<0x10000> legal_;  // by UTF-16 unit

@@ -71,7 +71,7 @@ class ElementScan {
   }
 
   void finish(JsonElement& element) const {
-    element.usual = usual_ && met_.metric && met_.timestamp && met_.value && met_.tags;
+    element.fast = fast_ && met_.metric && met_.timestamp && met_.value && met_.tags;
     element.pieces = {.metric = metric_,
                       .tags = tags_,
                       .time = to_ms(timestamp_),
@@ -95,7 +95,7 @@ class ElementScan {
     } else if (key == "tags") {
       return take_tags(value);
     } else if (has_escape(key) || !is_plain_scalar(token_of(value))) {
-      usual_ = false;
+      fast_ = false;
     }
     return simdjson::SUCCESS;
   }
@@ -113,11 +113,11 @@ class ElementScan {
   }
 
   void note(bool& met, bool good) {
-    usual_ = usual_ && good && !met;
+    fast_ = fast_ && good && !met;
     met = true;
   }
 
-  bool usual_ = true;
+  bool fast_ = true;
   Met met_;
   std::string_view metric_;
   std::string_view tags_;

@@ -32,7 +32,7 @@ struct JsonPieces {
 
 struct JsonElement {
   std::string_view text;  // the object, from brace to brace; empty for null
-  bool usual = false;     // `pieces` is all there is to know, if its series is known
+  bool fast = false;      // `pieces` is all there is to know, if its series is known
   JsonPieces pieces;
 };
 
@@ -50,7 +50,7 @@ class PutJsonParser {
   ~PutJsonParser();
 
   // Elements point into `body`. Its memory grows a little here, and what is not UTF-8 in it is
-  // replaced. The whole of it is known to be JSON only when all elements that are not `usual`, or
+  // replaced. The whole of it is known to be JSON only when all elements that are not `fast`, or
   // whose pieces nobody has seen before, have been read as well.
   [[nodiscard]] Result<void> scan(std::string& body, JsonSink& sink);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kVerb = "put ";
 
 // A time of up to 13 digits; anything else is left to parse_put_line().
-bool usual_timestamp(std::string_view word, std::int64_t& timestamp) {
+bool timestamp_fast(std::string_view word, std::int64_t& timestamp) {
   if (word.empty() || word.size() > 13) return false;
   std::int64_t value = 0;
   for (const char byte : word) {
@@ -71,14 +71,14 @@ std::expected<NamedPoint, Refused> parse_words(const Words& words, const PointRu
   if (!tags) return std::unexpected(std::move(tags).error());
   const auto value = parse_value(words.value);
   if (!value) return refuse(RefusalReason::kInvalidValue, value.error());
-  return rules.judge(words.metric, *timestamp, *value, *std::move(tags), false);
+  return rules.validate(words.metric, *timestamp, *value, *std::move(tags), false);
 }
 
 std::expected<SeriesName, Refused> parse_series(std::string_view metric, std::string_view tags,
                                                 const PointRules& rules) {
   auto parsed = parse_tags(tags);
   if (!parsed) return std::unexpected(std::move(parsed).error());
-  return rules.judge_series(metric, *std::move(parsed));
+  return rules.validate_series(metric, *std::move(parsed));
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ bool split_put_line(std::string_view line, PutPieces& pieces) {
   if (!metric || metric->empty()) return false;
   const auto timestamp_word = take_word(rest);
   std::int64_t timestamp = 0;
-  if (!timestamp_word || !usual_timestamp(*timestamp_word, timestamp)) return false;
+  if (!timestamp_word || !timestamp_fast(*timestamp_word, timestamp)) return false;
   const auto value_word = take_word(rest);
   Number value;
   if (!value_word || !parse_finite_value(*value_word, value)) return false;

@@ -32,7 +32,7 @@ asio::awaitable<bool> finished_within(Completion durable, std::int64_t timeout_m
 }
 
 // The elements that were refused, and with a reason for the rest all others, too.
-std::vector<PutFailure> failures_of(const std::vector<DraftRefusal>& refused,
+std::vector<PutFailure> failures_of(const std::vector<BatchRefusal>& refused,
                                     const std::optional<Refused>& rest,
                                     const SentElements& elements) {
   std::vector<PutFailure> failures;
@@ -50,21 +50,21 @@ std::vector<PutFailure> failures_of(const std::vector<DraftRefusal>& refused,
 
 }  // namespace
 
-Task<PutOutcome> put_outcome(WriterCore& core, Committed committed, SentElements elements,
-                             PutWish wish) {
+Task<PutOutcome> put_outcome(WriterContext& context, CommitResult committed, SentElements elements,
+                             PutOptions put_options) {
   PutOutcome outcome;
   outcome.success = committed.taken;
   outcome.failed = committed.refused.size() + committed.not_taken;
-  outcome.trouble = worth_sending_again(committed);
+  outcome.retryable_error = retryable_error_of(committed);
   std::optional<Refused> rest;  // why the other points are not stored, or may not be
   if (committed.failed) rest = refused_by_store(*committed.failed);
-  const bool finished = co_await finished_within(committed.durable, wish.sync_timeout_ms);
+  const bool finished = co_await finished_within(committed.durable, put_options.sync_timeout_ms);
   if (!finished) {
     outcome.timeouts = std::exchange(outcome.success, 0);
-    core.stats.unknown(Protocol::kHttp, outcome.timeouts);
+    context.stats.unknown(Protocol::kHttp, outcome.timeouts);
   } else if (committed.taken > 0) {
     Result<void> settled =
-        co_await core.settle(committed.durable, Protocol::kHttp, committed.taken);
+        co_await context.await_durable(committed.durable, Protocol::kHttp, committed.taken);
     if (!settled) {
       // Points that may be stored are worth sending again, whatever the store's code is.
       Error error = std::move(settled).error();
@@ -76,10 +76,10 @@ Task<PutOutcome> put_outcome(WriterCore& core, Committed committed, SentElements
       error.details =
           fmt::format("{} points may be stored or not: send them again", outcome.success);
       outcome.failed += std::exchange(outcome.success, 0);
-      outcome.trouble = std::move(error);
+      outcome.retryable_error = std::move(error);
     }
   }
-  if (wish.failures) outcome.failures = failures_of(committed.refused, rest, elements);
+  if (put_options.failures) outcome.failures = failures_of(committed.refused, rest, elements);
   co_return std::move(outcome);
 }
 

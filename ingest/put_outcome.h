@@ -8,7 +8,7 @@
 
 #include "common/task.h"
 #include "ingest/writer.h"
-#include "ingest/writer_core.h"
+#include "ingest/writer_context.h"
 
 namespace halite::ingest {
 
@@ -20,7 +20,7 @@ struct SentElements {
 
 // Waits until what was taken is durable, for as long as the wish says. Every element was taken,
 // refused or not taken. The core and what the elements point into live until then.
-Task<PutOutcome> put_outcome(WriterCore& core, Committed committed, SentElements elements,
-                             PutWish wish);
+Task<PutOutcome> put_outcome(WriterContext& context, CommitResult committed, SentElements elements,
+                             PutOptions put_options);
 
 }  // namespace halite::ingest

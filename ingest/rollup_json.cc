@@ -33,8 +33,8 @@ std::string echo_sent_rollup(const SentRollupPoint& sent) {
   return json;
 }
 
-std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint& sent,
-                                                      const RollupRules& rules) {
+std::expected<NamedRollup, Refused> validate_sent_rollup(SentRollupPoint& sent,
+                                                         const RollupRules& rules) {
   SentPoint& point = sent.point;
   if (missing(point.metric)) return illegal("Metric name was empty");
   if (point.timestamp <= 0) return illegal("Invalid timestamp");
@@ -56,7 +56,7 @@ std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint& sent,
                     .interval = sent.interval,
                     .aggregator = sent.aggregator,
                     .group_aggregator = sent.group_aggregator};
-  auto named = rules.judge(rollup);
+  auto named = rules.validate(rollup);
   point.tags = std::move(rollup.tags);
   return named;
 }

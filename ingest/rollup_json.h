@@ -25,8 +25,8 @@ struct SentRollupPoint {
 
 // Leaves in `sent` what echo_sent_rollup() shows of a refused point: also the aggregate's tag,
 // which OpenTSDB adds before most of its checks.
-[[nodiscard]] std::expected<NamedRollup, Refused> judge_sent_rollup(SentRollupPoint& sent,
-                                                                    const RollupRules& rules);
+[[nodiscard]] std::expected<NamedRollup, Refused> validate_sent_rollup(SentRollupPoint& sent,
+                                                                       const RollupRules& rules);
 
 // The text of an object. An error is the whole body's.
 [[nodiscard]] Result<SentRollupPoint> read_sent_rollup(std::string_view element,

@@ -57,7 +57,7 @@ std::expected<NamedRollup, Refused> parse_words(const std::vector<std::string_vi
   const auto value = parse_value(words[4]);
   if (!value) return refuse(RefusalReason::kInvalidValue, value.error());
   sent.value = *value;
-  return rules.judge(sent);
+  return rules.validate(sent);
 }
 
 }  // namespace

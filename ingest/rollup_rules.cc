@@ -55,7 +55,7 @@ std::expected<void, Refused> RollupRules::check_group(const SentRollup& sent) co
   return {};
 }
 
-std::expected<void, Refused> RollupRules::find_place(const SentRollup& sent,
+std::expected<void, Refused> RollupRules::find_table(const SentRollup& sent,
                                                      NamedRollup& into) const {
   if (has(sent.interval)) {
     into.table = config_->find(*sent.interval);
@@ -75,7 +75,7 @@ std::expected<void, Refused> RollupRules::find_place(const SentRollup& sent,
   return {};
 }
 
-std::expected<NamedRollup, Refused> RollupRules::judge(SentRollup& sent) const {
+std::expected<NamedRollup, Refused> RollupRules::validate(SentRollup& sent) const {
   std::uint8_t aggregator = 0;
   if (has(sent.interval) && config_ != nullptr) {
     const Result<std::uint8_t> id = config_->id_of(sent.aggregator.value_or(""));
@@ -110,7 +110,7 @@ std::expected<NamedRollup, Refused> RollupRules::judge(SentRollup& sent) const {
   if (grouped) {
     if (auto checked = check_group(sent); !checked) return std::unexpected(checked.error());
   }
-  auto series = points_.judge_series(sent.metric, sent.tags);
+  auto series = points_.validate_series(sent.metric, sent.tags);
   if (!series) return std::unexpected(std::move(series).error());
   NamedRollup named{.series = *std::move(series),
                     .table = nullptr,
@@ -119,7 +119,7 @@ std::expected<NamedRollup, Refused> RollupRules::judge(SentRollup& sent) const {
                     .time_s = sent.timestamp,
                     .value = sent.value.bits,
                     .flags = point_flags(sent.timestamp, sent.value.is_float, sent.wide)};
-  if (auto found = find_place(sent, named); !found) return std::unexpected(found.error());
+  if (auto found = find_table(sent, named); !found) return std::unexpected(found.error());
   return named;
 }
 

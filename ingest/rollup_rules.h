@@ -52,12 +52,12 @@ class RollupRules {
       : points_(points), config_(config), options_(std::move(options)) {}
 
   // Puts the aggregate's tag among the tags, unless a check before that fails.
-  [[nodiscard]] std::expected<NamedRollup, Refused> judge(SentRollup& sent) const;
+  [[nodiscard]] std::expected<NamedRollup, Refused> validate(SentRollup& sent) const;
 
  private:
   [[nodiscard]] std::expected<void, Refused> mark(SentRollup& sent, bool grouped) const;
   [[nodiscard]] std::expected<void, Refused> check_group(const SentRollup& sent) const;
-  [[nodiscard]] std::expected<void, Refused> find_place(const SentRollup& sent,
+  [[nodiscard]] std::expected<void, Refused> find_table(const SentRollup& sent,
                                                         NamedRollup& into) const;
 
   const PointRules& points_;

@@ -4,23 +4,23 @@
 #include <utility>
 
 #include "common/check.h"
+#include "ingest/auxiliary_writer.h"
 #include "ingest/rollup_json.h"
 #include "ingest/rollup_line.h"
-#include "ingest/side_writer.h"
 #include "ingest/writer_impl.h"
 #include "storage/cells/rollups/rollup_tables.h"
 
 namespace halite::ingest {
 namespace {
 
-class RollupRound final : public SideRound {
+class RollupRound final : public AuxiliaryBatch {
  public:
   RollupRound(const RollupRules& rules, storage::RollupTables* tables, std::size_t depth_max)
       : rules_(rules), tables_(tables), depth_max_(depth_max) {}
 
   Result<void> add_element(std::string_view element, std::uint32_t origin) override {
     TRY(SentRollupPoint sent, read_sent_rollup(element, depth_max_));
-    take(judge_sent_rollup(sent, rules_), origin);
+    take(validate_sent_rollup(sent, rules_), origin);
     return {};
   }
 
@@ -31,7 +31,7 @@ class RollupRound final : public SideRound {
   [[nodiscard]] std::string echo(std::string_view element) const override {
     auto sent = read_sent_rollup(element, depth_max_);
     if (!sent) return "null";
-    std::ignore = judge_sent_rollup(*sent, rules_);  // for the tag that it adds
+    std::ignore = validate_sent_rollup(*sent, rules_);  // for the tag that it adds
     return echo_sent_rollup(*sent);
   }
 
@@ -77,29 +77,29 @@ class RollupRound final : public SideRound {
 }  // namespace
 
 struct RollupWriter::Impl {
-  Impl(WriterCore& writer_core, storage::RollupTables* rollups, RollupOptions options)
-      : core(writer_core),
+  Impl(WriterContext& writer_core, storage::RollupTables* rollups, RollupOptions options)
+      : context(writer_core),
         tables(rollups),
-        rules(core.rules, rollups == nullptr ? nullptr : &rollups->config(), std::move(options)),
-        side(core) {}
+        rules(context.rules, rollups == nullptr ? nullptr : &rollups->config(), std::move(options)),
+        side(context) {}
 
-  [[nodiscard]] std::unique_ptr<SideRound> round() const {
-    return std::make_unique<RollupRound>(rules, tables, core.options.limits.json_depth_max);
+  [[nodiscard]] std::unique_ptr<AuxiliaryBatch> round() const {
+    return std::make_unique<RollupRound>(rules, tables, context.options.limits.json_depth_max);
   }
 
-  WriterCore& core;
+  WriterContext& context;
   storage::RollupTables* tables;
   RollupRules rules;
-  SideWriter side;
+  AuxiliaryWriter side;
 };
 
 RollupWriter::RollupWriter(Writer& writer, storage::RollupTables* tables, RollupOptions options)
-    : impl_(std::make_unique<Impl>(writer.impl_->core, tables, std::move(options))) {}
+    : impl_(std::make_unique<Impl>(writer.impl_->context, tables, std::move(options))) {}
 
 RollupWriter::~RollupWriter() = default;
 
-Task<PutOutcome> RollupWriter::put_json(std::string body, PutWish wish) {
-  return impl_->side.put_json(impl_->round(), std::move(body), wish);
+Task<PutOutcome> RollupWriter::put_json(std::string body, PutOptions put_options) {
+  return impl_->side.put_json(impl_->round(), std::move(body), put_options);
 }
 
 Task<void> RollupWriter::put_lines(std::vector<std::string> lines, std::string* replies) {

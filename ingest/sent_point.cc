@@ -59,7 +59,7 @@ std::string echo_sent_point(const SentPoint& point) {
   return json;
 }
 
-std::expected<NamedPoint, Refused> judge_sent_point(SentPoint point, const PointRules& rules) {
+std::expected<NamedPoint, Refused> validate_sent_point(SentPoint point, const PointRules& rules) {
   if (!point.metric || point.metric->empty()) return illegal("Metric name was empty");
   if (point.timestamp <= 0) return illegal("Invalid timestamp");
   if (!point.value || point.value->empty()) return illegal("Empty value");
@@ -68,7 +68,7 @@ std::expected<NamedPoint, Refused> judge_sent_point(SentPoint point, const Point
   if (!value) {
     return refuse(RefusalReason::kInvalidValue, value.error());
   }
-  return rules.judge(*point.metric, point.timestamp, *value, *std::move(point.tags), true);
+  return rules.validate(*point.metric, point.timestamp, *value, *std::move(point.tags), true);
 }
 
 struct SentPointReader::Impl {

@@ -32,8 +32,8 @@ struct SentPoint {
 // The point as an object, in OpenTSDB's order of fields: an entry's `datapoint` in the answer.
 [[nodiscard]] std::string echo_sent_point(const SentPoint& point);
 
-[[nodiscard]] std::expected<NamedPoint, Refused> judge_sent_point(SentPoint point,
-                                                                  const PointRules& rules);
+[[nodiscard]] std::expected<NamedPoint, Refused> validate_sent_point(SentPoint point,
+                                                                     const PointRules& rules);
 
 // For one body at a time.
 class SentPointReader {

@@ -86,9 +86,9 @@ struct EntryShard {
     constexpr std::size_t kAlign = alignof(Entry);
     const std::size_t needed = (bytes + kAlign - 1) / kAlign * kAlign;
     if (chunk_used + needed > chunk_size) {
-      const std::size_t usual =
+      const std::size_t fast =
           std::clamp(budget.bytes_max() / kShards / 32, std::size_t{256}, kChunkBytesMax);
-      const std::size_t size = std::max(usual, needed);
+      const std::size_t size = std::max(fast, needed);
       if (!budget.reserve(size)) return nullptr;
       chunks.push_back(std::make_unique_for_overwrite<char[]>(size));
       chunk_used = 0;
@@ -104,9 +104,9 @@ struct EntryShard {
 
 enum class Inserted : std::uint8_t { kYes, kNoRoom, kNever };
 
-class SeriesCache::Generation {
+class SeriesCache::Half {
  public:
-  Generation(std::size_t bytes_max, std::uint64_t seed) : budget_(bytes_max), seed_(seed) {}
+  Half(std::size_t bytes_max, std::uint64_t seed) : budget_(bytes_max), seed_(seed) {}
 
   [[nodiscard]] const KeyTable* table(std::uint64_t hash) const {
     return keys_in_[shard_of(hash)].table.load(std::memory_order_acquire);
@@ -181,9 +181,9 @@ class SeriesCache::Generation {
 };
 
 SeriesCache::SeriesCache(std::size_t bytes_max, std::uint64_t seed)
-    : generation_bytes_max_(bytes_max / 2), seed_(seed) {
-  view_ = {.younger = std::make_shared<Generation>(generation_bytes_max_, seed_),
-           .older = std::make_shared<Generation>(generation_bytes_max_, seed_),
+    : half_bytes_max_(bytes_max / 2), seed_(seed) {
+  view_ = {.young = std::make_shared<Half>(half_bytes_max_, seed_),
+           .old = std::make_shared<Half>(half_bytes_max_, seed_),
            .epoch = 0};
 }
 
@@ -205,11 +205,11 @@ SeriesCache::Reader SeriesCache::reader() { return Reader(*this); }
 std::uint64_t SeriesCache::epoch() const { return view().epoch; }
 
 void SeriesCache::clear() {
-  auto younger = std::make_shared<Generation>(generation_bytes_max_, seed_);
-  auto older = std::make_shared<Generation>(generation_bytes_max_, seed_);
+  auto young = std::make_shared<Half>(half_bytes_max_, seed_);
+  auto old = std::make_shared<Half>(half_bytes_max_, seed_);
   const std::scoped_lock lock(mutex_);
-  view_ = {.younger = std::move(younger), .older = std::move(older), .epoch = view_.epoch + 1};
-  turns_.fetch_add(1, std::memory_order_release);
+  view_ = {.young = std::move(young), .old = std::move(old), .epoch = view_.epoch + 1};
+  rotations_.fetch_add(1, std::memory_order_release);
 }
 
 void SeriesCache::clear_before(std::uint64_t store_epoch) {
@@ -227,54 +227,56 @@ void SeriesCache::insert(const SeriesKey& key, std::uint64_t hash, storage::Seri
   for (int attempt = 0; attempt < 4; ++attempt) {
     const View now = view();
     if (now.epoch != epoch) return;  // cleared meanwhile
-    const std::shared_ptr<Generation>& younger = now.younger;
-    if (younger->insert(key, hash, id) != Inserted::kNoRoom) return;
-    turn(younger.get());
+    const std::shared_ptr<Half>& young = now.young;
+    if (young->insert(key, hash, id) != Inserted::kNoRoom) return;
+    rotate(young.get());
   }
 }
 
-void SeriesCache::turn(const Generation* full) {
-  auto fresh = std::make_shared<Generation>(generation_bytes_max_, seed_);
+void SeriesCache::rotate(const Half* full) {
+  auto fresh = std::make_shared<Half>(half_bytes_max_, seed_);
   const std::scoped_lock lock(mutex_);
-  if (view_.younger.get() != full) return;
-  view_.older = std::exchange(view_.younger, std::move(fresh));
-  turns_.fetch_add(1, std::memory_order_release);
+  if (view_.young.get() != full) return;
+  view_.old = std::exchange(view_.young, std::move(fresh));
+  rotations_.fetch_add(1, std::memory_order_release);
 }
 
 std::size_t SeriesCache::bytes() const {
   const View now = view();
-  return now.younger->bytes() + now.older->bytes();
+  return now.young->bytes() + now.old->bytes();
 }
 
 std::size_t SeriesCache::keys() const {
   const View now = view();
-  return now.younger->keys() + now.older->keys();
+  return now.young->keys() + now.old->keys();
 }
 
 SeriesCache::Reader::Reader(SeriesCache& cache)
-    : cache_(&cache), turns_(cache.turns_.load(std::memory_order_acquire)), view_(cache.view()) {}
+    : cache_(&cache),
+      rotations_(cache.rotations_.load(std::memory_order_acquire)),
+      view_(cache.view()) {}
 
 void SeriesCache::Reader::refresh() {
-  const std::uint64_t turns = cache_->turns_.load(std::memory_order_acquire);
-  if (turns == turns_) return;
-  turns_ = turns;
+  const std::uint64_t turns = cache_->rotations_.load(std::memory_order_acquire);
+  if (turns == rotations_) return;
+  rotations_ = turns;
   view_ = cache_->view();
   lose_order();
 }
 
 void SeriesCache::Reader::prefetch_slot(std::uint64_t hash) const {
-  if (const KeyTable* const table = view_.younger->table(hash)) table->prefetch_slot(hash);
+  if (const KeyTable* const table = view_.young->table(hash)) table->prefetch_slot(hash);
 }
 
 void SeriesCache::Reader::prefetch_entry(std::uint64_t hash) const {
-  const KeyTable* const table = view_.younger->table(hash);
+  const KeyTable* const table = view_.young->table(hash);
   if (table == nullptr) return;
   if (const CachedKey* const entry = table->first(hash)) __builtin_prefetch(entry);
 }
 
 void SeriesCache::Reader::prefetch_text(const SeriesKey& key, std::uint64_t hash) const {
   constexpr std::size_t kLine = 64;
-  const KeyTable* const table = view_.younger->table(hash);
+  const KeyTable* const table = view_.young->table(hash);
   if (table == nullptr) return;
   const CachedKey* const entry = table->first(hash);
   if (entry == nullptr) return;
@@ -285,8 +287,8 @@ void SeriesCache::Reader::prefetch_text(const SeriesKey& key, std::uint64_t hash
 
 std::optional<storage::SeriesId> SeriesCache::Reader::find(const SeriesKey& key,
                                                            std::uint64_t hash) const {
-  if (const CachedKey* const entry = view_.younger->find(key, hash)) return entry->id;
-  const CachedKey* const entry = view_.older->find(key, hash);
+  if (const CachedKey* const entry = view_.young->find(key, hash)) return entry->id;
+  const CachedKey* const entry = view_.old->find(key, hash);
   if (entry == nullptr) return std::nullopt;
   cache_->insert(key, hash, entry->id, view_.epoch);
   return entry->id;
@@ -294,7 +296,7 @@ std::optional<storage::SeriesId> SeriesCache::Reader::find(const SeriesKey& key,
 
 std::optional<storage::SeriesId> SeriesCache::Reader::find_in_order(const SeriesKey& key,
                                                                     std::uint64_t hash) {
-  const CachedKey* const entry = view_.younger->find(key, hash);
+  const CachedKey* const entry = view_.young->find(key, hash);
   if (entry == nullptr) {
     lose_order();
     return find(key, hash);

@@ -97,20 +97,20 @@ class SeriesCache {
   [[nodiscard]] std::size_t keys() const;   // a key in both generations counts twice
 
  private:
-  class Generation;
+  class Half;
   struct View {
-    std::shared_ptr<Generation> younger;
-    std::shared_ptr<Generation> older;
+    std::shared_ptr<Half> young;
+    std::shared_ptr<Half> old;
     std::uint64_t epoch = 0;
   };
 
   [[nodiscard]] View view() const;
   // Makes room, unless somebody else did since `full` was the younger.
-  void turn(const Generation* full);
+  void rotate(const Half* full);
 
-  const std::size_t generation_bytes_max_;
+  const std::size_t half_bytes_max_;
   const std::uint64_t seed_;
-  std::atomic<std::uint64_t> turns_{0};        // changes with view_
+  std::atomic<std::uint64_t> rotations_{0};    // changes with view_
   std::atomic<std::uint64_t> store_epoch_{0};  // since when nothing is from before it
   std::mutex clearing_;                        // held by clear_before()
   mutable std::mutex mutex_;
@@ -166,7 +166,7 @@ class SeriesCache::Reader {
   }
 
   SeriesCache* cache_;
-  std::uint64_t turns_;
+  std::uint64_t rotations_;
   View view_;
   const CachedKey* last_ = nullptr;      // found in order; of view_.younger
   const CachedKey* expected_ = nullptr;  // of view_.younger

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "ingest/fast_line_parser.h"
 #include "ingest/put_line.h"
-#include "ingest/usual_lines.h"
 #include "ingest/writer_impl.h"
 
 namespace halite::ingest {
@@ -24,11 +24,11 @@ struct HeldAnswer {
 };
 
 // Both lists are in the order of lines; so is what comes of them.
-void append_answers(const std::vector<HeldAnswer>& held, const std::vector<DraftRefusal>& refused,
+void append_answers(const std::vector<HeldAnswer>& held, const std::vector<BatchRefusal>& refused,
                     const IngestOptions& options, std::string& replies) {
   const TelnetWords words{.opentsdb = options.opentsdb_words};
   auto next = held.begin();
-  for (const DraftRefusal& refusal : refused) {
+  for (const BatchRefusal& refusal : refused) {
     for (; next != held.end() && next->origin < refusal.origin; ++next) replies += next->text;
     if (options.telnet_storage_errors || !is_storage_error(refusal.why.reason)) {
       replies += telnet_refusal(refusal.why, words);
@@ -75,35 +75,35 @@ struct LineGroup {
 // From the first line to the flush: an idle connection has none, and holds no memory for it.
 class Round {
  public:
-  Round(WriterCore& core, std::size_t points_expected)
-      : core_(core),
-        hold_(core.hold_series()),
-        draft_(points_expected),
-        reader_(core.cache.reader()) {}
+  Round(WriterContext& context, std::size_t points_expected)
+      : context_(context),
+        pin_(context.pin_series()),
+        ingest_batch_(points_expected),
+        reader_(context.cache.reader()) {}
 
   void add(std::string_view line, std::string& replies);
-  TelnetBatch::Usual add_usual(std::string_view text, std::size_t line_bytes_max,
-                               std::size_t points_max, std::string& replies);
-  void settle(std::string& replies);
+  TelnetBatch::FastPathResult add_fast_path(std::string_view text, std::size_t line_bytes_max,
+                                            std::size_t points_max, std::string& replies);
+  void resolve(std::string& replies);
 
-  [[nodiscard]] std::size_t points() const { return group_.count + draft_.points(); }
-  [[nodiscard]] std::size_t waiting_bytes() const { return draft_.waiting_bytes(); }
-  // After settle(), once.
-  [[nodiscard]] Draft take_draft() { return std::move(draft_); }
-  [[nodiscard]] std::shared_ptr<const storage::SeriesHold> hold() const { return hold_; }
+  [[nodiscard]] std::size_t points() const { return group_.count + ingest_batch_.points(); }
+  [[nodiscard]] std::size_t waiting_bytes() const { return ingest_batch_.waiting_bytes(); }
+  // After resolve(), once.
+  [[nodiscard]] IngestBatch take_draft() { return std::move(ingest_batch_); }
+  [[nodiscard]] std::shared_ptr<const storage::SeriesPin> pin() const { return pin_; }
   [[nodiscard]] std::vector<HeldAnswer> take_answers() { return std::move(answers_); }
-  void count_lookups() const { core_.stats.looked_up(hits_, misses_); }
+  void count_lookups() const { context_.stats.looked_up(hits_, misses_); }
 
  private:
-  void add_usual(const PutPieces& pieces, std::string& replies);
+  void add_fast_path(const PutPieces& pieces, std::string& replies);
   void add_missing(const LineGroup::Line& line, std::string& replies);
   void add_completely(std::string_view line, std::string& replies);
   void refuse(std::uint32_t origin, const Refused& why, std::string_view point,
               std::string& replies);
 
-  WriterCore& core_;
-  const std::shared_ptr<const storage::SeriesHold> hold_;  // of the ids in draft_
-  Draft draft_;
+  WriterContext& context_;
+  const std::shared_ptr<const storage::SeriesPin> pin_;  // of the ids in ingest_batch_
+  IngestBatch ingest_batch_;
   SeriesCache::Reader reader_;
   std::uint32_t lines_ = 0;
   std::uint64_t hits_ = 0;
@@ -111,7 +111,7 @@ class Round {
   std::vector<HeldAnswer> answers_;
   // Whether the line before was looked up so that the next can be told from it.
   bool tried_ = false;
-  UsualLines usual_;
+  FastLineParser fast_;
   LineGroup group_;
 };
 
@@ -119,56 +119,56 @@ void Round::add(std::string_view line, std::string& replies) {
   ++lines_;
   PutPieces pieces;
   if (split_put_line(line, pieces)) {
-    add_usual(pieces, replies);
+    add_fast_path(pieces, replies);
   } else {
-    settle(replies);
+    resolve(replies);
     add_completely(line, replies);
   }
 }
 
 // An unexpected line is looked up by itself, so that the next one may be expected again; after a
 // second, lines go in groups for a while.
-TelnetBatch::Usual Round::add_usual(std::string_view text, std::size_t line_bytes_max,
-                                    std::size_t points_max, std::string& replies) {
-  TelnetBatch::Usual taken;
+TelnetBatch::FastPathResult Round::add_fast_path(std::string_view text, std::size_t line_bytes_max,
+                                                 std::size_t points_max, std::string& replies) {
+  TelnetBatch::FastPathResult taken;
   if (group_.count > 0) {
     if (tried_) return taken;
-    settle(replies);
+    resolve(replies);
     tried_ = true;
   }
   reader_.refresh();
   while (points() < points_max) {
-    const std::size_t bytes = usual_.take(text, line_bytes_max, reader_);
+    const std::size_t bytes = fast_.take(text, line_bytes_max, reader_);
     if (bytes == 0) break;
     text.remove_prefix(bytes);
     taken.bytes += bytes;
     ++taken.lines;
-    draft_.add(usual_.id(), usual_.point(), ++lines_);
+    ingest_batch_.add(fast_.id(), fast_.point(), ++lines_);
   }
   hits_ += taken.lines;
   if (taken.lines > 0) tried_ = false;
   return taken;
 }
 
-void Round::add_usual(const PutPieces& pieces, std::string& replies) {
+void Round::add_fast_path(const PutPieces& pieces, std::string& replies) {
   const char* text = pieces.metric.data();
   const auto tags_at = static_cast<std::size_t>(pieces.tags.data() - text);
   const std::size_t size = tags_at + pieces.tags.size();
-  if (!group_.has_room(size)) settle(replies);
+  if (!group_.has_room(size)) resolve(replies);
   const bool copied = group_.has_room(size);
   if (copied) text = group_.keep({text, size});
   LineGroup::Line& line = group_.lines[group_.count++];
   line.key = {.grammar = KeyGrammar::kPutLine,
               .metric = {text, pieces.metric.size()},
               .tags = {text + tags_at, pieces.tags.size()}};
-  line.hash = core_.cache.hash(line.key);
+  line.hash = context_.cache.hash(line.key);
   line.point = {.time = pieces.time, .value = pieces.value, .flags = pieces.flags};
   line.origin = lines_;
   reader_.prefetch_slot(line.hash);
-  if (group_.full() || !copied) settle(replies);
+  if (group_.full() || !copied) resolve(replies);
 }
 
-void Round::settle(std::string& replies) {
+void Round::resolve(std::string& replies) {
   if (group_.count == 0) return;
   reader_.refresh();
   const auto lines = std::span(group_.lines).first(group_.count);
@@ -178,7 +178,7 @@ void Round::settle(std::string& replies) {
   for (const LineGroup::Line& line : lines) {
     if (const auto id = reader_.find_in_order(line.key, line.hash)) {
       ++hits_;
-      draft_.add(*id, line.point, line.origin);
+      ingest_batch_.add(*id, line.point, line.origin);
     } else {
       add_missing(line, replies);
     }
@@ -188,20 +188,20 @@ void Round::settle(std::string& replies) {
 
 void Round::add_missing(const LineGroup::Line& line, std::string& replies) {
   ++misses_;
-  if (draft_.add_if_waiting(line.key, line.hash, line.point, line.origin)) return;
-  auto series = parse_put_series(line.key.metric, line.key.tags, core_.rules);
+  if (ingest_batch_.add_if_waiting(line.key, line.hash, line.point, line.origin)) return;
+  auto series = parse_put_series(line.key.metric, line.key.tags, context_.rules);
   if (series) {
-    draft_.add_waiting(line.key, line.hash, *std::move(series), line.point, line.origin);
+    ingest_batch_.add_waiting(line.key, line.hash, *std::move(series), line.point, line.origin);
   } else {
     refuse(line.origin, series.error(), fmt::format("put {}", line.text()), replies);
   }
 }
 
 void Round::add_completely(std::string_view line, std::string& replies) {
-  auto point = parse_put_line(line, core_.rules);
+  auto point = parse_put_line(line, context_.rules);
   if (point) {
     ++misses_;
-    core_.add_named(draft_, reader_, *std::move(point), lines_);
+    context_.add_named(ingest_batch_, reader_, *std::move(point), lines_);
   } else {
     refuse(lines_, point.error(), line, replies);
   }
@@ -209,8 +209,8 @@ void Round::add_completely(std::string_view line, std::string& replies) {
 
 void Round::refuse(std::uint32_t origin, const Refused& why, std::string_view point,
                    std::string& replies) {
-  core_.stats.refused(Protocol::kTelnet, why, point);
-  if (draft_.waiting().empty()) {
+  context_.stats.refused(Protocol::kTelnet, why, point);
+  if (ingest_batch_.waiting().empty()) {
     replies += telnet_refusal(why);
   } else {
     answers_.push_back({.origin = origin, .text = telnet_refusal(why)});
@@ -220,68 +220,71 @@ void Round::refuse(std::uint32_t origin, const Refused& why, std::string_view po
 }  // namespace
 
 struct TelnetBatch::Impl {
-  WriterCore& core;
+  WriterContext& context;
   std::unique_ptr<Round> round;
   std::size_t points_before = 0;  // in the last round: the next is often as large
 };
 
-TelnetBatch::TelnetBatch(Writer& writer) : impl_(std::make_unique<Impl>(writer.impl_->core)) {}
+TelnetBatch::TelnetBatch(Writer& writer) : impl_(std::make_unique<Impl>(writer.impl_->context)) {}
 
 TelnetBatch::~TelnetBatch() = default;
 
 void TelnetBatch::add(std::string_view line, std::string& replies) {
   Impl& impl = *impl_;
-  if (!impl.round) impl.round = std::make_unique<Round>(impl.core, impl.points_before);
+  if (!impl.round) impl.round = std::make_unique<Round>(impl.context, impl.points_before);
   impl.round->add(line, replies);
 }
 
-TelnetBatch::Usual TelnetBatch::add_usual(std::string_view text, std::size_t line_bytes_max,
-                                          std::string& replies) {
+TelnetBatch::FastPathResult TelnetBatch::add_fast_path(std::string_view text,
+                                                       std::size_t line_bytes_max,
+                                                       std::string& replies) {
   // The first line of a round is looked up: nobody knows what it follows.
   if (!impl_->round) return {};
-  return impl_->round->add_usual(text, line_bytes_max,
-                                 impl_->core.options.limits.telnet_batch_points_max, replies);
+  return impl_->round->add_fast_path(
+      text, line_bytes_max, impl_->context.options.limits.telnet_batch_points_max, replies);
 }
 
 std::size_t TelnetBatch::points() const { return impl_->round ? impl_->round->points() : 0; }
 
 bool TelnetBatch::full() const {
   if (!impl_->round) return false;
-  const IngestLimits& limits = impl_->core.options.limits;
+  const IngestLimits& limits = impl_->context.options.limits;
   return points() >= limits.telnet_batch_points_max ||
          impl_->round->waiting_bytes() >= limits.telnet_batch_bytes_max;
 }
 
 Task<TelnetBatch::Flushed> TelnetBatch::flush(std::string& replies) {
   if (!impl_->round) co_return Flushed();
-  WriterCore& core = impl_->core;
-  impl_->round->settle(replies);
+  WriterContext& context = impl_->context;
+  impl_->round->resolve(replies);
   impl_->round->count_lookups();
   const std::size_t points = impl_->round->points();
   const std::vector<HeldAnswer> held = impl_->round->take_answers();
-  Draft draft = impl_->round->take_draft();
-  const std::shared_ptr<const storage::SeriesHold> hold = impl_->round->hold();
+  IngestBatch ingest_batch = impl_->round->take_draft();
+  const std::shared_ptr<const storage::SeriesPin> pin = impl_->round->pin();
   impl_->points_before = points;
   impl_->round.reset();  // its hold on the cache ends before the store is waited for
-  CO_TRY(Committed committed, co_await core.commit(std::move(draft), Protocol::kTelnet));
-  append_answers(held, committed.refused, core.options, replies);
-  if (committed.failed && core.options.telnet_storage_errors) {
+  CO_TRY(CommitResult committed,
+         co_await context.commit(std::move(ingest_batch), Protocol::kTelnet));
+  append_answers(held, committed.refused, context.options, replies);
+  if (committed.failed && context.options.telnet_storage_errors) {
     replies += telnet_not_stored(refused_by_store(*committed.failed), committed.not_taken,
-                                 {.opentsdb = core.options.opentsdb_words});
+                                 {.opentsdb = context.options.opentsdb_words});
   }
-  std::optional<Error> trouble = worth_sending_again(committed);
+  std::optional<Error> retryable_error = retryable_error_of(committed);
   co_return Flushed{.points = committed.taken,
                     .durable = std::move(committed.durable),
-                    .trouble = std::move(trouble)};
+                    .retryable_error = std::move(retryable_error)};
 }
 
-Task<void> TelnetBatch::settle(Flushed flushed, std::string& replies) {
-  WriterCore& core = impl_->core;
-  if (!flushed.durable.finished()) core.store.hurry();
-  Result<void> settled = co_await core.settle(flushed.durable, Protocol::kTelnet, flushed.points);
-  if (!settled && core.options.telnet_storage_errors) {
+Task<void> TelnetBatch::await_durable(Flushed flushed, std::string& replies) {
+  WriterContext& context = impl_->context;
+  if (!flushed.durable.finished()) context.store.request_sync();
+  Result<void> settled =
+      co_await context.await_durable(flushed.durable, Protocol::kTelnet, flushed.points);
+  if (!settled && context.options.telnet_storage_errors) {
     replies += telnet_may_be_stored(settled.error(), flushed.points,
-                                    {.opentsdb = core.options.opentsdb_words});
+                                    {.opentsdb = context.options.opentsdb_words});
   }
   co_return settled;
 }

@@ -3,7 +3,7 @@
 //   TelnetBatch batch(writer);                    one per connection
 //   for (line : lines) batch.add(line, replies);  no wait: parse, look up in the series cache
 //   CO_TRY(auto flushed, co_await batch.flush(replies));
-//   CO_TRY_VOID(co_await batch.settle(flushed, replies));
+//   CO_TRY_VOID(co_await batch.await_durable(flushed, replies));
 //
 // put_json() is one HTTP body from text to stored points.
 //
@@ -50,10 +50,10 @@ struct PutOutcome {
   std::uint64_t timeouts = 0;        // taken, and not durable within sync_timeout_ms
   std::vector<PutFailure> failures;  // of those that failed, in body order, if they were wished for
   // Why some of the points that failed are worth sending again: what the store could not do.
-  std::optional<Error> trouble;
+  std::optional<Error> retryable_error;
 };
 
-struct PutWish {
+struct PutOptions {
   bool failures = true;              // each point that failed is named; else they are only counted
   std::int64_t sync_timeout_ms = 0;  // waits so long for the disk; 0 = as long as it takes
 };
@@ -70,24 +70,24 @@ class Writer {
   // An object or an array of points. An error concerns the body's text, of which nothing was
   // stored: its message and details are what the error envelope shows ("Unable to parse the given
   // JSON", ...).
-  Task<PutOutcome> put_json(std::string body, PutWish wish = {});
+  Task<PutOutcome> put_json(std::string body, PutOptions put_options = {});
 
   // Points made in the process itself (own metrics): names are legal already. They are durable when
   // it returns; an error: each may be stored or not. A point that the store refuses is left out.
-  struct OwnPoint {
+  struct SelfPoint {
     SeriesName series;
     TimestampMs time = 0;
     ValueBits value = 0;
     std::uint8_t flags = 0;
   };
-  Task<void> put_own(std::vector<OwnPoint> points);
+  Task<void> put_self_metrics(std::vector<SelfPoint> points);
 
   // Whether a new metric, tag key or tag value may have this name. kInvalidArgument in OpenTSDB's
   // words: "Invalid <what> ...".
   [[nodiscard]] Result<void> check_name(std::string_view what, std::string_view name) const;
 
   // After a name was given to another id: what senders' bytes led to so far is looked up again.
-  void forget_series();
+  void clear_series_cache();
 
   // Some of the latest refused points, the newest last.
   [[nodiscard]] std::vector<RefusedSample> refused_samples() const;
@@ -114,15 +114,15 @@ class TelnetBatch {
   // order of the lines, so flush() before answering any other command.
   void add(std::string_view line, std::string& replies);
 
-  struct Usual {
+  struct FastPathResult {
     std::size_t bytes = 0;  // of whole lines, their ends too
     std::size_t lines = 0;
   };
   // Takes lines off the front of `text` for as long as they are as expected: points of known series
   // in the order in which they came before, of at most line_bytes_max each, while the batch is not
   // full. None taken is no failure: the next line is for add().
-  [[nodiscard]] Usual add_usual(std::string_view text, std::size_t line_bytes_max,
-                                std::string& replies);
+  [[nodiscard]] FastPathResult add_fast_path(std::string_view text, std::size_t line_bytes_max,
+                                             std::string& replies);
 
   [[nodiscard]] std::size_t points() const;
   // telnet_batch_points_max or telnet_batch_bytes_max reached: flush before adding more.
@@ -130,9 +130,9 @@ class TelnetBatch {
 
   struct Flushed {
     std::uint64_t points = 0;                 // taken
-    Completion durable = Completion::done();  // of them, for settle()
+    Completion durable = Completion::done();  // of them, for await_durable()
     // Why points were not taken that may be sent again. Reply lines have said it.
-    std::optional<Error> trouble;
+    std::optional<Error> retryable_error;
   };
   // Makes ids for new series and hands all points to the store; waits for room there. Refusals of
   // the store become reply lines; where it takes nothing at all, one line says so. The batch is
@@ -141,7 +141,7 @@ class TelnetBatch {
 
   // Waits until the points are durable. On an error they are counted, and a reply line says that
   // they may not be stored. `replies` must live until then.
-  Task<void> settle(Flushed flushed, std::string& replies);
+  Task<void> await_durable(Flushed flushed, std::string& replies);
 
  private:
   struct Impl;

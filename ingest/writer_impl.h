@@ -6,21 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/json_intake.h"
+#include "ingest/json_body_reader.h"
 #include "ingest/writer.h"
-#include "ingest/writer_core.h"
+#include "ingest/writer_context.h"
 
 namespace halite::ingest {
 
 struct Writer::Impl {
   Impl(storage::PointStore& store, const Clock& clock, IngestOptions options,
        prometheus::Registry& registry)
-      : core(store, clock, std::move(options), registry) {}
+      : context(store, clock, std::move(options), registry) {}
 
   std::unique_ptr<JsonParsers> borrow_parsers();
   void return_parsers(std::unique_ptr<JsonParsers> pair, std::size_t body_bytes);
 
-  WriterCore core;
+  WriterContext context;
   std::mutex mutex;
   std::vector<std::unique_ptr<JsonParsers>> parsers;  // guarded by mutex
 };

@@ -43,10 +43,10 @@ struct AnswerSeries {
 
 // Where the time of a query goes.
 enum class Stage : std::uint8_t {
-  kSelect,  // names and filters to series
-  kRead,    // points of series, with downsampling and rates
-  kMerge,   // series into groups
-  kNotes,   // annotations
+  kSelect,       // names and filters to series
+  kRead,         // points of series, with downsampling and rates
+  kMerge,        // series into groups
+  kAnnotations,  // annotations
 };
 inline constexpr std::size_t kStages = 4;
 
@@ -60,14 +60,14 @@ struct QueryCost {
   std::array<double, kStages> stage_ms = {};  // by Stage
 };
 
-class HeldRoom;  // query/answer/answer_room.h
+class AnswerReservation;  // query/answer/answer_memory.h
 
 struct Answer {
   Question question;                                    // as it ran, without duplicate sub-queries
   std::vector<AnswerSeries> series;                     // in OpenTSDB's order
   std::vector<storage::Annotation> global_annotations;  // if asked for, shown with each series
   QueryCost cost;
-  std::shared_ptr<const HeldRoom> room = nullptr;  // its share of the memory for answers
+  std::shared_ptr<const AnswerReservation> room = nullptr;  // its share of the memory for answers
 };
 
 }  // namespace halite::query

@@ -14,11 +14,11 @@ namespace halite::query {
 
 class TagTexts {
  public:
-  using Entry = std::pair<std::string, std::string>;  // key, value
-  using Iterator = std::vector<Entry>::const_iterator;
+  using KeyValue = std::pair<std::string, std::string>;  // key, value
+  using Iterator = std::vector<KeyValue>::const_iterator;
 
   TagTexts() = default;
-  TagTexts(std::initializer_list<Entry> entries) {
+  TagTexts(std::initializer_list<KeyValue> entries) {
     for (const auto& [key, value] : entries) emplace(key, value);
   }
 
@@ -49,10 +49,10 @@ class TagTexts {
  private:
   [[nodiscard]] Iterator lower_bound(std::string_view key) const {
     return std::ranges::lower_bound(
-        entries_, key, {}, [](const Entry& entry) { return std::string_view(entry.first); });
+        entries_, key, {}, [](const KeyValue& entry) { return std::string_view(entry.first); });
   }
 
-  std::vector<Entry> entries_;
+  std::vector<KeyValue> entries_;
 };
 
 }  // namespace halite::query

@@ -48,8 +48,8 @@ std::optional<Response> refuse_without(const Call& call, Role role) {
 
 }  // namespace
 
-std::optional<Response> refuse_foreign(const Call& call) {
-  if (!foreign_origin(call)) return std::nullopt;
+std::optional<Response> refuse_cross_origin(const Call& call) {
+  if (!is_cross_origin(call)) return std::nullopt;
   return error_response(call, 403, "A page of another origin cannot change data",
                         fmt::format("Its origin is {}; web.cors_domains can allow it",
                                     call.request.headers.get("Origin")));
@@ -57,7 +57,7 @@ std::optional<Response> refuse_foreign(const Call& call) {
 
 std::optional<Response> refuse_change(Call& call, Role role) {
   if (role == Role::kAdmin) call.wanted = role;
-  if (std::optional<Response> refusal = refuse_foreign(call)) return refusal;
+  if (std::optional<Response> refusal = refuse_cross_origin(call)) return refusal;
   return refuse_without(call, role);
 }
 

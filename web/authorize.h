@@ -20,7 +20,7 @@ boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access,
 
 // The refusal of what a page of another origin asks to be changed: any browser may be made to send
 // it, and with the password that it keeps.
-[[nodiscard]] std::optional<Response> refuse_foreign(const Call& call);
+[[nodiscard]] std::optional<Response> refuse_cross_origin(const Call& call);
 
 // What of Request::remote names the machine: "/127.0.0.1:50123" is "127.0.0.1".
 [[nodiscard]] std::string_view address_of(std::string_view remote);

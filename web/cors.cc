@@ -36,7 +36,7 @@ std::optional<Response> check_origin(const Call& call) {
                         fmt::format("The domain [{}] is not permitted access", origin));
 }
 
-bool foreign_origin(const Call& call) {
+bool is_cross_origin(const Call& call) {
   const std::string_view origin = call.request.headers.get("Origin");
   return !origin.empty() && !lists(call.options.cors_domains, origin) && !same_origin(call, origin);
 }

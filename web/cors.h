@@ -14,7 +14,7 @@ namespace halite::web {
 [[nodiscard]] std::optional<Response> check_origin(const Call& call);
 
 // Whether the page that sends this is of another origin than the server and not listed.
-[[nodiscard]] bool foreign_origin(const Call& call);
+[[nodiscard]] bool is_cross_origin(const Call& call);
 
 // Access-Control-Allow-*, when the origin is one that may ask.
 void add_cors_headers(const Call& call, Response& response);

@@ -8,7 +8,7 @@ namespace halite::web {
 
 // Ids of names stay known: they never change, and renames go through this process.
 inline void drop_caches(const WebServices& services) {
-  services.writer.forget_series();
+  services.writer.clear_series_cache();
   if (services.drop_caches) services.drop_caches();
 }
 

@@ -44,22 +44,22 @@ inline constexpr std::uint8_t kReads = kInReadWrite | kInReadOnly;
 inline constexpr std::uint8_t kAlways = kInReadWrite | kInReadOnly | kInWriteOnly;
 
 // The role that a call wants: `asking` for the methods in `asks`, `changing` for all others.
-struct Needs {
+struct RequiredRoles {
   std::uint8_t asks;  // Method bits
   Role asking;
   Role changing;
 };
 inline constexpr std::uint8_t kEveryMethod = 0xFF;
-inline constexpr Needs kForAll = {kEveryMethod, Role::kNone, Role::kNone};
-inline constexpr Needs kReader = {kEveryMethod, Role::kRead, Role::kRead};
-inline constexpr Needs kWriter = {0, Role::kWrite, Role::kWrite};
-inline constexpr Needs kAdministrator = {0, Role::kAdmin, Role::kAdmin};
+inline constexpr RequiredRoles kPublic = {kEveryMethod, Role::kNone, Role::kNone};
+inline constexpr RequiredRoles kReader = {kEveryMethod, Role::kRead, Role::kRead};
+inline constexpr RequiredRoles kWriter = {0, Role::kWrite, Role::kWrite};
+inline constexpr RequiredRoles kAdministrator = {0, Role::kAdmin, Role::kAdmin};
 
 struct Endpoint {
   std::string_view name;  // "api/put"; "" is the page
   std::uint8_t methods;   // Method bits; others are answered with 405
   std::uint8_t modes;     // ModeBit bits: in which tsd.mode it exists
-  Needs needs;
+  RequiredRoles needs;
   bool watch_client;  // trigger Call::stop when the client goes away
   Handler handler;
 };

@@ -11,9 +11,9 @@ namespace {
 constexpr std::uint8_t kAsk = kGet | kPost;
 constexpr std::uint8_t kShow = kGet | kHead;
 constexpr std::uint8_t kEdit = kGet | kPost | kPut | kDelete;
-constexpr Needs kReadOrDelete = {kAsk, Role::kRead, Role::kAdmin};
-constexpr Needs kReadOrWrite = {kShow, Role::kRead, Role::kWrite};
-constexpr Needs kReadOrRule = {kShow, Role::kRead, Role::kAdmin};
+constexpr RequiredRoles kReadOrDelete = {kAsk, Role::kRead, Role::kAdmin};
+constexpr RequiredRoles kReadOrWrite = {kShow, Role::kRead, Role::kWrite};
+constexpr RequiredRoles kReadOrRule = {kShow, Role::kRead, Role::kAdmin};
 
 // name, methods, modes, who may, watch the client, handler
 constexpr std::array kEndpoints = {
@@ -48,7 +48,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"api/series", kGet, kReads, kReader, true, handle_series},
     Endpoint{"api/server", kGet | kDelete, kAlways, kReadOrRule, false, handle_server},
     Endpoint{"metrics", kShow, kAlways, kReader, false, handle_metrics},
-    Endpoint{"-", kShow, kAlways, kForAll, false, handle_health},
+    Endpoint{"-", kShow, kAlways, kPublic, false, handle_health},
 };
 
 }  // namespace

@@ -50,7 +50,8 @@ void append_meta(std::string& to, const query::ExpTable& table) {
 }  // namespace
 
 ExpAnswerSource::ExpAnswerSource(std::shared_ptr<const query::ExpAnswer> answer,
-                                 std::shared_ptr<const query::HeldRoom> room, bool plain_numbers)
+                                 std::shared_ptr<const query::AnswerReservation> room,
+                                 bool plain_numbers)
     : answer_(std::move(answer)), room_(std::move(room)), plain_numbers_(plain_numbers) {}
 
 bool ExpAnswerSource::next(std::string& to) {

@@ -14,7 +14,7 @@ class ExpAnswerSource final : public BodySource {
   // With `plain_numbers` what is no JSON number is null (Grafana cannot read "NaN").
   // `room` is what the points behind it took of the memory for answers: given back with this.
   ExpAnswerSource(std::shared_ptr<const query::ExpAnswer> answer,
-                  std::shared_ptr<const query::HeldRoom> room, bool plain_numbers);
+                  std::shared_ptr<const query::AnswerReservation> room, bool plain_numbers);
   bool next(std::string& to) override;
 
  private:
@@ -23,7 +23,7 @@ class ExpAnswerSource final : public BodySource {
   void end_output(std::string& to);
 
   std::shared_ptr<const query::ExpAnswer> answer_;
-  std::shared_ptr<const query::HeldRoom> room_;
+  std::shared_ptr<const query::AnswerReservation> room_;
   bool plain_numbers_;
   bool started_ = false;
   bool finished_ = false;

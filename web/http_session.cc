@@ -6,10 +6,10 @@
 
 #include "web/authorize.h"
 #include "web/charset.h"
-#include "web/client_watch.h"
 #include "web/content_coding.h"
+#include "web/disconnect_monitor.h"
 #include "web/error_map.h"
-#include "web/http_answer.h"
+#include "web/http_response.h"
 
 namespace halite::web {
 
@@ -53,8 +53,8 @@ constexpr std::string_view kTooManyBodies =
 
 }  // namespace
 
-HttpSession::HttpSession(Link& link, WebContext& context, std::string early)
-    : link_(link),
+HttpSession::HttpSession(ClientConnection& link, WebContext& context, std::string early)
+    : connection_(link),
       context_(context),
       in_(std::move(early)),
       remote_(remote_text(link.socket())),
@@ -72,7 +72,7 @@ asio::awaitable<void> HttpSession::run() {
 asio::awaitable<std::optional<Request>> HttpSession::receive() {
   const WebOptions& options = context_.options;
   HttpParser parser({options.header_bytes_max, options.body_bytes_max});
-  const std::int64_t idle_deadline = Link::deadline_in(options.idle_timeout_ms);
+  const std::int64_t idle_deadline = ClientConnection::deadline_in(options.idle_timeout_ms);
   std::int64_t deadline = 0;
   bool told_to_continue = false;
   bool admitted = context_.access.anonymous().roles.may(Role::kAdmin);
@@ -85,7 +85,7 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
       co_return request;
     }
     if (parser.started() && deadline == 0) {
-      deadline = Link::deadline_in(options.request_timeout_ms);
+      deadline = ClientConnection::deadline_in(options.request_timeout_ms);
     }
     if (parser.header_done() && !admitted) {
       admitted = co_await admit(parser.head());
@@ -94,7 +94,7 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
     if (parser.header_done() && !told_to_continue && parser.expects_continue()) {
       told_to_continue = true;
       const Result<void> told =
-          co_await link_.write("HTTP/1.1 100 Continue\r\n\r\n", options.write_timeout_ms);
+          co_await connection_.write("HTTP/1.1 100 Continue\r\n\r\n", options.write_timeout_ms);
       if (!told) co_return std::nullopt;
     }
     const bool read = co_await read_more(parser, parser.started() ? deadline : idle_deadline);
@@ -105,7 +105,8 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
 // Room for bodies is for those who may send some.
 asio::awaitable<bool> HttpSession::admit(Request head) {
   head.remote = remote_;
-  Routed routed = route(context_.options, context_.services, context_.metrics, std::move(head), {});
+  RoutedRequest routed =
+      route(context_.options, context_.services, context_.metrics, std::move(head), {});
   if (routed.endpoint == nullptr) co_return co_await refuse_early(std::move(routed.refusal));
   auto authorizing = authorize(context_.access, routed.call, *routed.endpoint);
   std::optional<Response> refusal = co_await std::move(authorizing);
@@ -115,12 +116,12 @@ asio::awaitable<bool> HttpSession::admit(Request head) {
 }
 
 asio::awaitable<bool> HttpSession::refuse_early(Response refusal) {
-  const AnswerManner manner{
+  const ResponseOptions manner{
       .head = false, .chunks = true, .keep_alive = false, .accept_encoding = {}};
   context_.metrics.request("none", refusal.status, 0);
-  const Result<std::size_t> sent = co_await send_answer(
-      link_, context_.options, context_.services.clock.now_ms(), manner, std::move(refusal));
-  if (sent) co_await link_.linger(context_.options.linger_timeout_ms);
+  const Result<std::size_t> sent = co_await send_response(
+      connection_, context_.options, context_.services.clock.now_ms(), manner, std::move(refusal));
+  if (sent) co_await connection_.linger(context_.options.linger_timeout_ms);
   co_return false;
 }
 
@@ -192,7 +193,7 @@ asio::awaitable<bool> HttpSession::read_more(HttpParser& parser, std::int64_t de
   const std::size_t step_max = std::max(kFirstReadBytes, context_.options.read_bytes);
   if (const std::span<char> body = parser.body_space(step_max); !body.empty()) {
     const Result<std::size_t> came =
-        co_await link_.read_some(body.data(), body.size(), deadline, false);
+        co_await connection_.read_some(body.data(), body.size(), deadline, false);
     parser.body_filled(came ? *came : 0);
     co_return co_await note_read(parser, came);
   }
@@ -200,7 +201,7 @@ asio::awaitable<bool> HttpSession::read_more(HttpParser& parser, std::int64_t de
   at_ = 0;
   if (!parser.started()) {
     in_ = std::string();  // what waits for its next request holds no memory
-    const Result<void> readable = co_await link_.wait_readable(deadline, true);
+    const Result<void> readable = co_await connection_.wait_readable(deadline, true);
     if (!readable) co_return co_await give_up(parser, readable.error());
   }
   // Bodies are read in ever larger steps.
@@ -208,7 +209,7 @@ asio::awaitable<bool> HttpSession::read_more(HttpParser& parser, std::int64_t de
   const std::size_t step = std::clamp(in_.capacity() - had, kFirstReadBytes, step_max);
   in_.resize_and_overwrite(had + step, [](char*, std::size_t size) { return size; });
   const Result<std::size_t> count =
-      co_await link_.read_some(in_.data() + had, step, deadline, !parser.started());
+      co_await connection_.read_some(in_.data() + had, step, deadline, !parser.started());
   in_.resize(had + (count ? *count : 0));
   if (count && *count == step) in_.reserve(2 * (had + step));
   co_return co_await note_read(parser, count);
@@ -238,7 +239,7 @@ asio::awaitable<bool> HttpSession::give_up(const HttpParser& parser, Error error
 }
 
 // Nothing is unpacked for who may not have it handled.
-asio::awaitable<std::optional<Response>> HttpSession::prepare(Routed& routed) {
+asio::awaitable<std::optional<Response>> HttpSession::prepare(RoutedRequest& routed) {
   Request& request = routed.call.request;
   if (routed.endpoint != nullptr) {
     std::optional<Response> refusal =
@@ -258,13 +259,13 @@ asio::awaitable<std::optional<Response>> HttpSession::prepare(Routed& routed) {
 asio::awaitable<bool> HttpSession::serve(Request request) {
   const auto begin = std::chrono::steady_clock::now();
   const WebOptions& options = context_.options;
-  std::stop_source& work = link_.renew_work();
+  std::stop_source& work = connection_.renew_work();
   ++served_;
-  AnswerManner manner{.head = request.method == "HEAD",
-                      .chunks = request.minor_version >= 1,
-                      .keep_alive = request.keep_alive,
-                      .accept_encoding = {}};
-  Routed routed =
+  ResponseOptions manner{.head = request.method == "HEAD",
+                         .chunks = request.minor_version >= 1,
+                         .keep_alive = request.keep_alive,
+                         .accept_encoding = {}};
+  RoutedRequest routed =
       route(options, context_.services, context_.metrics, std::move(request), work.get_token());
   if (std::optional<Response> refusal = co_await prepare(routed)) {
     routed.endpoint = nullptr;
@@ -272,9 +273,9 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
   }
   manner.accept_encoding = routed.call.request.headers.get("Accept-Encoding");
 
-  std::optional<ClientWatch> watch;
+  std::optional<DisconnectMonitor> watch;
   if (routed.endpoint != nullptr && routed.endpoint->watch_client) {
-    watch.emplace(link_.socket(), work, options.client_gone_grace_ms);
+    watch.emplace(connection_.socket(), work, options.client_gone_grace_ms);
   }
   Response response = co_await answer(routed);
   if (routed.endpoint != nullptr) audit(routed.call, response.status);
@@ -282,13 +283,13 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
   body_share_.give_back();
 
   const std::uint64_t most = options.requests_per_connection_max;
-  if (response.close || link_.draining() || (most != 0 && served_ >= most)) {
+  if (response.close || connection_.draining() || (most != 0 && served_ >= most)) {
     manner.keep_alive = false;
   }
   if (response.source && !manner.chunks) manner.keep_alive = false;  // its end ends the body
   const int status = response.status;
-  const Result<std::size_t> sent = co_await send_answer(
-      link_, options, context_.services.clock.now_ms(), manner, std::move(response));
+  const Result<std::size_t> sent = co_await send_response(
+      connection_, options, context_.services.clock.now_ms(), manner, std::move(response));
   if (sent) context_.metrics.bytes_written.Increment(static_cast<double>(*sent));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   const std::string_view name =
@@ -299,7 +300,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
     co_return false;
   }
   if (manner.keep_alive) co_return true;
-  if (!link_.draining()) co_await link_.linger(options.linger_timeout_ms);
+  if (!connection_.draining()) co_await connection_.linger(options.linger_timeout_ms);
   co_return false;
 }
 

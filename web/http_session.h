@@ -11,9 +11,9 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include "web/client_connection.h"
 #include "web/context.h"
 #include "web/http_parser.h"
-#include "web/link.h"
 #include "web/router.h"
 
 namespace halite::web {
@@ -21,7 +21,7 @@ namespace halite::web {
 class HttpSession {
  public:
   // The link and the context outlive the session. `early` was read already.
-  HttpSession(Link& link, WebContext& context, std::string early);
+  HttpSession(ClientConnection& link, WebContext& context, std::string early);
 
   boost::asio::awaitable<void> run();  // until the connection is over
 
@@ -36,7 +36,7 @@ class HttpSession {
   // Always false: the connection is over.
   boost::asio::awaitable<bool> refuse_early(Response refusal);
   // Who asks, and what they sent, unpacked. The answer, if it is a refusal.
-  boost::asio::awaitable<std::optional<Response>> prepare(Routed& routed);
+  boost::asio::awaitable<std::optional<Response>> prepare(RoutedRequest& routed);
   // Undoes Content-Encoding and the charset of Content-Type. The answer, if that fails.
   std::optional<Response> unpack(Request& request);
   // Puts what make(bytes_max) gives in place of the body. The answer, if that fails.
@@ -50,7 +50,7 @@ class HttpSession {
   boost::asio::awaitable<bool> serve(Request request);  // true: another request may follow
   boost::asio::awaitable<void> refuse_and_end(int status, std::string_view message);
 
-  Link& link_;
+  ClientConnection& connection_;
   WebContext& context_;
   std::string in_;            // read, not parsed
   std::size_t at_ = 0;        // parsed up to here

@@ -17,18 +17,18 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include "common/counted.h"
 #include "common/exception_text.h"
+#include "common/gauge_guard.h"
 #include "common/log.h"
 #include "web/access/access_control.h"
+#include "web/client_connection.h"
 #include "web/connection_quota.h"
 #include "web/http_session.h"
-#include "web/link.h"
 #include "web/listen_address.h"
 #include "web/sniff.h"
+#include "web/startup_listener.h"
 #include "web/telnet_session.h"
 #include "web/tls_begin.h"
-#include "web/waiting_room.h"
 
 namespace halite::web {
 
@@ -42,7 +42,7 @@ constexpr std::size_t kSniffBytes = 16 << 10;
 constexpr std::chrono::seconds kStillWaiting(1);  // between two lines of the log that say so
 
 // Whether the connection may go on: with TLS where the client begins with that.
-asio::awaitable<bool> secure(Link& link, WebContext& context, std::int64_t deadline) {
+asio::awaitable<bool> secure(ClientConnection& link, WebContext& context, std::int64_t deadline) {
   auto securing = begin_tls(link, context.tls, context.options, deadline);
   const TlsBegin how = co_await std::move(securing);
   if (how == TlsBegin::kFailed) context.metrics.tls_failed.Increment();
@@ -51,8 +51,8 @@ asio::awaitable<bool> secure(Link& link, WebContext& context, std::int64_t deadl
 }
 
 // From the first byte to the last.
-asio::awaitable<void> run_connection(std::shared_ptr<Link> link, WebContext& context) {
-  const std::int64_t deadline = Link::deadline_in(context.options.idle_timeout_ms);
+asio::awaitable<void> run_connection(std::shared_ptr<ClientConnection> link, WebContext& context) {
+  const std::int64_t deadline = ClientConnection::deadline_in(context.options.idle_timeout_ms);
   if (context.tls.on()) {
     const bool may_go_on = co_await secure(*link, context, deadline);
     if (!may_go_on) co_return link->close();
@@ -65,11 +65,11 @@ asio::awaitable<void> run_connection(std::shared_ptr<Link> link, WebContext& con
     context.metrics.bytes_read.Increment(static_cast<double>(*count));
     early.resize(*count);
     if (sniff(early) == Protocol::kHttp) {
-      const Counted counted(context.metrics.connections_http);
+      const GaugeGuard counted(context.metrics.connections_http);
       HttpSession session(*link, context, std::move(early));
       co_await session.run();
     } else {
-      const Counted counted(context.metrics.connections_telnet);
+      const GaugeGuard counted(context.metrics.connections_telnet);
       TelnetSession session(link, context, early);
       co_await session.run();
     }
@@ -109,13 +109,13 @@ struct Listener::State : std::enable_shared_from_this<State> {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::unordered_set<std::shared_ptr<Link>> links;  // guarded by mutex
-  ConnectionQuota quota;                            // guarded by mutex
-  const std::vector<asio::any_io_executor> homes;   // each is run by one thread; may be none
-  std::vector<std::size_t> lodgers;                 // connections by home; guarded by mutex
-  std::size_t next_home = 0;                        // where looking begins; guarded by mutex
-  std::size_t loops = 0;                            // accept and sweep; guarded by mutex
-  std::uint16_t port = 0;                           // set by start()
+  std::unordered_set<std::shared_ptr<ClientConnection>> links;  // guarded by mutex
+  ConnectionQuota quota;                                        // guarded by mutex
+  const std::vector<asio::any_io_executor> event_loops;  // each is run by one thread; may be none
+  std::vector<std::size_t> connections_per_loop;         // connections by home; guarded by mutex
+  std::size_t next_event_loop = 0;                       // where looking begins; guarded by mutex
+  std::size_t loops = 0;                                 // accept and sweep; guarded by mutex
+  std::uint16_t port = 0;                                // set by start()
 
   State(WebContext& c, asio::any_io_executor e, std::vector<asio::any_io_executor> h)
       : context(c),
@@ -124,37 +124,37 @@ struct Listener::State : std::enable_shared_from_this<State> {
         pause(acceptor.get_executor()),
         sweep(acceptor.get_executor()),
         quota({c.options.connections_max, c.options.connections_per_address_max}),
-        homes(std::move(h)),
-        lodgers(homes.size()) {}
+        event_loops(std::move(h)),
+        connections_per_loop(event_loops.size()) {}
 
   asio::awaitable<void> accept_loop();
   asio::awaitable<void> sweep_loop();
-  std::size_t choose_home();
-  void take(tcp::socket socket, std::size_t home);
+  std::size_t choose_event_loop();
+  void take(tcp::socket socket, std::size_t event_loop);
   void spawn_loop(asio::awaitable<void> loop);
-  void each(void (Link::*call)());
+  void each(void (ClientConnection::*call)());
   bool gone_within(std::chrono::milliseconds time);
   Result<void> open_to_whom();
 };
 
 // The one with the fewest connections, in turn where they are equal; 0 where there are no homes.
-std::size_t Listener::State::choose_home() {
+std::size_t Listener::State::choose_event_loop() {
   const std::lock_guard lock(mutex);
-  std::size_t chosen = next_home;
-  for (std::size_t i = 0; i < lodgers.size(); ++i) {
-    const std::size_t home = (next_home + i) % lodgers.size();
-    if (lodgers[home] < lodgers[chosen]) chosen = home;
+  std::size_t chosen = next_event_loop;
+  for (std::size_t i = 0; i < connections_per_loop.size(); ++i) {
+    const std::size_t event_loop = (next_event_loop + i) % connections_per_loop.size();
+    if (connections_per_loop[event_loop] < connections_per_loop[chosen]) chosen = event_loop;
   }
-  if (!lodgers.empty()) next_home = (chosen + 1) % lodgers.size();
+  if (!connections_per_loop.empty()) next_event_loop = (chosen + 1) % connections_per_loop.size();
   return chosen;
 }
 
-void Listener::State::take(tcp::socket socket, std::size_t home) {
+void Listener::State::take(tcp::socket socket, std::size_t event_loop) {
   context.metrics.connections_total.Increment();
   boost::system::error_code ignored;  // only a matter of speed, or gone already
   socket.set_option(tcp::no_delay(true), ignored);
   const asio::ip::address from = socket.remote_endpoint(ignored).address();
-  auto link = std::make_shared<Link>(std::move(socket));
+  auto link = std::make_shared<ClientConnection>(std::move(socket));
   {
     const std::lock_guard lock(mutex);
     if (!quota.take(from)) {
@@ -162,33 +162,34 @@ void Listener::State::take(tcp::socket socket, std::size_t home) {
       return;  // the link closes its socket
     }
     links.insert(link);
-    if (!lodgers.empty()) ++lodgers[home];
+    if (!connections_per_loop.empty()) ++connections_per_loop[event_loop];
   }
   auto session = run_connection(link, context);
-  asio::co_spawn(link->socket().get_executor(), std::move(session),
-                 [self = shared_from_this(), link, home, from](const std::exception_ptr& thrown) {
-                   if (thrown) {
-                     log::error("an exception ended a session; its connection is closed: {}",
-                                exception_text(thrown));
-                     link->close();
-                   }
-                   const std::lock_guard lock(self->mutex);
-                   self->links.erase(link);
-                   self->quota.give_back(from);
-                   if (!self->lodgers.empty()) --self->lodgers[home];
-                   self->changed.notify_all();
-                 });
+  asio::co_spawn(
+      link->socket().get_executor(), std::move(session),
+      [self = shared_from_this(), link, event_loop, from](const std::exception_ptr& thrown) {
+        if (thrown) {
+          log::error("an exception ended a session; its connection is closed: {}",
+                     exception_text(thrown));
+          link->close();
+        }
+        const std::lock_guard lock(self->mutex);
+        self->links.erase(link);
+        self->quota.give_back(from);
+        if (!self->connections_per_loop.empty()) --self->connections_per_loop[event_loop];
+        self->changed.notify_all();
+      });
 }
 
 asio::awaitable<void> Listener::State::accept_loop() {
   while (!stopping) {
-    const std::size_t home = choose_home();
-    tcp::socket socket(homes.empty() ? asio::any_io_executor(asio::make_strand(executor))
-                                     : homes[home]);
+    const std::size_t event_loop = choose_event_loop();
+    tcp::socket socket(event_loops.empty() ? asio::any_io_executor(asio::make_strand(executor))
+                                           : event_loops[event_loop]);
     auto accepting = acceptor.async_accept(socket, kAwaitable);
     const auto [error] = co_await std::move(accepting);
     if (!error) {
-      take(std::move(socket), home);
+      take(std::move(socket), event_loop);
     } else if (!stopping) {
       co_await pause_accepting(pause, error);
     }
@@ -201,9 +202,9 @@ asio::awaitable<void> Listener::State::sweep_loop() {
     sweep.expires_after(period);
     auto waiting = sweep.async_wait(kAwaitable);
     (void)co_await std::move(waiting);
-    const std::int64_t now = Link::now_ms();
+    const std::int64_t now = ClientConnection::now_ms();
     const std::lock_guard lock(mutex);
-    for (const std::shared_ptr<Link>& link : links) link->expire_if_late(now);
+    for (const std::shared_ptr<ClientConnection>& link : links) link->expire_if_late(now);
   }
 }
 
@@ -223,9 +224,9 @@ void Listener::State::spawn_loop(asio::awaitable<void> loop) {
                  });
 }
 
-void Listener::State::each(void (Link::*call)()) {
+void Listener::State::each(void (ClientConnection::*call)()) {
   const std::lock_guard lock(mutex);
-  for (const std::shared_ptr<Link>& link : links) ((*link).*call)();
+  for (const std::shared_ptr<ClientConnection>& link : links) ((*link).*call)();
 }
 
 bool Listener::State::gone_within(std::chrono::milliseconds time) {
@@ -251,16 +252,16 @@ Result<void> check_listen(const WebOptions& options, const asio::any_io_executor
 }
 
 Listener::Listener(WebContext& context, asio::any_io_executor executor,
-                   std::vector<asio::any_io_executor> homes)
-    : state_(std::make_shared<State>(context, std::move(executor), std::move(homes))) {}
+                   std::vector<asio::any_io_executor> event_loops)
+    : state_(std::make_shared<State>(context, std::move(executor), std::move(event_loops))) {}
 
 Listener::~Listener() { stop(); }
 
-Result<void> Listener::start(WaitingRoom* before) {
+Result<void> Listener::start(StartupListener* before) {
   const WebOptions& options = state_->context.options;
   tcp::acceptor& acceptor = state_->acceptor;
   Result<void> bound =
-      before != nullptr ? before->hand_over(acceptor) : bind_acceptor(options, acceptor);
+      before != nullptr ? before->append_to_store(acceptor) : bind_acceptor(options, acceptor);
   if (bound) bound = state_->open_to_whom();
   if (bound) bound = state_->context.tls.load();
   boost::system::error_code error;
@@ -297,12 +298,13 @@ void Listener::stop() {
     std::unique_lock lock(state.mutex);
     state.changed.wait(lock, [&] { return state.loops <= 1; });
   }
-  state.each(&Link::post_drain);
+  state.each(&ClientConnection::post_drain);
   const std::chrono::milliseconds grace(state.context.options.stop_timeout_ms);
   if (!state.gone_within(grace)) {
-    state.each(&Link::post_abort);
+    state.each(&ClientConnection::post_abort);
     // What a session waits for in the store cannot be called back, and refers to the session: to go
-    // on without it would be the end. Who gives up waiting ends the process (app/stop_deadline.h).
+    // on without it would be the end. Who gives up waiting ends the process
+    // (app/shutdown_deadline.h).
     while (!state.gone_within(kStillWaiting)) {
       log::warn("stopping: {} connections still wait for the store", connections());
     }

@@ -16,16 +16,16 @@
 
 namespace halite::web {
 
-class WaitingRoom;
+class StartupListener;
 
 class Listener {
  public:
   // The context outlives the listener.
   Listener(WebContext& context, boost::asio::any_io_executor executor,
-           std::vector<boost::asio::any_io_executor> homes);
+           std::vector<boost::asio::any_io_executor> event_loops);
   ~Listener();
 
-  [[nodiscard]] Result<void> start(WaitingRoom* before);  // see WebServer, as for the rest
+  [[nodiscard]] Result<void> start(StartupListener* before);  // see WebServer, as for the rest
   void stop();
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] std::size_t connections() const;

@@ -44,29 +44,30 @@ std::string headers_json(const Headers& headers) {
 
 }  // namespace
 
-QueryLog::Entry::Entry(QueryLog& log, std::uint64_t id, const Clock& clock, std::stop_source source,
-                       std::stop_token outer)
+QueryLog::RunningQuery::RunningQuery(QueryLog& log, std::uint64_t id, const Clock& clock,
+                                     std::stop_source source, std::stop_token outer)
     : source_(std::move(source)), log_(&log), id_(id), clock_(clock) {
   if (!outer.stop_possible()) return;
   passed_on_ = std::make_unique<std::stop_callback<Ask>>(std::move(outer), Ask{source_});
 }
 
-QueryLog::Entry::Entry(Entry&& other) noexcept
+QueryLog::RunningQuery::RunningQuery(RunningQuery&& other) noexcept
     : source_(std::move(other.source_)),
       passed_on_(std::move(other.passed_on_)),
       log_(std::exchange(other.log_, nullptr)),
       id_(other.id_),
       clock_(other.clock_) {}
 
-QueryLog::Entry::~Entry() { finish(500, "", {}); }
+QueryLog::RunningQuery::~RunningQuery() { finish(500, "", {}); }
 
-void QueryLog::Entry::finish(int status, std::string exception, const query::QueryCost& cost) {
+void QueryLog::RunningQuery::finish(int status, std::string exception,
+                                    const query::QueryCost& cost) {
   if (log_ == nullptr) return;
   std::exchange(log_, nullptr)->finish(id_, clock_.now_ms(), status, std::move(exception), cost);
 }
 
-QueryLog::Entry QueryLog::begin(const query::Question& question, const Request& request,
-                                const Clock& clock, std::stop_token stop) {
+QueryLog::RunningQuery QueryLog::begin(const query::Question& question, const Request& request,
+                                       const Clock& clock, std::stop_token stop) {
   std::stop_source source;
   Run run{.id = 0,
           .stop = source,

@@ -27,13 +27,13 @@ class QueryLog {
   static constexpr std::size_t kCompletedMax = 256;
 
   // One running question. Move-only; the log outlives it.
-  class Entry {
+  class RunningQuery {
    public:
-    Entry(QueryLog& log, std::uint64_t id, const Clock& clock, std::stop_source source,
-          std::stop_token outer);
-    Entry(Entry&& other) noexcept;
-    Entry& operator=(Entry&&) = delete;
-    ~Entry();
+    RunningQuery(QueryLog& log, std::uint64_t id, const Clock& clock, std::stop_source source,
+                 std::stop_token outer);
+    RunningQuery(RunningQuery&& other) noexcept;
+    RunningQuery& operator=(RunningQuery&&) = delete;
+    ~RunningQuery();
     void finish(int status, std::string exception, const query::QueryCost& cost);
     [[nodiscard]] std::stop_token stop() const { return source_.get_token(); }
 
@@ -50,8 +50,8 @@ class QueryLog {
   };
 
   // The request is the one that asks: its sender and headers are shown, secrets masked.
-  [[nodiscard]] Entry begin(const query::Question& question, const Request& request,
-                            const Clock& clock, std::stop_token stop = {});
+  [[nodiscard]] RunningQuery begin(const query::Question& question, const Request& request,
+                                   const Clock& clock, std::stop_token stop = {});
 
   // Asks the running question of this id to stop. False: none has it.
   bool cancel(std::uint64_t id);

@@ -107,7 +107,7 @@ void append_query_cost(std::string& to, const query::QueryCost& cost) {
                  cost.series, cost.points_read, cost.points_out, cost.blocks_read,
                  cost.work.chunks_decoded, cost.work.chunks_skipped, cost.work.totals, cost.wall_ms,
                  stage(query::Stage::kSelect), stage(query::Stage::kRead),
-                 stage(query::Stage::kMerge), stage(query::Stage::kNotes));
+                 stage(query::Stage::kMerge), stage(query::Stage::kAnnotations));
 }
 
 }  // namespace halite::web

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 
 // Kept alive by the write under way.
 struct ReplyWriter::State : std::enable_shared_from_this<State> {
-  std::shared_ptr<Link> link;
+  std::shared_ptr<ClientConnection> link;
   std::size_t bytes_max;
   WebMetrics& metrics;
   std::string waiting;
@@ -23,7 +23,7 @@ struct ReplyWriter::State : std::enable_shared_from_this<State> {
   bool broken = false;
   asio::steady_timer idle;  // cancelled when nothing is left to send
 
-  State(std::shared_ptr<Link> l, std::size_t most, WebMetrics& m)
+  State(std::shared_ptr<ClientConnection> l, std::size_t most, WebMetrics& m)
       : link(std::move(l)), bytes_max(most), metrics(m), idle(link->socket().get_executor()) {}
 
   void start();
@@ -50,7 +50,8 @@ void ReplyWriter::State::written(boost::system::error_code error) {
   if (going.empty()) idle.cancel();
 }
 
-ReplyWriter::ReplyWriter(std::shared_ptr<Link> link, std::size_t bytes_max, WebMetrics& metrics)
+ReplyWriter::ReplyWriter(std::shared_ptr<ClientConnection> link, std::size_t bytes_max,
+                         WebMetrics& metrics)
     : state_(std::make_shared<State>(std::move(link), bytes_max, metrics)) {}
 
 ReplyWriter::~ReplyWriter() = default;

@@ -12,7 +12,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "web/link.h"
+#include "web/client_connection.h"
 #include "web/metrics.h"
 
 namespace halite::web {
@@ -20,7 +20,7 @@ namespace halite::web {
 class ReplyWriter {
  public:
   // The metrics outlive the writer; the link is kept by it.
-  ReplyWriter(std::shared_ptr<Link> link, std::size_t bytes_max, WebMetrics& metrics);
+  ReplyWriter(std::shared_ptr<ClientConnection> link, std::size_t bytes_max, WebMetrics& metrics);
   ~ReplyWriter();
   ReplyWriter(const ReplyWriter&) = delete;
   ReplyWriter& operator=(const ReplyWriter&) = delete;

@@ -52,11 +52,12 @@ const Endpoint* endpoint_of(const Call& call) {
 
 }  // namespace
 
-Routed route(const WebOptions& options, const WebServices& services, WebMetrics& metrics,
-             Request request, std::stop_token stop) {
-  Routed routed{.call = {options, services, metrics, std::move(request), {}, std::move(stop)},
-                .endpoint = nullptr,
-                .refusal = {}};
+RoutedRequest route(const WebOptions& options, const WebServices& services, WebMetrics& metrics,
+                    Request request, std::stop_token stop) {
+  RoutedRequest routed{
+      .call = {options, services, metrics, std::move(request), {}, std::move(stop)},
+      .endpoint = nullptr,
+      .refusal = {}};
   Call& call = routed.call;
   if (std::optional<Response> refusal = check_request(call)) {
     routed.refusal = std::move(*refusal);
@@ -67,8 +68,8 @@ Routed route(const WebOptions& options, const WebServices& services, WebMetrics&
     routed.refusal = not_found(call);
   } else if (!allows(*endpoint, call.request.method)) {
     routed.refusal = method_not_allowed(call);
-  } else if (changes(*endpoint, call.request.method) && foreign_origin(call)) {
-    routed.refusal = *refuse_foreign(call);
+  } else if (changes(*endpoint, call.request.method) && is_cross_origin(call)) {
+    routed.refusal = *refuse_cross_origin(call);
   } else {
     routed.endpoint = endpoint;
     call.change_role = endpoint->needs.changing;
@@ -76,7 +77,7 @@ Routed route(const WebOptions& options, const WebServices& services, WebMetrics&
   return routed;
 }
 
-boost::asio::awaitable<Response> answer(Routed& routed) {
+boost::asio::awaitable<Response> answer(RoutedRequest& routed) {
   Response response;
   if (routed.endpoint == nullptr) {
     response = std::move(routed.refusal);

@@ -8,17 +8,17 @@
 namespace halite::web {
 
 // A request whose endpoint was found out, before it is handled.
-struct Routed {
+struct RoutedRequest {
   Call call;
   const Endpoint* endpoint = nullptr;  // nullptr: `refusal` is the answer
   Response refusal;
 };
 
-[[nodiscard]] Routed route(const WebOptions& options, const WebServices& services,
-                           WebMetrics& metrics, Request request, std::stop_token stop);
+[[nodiscard]] RoutedRequest route(const WebOptions& options, const WebServices& services,
+                                  WebMetrics& metrics, Request request, std::stop_token stop);
 
 // Runs the handler, or takes the refusal, and adds what every answer has.
-boost::asio::awaitable<Response> answer(Routed& routed);
+boost::asio::awaitable<Response> answer(RoutedRequest& routed);
 
 // The answer to bytes that were no request, or were too many: an error envelope, then the end.
 [[nodiscard]] Response refuse(int status, std::string_view message);

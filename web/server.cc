@@ -14,20 +14,20 @@ struct WebServer::Impl {
   Listener listener;
 
   Impl(WebOptions options, WebServices services, boost::asio::any_io_executor executor,
-       std::vector<boost::asio::any_io_executor> homes)
+       std::vector<boost::asio::any_io_executor> event_loops)
       : context(std::move(options), std::move(services)),
-        listener(context, std::move(executor), std::move(homes)) {}
+        listener(context, std::move(executor), std::move(event_loops)) {}
 };
 
 WebServer::WebServer(WebOptions options, WebServices services,
                      boost::asio::any_io_executor executor,
-                     std::vector<boost::asio::any_io_executor> homes)
+                     std::vector<boost::asio::any_io_executor> event_loops)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(services), std::move(executor),
-                                   std::move(homes))) {}
+                                   std::move(event_loops))) {}
 
 WebServer::~WebServer() { stop(); }
 
-Result<void> WebServer::start(WaitingRoom* before) {
+Result<void> WebServer::start(StartupListener* before) {
   load_charsets();
   query::load_time_zone_names();
   return impl_->listener.start(before);

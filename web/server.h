@@ -39,8 +39,8 @@ class QueryEngine;
 namespace halite::storage {
 class Metadata;
 class PointStore;
-class SeriesCensus;
-struct SlotCycle;
+class CardinalityCounter;
+struct RetentionStatus;
 struct TableRegions;
 }  // namespace halite::storage
 
@@ -84,11 +84,11 @@ struct WebServices {
   const Clock& clock;
   prometheus::Registry& registry;
   VersionInfo version;
-  std::string store_name;                   // "engine", "rocksdb", ..
-  TimestampMs started_ms = 0;               // when the process began to serve
-  storage::SeriesCensus* census = nullptr;  // null: series are not counted
+  std::string store_name;                                      // "engine", "rocksdb", ..
+  TimestampMs started_ms = 0;                                  // when the process began to serve
+  storage::CardinalityCounter* cardinality_counter = nullptr;  // null: series are not counted
   // What is in slots of time. Called from any thread; may be empty: points are kept otherwise.
-  std::function<std::vector<storage::SlotCycle>()> slots = {};
+  std::function<std::vector<storage::RetentionStatus>()> slots = {};
   // Where the points lie on a cluster of HBase. Called from any thread; may be empty: on none.
   std::function<Task<storage::TableRegions>()> regions = {};
   // By name. Called from any thread.
@@ -113,21 +113,21 @@ struct WebServices {
 [[nodiscard]] Result<void> check_listen(const WebOptions& options,
                                         const boost::asio::any_io_executor& executor);
 
-class WaitingRoom;
+class StartupListener;
 
 class WebServer {
  public:
-  // With `homes`, executors that one thread each runs, a connection lives on one of them from its
-  // first byte to its last.
+  // With `event_loops`, executors that one thread each runs, a connection lives on one of them from
+  // its first byte to its last.
   WebServer(WebOptions options, WebServices services, boost::asio::any_io_executor executor,
-            std::vector<boost::asio::any_io_executor> homes = {});
+            std::vector<boost::asio::any_io_executor> event_loops = {});
   ~WebServer();  // stops
   WebServer(const WebServer&) = delete;
   WebServer& operator=(const WebServer&) = delete;
 
   // kInvalidArgument: not an address. kUnavailable: it cannot be listened on. With `before` it
   // listens where that did; in between the port is not closed, and who knocks waits.
-  [[nodiscard]] Result<void> start(WaitingRoom* before = nullptr);
+  [[nodiscard]] Result<void> start(StartupListener* before = nullptr);
 
   // Returns when the last session is gone: at once, if none works; otherwise within
   // stop_timeout_ms and the time that the store needs for points already read, which may have no

@@ -23,7 +23,7 @@ constexpr std::size_t kReplyBytes = 64 << 10;  // collected before they are hand
 
 std::string_view first_word(std::string_view line) { return line.substr(0, line.find(' ')); }
 
-std::string remote_address(Link& link) {
+std::string remote_address(ClientConnection& link) {
   boost::system::error_code gone;
   const auto remote = link.socket().remote_endpoint(gone);
   return gone ? std::string() : remote.address().to_string();
@@ -42,14 +42,14 @@ bool sends_points(std::string_view line) {
 
 }  // namespace
 
-TelnetSession::TelnetSession(std::shared_ptr<Link> link, WebContext& context,
+TelnetSession::TelnetSession(std::shared_ptr<ClientConnection> link, WebContext& context,
                              std::string_view early)
-    : link_(std::move(link)),
+    : connection_(std::move(link)),
       context_(context),
       caller_(context.access.anonymous()),
       lines_(context.options.line_bytes_max, context.options.read_bytes),
       batch_(context.services.writer),
-      replies_(link_, context.options.telnet_reply_bytes_max, context.metrics) {
+      replies_(connection_, context.options.telnet_reply_bytes_max, context.metrics) {
   while (!early.empty()) {
     const std::span<char> space = lines_.space();
     const std::size_t count = std::min(space.size(), early.size());
@@ -63,7 +63,7 @@ asio::awaitable<void> TelnetSession::run() {
   bool more = true;
   while (more) {
     co_await take_lines();
-    co_await settle_finished();
+    co_await await_finished();
     replies_.send(std::exchange(reply_, {}));
     more = !exit_;
     if (more) more = co_await read();
@@ -74,18 +74,18 @@ asio::awaitable<void> TelnetSession::run() {
   // Lines that nobody reads any more must not cost the replies to those before them.
   const bool lingers = exit_ || replies_.sending();
   co_await replies_.drain(std::max<std::int64_t>(context_.options.linger_timeout_ms, 1));
-  if (lingers) co_await link_->linger(context_.options.linger_timeout_ms);
+  if (lingers) co_await connection_->linger(context_.options.linger_timeout_ms);
 }
 
 asio::awaitable<bool> TelnetSession::read() {
-  const std::int64_t deadline = Link::deadline_in(idle_ms());
+  const std::int64_t deadline = ClientConnection::deadline_in(idle_ms());
   if (lines_.release_if_idle()) {
-    const Result<void> readable = co_await link_->wait_readable(deadline, true);
+    const Result<void> readable = co_await connection_->wait_readable(deadline, true);
     if (!readable) co_return count_timeout(readable.error());
   }
   const std::span<char> space = lines_.space();
   const Result<std::size_t> count =
-      co_await link_->read_some(space.data(), space.size(), deadline, true);
+      co_await connection_->read_some(space.data(), space.size(), deadline, true);
   if (!count) co_return count_timeout(count.error());
   if (*count == 0) co_return false;
   context_.metrics.bytes_read.Increment(static_cast<double>(*count));
@@ -122,7 +122,7 @@ asio::awaitable<void> TelnetSession::take_lines() {
   std::uint64_t count = 0;
   const bool takes_puts = context_.options.mode != Mode::kReadOnly;
   while (!exit_) {
-    if (unflushed_) count += co_await take_usual();
+    if (unflushed_) count += co_await take_fast_path();
     const LineSplitter::Found found = lines_.next(line);
     if (found == LineSplitter::Found::kNothing) break;
     ++count;
@@ -132,12 +132,12 @@ asio::awaitable<void> TelnetSession::take_lines() {
     } else if (takes_puts && sends_points(line) && refuse_without(Role::kWrite, first_word(line))) {
       // The reply has said it.
     } else if (takes_puts && first_word(line) == "put") {
-      if (!side_lines_.empty()) co_await flush_side();
+      if (!auxiliary_lines_.empty()) co_await flush_auxiliary();
       batch_.add(line, reply_);
       unflushed_ = true;
       if (batch_.full()) co_await flush();
     } else if (takes_puts && !side_command(line).empty()) {
-      co_await take_side_line(side_command(line), line);
+      co_await take_auxiliary_line(side_command(line), line);
     } else {
       co_await run_command(line);
     }
@@ -145,42 +145,42 @@ asio::awaitable<void> TelnetSession::take_lines() {
   }
   context_.metrics.telnet_lines.Increment(static_cast<double>(count));
   if (unflushed_) co_await flush();
-  if (!side_lines_.empty()) co_await flush_side();
+  if (!auxiliary_lines_.empty()) co_await flush_auxiliary();
 }
 
 // Lines of points that come as they came before; how many.
-asio::awaitable<std::uint64_t> TelnetSession::take_usual() {
+asio::awaitable<std::uint64_t> TelnetSession::take_fast_path() {
   const std::size_t line_bytes_max = context_.options.line_bytes_max;
-  const auto taken = batch_.add_usual(lines_.ahead(), line_bytes_max, reply_);
+  const auto taken = batch_.add_fast_path(lines_.ahead(), line_bytes_max, reply_);
   lines_.took(taken.bytes);
   if (batch_.full()) co_await flush();
   co_return taken.lines;
 }
 
 // Answers keep the order of the lines, so only one kind waits at a time.
-asio::awaitable<void> TelnetSession::take_side_line(std::string_view command,
-                                                    std::string_view line) {
+asio::awaitable<void> TelnetSession::take_auxiliary_line(std::string_view command,
+                                                         std::string_view line) {
   if (unflushed_) co_await flush();
-  if (command != side_command_ && !side_lines_.empty()) co_await flush_side();
-  side_command_ = command;
+  if (command != auxiliary_command_ && !auxiliary_lines_.empty()) co_await flush_auxiliary();
+  auxiliary_command_ = command;
   context_.metrics.telnet_command(command);
   if (command == "histogram" && context_.services.histograms == nullptr) {
     reply_ += fmt::format("histogram: illegal argument: {}\n", kHistogramsAreOff);
     co_return;
   }
-  side_lines_.emplace_back(line);
-  side_bytes_ += line.size();
-  const bool full = side_lines_.size() >= context_.options.telnet_side_lines_max ||
-                    side_bytes_ >= context_.options.telnet_side_bytes_max;
-  if (full) co_await flush_side();
+  auxiliary_lines_.emplace_back(line);
+  auxiliary_bytes_ += line.size();
+  const bool full = auxiliary_lines_.size() >= context_.options.telnet_side_lines_max ||
+                    auxiliary_bytes_ >= context_.options.telnet_side_bytes_max;
+  if (full) co_await flush_auxiliary();
 }
 
 // What waits is durable before anything else is read, so that it takes no more room.
-asio::awaitable<void> TelnetSession::flush_side() {
-  std::vector<std::string> lines = std::exchange(side_lines_, {});
-  side_bytes_ = 0;
+asio::awaitable<void> TelnetSession::flush_auxiliary() {
+  std::vector<std::string> lines = std::exchange(auxiliary_lines_, {});
+  auxiliary_bytes_ = 0;
   const web::WebServices& services = context_.services;
-  auto storing = side_command_ == "rollup"
+  auto storing = auxiliary_command_ == "rollup"
                      ? services.rollups.put_lines(std::move(lines), &reply_)
                      : services.histograms->put_lines(std::move(lines), &reply_);
   const Result<void> stored = co_await std::move(storing);
@@ -189,7 +189,7 @@ asio::awaitable<void> TelnetSession::flush_side() {
 
 asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
   if (unflushed_) co_await flush();  // answers keep the order of the lines
-  if (!side_lines_.empty()) co_await flush_side();
+  if (!auxiliary_lines_.empty()) co_await flush_auxiliary();
   const std::string_view word = first_word(line);
   if (word == "exit") {
     exit_ = true;
@@ -216,8 +216,8 @@ asio::awaitable<void> TelnetSession::log_in(std::string_view line) {
     login_ =
         PasswordLogin{std::string(said.substr(0, space)), std::string(trim(said.substr(space)))};
   }
-  generation_ = context_.access.generation();
-  Result<Caller> caller = co_await context_.access.caller(login_, remote_address(*link_));
+  version_ = context_.access.version();
+  Result<Caller> caller = co_await context_.access.caller(login_, remote_address(*connection_));
   if (caller) {
     caller_ = *std::move(caller);
     reply_ += "AUTH_SUCCESS\n";
@@ -228,10 +228,10 @@ asio::awaitable<void> TelnetSession::log_in(std::string_view line) {
 }
 
 asio::awaitable<void> TelnetSession::log_in_again() {
-  const std::uint64_t generation = context_.access.generation();
-  if (generation == generation_) co_return;
-  generation_ = generation;
-  Result<Caller> caller = co_await context_.access.caller(login_, remote_address(*link_));
+  const std::uint64_t version = context_.access.version();
+  if (version == version_) co_return;
+  version_ = version;
+  Result<Caller> caller = co_await context_.access.caller(login_, remote_address(*connection_));
   caller_ = caller ? *std::move(caller) : context_.access.anonymous();
 }
 
@@ -258,7 +258,7 @@ asio::awaitable<void> TelnetSession::flush() {
     note_failure(flushed.error());
     co_return;
   }
-  if (flushed->trouble) note_failure(*flushed->trouble);
+  if (flushed->retryable_error) note_failure(*flushed->retryable_error);
   if (flushed->points == 0) co_return;
   flushes_.push_back({std::move(*flushed), std::chrono::steady_clock::now()});
 }
@@ -276,14 +276,14 @@ void TelnetSession::note_failure(const Error& error) {
   failed_ = error.message;
 }
 
-asio::awaitable<void> TelnetSession::settle_finished() {
+asio::awaitable<void> TelnetSession::await_finished() {
   while (!flushes_.empty() && flushes_.front().flushed.durable.finished()) co_await wait_oldest();
 }
 
 asio::awaitable<void> TelnetSession::wait_oldest() {
   ingest::TelnetBatch::Flushed oldest = std::move(flushes_.front().flushed);
   flushes_.pop_front();
-  auto settling = batch_.settle(std::move(oldest), reply_);
+  auto settling = batch_.await_durable(std::move(oldest), reply_);
   const Result<void> settled = co_await std::move(settling);
   if (!settled) note_failure(settled.error());
 }

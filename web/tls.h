@@ -12,7 +12,7 @@
 
 #include <boost/asio/ssl/context.hpp>
 
-#include "common/reloaded.h"
+#include "common/file_reloader.h"
 #include "common/result.h"
 #include "web/options.h"
 
@@ -41,7 +41,7 @@ class Tls {
   [[nodiscard]] Result<std::shared_ptr<boost::asio::ssl::context>> read() const;
 
   const TlsOptions options_;
-  Reloaded<boost::asio::ssl::context> context_;
+  FileReloader<boost::asio::ssl::context> context_;
 };
 
 }  // namespace halite::web

@@ -15,8 +15,8 @@ constexpr std::string_view kTlsWantedHttp =
 
 }  // namespace
 
-boost::asio::awaitable<TlsBegin> begin_tls(Link& link, const Tls& tls, const WebOptions& options,
-                                           std::int64_t deadline) {
+boost::asio::awaitable<TlsBegin> begin_tls(ClientConnection& link, const Tls& tls,
+                                           const WebOptions& options, std::int64_t deadline) {
   if (!tls.on()) co_return TlsBegin::kDone;
   constexpr char kHandshake = 0x16;  // of RFC 8446, 5.1: the type of a client's first record
   const Result<void> readable = co_await link.wait_readable(deadline, true);
@@ -25,7 +25,7 @@ boost::asio::awaitable<TlsBegin> begin_tls(Link& link, const Tls& tls, const Web
   if (!count || *count == 0) co_return TlsBegin::kGone;
   if (first == kHandshake) {
     const Result<void> done =
-        co_await link.start_tls(tls.current(), Link::deadline_in(tls.handshake_ms()));
+        co_await link.start_tls(tls.current(), ClientConnection::deadline_in(tls.handshake_ms()));
     co_return done ? TlsBegin::kDone : TlsBegin::kFailed;
   }
   if (!tls.only()) co_return TlsBegin::kDone;

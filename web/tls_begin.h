@@ -5,7 +5,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "web/link.h"
+#include "web/client_connection.h"
 #include "web/options.h"
 #include "web/tls.h"
 
@@ -20,7 +20,7 @@ enum class TlsBegin : std::uint8_t {
 
 // In all but the first case there is nothing left but to close the link. Link, TLS and options
 // outlive the await.
-[[nodiscard]] boost::asio::awaitable<TlsBegin> begin_tls(Link& link, const Tls& tls,
+[[nodiscard]] boost::asio::awaitable<TlsBegin> begin_tls(ClientConnection& link, const Tls& tls,
                                                          const WebOptions& options,
                                                          std::int64_t deadline);
 

@@ -9,7 +9,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
-#include "app/compare/asked.h"
+#include "app/compare/compare_queries.h"
 #include "common/gather.h"
 #include "common/run_here.h"
 
@@ -58,8 +58,8 @@ class Run {
         now_(now),
         out_(out) {}
 
-  void ask(const Asked& asked) {
-    Asked question = pinned(asked, now_);
+  void ask(const CompareQuery& asked) {
+    CompareQuery question = pinned(asked, now_);
     const auto replies = run_here(
         ask_both({.target = std::move(question.target), .body = std::move(question.body)}));
     if (!replies) return tell(asked, {replies.error().message}, failed_);
@@ -76,7 +76,7 @@ class Run {
     judge(asked, *theirs, *ours);
   }
 
-  CompareVerdict finish(const AskedFile& file) {
+  CompareStatus finish(const CompareQueries& file) {
     const std::size_t asked = same_ + refused_ + different_ + failed_;
     out_(fmt::format("{} queries: {} match, {} refused by both, {} differ, {} not answered", asked,
                      same_, refused_, different_, failed_));
@@ -87,21 +87,21 @@ class Run {
     if (!file.bad.empty()) out_(fmt::format("{} lines not understood", file.bad.size()));
     out_(fmt::format("median answer time: opentsdb {}, halite {}", opentsdb_times_.text(),
                      halite_times_.text()));
-    if (same_ + different_ == 0) return CompareVerdict::kNotAsked;
-    return different_ + failed_ == 0 ? CompareVerdict::kSame : CompareVerdict::kDifferent;
+    if (same_ + different_ == 0) return CompareStatus::kNotAsked;
+    return different_ + failed_ == 0 ? CompareStatus::kSame : CompareStatus::kDifferent;
   }
 
  private:
   // Side by side, so that both see the same points.
-  Task<std::vector<Result<HttpReply>>> ask_both(HttpAsked question) {
+  Task<std::vector<Result<HttpReply>>> ask_both(HttpRequest question) {
     std::vector<Task<HttpReply>> both;
-    both.push_back(ask_http(opentsdb_, question, options_.http));
-    both.push_back(ask_http(halite_, std::move(question), options_.http));
+    both.push_back(send_http(opentsdb_, question, options_.http));
+    both.push_back(send_http(halite_, std::move(question), options_.http));
     auto asking = gather(std::move(both), 2);
     co_return co_await std::move(asking);
   }
 
-  void judge(const Asked& asked, const HttpReply& theirs, const HttpReply& ours) {
+  void judge(const CompareQuery& asked, const HttpReply& theirs, const HttpReply& ours) {
     constexpr unsigned kOk = 200;
     constexpr unsigned kRefusedAtMost = 500;  // which OpenTSDB says of an asker's mistakes, too
     if (theirs.status != kOk && theirs.status == ours.status) {
@@ -129,7 +129,7 @@ class Run {
     ++same_;
   }
 
-  void tell(const Asked& asked, const std::vector<std::string>& lines, std::size_t& count) {
+  void tell(const CompareQuery& asked, const std::vector<std::string>& lines, std::size_t& count) {
     ++count;
     const std::string often = asked.times == 1 ? "" : fmt::format(" ({} times)", asked.times);
     out_(fmt::format("line {}{}: {}{}{}", asked.line, often, asked.target,
@@ -151,9 +151,9 @@ class Run {
 };
 
 // The lines of the file that are no query, and what cannot be gone on with.
-Result<AskedFile> read_queries(const CompareOptions& options, const Print& err) {
+Result<CompareQueries> read_queries(const CompareOptions& options, const Print& err) {
   TRY(const std::string text, read_file(options.queries, options.file_bytes_max));
-  AskedFile file = read_asked(text);
+  CompareQueries file = read_compare_queries(text);
   for (std::size_t i = 0; i < file.bad.size(); ++i) {
     if (i == kBadLinesShown) {
       err(fmt::format("and {} more lines", file.bad.size() - i));
@@ -169,23 +169,23 @@ Result<AskedFile> read_queries(const CompareOptions& options, const Print& err) 
 
 }  // namespace
 
-CompareVerdict compare(const CompareOptions& options, const Clock& clock, const Print& out,
-                       const Print& err) {
+CompareStatus compare(const CompareOptions& options, const Clock& clock, const Print& out,
+                      const Print& err) {
   const auto opentsdb = make_peer(options.opentsdb, {.token = {}, .ca = options.files.ca});
   const auto halite = make_peer(options.halite, options.files);
   for (const auto* peer : {&opentsdb, &halite}) {
     if (*peer) continue;
     err(peer->error().message);
-    return CompareVerdict::kNotAsked;
+    return CompareStatus::kNotAsked;
   }
   const auto file = read_queries(options, err);
   if (!file) {
     err(file.error().message);
-    return CompareVerdict::kNotAsked;
+    return CompareStatus::kNotAsked;
   }
   Run run(options, *opentsdb, *halite, clock.now_ms() - options.lag_ms, out);
   std::size_t asked = 0;
-  for (const Asked& query : file->queries) {
+  for (const CompareQuery& query : file->queries) {
     if (options.queries_max != 0 && asked++ == options.queries_max) break;
     run.ask(query);
   }

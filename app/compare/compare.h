@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "app/client/http_ask.h"
+#include "app/client/http_client.h"
 #include "app/compare/answers.h"
 #include "app/print.h"
 #include "common/clock.h"
@@ -27,14 +27,14 @@ struct CompareOptions {
 };
 
 // How it ended, as the process's exit status.
-enum class CompareVerdict : std::uint8_t {
+enum class CompareStatus : std::uint8_t {
   kSame = 0,
   kDifferent = 1,  // or one of them failed where the other answered
   kNotAsked = 2,   // bad URLs, an unreadable file, no query in it, no server, no answer to compare
 };
 
 // Reports to `out` line by line, troubles of the run itself to `err`.
-[[nodiscard]] CompareVerdict compare(const CompareOptions& options, const Clock& clock,
-                                     const Print& out, const Print& err);
+[[nodiscard]] CompareStatus compare(const CompareOptions& options, const Clock& clock,
+                                    const Print& out, const Print& err);
 
 }  // namespace halite::app

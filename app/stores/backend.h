@@ -8,8 +8,8 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "app/region_watch.h"
-#include "app/stores/opened_points.h"
+#include "app/region_compactor_thread.h"
+#include "app/stores/point_store_handle.h"
 #include "app/stores/stores.h"
 #include "storage/backends/rocks/rocks_store.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
@@ -30,12 +30,12 @@ struct Backend {
   std::unique_ptr<storage::WideColumnStore>
       wide;                              // cells: names, metadata, and points of some kinds
   storage::RocksStore* rocks = nullptr;  // `wide`, if it keeps files
-  std::unique_ptr<OpenedPoints> points;
+  std::unique_ptr<PointStoreHandle> points;
   storage::UidWidths widths;
   std::shared_ptr<const storage::OpentsdbLayout> point_rows;  // null: the points have other rows
   // Where the points lie on a cluster; empty: on none.
   std::function<Task<storage::TableRegions>()> table_regions;
-  std::optional<RegionWatch> region_watch;  // ends after `wide` is closed
+  std::optional<RegionCompactorThread> region_watch;  // ends after `wide` is closed
 };
 
 // Each fills `to`. After an error the caller closes what `to` holds by then.

@@ -45,7 +45,7 @@ Result<ChosenLayout> cyclic_layout(const OpenContext& context, std::string param
       stored_parameters(context, std::move(parameters_of), wide));
   storage::CyclicOptions adopted = context.options.layout;
   if (stored && stored->layout == storage::kCyclicLayout) {
-    TRY(adopted, CyclicLayout::adopt(context.options.layout, *stored));
+    TRY(adopted, CyclicLayout::options_for(context.options.layout, *stored));
   }
   if (const auto note = storage::idle_slots_note(adopted)) log::warn("{}", *note);
   TRY(const std::shared_ptr<const CyclicLayout> layout, CyclicLayout::make(adopted));
@@ -78,7 +78,7 @@ Result<void> open_rocks_tables(const OpenContext& context, Backend& to) {
   const Options& options = context.options;
   storage::RocksOptions rocks = options.rocks;
   rocks.dir = (std::filesystem::path(options.data_dir) / "rocksdb").string();
-  rocks.files = options.ground.files;
+  rocks.files = options.environment.files;
   TRY(auto store, storage::RocksStore::open(rocks, context.clock, context.registry));
   to.rocks = store.get();
   to.wide = std::move(store);
@@ -87,14 +87,14 @@ Result<void> open_rocks_tables(const OpenContext& context, Backend& to) {
 
 Result<void> open_cells(const OpenContext& context, const ChosenLayout& chosen,
                         storage::CellPointStoreOptions cells, Backend& to) {
-  const CellPointStore::Parts parts = {.store = *to.wide,
-                                       .layout = chosen.layout,
-                                       .parameters = chosen.parameters,
-                                       .clock = context.clock,
-                                       .executor = context.executor,
-                                       .registry = context.registry};
-  TRY(auto store, wait_for(context.executor, CellPointStore::open(parts, std::move(cells))));
-  to.points = std::make_unique<Opened<CellPointStore>>(std::move(store));
+  const CellPointStore::Dependencies dependencies = {.store = *to.wide,
+                                                     .layout = chosen.layout,
+                                                     .parameters = chosen.parameters,
+                                                     .clock = context.clock,
+                                                     .executor = context.executor,
+                                                     .registry = context.registry};
+  TRY(auto store, wait_for(context.executor, CellPointStore::open(dependencies, std::move(cells))));
+  to.points = std::make_unique<PointStoreHandleOf<CellPointStore>>(std::move(store));
   to.point_rows = std::dynamic_pointer_cast<const OpentsdbLayout>(chosen.layout);
   to.widths = chosen.layout->widths();
   return {};

@@ -28,15 +28,16 @@ Result<void> open_engine(const OpenContext& context, Backend& to) {
   engine.series_table = cells.series_table;
   TRY(const ChosenLayout chosen,
       cyclic_layout(context, std::string(storage::kEngineParameters), *to.wide));
-  const storage::EngineStore::Parts parts = {
+  const storage::EngineStore::Dependencies dependencies = {
       .store = *to.wide,
       .layout = std::dynamic_pointer_cast<const storage::CyclicLayout>(chosen.layout),
       .clock = context.clock,
-      .files = options.ground.files != nullptr ? options.ground.files : storage::posix_files(),
+      .files =
+          options.environment.files != nullptr ? options.environment.files : storage::posix_files(),
       .registry = context.registry,
       .replayed = context.replayed};
-  TRY(auto store, wait_for(context.executor, storage::EngineStore::open(parts, engine)));
-  to.points = std::make_unique<Opened<storage::EngineStore>>(std::move(store));
+  TRY(auto store, wait_for(context.executor, storage::EngineStore::open(dependencies, engine)));
+  to.points = std::make_unique<PointStoreHandleOf<storage::EngineStore>>(std::move(store));
   to.widths = chosen.layout->widths();
   return {};
 }

@@ -47,13 +47,13 @@ Result<void> open_hbase(const OpenContext& context, Backend& to) {
     return describe(hbase, table, cyclic);
   };
   if (ring == nullptr || ring->ring_slots() == 0) return {};
-  storage::RegionCare::Parts parts{.client = hbase.client(),
-                                   .table = table,
-                                   .layout = std::move(ring),
-                                   .life = cell_life(options),
-                                   .clock = context.clock,
-                                   .registry = context.registry};
-  to.region_watch.emplace(storage::RegionCare(std::move(parts), options.hbase.care),
+  storage::RegionCompactor::Dependencies dependencies{.client = hbase.client(),
+                                                      .table = table,
+                                                      .layout = std::move(ring),
+                                                      .life = cell_life(options),
+                                                      .clock = context.clock,
+                                                      .registry = context.registry};
+  to.region_watch.emplace(storage::RegionCompactor(std::move(dependencies), options.hbase.care),
                           context.executor);
   return {};
 }

@@ -50,7 +50,7 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
   const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
   TRY(const bool names_stay, keep_names(cells.settings_table));
   if (!has_sides() && !tracked) {
-    backend_.points->forget_series(*metadata_, !names_stay && !meta.track.name_objects);
+    backend_.points->enable_series_gc(*metadata_, !names_stay && !meta.track.name_objects);
   }
   if (backend_.rocks != nullptr) begin_scrub(context);
   return {};
@@ -58,16 +58,17 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
 
 Result<void> OpenedStores::open_metadata(const OpenContext& context,
                                          const storage::MetadataOptions& options) {
-  storage::Metadata::Parts parts = {.store = *backend_.wide,
-                                    .points = backend_.points->store(),
-                                    .uids = backend_.points->uids(),
-                                    .widths = backend_.widths,
-                                    .point_table = storage::data_table_spec(context.cells),
-                                    .point_rows = backend_.point_rows,
-                                    .clock = context.clock,
-                                    .executor = executor_,
-                                    .registry = context.registry};
-  TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(parts), options)));
+  storage::Metadata::Dependencies dependencies = {
+      .store = *backend_.wide,
+      .points = backend_.points->store(),
+      .uids = backend_.points->uids(),
+      .widths = backend_.widths,
+      .point_table = storage::data_table_spec(context.cells),
+      .point_rows = backend_.point_rows,
+      .clock = context.clock,
+      .executor = executor_,
+      .registry = context.registry};
+  TRY(metadata_, wait_for(executor_, storage::Metadata::open(std::move(dependencies), options)));
   return {};
 }
 
@@ -95,12 +96,12 @@ void OpenedStores::begin_scrub(const OpenContext& context) {
   engine.settings_table = context.cells.settings_table;
   engine.uid_table = context.cells.uid_table;
   engine.series_table = context.cells.series_table;
-  const Ground& ground = context.options.ground;
+  const Environment& environment = context.options.environment;
   scrub_ = std::make_unique<storage::check::Scrub>(
-      storage::check::Scrub::Parts{
+      storage::check::Scrub::Dependencies{
           .names = *backend_.rocks,
           .chunk_files = [points = backend_.points.get()] { return points->chunk_files(); },
-          .files = ground.files != nullptr ? ground.files : storage::posix_files(),
+          .files = environment.files != nullptr ? environment.files : storage::posix_files(),
           .engine = std::move(engine),
           .clock = context.clock,
           .registry = context.registry},
@@ -112,10 +113,10 @@ Result<void> OpenedStores::health() const {
   return backend_.points->health();
 }
 
-std::unique_ptr<storage::SeriesCensus> OpenedStores::make_census(
+std::unique_ptr<storage::CardinalityCounter> OpenedStores::make_cardinality_counter(
     const Clock& clock, boost::asio::any_io_executor executor) {
-  return std::make_unique<storage::SeriesCensus>(backend_.points->series(), backend_.widths, clock,
-                                                 std::move(executor));
+  return std::make_unique<storage::CardinalityCounter>(backend_.points->series(), backend_.widths,
+                                                       clock, std::move(executor));
 }
 
 Task<storage::TableRegions> OpenedStores::table_regions() {
@@ -125,11 +126,11 @@ Task<storage::TableRegions> OpenedStores::table_regions() {
   }();
 }
 
-Result<void> OpenedStores::snapshot(const std::string& dir) {
+Result<void> OpenedStores::checkpoint(const std::string& dir) {
   if (backend_.rocks == nullptr)
     return fail(Errc::kUnsupported, "This server does not store data in files");
-  auto names = [rocks = backend_.rocks, dir] { return rocks->snapshot(dir + "/rocksdb"); };
-  return wait_for(executor_, backend_.points->snapshot(dir + "/engine", std::move(names)));
+  auto names = [rocks = backend_.rocks, dir] { return rocks->checkpoint(dir + "/rocksdb"); };
+  return wait_for(executor_, backend_.points->checkpoint(dir + "/engine", std::move(names)));
 }
 
 Result<void> OpenedStores::close() {

@@ -26,14 +26,14 @@ class OpenedStores final : public Stores {
   storage::HistogramCells* histograms() override { return sides_.histograms.get(); }
   [[nodiscard]] Result<void> health() const override;
   void drop_caches() override { backend_.wide->drop_caches(); }
-  std::unique_ptr<storage::SeriesCensus> make_census(
+  std::unique_ptr<storage::CardinalityCounter> make_cardinality_counter(
       const Clock& clock, boost::asio::any_io_executor executor) override;
-  [[nodiscard]] std::vector<storage::SlotCycle> slot_cycles() const override {
-    return backend_.points->slot_cycles();
+  [[nodiscard]] std::vector<storage::RetentionStatus> retention_status() const override {
+    return backend_.points->retention_status();
   }
   Task<storage::TableRegions> table_regions() override;
   storage::check::Scrub* scrub() override { return scrub_.get(); }
-  Result<void> snapshot(const std::string& dir) override;
+  Result<void> checkpoint(const std::string& dir) override;
   Result<void> close() override;
 
  private:

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/side_settings.h"
+#include "app/auxiliary_settings.h"
 #include "app/stores/cells.h"
 #include "app/wait_for.h"
 
@@ -20,19 +20,19 @@ Result<Sides> open_sides(const OpenContext& context, Backend& backend) {
       storage::OpentsdbLayout::make(opentsdb_rows(options, opentsdb ? options.salt_width : 0)));
   Sides sides;
   if (rollups) {
-    storage::RollupTables::Parts parts{.store = *backend.wide,
-                                       .series = backend.points->series(),
-                                       .rows = rows,
-                                       .scan = cells.scan,
-                                       .data_table = cells.data_table,
-                                       .settings_table = cells.settings_table,
-                                       .clock = context.clock,
-                                       .registry = context.registry};
-    auto opening = storage::RollupTables::open(std::move(parts), *std::move(rollups));
+    storage::RollupTables::Dependencies dependencies{.store = *backend.wide,
+                                                     .series = backend.points->series(),
+                                                     .rows = rows,
+                                                     .scan = cells.scan,
+                                                     .data_table = cells.data_table,
+                                                     .settings_table = cells.settings_table,
+                                                     .clock = context.clock,
+                                                     .registry = context.registry};
+    auto opening = storage::RollupTables::open(std::move(dependencies), *std::move(rollups));
     TRY(sides.rollups, wait_for(context.executor, std::move(opening)));
   }
   if (histograms) {
-    storage::HistogramCells::Parts parts{
+    storage::HistogramCells::Dependencies dependencies{
         .store = *backend.wide,
         .series = backend.points->series(),
         .rows = rows,
@@ -42,7 +42,7 @@ Result<Sides> open_sides(const OpenContext& context, Backend& backend) {
         .settings_table = cells.settings_table,
         .clock = context.clock,
         .registry = context.registry};
-    auto opening = storage::HistogramCells::open(std::move(parts), *histograms);
+    auto opening = storage::HistogramCells::open(std::move(dependencies), *histograms);
     TRY(sides.histograms, wait_for(context.executor, std::move(opening)));
   }
   return sides;

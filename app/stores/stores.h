@@ -11,9 +11,9 @@
 #include "app/options.h"
 #include "common/clock.h"
 #include "storage/api/point_store.h"
-#include "storage/api/slot_states.h"
+#include "storage/api/slot_status.h"
 #include "storage/backends/hbase/regions/table_regions.h"
-#include "storage/catalog/series_census.h"
+#include "storage/catalog/cardinality.h"
 #include "storage/cells/rollups/histogram_cells.h"
 #include "storage/cells/rollups/rollup_tables.h"
 #include "storage/meta/metadata.h"
@@ -38,10 +38,10 @@ class Stores {
   [[nodiscard]] virtual Result<void> health() const = 0;
   virtual void drop_caches() = 0;  // any thread
   // Counts series on the executor; the stores outlive it.
-  [[nodiscard]] virtual std::unique_ptr<storage::SeriesCensus> make_census(
+  [[nodiscard]] virtual std::unique_ptr<storage::CardinalityCounter> make_cardinality_counter(
       const Clock& clock, boost::asio::any_io_executor executor) = 0;
   // What is in slots; nothing where points are kept otherwise. Any thread.
-  [[nodiscard]] virtual std::vector<storage::SlotCycle> slot_cycles() const = 0;
+  [[nodiscard]] virtual std::vector<storage::RetentionStatus> retention_status() const = 0;
   // Where the points lie on a cluster. kUnsupported: on none. Any thread.
   [[nodiscard]] virtual Task<storage::TableRegions> table_regions() = 0;
   // What reads stored files over and over; null: none are kept here.
@@ -49,7 +49,7 @@ class Stores {
   // `dir`, which is not there, becomes a data directory with all that was acknowledged before the
   // call. Blocks; not from one of the executor's threads. kUnsupported: nothing is kept in files
   // here.
-  [[nodiscard]] virtual Result<void> snapshot(const std::string& dir) = 0;
+  [[nodiscard]] virtual Result<void> checkpoint(const std::string& dir) = 0;
   // Everything becomes durable, files close. No call may follow. All is closed even when an error
   // is returned: the first one.
   virtual Result<void> close() = 0;

@@ -65,7 +65,7 @@ bool by_tsuid(const GroupMember& a, const GroupMember& b) {
 
 }  // namespace
 
-void sort_notes(std::vector<storage::Annotation>& notes) {
+void sort_annotations(std::vector<storage::Annotation>& notes) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (const storage::Annotation& note : notes) order.emplace_back(note.start_time, order.size());
   std::ranges::sort(order);
@@ -125,7 +125,7 @@ std::vector<Group*> Groups::all() {
   return groups;
 }
 
-void Groups::take_notes(NotesBySeries& notes) {
+void Groups::take_annotations(AnnotationsBySeries& notes) {
   for (auto& [key, group] : groups_) {
     for (const GroupMember& member : group.members) {
       if (auto taken = notes.extract(member.series->tsuid)) group.notes.insert(std::move(taken));
@@ -133,13 +133,13 @@ void Groups::take_notes(NotesBySeries& notes) {
   }
 }
 
-void Groups::take_notes(NotesBySeries& notes, const storage::Series& series) {
+void Groups::take_annotations(AnnotationsBySeries& notes, const storage::Series& series) {
   auto taken = notes.extract(series.tsuid);
   if (taken.empty()) return;
   groups_[key_of(series)].notes.insert(std::move(taken));
 }
 
-void Groups::tell_notes(Group& group) const {
+void Groups::add_annotations(Group& group) const {
   AnswerSeries& answer = group.answer;
   answer.has_annotations = !group.notes.empty();
   for (auto& [tsuid, notes] : group.notes) {
@@ -149,7 +149,7 @@ void Groups::tell_notes(Group& group) const {
       answer.annotations.push_back(std::move(note));
     }
   }
-  sort_notes(answer.annotations);
+  sort_annotations(answer.annotations);
 }
 
 std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
@@ -157,7 +157,7 @@ std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
   answers.reserve(groups_.size());
   CommonTags tags;
   for (auto& [key, group] : groups_) {
-    tell_notes(group);
+    add_annotations(group);
     AnswerSeries& answer = answers.emplace_back(std::move(group.answer));
     tags.clear();
     answer.tsuids.reserve(group.members.size());

@@ -18,16 +18,16 @@
 namespace halite::query {
 
 // By tsuid.
-using NotesBySeries = std::map<Bytes, std::vector<storage::Annotation>>;
+using AnnotationsBySeries = std::map<Bytes, std::vector<storage::Annotation>>;
 
 // Sorts into display order: by start times as they are written (seconds before milliseconds), equal
 // ones in the order in which they came.
-void sort_notes(std::vector<storage::Annotation>& notes);
+void sort_annotations(std::vector<storage::Annotation>& notes);
 
 struct Group {
   std::vector<GroupMember> members;  // by tsuid
   AnswerSeries answer;
-  NotesBySeries notes;
+  AnnotationsBySeries notes;
 };
 
 class Groups {
@@ -45,8 +45,8 @@ class Groups {
 
   // Moves the annotations of members, or of one series, into the groups. The series may have no
   // group yet.
-  void take_notes(NotesBySeries& notes);
-  void take_notes(NotesBySeries& notes, const storage::Series& series);
+  void take_annotations(AnnotationsBySeries& notes);
+  void take_annotations(AnnotationsBySeries& notes, const storage::Series& series);
 
   // The answers in order, with metric, tags and tsuids. This empties the groups.
   [[nodiscard]] std::vector<AnswerSeries> take_answers(std::size_t query_index);
@@ -57,7 +57,7 @@ class Groups {
  private:
   [[nodiscard]] bool groups_by(std::string_view key) const;
   void key_into(const storage::Series& series, Bytes& key) const;
-  void tell_notes(Group& group) const;
+  void add_annotations(Group& group) const;
 
   const SubPlan* plan_;
   bool each_alone_;                   // aggregator `none`

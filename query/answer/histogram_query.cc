@@ -24,12 +24,12 @@ using Histograms = std::map<TimestampMs, SimpleHistogram>;
 constexpr std::size_t kEntryBytes = 64;
 
 Result<void> add_to(Histograms& histograms, TimestampMs time, const SimpleHistogram& histogram,
-                    Watch& watch) {
+                    QueryBudget& budget) {
   const auto [at, added] = histograms.try_emplace(time);
   const std::size_t before = added ? 0 : at->second.memory_bytes() + kEntryBytes;
   TRY_VOID(at->second.add(histogram));
-  return watch.add_bytes(static_cast<std::int64_t>(at->second.memory_bytes() + kEntryBytes) -
-                         static_cast<std::int64_t>(before));
+  return budget.add_bytes(static_cast<std::int64_t>(at->second.memory_bytes() + kEntryBytes) -
+                          static_cast<std::int64_t>(before));
 }
 
 // One series, downsampled as it comes.
@@ -40,12 +40,12 @@ class SeriesHistograms {
   }
 
   // Times only grow.
-  Result<void> add(TimestampMs time, const SimpleHistogram& histogram, Watch& watch) {
-    if (!window_) return add_to(histograms, time, histogram, watch);
+  Result<void> add(TimestampMs time, const SimpleHistogram& histogram, QueryBudget& budget) {
+    if (!window_) return add_to(histograms, time, histogram, budget);
     const TimeRange wanted = plan_.downsample->points;
     if (time < wanted.begin || time >= wanted.end) return {};
     if (!window_->is_open() || time >= window_->end()) window_->open(time);
-    return add_to(histograms, window_->begin(), histogram, watch);
+    return add_to(histograms, window_->begin(), histogram, budget);
   }
 
   Histograms histograms;
@@ -74,23 +74,24 @@ FetchMeter::Amount amount_of(const storage::HistogramBlock& block) {
 
 Task<void> read_shard(const storage::HistogramCells* cells,
                       std::shared_ptr<const storage::Selection> selection, const SubPlan* plan,
-                      std::uint32_t shard, ShardSeries* series, Watch* watch, FetchMeter* meter) {
+                      std::uint32_t shard, ShardSeries* series, QueryBudget* budget,
+                      FetchMeter* meter) {
   const auto scan = cells->scan(std::move(selection), plan->scan, shard);
   while (true) {
     auto next = scan->next();
     CO_TRY(const std::vector<storage::HistogramBlock> blocks, co_await std::move(next));
     if (blocks.empty()) co_return Result<void>{};
-    CO_TRY_VOID(watch->check());
-    watch->add_blocks(blocks.size());
+    CO_TRY_VOID(budget->check());
+    budget->add_blocks(blocks.size());
     for (const storage::HistogramBlock& block : blocks) {
       if (block.times.empty()) continue;
       const auto [at, added] = series->try_emplace(block.series, *plan);
-      if (added) CO_TRY_VOID(watch->add_series(1));
-      CO_TRY_VOID(watch->add_points(block.times.size()));
+      if (added) CO_TRY_VOID(budget->add_series(1));
+      CO_TRY_VOID(budget->add_points(block.times.size()));
       CO_TRY_VOID(meter->add(amount_of(block)));
       for (std::size_t i = 0; i < block.times.size(); ++i) {
         CO_TRY(const SimpleHistogram histogram, decode(block.values[i], cells->config()));
-        CO_TRY_VOID(at->second.add(block.times[i], histogram, *watch));
+        CO_TRY_VOID(at->second.add(block.times[i], histogram, *budget));
       }
     }
   }
@@ -100,8 +101,8 @@ Task<void> read_shard(const storage::HistogramCells* cells,
 class GroupAnswers {
  public:
   GroupAnswers(const Histograms& histograms, const AnswerSeries& head, TimeRange asked,
-               Watch& watch)
-      : histograms_(histograms), head_(head), asked_(asked), watch_(watch) {}
+               QueryBudget& budget)
+      : histograms_(histograms), head_(head), asked_(asked), budget_(budget) {}
 
   Result<void> add_percentile(float percentile, std::vector<AnswerSeries>& out) {
     return add("_pct_" + java_float(percentile), true, out, [&](const SimpleHistogram& histogram) {
@@ -138,9 +139,9 @@ class GroupAnswers {
       series.values.push_back(value_of(at->second));
       series.floats.push_back(floats);
     }
-    TRY_VOID(watch_.check());
-    TRY_VOID(watch_.add_output_points(series.times.size()));
-    TRY_VOID(watch_.add_bytes(
+    TRY_VOID(budget_.check());
+    TRY_VOID(budget_.add_output_points(series.times.size()));
+    TRY_VOID(budget_.add_bytes(
         static_cast<std::int64_t>(series.times.size() * PointColumns::kBytesPerPoint)));
     out.push_back(std::move(series));
     return {};
@@ -149,17 +150,17 @@ class GroupAnswers {
   const Histograms& histograms_;
   const AnswerSeries& head_;
   const TimeRange asked_;
-  Watch& watch_;
+  QueryBudget& budget_;
 };
 
 // Added up by time: the order of members does not matter to sums.
 Result<Histograms> merge(const Group& group, std::map<storage::SeriesId, SeriesHistograms*>& series,
-                         Watch& watch) {
+                         QueryBudget& budget) {
   Histograms merged;
   for (const GroupMember& member : group.members) {
     SeriesHistograms& one = *series.at(member.series->id);
     for (const auto& [time, histogram] : one.histograms) {
-      TRY_VOID(add_to(merged, time, histogram, watch));
+      TRY_VOID(add_to(merged, time, histogram, budget));
     }
     one.histograms.clear();
   }
@@ -170,12 +171,12 @@ Result<Histograms> merge(const Group& group, std::map<storage::SeriesId, SeriesH
 
 Task<std::vector<AnswerSeries>> run_histogram_query(
     const storage::HistogramCells& cells, std::shared_ptr<const storage::Selection> selection,
-    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, Watch& watch,
+    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, QueryBudget& budget,
     FetchMeter& meter) {
   std::vector<ShardSeries> shards(cells.shard_count());
   std::vector<Task<void>> tasks;
   for (std::uint32_t shard = 0; shard < shards.size(); ++shard) {
-    tasks.push_back(read_shard(&cells, selection, &plan, shard, &shards[shard], &watch, &meter));
+    tasks.push_back(read_shard(&cells, selection, &plan, shard, &shards[shard], &budget, &meter));
   }
   auto gathering = gather(std::move(tasks), shards.size());
   const std::vector<Result<void>> outcomes = co_await std::move(gathering);
@@ -195,13 +196,13 @@ Task<std::vector<AnswerSeries>> run_histogram_query(
   groups.add(std::move(members));
   std::vector<Histograms> merged;
   for (const Group* const group : groups.all()) {
-    CO_TRY(Histograms histograms, merge(*group, series, watch));
+    CO_TRY(Histograms histograms, merge(*group, series, budget));
     merged.push_back(std::move(histograms));
   }
   const std::vector<AnswerSeries> heads = groups.take_answers(query_index);
   std::vector<AnswerSeries> answers;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    GroupAnswers group(merged[i], heads[i], plan.asked, watch);
+    GroupAnswers group(merged[i], heads[i], plan.asked, budget);
     for (const float percentile : question.percentiles) {
       CO_TRY_VOID(group.add_percentile(percentile, answers));
     }

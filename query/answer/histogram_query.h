@@ -11,9 +11,9 @@
 #include "common/task.h"
 #include "query/answer.h"
 #include "query/plan/plan.h"
+#include "query/query_budget.h"
 #include "query/question.h"
 #include "query/scan/fetch_limits.h"
-#include "query/watch.h"
 #include "storage/api/point_store.h"
 #include "storage/cells/rollups/histogram_cells.h"
 
@@ -24,7 +24,7 @@ namespace halite::query {
 // references outlive the task. kInvalidArgument: a histogram's codec is not configured.
 Task<std::vector<AnswerSeries>> run_histogram_query(
     const storage::HistogramCells& cells, std::shared_ptr<const storage::Selection> selection,
-    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, Watch& watch,
+    const SubQuestion& question, const SubPlan& plan, std::size_t query_index, QueryBudget& budget,
     FetchMeter& meter);
 
 }  // namespace halite::query

@@ -11,21 +11,21 @@
 #include "query/answer/explain.h"
 #include "query/answer/group.h"
 #include "query/answer/histogram_query.h"
-#include "query/answer/notes.h"
-#include "query/engine/quick.h"
+#include "query/answer/query_annotations.h"
 #include "query/engine/scheduler.h"
+#include "query/engine/small_query.h"
 #include "query/engine/sub_query.h"
 #include "query/plan/narrow.h"
 #include "query/plan/plan.h"
 #include "query/plan/rollup_choice.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 
 namespace halite::query {
 
 struct QueryEngine::Impl {
   Impl(storage::PointStore& points, const Clock& time, QueryLimits bounds, bool skip_unknown,
        QueryExecutors executors, prometheus::Registry& registry, storage::Metadata* said,
-       SideSources sides)
+       AuxiliarySources sides)
       : store(points),
         sources(std::move(sides)),
         clock(time),
@@ -44,15 +44,16 @@ struct QueryEngine::Impl {
   };
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery wanted,
                                                          storage::ReadSource from,
-                                                         std::shared_ptr<Watch> watch);
+                                                         std::shared_ptr<QueryBudget> budget);
   Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
 
-  Task<std::shared_ptr<const Explanation>> explain(Question question, std::shared_ptr<Watch> watch);
+  Task<std::shared_ptr<const Explanation>> explain(Question question,
+                                                   std::shared_ptr<QueryBudget> budget);
   Task<ExplainedQuery> explain_one(const Question* question, std::size_t index,
-                                   std::shared_ptr<Watch> watch);
+                                   std::shared_ptr<QueryBudget> budget);
 
   storage::PointStore& store;
-  const SideSources sources;
+  const AuxiliarySources sources;
   const Clock& clock;
   const QueryLimits limits;
   const bool skip_unknown_values;
@@ -69,17 +70,17 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork 
     reads.push_back(std::move(read));
   }
   if (metadata != nullptr) {
-    const Watch::Timed timed(*attempt.watch, Stage::kNotes);
-    auto finding = find_global_notes(*metadata, answer->question);
+    const QueryBudget::Timed timed(*attempt.budget, Stage::kAnnotations);
+    auto finding = find_global_annotations(*metadata, answer->question);
     CO_TRY(answer->global_annotations, co_await std::move(finding));
   }
-  if (then) CO_TRY_VOID(then(*answer, *attempt.watch));
+  if (then) CO_TRY_VOID(then(*answer, *attempt.budget));
   if (!answer->question.delete_points) co_return Result<void>{};
   for (const Read& read : reads) {
     if (!read.selection) continue;  // it read nothing
     if (metadata != nullptr) {
       const SubQuestion& question = answer->question.queries[read.query];
-      auto removing = remove_notes(store, *metadata, read.selection, question, read.asked);
+      auto removing = remove_annotations(store, *metadata, read.selection, question, read.asked);
       CO_TRY_VOID(co_await std::move(removing));
     }
     auto deleting = store.delete_range(read.selection, read.asked);
@@ -89,17 +90,17 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork 
 }
 
 Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
-    storage::SeriesQuery wanted, storage::ReadSource from, std::shared_ptr<Watch> watch) {
-  const Watch::Timed timed(*watch, Stage::kSelect);
-  auto selecting = store.select(std::move(wanted), {watch, from, watch});
+    storage::SeriesQuery wanted, storage::ReadSource from, std::shared_ptr<QueryBudget> budget) {
+  const QueryBudget::Timed timed(*budget, Stage::kSelect);
+  auto selecting = store.select(std::move(wanted), {budget, from, budget});
   co_return co_await std::move(selecting);
 }
 
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
                                                             Attempt attempt) {
-  const auto& [pace, watch] = attempt;
+  const auto& [pace, budget] = attempt;
   const SubQuestion question = answer->question.queries[index];
-  CO_TRY_VOID(watch->check());
+  CO_TRY_VOID(budget->check());
   CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.tags));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
@@ -107,7 +108,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
                  metadata->annotations().options().among_points;
   const auto from =
       pace == Pace::kQuick ? storage::ReadSource::kMemory : storage::ReadSource::kDisk;
-  auto selecting = select(std::move(wanted), from, watch);
+  auto selecting = select(std::move(wanted), from, budget);
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   std::vector<AnswerSeries> series;
   TimeRange asked;
@@ -125,7 +126,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
       // Among rollups there are none, and points are no answer to who asks for them.
       if (choice.source != nullptr || sources.histograms == nullptr) continue;
       auto reading = run_histogram_query(*sources.histograms, selection, choice.question, plan,
-                                         index, *watch, meter);
+                                         index, *budget, meter);
       CO_TRY(series, co_await std::move(reading));
       continue;
     }
@@ -135,7 +136,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
       const std::optional<SubPlan> narrow = narrow_plan(whole, plan, clock.now_ms());
       if (narrow) {
         auto trying = run_narrow_sub_query(store, notes, selection, choice.question, *narrow, plan,
-                                           index, watch, meter);
+                                           index, budget, meter);
         CO_TRY(std::optional<std::vector<AnswerSeries>> answered, co_await std::move(trying));
         if (answered) {
           series = std::move(*answered);
@@ -145,7 +146,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     }
     storage::BlockSource& source = choice.source == nullptr ? store : *choice.source;
     auto reading =
-        run_sub_query(store, source, notes, selection, choice.question, plan, index, watch, meter);
+        run_sub_query(store, source, notes, selection, choice.question, plan, index, budget, meter);
     CO_TRY(series, co_await std::move(reading));
   }
   if (answer->series.empty()) {
@@ -158,12 +159,12 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   co_return Read{selection, asked, index};
 }
 
-Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(Question question,
-                                                                    std::shared_ptr<Watch> watch) {
+Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(
+    Question question, std::shared_ptr<QueryBudget> budget) {
   auto explanation = std::make_shared<Explanation>();
   explanation->question = std::move(question);
   for (std::size_t i = 0; i < explanation->question.queries.size(); ++i) {
-    auto one = explain_one(&explanation->question, i, watch);
+    auto one = explain_one(&explanation->question, i, budget);
     CO_TRY(ExplainedQuery query, co_await std::move(one));
     explanation->queries.push_back(query);
   }
@@ -172,7 +173,7 @@ Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(Question que
 }
 
 Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, std::size_t index,
-                                                    std::shared_ptr<Watch> watch) {
+                                                    std::shared_ptr<QueryBudget> budget) {
   const SubQuestion& sub = question->queries[index];
   // Where a rollup would answer, what is estimated are still the points behind it: at most so much.
   CO_TRY(const std::vector<ReadChoice> choices, choose_reads(sub, sources.rollups, sources.tags));
@@ -181,7 +182,7 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
          make_plan(*question, first.question, limits.output_points_max, first.rollup));
   storage::SeriesQuery wanted = series_query(sub, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
-  auto selecting = store.select(std::move(wanted), {.watch = watch});
+  auto selecting = store.select(std::move(wanted), {.budget = budget});
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   auto estimating = store.estimate(selection, plan.scan);
   CO_TRY(const storage::ReadEstimate estimate, co_await std::move(estimating));
@@ -198,7 +199,7 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
 QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
                          bool skip_unknown_values, QueryExecutors executors,
                          prometheus::Registry& registry, storage::Metadata* metadata,
-                         SideSources sides)
+                         AuxiliarySources sides)
     : impl_(std::make_unique<Impl>(store, clock, limits, skip_unknown_values, std::move(executors),
                                    registry, metadata, std::move(sides))) {}
 
@@ -222,8 +223,8 @@ Task<std::shared_ptr<const Explanation>> QueryEngine::explain(Question question,
                                                               std::stop_token stop) {
   QueryLimits without_series = impl_->limits;
   without_series.series_max = std::numeric_limits<std::uint64_t>::max();
-  auto watch = std::make_shared<Watch>(without_series, impl_->clock, std::move(stop));
-  auto work = impl_->explain(std::move(question), std::move(watch));
+  auto budget = std::make_shared<QueryBudget>(without_series, impl_->clock, std::move(stop));
+  auto work = impl_->explain(std::move(question), std::move(budget));
   return impl_->scheduler.run_in_turn(Pace::kAll, std::move(work));
 }
 

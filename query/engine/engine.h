@@ -38,14 +38,14 @@ class RollupTables;
 
 namespace halite::query {
 
-class Watch;
+class QueryBudget;
 struct Explanation;  // query/answer/explain.h
 
 // Work that a caller adds to a query, on its answer. Its error is the query's.
-using Afterwork = std::function<Result<void>(const Answer& answer, Watch& watch)>;
+using Afterwork = std::function<Result<void>(const Answer& answer, QueryBudget& budget)>;
 
 // What is stored besides points. All outlive the engine.
-struct SideSources {
+struct AuxiliarySources {
   const storage::RollupTables* rollups = nullptr;       // null: rollups are off
   const storage::HistogramCells* histograms = nullptr;  // null: histograms are off
   AggregateTag tags;
@@ -56,7 +56,7 @@ class QueryEngine {
   // All references outlive the engine. Without metadata, answers have no annotations.
   QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
               bool skip_unknown_values, QueryExecutors executors, prometheus::Registry& registry,
-              storage::Metadata* metadata = nullptr, SideSources sides = {});
+              storage::Metadata* metadata = nullptr, AuxiliarySources sides = {});
   ~QueryEngine();
 
   // `then`, if any, runs on the query executor within the query's limits, before the engine

@@ -8,7 +8,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
-#include "common/counted.h"
+#include "common/gauge_guard.h"
 #include "query/answer.h"
 
 namespace halite::query {
@@ -18,8 +18,8 @@ class RunStats {
   explicit RunStats(prometheus::Registry& registry);
 
   // Count a query as waiting, or as running, as long as the return value lives.
-  [[nodiscard]] Counted waiting() { return Counted(waiting_); }
-  [[nodiscard]] Counted running() { return Counted(running_); }
+  [[nodiscard]] GaugeGuard waiting() { return GaugeGuard(waiting_); }
+  [[nodiscard]] GaugeGuard running() { return GaugeGuard(running_); }
 
   // Counts a query that has ended. An attempt that is repeated is not an end.
   void end(const QueryCost& cost, std::string_view outcome);

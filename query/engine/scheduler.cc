@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "query/engine/quick.h"
+#include "query/engine/small_query.h"
 
 namespace halite::query {
 namespace {
@@ -25,8 +25,8 @@ bool tries_again(Pace pace, const Error& error) {
   return false;
 }
 
-std::shared_ptr<Gate> gate_for(const QueryLimits& limits) {
-  return std::make_shared<Gate>(GateLoad{.items = limits.running_max, .bytes = 0});
+std::shared_ptr<Semaphore> gate_for(const QueryLimits& limits) {
+  return std::make_shared<Semaphore>(SemaphoreLoad{.items = limits.running_max, .bytes = 0});
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Scheduler::Scheduler(const QueryLimits& limits, QueryExecutors executors, const 
 Task<Scheduler::Answered> Scheduler::run(Question question, std::stop_token stop, bool repeatable,
                                          Work work) {
   using enum Pace;
-  if (repeatable && may_be_quick(question)) {
+  if (repeatable && may_be_small(question)) {
     auto trying = attempt(question, stop, kQuick, work);
     Result<Answered> quick = co_await std::move(trying);
     if (quick || !tries_again(kQuick, quick.error())) co_return quick;
@@ -62,21 +62,22 @@ Task<Scheduler::Answered> Scheduler::run(Question question, std::stop_token stop
 
 Task<Scheduler::Answered> Scheduler::attempt(Question question, std::stop_token stop, Pace pace,
                                              Work work) {
-  auto watch = std::make_shared<Watch>(
-      pace == Pace::kAll ? limits_ : quick_limits(question, limits_), clock_, std::move(stop));
-  return finish(std::move(question), {.pace = pace, .watch = std::move(watch)}, std::move(work));
+  auto budget = std::make_shared<QueryBudget>(
+      pace == Pace::kAll ? limits_ : small_query_limits(question, limits_), clock_,
+      std::move(stop));
+  return finish(std::move(question), {.pace = pace, .budget = std::move(budget)}, std::move(work));
 }
 
 Task<Scheduler::Answered> Scheduler::finish(Question question, Attempt attempt, Work work) {
-  const Counted one = stats_.running();
-  const std::shared_ptr<Watch> watch = attempt.watch;
+  const GaugeGuard one = stats_.running();
+  const std::shared_ptr<QueryBudget> budget = attempt.budget;
   const Pace pace = attempt.pace;
   auto answered = std::make_shared<Answer>();
   answered->question = std::move(question);
   auto working = work(answered.get(), std::move(attempt));
   Result<void> outcome = co_await std::move(working);
   if (!outcome && tries_again(pace, outcome.error())) co_return std::unexpected(outcome.error());
-  answered->cost = watch->cost();
+  answered->cost = budget->cost();
   // An answer about deleted points is always sent.
   if (outcome && !answered->question.delete_points) {
     auto room = answer_room_.take(answer_bytes(*answered));
@@ -94,11 +95,11 @@ Task<Scheduler::Answered> Scheduler::finish(Question question, Attempt attempt, 
   co_return std::unexpected(std::move(error));
 }
 
-Task<Gate::Pass> Scheduler::wait_turn(Pace pace) {
-  const Counted one = stats_.waiting();
-  Gate& gate = pace == Pace::kSmall ? *small_turns_ : *turns_;
+Task<Semaphore::Permit> Scheduler::wait_turn(Pace pace) {
+  const GaugeGuard one = stats_.waiting();
+  Semaphore& gate = pace == Pace::kSmall ? *small_turns_ : *turns_;
   auto entering = gate.enter({.items = 1, .bytes = 0}, std::chrono::milliseconds(limits_.queue_ms));
-  Result<Gate::Pass> pass = co_await std::move(entering);
+  Result<Semaphore::Permit> pass = co_await std::move(entering);
   if (pass || pass.error().code != Errc::kOverloaded) co_return pass;
   co_return fail(
       Errc::kOverloaded,

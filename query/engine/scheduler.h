@@ -1,7 +1,8 @@
 // Decides where a query runs, within which limits, and when.
 //
 // A query climbs a ladder, and starts anew on each step:
-//   kQuick  on the caller's executor, from memory alone, within quick_limits(). Only for a query
+//   kQuick  on the caller's executor, from memory alone, within small_query_limits(). Only for a
+//   query
 //           that looks small (quick.h).
 //   kSmall  on the executor for small queries, within the same limits. Only if kQuick needs data
 //           that is not in memory.
@@ -24,15 +25,15 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "common/clock.h"
-#include "common/gate.h"
+#include "common/semaphore.h"
 #include "common/task.h"
 #include "query/answer.h"
-#include "query/answer/answer_room.h"
+#include "query/answer/answer_memory.h"
 #include "query/engine/executors.h"
 #include "query/engine/run_stats.h"
 #include "query/limits.h"
+#include "query/query_budget.h"
 #include "query/question.h"
-#include "query/watch.h"
 
 namespace halite::query {
 
@@ -41,7 +42,7 @@ enum class Pace : std::uint8_t { kQuick, kSmall, kAll };
 // One try to answer a query.
 struct Attempt {
   Pace pace = Pace::kAll;
-  std::shared_ptr<Watch> watch;  // the budget of this attempt
+  std::shared_ptr<QueryBudget> budget;  // the budget of this attempt
 };
 
 class Scheduler {
@@ -62,7 +63,7 @@ class Scheduler {
   template <class T>
   Task<T> run_in_turn(Pace pace, Task<T> work) {
     auto waiting = wait_turn(pace);
-    CO_TRY(const Gate::Pass pass, co_await std::move(waiting));
+    CO_TRY(const Semaphore::Permit pass, co_await std::move(waiting));
     auto done = boost::asio::co_spawn(pace == Pace::kSmall ? executors_.small : executors_.large,
                                       std::move(work), boost::asio::use_awaitable);
     Result<T> result = co_await std::move(done);
@@ -75,15 +76,15 @@ class Scheduler {
   // The budget's time starts here, before the wait for a turn.
   Task<Answered> attempt(Question question, std::stop_token stop, Pace pace, Work work);
   Task<Answered> finish(Question question, Attempt attempt, Work work);
-  Task<Gate::Pass> wait_turn(Pace pace);
+  Task<Semaphore::Permit> wait_turn(Pace pace);
 
   const QueryLimits& limits_;
   const QueryExecutors executors_;
   const Clock& clock_;
-  AnswerRoom answer_room_;
+  AnswerMemory answer_room_;
   RunStats stats_;
-  const std::shared_ptr<Gate> turns_;
-  const std::shared_ptr<Gate> small_turns_;
+  const std::shared_ptr<Semaphore> turns_;
+  const std::shared_ptr<Semaphore> small_turns_;
 };
 
 }  // namespace halite::query

@@ -9,7 +9,7 @@
 #include "common/gather.h"
 #include "common/units.h"
 #include "query/answer/group.h"
-#include "query/answer/notes.h"
+#include "query/answer/query_annotations.h"
 #include "query/scan/fetch.h"
 
 namespace halite::query {
@@ -46,9 +46,9 @@ class WindowLength {
 
 // Members that hold up their group: nothing of theirs is left in the second half of the window.
 // Often they have ended, and only a look ahead can tell.
-std::vector<Fetch::Awaited> laggards(Groups& groups, TimeRange window, bool rate) {
+std::vector<Fetch::LookAhead> laggards(Groups& groups, TimeRange window, bool rate) {
   const TimestampMs middle = window.begin + (window.end - window.begin) / 2;
-  std::vector<Fetch::Awaited> awaited;
+  std::vector<Fetch::LookAhead> awaited;
   for (Group* const group : groups.all()) {
     if (group->members.size() < 2) continue;
     for (const GroupMember& entry : group->members) {
@@ -64,13 +64,13 @@ std::vector<Fetch::Awaited> laggards(Groups& groups, TimeRange window, bool rate
 }
 
 Task<void> merge_some(const SubPlan* plan, std::vector<Group*> groups, TimestampMs cap,
-                      Watch* watch) {
+                      QueryBudget* budget) {
   GroupMerge merge(*plan);
   std::vector<Member*> members;
   for (Group* const group : groups) {
     members.clear();
     for (const GroupMember& entry : group->members) members.push_back(entry.member);
-    CO_TRY_VOID(merge.merge(members, cap, group->answer, *watch));
+    CO_TRY_VOID(merge.merge(members, cap, group->answer, *budget));
   }
   co_return Result<void>{};
 }
@@ -89,16 +89,16 @@ std::size_t merge_tasks(const std::vector<Group*>& groups) {
 }
 
 Task<void> merge_all(const SubPlan* plan, std::vector<Group*> groups, TimestampMs cap,
-                     Watch* watch) {
+                     QueryBudget* budget) {
   const std::size_t count = merge_tasks(groups);
   if (count == 1) {
-    auto merging = merge_some(plan, std::move(groups), cap, watch);
+    auto merging = merge_some(plan, std::move(groups), cap, budget);
     co_return co_await std::move(merging);
   }
   std::vector<std::vector<Group*>> parts(count);
   for (std::size_t i = 0; i < groups.size(); ++i) parts[i % parts.size()].push_back(groups[i]);
   std::vector<Task<void>> tasks;
-  for (auto& part : parts) tasks.push_back(merge_some(plan, std::move(part), cap, watch));
+  for (auto& part : parts) tasks.push_back(merge_some(plan, std::move(part), cap, budget));
   auto gathering = gather(std::move(tasks), count);
   const std::vector<Result<void>> outcomes = co_await std::move(gathering);
   for (const Result<void>& outcome : outcomes) {
@@ -129,8 +129,8 @@ Extent extent_of(const Group& group, TimeRange asked) {
 // Whether a merge of the groups gives what it would give with all that `whole` reads
 // (plan/narrow.h). The groups have all series selected, read to the end by the narrow plan and not
 // merged yet.
-bool stands_alone(const std::vector<Group*>& groups, std::size_t series_selected,
-                  const SubPlan& narrow, const SubPlan& whole) {
+bool needs_no_neighbours(const std::vector<Group*>& groups, std::size_t series_selected,
+                         const SubPlan& narrow, const SubPlan& whole) {
   const bool begin_is_cut = narrow.downsample->points.begin > whole.downsample->points.begin;
   const bool end_is_cut = narrow.downsample->points.end < whole.downsample->points.end;
   std::size_t members = 0;
@@ -166,20 +166,20 @@ storage::SeriesQuery series_query(const SubQuestion& question, bool skip_unknown
 Task<std::vector<AnswerSeries>> run_sub_query(
     storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
-    const SubPlan& plan, std::size_t query_index, std::shared_ptr<Watch> shared_watch,
+    const SubPlan& plan, std::size_t query_index, std::shared_ptr<QueryBudget> shared_watch,
     FetchMeter& meter) {
-  Watch& watch = *shared_watch;
+  QueryBudget& budget = *shared_watch;
   Fetch fetch(store, source, plan, shared_watch, meter);
   fetch.select(selection);
   Groups groups(question, plan);
-  WindowLength window_length(plan.scan, watch.limits());
+  WindowLength window_length(plan.scan, budget.limits());
   // Filled series are merged at the end only, so shorter windows would not help.
   const bool filled = plan.downsample && plan.downsample->fill != FillPolicy::kNone;
-  std::uint64_t answered = watch.cost().points_out;
+  std::uint64_t answered = budget.cost().points_out;
   for (TimestampMs at = plan.scan.begin; at < plan.scan.end;) {
     const std::int64_t left = plan.scan.end - at;
     const TimeRange window{.begin = at, .end = at + std::min(left, window_length.length())};
-    std::optional<Watch::Timed> timed(std::in_place, watch, Stage::kRead);
+    std::optional<QueryBudget::Timed> timed(std::in_place, budget, Stage::kRead);
     auto reading = fetch.read(window, filled ? 0 : window_length.bytes_max());
     CO_TRY(const WindowOutcome outcome, co_await std::move(reading));
     if (outcome == WindowOutcome::kTooLarge) {
@@ -190,16 +190,16 @@ Task<std::vector<AnswerSeries>> run_sub_query(
     groups.add(fetch.take_new());
     TimestampMs cap = std::numeric_limits<TimestampMs>::max();
     if (window.end < plan.scan.end) {
-      cap = plan.quiet_until(window.end);
+      cap = plan.final_until(window.end);
       auto looking = fetch.look_ahead(laggards(groups, window, plan.rate.has_value()), window.end);
       CO_TRY_VOID(co_await std::move(looking));
     }
-    timed.emplace(watch, Stage::kMerge);
-    auto merging = merge_all(&plan, groups.all(), cap, &watch);
+    timed.emplace(budget, Stage::kMerge);
+    auto merging = merge_all(&plan, groups.all(), cap, &budget);
     CO_TRY_VOID(co_await std::move(merging));
     fetch.recount();
-    const std::uint64_t points_out = watch.cost().points_out;
-    CO_TRY_VOID(watch.add_bytes(
+    const std::uint64_t points_out = budget.cost().points_out;
+    CO_TRY_VOID(budget.add_bytes(
         static_cast<std::int64_t>((points_out - answered) * PointColumns::kBytesPerPoint)));
     answered = points_out;
     at = window.end;
@@ -207,12 +207,12 @@ Task<std::vector<AnswerSeries>> run_sub_query(
   if (plan.empty_series_count) {
     for (const storage::Series* const series : fetch.empty_series()) groups.add_empty(*series);
   }
-  const Watch::Timed timed(watch, Stage::kNotes);
+  const QueryBudget::Timed timed(budget, Stage::kAnnotations);
   if (metadata != nullptr && metadata->annotations().options().among_points) {
     const std::size_t notes_max = metadata->annotations().options().answer_max;
-    CO_TRY_VOID(share_notes(fetch.take_notes(), notes_max, groups));
+    CO_TRY_VOID(distribute_annotations(fetch.take_annotations(), notes_max, groups));
   } else if (metadata != nullptr) {
-    auto finding = find_notes(store, *metadata, std::move(selection), question, plan, groups);
+    auto finding = find_annotations(store, *metadata, std::move(selection), question, plan, groups);
     CO_TRY_VOID(co_await std::move(finding));
   }
   co_return groups.take_answers(query_index);
@@ -222,32 +222,33 @@ Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
     storage::PointStore& store, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
     const SubPlan& narrow, const SubPlan& whole, std::size_t query_index,
-    std::shared_ptr<Watch> shared_watch, FetchMeter& meter) {
+    std::shared_ptr<QueryBudget> shared_watch, FetchMeter& meter) {
   using Answers = std::optional<std::vector<AnswerSeries>>;
-  Watch& watch = *shared_watch;
+  QueryBudget& budget = *shared_watch;
   std::size_t selected = 0;
-  for (const storage::ShardShare& share : store.shares(*selection)) {
+  for (const storage::ShardSeriesCount& share : store.series_by_shard(*selection)) {
     if (share.series == 0) co_return Answers();  // who knows how many
     selected += share.series;
   }
   Fetch fetch(store, store, narrow, shared_watch, meter);
   fetch.select(selection);
-  std::optional<Watch::Timed> timed(std::in_place, watch, Stage::kRead);
+  std::optional<QueryBudget::Timed> timed(std::in_place, budget, Stage::kRead);
   auto reading = fetch.read(narrow.scan, 0);
   CO_TRY_VOID(co_await std::move(reading));
   Groups groups(question, narrow);
   groups.add(fetch.take_new());
-  if (!stands_alone(groups.all(), selected, narrow, whole)) co_return Answers();
-  const std::uint64_t answered = watch.cost().points_out;
-  timed.emplace(watch, Stage::kMerge);
-  auto merging = merge_all(&narrow, groups.all(), std::numeric_limits<TimestampMs>::max(), &watch);
+  if (!needs_no_neighbours(groups.all(), selected, narrow, whole)) co_return Answers();
+  const std::uint64_t answered = budget.cost().points_out;
+  timed.emplace(budget, Stage::kMerge);
+  auto merging = merge_all(&narrow, groups.all(), std::numeric_limits<TimestampMs>::max(), &budget);
   CO_TRY_VOID(co_await std::move(merging));
   fetch.recount();
-  CO_TRY_VOID(watch.add_bytes(static_cast<std::int64_t>((watch.cost().points_out - answered) *
-                                                        PointColumns::kBytesPerPoint)));
-  timed.emplace(watch, Stage::kNotes);
+  CO_TRY_VOID(budget.add_bytes(static_cast<std::int64_t>((budget.cost().points_out - answered) *
+                                                         PointColumns::kBytesPerPoint)));
+  timed.emplace(budget, Stage::kAnnotations);
   if (metadata != nullptr) {
-    auto finding = find_notes(store, *metadata, std::move(selection), question, whole, groups);
+    auto finding =
+        find_annotations(store, *metadata, std::move(selection), question, whole, groups);
     CO_TRY_VOID(co_await std::move(finding));
   }
   co_return Answers(groups.take_answers(query_index));

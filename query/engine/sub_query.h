@@ -9,9 +9,9 @@
 #include "common/task.h"
 #include "query/answer.h"
 #include "query/plan/plan.h"
+#include "query/query_budget.h"
 #include "query/question.h"
 #include "query/scan/fetch_limits.h"
-#include "query/watch.h"
 #include "storage/api/point_store.h"
 
 namespace halite::storage {
@@ -25,12 +25,13 @@ namespace halite::query {
                                                 bool skip_unknown_values);
 
 // Reads `source`: the store itself, or rollups of its series. All references outlive the task.
-// Without metadata, answers have no annotations. The points of the answers count in `watch` and
+// Without metadata, answers have no annotations. The points of the answers count in `budget` and
 // are not given back.
 Task<std::vector<AnswerSeries>> run_sub_query(
     storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
-    const SubPlan& plan, std::size_t query_index, std::shared_ptr<Watch> watch, FetchMeter& meter);
+    const SubPlan& plan, std::size_t query_index, std::shared_ptr<QueryBudget> budget,
+    FetchMeter& meter);
 
 // Runs the sub-query by a narrow plan (plan/narrow.h), in one window. Nothing if series need
 // neighbours that only `whole` reads.
@@ -38,6 +39,6 @@ Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
     storage::PointStore& store, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
     const SubPlan& narrow, const SubPlan& whole, std::size_t query_index,
-    std::shared_ptr<Watch> watch, FetchMeter& meter);
+    std::shared_ptr<QueryBudget> budget, FetchMeter& meter);
 
 }  // namespace halite::query

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/held_bytes.h"
+#include "common/memory_reservation.h"
 #include "query/expression/evaluate.h"
 #include "query/expression/exp_order.h"
 
@@ -65,8 +65,8 @@ class Cursor {
 
 class Runner {
  public:
-  Runner(const ExpQuestion& question, const Answer& answer, Watch& watch)
-      : question_(question), answer_(answer), watch_(watch), held_(watch) {}
+  Runner(const ExpQuestion& question, const Answer& answer, QueryBudget& budget)
+      : question_(question), answer_(answer), budget_(budget), held_(budget) {}
 
   Result<std::vector<ExpTable>> run() {
     for (const ExpMetric& metric : question_.metrics) TRY_VOID(read_metric(metric));
@@ -121,7 +121,7 @@ class Runner {
     }
     for (const AnswerSeries& series : answer_.series) {
       if (series.query_index == metric.query && !series.times.empty()) {
-        TRY_VOID(watch_.check());
+        TRY_VOID(budget_.check());
         TRY_VOID(held_.add(series.times.size() * kValueBytes));
         input.series.push_back(expression_series(series));
       }
@@ -131,9 +131,9 @@ class Runner {
 
   Result<void> count(std::size_t values) {
     values_ += values;
-    TRY_VOID(watch_.check());
+    TRY_VOID(budget_.check());
     TRY_VOID(held_.add(values * kValueBytes));
-    const std::uint64_t values_max = watch_.limits().output_points_max;
+    const std::uint64_t values_max = budget_.limits().output_points_max;
     if (values_ <= values_max) return {};
     return fail(Errc::kTooLarge,
                 fmt::format("Expressions produce more than {} values (query.output_points_max); "
@@ -242,8 +242,8 @@ class Runner {
 
   const ExpQuestion& question_;
   const Answer& answer_;
-  Watch& watch_;
-  HeldBytes held_;
+  QueryBudget& budget_;
+  MemoryReservation held_;
   std::uint64_t values_ = 0;
   std::map<std::string, Input> inputs_;  // metrics and expressions computed so far, by id
 };
@@ -251,8 +251,8 @@ class Runner {
 }  // namespace
 
 Result<std::vector<ExpTable>> run_exp(const ExpQuestion& question, const Answer& answer,
-                                      Watch& watch) {
-  return Runner(question, answer, watch).run();
+                                      QueryBudget& budget) {
+  return Runner(question, answer, budget).run();
 }
 
 }  // namespace halite::query

@@ -7,7 +7,7 @@
 
 #include "query/expression/exp_question.h"
 #include "query/expression/series.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 
 namespace halite::query {
 
@@ -32,6 +32,6 @@ struct ExpAnswer {
 // has no fill policy, arithmetic with booleans. kTooLarge: more values than output_points_max. The
 // watch's errors; what is computed counts as its memory until the end.
 [[nodiscard]] Result<std::vector<ExpTable>> run_exp(const ExpQuestion& question,
-                                                    const Answer& answer, Watch& watch);
+                                                    const Answer& answer, QueryBudget& budget);
 
 }  // namespace halite::query

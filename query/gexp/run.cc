@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
-#include "common/held_bytes.h"
+#include "common/memory_reservation.h"
 #include "query/gexp/functions.h"
 #include "query/operators/columns.h"
 #include "query/parse/question_parse.h"
@@ -46,16 +46,16 @@ Result<void> refuse_shifts(const GexpCall& call) {
 
 class Runner {
  public:
-  Runner(const GexpQuestion& question, const Answer& answer, Watch& watch)
-      : question_(question), answer_(answer), watch_(watch) {}
+  Runner(const GexpQuestion& question, const Answer& answer, QueryBudget& budget)
+      : question_(question), answer_(answer), budget_(budget) {}
 
   Result<SeriesList> run(const GexpCall& call) {
-    HeldBytes held(watch_);
+    MemoryReservation reservation(budget_);
     std::vector<SeriesList> arguments;
     for (const auto& argument : call.series) {
       if (const auto* nested = std::get_if<GexpCall>(&argument)) {
         TRY(SeriesList series, run(*nested));
-        for (const AnswerSeries& one : series) TRY_VOID(held.add(points_bytes(one)));
+        for (const AnswerSeries& one : series) TRY_VOID(reservation.add(points_bytes(one)));
         arguments.push_back(std::move(series));
         continue;
       }
@@ -63,21 +63,21 @@ class Runner {
       SeriesList& series = arguments.emplace_back();
       for (const AnswerSeries& one : answer_.series) {
         if (one.query_index != index) continue;
-        TRY_VOID(watch_.check());
-        TRY_VOID(held.add(points_bytes(one)));
+        TRY_VOID(budget_.check());
+        TRY_VOID(reservation.add(points_bytes(one)));
         series.push_back(one);
       }
     }
     const GexpFunction function = find_gexp_function(call.function);
     HALITE_CHECK(function != nullptr, "the parser lets only known functions through");
-    TRY_VOID(watch_.check());
+    TRY_VOID(budget_.check());
     return function(std::move(arguments), call.parameters);
   }
 
  private:
   const GexpQuestion& question_;
   const Answer& answer_;
-  Watch& watch_;
+  QueryBudget& budget_;
 };
 
 }  // namespace
@@ -117,14 +117,14 @@ Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const Par
   return question;
 }
 
-Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer, Watch& watch) {
+Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer, QueryBudget& budget) {
   Answer result{
       .question = answer.question, .series = {}, .global_annotations = {}, .cost = answer.cost};
-  HeldBytes held(watch);
+  MemoryReservation reservation(budget);
   for (const GexpCall& call : question.calls) {
-    TRY(SeriesList series, Runner(question, answer, watch).run(call));
+    TRY(SeriesList series, Runner(question, answer, budget).run(call));
     for (AnswerSeries& one : series) {
-      TRY_VOID(held.add(points_bytes(one)));
+      TRY_VOID(reservation.add(points_bytes(one)));
       result.series.push_back(std::move(one));
     }
   }

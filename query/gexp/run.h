@@ -9,7 +9,7 @@
 #include "query/answer.h"
 #include "query/gexp/parser.h"
 #include "query/parse/parse_context.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 
 namespace halite::query {
 
@@ -33,6 +33,6 @@ struct GexpLimits {
 // The answer to `question.question`, with the series that the calls make of its series. The watch's
 // errors as well; what is copied and made counts as its memory until the end.
 [[nodiscard]] Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer,
-                                      Watch& watch);
+                                      QueryBudget& budget);
 
 }  // namespace halite::query

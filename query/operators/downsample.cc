@@ -93,9 +93,9 @@ void BucketWindow::open(TimestampMs time) {
   is_open_ = true;
 }
 
-TimestampMs BucketWindow::quiet_until(TimestampMs watermark) const {
+TimestampMs BucketWindow::final_until(TimestampMs watermark) const {
   if (is_open_ || (anchored_ && watermark >= begin_)) return begin_;
-  return plan_->quiet_until(watermark);
+  return plan_->final_until(watermark);
 }
 
 void Downsampler::open(TimestampMs time) {

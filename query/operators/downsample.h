@@ -36,7 +36,7 @@ class BucketWindow {
   [[nodiscard]] TimestampMs begin() const { return begin_; }
   [[nodiscard]] TimestampMs end() const { return end_; }
   // The first time that a bucket still to come may have, when no point before `watermark` comes.
-  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const;
+  [[nodiscard]] TimestampMs final_until(TimestampMs watermark) const;
 
  private:
   const DownsamplePlan* plan_;
@@ -65,8 +65,8 @@ class Downsampler {
   void finish(PointColumns& out);
 
   // As BucketWindow's.
-  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const {
-    return window_.quiet_until(watermark);
+  [[nodiscard]] TimestampMs final_until(TimestampMs watermark) const {
+    return window_.final_until(watermark);
   }
 
   [[nodiscard]] std::size_t bytes() const { return bucket_.bytes(); }

@@ -4,7 +4,7 @@
 
 namespace halite::query {
 
-void Filler::fill(PointColumns& out) {
+void FillOperator::fill(PointColumns& out) {
   switch (plan_->fill) {
     case FillPolicy::kZero:
       out.push(next_, 0.0);
@@ -18,7 +18,7 @@ void Filler::fill(PointColumns& out) {
   next_ = plan_->bucket_end(next_);
 }
 
-void Filler::add(const PointColumns& buckets, PointColumns& out) {
+void FillOperator::add(const PointColumns& buckets, PointColumns& out) {
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const TimestampMs time = buckets.times[i];
     while (next_ < time && next_ < plan_->filled.end) fill(out);
@@ -28,11 +28,11 @@ void Filler::add(const PointColumns& buckets, PointColumns& out) {
   }
 }
 
-void Filler::fill_until(TimestampMs watermark, PointColumns& out) {
+void FillOperator::fill_until(TimestampMs watermark, PointColumns& out) {
   while (next_ < plan_->filled.end && plan_->bucket_end(next_) <= watermark) fill(out);
 }
 
-void Filler::finish(PointColumns& out) {
+void FillOperator::finish(PointColumns& out) {
   while (next_ < plan_->filled.end) fill(out);
 }
 

@@ -10,9 +10,9 @@
 namespace halite::query {
 
 // The plan outlives it. Copies go on independently.
-class Filler {
+class FillOperator {
  public:
-  explicit Filler(const DownsamplePlan& plan) : plan_(&plan), next_(plan.filled.begin) {}
+  explicit FillOperator(const DownsamplePlan& plan) : plan_(&plan), next_(plan.filled.begin) {}
 
   // Buckets in time order. A bucket that is not on the grid is left out.
   void add(const PointColumns& buckets, PointColumns& out);

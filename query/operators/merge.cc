@@ -29,12 +29,12 @@ TimestampMs known_until(const Member& member, bool rate) {
   // A first rate counts from the very beginning, but only if a second one follows.
   if (rate && member.missing(rate) > 0) return std::numeric_limits<TimestampMs>::min();
   if (!member.points.empty()) return member.points.times.back();
-  return member.has_current ? member.current.time : member.quiet_until;
+  return member.has_current ? member.current.time : member.final_until;
 }
 
 }  // namespace
 
-void GroupMerge::load_next(Slot& slot) const {
+void GroupMerge::load_next(GroupSlot& slot) const {
   const Member& member = *slot.member;
   const PointColumns& points = member.points;
   if (slot.at < points.size()) {
@@ -47,7 +47,7 @@ void GroupMerge::load_next(Slot& slot) const {
 }
 
 // The first rate becomes the current point at once, if a second one follows; else it is nothing.
-void GroupMerge::load_seed(Slot& slot) const {
+void GroupMerge::load_seed(GroupSlot& slot) const {
   Member& member = *slot.member;
   if (!plan_->rate || member.seeded || member.points.empty()) return;
   const bool followed = member.points.size() > 1;
@@ -70,11 +70,11 @@ TimestampMs GroupMerge::load(std::span<Member* const> members) {
   for (Member* const member : members) {
     horizon = std::min(horizon, known_until(*member, plan_->rate.has_value()));
     if (member->points.empty() && !member->has_current) continue;
-    Slot slot{.member = member,
-              .at = 0,
-              .current = member->current,
-              .next = {},
-              .has_current = member->has_current};
+    GroupSlot slot{.member = member,
+                   .at = 0,
+                   .current = member->current,
+                   .next = {},
+                   .has_current = member->has_current};
     load_seed(slot);
     load_next(slot);
     if (slot.has_current && slot.next.time == kNever) ended_.push_back(slots_.size());
@@ -87,7 +87,7 @@ TimestampMs GroupMerge::load(std::span<Member* const> members) {
 }
 
 void GroupMerge::store() {
-  for (const Slot& slot : slots_) {
+  for (const GroupSlot& slot : slots_) {
     Member& member = *slot.member;
     member.current = slot.current;
     member.has_current = slot.has_current;
@@ -95,7 +95,7 @@ void GroupMerge::store() {
   }
 }
 
-void GroupMerge::leave(Slot& slot) {
+void GroupMerge::leave(GroupSlot& slot) {
   float_points_ -= slot.current.is_float ? 1 : 0;
   slot.has_current = false;
 }
@@ -107,7 +107,7 @@ TimestampMs GroupMerge::step(TimestampMs time) {
   TimestampMs soonest = kNever;
   for (std::size_t i = 0; i < next_times_.size(); ++i) {
     if (next_times_[i] == time) {
-      Slot& slot = slots_[i];
+      GroupSlot& slot = slots_[i];
       if (slot.has_current && slot.current.is_float) --float_points_;
       slot.current = slot.next;
       slot.has_current = true;
@@ -122,7 +122,7 @@ TimestampMs GroupMerge::step(TimestampMs time) {
   return soonest;
 }
 
-std::int64_t GroupMerge::integer_at(const Slot& slot, TimestampMs time) const {
+std::int64_t GroupMerge::integer_at(const GroupSlot& slot, TimestampMs time) const {
   if (slot.current.time == time) return as_integer(slot.current.value);
   switch (plan_->aggregator->interpolation) {
     case Interpolation::kLinear:
@@ -139,7 +139,7 @@ std::int64_t GroupMerge::integer_at(const Slot& slot, TimestampMs time) const {
   return as_integer(slot.current.value);
 }
 
-double GroupMerge::double_at(const Slot& slot, TimestampMs time) const {
+double GroupMerge::double_at(const GroupSlot& slot, TimestampMs time) const {
   const double value = number(slot.current);
   if (slot.current.time == time || plan_->rate) return value;
   switch (plan_->aggregator->interpolation) {
@@ -163,13 +163,13 @@ Result<void> GroupMerge::emit(TimestampMs time, AnswerSeries& out) {
   const bool integer = float_points_ == 0 && !plan_->rate;
   if (integer) {
     integers_.clear();
-    for (const Slot& slot : slots_) {
+    for (const GroupSlot& slot : slots_) {
       if (slot.has_current) integers_.push_back(integer_at(slot, time));
     }
     value = integer_bits(aggregate_integers(*plan_->aggregator, integers_));
   } else {
     doubles_.clear();
-    for (const Slot& slot : slots_) {
+    for (const GroupSlot& slot : slots_) {
       if (slot.has_current) doubles_.push_back(double_at(slot, time));
     }
     value = double_bits(aggregate_doubles(*plan_->aggregator, doubles_));
@@ -181,7 +181,7 @@ Result<void> GroupMerge::emit(TimestampMs time, AnswerSeries& out) {
 }
 
 Result<void> GroupMerge::merge(std::span<Member* const> members, TimestampMs cap, AnswerSeries& out,
-                               Watch& watch) {
+                               QueryBudget& budget) {
   const TimestampMs horizon = std::min(cap, load(members));
   TimestampMs time = kNever;
   for (const TimestampMs next : next_times_) time = std::min(time, next);
@@ -207,11 +207,11 @@ Result<void> GroupMerge::merge(std::span<Member* const> members, TimestampMs cap
     work += (slots_.size() + 1) * std::max<std::size_t>(1, run.length);
     if (work < kWorkBetweenChecks) continue;
     work = 0;
-    TRY_VOID(watch.check());
-    TRY_VOID(watch.add_output_points(out.times.size() - counted));
+    TRY_VOID(budget.check());
+    TRY_VOID(budget.add_output_points(out.times.size() - counted));
     counted = out.times.size();
   }
-  TRY_VOID(watch.add_output_points(out.times.size() - counted));
+  TRY_VOID(budget.add_output_points(out.times.size() - counted));
   store();
   return {};
 }

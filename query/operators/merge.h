@@ -20,7 +20,7 @@
 #include "query/answer.h"
 #include "query/operators/columns.h"
 #include "query/plan/plan.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 
 namespace halite::storage {
 struct Series;
@@ -38,7 +38,7 @@ struct MergePoint {
 struct Member {
   PointColumns points;          // processed, not yet merged
   MergePoint current;           // the last point merged
-  TimestampMs quiet_until = 0;  // nothing earlier will be appended to `points`
+  TimestampMs final_until = 0;  // nothing earlier will be appended to `points`
   bool has_current = false;
   bool seeded = false;    // rates: the first one stands in `current`
   bool finished = false;  // nothing at all will be appended to `points`
@@ -64,11 +64,11 @@ class GroupMerge {
   // Merges `members`, in the order in which they combine, as far as possible before `cap`. Appends
   // the points to `out`.
   [[nodiscard]] Result<void> merge(std::span<Member* const> members, TimestampMs cap,
-                                   AnswerSeries& out, Watch& watch);
+                                   AnswerSeries& out, QueryBudget& budget);
 
  private:
   // A member, with its two points around the current time.
-  struct Slot {
+  struct GroupSlot {
     Member* member = nullptr;
     std::size_t at = 0;  // of `next` in the member's points
     MergePoint current;
@@ -77,11 +77,11 @@ class GroupMerge {
   };
 
   TimestampMs load(std::span<Member* const> members);
-  void load_seed(Slot& slot) const;
-  void load_next(Slot& slot) const;
+  void load_seed(GroupSlot& slot) const;
+  void load_next(GroupSlot& slot) const;
   void store();
   TimestampMs step(TimestampMs time);
-  void leave(Slot& slot);
+  void leave(GroupSlot& slot);
 
   // Runs of times at which every member has a point of one type (merge_run.cc).
   struct Run {
@@ -95,11 +95,11 @@ class GroupMerge {
   Result<void> check_infinity(const AnswerSeries& out, std::size_t from) const;
 
   Result<void> emit(TimestampMs time, AnswerSeries& out);
-  [[nodiscard]] std::int64_t integer_at(const Slot& slot, TimestampMs time) const;
-  [[nodiscard]] double double_at(const Slot& slot, TimestampMs time) const;
+  [[nodiscard]] std::int64_t integer_at(const GroupSlot& slot, TimestampMs time) const;
+  [[nodiscard]] double double_at(const GroupSlot& slot, TimestampMs time) const;
 
   const SubPlan* plan_;
-  std::vector<Slot> slots_;
+  std::vector<GroupSlot> slots_;
   std::vector<TimestampMs> next_times_;  // of slots_, side by side
   std::vector<std::size_t> ended_;       // slots whose last point was just merged
   std::size_t float_points_ = 0;         // doubles among all current and next points

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "query/operators/lockstep.h"
+#include "query/operators/column_aggregator.h"
 #include "query/operators/merge.h"
 
 namespace halite::query {
@@ -45,7 +45,7 @@ GroupMerge::Run GroupMerge::find_run(TimestampMs time, TimestampMs end) {
   const auto times_of = [this](std::size_t slot) {
     return slots_[slot].member->points.times.data() + slots_[slot].at;
   };
-  const Slot& first = slots_[in_run_.front()];
+  const GroupSlot& first = slots_[in_run_.front()];
   const PointColumns& base = first.member->points;
   const bool integers = base.floats[first.at] == 0;
   if (integers && waiting_float) return {};
@@ -70,7 +70,7 @@ GroupMerge::Run GroupMerge::find_run(TimestampMs time, TimestampMs end) {
 }
 
 Result<void> GroupMerge::merge_run(Run run, AnswerSeries& out) {
-  const Slot& first = slots_[in_run_.front()];
+  const GroupSlot& first = slots_[in_run_.front()];
   const auto times = first.member->points.times.begin() + static_cast<std::ptrdiff_t>(first.at);
   const auto end = times + static_cast<std::ptrdiff_t>(run.length);
   const auto begin = std::lower_bound(times, end, plan_->asked.begin);
@@ -85,10 +85,10 @@ Result<void> GroupMerge::merge_run(Run run, AnswerSeries& out) {
   out.times.insert(out.times.end(), begin, end);
   out.floats.insert(out.floats.end(), count, !run.integers);
   if (run.integers) {
-    Lockstep::integers(*plan_->aggregator, columns, count, out.values);
+    ColumnAggregator::integers(*plan_->aggregator, columns, count, out.values);
     return {};
   }
-  Lockstep::doubles(*plan_->aggregator, columns, count, out.values);
+  ColumnAggregator::doubles(*plan_->aggregator, columns, count, out.values);
   return check_infinity(out, before);
 }
 
@@ -97,7 +97,7 @@ TimestampMs GroupMerge::after_run(Run run) {
   for (const std::size_t i : ended_) leave(slots_[i]);
   ended_.clear();
   for (const std::size_t i : in_run_) {
-    Slot& slot = slots_[i];
+    GroupSlot& slot = slots_[i];
     const PointColumns& points = slot.member->points;
     if (slot.has_current && slot.current.is_float) --float_points_;
     if (slot.next.is_float) --float_points_;

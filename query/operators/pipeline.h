@@ -38,8 +38,8 @@ class Pipeline {
   void finish(PipelineScratch& scratch, PointColumns& out);
 
   // After advance(watermark), no point before this time will be appended.
-  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const {
-    return downsampler_ ? downsampler_->quiet_until(watermark) : watermark;
+  [[nodiscard]] TimestampMs final_until(TimestampMs watermark) const {
+    return downsampler_ ? downsampler_->final_until(watermark) : watermark;
   }
 
   // Whether there was a gap for which the fill policy has no value.
@@ -53,8 +53,8 @@ class Pipeline {
 
   const SubPlan* plan_;
   std::optional<Downsampler> downsampler_;
-  std::optional<Filler> filler_;
-  std::optional<Rater> rater_;
+  std::optional<FillOperator> filler_;
+  std::optional<RateOperator> rater_;
 };
 
 }  // namespace halite::query

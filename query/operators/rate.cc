@@ -14,7 +14,7 @@ double wrapped(ValueBits a, ValueBits b, ValueBits c) {
 
 }  // namespace
 
-void Rater::add(const PointColumns& points, PointColumns& out) {
+void RateOperator::add(const PointColumns& points, PointColumns& out) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     const TimestampMs before = time_;
     const ValueBits base = value_;

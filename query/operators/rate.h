@@ -14,9 +14,9 @@
 namespace halite::query {
 
 // Copies go on independently.
-class Rater {
+class RateOperator {
  public:
-  explicit Rater(const RateSpec& spec) : spec_(spec) {}
+  explicit RateOperator(const RateSpec& spec) : spec_(spec) {}
 
   // Points in time order, later than all before.
   void add(const PointColumns& points, PointColumns& out);

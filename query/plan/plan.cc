@@ -120,7 +120,7 @@ TimestampMs DownsamplePlan::bucket_end(TimestampMs start) const {
   return std::numeric_limits<TimestampMs>::max();
 }
 
-TimestampMs DownsamplePlan::quiet_until(TimestampMs watermark) const {
+TimestampMs DownsamplePlan::final_until(TimestampMs watermark) const {
   // A fill policy gives every series, also one that begins late, all buckets from the first on.
   if (fill != FillPolicy::kNone) return filled.begin;
   switch (kind) {
@@ -134,7 +134,7 @@ TimestampMs DownsamplePlan::quiet_until(TimestampMs watermark) const {
   return points.begin;
 }
 
-storage::TotalsWish SubPlan::totals() const {
+storage::TotalsRequest SubPlan::totals() const {
   if (!downsample || downsample->kind != BucketKind::kFixed || downsample->average_of_sums ||
       !takes_totals(downsample->function->kind)) {
     return {};
@@ -147,8 +147,8 @@ storage::TotalsWish SubPlan::totals() const {
           .sums = kind == AggregatorKind::kSum || kind == AggregatorKind::kAvg};
 }
 
-TimestampMs SubPlan::quiet_until(TimestampMs watermark) const {
-  return downsample ? downsample->quiet_until(watermark) : watermark;
+TimestampMs SubPlan::final_until(TimestampMs watermark) const {
+  return downsample ? downsample->final_until(watermark) : watermark;
 }
 
 Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,

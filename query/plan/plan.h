@@ -38,7 +38,7 @@ struct DownsamplePlan {
   [[nodiscard]] TimestampMs bucket_end(TimestampMs start) const;
 
   // The first bucket that a series may have whose first point is at `watermark` or later.
-  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const;
+  [[nodiscard]] TimestampMs final_until(TimestampMs watermark) const;
 };
 
 struct SubPlan {
@@ -52,10 +52,10 @@ struct SubPlan {
   bool empty_series_count = false;  // series with rows, but nothing in them, make groups, too
 
   // The totals that do in place of a series' points.
-  [[nodiscard]] storage::TotalsWish totals() const;
+  [[nodiscard]] storage::TotalsRequest totals() const;
 
   // Nothing earlier can come of series that show their first point at `watermark` or later.
-  [[nodiscard]] TimestampMs quiet_until(TimestampMs watermark) const;
+  [[nodiscard]] TimestampMs final_until(TimestampMs watermark) const;
 };
 
 // Rows of a rollup table instead of hours.

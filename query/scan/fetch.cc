@@ -37,12 +37,12 @@ storage::Block rest_of(const storage::Block& block, TimestampMs from) {
 }  // namespace
 
 Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const SubPlan& plan,
-             std::shared_ptr<Watch> watch, FetchMeter& meter)
+             std::shared_ptr<QueryBudget> budget, FetchMeter& meter)
     : store_(store),
       source_(source),
       plan_(plan),
-      shared_watch_(std::move(watch)),
-      watch_(*shared_watch_),
+      shared_watch_(std::move(budget)),
+      budget_(*shared_watch_),
       meter_(meter) {
   for (std::uint32_t i = 0; i < source.shard_count(); ++i) {
     shards_.push_back(std::make_unique<FetchShard>());
@@ -50,16 +50,16 @@ Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const Sub
   }
 }
 
-Fetch::~Fetch() { static_cast<void>(hold(-held_bytes_)); }
+Fetch::~Fetch() { static_cast<void>(count_bytes(-counted_bytes_)); }
 
 // Giving back (a negative count) never fails.
-Result<void> Fetch::hold(std::int64_t bytes) {
-  held_bytes_ += bytes;
-  return watch_.add_bytes(bytes);
+Result<void> Fetch::count_bytes(std::int64_t bytes) {
+  counted_bytes_ += bytes;
+  return budget_.add_bytes(bytes);
 }
 
 Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max) {
-  held_before_window_ = held_bytes_;
+  counted_before_window_ = counted_bytes_;
   fetched_before_window_ = meter_.fetched();
   too_large_ = false;
   for (const auto& shard : shards_) shard->begun = false;
@@ -81,19 +81,19 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
 }
 
 // A part of the time may have been read ahead, point by point; and the meter counts points.
-storage::TotalsWish Fetch::wish_in(TimeRange window) const {
+storage::TotalsRequest Fetch::totals_request_in(TimeRange window) const {
   const bool whole = window.begin == plan_.scan.begin && window.end == plan_.scan.end;
-  return whole && !meter_.counts() ? plan_.totals() : storage::TotalsWish{};
+  return whole && !meter_.counts() ? plan_.totals() : storage::TotalsRequest{};
 }
 
 // Shards without a series of the selection have nothing to read.
 std::vector<std::vector<FetchShard*>> Fetch::share_out(TimeRange window) const {
   std::int64_t hours = (window.end - window.begin) / kHourMs;
-  if (wish_in(window).bucket_ms >= kHourMs) hours /= kHoursOfTotals;
+  if (totals_request_in(window).bucket_ms >= kHourMs) hours /= kHoursOfTotals;
   hours = std::max<std::int64_t>(1, hours);
   std::vector<std::vector<FetchShard*>> parts;
   std::uint64_t room = 0;
-  for (const storage::ShardShare& share : source_.shares(*selection_)) {
+  for (const storage::ShardSeriesCount& share : source_.series_by_shard(*selection_)) {
     const std::uint64_t work = share.series * static_cast<std::uint64_t>(hours);
     if (parts.empty() || share.series == 0 || work > room) {
       parts.emplace_back();
@@ -125,14 +125,14 @@ Task<void> Fetch::read_shard(FetchShard* shard, TimeRange window, std::uint64_t 
     state.points_before = state.member.points.size();
   }
   const std::unique_ptr<storage::BlockScan> scan =
-      source_.scan_totals(selection_, window, shard->index, wish_in(window));
+      source_.scan_totals(selection_, window, shard->index, totals_request_in(window));
   for (;;) {
     auto next = scan->next();
     CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
     if (blocks.empty()) break;
-    CO_TRY_VOID(watch_.check());
+    CO_TRY_VOID(budget_.check());
     CO_TRY_VOID(take_blocks(*shard, blocks));
-    CO_TRY_VOID(keep_notes(*shard, blocks));
+    CO_TRY_VOID(keep_annotations(*shard, blocks));
     if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
     if (too_large_) co_return Result<void>{};
     // A scan that never waits must not keep others' questions waiting.
@@ -149,10 +149,10 @@ Result<FetchedSeries*> Fetch::state_of(FetchShard& shard, storage::SeriesId id) 
   if (shard.last != nullptr && shard.last->series->id == id) return shard.last;
   const auto known = shard.states.find(id);
   if (known == shard.states.end()) {
-    TRY_VOID(watch_.add_series(1));
+    TRY_VOID(budget_.add_series(1));
     FetchedSeries& state = shard.all.emplace_back(source_.series(id), plan_);
     shard.states.emplace(id, &state);
-    TRY_VOID(hold(FetchedSeries::kBytes + state.bytes()));
+    TRY_VOID(count_bytes(FetchedSeries::kBytes + state.bytes()));
     shard.fresh.push_back(&state);
     shard.last = &state;
   } else {
@@ -172,7 +172,7 @@ Result<void> Fetch::take_blocks(FetchShard& shard, const std::vector<storage::Bl
     if (block.times.empty() || block.times.front() >= plan_.buckets_end) {
       // Of points: a row without one in whole hours is no row of OpenTSDB's.
       if (!plan_.empty_series_count || shard.states.contains(block.series)) continue;
-      if (shard.empty.insert(block.series).second) TRY_VOID(hold(kEmptySeriesBytes));
+      if (shard.empty.insert(block.series).second) TRY_VOID(count_bytes(kEmptySeriesBytes));
       continue;
     }
     TRY(FetchedSeries* const state, state_of(shard, block.series));
@@ -188,25 +188,25 @@ Result<void> Fetch::take_blocks(FetchShard& shard, const std::vector<storage::Bl
       if (meter_.counts()) TRY_VOID(count_fetched(*state, rest));
       state->pipeline.add(rest, shard.scratch, state->member.points);
     }
-    TRY_VOID(hold(state->bytes() - before));
+    TRY_VOID(count_bytes(state->bytes() - before));
   }
-  watch_.add_blocks(blocks.size());
+  budget_.add_blocks(blocks.size());
   shard.window_points += points;
-  return watch_.add_points(points);
+  return budget_.add_points(points);
 }
 
 // A look ahead leaves them to the window that follows.
-Result<void> Fetch::keep_notes(FetchShard& shard, const std::vector<storage::Block>& blocks) {
+Result<void> Fetch::keep_annotations(FetchShard& shard, const std::vector<storage::Block>& blocks) {
   for (const storage::Block& block : blocks) {
     for (const Bytes& json : block.notes) {
       shard.notes.push_back({.series = &source_.series(block.series), .json = json});
-      TRY_VOID(hold(FetchShard::bytes_of(shard.notes.back())));
+      TRY_VOID(count_bytes(FetchShard::bytes_of(shard.notes.back())));
     }
   }
   return {};
 }
 
-std::vector<FetchedNote> Fetch::take_notes() {
+std::vector<FetchedNote> Fetch::take_annotations() {
   std::vector<FetchedNote> notes;
   for (const auto& shard : shards_) std::ranges::move(shard->notes, std::back_inserter(notes));
   return notes;
@@ -216,7 +216,7 @@ Result<void> Fetch::take_totals(FetchShard& shard, const storage::Block& block) 
   TRY(FetchedSeries* const state, state_of(shard, block.series));
   const std::int64_t before = state->bytes();
   state->pipeline.add(block, shard.scratch, state->member.points);
-  return hold(state->bytes() - before);
+  return count_bytes(state->bytes() - before);
 }
 
 Result<void> Fetch::count_fetched(FetchedSeries& state, const storage::Block& block) {
@@ -240,16 +240,16 @@ Result<void> Fetch::close_window(FetchShard& shard, TimeRange window,
     FetchedSeries* const state = &one;
     Member& member = state->member;
     if (member.finished) continue;
-    TRY_VOID(watch_.check());
+    TRY_VOID(budget_.check());
     const std::int64_t before = state->bytes();
     if (window.end == plan_.scan.end) {
       state->pipeline.finish(shard.scratch, member.points);
     } else {
       const TimestampMs watermark = std::max(window.end, state->read_until);
       state->pipeline.advance(watermark, shard.scratch, member.points);
-      member.quiet_until = state->pipeline.quiet_until(watermark);
+      member.final_until = state->pipeline.final_until(watermark);
     }
-    TRY_VOID(hold(state->bytes() - before));
+    TRY_VOID(count_bytes(state->bytes() - before));
     if (state->pipeline.failed()) return fail(Errc::kInvalidArgument, "unhandled fill policy");
     if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
     if (too_large_) break;
@@ -262,7 +262,7 @@ void Fetch::give_up() {
   std::int64_t bytes = 0;
   for (const auto& shard : shards_) {
     if (!shard->begun) continue;
-    watch_.take_back_points(shard->window_points);
+    budget_.uncount_points(shard->window_points);
     for (FetchedSeries& state : shard->all) {
       bytes -= state.bytes();
       state.counted_hour = -1;
@@ -277,7 +277,7 @@ void Fetch::give_up() {
       shard->notes.pop_back();
     }
   }
-  static_cast<void>(hold(bytes));
+  static_cast<void>(count_bytes(bytes));
 }
 
 void Fetch::finish() {
@@ -314,11 +314,12 @@ void Fetch::recount() {
     bytes += static_cast<std::int64_t>(shard->empty.size()) * kEmptySeriesBytes;
     for (const FetchedNote& note : shard->notes) bytes += FetchShard::bytes_of(note);
   }
-  static_cast<void>(hold(bytes - held_bytes_));  // a merge only takes
+  static_cast<void>(count_bytes(bytes - counted_bytes_));  // a merge only takes
 }
 
 std::uint64_t Fetch::window_bytes() const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, held_bytes_ - held_before_window_));
+  return static_cast<std::uint64_t>(
+      std::max<std::int64_t>(0, counted_bytes_ - counted_before_window_));
 }
 
 }  // namespace halite::query

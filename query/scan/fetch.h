@@ -15,9 +15,9 @@
 #include "common/task.h"
 #include "query/operators/merge.h"
 #include "query/plan/plan.h"
+#include "query/query_budget.h"
 #include "query/scan/fetch_limits.h"
 #include "query/scan/fetch_state.h"
-#include "query/watch.h"
 #include "storage/api/point_store.h"
 
 namespace halite::query {
@@ -31,7 +31,7 @@ class Fetch {
  public:
   // All references outlive it. `source` is the store itself, or rollups of its series.
   Fetch(storage::PointStore& store, storage::BlockSource& source, const SubPlan& plan,
-        std::shared_ptr<Watch> watch, FetchMeter& meter);
+        std::shared_ptr<QueryBudget> budget, FetchMeter& meter);
   ~Fetch();
   Fetch(const Fetch&) = delete;
   Fetch& operator=(const Fetch&) = delete;
@@ -51,15 +51,15 @@ class Fetch {
   [[nodiscard]] std::vector<const storage::Series*> empty_series() const;
 
   // The annotations in the blocks of all windows. Call this once, at the end.
-  [[nodiscard]] std::vector<FetchedNote> take_notes();
+  [[nodiscard]] std::vector<FetchedNote> take_annotations();
 
   // Reads these series on from the end of the last window, until each has so many more points or
   // ends. Later windows skip these points.
-  struct Awaited {
+  struct LookAhead {
     const storage::Series* series = nullptr;
     std::size_t points = 0;
   };
-  Task<void> look_ahead(std::vector<Awaited> awaited, TimestampMs from);
+  Task<void> look_ahead(std::vector<LookAhead> awaited, TimestampMs from);
 
   // Counts the memory of the members anew, after a merge has consumed points.
   void recount();
@@ -68,34 +68,34 @@ class Fetch {
   [[nodiscard]] std::uint64_t window_bytes() const;
 
  private:
-  [[nodiscard]] storage::TotalsWish wish_in(TimeRange window) const;
+  [[nodiscard]] storage::TotalsRequest totals_request_in(TimeRange window) const;
   Task<void> read_shards(std::vector<FetchShard*> shards, TimeRange window,
                          std::uint64_t window_bytes_max);
   Task<void> read_shard(FetchShard* shard, TimeRange window, std::uint64_t window_bytes_max);
   [[nodiscard]] std::vector<std::vector<FetchShard*>> share_out(TimeRange window) const;
   Result<void> take_blocks(FetchShard& shard, const std::vector<storage::Block>& blocks);
-  Result<void> keep_notes(FetchShard& shard, const std::vector<storage::Block>& blocks);
+  Result<void> keep_annotations(FetchShard& shard, const std::vector<storage::Block>& blocks);
   Result<void> take_totals(FetchShard& shard, const storage::Block& block);
   Result<FetchedSeries*> state_of(FetchShard& shard, storage::SeriesId id);
   Result<void> close_window(FetchShard& shard, TimeRange window, std::uint64_t window_bytes_max);
   Result<void> count_fetched(FetchedSeries& state, const storage::Block& block);
   void give_up();
   void finish();
-  Result<void> hold(std::int64_t bytes);
+  Result<void> count_bytes(std::int64_t bytes);
   Task<void> look_ahead_in(FetchShard* shard, std::shared_ptr<const storage::Selection> selection,
-                           std::vector<Awaited> awaited, TimeRange range);
+                           std::vector<LookAhead> awaited, TimeRange range);
 
   storage::PointStore& store_;
   storage::BlockSource& source_;
   const SubPlan& plan_;
-  const std::shared_ptr<Watch> shared_watch_;
-  Watch& watch_;  // the same
+  const std::shared_ptr<QueryBudget> shared_watch_;
+  QueryBudget& budget_;  // the same
   FetchMeter& meter_;
   FetchMeter::Amount fetched_before_window_;
   std::shared_ptr<const storage::Selection> selection_;
   std::vector<std::unique_ptr<FetchShard>> shards_;
-  std::atomic<std::int64_t> held_bytes_ = 0;
-  std::int64_t held_before_window_ = 0;
+  std::atomic<std::int64_t> counted_bytes_ = 0;
+  std::int64_t counted_before_window_ = 0;
   std::atomic<bool> too_large_ = false;
 };
 

@@ -7,22 +7,22 @@
 
 namespace halite::query {
 
-Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
+Task<void> Fetch::look_ahead(std::vector<LookAhead> awaited, TimestampMs from) {
   if (awaited.empty()) co_return Result<void>{};
   storage::SeriesQuery query;
-  for (const Awaited& one : awaited) query.tsuids.push_back(one.series->tsuid);
+  for (const LookAhead& one : awaited) query.tsuids.push_back(one.series->tsuid);
   auto selecting =
-      store_.select(std::move(query), {.watch = shared_watch_, .counters = shared_watch_});
+      store_.select(std::move(query), {.budget = shared_watch_, .counters = shared_watch_});
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
-  std::vector<std::vector<Awaited>> by_shard(shards_.size());
-  for (const Awaited& one : awaited) {
+  std::vector<std::vector<LookAhead>> by_shard(shards_.size());
+  for (const LookAhead& one : awaited) {
     // Rollups may lie in fewer shards than points: in one.
     by_shard[shards_.size() == 1 ? 0 : one.series->shard].push_back(one);
   }
   const TimeRange range{.begin = from, .end = plan_.scan.end};
   std::vector<Task<void>> tasks;
   for (const auto& shard : shards_) {
-    std::vector<Awaited>& wanted = by_shard[shard->index];
+    std::vector<LookAhead>& wanted = by_shard[shard->index];
     if (wanted.empty()) continue;
     tasks.push_back(look_ahead_in(shard.get(), selection, std::move(wanted), range));
   }
@@ -36,13 +36,13 @@ Task<void> Fetch::look_ahead(std::vector<Awaited> awaited, TimestampMs from) {
 
 Task<void> Fetch::look_ahead_in(FetchShard* shard,
                                 std::shared_ptr<const storage::Selection> selection,
-                                std::vector<Awaited> awaited, TimeRange range) {
+                                std::vector<LookAhead> awaited, TimeRange range) {
   struct Waiting {
     FetchedSeries* state;
     std::size_t points;  // how many it is to have
   };
   std::unordered_map<storage::SeriesId, Waiting> waiting;
-  for (const Awaited& one : awaited) {
+  for (const LookAhead& one : awaited) {
     FetchedSeries* const state = shard->states.at(one.series->id);
     waiting.emplace(one.series->id, Waiting{state, state->member.points.size() + one.points});
   }
@@ -51,7 +51,7 @@ Task<void> Fetch::look_ahead_in(FetchShard* shard,
     auto next = scan->next();
     CO_TRY(std::vector<storage::Block> blocks, co_await std::move(next));
     if (blocks.empty()) break;
-    CO_TRY_VOID(watch_.check());
+    CO_TRY_VOID(budget_.check());
     std::erase_if(blocks, [&waiting](const storage::Block& block) {
       return block.times.empty() || !waiting.contains(block.series);
     });

@@ -76,7 +76,7 @@ struct SpanTotals {
 
 // What a reader can use in place of points: totals of spans whose length divides bucket_ms, which
 // are aligned as its buckets are: to multiples since 1970. 0: points only.
-struct TotalsWish {
+struct TotalsRequest {
   std::int64_t bucket_ms = 0;
   bool sums = false;
 };
@@ -133,13 +133,13 @@ struct LastPoint {
 };
 
 // A metric some of whose points were refused, as each would have begun a series too many.
-struct CrowdedMetric {
+struct OverQuotaMetric {
   std::string metric;
   std::uint64_t refused = 0;  // points
 };
 
 // A shard in which a selection has series.
-struct ShardShare {
+struct ShardSeriesCount {
   std::uint32_t shard = 0;
   std::size_t series = 0;  // 0: unknown
 };
@@ -147,7 +147,7 @@ struct ShardShare {
 // One of the scans that would read a selection.
 struct PlannedScan {
   std::uint32_t shard = 0;
-  ScanText text;
+  ScanDescription text;
 };
 
 // What reading a selection would take.
@@ -185,15 +185,16 @@ class BlockSource {
   // scan(), with totals in place of points where the store has them and they fit the wish.
   [[nodiscard]] virtual std::unique_ptr<BlockScan> scan_totals(
       std::shared_ptr<const Selection> selection, TimeRange range, std::uint32_t shard,
-      TotalsWish wish) {
-    static_cast<void>(wish);
+      TotalsRequest totals_request) {
+    static_cast<void>(totals_request);
     return scan(std::move(selection), range, shard);
   }
 
   // The shards in which the selection may have series, ascending; a scan of others finds nothing.
-  [[nodiscard]] virtual std::vector<ShardShare> shares(const Selection& selection) const {
+  [[nodiscard]] virtual std::vector<ShardSeriesCount> series_by_shard(
+      const Selection& selection) const {
     static_cast<void>(selection);
-    std::vector<ShardShare> all;
+    std::vector<ShardSeriesCount> all;
     for (std::uint32_t shard = 0; shard < shard_count(); ++shard) all.push_back({.shard = shard});
     return all;
   }
@@ -208,15 +209,15 @@ class PointStore : public BlockSource {
 
   // Metrics whose points were refused for they would have begun a series too many, lately; the
   // worst first.
-  [[nodiscard]] virtual std::vector<CrowdedMetric> crowded(std::size_t max) const {
+  [[nodiscard]] virtual std::vector<OverQuotaMetric> over_quota(std::size_t max) const {
     static_cast<void>(max);
     return {};
   }
 
-  // For who has ids of series: hold_series() before they are asked for or looked up, kept as long
+  // For who has ids of series: pin_series() before they are asked for or looked up, kept as long
   // as they are in use. Ids that were kept from an earlier epoch than the hold's may mean others.
-  [[nodiscard]] virtual std::shared_ptr<const SeriesHold> hold_series() {
-    static const auto kForEver = std::make_shared<const SeriesHold>();
+  [[nodiscard]] virtual std::shared_ptr<const SeriesPin> pin_series() {
+    static const auto kForEver = std::make_shared<const SeriesPin>();
     return kForEver;
   }
 
@@ -226,7 +227,7 @@ class PointStore : public BlockSource {
 
   // Somebody waits for what was appended: where points wait for others to share their sync, it
   // begins now.
-  virtual void hurry() {}
+  virtual void request_sync() {}
 
   // Resolves names. kNotFound for a metric, key or literal value that has no id, in OpenTSDB's
   // words; kInvalidArgument for a filter that does not compile; the context's errors.

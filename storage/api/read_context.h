@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/work_watch.h"
+#include "common/work_budget.h"
 
 namespace halite::storage {
 
@@ -35,13 +35,13 @@ class ReadCounters {
 
 struct ReadContext {
   // Cancellation, time limit, and the budget of series and memory. Null: no limits, never stopped.
-  std::shared_ptr<WorkWatch> watch = nullptr;
+  std::shared_ptr<WorkBudget> budget = nullptr;
   ReadSource source = ReadSource::kDisk;
   std::shared_ptr<ReadCounters> counters = nullptr;  // null: not counted
 
   // The watch's error when it is time to give up.
   [[nodiscard]] Result<void> check() const {
-    return watch == nullptr ? Result<void>() : watch->check();
+    return budget == nullptr ? Result<void>() : budget->check();
   }
 };
 

@@ -66,7 +66,7 @@ class PackedScanner {
 };
 
 // A scan as a store asks its servers for it, for people to read.
-struct ScanText {
+struct ScanDescription {
   Bytes begin;                  // included; empty = from the first row
   Bytes end;                    // excluded; empty = to the last row
   std::string filter;           // of rows and cells, where they are; empty = none

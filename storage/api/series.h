@@ -5,7 +5,7 @@
 //
 //   Threads   reading from any thread. A name that changes shows in every series at once.
 //   Lifetime  as long as the table that made it (series_table.h); where that forgets series, as
-//             long as whoever looks at one keeps a SeriesHold from before he was told of it.
+//             long as whoever looks at one keeps a SeriesPin from before he was told of it.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ using TagSetId = std::uint32_t;  // dense, of one table
 
 // While it is kept, ids that its holder was given mean what they meant, even if what they mean is
 // not found any more.
-struct SeriesHold {
+struct SeriesPin {
   std::uint64_t epoch = 0;
   std::uint64_t series_epoch =
       0;  // what was known of ids in an earlier one is to be looked up again

@@ -70,7 +70,7 @@ class LiteralMatcher final : public TagMatcher {
 class WildcardMatcher final : public TagMatcher {
  public:
   WildcardMatcher(std::string_view pattern, bool ignore_case)
-      : parts_(split(ignore_case ? fold_case(pattern) : std::string(pattern), '*')),
+      : dependencies_(split(ignore_case ? fold_case(pattern) : std::string(pattern), '*')),
         ignore_case_(ignore_case),
         anchored_begin_(pattern.front() != '*' && pattern.back() == '*'),
         anchored_end_(pattern.front() == '*' && pattern.back() != '*') {}
@@ -81,18 +81,18 @@ class WildcardMatcher final : public TagMatcher {
 
  private:
   [[nodiscard]] bool matches_folded(std::string_view value) const {
-    if (parts_.empty()) return true;
-    if (anchored_begin_ && !value.starts_with(parts_.front())) return false;
-    if (anchored_end_ && !value.ends_with(parts_.back())) return false;
+    if (dependencies_.empty()) return true;
+    if (anchored_begin_ && !value.starts_with(dependencies_.front())) return false;
+    if (anchored_end_ && !value.ends_with(dependencies_.back())) return false;
     std::size_t offset = 0;
-    for (const std::string& part : parts_) {
+    for (const std::string& part : dependencies_) {
       if (value.find(part, offset) == std::string_view::npos) return false;
       offset += part.size();
     }
     return true;
   }
 
-  std::vector<std::string> parts_;
+  std::vector<std::string> dependencies_;
   bool ignore_case_;
   bool anchored_begin_;
   bool anchored_end_;

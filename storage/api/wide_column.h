@@ -91,7 +91,7 @@ class Table {
                                                                    const ReadContext& context);
 
   // The requests that a scan sends to servers, in order. None where rows are in this process.
-  [[nodiscard]] virtual std::vector<ScanText> scan_texts(const ScanSpec& spec) const {
+  [[nodiscard]] virtual std::vector<ScanDescription> describe_scan(const ScanSpec& spec) const {
     static_cast<void>(spec);
     return {};
   }

@@ -15,21 +15,21 @@ NameKind kind_at(std::size_t place) {
 
 }  // namespace
 
-Interning::Interning(const UidTable& uids, std::vector<SeriesName> names)
+InternBatch::InternBatch(const UidTable& uids, std::vector<SeriesName> names)
     : names_(std::move(names)) {
   outcomes_.resize(names_.size(), SeriesId{0});
   look_up(uids);
 }
 
 // Place 0 is the metric, 1 the first tag's key, 2 its value...
-const std::string& Interning::name_at(std::size_t series, std::size_t place) const {
+const std::string& InternBatch::name_at(std::size_t series, std::size_t place) const {
   const SeriesName& name = names_[series];
   if (place == 0) return name.metric;
   const Tag& tag = name.tags[(place - 1) / 2];
   return place % 2 == 1 ? tag.key : tag.value;
 }
 
-void Interning::look_up(const UidTable& uids) {
+void InternBatch::look_up(const UidTable& uids) {
   begins_.reserve(names_.size());
   if (!names_.empty()) entries_.reserve(names_.size() * (1 + 2 * names_.front().tags.size()));
   std::size_t places_before = 0;
@@ -40,10 +40,10 @@ void Interning::look_up(const UidTable& uids) {
     bool complete = true;
     for (std::size_t place = 0; place < places; ++place) {
       const std::string& name = name_at(i, place);
-      Entry entry;
+      NameMapping entry;
       if (place < places_before && name_at(i - 1, place) == name) {
         entry = entries_[begins_[i - 1] + place];
-      } else if (const Entry* known = uids.cached(kind_at(place), name)) {
+      } else if (const NameMapping* known = uids.cached(kind_at(place), name)) {
         entry = *known;
       }
       complete = complete && entry.uid != 0;
@@ -54,8 +54,8 @@ void Interning::look_up(const UidTable& uids) {
   }
 }
 
-void Interning::want(std::size_t series, std::size_t place, NameKind kind, bool create,
-                     std::vector<UidTable::NameRequest>& requests) {
+void InternBatch::want(std::size_t series, std::size_t place, NameKind kind, bool create,
+                       std::vector<UidTable::NameRequest>& requests) {
   const std::size_t slot = begins_[series] + place;
   if (entries_[slot].uid != 0) return;
   const std::string& name = name_at(series, place);
@@ -66,7 +66,7 @@ void Interning::want(std::size_t series, std::size_t place, NameKind kind, bool 
   waits_.push_back({.slot = slot, .series = series, .request = request->second});
 }
 
-std::vector<UidTable::NameRequest> Interning::unknown(NameKind kind, bool create) {
+std::vector<UidTable::NameRequest> InternBatch::unknown(NameKind kind, bool create) {
   std::vector<UidTable::NameRequest> requests;
   waits_.clear();
   requested_.clear();
@@ -95,9 +95,9 @@ std::vector<UidTable::NameRequest> Interning::unknown(NameKind kind, bool create
   return requests;
 }
 
-void Interning::resolved(std::span<const Result<UidTable::Entry>> entries) {
+void InternBatch::resolved(std::span<const Result<UidTable::NameMapping>> entries) {
   for (const Wait& wait : waits_) {
-    const Result<Entry>& entry = entries[wait.request];
+    const Result<NameMapping>& entry = entries[wait.request];
     if (entry) {
       entries_[wait.slot] = *entry;
     } else if (outcomes_[wait.series]) {
@@ -105,7 +105,7 @@ void Interning::resolved(std::span<const Result<UidTable::Entry>> entries) {
       const bool for_that =
           create_ && closed != closed_.end() && entry.error().code == Errc::kNotFound;
       if (for_that) {
-        refuse_crowded(wait.series, closed->second);
+        refuse_over_quota(wait.series, closed->second);
       } else {
         refuse(wait.series, entry.error());
       }
@@ -113,7 +113,7 @@ void Interning::resolved(std::span<const Result<UidTable::Entry>> entries) {
   }
 }
 
-std::vector<std::size_t> Interning::incomplete() const {
+std::vector<std::size_t> InternBatch::incomplete() const {
   std::vector<std::size_t> open;
   for (const std::size_t series : incomplete_) {
     if (outcomes_[series]) open.push_back(series);
@@ -121,8 +121,8 @@ std::vector<std::size_t> Interning::incomplete() const {
   return open;
 }
 
-Bytes Interning::tsuid_of(std::size_t index, const UidWidths& widths) {
-  const Entry* const entries = &entries_[begins_[index]];
+Bytes InternBatch::tsuid_of(std::size_t index, const UidWidths& widths) {
+  const NameMapping* const entries = &entries_[begins_[index]];
   pairs_.clear();
   for (std::size_t tag = 0; tag < tags_of(index); ++tag) {
     pairs_.push_back({entries[1 + 2 * tag].uid, entries[2 + 2 * tag].uid});
@@ -131,9 +131,9 @@ Bytes Interning::tsuid_of(std::size_t index, const UidWidths& widths) {
 }
 
 // The views point into the names table's own names.
-Interning::Fresh Interning::fresh(std::size_t index, Bytes tsuid, bool with_tags) const {
-  const Entry* const entries = &entries_[begins_[index]];
-  Fresh fresh;
+InternBatch::NewEntry InternBatch::fresh(std::size_t index, Bytes tsuid, bool with_tags) const {
+  const NameMapping* const entries = &entries_[begins_[index]];
+  NewEntry fresh;
   fresh.index = index;
   fresh.series.metric_uid = entries[0].uid;
   fresh.series.metric = entries[0].name;
@@ -142,21 +142,21 @@ Interning::Fresh Interning::fresh(std::size_t index, Bytes tsuid, bool with_tags
   std::vector<SeriesTag>& tags = fresh.series.tags;
   tags.reserve(tags_of(index));
   for (std::size_t tag = 0; tag < tags_of(index); ++tag) {
-    const Entry& key = entries[1 + 2 * tag];
-    const Entry& value = entries[2 + 2 * tag];
+    const NameMapping& key = entries[1 + 2 * tag];
+    const NameMapping& value = entries[2 + 2 * tag];
     tags.push_back(SeriesTag{key.name, value.name, key.uid, value.uid});
   }
   std::ranges::sort(tags, {}, &SeriesTag::key_uid);
   return fresh;
 }
 
-void Interning::refuse(std::size_t index, const Error& error) {
+void InternBatch::refuse(std::size_t index, const Error& error) {
   outcomes_[index] = std::unexpected(error);
 }
 
-void Interning::refuse_crowded(std::size_t index, const Error& error) {
+void InternBatch::refuse_over_quota(std::size_t index, const Error& error) {
   refuse(index, error);
-  crowded_.push_back(index);
+  over_quota_.push_back(index);
 }
 
 }  // namespace halite::storage

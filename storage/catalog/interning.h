@@ -22,9 +22,9 @@
 
 namespace halite::storage {
 
-class Interning {
+class InternBatch {
  public:
-  Interning(const UidTable& uids, std::vector<SeriesName> names);
+  InternBatch(const UidTable& uids, std::vector<SeriesName> names);
 
   // Series that may make no names from now on: one that has a name without an id is refused for
   // this reason.
@@ -42,31 +42,31 @@ class Interning {
   // The names of one kind that have no id yet, each once, in the order in which OpenTSDB would give
   // them ids. What became of them goes to resolved() before the next kind.
   [[nodiscard]] std::vector<UidTable::NameRequest> unknown(NameKind kind, bool create);
-  void resolved(std::span<const Result<UidTable::Entry>> entries);
+  void resolved(std::span<const Result<UidTable::NameMapping>> entries);
 
   // The tsuid of one that is not refused, once all kinds are resolved.
   [[nodiscard]] Bytes tsuid_of(std::size_t index, const UidWidths& widths);
 
   // A series that is not known yet.
-  struct Fresh {
+  struct NewEntry {
     std::size_t index = 0;  // in names
     NewSeries series;
   };
   // With its tags or without; its shard is left open.
-  [[nodiscard]] Fresh fresh(std::size_t index, Bytes tsuid, bool with_tags) const;
+  [[nodiscard]] NewEntry fresh(std::size_t index, Bytes tsuid, bool with_tags) const;
   [[nodiscard]] std::size_t tags_of(std::size_t index) const { return names_[index].tags.size(); }
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] bool refused(std::size_t index) const { return !outcomes_[index]; }
   void refuse(std::size_t index, const Error& error);
   // The same for a series that is one too many.
-  void refuse_crowded(std::size_t index, const Error& error);
-  [[nodiscard]] std::span<const std::size_t> crowded() const { return crowded_; }
+  void refuse_over_quota(std::size_t index, const Error& error);
+  [[nodiscard]] std::span<const std::size_t> over_quota() const { return over_quota_; }
   void accept(std::size_t index, SeriesId id) { outcomes_[index] = id; }
   [[nodiscard]] std::vector<Result<SeriesId>> take_outcomes() { return std::move(outcomes_); }
 
  private:
-  using Entry = UidTable::Entry;
+  using NameMapping = UidTable::NameMapping;
   // An entry that waits for a request.
   struct Wait {
     std::size_t slot = 0;
@@ -82,11 +82,11 @@ class Interning {
   const std::vector<SeriesName> names_;
   std::vector<Result<SeriesId>> outcomes_;  // good until something refuses the name
   // Of series i from begins_[i] on: its metric, then key and value of each tag. Id 0: not known.
-  std::vector<Entry> entries_;
+  std::vector<NameMapping> entries_;
   std::vector<std::size_t> begins_;
   std::vector<std::size_t> incomplete_;  // series with unknown names
   boost::unordered_flat_map<std::size_t, Error> closed_;
-  std::vector<std::size_t> crowded_;
+  std::vector<std::size_t> over_quota_;
   bool create_ = false;      // what unknown() was told last
   std::vector<Wait> waits_;  // for what unknown() gave last
   boost::unordered_flat_map<std::string_view, std::size_t> requested_;  // by name: its request

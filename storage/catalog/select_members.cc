@@ -19,7 +19,7 @@ constexpr std::uint64_t kCutMax = 32;
 struct Candidates {
   bool all = true;  // nothing is known yet: every set
   IdSet sets;
-  std::vector<const KeyCondition*> unasked;
+  std::vector<const TagKeyMatcher*> unasked;
 
   [[nodiscard]] std::uint64_t size(std::uint64_t of) const { return all ? of : sets.cardinality(); }
   void cut(IdSet with) {
@@ -33,15 +33,15 @@ struct Candidates {
 };
 
 struct LiteralCondition {
-  const KeyCondition* condition = nullptr;
+  const TagKeyMatcher* condition = nullptr;
   std::uint64_t sets = 0;  // that have one of the literals
 };
 
 // Rarest first: it bounds what the others cost.
 std::vector<LiteralCondition> by_rarity(const TagIndex& index,
-                                        std::span<const KeyCondition> conditions) {
+                                        std::span<const TagKeyMatcher> matchers) {
   std::vector<LiteralCondition> rare;
-  for (const KeyCondition& condition : conditions) {
+  for (const TagKeyMatcher& condition : matchers) {
     if (!condition.literals()) continue;
     LiteralCondition& one = rare.emplace_back();
     one.condition = &condition;
@@ -54,10 +54,10 @@ std::vector<LiteralCondition> by_rarity(const TagIndex& index,
 }
 
 // `members`: how many series it is about.
-Candidates find_candidates(const TagIndex& index, std::span<const KeyCondition> conditions,
+Candidates find_candidates(const TagIndex& index, std::span<const TagKeyMatcher> matchers,
                            std::uint64_t members) {
   Candidates found;
-  for (const auto& [condition, sets] : by_rarity(index, conditions)) {
+  for (const auto& [condition, sets] : by_rarity(index, matchers)) {
     if (sets > found.size(members) * kCutMax) {
       found.unasked.push_back(condition);
       continue;
@@ -69,7 +69,7 @@ Candidates find_candidates(const TagIndex& index, std::span<const KeyCondition> 
     found.cut(std::move(with));
     if (condition->wants_match() || condition->wants_absent()) found.unasked.push_back(condition);
   }
-  for (const KeyCondition& condition : conditions) {
+  for (const TagKeyMatcher& condition : matchers) {
     if (condition.literals()) continue;
     // Each distinct value is asked once, unless there are more of them than series.
     if (!condition.wants_key() || index.values(condition.key_uid()) > found.size(members)) {
@@ -104,13 +104,12 @@ class Bits {
 class Selecting {
  public:
   Selecting(const SeriesTable& table, const MembersOf& members, const TagsWanted& wanted,
-            const WorkWatch* watch)
+            const WorkBudget* budget)
       : table_(table),
         members_(members),
         tags_exactly_(wanted.tags_exactly),
-        watch_(watch),
-        candidates_(find_candidates(table.tags(), wanted.conditions, members.end - members.begin)) {
-  }
+        budget_(budget),
+        candidates_(find_candidates(table.tags(), wanted.matchers, members.end - members.begin)) {}
 
   Result<std::vector<SeriesId>> run() {
     const std::uint64_t members = members_.end - members_.begin;
@@ -129,14 +128,14 @@ class Selecting {
     if (!tags_exactly_ && candidates_.unasked.empty()) return true;
     const SeriesTags& tags = table_.at(member.id).tags;
     if (tags_exactly_ && tags.size() != *tags_exactly_) return false;
-    return std::ranges::all_of(candidates_.unasked, [&tags](const KeyCondition* condition) {
+    return std::ranges::all_of(candidates_.unasked, [&tags](const TagKeyMatcher* condition) {
       return condition->matches(tags);
     });
   }
 
   Result<void> check() {
-    return watch_ != nullptr && ++looked_at_ % kSeriesPerCheck == 1 ? watch_->check()
-                                                                    : Result<void>();
+    return budget_ != nullptr && ++looked_at_ % kSeriesPerCheck == 1 ? budget_->check()
+                                                                     : Result<void>();
   }
 
   Result<void> find_each() {
@@ -145,9 +144,9 @@ class Selecting {
     candidates_.sets.toUint32Array(sets.data());
     std::vector<Member> there = table_.of_metric(members_.metric_uid, sets);
     std::erase_if(there, [this](const Member& one) {
-      return one.place < members_.begin || one.place >= members_.end;
+      return one.position < members_.begin || one.position >= members_.end;
     });
-    std::ranges::sort(there, {}, &Member::place);
+    std::ranges::sort(there, {}, &Member::position);
     for (const Member& member : there) {
       TRY_VOID(check());
       if (matches(member)) found_.push_back(member.id);
@@ -172,7 +171,7 @@ class Selecting {
   const SeriesTable& table_;
   const MembersOf members_;
   const std::optional<std::size_t> tags_exactly_;
-  const WorkWatch* const watch_;
+  const WorkBudget* const budget_;
   const Candidates candidates_;
   std::size_t looked_at_ = 0;
   std::vector<SeriesId> found_;
@@ -182,15 +181,15 @@ class Selecting {
 
 bool TagsWanted::matches(const Series& series) const {
   if (tags_exactly && series.tags.size() != *tags_exactly) return false;
-  return std::ranges::all_of(conditions, [&series](const KeyCondition& condition) {
+  return std::ranges::all_of(matchers, [&series](const TagKeyMatcher& condition) {
     return condition.matches(series.tags);
   });
 }
 
 Result<std::vector<SeriesId>> select_members(const SeriesTable& table, const MembersOf& members,
-                                             const TagsWanted& wanted, const WorkWatch* watch) {
+                                             const TagsWanted& wanted, const WorkBudget* budget) {
   if (members.begin >= members.end) return std::vector<SeriesId>();
-  return Selecting(table, members, wanted, watch).run();
+  return Selecting(table, members, wanted, budget).run();
 }
 
 }  // namespace halite::storage

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "common/result.h"
-#include "common/work_watch.h"
-#include "storage/catalog/key_condition.h"
+#include "common/work_budget.h"
 #include "storage/catalog/series_table.h"
+#include "storage/catalog/tag_key_matcher.h"
 
 namespace halite::storage {
 
 struct TagsWanted {
-  std::span<const KeyCondition> conditions;
+  std::span<const TagKeyMatcher> matchers;
   std::optional<std::size_t> tags_exactly;  // how many tags a series has, if that matters
 
   [[nodiscard]] bool matches(const Series& series) const;
@@ -33,6 +33,6 @@ struct MembersOf {
 [[nodiscard]] Result<std::vector<SeriesId>> select_members(const SeriesTable& table,
                                                            const MembersOf& members,
                                                            const TagsWanted& wanted,
-                                                           const WorkWatch* watch);
+                                                           const WorkBudget* budget);
 
 }  // namespace halite::storage

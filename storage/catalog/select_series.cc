@@ -23,11 +23,11 @@ Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
       std::shared_ptr<const RowSelection> selection,
       co_await RowSelection::resolve(registry, layout, std::move(query), std::move(context), now));
   if (selection->by_tsuid()) {
-    SeriesLoader::Bounds bounds{selection->context(), {}};
+    SeriesLoader::LoadLimits bounds{selection->context(), {}};
     CO_TRY_VOID(co_await registry.loader().load_series(selection->tsuids(), std::move(bounds)));
   } else if (!shared) {
     auto count = [selection] { return selection->count(); };
-    SeriesLoader::Bounds bounds{selection->context(), std::move(count)};
+    SeriesLoader::LoadLimits bounds{selection->context(), std::move(count)};
     CO_TRY_VOID(
         co_await registry.loader().load_metric(selection->metric_uid(), false, std::move(bounds)));
     CO_TRY_VOID(selection->count());
@@ -39,7 +39,7 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
                                         std::shared_ptr<const RowSelection> selection,
                                         std::size_t limit, bool shared) {
   auto count = [selection] { return selection->count(); };
-  SeriesLoader::Bounds bounds{selection->context(), std::move(count)};
+  SeriesLoader::LoadLimits bounds{selection->context(), std::move(count)};
   CO_TRY_VOID(
       co_await registry.loader().load_metric(selection->metric_uid(), shared, std::move(bounds)));
   CO_TRY_VOID(selection->count());

@@ -19,19 +19,19 @@ Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& 
   const std::shared_ptr<RowSelection> selection(new RowSelection(registry, registry.shard_count()));
   selection->context_ = std::move(context);
   selection->now_ = now;
-  selection->wants_notes_ = query.notes;
+  selection->wants_annotations_ = query.notes;
   if (!query.tsuids.empty()) {
     CO_TRY_VOID(co_await selection->resolve_tsuids(layout.widths(), std::move(query.tsuids)));
     co_return selection;
   }
-  CO_TRY(const UidTable::Entry metric,
+  CO_TRY(const UidTable::NameMapping metric,
          co_await registry.uids().find(NameKind::kMetric, std::move(query.metric)));
   selection->metric_uid_ = metric.uid;
   CO_TRY_VOID(co_await selection->resolve_filters(std::move(query.filters), query.regexp_bytes_max,
                                                   query.skip_unknown_values));
   if (query.explicit_tags) {
     selection->tags_exactly_ = static_cast<std::size_t>(
-        std::ranges::count_if(selection->conditions_, &KeyCondition::wants_key));
+        std::ranges::count_if(selection->matchers_, &TagKeyMatcher::wants_key));
   }
   co_return selection;
 }
@@ -66,18 +66,18 @@ Task<void> RowSelection::resolve_tsuids(const UidWidths& widths, std::vector<Byt
   co_return Result<void>();
 }
 
-KeyCondition& RowSelection::condition(std::uint64_t key_uid) {
-  const auto found = std::ranges::find(conditions_, key_uid, &KeyCondition::key_uid);
-  return found != conditions_.end() ? *found : conditions_.emplace_back(key_uid);
+TagKeyMatcher& RowSelection::matcher_for(std::uint64_t key_uid) {
+  const auto found = std::ranges::find(matchers_, key_uid, &TagKeyMatcher::key_uid);
+  return found != matchers_.end() ? *found : matchers_.emplace_back(key_uid);
 }
 
 Task<void> RowSelection::resolve_filters(std::vector<TagFilter> filters,
                                          std::size_t regexp_bytes_max, bool skip_unknown_values) {
   for (const TagFilter& filter : filters) {
     CO_TRY(auto matcher, TagMatcher::compile(filter, regexp_bytes_max));
-    CO_TRY(const UidTable::Entry key,
+    CO_TRY(const UidTable::NameMapping key,
            co_await registry_.uids().find(NameKind::kTagKey, filter.key));
-    KeyCondition& wanted = condition(key.uid);
+    TagKeyMatcher& wanted = matcher_for(key.uid);
     if (filter.type == FilterType::kNotKey) {
       wanted.want_absent();
       continue;
@@ -118,7 +118,8 @@ std::vector<SeriesId> RowSelection::named_members(std::size_t end) const {
   std::vector<SeriesId> found;
   for (const Bytes& tsuid : tsuids_) {
     const auto member = registry_.table().member(tsuid);
-    if (member && member->place >= examined_ && member->place < end) found.push_back(member->id);
+    if (member && member->position >= examined_ && member->position < end)
+      found.push_back(member->id);
   }
   std::ranges::sort(found);
   return found;
@@ -126,7 +127,7 @@ std::vector<SeriesId> RowSelection::named_members(std::size_t end) const {
 
 // With mutex_ held. Where series were removed meanwhile others may stand in their places: then all
 // are looked at anew.
-Result<void> RowSelection::examine(const WorkWatch* watch) const {
+Result<void> RowSelection::examine(const WorkBudget* budget) const {
   const SeriesTable& table = registry_.table();
   for (;;) {
     const std::uint64_t removals = table.removals();
@@ -135,13 +136,13 @@ Result<void> RowSelection::examine(const WorkWatch* watch) const {
       examined_ = 0;
       removals_ = removals;
     }
-    TRY_VOID(examine_new(watch));
+    TRY_VOID(examine_new(budget));
     if (table.removals() == removals) return {};
   }
 }
 
 // Looks at what came since the last time.
-Result<void> RowSelection::examine_new(const WorkWatch* watch) const {
+Result<void> RowSelection::examine_new(const WorkBudget* budget) const {
   const SeriesTable& table = registry_.table();
   const std::size_t end = table.count_of_metric(metric_uid_);
   if (end <= examined_) return {};
@@ -150,7 +151,7 @@ Result<void> RowSelection::examine_new(const WorkWatch* watch) const {
     found = named_members(end);
   } else {
     const MembersOf members = {.metric_uid = metric_uid_, .begin = examined_, .end = end};
-    TRY(found, select_members(table, members, wanted(), watch));
+    TRY(found, select_members(table, members, wanted(), budget));
   }
   matching_.insert(matching_.end(), found.begin(), found.end());
   examined_ = end;
@@ -209,13 +210,13 @@ RowSelection::Known RowSelection::known() const {
 }
 
 Result<void> RowSelection::count() const {
-  const WorkWatch* const watch = context_.watch.get();
-  if (watch == nullptr) return {};
-  TRY_VOID(watch->check());
+  const WorkBudget* const budget = context_.budget.get();
+  if (budget == nullptr) return {};
+  TRY_VOID(budget->check());
   const std::lock_guard lock(mutex_);
-  TRY_VOID(examine(watch));
+  TRY_VOID(examine(budget));
   // Those named by tsuid were asked for one by one, and may have been counted before.
-  return by_tsuid() ? Result<void>() : watch->check_series(matching_.size());
+  return by_tsuid() ? Result<void>() : budget->check_series(matching_.size());
 }
 
 }  // namespace halite::storage

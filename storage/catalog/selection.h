@@ -13,9 +13,9 @@
 
 #include "common/clock.h"
 #include "storage/api/point_store.h"
-#include "storage/catalog/key_condition.h"
 #include "storage/catalog/select_members.h"
 #include "storage/catalog/series_registry.h"
+#include "storage/catalog/tag_key_matcher.h"
 
 namespace halite::storage {
 
@@ -34,9 +34,9 @@ class RowSelection final : public Selection {
 
   [[nodiscard]] bool matches(const Series& series) const;
 
-  [[nodiscard]] bool wants_notes() const { return wants_notes_; }
+  [[nodiscard]] bool wants_annotations() const { return wants_annotations_; }
   // The filters: a condition a key. With `tags_exactly`, series with so many tags are wanted.
-  [[nodiscard]] std::span<const KeyCondition> conditions() const { return conditions_; }
+  [[nodiscard]] std::span<const TagKeyMatcher> matchers() const { return matchers_; }
   [[nodiscard]] std::optional<std::size_t> tags_exactly() const { return tags_exactly_; }
 
   // The asker's, for every read of these series.
@@ -68,26 +68,26 @@ class RowSelection final : public Selection {
 
  private:
   RowSelection(SeriesRegistry& registry, std::uint32_t shards)
-      : registry_(registry), hold_(registry.table().hold()), shards_(shards) {}
+      : registry_(registry), pin_(registry.table().pin()), shards_(shards) {}
   Task<void> resolve_tsuids(const UidWidths& widths, std::vector<Bytes> tsuids);
   Task<void> resolve_filters(std::vector<TagFilter> filters, std::size_t regexp_bytes_max,
                              bool skip_unknown_values);
-  KeyCondition& condition(std::uint64_t key_uid);
-  [[nodiscard]] TagsWanted wanted() const { return {conditions_, tags_exactly_}; }
+  TagKeyMatcher& matcher_for(std::uint64_t key_uid);
+  [[nodiscard]] TagsWanted wanted() const { return {matchers_, tags_exactly_}; }
 
   SeriesRegistry& registry_;
-  const std::shared_ptr<const SeriesHold> hold_;
+  const std::shared_ptr<const SeriesPin> pin_;
   const std::uint32_t shards_;
   ReadContext context_;
   std::uint64_t metric_uid_ = 0;
   TimestampMs now_ = 0;
-  bool wants_notes_ = false;
+  bool wants_annotations_ = false;
   std::vector<Bytes> tsuids_;
-  std::vector<KeyCondition> conditions_;
+  std::vector<TagKeyMatcher> matchers_;
   std::optional<std::size_t> tags_exactly_;
 
-  Result<void> examine(const WorkWatch* watch) const;
-  Result<void> examine_new(const WorkWatch* watch) const;
+  Result<void> examine(const WorkBudget* budget) const;
+  Result<void> examine_new(const WorkBudget* budget) const;
   [[nodiscard]] std::vector<SeriesId> named_members(std::size_t end) const;
   [[nodiscard]] bool is_current(const Known& known) const;
   [[nodiscard]] Known sorted() const;

@@ -26,7 +26,7 @@ SeriesLoader::SeriesLoader(Table& rows, UidTable& uids, SeriesTable& table, UidW
 // The views point into the names table's own names.
 Result<NewSeries> SeriesLoader::make_series(const SeriesUids& uids, Bytes tsuid) {
   NewSeries series;
-  const UidTable::Entry* metric = uids_.cached(NameKind::kMetric, uids.metric);
+  const UidTable::NameMapping* metric = uids_.cached(NameKind::kMetric, uids.metric);
   if (metric == nullptr) return std::unexpected(renamed_meanwhile());
   series.metric_uid = uids.metric;
   series.metric = metric->name;
@@ -35,15 +35,15 @@ Result<NewSeries> SeriesLoader::make_series(const SeriesUids& uids, Bytes tsuid)
   if (table_.knows_tags(series.tsuid)) return series;
   series.tags.reserve(uids.pairs.size());
   for (const UidPair& pair : uids.pairs) {
-    const UidTable::Entry* key = uids_.cached(NameKind::kTagKey, pair.key);
-    const UidTable::Entry* value = uids_.cached(NameKind::kTagValue, pair.value);
+    const UidTable::NameMapping* key = uids_.cached(NameKind::kTagKey, pair.key);
+    const UidTable::NameMapping* value = uids_.cached(NameKind::kTagValue, pair.value);
     if (key == nullptr || value == nullptr) return std::unexpected(renamed_meanwhile());
     series.tags.push_back(SeriesTag{key->name, value->name, pair.key, pair.value});
   }
   return series;
 }
 
-Task<std::vector<Result<SeriesId>>> SeriesLoader::adopt(std::vector<Bytes> tsuids) {
+Task<std::vector<Result<SeriesId>>> SeriesLoader::register_stored(std::vector<Bytes> tsuids) {
   return adopt_read(std::move(tsuids), std::nullopt);
 }
 
@@ -126,7 +126,7 @@ class SeriesLoader::Load {
   const std::uint64_t number_;
 };
 
-Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, Bounds bounds) {
+Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, LoadLimits bounds) {
   // Any load will do; for `again` one that begins after this call: a load that is under way may
   // have passed what is wanted.
   std::optional<std::uint64_t> begins_after;
@@ -157,7 +157,8 @@ Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, Bound
   co_return Result<void>();
 }
 
-Task<void> SeriesLoader::read_metric(std::uint64_t metric_uid, const Bounds& bounds, Load& load) {
+Task<void> SeriesLoader::read_metric(std::uint64_t metric_uid, const LoadLimits& bounds,
+                                     Load& load) {
   const Bytes prefix = uids_.uid_bytes(NameKind::kMetric, metric_uid);
   const std::uint64_t removals = table_.removals();
   const std::unique_ptr<Scanner> scanner = scan_series_rows(rows_, prefix, bounds.context);
@@ -178,17 +179,17 @@ Task<void> SeriesLoader::read_metric(std::uint64_t metric_uid, const Bounds& bou
 
 // False: series were removed since, perhaps some of these.
 Task<bool> SeriesLoader::adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals,
-                                   const Bounds& bounds) {
+                                   const LoadLimits& bounds) {
   if (table_.removals() != removals) co_return false;
-  if (const auto& watch = bounds.context.watch) {
-    CO_TRY_VOID(watch->check());
+  if (const auto& budget = bounds.context.budget) {
+    CO_TRY_VOID(budget->check());
     std::size_t bytes = 0;
     const UidWidths& widths = widths_;
     const std::size_t pair_bytes = widths.tag_key + widths.tag_value;
     for (const Bytes& tsuid : tsuids) {
       bytes += series_bytes(tsuid.size() / pair_bytes, tsuid.size());
     }
-    CO_TRY_VOID(watch->add_bytes(static_cast<std::int64_t>(bytes)));
+    CO_TRY_VOID(budget->add_bytes(static_cast<std::int64_t>(bytes)));
   }
   if (!tsuids.empty()) {
     CO_TRY(const auto ids, co_await adopt_read(std::move(tsuids), removals));
@@ -202,7 +203,7 @@ Task<bool> SeriesLoader::adopt_all(std::vector<Bytes> tsuids, std::uint64_t remo
 }
 
 // Until they were read without a removal meanwhile.
-Task<void> SeriesLoader::load_some(std::vector<Bytes> tsuids, const Bounds& bounds) {
+Task<void> SeriesLoader::load_some(std::vector<Bytes> tsuids, const LoadLimits& bounds) {
   for (;;) {
     const std::uint64_t removals = table_.removals();
     CO_TRY(const std::vector<bool> known, co_await have_series_rows(rows_, tsuids));
@@ -215,7 +216,7 @@ Task<void> SeriesLoader::load_some(std::vector<Bytes> tsuids, const Bounds& boun
   }
 }
 
-Task<void> SeriesLoader::load_series(std::vector<Bytes> tsuids, Bounds bounds) {
+Task<void> SeriesLoader::load_series(std::vector<Bytes> tsuids, LoadLimits bounds) {
   std::erase_if(tsuids, [this](const Bytes& tsuid) { return table_.find(tsuid).has_value(); });
   for (std::size_t begin = 0; begin < tsuids.size(); begin += kLoadRows) {
     const std::size_t end = std::min<std::size_t>(begin + kLoadRows, tsuids.size());

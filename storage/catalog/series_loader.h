@@ -36,34 +36,34 @@ class SeriesLoader {
   SeriesLoader& operator=(const SeriesLoader&) = delete;
 
   // What a load may cost and who follows it.
-  struct Bounds {
+  struct LoadLimits {
     ReadContext context;  // counts the memory of series that were not in memory before
     // Called after some thousands of series at a time; its error ends the load. May be empty.
     std::function<Result<void>()> progress;
   };
 
   // Takes into memory those of these tsuids that have a row in the series table.
-  Task<void> load_series(std::vector<Bytes> tsuids, Bounds bounds);
+  Task<void> load_series(std::vector<Bytes> tsuids, LoadLimits bounds);
 
   // Afterwards every series of the metric that was in the series table is in memory. A metric
   // that was loaded is not read again unless `again`: others may have written meanwhile. Of those
   // who ask at the same time one reads; the others see how far it came, and whether they still
   // want it, after every batch. What was loaded stays, also when a load ends early.
-  Task<void> load_metric(std::uint64_t metric_uid, bool again, Bounds bounds);
+  Task<void> load_metric(std::uint64_t metric_uid, bool again, LoadLimits bounds);
 
   // Series met in stored rows, by tsuid; all unknown names are read at once.
-  Task<std::vector<Result<SeriesId>>> adopt(std::vector<Bytes> tsuids);
+  Task<std::vector<Result<SeriesId>>> register_stored(std::vector<Bytes> tsuids);
 
  private:
   class Load;
 
-  // adopt() for rows read when the table's removals() was so many: kConflict for a series that may
-  // have gone since.
+  // register_stored() for rows read when the table's removals() was so many: kConflict for a series
+  // that may have gone since.
   Task<std::vector<Result<SeriesId>>> adopt_read(std::vector<Bytes> tsuids,
                                                  std::optional<std::uint64_t> removals);
-  Task<bool> adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals, const Bounds& bounds);
-  Task<void> load_some(std::vector<Bytes> tsuids, const Bounds& bounds);
-  Task<void> read_metric(std::uint64_t metric_uid, const Bounds& bounds, Load& load);
+  Task<bool> adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals, const LoadLimits& bounds);
+  Task<void> load_some(std::vector<Bytes> tsuids, const LoadLimits& bounds);
+  Task<void> read_metric(std::uint64_t metric_uid, const LoadLimits& bounds, Load& load);
   [[nodiscard]] Result<NewSeries> make_series(const SeriesUids& uids, Bytes tsuid);
 
   Table& rows_;

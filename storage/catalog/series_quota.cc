@@ -25,7 +25,7 @@ NewSeriesQuota::NewSeriesQuota(NewSeriesLimits limits, const Clock& clock,
                            "Attempts to create a series refused because of a series limit.")) {}
 
 // A clock that goes back begins a new hour, too: rather some series more than none.
-void NewSeriesQuota::turn_page() const {
+void NewSeriesQuota::begin_hour() const {
   const std::int64_t number = clock_.now_ms() / kHourMs;
   if (number == hour_.number) return;
   before_ = number == hour_.number + 1 ? std::move(hour_.refused) : ByMetric();
@@ -39,7 +39,7 @@ Result<void> NewSeriesQuota::check_locked(std::uint64_t known_of_metric) const {
         fmt::format("too many series: the limit is {} per metric (storage.series_per_metric_max)",
                     limits_.per_metric));
   }
-  turn_page();
+  begin_hour();
   if (limits_.per_hour != 0 && hour_.taken >= limits_.per_hour) {
     return fail(Errc::kTooLarge,
                 fmt::format("too many new series: the limit is {} per hour "
@@ -76,7 +76,7 @@ void NewSeriesQuota::give_back(std::int64_t hour, std::uint64_t count) {
 void NewSeriesQuota::count_refused(std::string_view metric) {
   refused_.Increment();
   const std::lock_guard lock(mutex_);
-  turn_page();
+  begin_hour();
   while (hour_.refused.size() >= kMetricsKept && !hour_.refused.contains(std::string(metric))) {
     for (auto& [name, count] : hour_.refused) count /= 2;
     boost::unordered::erase_if(hour_.refused, [](const auto& entry) { return entry.second == 0; });
@@ -84,21 +84,21 @@ void NewSeriesQuota::count_refused(std::string_view metric) {
   ++hour_.refused[std::string(metric)];
 }
 
-std::vector<CrowdedMetric> NewSeriesQuota::crowded(std::size_t max) const {
+std::vector<OverQuotaMetric> NewSeriesQuota::over_quota(std::size_t max) const {
   ByMetric sums;
   {
     const std::lock_guard lock(mutex_);
-    turn_page();
+    begin_hour();
     sums = before_;
     for (const auto& [name, count] : hour_.refused) sums[name] += count;
   }
-  std::vector<CrowdedMetric> crowded;
-  for (const auto& [name, count] : sums) crowded.push_back({.metric = name, .refused = count});
-  std::ranges::sort(crowded, [](const CrowdedMetric& a, const CrowdedMetric& b) {
+  std::vector<OverQuotaMetric> over_quota;
+  for (const auto& [name, count] : sums) over_quota.push_back({.metric = name, .refused = count});
+  std::ranges::sort(over_quota, [](const OverQuotaMetric& a, const OverQuotaMetric& b) {
     return a.refused != b.refused ? a.refused > b.refused : a.metric < b.metric;
   });
-  if (crowded.size() > max) crowded.resize(max);
-  return crowded;
+  if (over_quota.size() > max) over_quota.resize(max);
+  return over_quota;
 }
 
 }  // namespace halite::storage

@@ -69,7 +69,7 @@ class NewSeriesQuota {
   void count_refused(std::string_view metric);
 
   // Of this hour and the one before, the worst first.
-  [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const;
+  [[nodiscard]] std::vector<OverQuotaMetric> over_quota(std::size_t max) const;
 
  private:
   using ByMetric = boost::unordered_flat_map<std::string, std::uint64_t>;
@@ -81,7 +81,7 @@ class NewSeriesQuota {
   };
 
   void give_back(std::int64_t hour, std::uint64_t count);
-  void turn_page() const;  // mutex_ is held
+  void begin_hour() const;  // mutex_ is held
   [[nodiscard]] Result<void> check_locked(std::uint64_t known_of_metric) const;
 
   const NewSeriesLimits limits_;

@@ -22,14 +22,15 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
       rows_(std::move(series)),
       table_(limits, widths),
       loader_(*rows_, uids_, table_, widths, *sharding_) {
-  uids_.hold_with([this] { return table_.hold(); });
-  uids_.watch({.assigned = {}, .renamed = [this](NameKind kind, const UidTable::Entry& entry) {
-                 table_.rename({kind, entry.uid, entry.name});
-               }});
+  uids_.pin_with([this] { return table_.pin(); });
+  uids_.budget(
+      {.assigned = {}, .renamed = [this](NameKind kind, const UidTable::NameMapping& entry) {
+         table_.rename({kind, entry.uid, entry.name});
+       }});
 }
 
 // Where no series has room no name is made: each would be of a series that is refused.
-void SeriesRegistry::close_names(Interning& work) const {
+void SeriesRegistry::close_names(InternBatch& work) const {
   Result<void> room = table_.check_room(1, 0);
   if (room && quota_->limited()) room = quota_->check(0);
   if (room) return;
@@ -38,7 +39,7 @@ void SeriesRegistry::close_names(Interning& work) const {
 
 // Nor for a metric that has all the series it may have. To know how many it has all that are stored
 // have to be known. Where they cannot be, none is new.
-Task<void> SeriesRegistry::close_names_by_metric(Interning& work) {
+Task<void> SeriesRegistry::close_names_by_metric(InternBatch& work) {
   if (!quota_->limits_metrics()) co_return Result<void>();
   for (const std::size_t index : work.incomplete()) {
     const std::uint64_t metric = work.metric_uid_of(index);
@@ -51,7 +52,7 @@ Task<void> SeriesRegistry::close_names_by_metric(Interning& work) {
 }
 
 // Gives ids to all names of one kind that have none and may get one.
-Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& work) {
+Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, InternBatch& work) {
   std::vector<UidTable::NameRequest> unknown = work.unknown(kind, create);
   if (unknown.empty()) co_return Result<void>();
   CO_TRY(const auto entries, co_await uids_.resolve_logged(std::move(unknown)));
@@ -61,8 +62,8 @@ Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, Interning& w
 
 Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesName> names,
                                                            CreateNames create) {
-  const std::shared_ptr<const SeriesHold> hold = table_.hold();
-  Interning work(uids_, std::move(names));
+  const std::shared_ptr<const SeriesPin> pin = table_.pin();
+  InternBatch work(uids_, std::move(names));
   // Kind after kind, so that a series that is refused makes as few names as possible.
   close_names(work);
   CO_TRY_VOID(co_await resolve_kind(NameKind::kMetric, create.metrics, work));
@@ -75,7 +76,7 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
     if (!work.refused(i)) tsuids[i] = work.tsuid_of(i, widths_);
   }
   const std::vector<SeriesTable::Known> known = table_.use(tsuids);
-  std::vector<Interning::Fresh> fresh;
+  std::vector<InternBatch::NewEntry> fresh;
   for (std::size_t i = 0; i < work.size(); ++i) {
     if (work.refused(i)) continue;
     if (known[i].id) {
@@ -87,18 +88,18 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
     series.shard = sharding_->shard_of(series.metric_uid, series.metric, series.tsuid);
   }
   if (!fresh.empty()) CO_TRY_VOID(co_await register_new(work, std::move(fresh)));
-  for (const std::size_t index : work.crowded()) quota_->count_refused(work.metric_of(index));
+  for (const std::size_t index : work.over_quota()) quota_->count_refused(work.metric_of(index));
   co_return work.take_outcomes();
 }
 
 // Refuses those that would be new and are too many, and returns the others. One that has a row is
 // not new: it was not seen since the start.
-Task<std::vector<Interning::Fresh>> SeriesRegistry::within_quota(
-    Interning& work, std::vector<Interning::Fresh> fresh, NewSeriesQuota::Share& share) {
+Task<std::vector<InternBatch::NewEntry>> SeriesRegistry::within_quota(
+    InternBatch& work, std::vector<InternBatch::NewEntry> fresh, NewSeriesQuota::Share& share) {
   if (!quota_->limited()) co_return fresh;
   std::vector<Bytes> tsuids;
   boost::unordered_flat_map<std::uint64_t, Result<void>> counted;  // by metric
-  for (const Interning::Fresh& one : fresh) {
+  for (const InternBatch::NewEntry& one : fresh) {
     tsuids.push_back(one.series.tsuid);
     const std::uint64_t metric = one.series.metric_uid;
     if (!quota_->limits_metrics() || counted.contains(metric)) continue;
@@ -109,9 +110,9 @@ Task<std::vector<Interning::Fresh>> SeriesRegistry::within_quota(
   CO_TRY(const std::vector<bool> known, co_await std::move(looking));
   boost::unordered_flat_set<Bytes> taken;
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> of_metric;  // taken
-  std::vector<Interning::Fresh> fit;
+  std::vector<InternBatch::NewEntry> fit;
   for (std::size_t i = 0; i < fresh.size(); ++i) {
-    Interning::Fresh& one = fresh[i];
+    InternBatch::NewEntry& one = fresh[i];
     const bool there =
         known[i] || table_.find(one.series.tsuid) || taken.contains(one.series.tsuid);
     if (!there) {
@@ -120,7 +121,7 @@ Task<std::vector<Interning::Fresh>> SeriesRegistry::within_quota(
       Result<void> room = told == counted.end() ? Result<void>() : told->second;
       if (room) room = share.take(table_.count_of_metric(one.series.metric_uid) + more);
       if (!room) {
-        work.refuse_crowded(one.index, room.error());
+        work.refuse_over_quota(one.index, room.error());
         continue;
       }
       ++more;
@@ -133,22 +134,22 @@ Task<std::vector<Interning::Fresh>> SeriesRegistry::within_quota(
 
 // Refuses those that there is no room for, and returns the others. One that stands among them twice
 // needs room once.
-std::vector<Interning::Fresh> SeriesRegistry::with_room(Interning& work,
-                                                        std::vector<Interning::Fresh> fresh) const {
-  const auto bytes_of = [&work](const Interning::Fresh& one) {
+std::vector<InternBatch::NewEntry> SeriesRegistry::with_room(
+    InternBatch& work, std::vector<InternBatch::NewEntry> fresh) const {
+  const auto bytes_of = [&work](const InternBatch::NewEntry& one) {
     return series_bytes(work.tags_of(one.index), one.series.tsuid.size());
   };
   std::size_t bytes = 0;
-  for (const Interning::Fresh& one : fresh) bytes += bytes_of(one);
+  for (const InternBatch::NewEntry& one : fresh) bytes += bytes_of(one);
   if (table_.check_room(fresh.size(), bytes)) return fresh;
   boost::unordered_flat_set<Bytes> taken;
   bytes = 0;
-  std::vector<Interning::Fresh> fit;
-  for (Interning::Fresh& one : fresh) {
+  std::vector<InternBatch::NewEntry> fit;
+  for (InternBatch::NewEntry& one : fresh) {
     if (!taken.contains(one.series.tsuid)) {
       const Result<void> room = table_.check_room(taken.size() + 1, bytes + bytes_of(one));
       if (!room) {
-        work.refuse_crowded(one.index, room.error());
+        work.refuse_over_quota(one.index, room.error());
         continue;
       }
       bytes += bytes_of(one);
@@ -159,7 +160,8 @@ std::vector<Interning::Fresh> SeriesRegistry::with_room(Interning& work,
   return fit;
 }
 
-Task<void> SeriesRegistry::register_new(Interning& work, std::vector<Interning::Fresh> fresh) {
+Task<void> SeriesRegistry::register_new(InternBatch& work,
+                                        std::vector<InternBatch::NewEntry> fresh) {
   fresh = with_room(work, std::move(fresh));
   NewSeriesQuota::Share share(*quota_);
   CO_TRY(fresh, co_await within_quota(work, std::move(fresh), share));
@@ -167,14 +169,14 @@ Task<void> SeriesRegistry::register_new(Interning& work, std::vector<Interning::
   if (!deferred_) {
     CO_TRY_VOID(co_await store_new(fresh));
     share.keep();
-    for (const Interning::Fresh& one : fresh) std::ignore = take_in(work, one);
+    for (const InternBatch::NewEntry& one : fresh) std::ignore = add_series(work, one);
     co_return Result<void>();
   }
   // In one step: once a series has an id its points may be on their way into chunks.
   share.keep();
   co_return unstored_.add([this, &work, &fresh](std::vector<SeriesId>& waiting) -> Result<void> {
-    for (const Interning::Fresh& one : fresh) {
-      const Result<SeriesId> id = take_in(work, one);
+    for (const InternBatch::NewEntry& one : fresh) {
+      const Result<SeriesId> id = add_series(work, one);
       if (id) waiting.push_back(*id);
     }
     return {};
@@ -182,9 +184,9 @@ Task<void> SeriesRegistry::register_new(Interning& work, std::vector<Interning::
 }
 
 // Writes the rows of those that have none.
-Task<void> SeriesRegistry::store_new(const std::vector<Interning::Fresh>& fresh) {
+Task<void> SeriesRegistry::store_new(const std::vector<InternBatch::NewEntry>& fresh) {
   std::vector<Bytes> tsuids;
-  for (const Interning::Fresh& one : fresh) tsuids.push_back(one.series.tsuid);
+  for (const InternBatch::NewEntry& one : fresh) tsuids.push_back(one.series.tsuid);
   CO_TRY(const std::vector<bool> known, co_await have_series_rows(*rows_, tsuids));
   std::vector<Bytes> absent;
   for (std::size_t i = 0; i < tsuids.size(); ++i) {
@@ -195,10 +197,10 @@ Task<void> SeriesRegistry::store_new(const std::vector<Interning::Fresh>& fresh)
 }
 
 // Into memory; what becomes of it is told to `work`, too.
-Result<SeriesId> SeriesRegistry::take_in(Interning& work, const Interning::Fresh& fresh) {
+Result<SeriesId> SeriesRegistry::add_series(InternBatch& work, const InternBatch::NewEntry& fresh) {
   Result<SeriesId> id = table_.add(fresh.series);
   if (!id && id.error().code == Errc::kConflict) {
-    Interning::Fresh complete = work.fresh(fresh.index, fresh.series.tsuid, true);
+    InternBatch::NewEntry complete = work.fresh(fresh.index, fresh.series.tsuid, true);
     complete.series.shard = fresh.series.shard;
     id = table_.add(complete.series);
   }
@@ -220,23 +222,24 @@ std::vector<Bytes> SeriesRegistry::tsuids_of(std::span<const SeriesId> ids) cons
 Task<void> SeriesRegistry::store_series(const std::vector<SeriesId>& ids) {
   // A row must not lead to a name that a power cut takes away. Of these series all names are there
   // to be settled; of those that come meanwhile they may not be.
-  CO_TRY_VOID(co_await uids_.settle());
+  CO_TRY_VOID(co_await uids_.flush_rows());
   co_return co_await write_series_rows(*rows_, tsuids_of(ids));
 }
 
-Task<void> SeriesRegistry::settle() {
+Task<void> SeriesRegistry::flush_rows() {
   auto store = [this](const std::vector<SeriesId>& ids) { return store_series(ids); };
-  CO_TRY_VOID(co_await unstored_.settle(std::move(store)));
-  co_return co_await uids_.settle();  // names without series
+  CO_TRY_VOID(co_await unstored_.flush_rows(std::move(store)));
+  co_return co_await uids_.flush_rows();  // names without series
 }
 
 // Rows first: a load that reads them later does not bring a series back; one that read them before
 // sees that there was a removal.
-Task<void> SeriesRegistry::forget(std::vector<SeriesId> series, SeriesTable::Removed& removed) {
+Task<void> SeriesRegistry::remove_candidates(std::vector<SeriesId> series,
+                                             SeriesTable::Removed& removed) {
   Task<void> writing = delete_series_rows(*rows_, tsuids_of(series));
   const Result<void> written = co_await std::move(writing);
   if (!written) {
-    for (const SeriesId id : series) table_.spare(id);
+    for (const SeriesId id : series) table_.unmark_candidate(id);
   }
   CO_TRY_VOID(unstored_.add([this, &series, &removed](std::vector<SeriesId>& waiting) {
     const std::vector<SeriesId> spared = table_.remove(series, removed);
@@ -249,7 +252,8 @@ Task<void> SeriesRegistry::forget(std::vector<SeriesId> series, SeriesTable::Rem
 Task<std::optional<std::uint32_t>> SeriesRegistry::shard_of_stored(Bytes tsuid) {
   const Result<SeriesUids> uids = parse_tsuid(widths_, tsuid);
   if (!uids) co_return std::nullopt;
-  const Result<UidTable::Entry> metric = co_await uids_.name_of(NameKind::kMetric, uids->metric);
+  const Result<UidTable::NameMapping> metric =
+      co_await uids_.name_of(NameKind::kMetric, uids->metric);
   if (!metric && metric.error().code != Errc::kNotFound) co_return std::unexpected(metric.error());
   if (!metric) co_return std::nullopt;
   co_return sharding_->shard_of(uids->metric, metric->name, tsuid);

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "common/backlog.h"
+#include "common/write_behind_queue.h"
 #include "storage/api/point_store.h"
 #include "storage/api/sharding.h"
 #include "storage/catalog/interning.h"
@@ -36,9 +36,9 @@ class SeriesRegistry {
                  std::shared_ptr<const Sharding> sharding, NameForm form = NameForm::kUtf8);
 
   // For who owns the tables alone and appends to this log: intern() then does not write the series
-  // table, nor read it where new series have no limits, and what is new gets its rows at settle().
-  // New names are in the log, which outlives the registry, when intern() returns; what a series is
-  // must be in it before its points.
+  // table, nor read it where new series have no limits, and what is new gets its rows at
+  // flush_rows(). New names are in the log, which outlives the registry, when intern() returns;
+  // what a series is must be in it before its points.
   void defer(NameLog& log) {
     deferred_ = true;
     uids_.defer(log);
@@ -46,7 +46,7 @@ class SeriesRegistry {
 
   // Afterwards all names and series that have ids have their rows, durably. Costs nothing where
   // none waits.
-  Task<void> settle();
+  Task<void> flush_rows();
 
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const SeriesTable& table() const { return table_; }
@@ -59,16 +59,16 @@ class SeriesRegistry {
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names, CreateNames create);
 
   // With defer(): removes those of these series that are doomed, first their rows, durably, then
-  // from memory. Those that were spared get their rows again. No settle() may run meanwhile but by
-  // who calls this. An error: none is doomed any more.
-  Task<void> forget(std::vector<SeriesId> series, SeriesTable::Removed& removed);
+  // from memory. Those that were spared get their rows again. No flush_rows() may run meanwhile but
+  // by who calls this. An error: none is doomed any more.
+  Task<void> remove_candidates(std::vector<SeriesId> series, SeriesTable::Removed& removed);
   // These will go, see SeriesTable.
-  void doom(std::span<const SeriesId> series) { table_.doom(series); }
-  void spare(SeriesId series) { table_.spare(series); }
+  void mark_candidates(std::span<const SeriesId> series) { table_.mark_candidates(series); }
+  void unmark_candidate(SeriesId series) { table_.unmark_candidate(series); }
   void reclaim(const SeriesTable::Removed& removed) { table_.reclaim(removed); }
   // No series has this name any more, and nobody will find it: its id may get another.
-  void forget_name(NameKind kind, std::uint64_t uid) { table_.forget_name(kind, uid); }
-  [[nodiscard]] Holds& holds() { return table_.holds(); }
+  void release_name(NameKind kind, std::uint64_t uid) { table_.release_name(kind, uid); }
+  [[nodiscard]] SeriesEpochs& epochs() { return table_.epochs(); }
 
   // The rows of all series, keys only.
   [[nodiscard]] std::unique_ptr<Scanner> scan_series() const {
@@ -78,17 +78,17 @@ class SeriesRegistry {
   Task<std::optional<std::uint32_t>> shard_of_stored(Bytes tsuid);
 
  private:
-  Task<void> resolve_kind(NameKind kind, bool create, Interning& work);
-  Task<void> register_new(Interning& work, std::vector<Interning::Fresh> fresh);
-  void close_names(Interning& work) const;
-  Task<void> close_names_by_metric(Interning& work);
-  Task<std::vector<Interning::Fresh>> within_quota(Interning& work,
-                                                   std::vector<Interning::Fresh> fresh,
-                                                   NewSeriesQuota::Share& share);
-  [[nodiscard]] std::vector<Interning::Fresh> with_room(Interning& work,
-                                                        std::vector<Interning::Fresh> fresh) const;
-  Task<void> store_new(const std::vector<Interning::Fresh>& fresh);
-  Result<SeriesId> take_in(Interning& work, const Interning::Fresh& fresh);
+  Task<void> resolve_kind(NameKind kind, bool create, InternBatch& work);
+  Task<void> register_new(InternBatch& work, std::vector<InternBatch::NewEntry> fresh);
+  void close_names(InternBatch& work) const;
+  Task<void> close_names_by_metric(InternBatch& work);
+  Task<std::vector<InternBatch::NewEntry>> within_quota(InternBatch& work,
+                                                        std::vector<InternBatch::NewEntry> fresh,
+                                                        NewSeriesQuota::Share& share);
+  [[nodiscard]] std::vector<InternBatch::NewEntry> with_room(
+      InternBatch& work, std::vector<InternBatch::NewEntry> fresh) const;
+  Task<void> store_new(const std::vector<InternBatch::NewEntry>& fresh);
+  Result<SeriesId> add_series(InternBatch& work, const InternBatch::NewEntry& fresh);
   Task<void> store_series(const std::vector<SeriesId>& ids);
   [[nodiscard]] std::vector<Bytes> tsuids_of(std::span<const SeriesId> ids) const;
 
@@ -99,8 +99,8 @@ class SeriesRegistry {
   const std::shared_ptr<Table> rows_;
   SeriesTable table_;
   SeriesLoader loader_;
-  bool deferred_ = false;       // set before anything else
-  Backlog<SeriesId> unstored_;  // without a row yet
+  bool deferred_ = false;                // set before anything else
+  WriteBehindQueue<SeriesId> unstored_;  // without a row yet
 };
 
 }  // namespace halite::storage

@@ -49,17 +49,17 @@ Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) cons
 SeriesTable::SeriesTable(SeriesLimits limits, UidWidths widths)
     : limits_(limits),
       widths_(widths),
-      tags_(std::size_t{limits.series} + kChunkSeries),
-      chunks_((std::size_t{limits.series} + kChunkSeries - 1) / kChunkSeries) {}
+      tags_(std::size_t{limits.series} + kPageSeries),
+      pages_((std::size_t{limits.series} + kPageSeries - 1) / kPageSeries) {}
 
 SeriesTable::~SeriesTable() {
-  for (const std::atomic<Chunk*>& chunk : chunks_) delete chunk.load();
+  for (const std::atomic<Page*>& chunk : pages_) delete chunk.load();
 }
 
 const Series& SeriesTable::at(SeriesId id) const {
   HALITE_CHECK(id < made_, "a series id of another store");
-  const Chunk* chunk = chunks_[id / kChunkSeries].load(std::memory_order_acquire);
-  return (*chunk)[id % kChunkSeries];
+  const Page* chunk = pages_[id / kPageSeries].load(std::memory_order_acquire);
+  return (*chunk)[id % kPageSeries];
 }
 
 const SeriesTable::Metric* SeriesTable::find_metric(std::uint64_t uid) const {
@@ -70,9 +70,9 @@ const SeriesTable::Metric* SeriesTable::find_metric(std::uint64_t uid) const {
 
 std::optional<SeriesTable::Member> SeriesTable::find_in(const Metric& metric, TagSetId tags) {
   const std::shared_lock lock(metric.mutex);
-  const auto found = metric.places.find(tags);
-  if (found == metric.places.end()) return std::nullopt;
-  return Member{.id = metric.members[found->second].id, .tags = tags, .place = found->second};
+  const auto found = metric.positions.find(tags);
+  if (found == metric.positions.end()) return std::nullopt;
+  return Member{.id = metric.members[found->second].id, .tags = tags, .position = found->second};
 }
 
 std::optional<SeriesTable::Member> SeriesTable::member(BytesView tsuid) const {
@@ -100,7 +100,7 @@ std::vector<SeriesTable::Known> SeriesTable::use(std::span<const Bytes> tsuids) 
     const Metric* const metric = find_metric(load_be_width(tsuid.substr(0, widths_.metric)));
     if (metric == nullptr) continue;
     if (const auto found = find_in(*metric, tags->id())) {
-      spare(found->id);
+      unmark_candidate(found->id);
       known[i].id = found->id;
     }
   }
@@ -143,15 +143,15 @@ Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
   }
   if (!made) {
     if (const auto known = find_in(metric, tags->id())) {
-      spare(known->id);
+      unmark_candidate(known->id);
       return known->id;
     }
   }
   const std::lock_guard lock(metric.mutex);
-  const auto known = metric.places.find(tags->id());
-  if (known != metric.places.end()) return metric.members[known->second].id;
+  const auto known = metric.positions.find(tags->id());
+  if (known != metric.positions.end()) return metric.members[known->second].id;
   TRY(const SeriesId id, append(metric, *tags, series.shard));
-  metric.places.emplace(tags->id(), static_cast<std::uint32_t>(metric.members.size()));
+  metric.positions.emplace(tags->id(), static_cast<std::uint32_t>(metric.members.size()));
   metric.members.push_back({.id = id, .tags = tags->id()});
   return id;
 }
@@ -165,16 +165,16 @@ Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
     id = unused_ids_.back();
     unused_ids_.pop_back();
   }
-  std::atomic<Chunk*>& chunk = chunks_[id / kChunkSeries];
+  std::atomic<Page*>& chunk = pages_[id / kPageSeries];
   if (chunk.load() == nullptr) {
-    chunk.store(std::make_unique<Chunk>().release(), std::memory_order_release);
+    chunk.store(std::make_unique<Page>().release(), std::memory_order_release);
   }
-  Series& place = (*chunk.load())[id % kChunkSeries];
-  place.id = id;
-  place.shard = shard;
-  place.metric = MetricName(metric.shared);
-  place.tags = SeriesTags(tags);
-  place.tsuid = Tsuid(metric.shared, tags);
+  Series& position = (*chunk.load())[id % kPageSeries];
+  position.id = id;
+  position.shard = shard;
+  position.metric = MetricName(metric.shared);
+  position.tags = SeriesTags(tags);
+  position.tsuid = Tsuid(metric.shared, tags);
   TagIndex::count_series(tags);
   bytes_ += kOwnBytes;
   if (id == made_) made_.store(id + 1);
@@ -182,35 +182,35 @@ Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
   return id;
 }
 
-void SeriesTable::doom(std::span<const SeriesId> series) {
-  const std::lock_guard lock(doomed_mutex_);
-  doomed_.insert(series.begin(), series.end());
-  any_doomed_ = !doomed_.empty();
+void SeriesTable::mark_candidates(std::span<const SeriesId> series) {
+  const std::lock_guard lock(candidates_mutex_);
+  candidates_.insert(series.begin(), series.end());
+  any_candidates_ = !candidates_.empty();
 }
 
-void SeriesTable::spare_doomed(SeriesId id) {
-  const std::lock_guard lock(doomed_mutex_);
-  doomed_.erase(id);
-  if (doomed_.empty()) any_doomed_ = false;
+void SeriesTable::unmark_if_candidate(SeriesId id) {
+  const std::lock_guard lock(candidates_mutex_);
+  candidates_.erase(id);
+  if (candidates_.empty()) any_candidates_ = false;
 }
 
-std::vector<SeriesId> SeriesTable::doomed() const {
-  const std::lock_guard lock(doomed_mutex_);
-  return {doomed_.begin(), doomed_.end()};
+std::vector<SeriesId> SeriesTable::candidates() const {
+  const std::lock_guard lock(candidates_mutex_);
+  return {candidates_.begin(), candidates_.end()};
 }
 
 std::vector<SeriesId> SeriesTable::remove(std::span<const SeriesId> series, Removed& removed) {
   std::vector<SeriesId> spared;
   const std::lock_guard shape(shape_mutex_);
-  const std::lock_guard lock(doomed_mutex_);
+  const std::lock_guard lock(candidates_mutex_);
   for (const SeriesId id : series) {
-    if (doomed_.erase(id) == 0) {
+    if (candidates_.erase(id) == 0) {
       spared.push_back(id);
     } else {
       remove_locked(id, removed);
     }
   }
-  if (doomed_.empty()) any_doomed_ = false;
+  if (candidates_.empty()) any_candidates_ = false;
   removals_.fetch_add(1);
   return spared;
 }
@@ -224,12 +224,12 @@ void SeriesTable::remove_locked(SeriesId id, Removed& removed) {
   bool empty = false;
   {
     const std::lock_guard lock(metric.mutex);
-    const auto at_place = metric.places.find(tags.id());
-    const std::uint32_t place = at_place->second;
-    metric.places.erase(at_place);
-    if (place + 1 < metric.members.size()) {
-      metric.members[place] = metric.members.back();
-      metric.places[metric.members[place].tags] = place;
+    const auto at_place = metric.positions.find(tags.id());
+    const std::uint32_t position = at_place->second;
+    metric.positions.erase(at_place);
+    if (position + 1 < metric.members.size()) {
+      metric.members[position] = metric.members.back();
+      metric.positions[metric.members[position].tags] = position;
     }
     metric.members.pop_back();
     empty = metric.members.empty();
@@ -295,9 +295,9 @@ void SeriesTable::add_uids(NameUids& uids) const {
                  uids[static_cast<std::size_t>(NameKind::kTagValue)]);
 }
 
-void SeriesTable::forget_name(NameKind kind, std::uint64_t uid) {
+void SeriesTable::release_name(NameKind kind, std::uint64_t uid) {
   if (kind != NameKind::kMetric) {
-    tags_.forget_name(kind, uid);
+    tags_.release_name(kind, uid);
     return;
   }
   const std::lock_guard lock(metrics_mutex_);
@@ -320,10 +320,10 @@ std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid
   const std::size_t end = from + std::min(max, metric->members.size() - from);
   std::vector<Member> members;
   members.reserve(end - from);
-  for (std::size_t place = from; place < end; ++place) {
-    const Kept& kept = metric->members[place];
+  for (std::size_t position = from; position < end; ++position) {
+    const MetricMember& kept = metric->members[position];
     members.push_back(
-        {.id = kept.id, .tags = kept.tags, .place = static_cast<std::uint32_t>(place)});
+        {.id = kept.id, .tags = kept.tags, .position = static_cast<std::uint32_t>(position)});
   }
   return members;
 }
@@ -335,9 +335,9 @@ std::vector<SeriesTable::Member> SeriesTable::of_metric(std::uint64_t metric_uid
   std::vector<Member> found;
   const std::shared_lock lock(metric->mutex);
   for (const TagSetId set : tags) {
-    const auto at = metric->places.find(set);
-    if (at == metric->places.end()) continue;
-    found.push_back({.id = metric->members[at->second].id, .tags = set, .place = at->second});
+    const auto at = metric->positions.find(set);
+    if (at == metric->positions.end()) continue;
+    found.push_back({.id = metric->members[at->second].id, .tags = set, .position = at->second});
   }
   return found;
 }

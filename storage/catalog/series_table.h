@@ -6,7 +6,7 @@
 // another's.
 //
 //   Threads   any call from any thread. at() takes no lock.
-//   Lifetime  a Series stays what it is while anybody has a hold() from before it was removed.
+//   Lifetime  a Series stays what it is while anybody has a pin() from before it was removed.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 
 #include "storage/api/point_store.h"
-#include "storage/catalog/index/holds.h"
+#include "storage/catalog/index/series_epochs.h"
 #include "storage/catalog/index/tag_index.h"
 #include "storage/cells/layouts/row_layout.h"
 
@@ -58,7 +58,7 @@ class SeriesTable {
   SeriesTable& operator=(const SeriesTable&) = delete;
 
   // To be taken before ids are, and kept as long as they are used.
-  [[nodiscard]] std::shared_ptr<const SeriesHold> hold() const { return holds_.take(); }
+  [[nodiscard]] std::shared_ptr<const SeriesPin> pin() const { return epochs_.take(); }
 
   // The series behind an id that add() or find() has returned.
   [[nodiscard]] const Series& at(SeriesId id) const;
@@ -87,12 +87,12 @@ class SeriesTable {
   [[nodiscard]] Result<void> check_room(std::size_t series, std::size_t bytes) const;
 
   // These will go unless somebody uses them.
-  void doom(std::span<const SeriesId> series);
+  void mark_candidates(std::span<const SeriesId> series);
   // Who got points, or is wanted. Costs next to nothing while none is doomed.
-  void spare(SeriesId id) {
-    if (any_doomed_.load()) spare_doomed(id);
+  void unmark_candidate(SeriesId id) {
+    if (any_candidates_.load()) unmark_if_candidate(id);
   }
-  [[nodiscard]] std::vector<SeriesId> doomed() const;
+  [[nodiscard]] std::vector<SeriesId> candidates() const;
 
   // What nobody finds any more.
   struct Removed {
@@ -108,7 +108,7 @@ class SeriesTable {
   // No hold from before the removal is left.
   void reclaim(const Removed& removed);
 
-  [[nodiscard]] Holds& holds() { return holds_; }
+  [[nodiscard]] SeriesEpochs& epochs() { return epochs_; }
 
   struct Renamed {
     NameKind kind = NameKind::kMetric;
@@ -122,7 +122,7 @@ class SeriesTable {
   using NameUids = std::array<IdSet, 3>;
   void add_uids(NameUids& uids) const;
   // Such a name has gone, and no series has it: its id may get another.
-  void forget_name(NameKind kind, std::uint64_t uid);
+  void release_name(NameKind kind, std::uint64_t uid);
 
   [[nodiscard]] const TagIndex& tags() const { return tags_; }
 
@@ -130,7 +130,7 @@ class SeriesTable {
   struct Member {
     SeriesId id = 0;
     TagSetId tags = 0;
-    std::uint32_t place = 0;
+    std::uint32_t position = 0;
   };
   // A metric's series, from the from-th on, at most max; new ones come last, and places change only
   // with removals(). Their tag sets are in every answer of tags() that is asked for afterwards.
@@ -144,10 +144,10 @@ class SeriesTable {
   [[nodiscard]] std::optional<Member> member(BytesView tsuid) const;
 
  private:
-  static constexpr std::size_t kChunkSeries = 4096;
-  using Chunk = std::array<Series, kChunkSeries>;
+  static constexpr std::size_t kPageSeries = 4096;
+  using Page = std::array<Series, kPageSeries>;
 
-  struct Kept {
+  struct MetricMember {
     SeriesId id = 0;
     TagSetId tags = 0;
   };
@@ -155,8 +155,8 @@ class SeriesTable {
     SharedMetric shared;
     std::string_view first_name;  // as it was made
     mutable std::shared_mutex mutex;
-    boost::unordered_flat_map<TagSetId, std::uint32_t> places;  // in members; guarded by mutex
-    std::vector<Kept> members;                                  // guarded by mutex
+    boost::unordered_flat_map<TagSetId, std::uint32_t> positions;  // in members; guarded by mutex
+    std::vector<MetricMember> members;                             // guarded by mutex
   };
 
   [[nodiscard]] const Metric* find_metric(std::uint64_t uid) const;
@@ -164,25 +164,25 @@ class SeriesTable {
   static std::optional<Member> find_in(const Metric& metric, TagSetId tags);
   Result<SeriesId> add_locked(const NewSeries& series);
   Result<SeriesId> append(const Metric& metric, const TagSet& tags, std::uint32_t shard);
-  void spare_doomed(SeriesId id);
+  void unmark_if_candidate(SeriesId id);
   void remove_locked(SeriesId id, Removed& removed);
 
   const SeriesLimits limits_;
   const UidWidths widths_;
   TagIndex tags_;
-  Holds holds_;
-  std::shared_mutex shape_mutex_;            // shared by who adds, alone for who removes
-  std::mutex grow_mutex_;                    // held by whoever appends
-  std::vector<std::atomic<Chunk*>> chunks_;  // the vector never grows
-  std::atomic<SeriesId> made_ = 0;           // ids are below
-  std::vector<SeriesId> unused_ids_;         // below made_; guarded by grow_mutex_
+  SeriesEpochs epochs_;
+  std::shared_mutex shape_mutex_;          // shared by who adds, alone for who removes
+  std::mutex grow_mutex_;                  // held by whoever appends
+  std::vector<std::atomic<Page*>> pages_;  // the vector never grows
+  std::atomic<SeriesId> made_ = 0;         // ids are below
+  std::vector<SeriesId> unused_ids_;       // below made_; guarded by grow_mutex_
   std::atomic<SeriesId> size_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::uint64_t> removals_ = 0;  // changes with shape_mutex_ held alone
 
-  std::atomic<bool> any_doomed_ = false;  // changes with doomed_mutex_
-  mutable std::mutex doomed_mutex_;
-  boost::unordered_flat_set<SeriesId> doomed_;  // guarded by doomed_mutex_
+  std::atomic<bool> any_candidates_ = false;  // changes with candidates_mutex_
+  mutable std::mutex candidates_mutex_;
+  boost::unordered_flat_set<SeriesId> candidates_;  // guarded by candidates_mutex_
 
   mutable std::shared_mutex metrics_mutex_;  // guards all that follows
   boost::unordered_flat_map<std::uint64_t, std::shared_ptr<Metric>> metrics_;

@@ -59,8 +59,8 @@ Task<std::optional<TableParameters>> read_parameters(std::shared_ptr<Table> sett
   co_return stored;
 }
 
-Task<void> settle_parameters(std::shared_ptr<Table> settings, std::string data_table,
-                             TableParameters configured) {
+Task<void> write_or_compare_parameters(std::shared_ptr<Table> settings, std::string data_table,
+                                       TableParameters configured) {
   CO_TRY(auto stored, co_await read_parameters(settings, data_table));
   if (!stored) {
     // Another process may be opening the new table, too; whoever comes second compares.
@@ -77,7 +77,7 @@ Task<void> settle_parameters(std::shared_ptr<Table> settings, std::string data_t
   co_return check_same_table(*stored, configured);
 }
 
-Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid_table) {
+Task<NameForm> choose_name_form(std::shared_ptr<Table> settings, std::string uid_table) {
   const Bytes qualifier = name_form_column().qualifier;
   CO_TRY(std::optional<Bytes> form, co_await read_setting(settings, uid_table, qualifier));
   if (!form) {

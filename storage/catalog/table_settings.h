@@ -19,12 +19,12 @@ Task<std::optional<TableParameters>> read_parameters(std::shared_ptr<Table> sett
                                                      std::string data_table);
 
 // Writes the parameters of a new table, or compares: kConflict, naming both values.
-Task<void> settle_parameters(std::shared_ptr<Table> settings, std::string data_table,
-                             TableParameters configured);
+Task<void> write_or_compare_parameters(std::shared_ptr<Table> settings, std::string data_table,
+                                       TableParameters configured);
 
 // How names lie in a names table that other processes may write, decided when it is first opened:
 // kMixed where the settings have parameters of any data table, since an earlier version may then
 // have kept names in UTF-8 in this names table. kUnsupported: a later version decided.
-Task<NameForm> settle_name_form(std::shared_ptr<Table> settings, std::string uid_table);
+Task<NameForm> choose_name_form(std::shared_ptr<Table> settings, std::string uid_table);
 
 }  // namespace halite::storage

@@ -10,8 +10,8 @@
 #include "storage/cells/delete_points.h"
 #include "storage/cells/estimate_reading.h"
 #include "storage/cells/last_points.h"
+#include "storage/cells/parallel_scan.h"
 #include "storage/cells/salt_sharding.h"
-#include "storage/cells/side_by_side_scan.h"
 
 namespace halite::storage {
 namespace {
@@ -30,36 +30,41 @@ TableSpec data_table_spec(const CellPointStoreOptions& options) {
   return spec;
 }
 
-Task<std::unique_ptr<CellPointStore>> CellPointStore::open(Parts parts,
+Task<std::unique_ptr<CellPointStore>> CellPointStore::open(Dependencies dependencies,
                                                            CellPointStoreOptions options) {
   CO_TRY(const std::shared_ptr<Table> settings,
-         co_await parts.store.open_table(settings_table_spec(options.settings_table)));
+         co_await dependencies.store.open_table(settings_table_spec(options.settings_table)));
   Tables tables;
   if (options.scan.shared_tables) {
     // Before the parameters, whose absence tells that no earlier version was here.
-    CO_TRY(tables.form, co_await settle_name_form(settings, options.uid_table));
+    CO_TRY(tables.form, co_await choose_name_form(settings, options.uid_table));
   }
-  CO_TRY_VOID(co_await settle_parameters(settings, options.data_table, parts.parameters));
-  CO_TRY(tables.data, co_await parts.store.open_table(data_table_spec(options)));
-  CO_TRY(tables.names, co_await parts.store.open_table(uid_table_spec(options.uid_table)));
-  CO_TRY(tables.series, co_await parts.store.open_table(series_table_spec(options.series_table)));
+  CO_TRY_VOID(
+      co_await write_or_compare_parameters(settings, options.data_table, dependencies.parameters));
+  CO_TRY(tables.data, co_await dependencies.store.open_table(data_table_spec(options)));
+  CO_TRY(tables.names, co_await dependencies.store.open_table(uid_table_spec(options.uid_table)));
+  CO_TRY(tables.series,
+         co_await dependencies.store.open_table(series_table_spec(options.series_table)));
   co_return std::unique_ptr<CellPointStore>(
-      new CellPointStore(std::move(parts), std::move(options), std::move(tables)));
+      new CellPointStore(std::move(dependencies), std::move(options), std::move(tables)));
 }
 
-CellPointStore::CellPointStore(Parts parts, CellPointStoreOptions options, Tables tables)
-    : layout_(parts.layout),
-      clock_(parts.clock),
+CellPointStore::CellPointStore(Dependencies dependencies, CellPointStoreOptions options,
+                               Tables tables)
+    : layout_(dependencies.layout),
+      clock_(dependencies.clock),
       options_(std::move(options)),
-      notes_among_points_(parts.parameters.layout == kOpentsdbLayout),
-      registry_(tables.names, tables.series, layout_->widths(),
-                SeriesLimits{options_.series_max, options_.series_bytes_max},
-                std::make_unique<NewSeriesQuota>(options_.new_series, clock_, parts.registry),
-                std::make_shared<SaltSharding>(layout_), tables.form),
+      notes_among_points_(dependencies.parameters.layout == kOpentsdbLayout),
+      registry_(
+          tables.names, tables.series, layout_->widths(),
+          SeriesLimits{options_.series_max, options_.series_bytes_max},
+          std::make_unique<NewSeriesQuota>(options_.new_series, clock_, dependencies.registry),
+          std::make_shared<SaltSharding>(layout_), tables.form),
       source_{tables.data, kDataFamily, *layout_, registry_, options_.scan},
-      appender_(std::make_shared<PointAppender>(
-          PointAppender::Parts{tables.data, kDataFamily, layout_, registry_.table(), clock_,
-                               parts.executor, parts.registry, options_.columns},
+      appender_(std::make_shared<CellAppender>(
+          CellAppender::Dependencies{tables.data, kDataFamily, layout_, registry_.table(), clock_,
+                                     dependencies.executor, dependencies.registry,
+                                     options_.columns},
           options_.append)) {}
 
 CellPointStore::~CellPointStore() = default;
@@ -71,8 +76,8 @@ Task<std::vector<Result<SeriesId>>> CellPointStore::intern(std::vector<SeriesNam
   return registry_.intern(std::move(names), create);
 }
 
-std::vector<CrowdedMetric> CellPointStore::crowded(std::size_t max) const {
-  return registry_.quota().crowded(max);
+std::vector<OverQuotaMetric> CellPointStore::over_quota(std::size_t max) const {
+  return registry_.quota().over_quota(max);
 }
 
 const Series& CellPointStore::series(SeriesId id) const { return registry_.table().at(id); }
@@ -92,16 +97,16 @@ std::uint32_t CellPointStore::shard_count() const { return layout_->salt_buckets
 std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) {
   const std::shared_ptr<const RowSelection> wanted = as_rows(selection);
-  const bool notes = wanted->wants_notes() && notes_among_points_;
-  std::vector<std::unique_ptr<BlockScan>> parts;
-  for (SeriesSpan& span : parts_of(source_, *wanted, range, shard)) {
+  const bool notes = wanted->wants_annotations() && notes_among_points_;
+  std::vector<std::unique_ptr<BlockScan>> dependencies;
+  for (SeriesRange& span : scan_splits(source_, *wanted, range, shard)) {
     SeriesChoice choice;
     choice.span = std::move(span);
     auto rows = std::make_unique<RowScan>(source_, wanted, range, shard, choice);
-    parts.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
+    dependencies.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
   }
-  if (parts.size() == 1) return std::move(parts.front());
-  return std::make_unique<SideBySideScan>(std::move(parts));
+  if (dependencies.size() == 1) return std::move(dependencies.front());
+  return std::make_unique<ParallelScan>(std::move(dependencies));
 }
 
 Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,
@@ -134,9 +139,9 @@ Task<std::uint64_t> CellPointStore::delete_range(std::shared_ptr<const Selection
   for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
     tasks.push_back(delete_points(source_, rows, range, shard));
   }
-  const auto parts = co_await gather(std::move(tasks), kShardsAtOnce);
+  const auto dependencies = co_await gather(std::move(tasks), kShardsAtOnce);
   std::uint64_t deleted = 0;
-  for (const auto& part : parts) {
+  for (const auto& part : dependencies) {
     if (!part) co_return std::unexpected(part.error());
     deleted += *part;
   }

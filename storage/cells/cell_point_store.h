@@ -23,9 +23,9 @@
 #include "storage/api/point_store.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/series_registry.h"
+#include "storage/cells/cell_appender.h"
 #include "storage/cells/layouts/row_layout.h"
 #include "storage/cells/layouts/table_parameters.h"
-#include "storage/cells/point_appender.h"
 #include "storage/cells/row_scan.h"
 
 namespace prometheus {
@@ -56,7 +56,7 @@ struct CellPointStoreOptions {
 class CellPointStore final : public PointStore {
  public:
   // References outlive the store.
-  struct Parts {
+  struct Dependencies {
     WideColumnStore& store;
     std::shared_ptr<const RowLayout> layout;
     TableParameters parameters;  // the layout's
@@ -65,7 +65,8 @@ class CellPointStore final : public PointStore {
     prometheus::Registry& registry;
   };
 
-  static Task<std::unique_ptr<CellPointStore>> open(Parts parts, CellPointStoreOptions options);
+  static Task<std::unique_ptr<CellPointStore>> open(Dependencies dependencies,
+                                                    CellPointStoreOptions options);
   ~CellPointStore() override;
 
   // Waits for what is under way. No call may follow.
@@ -73,7 +74,7 @@ class CellPointStore final : public PointStore {
 
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                              CreateNames create) override;
-  [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const override;
+  [[nodiscard]] std::vector<OverQuotaMetric> over_quota(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
   Task<std::shared_ptr<const Selection>> select(SeriesQuery query, ReadContext context) override;
@@ -105,7 +106,7 @@ class CellPointStore final : public PointStore {
     std::shared_ptr<Table> series;
     NameForm form = NameForm::kUtf8;  // of the names
   };
-  CellPointStore(Parts parts, CellPointStoreOptions options, Tables tables);
+  CellPointStore(Dependencies dependencies, CellPointStoreOptions options, Tables tables);
 
   const std::shared_ptr<const RowLayout> layout_;
   const Clock& clock_;
@@ -113,7 +114,7 @@ class CellPointStore final : public PointStore {
   const bool notes_among_points_;  // rows are OpenTSDB's
   SeriesRegistry registry_;
   const RowSource source_;
-  const std::shared_ptr<PointAppender> appender_;
+  const std::shared_ptr<CellAppender> appender_;
 };
 
 }  // namespace halite::storage

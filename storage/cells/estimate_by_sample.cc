@@ -137,7 +137,7 @@ Task<ReadEstimate> estimate_by_sample(const RowSource& source,
                                       TimeRange range) {
   if (!selection->by_tsuid()) {
     auto count = [selection] { return selection->count(); };
-    SeriesLoader::Bounds bounds{selection->context(), std::move(count)};
+    SeriesLoader::LoadLimits bounds{selection->context(), std::move(count)};
     CO_TRY_VOID(co_await source.registry.loader().load_metric(
         selection->metric_uid(), source.options.shared_tables, std::move(bounds)));
   }

@@ -93,7 +93,7 @@ std::vector<ScanSpec> planned_in(const RowSource& source,
                                  const std::shared_ptr<const RowSelection>& selection,
                                  TimeRange range, std::uint32_t shard) {
   std::vector<ScanSpec> specs;
-  for (SeriesSpan& span : parts_of(source, *selection, range, shard)) {
+  for (SeriesRange& span : scan_splits(source, *selection, range, shard)) {
     SeriesChoice choice;
     choice.span = std::move(span);
     RowScan scan(source, selection, range, shard, choice);
@@ -107,7 +107,7 @@ void add_scans(const RowSource& source, const std::shared_ptr<const RowSelection
   for (std::uint32_t shard = 0; shard < source.layout.salt_buckets(); ++shard) {
     const std::size_t most = scans.size() + kScansTold;
     for (const ScanSpec& spec : planned_in(source, selection, range, shard)) {
-      for (ScanText& text : source.table->scan_texts(spec)) {
+      for (ScanDescription& text : source.table->describe_scan(spec)) {
         if (scans.size() < most) scans.push_back({shard, std::move(text)});
       }
     }

@@ -23,7 +23,7 @@ Bytes id_bytes(std::uint64_t id, std::size_t width) {
 }
 
 // Values that are named, as bytes; nothing where any will do.
-std::vector<Bytes> named_values(const KeyCondition& condition, std::size_t width,
+std::vector<Bytes> named_values(const TagKeyMatcher& condition, std::size_t width,
                                 std::size_t values_max) {
   std::vector<Bytes> values;
   if (!condition.literals() || condition.literals()->size() > values_max) return values;
@@ -33,13 +33,13 @@ std::vector<Bytes> named_values(const KeyCondition& condition, std::size_t width
 
 class Pattern {
  public:
-  Pattern(const RowLayout& layout, std::span<const KeyCondition> conditions,
+  Pattern(const RowLayout& layout, std::span<const TagKeyMatcher> matchers,
           const KeyPatternLimits& limits)
       : widths_(layout.widths()), pairs_at_(layout.pairs_at()), limits_(limits) {
-    for (const KeyCondition& condition : conditions) {
+    for (const TagKeyMatcher& condition : matchers) {
       if (condition.wants_key() && !condition.wants_absent()) wanted_.push_back(&condition);
     }
-    std::ranges::sort(wanted_, {}, [](const KeyCondition* one) { return one->key_uid(); });
+    std::ranges::sort(wanted_, {}, [](const TagKeyMatcher* one) { return one->key_uid(); });
   }
 
   [[nodiscard]] bool says_something() const { return !wanted_.empty(); }
@@ -48,7 +48,7 @@ class Pattern {
   // Every place of the key is known.
   [[nodiscard]] std::vector<KeyMask> masks() const {
     std::vector<KeyMask> masks = first_mask();
-    for (const KeyCondition* const condition : wanted_) {
+    for (const TagKeyMatcher* const condition : wanted_) {
       masks = with_pair(masks, *condition);
       if (masks.empty()) return {};
     }
@@ -61,7 +61,7 @@ class Pattern {
     std::vector<KeyMask> best;
     std::vector<KeyMask> masks = first_mask();
     std::uint64_t id = 1;
-    for (const KeyCondition* const condition : wanted_) {
+    for (const TagKeyMatcher* const condition : wanted_) {
       for (; id < condition->key_uid(); ++id) {
         masks = with_or_without(masks, id);
         if (masks.empty()) return best;
@@ -79,7 +79,7 @@ class Pattern {
     const std::string others =
         only ? "" : fmt::format("(?:.{{{}}})*", widths_.tag_key + widths_.tag_value);
     std::string regex = fmt::format("(?s)\\A.{{{}}}", pairs_at_);
-    for (const KeyCondition* const condition : wanted_) {
+    for (const TagKeyMatcher* const condition : wanted_) {
       regex += others;
       append_bytes(regex, id_bytes(condition->key_uid(), widths_.tag_key));
       const auto values = named_values(*condition, widths_.tag_value, limits_.values_max);
@@ -109,7 +109,7 @@ class Pattern {
 
   // None where these are too many.
   [[nodiscard]] std::vector<KeyMask> with_pair(const std::vector<KeyMask>& masks,
-                                               const KeyCondition& condition) const {
+                                               const TagKeyMatcher& condition) const {
     const Bytes key = id_bytes(condition.key_uid(), widths_.tag_key);
     const auto values = named_values(condition, widths_.tag_value, limits_.values_max);
     if (masks.size() * std::max<std::size_t>(values.size(), 1) > limits_.masks_max) return {};
@@ -145,15 +145,15 @@ class Pattern {
   const UidWidths widths_;
   const std::size_t pairs_at_;
   const KeyPatternLimits limits_;
-  std::vector<const KeyCondition*> wanted_;
+  std::vector<const TagKeyMatcher*> wanted_;
 };
 
 }  // namespace
 
-void add_row_pattern(const RowLayout& layout, std::span<const KeyCondition> conditions,
+void add_row_pattern(const RowLayout& layout, std::span<const TagKeyMatcher> matchers,
                      std::optional<std::size_t> tags_exactly, bool few,
                      const KeyPatternLimits& limits, ScanHint& hint) {
-  const Pattern pattern(layout, conditions, limits);
+  const Pattern pattern(layout, matchers, limits);
   if (!pattern.says_something()) return;
   const bool only = tags_exactly && *tags_exactly == pattern.keys();
   if (only) {

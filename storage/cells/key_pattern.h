@@ -7,7 +7,7 @@
 #include <span>
 
 #include "storage/api/scan_hint.h"
-#include "storage/catalog/key_condition.h"
+#include "storage/catalog/tag_key_matcher.h"
 #include "storage/cells/layouts/row_layout.h"
 
 namespace halite::storage {
@@ -20,7 +20,7 @@ struct KeyPatternLimits {
 // Adds the rows' part. `tags_exactly`: series with this many tags, the keys of the conditions.
 // `few`: of so many rows few are wanted that a server had better jump to them than look at each.
 // Nothing is added where the filters say nothing about ids.
-void add_row_pattern(const RowLayout& layout, std::span<const KeyCondition> conditions,
+void add_row_pattern(const RowLayout& layout, std::span<const TagKeyMatcher> matchers,
                      std::optional<std::size_t> tags_exactly, bool few,
                      const KeyPatternLimits& limits, ScanHint& hint);
 

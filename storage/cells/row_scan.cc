@@ -56,10 +56,10 @@ std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
   return static_cast<std::size_t>(length / static_cast<std::uint64_t>(span_ms)) + 1;
 }
 
-std::vector<SeriesSpan> parts_of(const RowSource& source, const RowSelection& selection,
-                                 TimeRange range, std::uint32_t shard) {
-  if (!source.options.shared_tables) return std::vector<SeriesSpan>(1);
-  return walk_parts(source.options.parts, source.registry, selection,
+std::vector<SeriesRange> scan_splits(const RowSource& source, const RowSelection& selection,
+                                     TimeRange range, std::uint32_t shard) {
+  if (!source.options.shared_tables) return std::vector<SeriesRange>(1);
+  return split_scan(source.options.parts, source.registry, selection,
                     rows_in(range, source.layout.bucket_span_ms()), shard,
                     source.layout.salt_buckets());
 }
@@ -69,8 +69,8 @@ RowScan::RowScan(const RowSource& source, std::shared_ptr<const RowSelection> se
     : source_(source),
       selection_(std::move(selection)),
       range_(range),
-      verdicts_(std::make_shared<SeriesVerdicts>(source.layout, source.registry, selection_,
-                                                 choice.only, choice.except)) {
+      row_filter_(std::make_shared<SeriesRowFilter>(source.layout, source.registry, selection_,
+                                                    choice.only, choice.except)) {
   plan(shard, choice);
 }
 
@@ -120,27 +120,27 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
   set_steps(std::move(buckets));
   const auto hint = hint_for(wanted_total, metric_total);
   for (RowScanStep& step : steps_) {
-    step.spec.rows = verdicts_;
+    step.spec.rows = row_filter_;
     step.spec.hint = hint;
   }
 }
 
-std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard, const SeriesSpan& span) const {
+std::vector<BucketScan> RowScan::buckets_of(std::uint32_t shard, const SeriesRange& span) const {
   const Bytes metric =
       source_.registry.uids().uid_bytes(NameKind::kMetric, selection_->metric_uid());
-  return span_buckets(source_.layout, metric, span, range_, shard, selection_->now());
+  return buckets_of_range(source_.layout, metric, span, range_, shard, selection_->now());
 }
 
 std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_t of_metric) const {
   if (!source_.options.shared_tables || selection_->by_tsuid()) return nullptr;
-  const auto conditions = selection_->conditions();
+  const auto matchers = selection_->matchers();
   const bool named = std::ranges::any_of(
-      conditions, [](const KeyCondition& condition) { return condition.literals().has_value(); });
+      matchers, [](const TagKeyMatcher& condition) { return condition.literals().has_value(); });
   // Keys alone narrow down nothing where all series have them.
   if (!named && !selection_->tags_exactly() && wanted * 2 > of_metric) return nullptr;
   auto hint = std::make_shared<ScanHint>();
   const bool few = wanted * kRowsPerJump <= of_metric;
-  add_row_pattern(source_.layout, conditions, selection_->tags_exactly(), few,
+  add_row_pattern(source_.layout, matchers, selection_->tags_exactly(), few,
                   source_.options.patterns, *hint);
   return hint;
 }
@@ -260,7 +260,7 @@ Task<void> RowScan::learn() {
   if (unknown.empty()) co_return Result<void>();
   std::ranges::sort(unknown);
   unknown.erase(std::ranges::unique(unknown).begin(), unknown.end());
-  CO_TRY(const auto ids, co_await source_.registry.loader().adopt(unknown));
+  CO_TRY(const auto ids, co_await source_.registry.loader().register_stored(unknown));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i]) continue;
     if (ids[i].error().code != Errc::kNotFound) co_return std::unexpected(ids[i].error());
@@ -285,7 +285,7 @@ Result<void> RowScan::take(std::size_t at, std::vector<WantedRow>& out) {
   if (!open_ || row.key != open_->key) {
     finish_row(out);
     SeriesId series = 0;
-    skipping_ = verdicts_->verdict(ids_[at].tsuid, series) != SeriesVerdicts::Verdict::kWanted;
+    skipping_ = row_filter_->match(ids_[at].tsuid, series) != SeriesRowFilter::Match::kWanted;
     if (skipping_) {
       skipped_key_ = row.key;
       return {};

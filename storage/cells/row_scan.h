@@ -18,8 +18,8 @@
 #include "storage/catalog/series_registry.h"
 #include "storage/cells/key_pattern.h"
 #include "storage/cells/layouts/row_layout.h"
-#include "storage/cells/series_verdicts.h"
-#include "storage/cells/walk_parts.h"
+#include "storage/cells/scan_split.h"
+#include "storage/cells/series_row_filter.h"
 
 namespace halite::storage {
 
@@ -38,7 +38,7 @@ struct RowScanOptions {
   // Then whoever has the rows is told what the keys of wanted ones look like.
   KeyPatternLimits patterns;
   // And a walk is cut into parts that are scanned side by side.
-  WalkPartsOptions parts;
+  ScanSplitOptions parts;
 };
 
 // What every scan of one store has in common. All outlive the scan.
@@ -71,13 +71,13 @@ struct WantedRow {
 struct SeriesChoice {
   std::optional<std::vector<SeriesId>> only;
   std::vector<SeriesId> except;
-  SeriesSpan span;  // of a walk
+  SeriesRange span;  // of a walk
 };
 
 // The spans whose walks together are the shard's: each a RowScan of its own, side by side.
-[[nodiscard]] std::vector<SeriesSpan> parts_of(const RowSource& source,
-                                               const RowSelection& selection, TimeRange range,
-                                               std::uint32_t shard);
+[[nodiscard]] std::vector<SeriesRange> scan_splits(const RowSource& source,
+                                                   const RowSelection& selection, TimeRange range,
+                                                   std::uint32_t shard);
 
 // A part of the work with the same bounds: one Scanner.
 struct RowScanStep {
@@ -104,7 +104,7 @@ class RowScan {
                                                          std::size_t of_metric) const;
   void next_exact_steps();
   [[nodiscard]] std::vector<BucketScan> buckets_of(std::uint32_t shard,
-                                                   const SeriesSpan& span) const;
+                                                   const SeriesRange& span) const;
   void set_steps(std::vector<BucketScan> buckets);
   Task<bool> next_step();
   Task<void> skip_empty_steps();
@@ -116,7 +116,7 @@ class RowScan {
   const RowSource& source_;
   const std::shared_ptr<const RowSelection> selection_;
   const TimeRange range_;
-  std::shared_ptr<SeriesVerdicts> verdicts_;
+  std::shared_ptr<SeriesRowFilter> row_filter_;
 
   std::vector<Bytes> exact_;        // tsuids still to be asked for by key, last first
   bool alone_ = false;              // each bucket is a step: between them lie rows of other parts

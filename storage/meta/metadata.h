@@ -49,7 +49,7 @@ struct MetadataOptions {
 
 class Metadata {
  public:
-  struct Parts {
+  struct Dependencies {
     WideColumnStore& store;
     PointStore& points;
     UidTable& uids;  // over options.uid_table; nothing was asked of it yet
@@ -62,7 +62,7 @@ class Metadata {
     boost::asio::any_io_executor executor;  // the tracker writes on it
     prometheus::Registry& registry;
   };
-  static Task<std::unique_ptr<Metadata>> open(Parts parts, MetadataOptions options);
+  static Task<std::unique_ptr<Metadata>> open(Dependencies dependencies, MetadataOptions options);
   Task<void> stop();
 
   // The points that were passed in, tracked as the options say.
@@ -77,10 +77,10 @@ class Metadata {
 
   // Those of these series that have something here: a TSMeta object or counter, annotations; and
   // others of their metrics. They are not to be forgotten though they have no points.
-  [[nodiscard]] std::unique_ptr<SeriesWalk> series_among(std::vector<Bytes> tsuids);
+  [[nodiscard]] std::unique_ptr<SeriesIterator> series_among(std::vector<Bytes> tsuids);
 
   // Every series that has something here.
-  [[nodiscard]] std::unique_ptr<SeriesWalk> series();
+  [[nodiscard]] std::unique_ptr<SeriesIterator> series();
 
   // A series got its TSMeta object: into the trees with it, where they are built.
   Task<void> series_created(Bytes tsuid);
@@ -92,10 +92,10 @@ class Metadata {
     std::shared_ptr<Table> series;
     std::shared_ptr<Table> trees;
   };
-  Metadata(Parts parts, MetadataOptions options, Tables tables,
+  Metadata(Dependencies dependencies, MetadataOptions options, Tables tables,
            std::shared_ptr<const OpentsdbLayout> layout);
 
-  void track(const Parts& parts, const TrackOptions& options);
+  void track(const Dependencies& dependencies, const TrackOptions& options);
 
   PointStore& points_;
   UidTable& uids_;

@@ -22,7 +22,7 @@
 
 #include "common/clock.h"
 #include "storage/api/point_store.h"
-#include "storage/api/slot_states.h"
+#include "storage/api/slot_status.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/catalog/series_registry.h"
@@ -34,8 +34,8 @@
 namespace halite::storage {
 
 namespace engine {
-struct Core;
-class Intake;
+struct EngineContext;
+class EngineAppender;
 class Maintenance;
 }  // namespace engine
 
@@ -45,7 +45,7 @@ inline constexpr std::string_view kEngineParameters = "engine";
 class EngineStore final : public PointStore {
  public:
   // References outlive the store.
-  struct Parts {
+  struct Dependencies {
     WideColumnStore& store;  // for names and series; durable
     std::shared_ptr<const CyclicLayout> layout;
     const Clock& clock;
@@ -57,7 +57,7 @@ class EngineStore final : public PointStore {
   };
 
   // Blocks while the log is replayed: to be awaited where that does no harm.
-  static Task<std::unique_ptr<EngineStore>> open(Parts parts, EngineOptions options);
+  static Task<std::unique_ptr<EngineStore>> open(Dependencies dependencies, EngineOptions options);
   ~EngineStore() override;
 
   // Waits for what is under way. No call may follow.
@@ -68,19 +68,20 @@ class EngineStore final : public PointStore {
 
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                              CreateNames create) override;
-  [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const override;
+  [[nodiscard]] std::vector<OverQuotaMetric> over_quota(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
-  void hurry() override;
-  std::shared_ptr<const SeriesHold> hold_series() override;
+  void request_sync() override;
+  std::shared_ptr<const SeriesPin> pin_series() override;
   Task<std::shared_ptr<const Selection>> select(SeriesQuery query, ReadContext context) override;
   [[nodiscard]] std::uint32_t shard_count() const override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan_totals(std::shared_ptr<const Selection> selection,
                                                        TimeRange range, std::uint32_t shard,
-                                                       TotalsWish wish) override;
-  [[nodiscard]] std::vector<ShardShare> shares(const Selection& selection) const override;
+                                                       TotalsRequest totals_request) override;
+  [[nodiscard]] std::vector<ShardSeriesCount> series_by_shard(
+      const Selection& selection) const override;
   Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
                                      std::size_t limit) override;
   Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
@@ -95,13 +96,13 @@ class EngineStore final : public PointStore {
 
   // From now on series without points are forgotten (docs/decisions/0012), and names without
   // series, but for what the rules say. For who writes nothing but points under the store's ids.
-  void forget_series(ForgetRules rules);
+  void enable_series_gc(GcRules rules);
 
   // The names table, for those who manage names.
   [[nodiscard]] UidTable& uids();
 
   // What there is in files, by retention class: for people who look.
-  [[nodiscard]] std::vector<SlotCycle> slot_cycles() const;
+  [[nodiscard]] std::vector<RetentionStatus> retention_status() const;
 
   // The tables of chunks, as they are now.
   [[nodiscard]] std::vector<rocks::LiveFile> chunk_files() const;
@@ -109,17 +110,17 @@ class EngineStore final : public PointStore {
   // A directory, which is not there, gets chunks and a log with all points that were appended
   // before the call; `names` is then called, to keep the names that they have where it wants.
   // Flushes, seals and removes nothing meanwhile.
-  Task<void> snapshot(std::string dir, std::function<Result<void>()> names);
+  Task<void> checkpoint(std::string dir, std::function<Result<void>()> names);
 
   // Its series, for those who keep other things of them.
   [[nodiscard]] SeriesRegistry& registry();
 
  private:
-  EngineStore(std::shared_ptr<engine::Core> core, prometheus::Registry& registry);
-  Task<void> wait_for_room();
+  EngineStore(std::shared_ptr<engine::EngineContext> context, prometheus::Registry& registry);
+  Task<void> wait_for_head_space();
 
-  const std::shared_ptr<engine::Core> core_;
-  const std::unique_ptr<engine::Intake> intake_;
+  const std::shared_ptr<engine::EngineContext> context_;
+  const std::unique_ptr<engine::EngineAppender> appender_;
   const std::unique_ptr<engine::Maintenance> maintenance_;
 };
 

@@ -85,13 +85,13 @@ std::shared_ptr<FaultyFiles> forgetful_files(const std::string& dir, bool lies) 
 }
 
 Result<void> run(Options& options, Config& config) {
-  TRY_VOID(halite::app::settle(options));
+  TRY_VOID(halite::app::resolve_options(options));
   const std::string disk = variable("CRASH_DISK", "forgets");
-  if (disk != "real") options.ground.files = forgetful_files(options.data_dir, disk == "lies");
+  if (disk != "real") options.environment.files = forgetful_files(options.data_dir, disk == "lies");
   const std::string clock = variable("CRASH_CLOCK", "1:0");
   const std::size_t colon = clock.find(':');
-  options.ground.clock = std::make_shared<FastClock>(std::stoll(clock.substr(0, colon)),  //
-                                                     std::stoll(clock.substr(colon + 1)));
+  options.environment.clock = std::make_shared<FastClock>(std::stoll(clock.substr(0, colon)),  //
+                                                          std::stoll(clock.substr(colon + 1)));
   // A day by default: longer than the rings here.
   options.layout.cleaning_ms = 2 * options.layout.span_ms;
   return halite::app::serve(options, config);

@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "query/gexp/run.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 #include "tests/fuzz/question_input.h"
 
 namespace halite::query {
@@ -21,8 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Answer answer;
   answer.question = question->question;
   const FakeClock clock(kFuzzNow);
-  Watch watch({}, clock, {});
-  const auto made = run_gexp(*question, answer, watch);
+  QueryBudget budget({}, clock, {});
+  const auto made = run_gexp(*question, answer, budget);
   HALITE_CHECK(!made || made->series.empty(), "nothing is made of nothing");
   return 0;
 }

@@ -20,14 +20,14 @@ bool within(BytesView part, BytesView whole) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const BytesView frame(reinterpret_cast<const char*>(data), size);
-  const Result<Answer> answer = parse_answer(frame);
+  const Result<RpcResponse> answer = parse_answer(frame);
   if (!answer) {
     if (answer.error().message.empty()) std::abort();
     return 0;
   }
   if (!within(answer->message, frame) || !within(answer->cellblock, frame)) std::abort();
   if (!answer->exception) return 0;
-  const Fault fault = triage(*answer->exception, "server");
+  const Fault fault = classify(*answer->exception, "server");
   if (fault.error.message.empty() || fault.pause_ms > 600'000) std::abort();
   if (fault.moved && fault.moved->port == 0) std::abort();
   return 0;

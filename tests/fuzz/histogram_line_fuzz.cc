@@ -31,7 +31,7 @@ void check_histogram_lines(std::string_view text) {
   const std::string shown = echo_sent_histogram(*sent);
   const auto again = read_sent_histogram(shown, 8);
   HALITE_CHECK(again && echo_sent_histogram(*again) == shown, "what is shown can be read again");
-  check_named(judge_sent_histogram(*std::move(sent), kRules));
+  check_named(validate_sent_histogram(*std::move(sent), kRules));
 }
 
 }  // namespace halite::ingest

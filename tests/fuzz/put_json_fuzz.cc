@@ -52,7 +52,7 @@ class Reference final : public JsonSink {
       return {};
     }
     TRY(const SentPoint sent, reader_.read(element.text));
-    const auto point = judge_sent_point(sent, rules_);
+    const auto point = validate_sent_point(sent, rules_);
     if (point) {
       answer.points.push_back({.series = point->series,
                                .time = point->time,

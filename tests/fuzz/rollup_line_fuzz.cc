@@ -44,7 +44,7 @@ void check_rollup_lines(std::string_view text) {
   const std::string shown = echo_sent_rollup(*sent);
   const auto again = read_sent_rollup(shown, 8);
   HALITE_CHECK(again && echo_sent_rollup(*again) == shown, "what is shown can be read again");
-  check_named(judge_sent_rollup(*sent, kRules));
+  check_named(validate_sent_rollup(*sent, kRules));
 }
 
 }  // namespace halite::ingest

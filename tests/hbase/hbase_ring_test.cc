@@ -11,7 +11,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <gtest/gtest.h>
 
-#include "storage/backends/hbase/regions/region_care.h"
+#include "storage/backends/hbase/regions/region_compactor.h"
 #include "storage/backends/hbase/regions/region_plan.h"
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "storage/cells/cell_point_store.h"
@@ -67,13 +67,13 @@ class HBaseRingTest : public testing::Test {
         options));
     ASSERT_TRUE(opened) << opened.error().message;
     points_ = *std::move(opened);
-    care_.emplace(RegionCare::Parts{.client = store_.client(),
-                                    .table = table_,
-                                    .layout = layout_,
-                                    .life = kLife,
-                                    .clock = clock_,
-                                    .registry = registry_},
-                  RegionCareOptions{.regions_at_once = 8});
+    compactor_.emplace(RegionCompactor::Dependencies{.client = store_.client(),
+                                                     .table = table_,
+                                                     .layout = layout_,
+                                                     .life = kLife,
+                                                     .clock = clock_,
+                                                     .registry = registry_},
+                       RegionCompactorOptions{.regions_at_once = 8});
   }
   void TearDown() override {
     if (points_ != nullptr) EXPECT_TRUE(run_task(points_->close()));
@@ -166,7 +166,7 @@ class HBaseRingTest : public testing::Test {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     std::size_t left = dead_with_files();
     while (left > 0 && std::chrono::steady_clock::now() < end) {
-      const auto asked = run_task(care_->look());
+      const auto asked = run_task(compactor_->look());
       ASSERT_TRUE(asked) << asked.error().message;
       asked_ += *asked;
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -176,7 +176,7 @@ class HBaseRingTest : public testing::Test {
   }
 
   // Servers' cells live some more, as Halite's and their clocks do not run together.
-  static constexpr CellLife kLife{.late_max_ms = kLateMs, .ttl_ms = kTtlMs + kMinuteMs};
+  static constexpr CellLifetime kLife{.late_max_ms = kLateMs, .ttl_ms = kTtlMs + kMinuteMs};
 
   SystemClock real_;
   FakeClock clock_{(real_.now_ms() / kMinuteMs - kLaps * kSlots - 4) * kMinuteMs};
@@ -186,7 +186,7 @@ class HBaseRingTest : public testing::Test {
   std::shared_ptr<const CyclicLayout> layout_ = CyclicLayout::make(ring_options()).value();
   std::string table_;
   std::unique_ptr<CellPointStore> points_;
-  std::optional<RegionCare> care_;
+  std::optional<RegionCompactor> compactor_;
   Found written_;
   std::uint32_t asked_ = 0;
 };

@@ -49,9 +49,10 @@ SeriesName parse_series(std::string_view text) {
 
 QueryWorld::QueryWorld(QueryLayout layout, query::QueryLimits limits, bool skip_unknown_values) {
   LayoutAndParameters made = make_layout(layout);
-  storage::CellPointStore::Parts parts{cells_, std::move(made.first), std::move(made.second),
-                                       clock_, pool_.get_executor(),  metrics_};
-  auto opened = run_task(storage::CellPointStore::open(std::move(parts), {}));
+  storage::CellPointStore::Dependencies dependencies{
+      cells_, std::move(made.first), std::move(made.second),
+      clock_, pool_.get_executor(),  metrics_};
+  auto opened = run_task(storage::CellPointStore::open(std::move(dependencies), {}));
   HALITE_CHECK(opened, opened.error().message);
   points_ = std::move(*opened);
   engine_ = std::make_unique<query::QueryEngine>(

@@ -123,15 +123,16 @@ std::unique_ptr<storage::BlockScan> SamplePointStore::scan(
   return std::make_unique<SampleScan>(std::move(found), seed_ + shard);
 }
 
-std::vector<storage::ShardShare> SamplePointStore::shares(
+std::vector<storage::ShardSeriesCount> SamplePointStore::series_by_shard(
     const storage::Selection& selection) const {
   std::map<std::uint32_t, std::size_t> counts;
   for (const SeriesId id : static_cast<const IdsSelected&>(selection).ids) {
     ++counts[series_.at(id).shard];
   }
-  std::vector<storage::ShardShare> shares;
-  for (const auto& [shard, count] : counts) shares.push_back({.shard = shard, .series = count});
-  return shares;
+  std::vector<storage::ShardSeriesCount> series_by_shard;
+  for (const auto& [shard, count] : counts)
+    series_by_shard.push_back({.shard = shard, .series = count});
+  return series_by_shard;
 }
 
 Task<std::vector<SeriesId>> SamplePointStore::lookup(std::shared_ptr<const storage::Selection>,

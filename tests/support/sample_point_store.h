@@ -39,7 +39,7 @@ class SamplePointStore final : public storage::PointStore {
   [[nodiscard]] std::unique_ptr<storage::BlockScan> scan(
       std::shared_ptr<const storage::Selection> selection, TimeRange range,
       std::uint32_t shard) override;
-  [[nodiscard]] std::vector<storage::ShardShare> shares(
+  [[nodiscard]] std::vector<storage::ShardSeriesCount> series_by_shard(
       const storage::Selection& selection) const override;
   Task<std::vector<storage::SeriesId>> lookup(std::shared_ptr<const storage::Selection> selection,
                                               std::size_t limit) override;

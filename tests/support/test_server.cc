@@ -17,10 +17,10 @@
 #include "ingest/rollup_writer.h"
 #include "query/engine/engine.h"
 #include "query/parse/aggregator.h"
-#include "storage/api/slot_states.h"
+#include "storage/api/slot_status.h"
 #include "storage/backends/hbase/regions/table_regions.h"
 #include "storage/backends/memory/memory_store.h"
-#include "storage/catalog/series_census.h"
+#include "storage/catalog/cardinality.h"
 #include "storage/cells/cell_point_store.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
@@ -44,9 +44,9 @@ T must(Result<T> result) {
 
 }  // namespace
 
-struct TestServer::Parts {
-  explicit Parts(TestServerOptions options);
-  ~Parts();
+struct TestServer::Dependencies {
+  explicit Dependencies(TestServerOptions options);
+  ~Dependencies();
 
   template <class T>
   Result<T> wait_for(Task<T> task) {
@@ -71,12 +71,12 @@ struct TestServer::Parts {
   std::unique_ptr<ingest::RollupWriter> rollups;
   std::unique_ptr<ingest::HistogramWriter> histograms;
   std::unique_ptr<query::QueryEngine> engine;
-  std::unique_ptr<storage::SeriesCensus> census;
+  std::unique_ptr<storage::CardinalityCounter> cardinality_counter;
   std::unique_ptr<web::WebServices> services;
   std::unique_ptr<web::WebServer> server;
 };
 
-TestServer::Parts::Parts(TestServerOptions options)
+TestServer::Dependencies::Dependencies(TestServerOptions options)
     : clock(options.now_ms),
       work(io.get_executor()),
       memory(clock),
@@ -85,15 +85,15 @@ TestServer::Parts::Parts(TestServerOptions options)
     threads.emplace_back([this] { io.run(); });
   }
   points = open_points();
-  storage::Metadata::Parts meta_parts{.store = tables,
-                                      .points = *points,
-                                      .uids = points->uids(),
-                                      .widths = {},
-                                      .point_table = {},
-                                      .point_rows = nullptr,
-                                      .clock = clock,
-                                      .executor = io.get_executor(),
-                                      .registry = registry};
+  storage::Metadata::Dependencies meta_parts{.store = tables,
+                                             .points = *points,
+                                             .uids = points->uids(),
+                                             .widths = {},
+                                             .point_table = {},
+                                             .point_rows = nullptr,
+                                             .clock = clock,
+                                             .executor = io.get_executor(),
+                                             .registry = registry};
   metadata = must(wait_for(storage::Metadata::open(std::move(meta_parts), options.metadata)));
   writer = std::make_unique<ingest::Writer>(metadata->points(), clock, options.ingest, registry);
   open_sides(options);
@@ -101,10 +101,10 @@ TestServer::Parts::Parts(TestServerOptions options)
       *points, clock, options.query, options.skip_unknown_values,
       query::QueryExecutors{.large = io.get_executor(), .small = io.get_executor()}, registry,
       metadata.get(),
-      query::SideSources{
+      query::AuxiliarySources{
           .rollups = rollup_tables.get(), .histograms = histogram_cells.get(), .tags = {}});
-  census = std::make_unique<storage::SeriesCensus>(points->registry(), storage::UidWidths{}, clock,
-                                                   io.get_executor());
+  cardinality_counter = std::make_unique<storage::CardinalityCounter>(
+      points->registry(), storage::UidWidths{}, clock, io.get_executor());
   options.web.port = 0;
   services = std::make_unique<web::WebServices>(web::WebServices{
       .writer = *writer,
@@ -126,19 +126,19 @@ TestServer::Parts::Parts(TestServerOptions options)
                   .branch = "main"},
       .store_name = "memory",
       .started_ms = options.now_ms,
-      .census = census.get(),
+      .cardinality_counter = cardinality_counter.get(),
       .slots =
           [] {
-            return std::vector<storage::SlotCycle>{{.prefix = "tmp.",
-                                                    .ttl_ms = 86'400'000,
-                                                    .span_ms = 3'600'000,
-                                                    .ring_slots = 48,
-                                                    .slots = {{.slot = 3,
-                                                               .generation = 376'944,
-                                                               .bytes = 512,
-                                                               .files = 2,
-                                                               .sealed = true,
-                                                               .late = false}}}};
+            return std::vector<storage::RetentionStatus>{{.prefix = "tmp.",
+                                                          .ttl_ms = 86'400'000,
+                                                          .span_ms = 3'600'000,
+                                                          .ring_slots = 48,
+                                                          .slots = {{.slot = 3,
+                                                                     .period = 376'944,
+                                                                     .bytes = 512,
+                                                                     .files = 2,
+                                                                     .sealed = true,
+                                                                     .late = false}}}};
           },
       .regions = []() -> Task<storage::TableRegions> {
         co_return storage::TableRegions{
@@ -178,7 +178,7 @@ TestServer::Parts::Parts(TestServerOptions options)
   HALITE_CHECK(started, started ? std::string() : started.error().message);
 }
 
-void TestServer::Parts::open_sides(const TestServerOptions& options) {
+void TestServer::Dependencies::open_sides(const TestServerOptions& options) {
   const std::shared_ptr<const storage::OpentsdbLayout> rows =
       must(storage::OpentsdbLayout::make({}));
   if (!options.rollups.empty()) {
@@ -211,22 +211,22 @@ void TestServer::Parts::open_sides(const TestServerOptions& options) {
   histograms = std::make_unique<ingest::HistogramWriter>(*writer, *histogram_cells);
 }
 
-std::unique_ptr<storage::CellPointStore> TestServer::Parts::open_points() {
+std::unique_ptr<storage::CellPointStore> TestServer::Dependencies::open_points() {
   std::unique_ptr<storage::CyclicLayout> layout = must(storage::CyclicLayout::make({}));
   const storage::TableParameters parameters = layout->parameters();
-  storage::CellPointStore::Parts parts{.store = tables,
-                                       .layout = std::move(layout),
-                                       .parameters = parameters,
-                                       .clock = clock,
-                                       .executor = io.get_executor(),
-                                       .registry = registry};
-  return must(wait_for(storage::CellPointStore::open(std::move(parts), {})));
+  storage::CellPointStore::Dependencies dependencies{.store = tables,
+                                                     .layout = std::move(layout),
+                                                     .parameters = parameters,
+                                                     .clock = clock,
+                                                     .executor = io.get_executor(),
+                                                     .registry = registry};
+  return must(wait_for(storage::CellPointStore::open(std::move(dependencies), {})));
 }
 
-TestServer::Parts::~Parts() {
+TestServer::Dependencies::~Dependencies() {
   server->stop();
   server.reset();
-  census.reset();
+  cardinality_counter.reset();
   engine.reset();
   histograms.reset();
   rollups.reset();
@@ -243,21 +243,21 @@ TestServer::Parts::~Parts() {
 }
 
 TestServer::TestServer(TestServerOptions options)
-    : parts_(std::make_unique<Parts>(std::move(options))) {}
+    : dependencies_(std::make_unique<Dependencies>(std::move(options))) {}
 TestServer::~TestServer() = default;
 
-void TestServer::stop() { parts_->server->stop(); }
-std::uint16_t TestServer::port() const { return parts_->server->port(); }
-FakeClock& TestServer::clock() { return parts_->clock; }
-storage::PointStore& TestServer::store() { return *parts_->points; }
-const web::WebServices& TestServer::services() const { return *parts_->services; }
-Unruly& TestServer::tables() { return parts_->unruly; }
+void TestServer::stop() { dependencies_->server->stop(); }
+std::uint16_t TestServer::port() const { return dependencies_->server->port(); }
+FakeClock& TestServer::clock() { return dependencies_->clock; }
+storage::PointStore& TestServer::store() { return *dependencies_->points; }
+const web::WebServices& TestServer::services() const { return *dependencies_->services; }
+Unruly& TestServer::tables() { return dependencies_->unruly; }
 
 double TestServer::metric(const std::string& name, const std::string& label,
                           const std::string& value) const {
   prometheus::Labels wanted;
   if (!label.empty()) wanted.emplace(label, value);
-  return std::max(0.0, metric_value(parts_->registry, name, wanted));
+  return std::max(0.0, metric_value(dependencies_->registry, name, wanted));
 }
 
 }  // namespace halite::test

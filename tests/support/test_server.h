@@ -53,8 +53,8 @@ class TestServer {
                               const std::string& value = {}) const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Dependencies;
+  std::unique_ptr<Dependencies> dependencies_;
 };
 
 }  // namespace halite::test

@@ -275,7 +275,7 @@ Lines Questions::scans(const std::vector<BucketScan>& scans) const {
 Lines Questions::annotation(Words words) const {
   need(words.size() == 2, "annotation TSUID|global START");
   const Bytes tsuid = words[0] == "global" ? Bytes() : hex(words[0]);
-  const auto at = annotation_place(opentsdb(), tsuid, number(words[1]));
+  const auto at = annotation_key(opentsdb(), tsuid, number(words[1]));
   if (!at) return error(at.error());
   return {fmt::format("row {}", print_row(layouts_, at->row)),
           fmt::format("qualifier {}", to_hex(at->qualifier))};

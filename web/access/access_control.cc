@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 #include <prometheus/counter.h>
 
+#include "common/file_reloader.h"
 #include "common/log.h"
 #include "common/metrics.h"
 #include "common/offload.h"
-#include "common/reloaded.h"
 #include "web/access/failure_count.h"
 
 namespace halite::web {
@@ -53,7 +53,7 @@ struct AccessControl::State {
   Caller anonymous;        // set by start()
   std::string digest_key;  // set by start()
 
-  Reloaded<const Accounts> accounts;
+  FileReloader<const Accounts> accounts;
 
   std::mutex mutex;
   FailureCount failures;                 // guarded by mutex
@@ -174,7 +174,7 @@ Result<void> AccessControl::start(bool loopback) {
       std::chrono::milliseconds(std::max(state.options.reload_ms, kLookMsMin)));
 }
 
-std::uint64_t AccessControl::generation() { return state_->accounts.generation(); }
+std::uint64_t AccessControl::version() { return state_->accounts.version(); }
 
 Caller AccessControl::anonymous() const { return state_->anonymous; }
 

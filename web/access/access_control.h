@@ -52,7 +52,7 @@ class AccessControl {
   Task<Caller> caller(Login login, std::string address);
 
   // Another number when the file has changed: who came before may be somebody else now.
-  [[nodiscard]] std::uint64_t generation();
+  [[nodiscard]] std::uint64_t version();
 
  private:
   Result<Caller> with_token(std::string_view token, const std::string& address);

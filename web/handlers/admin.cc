@@ -19,7 +19,7 @@
 namespace halite::web {
 namespace {
 
-boost::asio::awaitable<Response> settle_store(Call& call, bool seal) {
+boost::asio::awaitable<Response> resolve_store_options(Call& call, bool seal) {
   if (call.request.method != "POST") co_return method_not_allowed(call);
   storage::PointStore& store = call.services.store;
   Task<void> work = seal ? store.seal() : store.flush();
@@ -44,7 +44,8 @@ Response serve_job(Call& call, std::string_view name) {
 boost::asio::awaitable<Response> handle_admin(Call& call) {
   const std::string_view what =
       call.target.rest.size() == 1 ? std::string_view(call.target.rest[0]) : std::string_view();
-  if (what == "flush" || what == "seal") co_return co_await settle_store(call, what == "seal");
+  if (what == "flush" || what == "seal")
+    co_return co_await resolve_store_options(call, what == "seal");
   if (what == "check" || what == "backup") co_return serve_job(call, what);
   co_return error_response(call, 404, "The endpoints are /api/admin/flush, seal, check and backup");
 }

@@ -18,8 +18,8 @@
 namespace halite::web {
 
 boost::asio::awaitable<Response> handle_put(Call& call) {
-  const ingest::PutWish wish = put_wish(call.target);
-  auto putting = call.services.writer.put_json(std::move(call.request.body), wish);
+  const ingest::PutOptions put_options = parse_put_options(call.target);
+  auto putting = call.services.writer.put_json(std::move(call.request.body), put_options);
   const Result<ingest::PutOutcome> put = co_await std::move(putting);
   co_return put_answer(call, put);
 }

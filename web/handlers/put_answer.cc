@@ -43,7 +43,7 @@ std::string counts_json(const Target& target, const ingest::PutOutcome& put) {
 
 }  // namespace
 
-ingest::PutWish put_wish(const Target& target) {
+ingest::PutOptions parse_put_options(const Target& target) {
   return {.failures = target.has("details"), .sync_timeout_ms = sync_timeout_ms(target)};
 }
 
@@ -52,11 +52,11 @@ Response put_answer(const Call& call, const Result<ingest::PutOutcome>& put) {
   const bool good = put->failed == 0 && put->timeouts == 0;
   if (call.target.has("details") || call.target.has("summary")) {
     // Agents drop what a 400 refuses, and send again what a 503 does.
-    const int bad = put->trouble ? http_status(put->trouble->code) : 400;
+    const int bad = put->retryable_error ? http_status(put->retryable_error->code) : 400;
     return json_response(good ? 200 : bad, counts_json(call.target, *put));
   }
   if (good) return json_response(204, "");
-  if (put->trouble) return error_response(call, *put->trouble);
+  if (put->retryable_error) return error_response(call, *put->retryable_error);
   if (put->timeouts != 0) {
     log::warn("put: {} points were not durable within sync_timeout", put->timeouts);
     return error_response(call, 400,

@@ -9,7 +9,7 @@
 namespace halite::web {
 
 // What the parameters ask for.
-[[nodiscard]] ingest::PutWish put_wish(const Target& target);
+[[nodiscard]] ingest::PutOptions parse_put_options(const Target& target);
 
 [[nodiscard]] Response put_answer(const Call& call, const Result<ingest::PutOutcome>& put);
 

@@ -106,7 +106,7 @@ asio::awaitable<Response> handle_query(Call& call) {
       co_return std::move(*refusal);
     }
   }
-  QueryLog::Entry logged =
+  QueryLog::RunningQuery logged =
       call.metrics.queries.begin(*question, call.request, call.services.clock, call.stop);
   Result<std::shared_ptr<const query::Answer>> answer =
       co_await call.services.engine.run(std::move(*question), logged.stop());

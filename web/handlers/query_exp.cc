@@ -14,7 +14,7 @@
 #include "query/expression/exp_run.h"
 #include "query/limits.h"
 #include "query/parse/parse_context.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 #include "web/error_map.h"
 #include "web/exp_out.h"
 #include "web/handlers/handlers.h"
@@ -36,8 +36,8 @@ asio::awaitable<Response> handle_query_exp(Call& call) {
   auto made = std::make_shared<query::ExpAnswer>();
   made->question = *std::move(question);
   query::Afterwork compute = [made](const query::Answer& answer,
-                                    query::Watch& watch) -> Result<void> {
-    TRY(made->outputs, query::run_exp(made->question, answer, watch));
+                                    query::QueryBudget& budget) -> Result<void> {
+    TRY(made->outputs, query::run_exp(made->question, answer, budget));
     return {};
   };
   Result<std::shared_ptr<const query::Answer>> answer =

@@ -15,7 +15,7 @@
 #include "query/gexp/run.h"
 #include "query/limits.h"
 #include "query/parse/parse_context.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 #include "web/error_map.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
@@ -42,8 +42,8 @@ asio::awaitable<Response> handle_query_gexp(Call& call) {
   const auto question = std::make_shared<const query::GexpQuestion>(*std::move(parsed));
   auto made = std::make_shared<query::Answer>();
   query::Afterwork compute = [question, made](const query::Answer& answer,
-                                              query::Watch& watch) -> Result<void> {
-    TRY(*made, query::run_gexp(*question, answer, watch));
+                                              query::QueryBudget& budget) -> Result<void> {
+    TRY(*made, query::run_gexp(*question, answer, budget));
     return {};
   };
   Result<std::shared_ptr<const query::Answer>> answer =

@@ -30,7 +30,7 @@
 #include "common/json_string.h"
 #include "common/units.h"
 #include "query/engine/engine.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 #include "storage/api/point_store.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
@@ -181,7 +181,8 @@ TimeRange hours_of(const Call& call, const Wanted& wanted, bool by_tsuid) {
 }
 
 Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wanted,
-                                           std::size_t index, std::shared_ptr<query::Watch> watch) {
+                                           std::size_t index,
+                                           std::shared_ptr<query::QueryBudget> budget) {
   const Sub& sub = wanted.subs[index];
   const bool by_tsuid = !sub.tsuids.empty();
   const bool skip_unknown = call.services.engine.skips_unknown_values();
@@ -193,7 +194,7 @@ Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wante
     co_return std::unexpected(query.error());
   }
   query->skip_unknown_values = skip_unknown;
-  auto selecting = call.services.store.select(*std::move(query), {.watch = std::move(watch)});
+  auto selecting = call.services.store.select(*std::move(query), {.budget = std::move(budget)});
   Result<std::shared_ptr<const storage::Selection>> selection = co_await std::move(selecting);
   if (!selection) {
     const bool none = by_tsuid && selection.error().code == Errc::kNotFound;
@@ -287,9 +288,9 @@ void append_point(std::string& json, const storage::Series& series, const storag
 // The answer piece by piece: that of many series takes megabytes.
 class LastSource final : public BodySource {
  public:
-  LastSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesHold> hold,
+  LastSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesPin> pin,
              std::vector<storage::LastPoint> points, bool resolve)
-      : store_(store), hold_(std::move(hold)), points_(std::move(points)), resolve_(resolve) {}
+      : store_(store), pin_(std::move(pin)), points_(std::move(points)), resolve_(resolve) {}
 
   bool next(std::string& to) override {
     if (finished_) return false;
@@ -325,7 +326,7 @@ class LastSource final : public BodySource {
   }
 
   const storage::PointStore& store_;
-  const std::shared_ptr<const storage::SeriesHold> hold_;  // so that points_ name series
+  const std::shared_ptr<const storage::SeriesPin> pin_;  // so that points_ name series
   const std::vector<storage::LastPoint> points_;
   const bool resolve_;
   std::size_t at_ = 0;  // the next of points_
@@ -337,16 +338,16 @@ class LastSource final : public BodySource {
 asio::awaitable<Response> handle_query_last(Call& call) {
   const Result<Wanted> wanted = parse(call);
   if (!wanted) co_return question_error(call, wanted.error());
-  const auto watch =
-      std::make_shared<query::Watch>(call.services.engine.limits(), call.services.clock, call.stop);
-  std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
+  const auto budget = std::make_shared<query::QueryBudget>(call.services.engine.limits(),
+                                                           call.services.clock, call.stop);
+  std::shared_ptr<const storage::SeriesPin> pin = call.services.store.pin_series();
   const auto executor = co_await asio::this_coro::executor;
   std::vector<storage::LastPoint> all;
   for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
     // What is in memory is found without waiting, and a body may ask for thousands of such: others
     // of this event loop have their turn in between.
     if (i != 0) co_await asio::post(executor, asio::use_awaitable);
-    Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, watch);
+    Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, budget);
     if (!points) co_return query_run_error(call, points.error());
     if (all.empty()) {
       all = *std::move(points);
@@ -355,7 +356,7 @@ asio::awaitable<Response> handle_query_last(Call& call) {
     }
   }
   Response response;
-  response.source = std::make_unique<LastSource>(call.services.store, std::move(hold),
+  response.source = std::make_unique<LastSource>(call.services.store, std::move(pin),
                                                  std::move(all), wanted->resolve);
   co_return response;
 }

@@ -13,8 +13,8 @@
 namespace halite::web {
 
 boost::asio::awaitable<Response> handle_rollup(Call& call) {
-  const ingest::PutWish wish = put_wish(call.target);
-  auto putting = call.services.rollups.put_json(std::move(call.request.body), wish);
+  const ingest::PutOptions put_options = parse_put_options(call.target);
+  auto putting = call.services.rollups.put_json(std::move(call.request.body), put_options);
   const Result<ingest::PutOutcome> put = co_await std::move(putting);
   co_return put_answer(call, put);
 }

@@ -31,10 +31,10 @@
 #include "common/json_string.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 #include "storage/api/point_store.h"
 #include "web/api_method.h"
-#include "web/handlers/alive_names.h"
+#include "web/handlers/active_names.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/lookup_query.h"
 #include "web/handlers/meta_answers.h"
@@ -65,7 +65,7 @@ Task<std::vector<storage::SeriesId>> list_series(
 // Every series that fits, up to the limit.
 Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, LookupQuery query,
                                                  std::optional<TimeRange> range, std::size_t limit,
-                                                 std::shared_ptr<query::Watch> watch) {
+                                                 std::shared_ptr<query::QueryBudget> budget) {
   std::vector<std::string> metrics{query.metric};
   if (query.metric.empty()) {
     // The store finds by metric, so all metrics are gone through.
@@ -74,8 +74,8 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
   std::vector<storage::SeriesId> found;
   for (const std::string& metric : metrics) {
     if (found.size() >= limit) break;
-    CO_TRY_VOID(watch->check());
-    auto selecting = store.select(series_query(query, metric), {.watch = watch});
+    CO_TRY_VOID(budget->check());
+    auto selecting = store.select(series_query(query, metric), {.budget = budget});
     Result<std::shared_ptr<const storage::Selection>> selection = co_await std::move(selecting);
     if (!selection) co_return std::unexpected(std::move(selection).error());
     // What only we can test needs all candidates.
@@ -91,11 +91,11 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
 
 class LookupSource final : public BodySource {
  public:
-  // `hold`: from before the ids were found.
-  LookupSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesHold> hold,
+  // `pin`: from before the ids were found.
+  LookupSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesPin> pin,
                LookupQuery query, std::vector<storage::SeriesId> ids, std::int64_t time_ms)
       : store_(store),
-        hold_(std::move(hold)),
+        pin_(std::move(pin)),
         query_(std::move(query)),
         ids_(std::move(ids)),
         time_ms_(time_ms) {}
@@ -159,7 +159,7 @@ class LookupSource final : public BodySource {
   }
 
   const storage::PointStore& store_;
-  const std::shared_ptr<const storage::SeriesHold> hold_;
+  const std::shared_ptr<const storage::SeriesPin> pin_;
   LookupQuery query_;
   std::vector<storage::SeriesId> ids_;
   std::int64_t time_ms_;
@@ -183,10 +183,10 @@ asio::awaitable<Response> lookup(Call& call) {
   // only those of time and memory.
   query::QueryLimits limits = call.services.engine.limits();
   limits.series_max = std::numeric_limits<std::uint64_t>::max();
-  auto watch = std::make_shared<query::Watch>(limits, call.services.clock, call.stop);
-  std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
+  auto budget = std::make_shared<query::QueryBudget>(limits, call.services.clock, call.stop);
+  std::shared_ptr<const storage::SeriesPin> pin = call.services.store.pin_series();
   Result<std::vector<storage::SeriesId>> found =
-      co_await find_series(call.services.store, *query, *range, limit, std::move(watch));
+      co_await find_series(call.services.store, *query, *range, limit, std::move(budget));
   if (!found && found.error().code == Errc::kNotFound) {
     co_return error_response(call, 404, "Unable to resolve one or more UIDs",
                              found.error().message);
@@ -194,7 +194,7 @@ asio::awaitable<Response> lookup(Call& call) {
   if (!found) co_return error_response(call, found.error());
   const TimestampMs took_ms = call.services.clock.now_ms() - begin;
   Response response;
-  response.source = std::make_unique<LookupSource>(call.services.store, std::move(hold),
+  response.source = std::make_unique<LookupSource>(call.services.store, std::move(pin),
                                                    std::move(*query), std::move(*found), took_ms);
   co_return response;
 }

@@ -33,12 +33,12 @@
 #include "common/json_string.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 #include "storage/api/point_store.h"
-#include "storage/catalog/series_census.h"
+#include "storage/catalog/cardinality.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"
-#include "web/series_shape.h"
+#include "web/tag_cardinality.h"
 
 namespace halite::web {
 
@@ -50,7 +50,7 @@ constexpr std::size_t kNamesDefault = 100;
 constexpr std::size_t kValuesDefault = 10;
 constexpr std::size_t kSeriesTogether = 1 << 16;
 
-using Metric = storage::SeriesCounts::Metric;
+using Metric = storage::Cardinality::Metric;
 
 Result<std::size_t> max_of(const Call& call, std::size_t standard) {
   const std::string_view text = call.target.get("max");
@@ -95,10 +95,10 @@ Chosen choose(const std::vector<Metric>& all, const Call& call, std::size_t max)
 asio::awaitable<Response> list_metrics(Call& call) {
   const Result<std::size_t> max = max_of(call, kNamesDefault);
   if (!max) co_return error_response(call, max.error());
-  auto counting = call.services.census->counts();
-  const Result<std::shared_ptr<const storage::SeriesCounts>> counts = co_await std::move(counting);
+  auto counting = call.services.cardinality_counter->counts();
+  const Result<std::shared_ptr<const storage::Cardinality>> counts = co_await std::move(counting);
   if (!counts) co_return error_response(call, counts.error());
-  const storage::SeriesCounts& all = **counts;
+  const storage::Cardinality& all = **counts;
   const Chosen chosen = choose(all.metrics, call, *max);
   std::string json = fmt::format(
       R"({{"counted":{},"grownSince":{},"series":{},"metrics":{},"matching":{},"results":)",
@@ -115,17 +115,17 @@ asio::awaitable<Response> list_metrics(Call& call) {
 asio::awaitable<Response> list_keys(Call& call) {
   const Result<std::size_t> max = max_of(call, kNamesDefault);
   if (!max) co_return error_response(call, max.error());
-  auto counting = call.services.census->counts();
-  const Result<std::shared_ptr<const storage::SeriesCounts>> counts = co_await std::move(counting);
+  auto counting = call.services.cardinality_counter->counts();
+  const Result<std::shared_ptr<const storage::Cardinality>> counts = co_await std::move(counting);
   if (!counts) co_return error_response(call, counts.error());
-  std::vector<storage::SeriesCounts::TagKey> keys = (*counts)->tag_keys;
+  std::vector<storage::Cardinality::TagKey> keys = (*counts)->tag_keys;
   std::ranges::sort(keys, [](const auto& a, const auto& b) {
     return a.values != b.values ? a.values > b.values : a.name < b.name;
   });
   std::string json = fmt::format(R"({{"counted":{},"series":{},"keys":{},"results":)",
                                  (*counts)->counted_ms, (*counts)->series, keys.size());
   if (keys.size() > *max) keys.resize(*max);
-  append_json_list(json, keys, [&json](const storage::SeriesCounts::TagKey& key) {
+  append_json_list(json, keys, [&json](const storage::Cardinality::TagKey& key) {
     json += "{\"key\":";
     append_json_string(json, key.name);
     fmt::format_to(std::back_inserter(json), R"(,"series":{},"values":{}}})", key.series,
@@ -135,23 +135,23 @@ asio::awaitable<Response> list_keys(Call& call) {
 }
 
 // The series of a metric, whatever their points.
-Task<SeriesShape> shape_of(const Call* call, std::string metric) {
+Task<TagCardinality> shape_of(const Call* call, std::string metric) {
   storage::PointStore& store = call->services.store;
   query::QueryLimits limits = call->services.engine.limits();
   limits.series_max = std::numeric_limits<std::uint64_t>::max();  // time and memory bound it
-  auto watch = std::make_shared<query::Watch>(limits, call->services.clock, call->stop);
+  auto budget = std::make_shared<query::QueryBudget>(limits, call->services.clock, call->stop);
   storage::SeriesQuery wanted;
   wanted.metric = std::move(metric);
-  auto selecting = store.select(std::move(wanted), {.watch = watch});
+  auto selecting = store.select(std::move(wanted), {.budget = budget});
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   auto looking = store.lookup(selection, 0);
   CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
   const auto executor = co_await asio::this_coro::executor;
-  SeriesShape shape;
+  TagCardinality shape;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     shape.add(store.series(ids[i]));
     if (i % kSeriesTogether != kSeriesTogether - 1) continue;
-    CO_TRY_VOID(watch->check());
+    CO_TRY_VOID(budget->check());
     co_await asio::post(executor, asio::use_awaitable);
   }
   co_return shape;
@@ -162,17 +162,17 @@ struct ValuesWanted {
   std::size_t max = 0;
 };
 
-void append_key(std::string& to, const SeriesShape::Key& key, const ValuesWanted& wanted) {
+void append_key(std::string& to, const TagCardinality::Key& key, const ValuesWanted& wanted) {
   to += "{\"key\":";
   append_json_string(to, key.name);
-  std::vector<const SeriesShape::Value*> fit;
-  for (const SeriesShape::Value& value : key.values) {
+  std::vector<const TagCardinality::Value*> fit;
+  for (const TagCardinality::Value& value : key.values) {
     if (contains_text(value.name, wanted.text)) fit.push_back(&value);
   }
   fmt::format_to(std::back_inserter(to), R"(,"series":{},"values":{},"matching":{},"top":)",
                  key.series, key.values.size(), fit.size());
   if (fit.size() > wanted.max) fit.resize(wanted.max);
-  append_json_list(to, fit, [&to](const SeriesShape::Value* value) {
+  append_json_list(to, fit, [&to](const TagCardinality::Value* value) {
     to += "{\"value\":";
     append_json_string(to, value->name);
     fmt::format_to(std::back_inserter(to), R"(,"series":{}}})", value->series);
@@ -185,15 +185,15 @@ asio::awaitable<Response> list_tags(Call& call) {
   if (metric.empty()) co_return error_response(call, 400, "Missing parameter \"metric\"");
   const Result<std::size_t> max = max_of(call, kValuesDefault);
   if (!max) co_return error_response(call, max.error());
-  const std::shared_ptr<const storage::SeriesHold> hold = call.services.store.hold_series();
+  const std::shared_ptr<const storage::SeriesPin> pin = call.services.store.pin_series();
   auto looking = shape_of(&call, metric);
-  const Result<SeriesShape> shape = co_await std::move(looking);
+  const Result<TagCardinality> shape = co_await std::move(looking);
   if (!shape) co_return error_response(call, shape.error());
   const ValuesWanted wanted{.text = to_lower(call.target.get("contains")), .max = *max};
   std::string json = "{\"metric\":";
   append_json_string(json, metric);
   json += fmt::format(",\"series\":{},\"keys\":", shape->series());
-  std::vector<SeriesShape::Key> keys = shape->keys();
+  std::vector<TagCardinality::Key> keys = shape->keys();
   if (call.target.has("key")) {
     std::erase_if(keys, [&](const auto& key) { return key.name != call.target.get("key"); });
   }
@@ -211,7 +211,7 @@ asio::awaitable<Response> handle_series(Call& call) {
     co_return error_response(
         call, 404, "The endpoints are /api/series/metrics, /api/series/keys and /api/series/tags");
   }
-  if (call.services.census == nullptr) {
+  if (call.services.cardinality_counter == nullptr) {
     co_return error_response(call, 501, "This server does not count series");
   }
   if (page == "keys") co_return co_await list_keys(call);

@@ -24,7 +24,7 @@
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "ingest/writer.h"
-#include "storage/api/slot_states.h"
+#include "storage/api/slot_status.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/metrics.h"
@@ -33,7 +33,7 @@ namespace halite::web {
 
 namespace {
 
-constexpr std::size_t kCrowdedMax = 10;
+constexpr std::size_t kOverQuotaMax = 10;
 
 std::string_view mode_name(Mode mode) {
   switch (mode) {
@@ -59,17 +59,17 @@ void append_refused(std::string& to, const std::vector<ingest::RefusedSample>& s
   });
 }
 
-void append_cycle(std::string& to, const storage::SlotCycle& cycle) {
+void append_cycle(std::string& to, const storage::RetentionStatus& cycle) {
   to += "{\"prefix\":";
   append_json_string(to, cycle.prefix);
   fmt::format_to(std::back_inserter(to), R"(,"ttlMs":{},"spanMs":{},"ringSlots":{},"slots":)",
                  cycle.ttl_ms, cycle.span_ms, cycle.ring_slots);
-  append_json_list(to, cycle.slots, [&to, &cycle](const storage::SlotState& slot) {
+  append_json_list(to, cycle.slots, [&to, &cycle](const storage::SlotStatus& slot) {
     fmt::format_to(
         std::back_inserter(to),
         R"({{"slot":{},"begin":{},"end":{},"bytes":{},"files":{},"sealed":{},"late":{}}})",
-        slot.slot, slot.generation * cycle.span_ms, (slot.generation + 1) * cycle.span_ms,
-        slot.bytes, slot.files, slot.sealed, slot.late);
+        slot.slot, slot.period * cycle.span_ms, (slot.period + 1) * cycle.span_ms, slot.bytes,
+        slot.files, slot.sealed, slot.late);
   });
   to += '}';
 }
@@ -88,13 +88,13 @@ std::string overview(const Call& call) {
   json += ",\"refused\":";
   append_refused(json, services.writer.refused_samples());
   json += ",\"cycles\":";
-  const auto cycles = services.slots ? services.slots() : std::vector<storage::SlotCycle>();
+  const auto cycles = services.slots ? services.slots() : std::vector<storage::RetentionStatus>();
   append_json_list(json, cycles, [&json](const auto& cycle) { append_cycle(json, cycle); });
   json += ",\"crowded\":";
-  append_json_list(json, services.store.crowded(kCrowdedMax), [&json](const auto& crowded) {
+  append_json_list(json, services.store.over_quota(kOverQuotaMax), [&json](const auto& over_quota) {
     json += "{\"metric\":";
-    append_json_string(json, crowded.metric);
-    fmt::format_to(std::back_inserter(json), R"(,"refused":{}}})", crowded.refused);
+    append_json_string(json, over_quota.metric);
+    fmt::format_to(std::back_inserter(json), R"(,"refused":{}}})", over_quota.refused);
   });
   return json + '}';
 }

@@ -18,9 +18,9 @@
 #include "common/json_string.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 #include "storage/api/point_store.h"
-#include "web/handlers/alive_names.h"
+#include "web/handlers/active_names.h"
 #include "web/handlers/handlers.h"
 #include "web/json_in.h"
 
@@ -87,12 +87,12 @@ Task<std::vector<std::string>> find(const Call& call, Wanted wanted) {
   // How many series are gone through has only the limits of time and memory.
   query::QueryLimits limits = call.services.engine.limits();
   limits.series_max = std::numeric_limits<std::uint64_t>::max();
-  auto watch = std::make_shared<query::Watch>(limits, call.services.clock, call.stop);
-  AliveNames alive{.kind = wanted.kind,
-                   .prefix = std::move(wanted.prefix),
-                   .max = wanted.max,
-                   .range = *wanted.range};
-  co_return co_await find_alive_names(store, std::move(alive), std::move(watch));
+  auto budget = std::make_shared<query::QueryBudget>(limits, call.services.clock, call.stop);
+  ActiveNames alive{.kind = wanted.kind,
+                    .prefix = std::move(wanted.prefix),
+                    .max = wanted.max,
+                    .range = *wanted.range};
+  co_return co_await find_active_names(store, std::move(alive), std::move(budget));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ Task<std::string> try_series(storage::TsMetaStore& store, const storage::TreeBui
   }
   if (!series) co_return std::unexpected(series.error());
   if (!*series) co_return nothing("Unable to locate TSUID meta data");
-  CO_TRY(storage::TreePlace place, builder.run(**series));
+  CO_TRY(storage::TreePath place, builder.run(**series));
   storage::TreeBranch root = storage::tree_root(builder.tree().id);
   const bool refused = builder.tree().strict_match && !place.not_matched.empty();
   if (refused) {

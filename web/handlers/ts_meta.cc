@@ -117,7 +117,7 @@ asio::awaitable<Response> get_by_names(Call& call) {
   Result<MetricAndTags> names = parse_metric_and_tags(call.target.get("m"));
   if (!names) co_return wrong_argument(call, names.error());
   storage::Metadata& metadata = call.services.metadata;
-  const std::shared_ptr<const storage::SeriesHold> hold = metadata.uids().hold();
+  const std::shared_ptr<const storage::SeriesPin> pin = metadata.uids().pin();
   Result<storage::SeriesUids> uids = co_await resolve(metadata.uids(), std::move(*names));
   if (!uids && uids.error().code == Errc::kNotFound) {
     co_return error_response(call, 404, "Unable to find one of the UIDs", uids.error().message);
@@ -152,7 +152,7 @@ asio::awaitable<Response> put_by_names(Call& call, TsMetaEdit edit) {
   Result<MetricAndTags> names = parse_metric_and_tags(call.target.get("m"));
   if (!names) co_return wrong_argument(call, names.error());
   storage::Metadata& metadata = call.services.metadata;
-  const std::shared_ptr<const storage::SeriesHold> hold = metadata.uids().hold();
+  const std::shared_ptr<const storage::SeriesPin> pin = metadata.uids().pin();
   const Result<storage::SeriesUids> uids = co_await resolve(metadata.uids(), std::move(*names));
   if (!uids && uids.error().code == Errc::kNotFound) co_return mistake_response(call, uids.error());
   if (!uids) co_return error_response(call, uids.error());

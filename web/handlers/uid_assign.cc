@@ -92,7 +92,7 @@ Task<Outcome> assign(const Call& call, std::string type, std::vector<std::string
     for (const std::string& name : legal) list.push_back({kind, name, create});
     return list;
   };
-  const std::shared_ptr<const storage::SeriesHold> hold = uids.hold();
+  const std::shared_ptr<const storage::SeriesPin> pin = uids.pin();
   CO_TRY(const auto before, co_await uids.resolve(requests(false)));
   CO_TRY(const auto after, co_await uids.resolve(requests(true)));
   std::vector<storage::UidTable::UidRequest> by_hand;

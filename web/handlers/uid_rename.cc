@@ -74,7 +74,7 @@ Task<void> rename(const Call& call, Rename wanted) {
   const std::optional<storage::NameKind> kind = uid_kind(*wanted.type);
   if (!kind) co_return fail(Errc::kInvalidArgument, "Unknown type name");
   storage::UidTable& uids = call.services.metadata.uids();
-  const std::shared_ptr<const storage::SeriesHold> hold = uids.hold();
+  const std::shared_ptr<const storage::SeriesPin> pin = uids.pin();
   const auto old_entry = co_await uids.find(*kind, *wanted.old_name);
   if (!old_entry && old_entry.error().code == Errc::kNotFound) {
     co_return fail(Errc::kInvalidArgument,
@@ -96,7 +96,7 @@ Task<void> rename(const Call& call, Rename wanted) {
   if (holder.error().code != Errc::kNotFound) co_return std::unexpected(holder.error());
   const Result<void> renamed = co_await uids.rename(*kind, *wanted.old_name, *wanted.new_name);
   // Senders' bytes that led to the old name's series must be looked up again.
-  call.services.writer.forget_series();
+  call.services.writer.clear_series_cache();
   co_return renamed;
 }
 

@@ -37,33 +37,33 @@ class Committer::Updates {
       : database_(database), times_(times), batch_(batch) {}
 
   // The verdict is the caller's own error; the status is the batch's.
-  rocksdb::Status apply(Request::Update& update, Result<void>& verdict) {
+  rocksdb::Status apply(Request::Update& update, Result<void>& result) {
     Bytes& held = held_[{update.family.column_family->GetID(), update.key}];
     if (held.empty()) {
       const rocksdb::Status status =
           database_.db().Get({}, update.family.column_family, update.key, &held);
       if (!status.ok() && !status.IsNotFound()) {
         held.clear();
-        verdict = std::unexpected(error_of(status, "cannot read"));
+        result = std::unexpected(error_of(status, "cannot read"));
         return rocksdb::Status::OK();
       }
     }
-    return decide(update, held, verdict);
+    return decide(update, held, result);
   }
 
  private:
-  rocksdb::Status decide(Request::Update& update, Bytes& held, Result<void>& verdict) {
+  rocksdb::Status decide(Request::Update& update, Bytes& held, Result<void>& result) {
     std::optional<BytesView> current;
     if (!held.empty()) {
       const Result<StoredCell> cell = parse_cell_of(update.key, held);
       if (!cell) {
-        verdict = std::unexpected(cell.error());
+        result = std::unexpected(cell.error());
         return rocksdb::Status::OK();
       }
       if (!is_expired(cell->time, *update.family.ttl_ms, times_.now_ms())) current = cell->value;
     }
     const Result<std::optional<Bytes>> decision = update.decide(current);
-    if (!decision) verdict = std::unexpected(decision.error());
+    if (!decision) result = std::unexpected(decision.error());
     if (!decision || !*decision) return rocksdb::Status::OK();
     held.assign(kCellTimeBytes, '\0');
     held.append(**decision);
@@ -84,8 +84,8 @@ Committer::Committer(const RocksOptions& options, Database& database, HybridCloc
       database_(database),
       times_(times),
       stats_(registry),
-      gate_(std::make_shared<Gate>(
-          GateLoad{std::numeric_limits<std::size_t>::max(), options.commit_queue_bytes_max})),
+      semaphore_(std::make_shared<Semaphore>(
+          SemaphoreLoad{std::numeric_limits<std::size_t>::max(), options.commit_queue_bytes_max})),
       lasting_seen_time_(database.seen_time()),
       thread_([this] { run(); }) {}
 
@@ -93,7 +93,7 @@ Committer::~Committer() { stop(); }
 
 Task<void> Committer::write(std::vector<RowWrite> rows, std::vector<FamilyHandle> families) {
   const std::size_t bytes = CellBatch::bytes_of(rows);
-  CO_TRY(Gate::Pass pass, co_await gate_->enter(GateLoad{1, bytes}));
+  CO_TRY(Semaphore::Permit pass, co_await semaphore_->enter(SemaphoreLoad{1, bytes}));
   auto request = std::make_shared<Request>();
   request->pass = std::move(pass);
   request->bytes = bytes;
@@ -104,7 +104,7 @@ Task<void> Committer::write(std::vector<RowWrite> rows, std::vector<FamilyHandle
 
 Task<void> Committer::update(FamilyHandle family, Bytes key, Decide decide) {
   const std::size_t bytes = key.size() + kUpdateBytes;
-  CO_TRY(Gate::Pass pass, co_await gate_->enter(GateLoad{1, bytes}));
+  CO_TRY(Semaphore::Permit pass, co_await semaphore_->enter(SemaphoreLoad{1, bytes}));
   auto request = std::make_shared<Request>();
   request->pass = std::move(pass);
   request->bytes = bytes;
@@ -132,7 +132,7 @@ bool Committer::enqueue(const std::shared_ptr<Request>& request) {
 }
 
 void Committer::stop() {
-  gate_->close(kClosed);
+  semaphore_->close(kClosed);
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -197,7 +197,7 @@ rocksdb::Status Committer::fill_batch(Group& group, rocksdb::WriteBatch& batch) 
   Updates updates(database_, times_, batch);
   for (const auto& request : group) {
     if (!request->update) continue;
-    const rocksdb::Status status = updates.apply(*request->update, request->verdict);
+    const rocksdb::Status status = updates.apply(*request->update, request->result);
     if (!status.ok()) return status;
   }
   for (const auto& request : group) {
@@ -213,8 +213,8 @@ rocksdb::Status Committer::fill_batch(Group& group, rocksdb::WriteBatch& batch) 
 void Committer::finish(const Group& group, const Result<void>& outcome) {
   for (const auto& request : group) {
     stats_.queue_bytes.Decrement(static_cast<double>(request->bytes));
-    request->pass = Gate::Pass();
-    request->done.finish(outcome ? request->verdict : outcome);
+    request->pass = Semaphore::Permit();
+    request->done.finish(outcome ? request->result : outcome);
   }
 }
 

@@ -23,7 +23,7 @@
 #include <prometheus/registry.h>
 
 #include "common/completion.h"
-#include "common/gate.h"
+#include "common/semaphore.h"
 #include "common/task.h"
 #include "storage/backends/rocks/cell_batch.h"
 #include "storage/backends/rocks/commit_stats.h"
@@ -59,7 +59,7 @@ class Committer {
  private:
   struct Request {
     std::size_t bytes = 0;
-    Gate::Pass pass;  // for as many
+    Semaphore::Permit pass;  // for as many
     CellBatch cells;
     struct Update {
       FamilyHandle family;
@@ -67,7 +67,7 @@ class Committer {
       Decide decide;
     };
     std::optional<Update> update;
-    Result<void> verdict;  // an update's own error
+    Result<void> result;  // an update's own error
     Completion done;
   };
   using Group = std::vector<std::shared_ptr<Request>>;
@@ -85,7 +85,7 @@ class Committer {
   Database& database_;
   HybridClock& times_;
   CommitStats stats_;
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<Semaphore> semaphore_;
   TimestampMs lasting_seen_time_ = 0;  // what the database has; the committer's thread only
 
   mutable std::mutex mutex_;

@@ -11,7 +11,6 @@
 #include <rocksdb/convenience.h>
 
 #include "common/log.h"
-#include "storage/backends/rocks/contents.h"
 #include "storage/backends/rocks/files/checkpoint.h"
 #include "storage/backends/rocks/files/file_system.h"
 #include "storage/backends/rocks/files/lasting_write.h"
@@ -19,6 +18,7 @@
 #include "storage/backends/rocks/inspect/manifest_tail.h"
 #include "storage/backends/rocks/inspect/wal_check.h"
 #include "storage/backends/rocks/log_floor.h"
+#include "storage/backends/rocks/table_list.h"
 #include "storage/backends/shared/wide_column_rules.h"
 #include "storage/files/posix_files.h"
 
@@ -71,7 +71,7 @@ Database::Database(const RocksOptions& options, const Clock& clock)
     : options_(with_absolute_dir(options)),
       clock_(clock),
       files_(options.files != nullptr ? options.files : posix_files()),
-      env_(rocksdb::NewCompositeEnv(make_file_system(files_, fuse_))),
+      env_(rocksdb::NewCompositeEnv(make_file_system(files_, write_fence_))),
       block_cache_(rocksdb::NewLRUCache(options.block_cache_bytes)) {}
 
 Result<std::unique_ptr<Database>> Database::open(const RocksOptions& options, const Clock& clock) {
@@ -321,7 +321,7 @@ Result<std::vector<FamilyHandle>> Database::open_table(const TableSpec& spec) {
   return entry.families;
 }
 
-Result<void> Database::snapshot(const std::string& dir) {
+Result<void> Database::checkpoint(const std::string& dir) {
   return make_checkpoint(*db_, *files_, absolute(dir));
 }
 
@@ -344,7 +344,7 @@ Result<void> Database::close() {
   Result<void> outcome;
   if (db_ != nullptr) {
     const std::lock_guard lock(mutex_);
-    recovery_->end(*fuse_);
+    recovery_->end(*write_fence_);
     rocksdb::CancelAllBackgroundWork(db_.get(), true);
     for (const auto& [name, family] : column_families_) {
       db_->DestroyColumnFamilyHandle(family.column_family);

@@ -21,8 +21,8 @@
 #include "storage/backends/rocks/cell.h"
 #include "storage/backends/rocks/files/write_recovery.h"
 #include "storage/backends/rocks/options.h"
+#include "storage/files/fenced_files.h"
 #include "storage/files/files.h"
-#include "storage/files/fused_files.h"
 
 namespace halite::storage::rocks {
 
@@ -53,7 +53,7 @@ class Database {
   void drop_caches() { block_cache_->EraseUnRefEntries(); }
 
   // All tables as they are now (checkpoint.h).
-  Result<void> snapshot(const std::string& dir);
+  Result<void> checkpoint(const std::string& dir);
 
   // Rewrites every file of every table, expired cells left out.
   Result<void> compact();
@@ -85,7 +85,7 @@ class Database {
   const RocksOptions options_;
   const Clock& clock_;
   const std::shared_ptr<FileSystem> files_;
-  const std::shared_ptr<Fuse> fuse_ = std::make_shared<Fuse>();
+  const std::shared_ptr<WriteFence> write_fence_ = std::make_shared<WriteFence>();
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<WriteRecovery> recovery_ = std::make_shared<WriteRecovery>();
   const std::shared_ptr<rocksdb::Cache> block_cache_;

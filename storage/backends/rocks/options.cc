@@ -81,7 +81,7 @@ rocksdb::ColumnFamilyOptions family_options(const RocksOptions& options,
   // Heavy point loads go to the engine with its own log and chunks, not through here.
   family.compaction_style = rocksdb::kCompactionStyleLevel;
   family.level_compaction_dynamic_level_bytes = true;
-  family.disable_auto_compactions = !options.merges_by_itself;
+  family.disable_auto_compactions = !options.auto_compaction;
   set_compression(options.compression, family);
   return family;
 }

@@ -45,7 +45,7 @@ struct RocksOptions {
   // refused.
   bool read_only = false;
 
-  bool merges_by_itself = true;  // false: RocksDB rewrites no file unasked
+  bool auto_compaction = true;  // false: RocksDB rewrites no file unasked
 
   // What all input and output goes through; null = the operating system. For fault tests.
   std::shared_ptr<FileSystem> files;

@@ -4,14 +4,14 @@
 
 #include "common/check.h"
 #include "common/offload.h"
-#include "storage/backends/rocks/core.h"
+#include "storage/backends/rocks/rocks_context.h"
 #include "storage/backends/rocks/table.h"
 
 namespace halite::storage {
 
 namespace rocks {
 
-Result<void> Core::close() {
+Result<void> RocksContext::close() {
   closing = true;
   committer.stop();
   pool.join();
@@ -21,45 +21,51 @@ Result<void> Core::close() {
 
 }  // namespace rocks
 
-RocksStore::RocksStore(std::shared_ptr<rocks::Core> core) : core_(std::move(core)) {}
+RocksStore::RocksStore(std::shared_ptr<rocks::RocksContext> context)
+    : context_(std::move(context)) {}
 
 Result<std::unique_ptr<RocksStore>> RocksStore::open(const RocksOptions& options,
                                                      const Clock& clock,
                                                      prometheus::Registry& registry) {
   TRY(std::unique_ptr<rocks::Database> database, rocks::Database::open(options, clock));
-  auto core = std::make_shared<rocks::Core>(options, clock, std::move(database), registry);
-  return std::unique_ptr<RocksStore>(new RocksStore(std::move(core)));
+  auto context =
+      std::make_shared<rocks::RocksContext>(options, clock, std::move(database), registry);
+  return std::unique_ptr<RocksStore>(new RocksStore(std::move(context)));
 }
 
 Task<std::shared_ptr<Table>> RocksStore::open_table(TableSpec spec) {
-  CO_TRY_VOID(core_->check_open());
-  auto job = [core = core_, spec = std::move(spec)] { return core->database->open_table(spec); };
-  CO_TRY(std::vector<rocks::FamilyHandle> families, co_await offload(core_->pool, std::move(job)));
-  co_return std::make_shared<rocks::RocksTable>(core_, std::move(families));
+  CO_TRY_VOID(context_->check_open());
+  auto job = [context = context_, spec = std::move(spec)] {
+    return context->database->open_table(spec);
+  };
+  CO_TRY(std::vector<rocks::FamilyHandle> families,
+         co_await offload(context_->pool, std::move(job)));
+  co_return std::make_shared<rocks::RocksTable>(context_, std::move(families));
 }
 
 std::vector<rocks::LiveFile> RocksStore::live_files() const {
-  return rocks::live_files(core_->database->db());
+  return rocks::live_files(context_->database->db());
 }
 
-Result<void> RocksStore::snapshot(const std::string& dir) {
-  TRY_VOID(core_->check_open());
-  return core_->database->snapshot(dir);
+Result<void> RocksStore::checkpoint(const std::string& dir) {
+  TRY_VOID(context_->check_open());
+  return context_->database->checkpoint(dir);
 }
 
 Task<void> RocksStore::compact() {
-  CO_TRY_VOID(core_->check_open());
-  auto job = [core = core_] { return core->database->compact(); };
-  co_return co_await offload(core_->pool, std::move(job));
+  CO_TRY_VOID(context_->check_open());
+  auto job = [context = context_] { return context->database->compact(); };
+  co_return co_await offload(context_->pool, std::move(job));
 }
 
-Result<void> RocksStore::health() const { return core_->committer.health(); }
+Result<void> RocksStore::health() const { return context_->committer.health(); }
 
-void RocksStore::drop_caches() { core_->database->drop_caches(); }
+void RocksStore::drop_caches() { context_->database->drop_caches(); }
 
 Task<void> RocksStore::close() {
-  if (!core_->closing.exchange(true)) {
-    closer_ = std::thread([core = core_, closed = closed_] { closed.finish(core->close()); });
+  if (!context_->closing.exchange(true)) {
+    closer_ =
+        std::thread([context = context_, closed = closed_] { closed.finish(context->close()); });
   }
   co_return co_await closed_.wait();
 }
@@ -67,8 +73,8 @@ Task<void> RocksStore::close() {
 RocksStore::~RocksStore() {
   if (closer_.joinable()) {
     closer_.join();
-  } else if (!core_->closing.exchange(true)) {
-    std::ignore = core_->close();  // nobody asked, so nobody listens; every write was durable
+  } else if (!context_->closing.exchange(true)) {
+    std::ignore = context_->close();  // nobody asked, so nobody listens; every write was durable
   }
 }
 

@@ -24,7 +24,7 @@
 namespace halite::storage {
 
 namespace rocks {
-struct Core;
+struct RocksContext;
 }
 
 class RocksStore final : public WideColumnStore {
@@ -45,15 +45,15 @@ class RocksStore final : public WideColumnStore {
 
   // A directory, which is not there, gets all tables as they are now: a data directory of its own.
   // Blocks.
-  Result<void> snapshot(const std::string& dir);
+  Result<void> checkpoint(const std::string& dir);
 
   // Rewrites every file, expired cells left out: for tools and tests. May take hours.
   Task<void> compact();
 
  private:
-  explicit RocksStore(std::shared_ptr<rocks::Core> core);
+  explicit RocksStore(std::shared_ptr<rocks::RocksContext> context);
 
-  const std::shared_ptr<rocks::Core> core_;
+  const std::shared_ptr<rocks::RocksContext> context_;
   Completion closed_;
   std::thread closer_;  // the pool cannot wait for itself
 };

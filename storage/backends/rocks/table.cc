@@ -18,15 +18,15 @@ namespace {
 // Takes a CellScan to the pool. A next() that is under way keeps the scan alive by itself.
 class RocksScanner final : public Scanner {
  public:
-  RocksScanner(std::shared_ptr<Core> core, const std::vector<FamilyHandle>& families, ScanSpec spec,
-               const ReadContext& context)
-      : core_(std::move(core)), checked_(check_scan(spec, families.size())) {
+  RocksScanner(std::shared_ptr<RocksContext> context, const std::vector<FamilyHandle>& families,
+               ScanSpec spec, const ReadContext& context)
+      : context_(std::move(context)), checked_(check_scan(spec, families.size())) {
     if (!checked_) return;
     const FamilyHandle& family = families[spec.family];
-    auto scan = std::make_unique<CellScan>(*core_->database, family, std::move(spec), context);
-    core_->scans.add(scan.get());
-    scan_ = std::shared_ptr<CellScan>(scan.release(), [core = core_](CellScan* done) {
-      core->scans.remove(done);
+    auto scan = std::make_unique<CellScan>(*context_->database, family, std::move(spec), context);
+    context_->scans.add(scan.get());
+    scan_ = std::shared_ptr<CellScan>(scan.release(), [context = context_](CellScan* done) {
+      context->scans.remove(done);
       delete done;
     });
   }
@@ -35,17 +35,17 @@ class RocksScanner final : public Scanner {
     if (!checked_) co_return std::unexpected(checked_.error());
     CO_TRY_VOID(check_scan_limit(limit));
     while (true) {
-      CO_TRY_VOID(core_->check_open());
-      auto job = [scan = scan_, core = core_, limit] {
-        return core->damage.noted(scan->next(limit, core->times.now_ms()));
+      CO_TRY_VOID(context_->check_open());
+      auto job = [scan = scan_, context = context_, limit] {
+        return context->damage.noted(scan->next(limit, context->times.now_ms()));
       };
-      CO_TRY(CellScan::Batch batch, co_await offload(core_->pool, std::move(job)));
+      CO_TRY(CellScan::Batch batch, co_await offload(context_->pool, std::move(job)));
       if (batch.finished || !batch.rows.empty()) co_return std::move(batch.rows);
     }
   }
 
  private:
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<RocksContext> context_;
   const Result<void> checked_;
   std::shared_ptr<CellScan> scan_;
 };
@@ -63,61 +63,62 @@ Result<std::int64_t> incremented(std::optional<BytesView> current, std::int64_t 
 
 }  // namespace
 
-RocksTable::RocksTable(std::shared_ptr<Core> core, std::vector<FamilyHandle> families)
-    : core_(std::move(core)), families_(std::move(families)) {}
+RocksTable::RocksTable(std::shared_ptr<RocksContext> context, std::vector<FamilyHandle> families)
+    : context_(std::move(context)), families_(std::move(families)) {}
 
 Task<void> RocksTable::write(std::vector<RowWrite> rows) {
   CO_TRY_VOID(check_writes(rows, families_.size()));
   const std::size_t bytes = CellBatch::bytes_of(rows);
-  if (bytes > core_->options.write_bytes_max) {
+  if (bytes > context_->options.write_bytes_max) {
     co_return fail(
         Errc::kTooLarge,
         fmt::format("a write of {} bytes exceeds the limit of {} bytes (rocksdb.write_bytes_max)",
-                    bytes, core_->options.write_bytes_max));
+                    bytes, context_->options.write_bytes_max));
   }
   if (rows.empty()) co_return Result<void>();
-  co_return co_await core_->committer.write(std::move(rows), families_);
+  co_return co_await context_->committer.write(std::move(rows), families_);
 }
 
 Task<std::vector<Row>> RocksTable::read(std::vector<RowRead> reads) {
   CO_TRY_VOID(check_reads(reads, families_.size()));
-  CO_TRY_VOID(core_->check_open());
-  auto job = [core = core_, families = &families_, reads = std::move(reads)]() mutable {
-    return core->damage.noted(
-        read_rows(*core->database, *families, std::move(reads), core->times.now_ms()));
+  CO_TRY_VOID(context_->check_open());
+  auto job = [context = context_, families = &families_, reads = std::move(reads)]() mutable {
+    return context->damage.noted(
+        read_rows(*context->database, *families, std::move(reads), context->times.now_ms()));
   };
-  co_return co_await offload(core_->pool, std::move(job));
+  co_return co_await offload(context_->pool, std::move(job));
 }
 
 std::unique_ptr<Scanner> RocksTable::scan(ScanSpec spec, const ReadContext& context) {
-  return std::make_unique<RocksScanner>(core_, families_, std::move(spec), context);
+  return std::make_unique<RocksScanner>(context_, families_, std::move(spec), context);
 }
 
 Task<RangeEstimate> RocksTable::estimate(Family family, std::vector<KeyRange> ranges) {
   CO_TRY_VOID(check_family(family, families_.size()));
-  CO_TRY_VOID(core_->check_open());
-  auto job = [core = core_, handle = &families_[family], ranges = std::move(ranges)] {
-    return estimate_ranges(*core->database, *handle, ranges);
+  CO_TRY_VOID(context_->check_open());
+  auto job = [context = context_, handle = &families_[family], ranges = std::move(ranges)] {
+    return estimate_ranges(*context->database, *handle, ranges);
   };
-  co_return co_await offload(core_->pool, std::move(job));
+  co_return co_await offload(context_->pool, std::move(job));
 }
 
 Task<void> RocksTable::update(Bytes row, Column column, Decide decide) {
   CO_TRY_VOID(check_row_key(row));
   CO_TRY_VOID(check_family(column.family, families_.size()));
-  CO_TRY_VOID(core_->check_open());
+  CO_TRY_VOID(context_->check_open());
   const FamilyHandle& family = families_[column.family];
   Bytes key = cell_key(row, column.qualifier);
   // The committer reads the cell itself. Reading it here first brings it into memory, so that the
   // one thread that writes does not wait for a disk.
-  auto warm_up = [core = core_, &family, key]() -> Result<void> {
+  auto warm_up = [context = context_, &family, key]() -> Result<void> {
     rocksdb::PinnableSlice value;
-    const rocksdb::Status status = core->database->db().Get({}, family.column_family, key, &value);
+    const rocksdb::Status status =
+        context->database->db().Get({}, family.column_family, key, &value);
     if (status.IsNotFound()) return {};
-    return core->damage.noted(checked(status, "cannot read"));
+    return context->damage.noted(checked(status, "cannot read"));
   };
-  CO_TRY_VOID(co_await offload(core_->pool, std::move(warm_up)));
-  co_return co_await core_->committer.update(family, std::move(key), std::move(decide));
+  CO_TRY_VOID(co_await offload(context_->pool, std::move(warm_up)));
+  co_return co_await context_->committer.update(family, std::move(key), std::move(decide));
 }
 
 Task<std::int64_t> RocksTable::increment(Bytes row, Column column, std::int64_t delta) {

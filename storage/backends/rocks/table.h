@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "storage/api/wide_column.h"
-#include "storage/backends/rocks/core.h"
+#include "storage/backends/rocks/rocks_context.h"
 
 namespace halite::storage::rocks {
 
 class RocksTable final : public Table {
  public:
-  RocksTable(std::shared_ptr<Core> core, std::vector<FamilyHandle> families);
+  RocksTable(std::shared_ptr<RocksContext> context, std::vector<FamilyHandle> families);
 
   Task<void> write(std::vector<RowWrite> rows) override;
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
@@ -20,13 +20,13 @@ class RocksTable final : public Table {
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                    Bytes value) override;
-  [[nodiscard]] TimestampMs newest_stamp() const override { return core_->times.seen(); }
+  [[nodiscard]] TimestampMs newest_stamp() const override { return context_->times.seen(); }
 
  private:
   // Reads the cell, lets `decide` say what becomes of it, writes it.
   Task<void> update(Bytes row, Column column, Decide decide);
 
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<RocksContext> context_;
   const std::vector<FamilyHandle> families_;
 };
 

@@ -258,7 +258,7 @@ void TagIndex::add_uids(IdSet& keys, IdSet& values) const {
   }
 }
 
-void TagIndex::forget_name(NameKind kind, std::uint64_t uid) {
+void TagIndex::release_name(NameKind kind, std::uint64_t uid) {
   const std::lock_guard lock(renamed_mutex_);
   renamed_.erase({kind, uid});
 }

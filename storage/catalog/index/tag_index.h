@@ -28,7 +28,7 @@
 
 #include "common/bytes.h"
 #include "storage/api/series.h"
-#include "storage/catalog/index/postings.h"
+#include "storage/catalog/index/posting_list.h"
 
 namespace halite::storage {
 
@@ -73,7 +73,7 @@ class TagIndex {
   // The keys and the values that tags have, added.
   void add_uids(IdSet& keys, IdSet& values) const;
   // Such names have gone, and no tag has them: their ids may get others.
-  void forget_name(NameKind kind, std::uint64_t uid);
+  void release_name(NameKind kind, std::uint64_t uid);
 
   // How many sets have a tag, and which.
   [[nodiscard]] std::uint32_t count(std::uint64_t key_uid, std::uint64_t value_uid) const;
@@ -88,7 +88,7 @@ class TagIndex {
  private:
   struct IndexedTag : SharedTag {
     SeriesTag first;          // as it was made
-    Postings sets;            // guarded by its lock_of()
+    PostingList sets;         // guarded by its lock_of()
     std::uint32_t place = 0;  // in its key's list; guarded by keys_mutex_
   };
   struct TagUids {

@@ -88,19 +88,19 @@ Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
 }
 
 DeferredNames::DeferredNames(std::shared_ptr<Table> table, UidAssigner& ids, Caches& caches,
-                             NameLog& log, Told told)
+                             NameLog& log, OnAssigned on_assigned)
     : table_(std::move(table)),
       ids_(ids),
       caches_(caches),
       log_(log),
-      told_(std::move(told)),
-      refill_(std::make_shared<Gate>(GateLoad{1, 1})) {}
+      on_assigned_(std::move(on_assigned)),
+      refill_(std::make_shared<Semaphore>(SemaphoreLoad{1, 1})) {}
 
 Task<void> DeferredNames::assign(std::vector<Key> names) {
   for (;;) {
     CO_TRY(const Obstacle obstacle, try_assign(names));
-    if (obstacle.held) {
-      const Result<void> waited = co_await obstacle.held->wait();
+    if (obstacle.reserved) {
+      const Result<void> waited = co_await obstacle.reserved->wait();
       static_cast<void>(waited);  // always good
     } else if (obstacle.ids != 0) {
       CO_TRY_VOID(co_await refill(obstacle.kind, obstacle.ids));
@@ -117,10 +117,10 @@ Result<DeferredNames::Obstacle> DeferredNames::try_assign(std::span<const Key> n
   std::array<std::vector<const Key*>, 3> unknown;
   for (const Key& key : names) {
     if (cache(key.first).find(key.second) != nullptr) continue;
-    if (!held_.empty()) {
-      const auto held = held_.find(key);
-      if (held != held_.end()) {
-        obstacle.held = held->second;
+    if (!reserved_.empty()) {
+      const auto reserved = reserved_.find(key);
+      if (reserved != reserved_.end()) {
+        obstacle.reserved = reserved->second;
         return obstacle;
       }
     }
@@ -129,7 +129,7 @@ Result<DeferredNames::Obstacle> DeferredNames::try_assign(std::span<const Key> n
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
     std::size_t wanted = unknown[static_cast<std::size_t>(kind)].size();
     wanted -= std::min(wanted, unused(kind).size());
-    const Block& ids = block(kind);
+    const IdRange& ids = block(kind);
     if (wanted <= ids.end - ids.begin || (ids.end != 0 && !ids_.check(kind, ids.end))) continue;
     obstacle.kind = kind;
     obstacle.ids = wanted;
@@ -167,7 +167,7 @@ Result<void> DeferredNames::give_ids(std::span<const Key* const> names) {
 
 // The log has all of the group or none of it, and what it has, everybody sees.
 Result<void> DeferredNames::give_group(NameKind kind, std::span<const NewName> group) {
-  std::vector<const UidTable::Entry*> entries;
+  std::vector<const UidTable::NameMapping*> entries;
   entries.reserve(group.size());
   TRY_VOID(unwritten_.add([&](std::vector<NewName>& waiting) -> Result<void> {
     TRY_VOID(log_.append(group));
@@ -178,7 +178,7 @@ Result<void> DeferredNames::give_group(NameKind kind, std::span<const NewName> g
     return {};
   }));
   take_uids(kind, group.size());
-  for (const UidTable::Entry* const entry : entries) told_(kind, *entry);
+  for (const UidTable::NameMapping* const entry : entries) on_assigned_(kind, *entry);
   return {};
 }
 
@@ -211,67 +211,68 @@ Task<std::array<std::uint64_t, 3>> DeferredNames::stop_reuse() {
     CO_TRY(const std::uint64_t last, co_await ids_.last_reserved(kind));
     const std::lock_guard lock(mutex_);
     unused(kind).clear();
-    const Block& ids = block(kind);
+    const IdRange& ids = block(kind);
     ends[static_cast<std::size_t>(kind)] = ids.end != 0 ? ids.begin : last + 1;
   }
   co_return ends;
 }
 
 Task<void> DeferredNames::refill(NameKind kind, std::uint64_t ids) {
-  CO_TRY(const Gate::Pass pass, co_await refill_->enter(GateLoad{1, 0}));
+  CO_TRY(const Semaphore::Permit pass, co_await refill_->enter(SemaphoreLoad{1, 0}));
   std::uint64_t count = 0;
   {
     const std::lock_guard lock(mutex_);
-    Block& now = block(kind);
+    IdRange& now = block(kind);
     if (now.end - now.begin >= ids) co_return Result<void>();  // another did it
     now.size = std::clamp(2 * now.size, kBlockMin, kBlockMax);
     count = std::max(now.size, ids);
   }
   CO_TRY(const std::uint64_t first, co_await ids_.reserve(kind, count));
   const std::lock_guard lock(mutex_);
-  Block& now = block(kind);
+  IdRange& now = block(kind);
   if (first == 1) all_cached_[static_cast<std::size_t>(kind)] = true;  // nobody had an id before
   if (now.end != first) now.begin = first;  // else it goes on where the last one ended
   now.end = first + count;
   co_return Result<void>();
 }
 
-DeferredNames::Held::Held(DeferredNames& owner, std::pair<NameKind, std::string> name)
+DeferredNames::NameReservation::NameReservation(DeferredNames& owner,
+                                                std::pair<NameKind, std::string> name)
     : owner_(&owner), name_(std::move(name)) {}
 
-DeferredNames::Held::~Held() {
+DeferredNames::NameReservation::~NameReservation() {
   if (owner_ == nullptr) return;
   Completion waiters;
   {
     const std::lock_guard lock(owner_->mutex_);
-    const auto held = owner_->held_.find(name_);
-    waiters = held->second;
-    owner_->held_.erase(held);
+    const auto reserved = owner_->reserved_.find(name_);
+    waiters = reserved->second;
+    owner_->reserved_.erase(reserved);
   }
   waiters.finish({});
 }
 
-Task<DeferredNames::Held> DeferredNames::hold(NameKind kind, std::string name) {
+Task<DeferredNames::NameReservation> DeferredNames::reserve_name(NameKind kind, std::string name) {
   const Key key(kind, std::move(name));
   for (;;) {
     Completion done;
     {
       const std::lock_guard lock(mutex_);
-      const auto [held, ours] = held_.try_emplace(key, done);
+      const auto [reserved, ours] = reserved_.try_emplace(key, done);
       if (ours) break;
-      done = held->second;
+      done = reserved->second;
     }
     const Result<void> waited = co_await done.wait();
     static_cast<void>(waited);  // always good
   }
-  co_return Held(*this, key);
+  co_return NameReservation(*this, key);
 }
 
-Task<void> DeferredNames::settle() {
+Task<void> DeferredNames::flush_rows() {
   auto write = [this](const std::vector<NewName>& names) {
     return write_names(*table_, ids_, names);
   };
-  return unwritten_.settle(std::move(write));
+  return unwritten_.flush_rows(std::move(write));
 }
 
 Task<void> DeferredNames::durable() {
@@ -281,7 +282,7 @@ Task<void> DeferredNames::durable() {
 
 Task<void> DeferredNames::give_back() {
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
-    Block left;
+    IdRange left;
     {
       const std::lock_guard lock(mutex_);
       left = std::exchange(block(kind), {});

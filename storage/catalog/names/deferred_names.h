@@ -3,7 +3,7 @@
 // Ids come from blocks that one increment of the table's counter reserves, so what a crash leaves
 // of a block is skipped and no id is given twice; ids that nothing uses any more come first, see
 // reuse(). A name is in the log before anybody sees its id;
-// its rows, both directions, wait for settle().
+// its rows, both directions, wait for flush_rows().
 //
 //   Threads  any call from any thread.
 #pragma once
@@ -21,10 +21,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/backlog.h"
 #include "common/completion.h"
-#include "common/gate.h"
+#include "common/semaphore.h"
 #include "common/task.h"
+#include "common/write_behind_queue.h"
 #include "storage/catalog/names/name_log.h"
 #include "storage/catalog/names/uid_assigner.h"
 #include "storage/catalog/names/uid_cache.h"
@@ -52,11 +52,11 @@ struct LoggedName {
 class DeferredNames {
  public:
   using Caches = std::array<UidCache, 3>;  // by kind
-  using Told = std::function<void(NameKind, const UidTable::Entry&)>;
+  using OnAssigned = std::function<void(NameKind, const UidTable::NameMapping&)>;
 
-  // References outlive it. `told` is called for each new name; it must not wait.
+  // References outlive it. `on_assigned` is called for each new name; it must not wait.
   DeferredNames(std::shared_ptr<Table> table, UidAssigner& ids, Caches& caches, NameLog& log,
-                Told told);
+                OnAssigned on_assigned);
 
   // Gives an id to each of these names, each once in the list, unless the cache has it by now. None
   // of them has a row. Afterwards all are in the cache, or an error says why not.
@@ -69,22 +69,22 @@ class DeferredNames {
   }
 
   // Keeps a name for somebody: assign() waits as long as this lives.
-  class Held {
+  class NameReservation {
    public:
-    Held(DeferredNames& owner, std::pair<NameKind, std::string> name);
-    Held(Held&& other) noexcept
+    NameReservation(DeferredNames& owner, std::pair<NameKind, std::string> name);
+    NameReservation(NameReservation&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)), name_(std::move(other.name_)) {}
-    Held& operator=(Held&&) = delete;
-    ~Held();
+    NameReservation& operator=(NameReservation&&) = delete;
+    ~NameReservation();
 
    private:
     DeferredNames* owner_;
     std::pair<NameKind, std::string> name_;
   };
-  Task<Held> hold(NameKind kind, std::string name);
+  Task<NameReservation> reserve_name(NameKind kind, std::string name);
 
   // Afterwards every name that was given an id before the call has its rows, durably.
-  Task<void> settle();
+  Task<void> flush_rows();
   // Afterwards such names outlive a power cut, by their rows or by the log.
   Task<void> durable();
 
@@ -105,14 +105,14 @@ class DeferredNames {
 
  private:
   // Ids that were reserved and not given: [begin, end).
-  struct Block {
+  struct IdRange {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t size = 0;  // of the last one reserved
   };
   // What keeps assign() from going on.
   struct Obstacle {
-    std::optional<Completion> held;
+    std::optional<Completion> reserved;
     NameKind kind = NameKind::kMetric;
     std::uint64_t ids = 0;  // so many of the kind are wanted; 0 = none
   };
@@ -124,7 +124,7 @@ class DeferredNames {
   Task<void> refill(NameKind kind, std::uint64_t ids);
   [[nodiscard]] std::uint64_t next_uid(NameKind kind, std::size_t ahead);
   void take_uids(NameKind kind, std::size_t count);
-  [[nodiscard]] Block& block(NameKind kind) { return blocks_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] IdRange& block(NameKind kind) { return id_ranges_[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] std::vector<std::uint64_t>& unused(NameKind kind) {
     return unused_[static_cast<std::size_t>(kind)];
   }
@@ -134,17 +134,17 @@ class DeferredNames {
   UidAssigner& ids_;
   Caches& caches_;
   NameLog& log_;
-  const Told told_;
-  Backlog<NewName> unwritten_;    // in the log; views into the caches
-  std::shared_ptr<Gate> refill_;  // passed by one at a time
+  const OnAssigned on_assigned_;
+  WriteBehindQueue<NewName> unwritten_;  // in the log; views into the caches
+  std::shared_ptr<Semaphore> refill_;    // passed by one at a time
 
   std::array<std::atomic<bool>, 3> all_cached_ = {};
   std::array<std::atomic<std::uint64_t>, 3> given_ = {};
 
   std::mutex mutex_;
-  std::array<Block, 3> blocks_;                       // guarded by mutex_
+  std::array<IdRange, 3> id_ranges_;                  // guarded by mutex_
   std::array<std::vector<std::uint64_t>, 3> unused_;  // the greatest first; guarded by mutex_
-  std::map<Key, Completion> held_;                    // guarded by mutex_
+  std::map<Key, Completion> reserved_;                // guarded by mutex_
 };
 
 }  // namespace halite::storage

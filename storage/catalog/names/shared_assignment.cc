@@ -11,78 +11,78 @@ constexpr std::size_t kAssignsInFlight = 64;
 }  // namespace
 
 // One name being given its id; those who ask meanwhile wait for the same outcome.
-struct SharedAssignment::Flight {
+struct SharedAssignment::PendingAssignment {
   Completion done;
-  Result<UidTable::Entry> outcome =  // written before done, read after
+  Result<UidTable::NameMapping> outcome =  // written before done, read after
       fail(Errc::kCancelled, "the assignment was stopped");
 };
 
 // Lands what its owner did not, so that nobody waits for a coroutine that was thrown away.
-class SharedAssignment::LandingGuard {
+class SharedAssignment::CompletionGuard {
  public:
-  explicit LandingGuard(SharedAssignment& owner) : owner_(owner) {}
-  LandingGuard(const LandingGuard&) = delete;
-  LandingGuard& operator=(const LandingGuard&) = delete;
-  ~LandingGuard() {
-    for (auto& [key, flight] : led) owner_.land(key, *flight);
+  explicit CompletionGuard(SharedAssignment& owner) : owner_(owner) {}
+  CompletionGuard(const CompletionGuard&) = delete;
+  CompletionGuard& operator=(const CompletionGuard&) = delete;
+  ~CompletionGuard() {
+    for (auto& [key, flight] : led) owner_.complete(key, *flight);
   }
-  std::vector<std::pair<Key, std::shared_ptr<Flight>>> led;
+  std::vector<std::pair<Key, std::shared_ptr<PendingAssignment>>> led;
 
  private:
   SharedAssignment& owner_;
 };
 
-SharedAssignment::SharedAssignment(UidAssigner& ids, Caches& caches, Told told)
-    : ids_(ids), caches_(caches), told_(std::move(told)) {}
+SharedAssignment::SharedAssignment(UidAssigner& ids, Caches& caches, OnAssigned on_assigned)
+    : ids_(ids), caches_(caches), on_assigned_(std::move(on_assigned)) {}
 
 SharedAssignment::~SharedAssignment() = default;
 
-void SharedAssignment::land(const Key& key, Flight& flight) {
+void SharedAssignment::complete(const Key& key, PendingAssignment& flight) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found = flights_.find(key);
-    if (found != flights_.end() && found->second.get() == &flight) flights_.erase(found);
+    const auto found = pending_.find(key);
+    if (found != pending_.end() && found->second.get() == &flight) pending_.erase(found);
   }
   flight.done.finish({});
 }
 
 // What one name's assignment yields goes into its flight, good or bad.
-Task<SharedAssignment::Entry> SharedAssignment::assign_reserved(Key key,
-                                                                std::shared_ptr<Flight> flight,
-                                                                std::uint64_t reserved) {
+Task<SharedAssignment::NameMapping> SharedAssignment::assign_reserved(
+    Key key, std::shared_ptr<PendingAssignment> flight, std::uint64_t reserved) {
   const Result<std::uint64_t> uid = co_await ids_.assign(key.first, key.second, reserved);
   if (uid) {
     flight->outcome = *cache(key.first).remember(key.second, *uid);
-    if (*uid == reserved) told_(key.first, *flight->outcome);
+    if (*uid == reserved) on_assigned_(key.first, *flight->outcome);
   } else {
     flight->outcome = std::unexpected(uid.error());
   }
   co_return flight->outcome;
 }
 
-Task<SharedAssignment::Entry> SharedAssignment::join(Key key, std::shared_ptr<Flight> flight) {
-  const Result<void> landed = co_await flight->done.wait();
-  static_cast<void>(landed);  // always good: the outcome tells
+Task<SharedAssignment::NameMapping> SharedAssignment::join(
+    Key key, std::shared_ptr<PendingAssignment> flight) {
+  const Result<void> completed = co_await flight->done.wait();
+  static_cast<void>(completed);  // always good: the outcome tells
   if (!flight->outcome && flight->outcome.error().code == Errc::kCancelled) {
     // Whoever led was stopped; that is no reason for us to stop.
     std::vector<Key> again{key};
     CO_TRY_VOID(co_await assign(std::move(again)));
-    const Entry* entry = cache(key.first).find(key.second);
+    const NameMapping* entry = cache(key.first).find(key.second);
     if (entry != nullptr) co_return *entry;
   }
   co_return flight->outcome;
 }
 
 Task<void> SharedAssignment::assign(std::vector<Key> names) {
-  LandingGuard guard(*this);
-  std::vector<Task<Entry>> joined;
+  CompletionGuard guard(*this);
+  std::vector<Task<NameMapping>> joined;
   {
     const std::lock_guard lock(mutex_);
     for (const Key& key : names) {
       if (cache(key.first).find(key.second) != nullptr) continue;  // landed a moment ago
-      const auto [at, fresh] = flights_.try_emplace(key);
+      const auto [at, fresh] = pending_.try_emplace(key);
       if (fresh) {
-        at->second = std::make_shared<Flight>();
+        at->second = std::make_shared<PendingAssignment>();
         guard.led.emplace_back(key, at->second);
       } else {
         joined.push_back(join(key, at->second));
@@ -90,9 +90,9 @@ Task<void> SharedAssignment::assign(std::vector<Key> names) {
     }
   }
   Result<void> outcome;
-  std::vector<Task<Entry>> led;
+  std::vector<Task<NameMapping>> led;
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
-    std::vector<std::pair<Key, std::shared_ptr<Flight>>> mine;
+    std::vector<std::pair<Key, std::shared_ptr<PendingAssignment>>> mine;
     for (const auto& one : guard.led) {
       if (one.first.first == kind) mine.push_back(one);
     }
@@ -108,13 +108,14 @@ Task<void> SharedAssignment::assign(std::vector<Key> names) {
       led.push_back(assign_reserved(std::move(key), std::move(flight), uid++));
     }
   }
-  const std::vector<Result<Entry>> own = co_await gather(std::move(led), kAssignsInFlight);
-  for (auto& [key, flight] : guard.led) land(key, *flight);
+  const std::vector<Result<NameMapping>> own = co_await gather(std::move(led), kAssignsInFlight);
+  for (auto& [key, flight] : guard.led) complete(key, *flight);
   guard.led.clear();
   // Only now: two callers may each wait for a name that the other leads.
-  const std::vector<Result<Entry>> others = co_await gather(std::move(joined), kAssignsInFlight);
+  const std::vector<Result<NameMapping>> others =
+      co_await gather(std::move(joined), kAssignsInFlight);
   for (const auto* entries : {&own, &others}) {
-    for (const Result<Entry>& entry : *entries) {
+    for (const Result<NameMapping>& entry : *entries) {
       if (!entry && outcome) outcome = std::unexpected(entry.error());
     }
   }

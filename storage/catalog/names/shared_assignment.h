@@ -22,11 +22,11 @@ namespace halite::storage {
 class SharedAssignment {
  public:
   using Caches = DeferredNames::Caches;
-  using Told = DeferredNames::Told;
+  using OnAssigned = DeferredNames::OnAssigned;
   using Key = std::pair<NameKind, std::string>;
 
-  // References outlive it. `told` is called for each new id; it must not wait.
-  SharedAssignment(UidAssigner& ids, Caches& caches, Told told);
+  // References outlive it. `on_assigned` is called for each new id; it must not wait.
+  SharedAssignment(UidAssigner& ids, Caches& caches, OnAssigned on_assigned);
   ~SharedAssignment();
 
   // Leads the assignment of the names that nobody leads yet, then waits for the others. Afterwards
@@ -34,20 +34,21 @@ class SharedAssignment {
   Task<void> assign(std::vector<Key> names);
 
  private:
-  using Entry = UidTable::Entry;
-  struct Flight;
-  class LandingGuard;
+  using NameMapping = UidTable::NameMapping;
+  struct PendingAssignment;
+  class CompletionGuard;
 
-  Task<Entry> join(Key key, std::shared_ptr<Flight> flight);
-  Task<Entry> assign_reserved(Key key, std::shared_ptr<Flight> flight, std::uint64_t reserved);
-  void land(const Key& key, Flight& flight);
+  Task<NameMapping> join(Key key, std::shared_ptr<PendingAssignment> flight);
+  Task<NameMapping> assign_reserved(Key key, std::shared_ptr<PendingAssignment> flight,
+                                    std::uint64_t reserved);
+  void complete(const Key& key, PendingAssignment& flight);
   [[nodiscard]] UidCache& cache(NameKind kind) { return caches_[static_cast<std::size_t>(kind)]; }
 
   UidAssigner& ids_;
   Caches& caches_;
-  const Told told_;
+  const OnAssigned on_assigned_;
   std::mutex mutex_;
-  std::map<Key, std::shared_ptr<Flight>> flights_;  // guarded by mutex_
+  std::map<Key, std::shared_ptr<PendingAssignment>> pending_;  // guarded by mutex_
 };
 
 }  // namespace halite::storage

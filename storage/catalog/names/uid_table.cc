@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "storage/catalog/names/deferred_names.h"
-#include "storage/catalog/names/forgotten_names.h"
 #include "storage/catalog/names/name_kind.h"
+#include "storage/catalog/names/name_remover.h"
 #include "storage/catalog/names/name_rows.h"
 #include "storage/catalog/names/shared_assignment.h"
 #include "storage/catalog/names/uid_assigner.h"
@@ -36,7 +36,7 @@ struct UidTable::Impl {
       : table(names),
         assigner(names, widths, form),
         rows(names, assigner),
-        assignment(assigner, caches, [this](NameKind kind, const Entry& entry) {
+        assignment(assigner, caches, [this](NameKind kind, const NameMapping& entry) {
           tell(&Watcher::assigned, kind, entry);
         }) {}
 
@@ -48,31 +48,33 @@ struct UidTable::Impl {
     return check_name(kind, assigner.bytes().of(name));
   }
   // Takes pairs that were read into the cache; false: they are to be read again.
-  bool remember(const std::vector<ForgottenNames::Pair>& read, std::uint64_t removals);
-  [[nodiscard]] std::uint64_t removals() const { return forgotten ? forgotten->removals() : 0; }
+  bool remember(const std::vector<NameRemover::Pair>& read, std::uint64_t removals);
+  [[nodiscard]] std::uint64_t removals() const {
+    return name_remover ? name_remover->removals() : 0;
+  }
   Task<void> read_uids(const std::vector<UidRequest>& unknown);
   Task<void> resolve_once(const std::vector<NameRequest>& requests, Result<void>& assigned);
 
   // The names of `requests` that the cache does not know, each once.
   std::vector<NameRequest> unknown_names(const std::vector<NameRequest>& requests);
   Task<void> read_names(const std::vector<NameRequest>& unknown);
-  void tell(std::function<void(NameKind, const Entry&)> Watcher::* what, NameKind kind,
-            const Entry& entry) const;
+  void tell(std::function<void(NameKind, const NameMapping&)> Watcher::* what, NameKind kind,
+            const NameMapping& entry) const;
 
   const std::shared_ptr<Table> table;
   UidAssigner assigner;
   NameRows rows;
   std::array<UidCache, 3> caches;
   std::optional<DeferredNames> deferred;    // set before anything else
-  std::optional<ForgottenNames> forgotten;  // together with deferred
+  std::optional<NameRemover> name_remover;  // together with deferred
   // Set before anything else; may be empty.
-  std::function<std::shared_ptr<const SeriesHold>()> hold;
+  std::function<std::shared_ptr<const SeriesPin>()> pin;
   std::vector<Watcher> watchers;  // set before anything else
   SharedAssignment assignment;    // where nothing is deferred
 };
 
-void UidTable::Impl::tell(std::function<void(NameKind, const Entry&)> Watcher::* what,
-                          NameKind kind, const Entry& entry) const {
+void UidTable::Impl::tell(std::function<void(NameKind, const NameMapping&)> Watcher::* what,
+                          NameKind kind, const NameMapping& entry) const {
   for (const Watcher& watcher : watchers) {
     if (watcher.*what) (watcher.*what)(kind, entry);
   }
@@ -96,10 +98,9 @@ std::vector<UidTable::NameRequest> UidTable::Impl::unknown_names(
   return unknown;
 }
 
-bool UidTable::Impl::remember(const std::vector<ForgottenNames::Pair>& read,
-                              std::uint64_t removals) {
-  if (forgotten) return forgotten->remember(read, removals);
-  for (const ForgottenNames::Pair& pair : read) cache(pair.kind).remember(pair.name, pair.uid);
+bool UidTable::Impl::remember(const std::vector<NameRemover::Pair>& read, std::uint64_t removals) {
+  if (name_remover) return name_remover->remember(read, removals);
+  for (const NameRemover::Pair& pair : read) cache(pair.kind).remember(pair.name, pair.uid);
   return true;
 }
 
@@ -114,7 +115,7 @@ Task<void> UidTable::Impl::read_names(const std::vector<NameRequest>& unknown) {
   for (;;) {
     const std::uint64_t before = removals();
     CO_TRY(const auto uids, co_await rows.ids(asked));
-    std::vector<ForgottenNames::Pair> found;
+    std::vector<NameRemover::Pair> found;
     for (std::size_t i = 0; i < asked.size(); ++i) {
       if (!uids[i]) continue;
       found.push_back({.kind = asked[i].kind, .uid = *uids[i], .name = asked[i].name});
@@ -134,7 +135,7 @@ Task<void> UidTable::Impl::read_uids(const std::vector<UidRequest>& unknown) {
                               {Bytes(name_kind_text(request.kind))}});
     }
     CO_TRY(const std::vector<Row> read, co_await table->read(std::move(reads)));
-    std::vector<ForgottenNames::Pair> found;
+    std::vector<NameRemover::Pair> found;
     std::vector<NameRequest> doubtful;  // the name may have another id, which is the one it has
     for (std::size_t i = 0; i < read.size(); ++i) {
       if (read[i].cells.empty()) continue;
@@ -155,26 +156,29 @@ UidTable::~UidTable() = default;
 void UidTable::watch(Watcher watcher) { impl_->watchers.push_back(std::move(watcher)); }
 
 void UidTable::defer(NameLog& log) {
-  auto told = [this](NameKind kind, const Entry& entry) {
+  auto on_assigned = [this](NameKind kind, const NameMapping& entry) {
     impl_->tell(&Watcher::assigned, kind, entry);
   };
-  impl_->deferred.emplace(impl_->table, impl_->assigner, impl_->caches, log, std::move(told));
-  impl_->forgotten.emplace(impl_->table, impl_->assigner, impl_->caches, *impl_->deferred);
+  impl_->deferred.emplace(impl_->table, impl_->assigner, impl_->caches, log,
+                          std::move(on_assigned));
+  impl_->name_remover.emplace(impl_->table, impl_->assigner, impl_->caches, *impl_->deferred);
 }
 
-ForgottenNames* UidTable::forgotten() { return impl_->forgotten ? &*impl_->forgotten : nullptr; }
-
-void UidTable::hold_with(std::function<std::shared_ptr<const SeriesHold>()> hold) {
-  impl_->hold = std::move(hold);
+NameRemover* UidTable::name_remover() {
+  return impl_->name_remover ? &*impl_->name_remover : nullptr;
 }
 
-std::shared_ptr<const SeriesHold> UidTable::hold() const {
-  return impl_->hold ? impl_->hold() : nullptr;
+void UidTable::pin_with(std::function<std::shared_ptr<const SeriesPin>()> pin) {
+  impl_->pin = std::move(pin);
 }
 
-Task<void> UidTable::settle() {
+std::shared_ptr<const SeriesPin> UidTable::pin() const {
+  return impl_->pin ? impl_->pin() : nullptr;
+}
+
+Task<void> UidTable::flush_rows() {
   if (!impl_->deferred) co_return Result<void>();
-  co_return co_await impl_->deferred->settle();
+  co_return co_await impl_->deferred->flush_rows();
 }
 
 Task<void> UidTable::give_back() {
@@ -182,7 +186,8 @@ Task<void> UidTable::give_back() {
   co_return co_await impl_->deferred->give_back();
 }
 
-Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve(std::vector<NameRequest> requests) {
+Task<std::vector<Result<UidTable::NameMapping>>> UidTable::resolve(
+    std::vector<NameRequest> requests) {
   const bool creates = std::ranges::any_of(requests, &NameRequest::create);
   CO_TRY(auto entries, co_await resolve_logged(std::move(requests)));
   // Also where another has just made it.
@@ -208,16 +213,16 @@ Task<void> UidTable::Impl::resolve_once(const std::vector<NameRequest>& requests
   co_return Result<void>();
 }
 
-Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve_logged(
+Task<std::vector<Result<UidTable::NameMapping>>> UidTable::resolve_logged(
     std::vector<NameRequest> requests) {
   for (;;) {
     Result<void> assigned;
     CO_TRY_VOID(co_await impl_->resolve_once(requests, assigned));
     bool went = false;
-    std::vector<Result<Entry>> entries;
+    std::vector<Result<NameMapping>> entries;
     entries.reserve(requests.size());
     for (const NameRequest& request : requests) {
-      const Entry* entry = cached(request.kind, request.name);
+      const NameMapping* entry = cached(request.kind, request.name);
       if (entry != nullptr) {
         entries.emplace_back(*entry);
       } else if (Result<void> legal = impl_->check(request.kind, request.name); !legal) {
@@ -233,39 +238,40 @@ Task<std::vector<Result<UidTable::Entry>>> UidTable::resolve_logged(
   }
 }
 
-Task<UidTable::Entry> UidTable::find(NameKind kind, std::string name) {
-  if (const Entry* entry = cached(kind, name)) co_return *entry;
+Task<UidTable::NameMapping> UidTable::find(NameKind kind, std::string name) {
+  if (const NameMapping* entry = cached(kind, name)) co_return *entry;
   std::vector<NameRequest> requests;
   requests.push_back(NameRequest{kind, std::move(name), false});
-  CO_TRY(const std::vector<Result<Entry>> entries, co_await resolve(std::move(requests)));
+  CO_TRY(const std::vector<Result<NameMapping>> entries, co_await resolve(std::move(requests)));
   co_return entries.front();
 }
 
-Task<UidTable::Entry> UidTable::find_or_assign(NameKind kind, std::string name) {
-  if (const Entry* entry = cached(kind, name)) co_return *entry;
+Task<UidTable::NameMapping> UidTable::find_or_assign(NameKind kind, std::string name) {
+  if (const NameMapping* entry = cached(kind, name)) co_return *entry;
   std::vector<NameRequest> requests;
   requests.push_back(NameRequest{kind, std::move(name), true});
-  CO_TRY(const std::vector<Result<Entry>> entries, co_await resolve(std::move(requests)));
+  CO_TRY(const std::vector<Result<NameMapping>> entries, co_await resolve(std::move(requests)));
   co_return entries.front();
 }
 
-Task<UidTable::Entry> UidTable::name_of(NameKind kind, std::uint64_t uid) {
-  if (const Entry* entry = cached(kind, uid)) co_return *entry;
+Task<UidTable::NameMapping> UidTable::name_of(NameKind kind, std::uint64_t uid) {
+  if (const NameMapping* entry = cached(kind, uid)) co_return *entry;
   std::vector<UidRequest> requests{UidRequest{kind, uid}};
-  CO_TRY(const std::vector<Result<Entry>> entries, co_await names_of(std::move(requests)));
+  CO_TRY(const std::vector<Result<NameMapping>> entries, co_await names_of(std::move(requests)));
   co_return entries.front();
 }
 
-Task<std::vector<Result<UidTable::Entry>>> UidTable::names_of(std::vector<UidRequest> requests) {
+Task<std::vector<Result<UidTable::NameMapping>>> UidTable::names_of(
+    std::vector<UidRequest> requests) {
   std::vector<UidRequest> unknown;
   for (const UidRequest& request : requests) {
     if (cached(request.kind, request.uid) == nullptr) unknown.push_back(request);
   }
   if (!unknown.empty()) CO_TRY_VOID(co_await impl_->read_uids(unknown));
-  std::vector<Result<Entry>> entries;
+  std::vector<Result<NameMapping>> entries;
   entries.reserve(requests.size());
   for (const UidRequest& request : requests) {
-    const Entry* entry = cached(request.kind, request.uid);
+    const NameMapping* entry = cached(request.kind, request.uid);
     if (entry != nullptr) {
       entries.emplace_back(*entry);
     } else {
@@ -276,8 +282,8 @@ Task<std::vector<Result<UidTable::Entry>>> UidTable::names_of(std::vector<UidReq
   co_return entries;
 }
 
-Task<UidTable::Entry> UidTable::assign(NameKind kind, std::string name) {
-  Result<Entry> found = co_await find(kind, name);
+Task<UidTable::NameMapping> UidTable::assign(NameKind kind, std::string name) {
+  Result<NameMapping> found = co_await find(kind, name);
   if (found) {
     co_return fail(Errc::kConflict,
                    "Name already exists with UID: " + to_hex(uid_bytes(kind, found->uid)));
@@ -287,7 +293,7 @@ Task<UidTable::Entry> UidTable::assign(NameKind kind, std::string name) {
 }
 
 Task<void> UidTable::keep(std::vector<UidRequest> names) {
-  if (!impl_->forgotten || names.empty()) co_return Result<void>();
+  if (!impl_->name_remover || names.empty()) co_return Result<void>();
   std::vector<RowWrite> rows;
   for (const UidRequest& name : names) {
     RowWrite& row = rows.emplace_back();
@@ -298,20 +304,20 @@ Task<void> UidTable::keep(std::vector<UidRequest> names) {
 }
 
 Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new_name) {
-  const std::shared_ptr<const SeriesHold> hold = this->hold();
+  const std::shared_ptr<const SeriesPin> pin = this->pin();
   CO_TRY_VOID(impl_->check(kind, new_name));
-  CO_TRY(const Entry old_entry, co_await find(kind, old_name));
+  CO_TRY(const NameMapping old_entry, co_await find(kind, old_name));
   for (const Watcher& watcher : impl_->watchers) {
     if (!watcher.renaming) continue;
     Task<void> telling = watcher.renaming(kind, old_entry, new_name);
     CO_TRY_VOID(co_await std::move(telling));
   }
-  std::optional<DeferredNames::Held> held;
+  std::optional<DeferredNames::NameReservation> reserved;
   if (impl_->deferred) {
     // Nobody gives the new name an id meanwhile, and whoever did before is seen in the table.
-    CO_TRY(DeferredNames::Held ours, co_await impl_->deferred->hold(kind, new_name));
-    held.emplace(std::move(ours));
-    CO_TRY_VOID(co_await impl_->deferred->settle());
+    CO_TRY(DeferredNames::NameReservation ours, co_await impl_->deferred->pin(kind, new_name));
+    reserved.emplace(std::move(ours));
+    CO_TRY_VOID(co_await impl_->deferred->flush_rows());
   }
   if (impl_->assigner.bytes().earlier(new_name)) {
     // Where only an earlier version's row has it, it is taken all the same: now it has the other.
@@ -336,12 +342,13 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
   co_return Result<void>();
 }
 
-const UidTable::Entry* UidTable::cached(NameKind kind, std::string_view name) const {
-  return impl_->forgotten ? impl_->forgotten->find(kind, name) : impl_->cache(kind).find(name);
+const UidTable::NameMapping* UidTable::cached(NameKind kind, std::string_view name) const {
+  return impl_->name_remover ? impl_->name_remover->find(kind, name)
+                             : impl_->cache(kind).find(name);
 }
 
-const UidTable::Entry* UidTable::cached(NameKind kind, std::uint64_t uid) const {
-  return impl_->forgotten ? impl_->forgotten->find(kind, uid) : impl_->cache(kind).find(uid);
+const UidTable::NameMapping* UidTable::cached(NameKind kind, std::uint64_t uid) const {
+  return impl_->name_remover ? impl_->name_remover->find(kind, uid) : impl_->cache(kind).find(uid);
 }
 
 Bytes UidTable::uid_bytes(NameKind kind, std::uint64_t uid) const {
@@ -351,7 +358,7 @@ Bytes UidTable::uid_bytes(NameKind kind, std::uint64_t uid) const {
 // Of each range no more than wanted, then in order: OpenTSDB's order, for both go by code points.
 Task<std::vector<std::string>> UidTable::suggest(NameKind kind, std::string prefix,
                                                  std::size_t max) {
-  CO_TRY_VOID(co_await settle());
+  CO_TRY_VOID(co_await flush_rows());
   std::vector<std::string> names;
   for (KeyRange& range : impl_->assigner.bytes().ranges(prefix)) {
     CO_TRY(std::vector<std::string> more,

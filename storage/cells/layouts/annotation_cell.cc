@@ -24,13 +24,13 @@ Bytes global_tsuid(const OpentsdbLayout& layout) { return Bytes(layout.widths().
 
 }  // namespace
 
-Result<CellPlace> annotation_place(const OpentsdbLayout& layout, BytesView tsuid,
-                                   std::int64_t start_time) {
+Result<AnnotationKey> annotation_key(const OpentsdbLayout& layout, BytesView tsuid,
+                                     std::int64_t start_time) {
   const bool as_given = start_time < 0 || in_milliseconds(start_time);
   const TimestampMs time = as_given ? start_time : start_time * 1000;
   TRY_VOID(layout.admit(time, 0));
   const Bytes series = tsuid.empty() ? global_tsuid(layout) : Bytes(tsuid);
-  return CellPlace{layout.row_key(series, time), annotation_qualifier(start_time)};
+  return AnnotationKey{layout.row_key(series, time), annotation_qualifier(start_time)};
 }
 
 bool is_annotation(BytesView qualifier) {

@@ -17,15 +17,15 @@
 
 namespace halite::storage {
 
-struct CellPlace {
+struct AnnotationKey {
   Bytes row;
   Bytes qualifier;
 };
 
 // start_time in seconds, or in milliseconds from 2^32 on; an empty tsuid means global.
 // kInvalidArgument when no row can hold it.
-[[nodiscard]] Result<CellPlace> annotation_place(const OpentsdbLayout& layout, BytesView tsuid,
-                                                 std::int64_t start_time);
+[[nodiscard]] Result<AnnotationKey> annotation_key(const OpentsdbLayout& layout, BytesView tsuid,
+                                                   std::int64_t start_time);
 
 [[nodiscard]] bool is_annotation(BytesView qualifier);
 

@@ -27,10 +27,10 @@ TimestampMs add(TimestampMs now, std::int64_t later) {
   return now > kNever - later ? kNever : now + later;
 }
 
-Bytes qualifier(std::int64_t generation, std::uint32_t offset_ms) {
+Bytes qualifier(std::int64_t period, std::uint32_t offset_ms) {
   Bytes bytes;
   bytes.reserve(kPointQualifierBytes);
-  append_be<std::uint32_t>(bytes, static_cast<std::uint32_t>(generation));
+  append_be<std::uint32_t>(bytes, static_cast<std::uint32_t>(period));
   bytes.push_back(kPointKind);
   append_be<std::uint32_t>(bytes, offset_ms);
   return bytes;
@@ -43,7 +43,8 @@ Result<std::unique_ptr<CyclicLayout>> CyclicLayout::make(const CyclicOptions& op
   return std::unique_ptr<CyclicLayout>(new CyclicLayout(options));
 }
 
-Result<CyclicOptions> CyclicLayout::adopt(CyclicOptions configured, const TableParameters& stored) {
+Result<CyclicOptions> CyclicLayout::options_for(CyclicOptions configured,
+                                                const TableParameters& stored) {
   const bool made_as_ring = stored.slots != 0;
   if (made_as_ring && configured.ttl_ms == 0) {
     return fail(Errc::kConflict, fmt::format("the table was created with a ring of {} slots, so "
@@ -61,11 +62,11 @@ std::uint32_t CyclicLayout::salt_of(BytesView tsuid) const {
   return cyclic_salt(tsuid, options_.salt_buckets);
 }
 
-std::uint32_t CyclicLayout::slot_of(std::int64_t generation) const {
-  return static_cast<std::uint32_t>(ring() ? generation % options_.slots : generation);
+std::uint32_t CyclicLayout::slot_of(std::int64_t period) const {
+  return static_cast<std::uint32_t>(ring() ? period % options_.slots : period);
 }
 
-std::int64_t CyclicLayout::newest_generation(std::uint32_t slot, std::int64_t last) const {
+std::int64_t CyclicLayout::newest_period(std::uint32_t slot, std::int64_t last) const {
   if (slot > last) return -1;
   return ring() ? last - (last - slot) % options_.slots : slot;
 }
@@ -113,14 +114,13 @@ std::vector<BucketScan> CyclicLayout::buckets(TimeRange range, TimestampMs now, 
   const std::int64_t last = (times.end - 1) / span;
   std::vector<BucketScan> scans;
   scans.reserve(static_cast<std::size_t>(last - first + 1));
-  for (std::int64_t generation = first; generation <= last; ++generation) {
-    const TimestampMs begin = generation * span;
+  for (std::int64_t period = first; period <= last; ++period) {
+    const TimestampMs begin = period * span;
     BucketScan scan;
     scan.times = {std::max(times.begin, begin), std::min(times.end, begin + span)};
-    scan.keys = keys(slot_of(generation));
-    scan.qualifier_begin =
-        qualifier(generation, static_cast<std::uint32_t>(scan.times.begin - begin));
-    scan.qualifier_end = qualifier(generation, static_cast<std::uint32_t>(scan.times.end - begin));
+    scan.keys = keys(slot_of(period));
+    scan.qualifier_begin = qualifier(period, static_cast<std::uint32_t>(scan.times.begin - begin));
+    scan.qualifier_end = qualifier(period, static_cast<std::uint32_t>(scan.times.end - begin));
     scans.push_back(std::move(scan));
   }
   return scans;
@@ -180,11 +180,11 @@ Result<void> CyclicLayout::decode(const RowId& row, std::span<const CellRef> cel
     if (size != kPointQualifierBytes || cell.qualifier[4] != kPointKind) {
       return corrupt(cell, "invalid qualifier");
     }
-    const auto generation = std::int64_t{load_be<std::uint32_t>(cell.qualifier.data())};
+    const auto period = std::int64_t{load_be<std::uint32_t>(cell.qualifier.data())};
     const auto offset = std::int64_t{load_be<std::uint32_t>(cell.qualifier.data() + 5)};
-    if (slot_of(generation) != row.bucket) return corrupt(cell, "a generation of another slot");
+    if (slot_of(period) != row.bucket) return corrupt(cell, "a generation of another slot");
     if (offset >= options_.span_ms) return corrupt(cell, "an offset past the slot's span");
-    const TimestampMs time = generation * options_.span_ms + offset;
+    const TimestampMs time = period * options_.span_ms + offset;
     if (time < range.begin || time >= range.end) continue;
     const auto value = read_cyclic_value(cell.value);
     if (!value) return corrupt(cell, "invalid value");

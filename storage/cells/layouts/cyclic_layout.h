@@ -1,7 +1,7 @@
 // Rows whose keys are used again lap after lap (docs/formats/cyclic-layout.md).
 //
 //   row key    salt(1) · slot(4) · metric uid · (tagk uid · tagv uid)...
-//   qualifier  generation(4) · kind(1) · offset in the span(4, ms)
+//   qualifier  period(4) · kind(1) · offset in the span(4, ms)
 //   value      cyclic_value.h
 //
 // A slot is a span of time. generation = time / span; slot = generation mod N in a table that was
@@ -33,7 +33,7 @@ struct CyclicOptions {
   std::int64_t forecast_max_ms = 3650 * kDayMs;  // likewise without a TTL
   std::int64_t cleaning_ms = kDayMs;  // after which an expired slot's cells are surely gone
   // The table was made without a TTL: slots stay unique even where there is one now. Set by
-  // adopt().
+  // options_for().
   bool never_reuse = false;
   std::string_view ttl_setting = "storage.ttl_ms";  // where the TTL is set, for messages
 };
@@ -46,7 +46,7 @@ class CyclicLayout final : public RowLayout {
 
   // The options to open an existing table with: `configured`, unless the table was made otherwise
   // (kConflict). A table made without a TTL may have one now; a ring cannot lose it.
-  static Result<CyclicOptions> adopt(CyclicOptions configured, const TableParameters& stored);
+  static Result<CyclicOptions> options_for(CyclicOptions configured, const TableParameters& stored);
 
   [[nodiscard]] TableParameters parameters() const;
   [[nodiscard]] const CyclicOptions& options() const { return options_; }
@@ -77,11 +77,11 @@ class CyclicLayout final : public RowLayout {
   }
 
   // The slot whose keys the cells of a generation have.
-  [[nodiscard]] std::uint32_t slot_of(std::int64_t generation) const;
+  [[nodiscard]] std::uint32_t slot_of(std::int64_t period) const;
   // How many slots are used again and again; 0 = none is, a slot's number is its generation's.
   [[nodiscard]] std::uint32_t ring_slots() const { return ring() ? options_.slots : 0; }
   // The greatest generation up to `last` that has the slot; negative where there is none.
-  [[nodiscard]] std::int64_t newest_generation(std::uint32_t slot, std::int64_t last) const;
+  [[nodiscard]] std::int64_t newest_period(std::uint32_t slot, std::int64_t last) const;
 
   // What of `range` can hold points that are neither expired nor too far ahead; may be empty.
   [[nodiscard]] TimeRange alive(TimeRange range, TimestampMs now) const;

@@ -72,30 +72,34 @@ Task<std::vector<HistogramBlock>> HistogramScan::next() {
   co_return blocks;
 }
 
-Task<std::unique_ptr<HistogramCells>> HistogramCells::open(Parts parts, HistogramConfig config) {
+Task<std::unique_ptr<HistogramCells>> HistogramCells::open(Dependencies dependencies,
+                                                           HistogramConfig config) {
   CO_TRY(const std::shared_ptr<Table> settings,
-         co_await parts.store.open_table(settings_table_spec(parts.settings_table)));
-  CO_TRY_VOID(co_await settle_parameters(settings, parts.table, parts.rows->parameters()));
-  TableSpec spec{
-      .name = parts.table, .families = {FamilySpec{"t", parts.cell_ttl_ms}}, .split_keys = {}};
-  CO_TRY(std::shared_ptr<Table> table, co_await parts.store.open_table(std::move(spec)));
+         co_await dependencies.store.open_table(settings_table_spec(dependencies.settings_table)));
+  CO_TRY_VOID(co_await write_or_compare_parameters(settings, dependencies.table,
+                                                   dependencies.rows->parameters()));
+  TableSpec spec{.name = dependencies.table,
+                 .families = {FamilySpec{"t", dependencies.cell_ttl_ms}},
+                 .split_keys = {}};
+  CO_TRY(std::shared_ptr<Table> table, co_await dependencies.store.open_table(std::move(spec)));
   co_return std::unique_ptr<HistogramCells>(
-      new HistogramCells(std::move(parts), config, std::move(table)));
+      new HistogramCells(std::move(dependencies), config, std::move(table)));
 }
 
-HistogramCells::HistogramCells(Parts parts, HistogramConfig config, std::shared_ptr<Table> table)
-    : parts_(std::move(parts)),
+HistogramCells::HistogramCells(Dependencies dependencies, HistogramConfig config,
+                               std::shared_ptr<Table> table)
+    : dependencies_(std::move(dependencies)),
       config_(config),
       source_{.table = std::move(table),
               .family = kFamily,
-              .layout = *parts_.rows,
-              .registry = parts_.series,
-              .options = parts_.scan,
+              .layout = *dependencies_.rows,
+              .registry = dependencies_.series,
+              .options = dependencies_.scan,
               .qualifier_begin = Bytes(1, kHistogramPrefix),
               .qualifier_end = Bytes(1, kHistogramPrefix + 1)},
-      replaced_(parts_.clock),
-      written_(
-          add_counter(parts_.registry, "halite_storage_histograms_total", "Histograms written.")) {}
+      replaced_(dependencies_.clock),
+      written_(add_counter(dependencies_.registry, "halite_storage_histograms_total",
+                           "Histograms written.")) {}
 
 Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> histograms) {
   std::vector<Refusal> refused;
@@ -103,20 +107,20 @@ Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> his
   std::vector<CellSlot> slots;
   for (std::size_t i = 0; i < histograms.size(); ++i) {
     HistogramWrite& histogram = histograms[i];
-    Result<void> admitted = parts_.rows->admit(histogram.time, parts_.clock.now_ms());
+    Result<void> admitted = dependencies_.rows->admit(histogram.time, dependencies_.clock.now_ms());
     if (!admitted) {
       refused.push_back({.index = i, .error = std::move(admitted).error()});
       continue;
     }
-    Bytes key = parts_.rows->row_key(series(histogram.series).tsuid.bytes(), histogram.time);
+    Bytes key = dependencies_.rows->row_key(series(histogram.series).tsuid.bytes(), histogram.time);
     Bytes qualifier = histogram_qualifier(histogram.time, histogram.millis);
-    slots.push_back({.place = place_hash(key, histogram.time),
+    slots.push_back({.slot_hash = place_hash(key, histogram.time),
                      .form = static_cast<std::uint8_t>(qualifier.size())});
     rows[std::move(key)][histogram.time] = {.column = {kFamily, std::move(qualifier)},
                                             .value = std::move(histogram.value)};
   }
-  CO_TRY_VOID(co_await parts_.series.settle());  // these cells are in no log
-  CO_TRY_VOID(co_await replaced_.settle(slots));
+  CO_TRY_VOID(co_await dependencies_.series.wait_for_distinct_time());  // these cells are in no log
+  CO_TRY_VOID(co_await replaced_.wait_for_distinct_time(slots));
   std::vector<RowWrite> writes;
   for (auto& [key, cells] : rows) {
     RowWrite& row = writes.emplace_back();
@@ -124,7 +128,7 @@ Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> his
     for (auto& [time, cell] : cells) row.puts.push_back(std::move(cell));
   }
   CO_TRY_VOID(co_await source_.table->write(std::move(writes)));
-  replaced_.landed(slots);
+  replaced_.completed(slots);
   written_.Increment(static_cast<double>(histograms.size() - refused.size()));
   co_return refused;
 }

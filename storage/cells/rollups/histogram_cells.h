@@ -57,7 +57,7 @@ class HistogramScan {
 class HistogramCells {
  public:
   // References outlive it.
-  struct Parts {
+  struct Dependencies {
     WideColumnStore& store;
     SeriesRegistry& series;
     std::shared_ptr<const OpentsdbLayout> rows;
@@ -70,22 +70,25 @@ class HistogramCells {
   };
 
   // Makes the table if it is not there yet. kConflict: it was made with other widths or salts.
-  static Task<std::unique_ptr<HistogramCells>> open(Parts parts, HistogramConfig config);
+  static Task<std::unique_ptr<HistogramCells>> open(Dependencies dependencies,
+                                                    HistogramConfig config);
 
   [[nodiscard]] const HistogramConfig& config() const { return config_; }
 
   // Writes all but those refused, whose times no row holds.
   Task<std::vector<Refusal>> write(std::vector<HistogramWrite> histograms);
 
-  [[nodiscard]] const Series& series(SeriesId id) const { return parts_.series.table().at(id); }
-  [[nodiscard]] std::uint32_t shard_count() const { return parts_.rows->salt_buckets(); }
+  [[nodiscard]] const Series& series(SeriesId id) const {
+    return dependencies_.series.table().at(id);
+  }
+  [[nodiscard]] std::uint32_t shard_count() const { return dependencies_.rows->salt_buckets(); }
   [[nodiscard]] std::unique_ptr<HistogramScan> scan(std::shared_ptr<const Selection> selection,
                                                     TimeRange range, std::uint32_t shard) const;
 
  private:
-  HistogramCells(Parts parts, HistogramConfig config, std::shared_ptr<Table> table);
+  HistogramCells(Dependencies dependencies, HistogramConfig config, std::shared_ptr<Table> table);
 
-  const Parts parts_;
+  const Dependencies dependencies_;
   const HistogramConfig config_;
   const RowSource source_;
   ReplacedCells replaced_;

@@ -20,17 +20,17 @@ constexpr int kWaitsMax = 3;
 
 bool ReplacedCells::tie(const std::vector<CellSlot>& slots) {
   const std::lock_guard lock(mutex_);
-  if (clock_.now_ms() > landed_ms_) {
+  if (clock_.now_ms() > completed_ms_) {
     forms_.clear();
     return false;
   }
   return std::ranges::any_of(slots, [this](const CellSlot& slot) {
-    const auto found = forms_.find(slot.place);
+    const auto found = forms_.find(slot.slot_hash);
     return found != forms_.end() && found->second != slot.form;
   });
 }
 
-Task<void> ReplacedCells::settle(std::vector<CellSlot> slots) {
+Task<void> ReplacedCells::wait_for_distinct_time(std::vector<CellSlot> slots) {
   const auto executor = co_await asio::this_coro::executor;
   asio::steady_timer timer(executor);
   for (int waits = 0; waits < kWaitsMax && tie(slots); ++waits) {
@@ -42,12 +42,12 @@ Task<void> ReplacedCells::settle(std::vector<CellSlot> slots) {
   co_return Result<void>();
 }
 
-void ReplacedCells::landed(const std::vector<CellSlot>& slots) {
+void ReplacedCells::completed(const std::vector<CellSlot>& slots) {
   const std::lock_guard lock(mutex_);
   const TimestampMs now = clock_.now_ms();
-  if (now > landed_ms_) forms_.clear();
-  landed_ms_ = std::max(landed_ms_, now);
-  for (const CellSlot& slot : slots) forms_[slot.place] = slot.form;
+  if (now > completed_ms_) forms_.clear();
+  completed_ms_ = std::max(completed_ms_, now);
+  for (const CellSlot& slot : slots) forms_[slot.slot_hash] = slot.form;
 }
 
 }  // namespace halite::storage

@@ -74,24 +74,24 @@ struct RollupTables::Cells {
     std::map<Bytes, std::size_t> by_key;  // into writes
   };
   std::map<std::string, Rows> tables;
-  struct Place {
+  struct ShardSlot {
     Rows* rows = nullptr;
     std::size_t write = 0;
     std::size_t put = 0;
     std::size_t slot = 0;
   };
-  std::map<Bytes, Place> places;
+  std::map<Bytes, ShardSlot> places;
   std::vector<CellSlot> slots;
 
   void add(const std::string& table, Bytes row, PointCell cell) {
     Rows& rows = tables[table];
     // The last byte's lower half is the value's form; before it stand aggregator and time.
-    Bytes place = table + '\0' + row + cell.qualifier;
-    const auto form = static_cast<std::uint8_t>(place.back() & 0xF);
-    place.back() = static_cast<char>(place.back() & 0xF0);
+    Bytes slot_hash = table + '\0' + row + cell.qualifier;
+    const auto form = static_cast<std::uint8_t>(slot_hash.back() & 0xF);
+    slot_hash.back() = static_cast<char>(slot_hash.back() & 0xF0);
     CellWrite write{.column = {kFamily, std::move(cell.qualifier)}, .value = std::move(cell.value)};
-    if (const auto known = places.find(place); known != places.end()) {
-      const Place& at = known->second;
+    if (const auto known = places.find(slot_hash); known != places.end()) {
+      const ShardSlot& at = known->second;
       at.rows->writes[at.write].puts[at.put] = std::move(write);
       slots[at.slot].form = form;
       return;
@@ -99,44 +99,47 @@ struct RollupTables::Cells {
     const auto [key, added] = rows.by_key.try_emplace(row, rows.writes.size());
     if (added) rows.writes.push_back(RowWrite{.row = std::move(row), .puts = {}, .deletes = {}});
     std::vector<CellWrite>& puts = rows.writes[key->second].puts;
-    slots.push_back({.place = XXH3_64bits(place.data(), place.size()), .form = form});
-    places[std::move(place)] = {
+    slots.push_back({.slot_hash = XXH3_64bits(slot_hash.data(), slot_hash.size()), .form = form});
+    places[std::move(slot_hash)] = {
         .rows = &rows, .write = key->second, .put = puts.size(), .slot = slots.size() - 1};
     puts.push_back(std::move(write));
   }
 };
 
-Task<std::unique_ptr<RollupTables>> RollupTables::open(Parts parts, RollupConfig config) {
+Task<std::unique_ptr<RollupTables>> RollupTables::open(Dependencies dependencies,
+                                                       RollupConfig config) {
   std::set<std::string> names;
   for (const RollupTableConfig& table : config.tables) {
-    names.insert(table.table == parts.data_table ? own_table_of(parts.data_table) : table.table);
+    names.insert(table.table == dependencies.data_table ? own_table_of(dependencies.data_table)
+                                                        : table.table);
     names.insert(table.pre_aggregate);
   }
-  if (names.contains(parts.data_table)) {
+  if (names.contains(dependencies.data_table)) {
     co_return fail(Errc::kInvalidArgument,
-                   "the table " + parts.data_table +
+                   "the table " + dependencies.data_table +
                        " holds the points: use another table for pre-aggregates");
   }
   CO_TRY(const std::shared_ptr<Table> settings,
-         co_await parts.store.open_table(settings_table_spec(parts.settings_table)));
+         co_await dependencies.store.open_table(settings_table_spec(dependencies.settings_table)));
   std::map<std::string, std::shared_ptr<Table>> tables;
   for (const std::string& name : names) {
-    CO_TRY_VOID(co_await settle_parameters(settings, name, parts.rows->parameters()));
+    CO_TRY_VOID(
+        co_await write_or_compare_parameters(settings, name, dependencies.rows->parameters()));
     TableSpec spec{.name = name, .families = {FamilySpec{"t", 0}}, .split_keys = {}};
-    CO_TRY(tables[name], co_await parts.store.open_table(std::move(spec)));
+    CO_TRY(tables[name], co_await dependencies.store.open_table(std::move(spec)));
   }
   co_return std::unique_ptr<RollupTables>(
-      new RollupTables(std::move(parts), std::move(config), std::move(tables)));
+      new RollupTables(std::move(dependencies), std::move(config), std::move(tables)));
 }
 
-RollupTables::RollupTables(Parts parts, RollupConfig config,
+RollupTables::RollupTables(Dependencies dependencies, RollupConfig config,
                            std::map<std::string, std::shared_ptr<Table>> tables)
-    : parts_(std::move(parts)),
+    : dependencies_(std::move(dependencies)),
       config_(std::move(config)),
-      own_table_(own_table_of(parts_.data_table)),
+      own_table_(own_table_of(dependencies_.data_table)),
       tables_(std::move(tables)),
-      replaced_(parts_.clock),
-      points_(add_counter(parts_.registry, "halite_storage_rollup_points_total",
+      replaced_(dependencies_.clock),
+      points_(add_counter(dependencies_.registry, "halite_storage_rollup_points_total",
                           "Rollup points and pre-aggregated points written.")) {}
 
 RollupTables::~RollupTables() = default;
@@ -145,28 +148,28 @@ const std::string& RollupTables::name_of(const RollupTableConfig* table,
                                          bool pre_aggregated) const {
   if (table == nullptr) return config_.default_table().pre_aggregate;
   if (pre_aggregated) return table->pre_aggregate;
-  return table->table == parts_.data_table ? own_table_ : table->table;
+  return table->table == dependencies_.data_table ? own_table_ : table->table;
 }
 
 RowSource RollupTables::row_source(const std::string& name, const RowLayout& layout) const {
   return RowSource{.table = tables_.at(name),
                    .family = kFamily,
                    .layout = layout,
-                   .registry = parts_.series,
-                   .options = parts_.scan};
+                   .registry = dependencies_.series,
+                   .options = dependencies_.scan};
 }
 
-Result<void> RollupTables::place(const RollupWrite& point, Cells& cells) const {
-  const Bytes tsuid = parts_.series.table().at(point.series).tsuid;
+Result<void> RollupTables::slot_hash(const RollupWrite& point, Cells& cells) const {
+  const Bytes tsuid = dependencies_.series.table().at(point.series).tsuid;
   const std::string& name = name_of(point.table, point.pre_aggregated);
   if (point.table == nullptr) {
     const TimestampMs time = point.time_s * 1000;
-    TRY_VOID(parts_.rows->admit(time, parts_.clock.now_ms()));
-    cells.add(name, parts_.rows->row_key(tsuid, time),
-              parts_.rows->point_cell(time, point.value, point.flags));
+    TRY_VOID(dependencies_.rows->admit(time, dependencies_.clock.now_ms()));
+    cells.add(name, dependencies_.rows->row_key(tsuid, time),
+              dependencies_.rows->point_cell(time, point.value, point.flags));
     return {};
   }
-  TRY(RollupCell made, rollup_cell(*parts_.rows, point.table->cells, point.aggregator, tsuid,
+  TRY(RollupCell made, rollup_cell(*dependencies_.rows, point.table->cells, point.aggregator, tsuid,
                                    point.time_s, point.value, point.flags));
   cells.add(name, std::move(made.row), std::move(made.cell));
   return {};
@@ -176,16 +179,16 @@ Task<std::vector<Refusal>> RollupTables::write(std::vector<RollupWrite> points) 
   std::vector<Refusal> refused;
   Cells cells;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    Result<void> placed = place(points[i], cells);
+    Result<void> placed = slot_hash(points[i], cells);
     if (!placed) refused.push_back({.index = i, .error = std::move(placed).error()});
   }
-  CO_TRY_VOID(co_await parts_.series.settle());  // these cells are in no log
-  CO_TRY_VOID(co_await replaced_.settle(cells.slots));
+  CO_TRY_VOID(co_await dependencies_.series.wait_for_distinct_time());  // these cells are in no log
+  CO_TRY_VOID(co_await replaced_.wait_for_distinct_time(cells.slots));
   for (auto& [name, rows] : cells.tables) {
     const std::shared_ptr<Table> table = tables_.at(name);
     CO_TRY_VOID(co_await table->write(std::move(rows.writes)));
   }
-  replaced_.landed(cells.slots);
+  replaced_.completed(cells.slots);
   points_.Increment(static_cast<double>(points.size() - refused.size()));
   co_return refused;
 }
@@ -195,7 +198,7 @@ Result<std::unique_ptr<BlockSource>> RollupTables::source(const RollupTableConfi
                                                           std::string_view aggregator) const {
   const auto layout = [&](std::string name) -> Result<std::unique_ptr<RollupLayout>> {
     TRY(const std::uint8_t id, config_.id_of(name));
-    return std::make_unique<RollupLayout>(parts_.rows, table.cells,
+    return std::make_unique<RollupLayout>(dependencies_.rows, table.cells,
                                           RollupAggregator{id, std::move(name)});
   };
   const bool average = aggregator == "avg";
@@ -206,12 +209,12 @@ Result<std::unique_ptr<BlockSource>> RollupTables::source(const RollupTableConfi
   }
   RowSource rows = row_source(name_of(&table, pre_aggregated), *values);
   return std::make_unique<Rollups>(std::move(values), std::move(counts), std::move(rows),
-                                   parts_.series.table());
+                                   dependencies_.series.table());
 }
 
 std::unique_ptr<BlockSource> RollupTables::pre_aggregates() const {
-  return std::make_unique<PreAggregates>(row_source(name_of(nullptr, true), *parts_.rows),
-                                         parts_.series.table());
+  return std::make_unique<PreAggregates>(row_source(name_of(nullptr, true), *dependencies_.rows),
+                                         dependencies_.series.table());
 }
 
 }  // namespace halite::storage

@@ -47,7 +47,7 @@ struct RollupWrite {
 class RollupTables {
  public:
   // References outlive it.
-  struct Parts {
+  struct Dependencies {
     WideColumnStore& store;
     SeriesRegistry& series;
     std::shared_ptr<const OpentsdbLayout> rows;
@@ -59,7 +59,7 @@ class RollupTables {
   };
 
   // Makes tables that are not there yet. kConflict: one was made with other widths or salts.
-  static Task<std::unique_ptr<RollupTables>> open(Parts parts, RollupConfig config);
+  static Task<std::unique_ptr<RollupTables>> open(Dependencies dependencies, RollupConfig config);
   ~RollupTables();
 
   [[nodiscard]] const RollupConfig& config() const { return config_; }
@@ -78,15 +78,15 @@ class RollupTables {
 
  private:
   struct Cells;
-  RollupTables(Parts parts, RollupConfig config,
+  RollupTables(Dependencies dependencies, RollupConfig config,
                std::map<std::string, std::shared_ptr<Table>> tables);
 
   [[nodiscard]] const std::string& name_of(const RollupTableConfig* table,
                                            bool pre_aggregated) const;
   [[nodiscard]] RowSource row_source(const std::string& name, const RowLayout& layout) const;
-  Result<void> place(const RollupWrite& point, Cells& cells) const;
+  Result<void> slot_hash(const RollupWrite& point, Cells& cells) const;
 
-  const Parts parts_;
+  const Dependencies dependencies_;
   const RollupConfig config_;
   const std::string own_table_;  // instead of the points' own
   const std::map<std::string, std::shared_ptr<Table>> tables_;

@@ -89,7 +89,7 @@ bool AnnotationStore::may_be_series(BytesView tsuid) const {
 
 Task<std::optional<Annotation>> AnnotationStore::get(Bytes tsuid, std::int64_t start_time) {
   if (!may_be_series(tsuid)) co_return std::nullopt;
-  CO_TRY(const CellPlace place, annotation_place(*layout_, tsuid, start_time));
+  CO_TRY(const AnnotationKey place, annotation_key(*layout_, tsuid, start_time));
   CO_TRY(std::optional<Bytes> value, co_await read(place.row, place.qualifier));
   if (!value) co_return std::nullopt;
   CO_TRY(Annotation note, parse_stored(place.row, Cell{place.qualifier, *value, 0}));
@@ -103,7 +103,7 @@ Task<Annotation> AnnotationStore::put(AnnotationEdit edit, bool replace) {
                    fmt::format("tsuid {} has {} bytes, which matches no series", edit.note.tsuid,
                                tsuid.size()));
   }
-  CO_TRY(const CellPlace place, annotation_place(*layout_, tsuid, edit.note.start_time));
+  CO_TRY(const AnnotationKey place, annotation_key(*layout_, tsuid, edit.note.start_time));
   Annotation result;
   const auto merge = [&](const std::optional<Bytes>& stored) -> Result<std::optional<Bytes>> {
     result = edit.note;
@@ -114,14 +114,14 @@ Task<Annotation> AnnotationStore::put(AnnotationEdit edit, bool replace) {
     return stored_json(result);
   };
   const Column column{kFamily, place.qualifier};
-  contents_ = Contents::kMayHave;  // before it is there
+  contents_ = TableContents::kMayHave;  // before it is there
   CO_TRY_VOID(co_await merge_put(*table_, place.row, column, merge));
   co_return std::move(result);
 }
 
 Task<void> AnnotationStore::remove(Bytes tsuid, std::int64_t start_time) {
   if (!may_be_series(tsuid)) co_return Result<void>();
-  CO_TRY(const CellPlace place, annotation_place(*layout_, tsuid, start_time));
+  CO_TRY(const AnnotationKey place, annotation_key(*layout_, tsuid, start_time));
   std::vector<RowWrite> writes(1);
   writes[0].row = place.row;
   writes[0].deletes.push_back(Column{kFamily, place.qualifier});
@@ -130,18 +130,18 @@ Task<void> AnnotationStore::remove(Bytes tsuid, std::int64_t start_time) {
 
 Task<bool> AnnotationStore::known_empty() {
   if (!options_.exclusive || options_.among_points) co_return false;
-  if (contents_ == Contents::kUnknown) {
+  if (contents_ == TableContents::kUnknown) {
     ScanSpec spec;
     spec.family = kFamily;
     spec.ranges.push_back(KeyRange{});
     const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
     CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{.rows_max = 1}));
     // One made meanwhile has said so first.
-    Contents unknown = Contents::kUnknown;
-    contents_.compare_exchange_strong(unknown,
-                                      rows.empty() ? Contents::kEmpty : Contents::kMayHave);
+    TableContents unknown = TableContents::kUnknown;
+    contents_.compare_exchange_strong(
+        unknown, rows.empty() ? TableContents::kEmpty : TableContents::kMayHave);
   }
-  co_return contents_ == Contents::kEmpty;
+  co_return contents_ == TableContents::kEmpty;
 }
 
 Task<std::vector<AnnotationStore::Found>> AnnotationStore::scan(
@@ -234,10 +234,10 @@ Task<std::vector<Annotation>> AnnotationStore::globals(std::int64_t begin, std::
   co_return std::move(notes);
 }
 
-Task<std::vector<SeriesNotes>> AnnotationStore::of_metric(Bytes metric_uid, TimeRange range) {
+Task<std::vector<SeriesAnnotations>> AnnotationStore::of_metric(Bytes metric_uid, TimeRange range) {
   std::map<Bytes, std::vector<Annotation>> by_series;
   CO_TRY(const bool empty, co_await known_empty());
-  if (empty) co_return std::vector<SeriesNotes>();
+  if (empty) co_return std::vector<SeriesAnnotations>();
   const TimeRange whole = hours(range.begin, range.end - 1);
   for (std::uint32_t salt = 0; salt < layout_->salt_buckets(); ++salt) {
     std::optional<KeyRange> rows = metric_rows(*layout_, metric_uid, whole, salt);
@@ -248,12 +248,12 @@ Task<std::vector<SeriesNotes>> AnnotationStore::of_metric(Bytes metric_uid, Time
       by_series[std::move(id.tsuid)].push_back(std::move(one.note));
     }
   }
-  std::vector<SeriesNotes> list;
-  for (auto& [tsuid, notes] : by_series) list.push_back(SeriesNotes{tsuid, std::move(notes)});
+  std::vector<SeriesAnnotations> list;
+  for (auto& [tsuid, notes] : by_series) list.push_back(SeriesAnnotations{tsuid, std::move(notes)});
   co_return std::move(list);
 }
 
-class AnnotationStore::NotedSeries final : public SeriesWalk {
+class AnnotationStore::NotedSeries final : public SeriesIterator {
  public:
   NotedSeries(AnnotationStore& store, ScanSpec spec) : store_(store), spec_(std::move(spec)) {}
 
@@ -280,7 +280,7 @@ class AnnotationStore::NotedSeries final : public SeriesWalk {
   std::unique_ptr<Scanner> scanner_;  // once it has begun
 };
 
-std::unique_ptr<SeriesWalk> AnnotationStore::series(const std::set<Bytes>& metric_uids) {
+std::unique_ptr<SeriesIterator> AnnotationStore::series(const std::set<Bytes>& metric_uids) {
   ScanSpec spec;
   spec.family = kFamily;
   spec.qualifier_begin = Bytes(1, '\x01');

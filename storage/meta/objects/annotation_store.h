@@ -23,7 +23,7 @@
 
 #include "common/clock.h"
 #include "common/task.h"
-#include "storage/api/series_walk.h"
+#include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
 #include "storage/meta/objects/annotation.h"
@@ -40,7 +40,7 @@ struct AnnotationOptions {
 };
 
 // One series' annotations, in the order of their cells.
-struct SeriesNotes {
+struct SeriesAnnotations {
   Bytes tsuid;
   std::vector<Annotation> notes;
 };
@@ -70,10 +70,10 @@ class AnnotationStore {
   Task<std::vector<Annotation>> globals(std::int64_t begin, std::int64_t last);
 
   // The series that have some: of these metrics, or of all where none is named.
-  [[nodiscard]] std::unique_ptr<SeriesWalk> series(const std::set<Bytes>& metric_uids);
+  [[nodiscard]] std::unique_ptr<SeriesIterator> series(const std::set<Bytes>& metric_uids);
 
   // All in the hours that `range` touches, by tsuid. Only series of that metric.
-  Task<std::vector<SeriesNotes>> of_metric(Bytes metric_uid, TimeRange range);
+  Task<std::vector<SeriesAnnotations>> of_metric(Bytes metric_uid, TimeRange range);
 
   // Those that begin in the range, of these series of the metric.
   Task<void> remove_of_metric(Bytes metric_uid, TimeRange range, std::set<Bytes> tsuids);
@@ -101,8 +101,8 @@ class AnnotationStore {
   const std::shared_ptr<const OpentsdbLayout> layout_;
   const AnnotationOptions options_;
 
-  enum class Contents : std::uint8_t { kUnknown, kEmpty, kMayHave };
-  std::atomic<Contents> contents_ = Contents::kUnknown;
+  enum class TableContents : std::uint8_t { kUnknown, kEmpty, kMayHave };
+  std::atomic<TableContents> contents_ = TableContents::kUnknown;
 };
 
 // kTooLarge.

@@ -31,8 +31,8 @@ Task<std::vector<Result<SeriesId>>> TrackedPointStore::intern(std::vector<Series
   return inner_.intern(std::move(names), create);
 }
 
-std::vector<CrowdedMetric> TrackedPointStore::crowded(std::size_t max) const {
-  return inner_.crowded(max);
+std::vector<OverQuotaMetric> TrackedPointStore::over_quota(std::size_t max) const {
+  return inner_.over_quota(max);
 }
 
 const Series& TrackedPointStore::series(SeriesId id) const { return inner_.series(id); }
@@ -51,12 +51,12 @@ std::unique_ptr<BlockScan> TrackedPointStore::scan(std::shared_ptr<const Selecti
 
 std::unique_ptr<BlockScan> TrackedPointStore::scan_totals(
     std::shared_ptr<const Selection> selection, TimeRange range, std::uint32_t shard,
-    TotalsWish wish) {
-  return inner_.scan_totals(std::move(selection), range, shard, wish);
+    TotalsRequest totals_request) {
+  return inner_.scan_totals(std::move(selection), range, shard, totals_request);
 }
 
-std::vector<ShardShare> TrackedPointStore::shares(const Selection& selection) const {
-  return inner_.shares(selection);
+std::vector<ShardSeriesCount> TrackedPointStore::series_by_shard(const Selection& selection) const {
+  return inner_.series_by_shard(selection);
 }
 
 Task<std::vector<SeriesId>> TrackedPointStore::lookup(std::shared_ptr<const Selection> selection,

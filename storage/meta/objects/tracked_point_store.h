@@ -18,19 +18,20 @@ class TrackedPointStore final : public PointStore {
 
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                              CreateNames create) override;
-  [[nodiscard]] std::vector<CrowdedMetric> crowded(std::size_t max) const override;
+  [[nodiscard]] std::vector<OverQuotaMetric> over_quota(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
-  void hurry() override { inner_.hurry(); }
-  std::shared_ptr<const SeriesHold> hold_series() override { return inner_.hold_series(); }
+  void request_sync() override { inner_.request_sync(); }
+  std::shared_ptr<const SeriesPin> pin_series() override { return inner_.pin_series(); }
   Task<std::shared_ptr<const Selection>> select(SeriesQuery query, ReadContext context) override;
   [[nodiscard]] std::uint32_t shard_count() const override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan_totals(std::shared_ptr<const Selection> selection,
                                                        TimeRange range, std::uint32_t shard,
-                                                       TotalsWish wish) override;
-  [[nodiscard]] std::vector<ShardShare> shares(const Selection& selection) const override;
+                                                       TotalsRequest totals_request) override;
+  [[nodiscard]] std::vector<ShardSeriesCount> series_by_shard(
+      const Selection& selection) const override;
   Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
                                      std::size_t limit) override;
   Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,

@@ -25,7 +25,7 @@ Result<TsMeta> parse_stored(BytesView row, const Bytes& cell) {
   return std::move(read->meta);
 }
 
-class SomeRows final : public SeriesWalk {
+class SomeRows final : public SeriesIterator {
  public:
   SomeRows(std::shared_ptr<Table> table, std::vector<Bytes> tsuids)
       : table_(std::move(table)), tsuids_(std::move(tsuids)) {}
@@ -50,7 +50,7 @@ class SomeRows final : public SeriesWalk {
   std::size_t at_ = 0;
 };
 
-class AllRows final : public SeriesWalk {
+class AllRows final : public SeriesIterator {
  public:
   explicit AllRows(std::unique_ptr<Scanner> scanner) : scanner_(std::move(scanner)) {}
 
@@ -197,11 +197,11 @@ Task<bool> TsMetaStore::exists(Bytes tsuid) {
   co_return !rows.front().cells.empty();
 }
 
-std::unique_ptr<SeriesWalk> TsMetaStore::series_among(std::vector<Bytes> tsuids) {
+std::unique_ptr<SeriesIterator> TsMetaStore::series_among(std::vector<Bytes> tsuids) {
   return std::make_unique<SomeRows>(table_, std::move(tsuids));
 }
 
-std::unique_ptr<SeriesWalk> TsMetaStore::series() {
+std::unique_ptr<SeriesIterator> TsMetaStore::series() {
   ScanSpec spec;
   spec.family = kFamily;
   spec.keys_only = true;

@@ -18,7 +18,7 @@
 
 #include "common/bytes.h"
 #include "common/task.h"
-#include "storage/api/series_walk.h"
+#include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
 #include "storage/cells/layouts/tsuid.h"
 #include "storage/meta/objects/ts_meta.h"
@@ -44,8 +44,8 @@ class TsMetaStore {
 
   Task<bool> exists(Bytes tsuid);
   // The series that have an object or a counter: those among these, or all.
-  [[nodiscard]] std::unique_ptr<SeriesWalk> series_among(std::vector<Bytes> tsuids);
-  [[nodiscard]] std::unique_ptr<SeriesWalk> series();
+  [[nodiscard]] std::unique_ptr<SeriesIterator> series_among(std::vector<Bytes> tsuids);
+  [[nodiscard]] std::unique_ptr<SeriesIterator> series();
   // Makes one of `meta`'s fields, unless there is one, and a counter, unless there is one. True:
   // there was none.
   Task<bool> create(Bytes tsuid, TsMeta meta, std::int64_t counter);

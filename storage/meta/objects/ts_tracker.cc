@@ -33,31 +33,31 @@ Result<void> first_error(const std::vector<Result<void>>& outcomes) {
 
 }  // namespace
 
-TsTracker::TsTracker(Parts parts, TrackOptions options)
-    : parts_(std::move(parts)),
+TsTracker::TsTracker(Dependencies dependencies, TrackOptions options)
+    : dependencies_(std::move(dependencies)),
       options_(options),
-      failures_(add_counter(parts_.registry, "halite_meta_write_failures_total",
+      failures_(add_counter(dependencies_.registry, "halite_meta_write_failures_total",
                             "Failed writes of counters and metadata objects. They are retried.")),
       names_dropped_(
-          add_counter(parts_.registry, "halite_meta_names_dropped_total",
+          add_counter(dependencies_.registry, "halite_meta_names_dropped_total",
                       "New names that got no UIDMeta object because of meta.names_waiting_max.")),
-      chunks_((options.series_max + kChunkSeries - 1) / kChunkSeries) {}
+      pages_((options.series_max + kPageSeries - 1) / kPageSeries) {}
 
 TsTracker::~TsTracker() {
-  for (const std::atomic<Chunk*>& chunk : chunks_) delete chunk.load();
+  for (const std::atomic<Page*>& chunk : pages_) delete chunk.load();
 }
 
-TsTracker::Slot& TsTracker::slot(SeriesId id) {
+TsTracker::Counter32& TsTracker::slot(SeriesId id) {
   HALITE_CHECK(id < options_.series_max, "a series id of a larger store");
-  std::atomic<Chunk*>& place = chunks_[id / kChunkSeries];
-  Chunk* chunk = place.load(std::memory_order_acquire);
+  std::atomic<Page*>& place = pages_[id / kPageSeries];
+  Page* chunk = place.load(std::memory_order_acquire);
   if (chunk == nullptr) {
-    auto fresh = std::make_unique<Chunk>();
+    auto fresh = std::make_unique<Page>();
     if (place.compare_exchange_strong(chunk, fresh.get(), std::memory_order_acq_rel)) {
       chunk = fresh.release();
     }
   }
-  return (*chunk)[id % kChunkSeries];
+  return (*chunk)[id % kPageSeries];
 }
 
 bool TsTracker::add(SeriesId id, std::uint32_t points) {
@@ -105,7 +105,7 @@ Task<void> TsTracker::flush() {
     ids.swap(waiting_);
   }
   // What is written here of a series or a name must not outlive it.
-  if (const Result<void> settled = co_await parts_.names.settle(); !settled) {
+  if (const Result<void> settled = co_await dependencies_.names.flush_rows(); !settled) {
     const std::lock_guard lock(mutex_);
     names_.insert(names_.end(), names.begin(), names.end());
     waiting_.insert(waiting_.end(), ids.begin(), ids.end());
@@ -140,8 +140,8 @@ Task<void> TsTracker::write_names(std::vector<Name> names) {
 }
 
 Task<void> TsTracker::write_name(Name name) {
-  const std::int64_t now_s = parts_.clock.now_ms() / 1000;
-  Result<void> written = co_await parts_.names.create(name.kind, name.uid, now_s);
+  const std::int64_t now_s = dependencies_.clock.now_ms() / 1000;
+  Result<void> written = co_await dependencies_.names.create(name.kind, name.uid, now_s);
   if (!written) {
     failures_.Increment();
     const std::lock_guard lock(mutex_);
@@ -155,9 +155,9 @@ Task<void> TsTracker::write_marks(std::vector<SeriesId> ids) {
   std::vector<Bytes> tsuids;
   for (const SeriesId id : ids) {
     slot(id).fetch_and(kKnown);
-    tsuids.push_back(parts_.tsuid(id));
+    tsuids.push_back(dependencies_.tsuid(id));
   }
-  Result<void> written = co_await parts_.series.mark(std::move(tsuids));
+  Result<void> written = co_await dependencies_.series.mark(std::move(tsuids));
   if (!written) {
     for (const SeriesId id : ids) again(id, 1);
   }
@@ -186,9 +186,9 @@ Task<void> TsTracker::write_counter(SeriesId id) {
 
 // As OpenTSDB: an object is made where the counter was not there before.
 Task<void> TsTracker::count_or_create(SeriesId id, std::uint32_t points, bool known) {
-  const Bytes tsuid = parts_.tsuid(id);
+  const Bytes tsuid = dependencies_.tsuid(id);
   if (options_.points) {
-    CO_TRY(const std::int64_t sum, co_await parts_.series.count(tsuid, points));
+    CO_TRY(const std::int64_t sum, co_await dependencies_.series.count(tsuid, points));
     if (sum != points) co_return Result<void>();
     // The points are counted: what fails from here on must not count them again.
     const Result<void> created = co_await create(tsuid);
@@ -199,7 +199,7 @@ Task<void> TsTracker::count_or_create(SeriesId id, std::uint32_t points, bool kn
     co_return Result<void>();
   }
   if (known) co_return Result<void>();
-  CO_TRY(const bool counted, co_await parts_.series.has_counter(tsuid));
+  CO_TRY(const bool counted, co_await dependencies_.series.has_counter(tsuid));
   if (counted) co_return Result<void>();
   co_return co_await create(tsuid);
 }
@@ -207,10 +207,10 @@ Task<void> TsTracker::count_or_create(SeriesId id, std::uint32_t points, bool kn
 Task<void> TsTracker::create(const Bytes& tsuid) {
   TsMeta meta;
   meta.tsuid = to_hex(tsuid);
-  meta.created_s = parts_.clock.now_ms() / 1000;
-  CO_TRY(const bool fresh, co_await parts_.series.create(tsuid, std::move(meta), 1));
-  if (!fresh || !parts_.created) co_return Result<void>();
-  Task<void> telling = parts_.created(tsuid);
+  meta.created_s = dependencies_.clock.now_ms() / 1000;
+  CO_TRY(const bool fresh, co_await dependencies_.series.create(tsuid, std::move(meta), 1));
+  if (!fresh || !dependencies_.created) co_return Result<void>();
+  Task<void> telling = dependencies_.created(tsuid);
   co_return co_await std::move(telling);
 }
 

@@ -56,7 +56,7 @@ struct TrackOptions {
 
 class TsTracker {
  public:
-  struct Parts {
+  struct Dependencies {
     TsMetaStore& series;
     UidMetaStore& names;
     const Clock& clock;
@@ -65,7 +65,7 @@ class TsTracker {
     // Told of a series whose object was made just now; may be empty.
     std::function<Task<void>(Bytes tsuid)> created;
   };
-  TsTracker(Parts parts, TrackOptions options);
+  TsTracker(Dependencies dependencies, TrackOptions options);
   ~TsTracker();
   TsTracker(const TsTracker&) = delete;
   TsTracker& operator=(const TsTracker&) = delete;
@@ -83,17 +83,17 @@ class TsTracker {
 
  private:
   // Of a series: points not yet written, and whether its counter and object are known to be there.
-  using Slot = std::atomic<std::uint32_t>;
+  using Counter32 = std::atomic<std::uint32_t>;
   static constexpr std::uint32_t kKnown = 1u << 31;
-  static constexpr std::size_t kChunkSeries = 4096;
-  using Chunk = std::array<Slot, kChunkSeries>;
+  static constexpr std::size_t kPageSeries = 4096;
+  using Page = std::array<Counter32, kPageSeries>;
   using Strand = boost::asio::strand<boost::asio::any_io_executor>;
   struct Name {
     NameKind kind = NameKind::kMetric;
     std::uint64_t uid = 0;
   };
 
-  [[nodiscard]] Slot& slot(SeriesId id);
+  [[nodiscard]] Counter32& slot(SeriesId id);
   // True: the series was not waiting before.
   bool add(SeriesId id, std::uint32_t points);
   boost::asio::awaitable<void> run();
@@ -106,11 +106,11 @@ class TsTracker {
   Task<void> create(const Bytes& tsuid);
   void again(SeriesId id, std::uint32_t points);
 
-  const Parts parts_;
+  const Dependencies dependencies_;
   const TrackOptions options_;
   prometheus::Counter& failures_;
   prometheus::Counter& names_dropped_;
-  std::vector<std::atomic<Chunk*>> chunks_;  // the vector never grows
+  std::vector<std::atomic<Page*>> pages_;  // the vector never grows
   std::mutex mutex_;
   std::vector<SeriesId> waiting_;  // series with points to write; guarded by mutex_
   std::vector<Name> names_;        // guarded by mutex_

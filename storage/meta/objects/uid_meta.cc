@@ -138,7 +138,7 @@ Task<UidMeta> UidMetaStore::get(Key key) {
 }
 
 Task<std::vector<UidMeta>> UidMetaStore::get_all(std::vector<Key> keys) {
-  const std::shared_ptr<const SeriesHold> hold = uids_.hold();
+  const std::shared_ptr<const SeriesPin> pin = uids_.pin();
   std::vector<UidTable::UidRequest> requests;
   std::vector<RowRead> reads;
   for (const Key& key : keys) {
@@ -163,9 +163,9 @@ Task<std::vector<UidMeta>> UidMetaStore::get_all(std::vector<Key> keys) {
 }
 
 Task<UidMeta> UidMetaStore::put(Key key, UidMetaEdit edit, bool replace) {
-  const std::shared_ptr<const SeriesHold> hold = uids_.hold();
+  const std::shared_ptr<const SeriesPin> pin = uids_.pin();
   CO_TRY(const std::uint64_t uid, number_of(key));
-  CO_TRY(const UidTable::Entry entry, co_await uids_.name_of(key.kind, uid));
+  CO_TRY(const UidTable::NameMapping entry, co_await uids_.name_of(key.kind, uid));
   edit.meta = named(key, std::move(edit.meta), entry.name);
   UidMeta result;
   const auto merge = [&](const std::optional<Bytes>& stored) -> Result<std::optional<Bytes>> {
@@ -177,7 +177,7 @@ Task<UidMeta> UidMetaStore::put(Key key, UidMetaEdit edit, bool replace) {
     return stored_json(result);
   };
   const Column column = column_of(key.kind);
-  CO_TRY_VOID(co_await settle());
+  CO_TRY_VOID(co_await flush_rows());
   CO_TRY_VOID(co_await merge_put(*table_, key.uid, column, merge));
   co_return std::move(result);
 }
@@ -192,11 +192,11 @@ Task<void> UidMetaStore::create(NameKind kind, std::uint64_t uid, std::int64_t c
   };
   const Bytes row = uids_.uid_bytes(kind, uid);
   const Column column = column_of(kind);
-  CO_TRY_VOID(co_await settle());
+  CO_TRY_VOID(co_await flush_rows());
   co_return co_await merge_put(*table_, row, column, merge);
 }
 
-Task<void> UidMetaStore::settle() { return uids_.settle(); }
+Task<void> UidMetaStore::flush_rows() { return uids_.flush_rows(); }
 
 Task<void> UidMetaStore::remove(Key key) {
   CO_TRY_VOID(number_of(key));

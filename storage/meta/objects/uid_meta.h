@@ -76,7 +76,7 @@ class UidMetaStore {
   Task<void> create(NameKind kind, std::uint64_t uid, std::int64_t created_s);
 
   // Afterwards all names that have ids have their rows.
-  Task<void> settle();
+  Task<void> flush_rows();
 
   // Good also when there is none.
   Task<void> remove(Key key);

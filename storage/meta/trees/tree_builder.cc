@@ -81,7 +81,7 @@ TreeBuilder::~TreeBuilder() = default;
 // One series on its way through the levels.
 class TreeBuilder::Run {
  public:
-  Run(const TreeBuilder& builder, const TsMeta& series, TreePlace& place)
+  Run(const TreeBuilder& builder, const TsMeta& series, TreePath& place)
       : builder_(builder), series_(series), place_(place), level_(builder.tree_.rules.begin()) {}
 
   Result<void> start(TreeBranch& root) {
@@ -293,15 +293,15 @@ class TreeBuilder::Run {
 
   const TreeBuilder& builder_;
   const TsMeta& series_;
-  TreePlace& place_;
+  TreePath& place_;
   Levels level_;
   std::shared_ptr<TreeBranch> current_;
   std::optional<std::vector<std::string>> splits_;  // of the current rule's value
   std::size_t split_at_ = 0;
 };
 
-Result<TreePlace> TreeBuilder::run(const TsMeta& series) const {
-  TreePlace place;
+Result<TreePath> TreeBuilder::run(const TsMeta& series) const {
+  TreePath place;
   TreeBranch root = tree_root(tree_.id);
   Run run(*this, series, place);
   TRY_VOID(run.start(root));

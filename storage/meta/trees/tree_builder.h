@@ -26,7 +26,7 @@ class RE2;
 namespace halite::storage {
 
 // What becomes of a series.
-struct TreePlace {
+struct TreePath {
   // The first branch under the root, each with at most one branch in it. Nothing where the rules
   // give no branch, which is also so where they give only a leaf.
   std::shared_ptr<TreeBranch> branch;
@@ -45,7 +45,7 @@ class TreeBuilder {
   [[nodiscard]] const Tree& tree() const { return tree_; }
 
   // The series with its names' objects. Paths are filled in.
-  [[nodiscard]] Result<TreePlace> run(const TsMeta& series) const;
+  [[nodiscard]] Result<TreePath> run(const TsMeta& series) const;
 
  private:
   class Run;

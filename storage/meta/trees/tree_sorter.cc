@@ -33,10 +33,10 @@ Task<void> TreeSorter::add(Bytes tsuid) {
   CO_TRY(const std::optional<TsMeta> series, co_await series_.get(tsuid));
   if (!series) co_return Result<void>();  // removed meanwhile
   for (const auto& builder : *builders) {
-    const Result<TreePlace> place = builder->run(*series);
+    const Result<TreePath> place = builder->run(*series);
     Result<void> hung;
     if (place) {
-      hung = co_await trees_.hang(builder->tree(), *place, tsuid);
+      hung = co_await trees_.add_series(builder->tree(), *place, tsuid);
     } else {
       hung = std::unexpected(place.error());
     }

@@ -69,7 +69,7 @@ class TreeStore {
   [[nodiscard]] std::uint64_t version() const { return version_; }
 
   // Puts a series where the rules say.
-  Task<void> hang(const Tree& tree, const TreePlace& place, Bytes tsuid);
+  Task<void> add_series(const Tree& tree, const TreePath& place, Bytes tsuid);
 
  private:
   Task<std::vector<Row>> read_row(Bytes row, std::vector<Bytes> qualifiers);

@@ -72,7 +72,7 @@ Task<std::vector<Bytes>> TreeStore::child_keys(Bytes id) {
 }
 
 Task<void> TreeStore::name_leaves(TreeBranch& branch) {
-  const std::shared_ptr<const SeriesHold> hold = uids_.hold();
+  const std::shared_ptr<const SeriesPin> pin = uids_.pin();
   std::vector<TreeLeaf> named;
   for (TreeLeaf& leaf : branch.leaves) {
     const Result<Bytes> tsuid = from_hex(leaf.tsuid);
@@ -185,7 +185,7 @@ Task<void> TreeStore::put_failure(Failure kind, std::int32_t tree, Bytes tsuid, 
   co_return co_await table_->write(std::move(writes));
 }
 
-Task<void> TreeStore::hang(const Tree& tree, const TreePlace& place, Bytes tsuid) {
+Task<void> TreeStore::add_series(const Tree& tree, const TreePath& place, Bytes tsuid) {
   CO_TRY_VOID(check_id(tree.id));
   const TreeBranch root = tree_root(tree.id);
   CO_TRY_VOID(co_await put_branch(root));

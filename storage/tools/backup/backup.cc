@@ -10,12 +10,12 @@
 
 #include "storage/backends/rocks/cell.h"
 #include "storage/backends/rocks/files/file_system.h"
-#include "storage/backends/rocks/files/told_reads.h"
+#include "storage/backends/rocks/files/read_hook.h"
 #include "storage/backends/rocks/inspect/table_check.h"
 #include "storage/backends/rocks/key.h"
-#include "storage/files/fused_files.h"
+#include "storage/files/fenced_files.h"
 #include "storage/files/remove_tree.h"
-#include "storage/tools/backup/contents.h"
+#include "storage/tools/backup/repository.h"
 
 namespace halite::storage::backup {
 namespace {
@@ -46,7 +46,7 @@ Result<void> list_files(FileSystem& files, const std::string& dir, const std::st
 
 class Counted {
  public:
-  explicit Counted(const Work& work) : work_(work) {}
+  explicit Counted(const BackupContext& work) : work_(work) {}
   [[nodiscard]] bool ended() const { return work_.ended && work_.ended(); }
   // Copying costs no more progress: most files are only read.
   [[nodiscard]] Result<void> go_on() const {
@@ -61,22 +61,22 @@ class Counted {
   }
 
  private:
-  const Work& work_;
+  const BackupContext& work_;
   Progress progress_;
 };
 
 class Making {
  public:
-  Making(const Work& work, std::string data_dir, std::string backups)
+  Making(const BackupContext& work, std::string data_dir, std::string backups)
       : files_(*work.files),
         data_dir_(std::move(data_dir)),
         contents_(files_, std::move(backups)),
         counted_(work),
         env_(rocksdb::NewCompositeEnv(
-            rocks::tell_reads(rocks::make_file_system(work.files, std::make_shared<Fuse>()),
+            rocks::hook_reads(rocks::make_file_system(work.files, std::make_shared<WriteFence>()),
                               [this](std::size_t) { return !counted_.ended(); }))) {}
 
-  Result<Outcome> run(TimestampMs now) {
+  Result<BackupResult> run(TimestampMs now) {
     TRY_VOID(contents_.open());
     TRY_VOID(read_last());
     std::vector<std::string> paths;
@@ -139,7 +139,7 @@ class Making {
   }
 
   // Of a table that the backup before does not have; `last` is what it has under that name.
-  Result<void> look_for_damage(const std::string& from, const Content* last, StoredFile& file) {
+  Result<void> look_for_damage(const std::string& from, const ContentId* last, StoredFile& file) {
     if (last != nullptr && last->bytes == file.content.bytes) {
       file.damaged.push_back(fmt::format(
           "differs from its copy in an earlier backup, {}, which still exists", last->name()));
@@ -158,11 +158,11 @@ class Making {
 
   FileSystem& files_;
   const std::string data_dir_;
-  Contents contents_;
+  BackupRepository contents_;
   Counted counted_;
   const std::unique_ptr<rocksdb::Env> env_;
   std::map<std::string, StoredFile> last_;  // what the backup before has
-  Outcome outcome_;
+  BackupResult outcome_;
 };
 
 // Fails where something is there already.
@@ -176,7 +176,7 @@ Result<void> check_is_free(FileSystem& files, const std::string& dir) {
   return fail(Errc::kConflict, fmt::format("{} exists and is not empty", dir));
 }
 
-Result<std::string> chosen(Contents& contents, const std::string& backup,
+Result<std::string> chosen(BackupRepository& contents, const std::string& backup,
                            const std::string& backups) {
   TRY(const std::vector<std::string> names, contents.backups());
   if (names.empty()) return fail(Errc::kNotFound, fmt::format("{} contains no backup", backups));
@@ -190,16 +190,16 @@ Result<std::string> chosen(Contents& contents, const std::string& backup,
 
 }  // namespace
 
-Result<Outcome> make_backup(const Work& work, const std::string& data_dir,
-                            const std::string& backups, TimestampMs now) {
+Result<BackupResult> make_backup(const BackupContext& work, const std::string& data_dir,
+                                 const std::string& backups, TimestampMs now) {
   return Making(work, data_dir, backups).run(now);
 }
 
 namespace {
 
 // All of it, into `dir`, durable. Every file that is not as it was kept is named in one error.
-Result<void> fetch_all(const Work& work, Contents& contents, const Manifest& manifest,
-                       const std::string& dir, Outcome& outcome) {
+Result<void> fetch_all(const BackupContext& work, BackupRepository& contents,
+                       const Manifest& manifest, const std::string& dir, BackupResult& outcome) {
   FileSystem& files = *work.files;
   Counted counted(work);
   counted.expect(manifest.bytes());
@@ -237,11 +237,11 @@ Result<void> fetch_all(const Work& work, Contents& contents, const Manifest& man
 }  // namespace
 
 // First under another name, so that what is restored half is taken for nothing else.
-Result<Outcome> restore(const Work& work, const std::string& backups, const std::string& backup,
-                        const std::string& data_dir) {
+Result<BackupResult> restore(const BackupContext& work, const std::string& backups,
+                             const std::string& backup, const std::string& data_dir) {
   FileSystem& files = *work.files;
-  Contents contents(files, backups);
-  Outcome outcome;
+  BackupRepository contents(files, backups);
+  BackupResult outcome;
   TRY(outcome.backup, chosen(contents, backup, backups));
   TRY(const Manifest manifest, contents.read(outcome.backup));
   const std::string unfinished = data_dir + ".restoring";

@@ -26,13 +26,13 @@ struct Progress {
   std::uint64_t bytes_total = 0;
 };
 
-struct Work {
+struct BackupContext {
   std::shared_ptr<FileSystem> files;
   std::function<void(const Progress&)> progress;  // may be empty
   std::function<bool()> ended;  // true: the work ends with kCancelled; may be empty
 };
 
-struct Outcome {
+struct BackupResult {
   std::string backup;  // its manifest's name
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;           // of all files
@@ -41,13 +41,14 @@ struct Outcome {
 };
 
 // The data directory does not change meanwhile: nobody has it open, or it is a snapshot.
-[[nodiscard]] Result<Outcome> make_backup(const Work& work, const std::string& data_dir,
-                                          const std::string& backups, TimestampMs now);
+[[nodiscard]] Result<BackupResult> make_backup(const BackupContext& work,
+                                               const std::string& data_dir,
+                                               const std::string& backups, TimestampMs now);
 
 // Makes `data_dir`, which is not there, or empty. The newest backup where none is named. What was
 // damaged already when it was kept is restored as it is, and named. kCorruption: other contents are
 // damaged or missing, all of them named. An error leaves nothing behind.
-[[nodiscard]] Result<Outcome> restore(const Work& work, const std::string& backups,
-                                      const std::string& backup, const std::string& data_dir);
+[[nodiscard]] Result<BackupResult> restore(const BackupContext& work, const std::string& backups,
+                                           const std::string& backup, const std::string& data_dir);
 
 }  // namespace halite::storage::backup

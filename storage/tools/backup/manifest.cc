@@ -72,7 +72,7 @@ Result<StoredFile> read_file(const boost::json::value& value) {
 
 }  // namespace
 
-std::string Content::name() const { return fmt::format("{}-{}", hash, bytes); }
+std::string ContentId::name() const { return fmt::format("{}-{}", hash, bytes); }
 
 std::uint64_t Manifest::bytes() const {
   std::uint64_t sum = 0;

@@ -15,10 +15,10 @@
 namespace halite::storage::backup {
 
 // Content by what it is: 32 hexadecimal digits of its XXH3-128, and its length.
-struct Content {
+struct ContentId {
   std::string hash;
   std::uint64_t bytes = 0;
-  bool operator==(const Content&) const = default;
+  bool operator==(const ContentId&) const = default;
 
   // Its file's name in the backup.
   [[nodiscard]] std::string name() const;
@@ -26,7 +26,7 @@ struct Content {
 
 struct StoredFile {
   std::string path;  // in the data directory, "rocksdb/000012.sst"
-  Content content;
+  ContentId content;
   std::vector<std::string> damaged = {};  // what was wrong with it already when it was kept
   bool operator==(const StoredFile&) const = default;
 };

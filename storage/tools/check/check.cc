@@ -14,15 +14,15 @@
 #include "common/run_here.h"
 #include "storage/backends/rocks/inspect/manifest_tail.h"
 #include "storage/backends/rocks/rocks_store.h"
-#include "storage/tools/check/catalog.h"
-#include "storage/tools/check/chunk_cells.h"
-#include "storage/tools/check/missing_parts.h"
-#include "storage/tools/check/point_log.h"
+#include "storage/tools/check/chunk_checker.h"
+#include "storage/tools/check/log_checker.h"
+#include "storage/tools/check/missing_data.h"
+#include "storage/tools/check/name_catalog.h"
 #include "storage/tools/check/rocks_files.h"
-#include "storage/tools/check/tables.h"
+#include "storage/tools/check/table_checker.h"
 #include "storage/tsdb/chunk_db/chunk_db.h"
-#include "storage/tsdb/core/settled_names.h"
-#include "storage/tsdb/recovery/parts.h"
+#include "storage/tsdb/core/lost_names_check.h"
+#include "storage/tsdb/recovery/data_dir_check.h"
 #include "storage/tsdb/wal/format.h"
 
 namespace halite::storage::check {
@@ -64,7 +64,7 @@ class Checker {
 
   Result<void> run_parts(bool rocks, bool chunks, bool log) {
     if (rocks) TRY_VOID(open_names());
-    TRY(const MissingParts missing, look_for_parts(rocks));
+    TRY(const MissingData missing, look_for_parts(rocks));
     const bool engine = chunks || log || !missing.chunks.empty();
     if (!missing.names.empty() || (engine && !rocks)) {
       no_names_ = report_.findings.size();
@@ -77,7 +77,7 @@ class Checker {
       add({.file = chunks_dir_,
            .what = missing.chunks.empty() ? "is missing" : missing.chunks,
            .wants_copy = true,
-           .hurt = Hurt{.what = "all points that were in chunks"}});
+           .impact = Impact{.what = "all points that were in chunks"}});
     }
     TRY_VOID(count_bytes(log));
     if (log) TRY_VOID(check_log());
@@ -85,13 +85,13 @@ class Checker {
     if (rocks) TRY_VOID(check_tables(options_.rocks_dir, TableOf::kNames, names_files_));
     if (chunks) TRY_VOID(check_tables(chunks_dir_, TableOf::kChunks, chunk_files_));
     TRY_VOID(check_together());
-    return cells_.tell_hurt();
+    return cells_.report_impact();
   }
 
   // Names that cannot be read are damaged, which was told; they may be there.
-  Result<MissingParts> look_for_parts(bool rocks) {
-    if (rocks && catalog_.settings() == nullptr && !no_settings_) return MissingParts();
-    return missing_parts(options_, catalog_.settings());
+  Result<MissingData> look_for_parts(bool rocks) {
+    if (rocks && catalog_.settings() == nullptr && !no_settings_) return MissingData();
+    return missing_data(options_, catalog_.settings());
   }
 
   void add(Finding finding) { report_.findings.push_back(std::move(finding)); }
@@ -173,7 +173,7 @@ class Checker {
   Result<void> check_log() {
     const std::uint64_t position =
         chunks_ != nullptr ? chunks_->states.mark().log_position : engine::kUnknownPosition;
-    PointLog log(catalog_, report_);
+    LogChecker log(catalog_, report_);
     return log.check(
         files_, log_dir_, position,
         [this](const std::string& file, std::uint64_t bytes) { note_read(file, bytes); });
@@ -200,20 +200,20 @@ class Checker {
   Result<void> check_together() {
     report_.series = catalog_.series();
     if (no_names_ && cells_.nameless().points > 0) {
-      report_.findings[*no_names_].hurt =
-          Hurt{.what = fmt::format("{} points in chunks, of {} series without names",
-                                   cells_.nameless().points, cells_.nameless().series)};
+      report_.findings[*no_names_].impact =
+          Impact{.what = fmt::format("{} points in chunks, of {} series without names",
+                                     cells_.nameless().points, cells_.nameless().series)};
     }
     if (chunks_ == nullptr || catalog_.retention() == nullptr) return {};
-    const auto settled = run_here(engine::SettledNames::check(
+    const auto settled = run_here(engine::LostNamesCheck::check(
         catalog_.settings(), chunks_->states, {.dir = options_.engine_dir, .accept = false}));
     if (!settled) add({.file = options_.rocks_dir, .what = settled.error().message});
-    const Result<void> cut = engine::check_kept(files_,
-                                                {.files = options_.files,
-                                                 .engine = options_.engine_dir,
-                                                 .chunks = chunks_dir_,
-                                                 .log = log_dir_},
-                                                chunks_->states.mark().log_position);
+    const Result<void> cut = engine::check_log_covers(files_,
+                                                      {.files = options_.files,
+                                                       .engine = options_.engine_dir,
+                                                       .chunks = chunks_dir_,
+                                                       .log = log_dir_},
+                                                      chunks_->states.mark().log_position);
     if (!cut) add({.file = chunks_dir_, .what = cut.error().message});
     return check_unknown();
   }
@@ -225,8 +225,8 @@ class Checker {
       if (!chunks_->views.any_with(prefix) || !told.insert(unknown.tsuid).second) continue;
       add({.file = unknown.file,
            .what = "holds points of a series that has no names: " + to_hex(unknown.tsuid),
-           .hurt =
-               Hurt{.what = "points", .series = {catalog_.text(unknown.tsuid)}, .series_max = 1}});
+           .impact = Impact{
+               .what = "points", .series = {catalog_.text(unknown.tsuid)}, .series_max = 1}});
     }
     return {};
   }
@@ -245,9 +245,9 @@ class Checker {
   std::optional<std::size_t> no_names_;      // the finding that tells that they are missing
   std::vector<rocks::LiveFile> names_files_;
   std::vector<rocks::LiveFile> chunk_files_;
-  Catalog catalog_;
-  ChunkCells cells_;
-  Tables tables_;
+  NameCatalog catalog_;
+  ChunkChecker cells_;
+  TableChecker tables_;
 };
 
 }  // namespace

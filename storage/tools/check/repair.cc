@@ -19,10 +19,10 @@
 #include "storage/backends/rocks/inspect/table_check.h"
 #include "storage/backends/rocks/inspect/wal_check.h"
 #include "storage/backends/rocks/rocks_store.h"
-#include "storage/files/fused_files.h"
+#include "storage/files/fenced_files.h"
 #include "storage/tools/check/rocks_files.h"
 #include "storage/tsdb/chunk_db/chunk_db.h"
-#include "storage/tsdb/recovery/parts.h"
+#include "storage/tsdb/recovery/data_dir_check.h"
 
 namespace halite::storage::check {
 namespace {
@@ -37,9 +37,9 @@ class Repair {
         aside_(std::move(aside)),
         chunks_dir_(options.engine_dir + "/chunks"),
         env_(rocksdb::NewCompositeEnv(
-            rocks::make_file_system(options.files, std::make_shared<Fuse>()))) {}
+            rocks::make_file_system(options.files, std::make_shared<WriteFence>()))) {}
 
-  Result<Repaired> run() {
+  Result<RepairReport> run() {
     TRY(done_.before, check_stored(options_));
     if (done_.before.findings.empty()) return std::move(done_);
     // What was done is told, whatever came then.
@@ -191,10 +191,9 @@ class Repair {
   // nor the logs behind it. The newest goes first, so that what stays is never with a gap.
   Result<void> cut_logs(const std::string& dir) {
     const auto floor = [this, &dir] { return lowest_log_needed(env_.get(), dir); };
-    TRY(const std::vector<rocks::LogTrouble> troubles,
-        rocks::find_log_troubles(files_, dir, floor));
-    const auto first = std::ranges::find_if(troubles, &rocks::LogTrouble::damaged);
-    if (first == troubles.end()) return {};  // what is torn the next start cuts off by itself
+    TRY(const std::vector<rocks::LogDefect> defects, rocks::find_log_defects(files_, dir, floor));
+    const auto first = std::ranges::find_if(defects, &rocks::LogDefect::damaged);
+    if (first == defects.end()) return {};  // what is torn the next start cuts off by itself
     TRY(const std::vector<std::string> behind, logs_behind(dir, name_of(first->path)));
     for (const std::string& path : behind) {
       TRY_VOID(keep_aside(path, dir));
@@ -254,7 +253,7 @@ class Repair {
                                   .chunks = chunks_dir_,
                                   .log = options_.engine_dir + "/log"};
     const Result<void> missed =
-        engine::check_kept(files_, dirs, opened->states.mark().log_position);
+        engine::check_log_covers(files_, dirs, opened->states.mark().log_position);
     TRY_VOID(opened->close());
     if (missed) return {};  // a start removes it
     for (const std::string& path : kept) {
@@ -270,12 +269,12 @@ class Repair {
   const std::string chunks_dir_;
   const std::unique_ptr<rocksdb::Env> env_;
   bool names_are_lost_ = false;  // and that was told
-  Repaired done_;
+  RepairReport done_;
 };
 
 }  // namespace
 
-Result<Repaired> repair_stored(const CheckOptions& options, const std::string& aside) {
+Result<RepairReport> repair_stored(const CheckOptions& options, const std::string& aside) {
   return Repair(options, aside).run();
 }
 

@@ -25,7 +25,7 @@
 
 namespace halite::storage::check {
 
-struct Repaired {
+struct RepairReport {
   Report before;                       // what the check found
   std::vector<std::string> set_aside;  // what was done, a line each
   std::vector<std::string> left;       // what only a person can do
@@ -34,6 +34,7 @@ struct Repaired {
 
 // What is set aside goes into `aside`, which is made when something does. An error: nothing was
 // changed, for the check could not be made.
-[[nodiscard]] Result<Repaired> repair_stored(const CheckOptions& options, const std::string& aside);
+[[nodiscard]] Result<RepairReport> repair_stored(const CheckOptions& options,
+                                                 const std::string& aside);
 
 }  // namespace halite::storage::check

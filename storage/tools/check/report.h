@@ -12,7 +12,7 @@
 namespace halite::storage::check {
 
 // What cannot be had, or not be believed, because of a damage.
-struct Hurt {
+struct Impact {
   std::string what = {};  // "points", "names", ...
   std::vector<std::string> series =
       {};                               // as m{host=a}; the first so many of those that may be hurt
@@ -27,8 +27,8 @@ struct Finding {
   // It may be what a power cut left of a write that nobody was told is safe. The next start cuts it
   // off.
   bool may_be_torn = false;
-  bool wants_copy = false;        // a part is gone that nothing but a copy has
-  std::optional<Hurt> hurt = {};  // nothing = nothing that anybody asks for
+  bool wants_copy = false;            // a part is gone that nothing but a copy has
+  std::optional<Impact> impact = {};  // nothing = nothing that anybody asks for
 };
 
 struct Report {

@@ -52,8 +52,8 @@ Result<std::vector<Finding>> check_rocks_files(FileSystem& files, rocksdb::Env* 
   const auto floor = [env, &dir]() -> Result<std::uint64_t> {
     return lowest_log_needed(env, dir).value_or(0);
   };
-  TRY(const std::vector<rocks::LogTrouble> troubles, rocks::find_log_troubles(files, dir, floor));
-  for (const rocks::LogTrouble& trouble : troubles) {
+  TRY(const std::vector<rocks::LogDefect> defects, rocks::find_log_defects(files, dir, floor));
+  for (const rocks::LogDefect& trouble : defects) {
     findings.push_back({.file = trouble.path,
                         .offset = trouble.scan.bad_offset,
                         .what = trouble.damaged

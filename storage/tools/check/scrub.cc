@@ -10,8 +10,8 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "common/thread_name.h"
-#include "storage/tools/check/catalog.h"
-#include "storage/tools/check/chunk_cells.h"
+#include "storage/tools/check/chunk_checker.h"
+#include "storage/tools/check/name_catalog.h"
 
 namespace halite::storage::check {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::hours kFirstPause(1);
 constexpr std::uint64_t kNapsPerSecond = 10;
 
-rocks::Damage::Words words() {
+rocks::Damage::DamageMessages words() {
   return {.metrics = "halite_scrub",
           .of = "stored data that no query has read yet is",
           .then =
@@ -30,13 +30,13 @@ rocks::Damage::Words words() {
 
 }  // namespace
 
-Scrub::Scrub(Parts parts, ScrubOptions options)
-    : parts_(std::move(parts)),
+Scrub::Scrub(Dependencies dependencies, ScrubOptions options)
+    : dependencies_(std::move(dependencies)),
       options_(options),
-      damage_(parts_.registry, words()),
-      bytes_(add_counter(parts_.registry, "halite_scrub_bytes_total",
+      damage_(dependencies_.registry, words()),
+      bytes_(add_counter(dependencies_.registry, "halite_scrub_bytes_total",
                          "Bytes of stored files read by the background check.")),
-      passes_(add_counter(parts_.registry, "halite_scrub_passes_total",
+      passes_(add_counter(dependencies_.registry, "halite_scrub_passes_total",
                           "Background checks of all stored tables completed.")),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -78,16 +78,16 @@ void Scrub::wait_for_turn(const std::stop_token& stop) {
     changed_.wait_for(lock, stop, state_.began_ms == 0 ? first : interval, asked);
   }
   asked_ = false;
-  state_ = {.running = true, .began_ms = parts_.clock.now_ms()};
+  state_ = {.running = true, .began_ms = dependencies_.clock.now_ms()};
 }
 
 std::vector<Scrub::Table> Scrub::tables() const {
   std::vector<Table> tables;
-  for (rocks::LiveFile& file : parts_.names.live_files()) {
+  for (rocks::LiveFile& file : dependencies_.names.live_files()) {
     tables.push_back({std::move(file), TableOf::kNames});
   }
-  if (!parts_.chunk_files) return tables;
-  for (rocks::LiveFile& file : parts_.chunk_files()) {
+  if (!dependencies_.chunk_files) return tables;
+  for (rocks::LiveFile& file : dependencies_.chunk_files()) {
     tables.push_back({std::move(file), TableOf::kChunks});
   }
   return tables;
@@ -114,15 +114,15 @@ void Scrub::pass(const std::stop_token& stop) {
   const std::vector<Table> all = tables();
   Progress progress;
   for (const Table& table : all) progress.bytes_total += table.file.bytes;
-  Catalog catalog(parts_.engine);
+  NameCatalog catalog(dependencies_.engine);
   // Without it the files are checked all the same, and what is hurt is not named.
-  const Result<void> read = catalog.read_layout(parts_.names);
+  const Result<void> read = catalog.read_layout(dependencies_.names);
   if (!read && read.error().code != Errc::kNotFound) {
     log::warn("a check cannot determine what is damaged: {}", read.error().message);
   }
   Report report;
-  ChunkCells cells(catalog, report);
-  Tables checked(parts_.files, cells, report);
+  ChunkChecker cells(catalog, report);
+  TableChecker checked(dependencies_.files, cells, report);
   const auto pace = [this, &stop](std::size_t bytes) { return keep_pace(stop, bytes); };
   for (const Table& table : all) {
     if (stop.stop_requested()) break;
@@ -142,18 +142,18 @@ void Scrub::pass(const std::stop_token& stop) {
     state_.progress = progress;
     state_.report = report;
   }
-  if (const Result<void> hurt = cells.tell_hurt(); !hurt) {
-    log::warn("a check cannot determine everything that is damaged: {}", hurt.error().message);
+  if (const Result<void> impact = cells.report_impact(); !impact) {
+    log::warn("a check cannot determine everything that is damaged: {}", impact.error().message);
   }
-  for (const Finding& finding : report.findings) tell(finding);
+  for (const Finding& finding : report.findings) report_finding(finding);
   if (!stop.stop_requested()) passes_.Increment();
   const std::lock_guard lock(mutex_);
   state_.report = std::move(report);
   state_.running = false;
-  state_.ended_ms = parts_.clock.now_ms();
+  state_.ended_ms = dependencies_.clock.now_ms();
 }
 
-void Scrub::tell(const Finding& finding) {
+void Scrub::report_finding(const Finding& finding) {
   std::string what = finding.what;
   // RocksDB names the place itself.
   if (!what.contains(" in " + finding.file)) {

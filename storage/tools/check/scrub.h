@@ -27,7 +27,7 @@
 #include "storage/files/files.h"
 #include "storage/tools/check/check.h"
 #include "storage/tools/check/report.h"
-#include "storage/tools/check/tables.h"
+#include "storage/tools/check/table_checker.h"
 #include "storage/tsdb/core/options.h"
 
 namespace halite::storage::check {
@@ -48,7 +48,7 @@ struct ScrubState {
 
 class Scrub {
  public:
-  struct Parts {
+  struct Dependencies {
     RocksStore& names;
     std::function<std::vector<rocks::LiveFile>()> chunk_files;  // empty: there are no chunks
     std::shared_ptr<FileSystem> files;
@@ -56,7 +56,7 @@ class Scrub {
     const Clock& clock;
     prometheus::Registry& registry;
   };
-  Scrub(Parts parts, ScrubOptions options);
+  Scrub(Dependencies dependencies, ScrubOptions options);
   ~Scrub();  // ends what runs
   Scrub(const Scrub&) = delete;
   Scrub& operator=(const Scrub&) = delete;
@@ -76,9 +76,9 @@ class Scrub {
   [[nodiscard]] std::vector<Table> tables() const;
   [[nodiscard]] bool is_live(const Table& table) const;
   [[nodiscard]] bool keep_pace(const std::stop_token& stop, std::size_t bytes);
-  void tell(const Finding& finding);
+  void report_finding(const Finding& finding);
 
-  Parts parts_;
+  Dependencies dependencies_;
   const ScrubOptions options_;
   rocks::Damage damage_;
   prometheus::Counter& bytes_;

@@ -193,8 +193,8 @@ Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
   scratch.times.resize(std::max(scratch.times.size(), count));
   scratch.bits.resize(std::max(scratch.bits.size(), count));
   const std::span<TimestampMs> times(scratch.times.data(), count);
-  const Part part = read_times_in(from, codecs.times, header.first_time, header.last_time, range,
-                                  scratch.values.ints, times);
+  const IndexRange part = read_times_in(from, codecs.times, header.first_time, header.last_time,
+                                        range, scratch.values.ints, times);
   if (!from.ok()) return damaged("its times do not match its header", chunk);
   if (part.begin == part.end) return {};
   scratch.floats.clear();

@@ -35,42 +35,43 @@ rocksdb::IngestExternalFileArg taken_into(rocksdb::ColumnFamilyHandle* family) {
 
 // A file that was written while its slot was sealed has cells among the sealed ones that are late
 // by now: the whole slot is sealed again.
-void unmark_late(const SstFile& file, UnsealedSlots& lines) {
-  for (const SlotLap& lap : file.not_late()) {
-    if (const auto line = lines.find(lap); line != lines.end()) line->second.late = false;
+void unmark_late(const SstFile& file, UnsealedRanges& lines) {
+  for (const Partition& partition : file.not_late()) {
+    if (const auto line = lines.find(partition); line != lines.end()) line->second.late = false;
   }
 }
 
-struct PlaceFiles {
+struct SlotFiles {
   std::uint64_t fresh = 0;
   std::uint64_t fresh_bytes = 0;
   std::uint64_t merged_bytes = 0;
 };
 
-std::optional<Place> place_of(const std::string& key) {
+std::optional<ShardSlot> shard_slot_of(const std::string& key) {
   if (key.size() < 5) return std::nullopt;
-  return Place{.shard = load_be<std::uint8_t>(key.data()),
-               .slot = load_be<std::uint32_t>(key.data() + 1)};
+  return ShardSlot{.shard = load_be<std::uint8_t>(key.data()),
+                   .slot = load_be<std::uint32_t>(key.data() + 1)};
 }
 
 // Places that have something to seal first.
-std::set<Place> unsealed_places(const UnsealedSlots& lines) {
-  std::set<Place> places;
-  for (const auto& [lap, what] : lines) {
+std::set<ShardSlot> unsealed_slots(const UnsealedRanges& lines) {
+  std::set<ShardSlot> shard_slots;
+  for (const auto& [partition, what] : lines) {
     const bool sealed_early = what.begin_ms >= what.end_ms && !what.without_summary;
-    if (!what.late && !sealed_early) places.insert({.shard = lap.shard, .slot = lap.slot});
+    if (!what.late && !sealed_early)
+      shard_slots.insert({.shard = partition.shard, .slot = partition.slot});
   }
-  return places;
+  return shard_slots;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<SstFile>> ChunkFiles::make_file(FileFor purpose) {
+Result<std::unique_ptr<SstFile>> ChunkFiles::make_file(FilePurpose purpose) {
   SstFile::IsLate late;
-  if (purpose == FileFor::kFlushed)
-    late = [this](const SlotLap& lap) { return states_.is_late(lap); };
+  if (purpose == FilePurpose::kFlushed)
+    late = [this](const Partition& partition) { return states_.is_late(partition); };
   rocksdb::Options options = tables_.file_options();
-  if (purpose == FileFor::kSummaries) options.compression = rocksdb::kZSTD;
+  if (purpose == FilePurpose::kSummaries) options.compression = rocksdb::kZSTD;
   auto file = std::make_unique<SstFile>(
       options, fmt::format("{}/{:08}{}", tables_.dir(), ++next_file_, kUnfinished), purpose,
       std::move(late));
@@ -78,7 +79,7 @@ Result<std::unique_ptr<SstFile>> ChunkFiles::make_file(FileFor purpose) {
   return file;
 }
 
-Result<std::unique_ptr<ChunkFile>> ChunkFiles::new_file(FileFor purpose) {
+Result<std::unique_ptr<ChunkFile>> ChunkFiles::new_file(FilePurpose purpose) {
   return make_file(purpose);
 }
 
@@ -90,22 +91,22 @@ Result<void> ChunkFiles::add_late_file(std::vector<std::unique_ptr<ChunkFile>>& 
   }
   if (cells.empty()) return {};
   std::ranges::sort(cells, {}, &SstFile::LateCell::key);
-  TRY(std::unique_ptr<SstFile> late, make_file(FileFor::kLate));
+  TRY(std::unique_ptr<SstFile> late, make_file(FilePurpose::kLate));
   for (const SstFile::LateCell& cell : cells) TRY_VOID(late->put(cell.key, cell.value));
   files.push_back(std::move(late));
   return {};
 }
 
-rocksdb::ColumnFamilyHandle* ChunkFiles::family_of(FileFor purpose) const {
+rocksdb::ColumnFamilyHandle* ChunkFiles::family_of(FilePurpose purpose) const {
   switch (purpose) {
-    case FileFor::kFlushed:
-    case FileFor::kSealed:
+    case FilePurpose::kFlushed:
+    case FilePurpose::kSealed:
       return tables_.chunks();
-    case FileFor::kLate:
+    case FilePurpose::kLate:
       return tables_.late();
-    case FileFor::kSummaries:
+    case FilePurpose::kSummaries:
       return tables_.summaries();
-    case FileFor::kState:
+    case FilePurpose::kState:
       return tables_.state();
   }
   std::unreachable();
@@ -167,7 +168,7 @@ Result<std::uint64_t> ChunkFiles::finish(const SstFiles& files) {
   std::uint64_t bytes = 0;
   for (const auto& file : files) {
     TRY_VOID(file->finish());
-    if (file->purpose() == FileFor::kState) {
+    if (file->purpose() == FilePurpose::kState) {
       tables_.counted().marks += file->bytes();
     } else {
       bytes += file->bytes();
@@ -178,15 +179,15 @@ Result<std::uint64_t> ChunkFiles::finish(const SstFiles& files) {
 
 Result<void> ChunkFiles::ingest(std::vector<std::unique_ptr<ChunkFile>> files,
                                 const FlushMark& mark, const SlotChanges& changes) {
-  if (tables_.damage().take_failed_merge()) TRY_VOID(stop_automatic_merges());
-  UnsealedSlots lines = states_.after(changes);
+  if (tables_.damage().take_failed_compaction()) TRY_VOID(stop_automatic_merges());
+  UnsealedRanges lines = states_.after(changes);
   for (const auto& file : files) unmark_late(static_cast<const SstFile&>(*file), lines);
   TRY_VOID(add_late_file(files));
   SstFiles wanted;
   for (auto& file : files) {
     if (file->entries() > 0) wanted.emplace_back(static_cast<SstFile*>(file.release()));
   }
-  TRY(std::unique_ptr<SstFile> state, make_file(FileFor::kState));
+  TRY(std::unique_ptr<SstFile> state, make_file(FilePurpose::kState));
   TRY_VOID(SlotStates::write(mark, changes, lines, *state));
   wanted.push_back(std::move(state));
   TRY(const std::uint64_t bytes, finish(wanted));
@@ -201,9 +202,9 @@ Result<void> ChunkFiles::ingest(std::vector<std::unique_ptr<ChunkFile>> files,
   return views_.renew();
 }
 
-// False: `meanwhile` ended it.
+// False: `yield` ended it.
 Result<bool> ChunkFiles::merge_family(rocksdb::ColumnFamilyHandle* family, BytesView begin,
-                                      BytesView end, const Breathe& meanwhile) {
+                                      BytesView end, const YieldFn& yield) {
   std::atomic<bool> ends = false;
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
@@ -215,64 +216,64 @@ Result<bool> ChunkFiles::merge_family(rocksdb::ColumnFamilyHandle* family, Bytes
     const rocksdb::Slice to = end;
     return tables_.db().CompactRange(options, family, &from, &to);
   });
-  Result<bool> go_on = true;
+  Result<bool> yield_or_stop = true;
   while (merging.wait_for(kMeanwhile) != std::future_status::ready) {
-    if (stop_merging_) ends = true;
-    if (ends || !meanwhile) continue;
-    go_on = meanwhile();
-    ends = !go_on || !*go_on;
+    if (compactions_stopped_) ends = true;
+    if (ends || !yield) continue;
+    yield_or_stop = yield();
+    ends = !yield_or_stop || !*yield_or_stop;
   }
   const rocksdb::Status status = merging.get();
   if (ends && status.IsIncomplete()) {
-    if (stop_merging_) return fail(Errc::kUnavailable, "the store is closed");
-    return go_on;
+    if (compactions_stopped_) return fail(Errc::kUnavailable, "the store is closed");
+    return yield_or_stop;
   }
   const Result<void> merged = checked(status, "cannot compact files of " + tables_.dir());
   if (!merged) {
     tables_.damage().note(merged.error());
     return std::unexpected(merged.error());
   }
-  return go_on;
+  return yield_or_stop;
 }
 
 // Merges files that can be read.
-Result<ChunkFiles::Merged> ChunkFiles::merge_undamaged(rocksdb::ColumnFamilyHandle* family,
-                                                       BytesView begin, BytesView end,
-                                                       const Breathe& meanwhile) {
-  const Result<bool> merged = merge_family(family, begin, end, meanwhile);
-  if (merged) return *merged ? Merged::kAll : Merged::kEarly;
+Result<ChunkFiles::CompactionOutcome> ChunkFiles::merge_undamaged(
+    rocksdb::ColumnFamilyHandle* family, BytesView begin, BytesView end, const YieldFn& yield) {
+  const Result<bool> merged = merge_family(family, begin, end, yield);
+  if (merged) return *merged ? CompactionOutcome::kAll : CompactionOutcome::kEarly;
   if (merged.error().code != Errc::kCorruption) return std::unexpected(merged.error());
-  return Merged::kUndamaged;
+  return CompactionOutcome::kUndamaged;
 }
 
-Result<ChunkFiles::Merged> ChunkFiles::merge(BytesView begin, BytesView end,
-                                             const Breathe& meanwhile) {
-  TRY(Merged merged, merge_undamaged(tables_.chunks(), begin, end, meanwhile));
-  if (merged != Merged::kEarly) {
-    TRY(const Merged also, merge_undamaged(tables_.summaries(), begin, end, meanwhile));
+Result<ChunkFiles::CompactionOutcome> ChunkFiles::merge(BytesView begin, BytesView end,
+                                                        const YieldFn& yield) {
+  TRY(CompactionOutcome merged, merge_undamaged(tables_.chunks(), begin, end, yield));
+  if (merged != CompactionOutcome::kEarly) {
+    TRY(const CompactionOutcome also, merge_undamaged(tables_.summaries(), begin, end, yield));
     merged = std::max(merged, also);
   }
   TRY_VOID(views_.renew());  // so that the merged files can go
   return merged;
 }
 
-Result<void> ChunkFiles::merge_late(const Breathe& meanwhile) {
+Result<void> ChunkFiles::compact_late(const YieldFn& yield) {
   TRY(const std::uint64_t late_files, tables_.count_files(tables_.late()));
   if (late_files == 0) return {};
-  TRY_VOID(merge_undamaged(tables_.late(), BytesView("\0", 1), Bytes(64, '\xFF'), meanwhile));
+  TRY_VOID(merge_undamaged(tables_.late(), BytesView("\0", 1), Bytes(64, '\xFF'), yield));
   return views_.renew();
 }
 
 // Merging rewrites all of a place: it waits until enough files lie above the merged ones.
-std::set<Place> ChunkFiles::places_to_merge(const MergeRule& rule) const {
+std::set<ShardSlot> ChunkFiles::slots_to_compact(const CompactionRule& rule) const {
   rocksdb::ColumnFamilyMetaData meta;
   tables_.db().GetColumnFamilyMetaData(tables_.chunks(), &meta);
-  std::map<Place, PlaceFiles> places;
+  std::map<ShardSlot, SlotFiles> shard_slots;
   for (const rocksdb::LevelMetaData& level : meta.levels) {
     for (const rocksdb::SstFileMetaData& file : level.files) {
-      const std::optional<Place> place = place_of(file.smallestkey);
-      if (!place || place != place_of(file.largestkey)) continue;  // of a flush, into several
-      PlaceFiles& files = places[*place];
+      const std::optional<ShardSlot> shard_slot = shard_slot_of(file.smallestkey);
+      if (!shard_slot || shard_slot != shard_slot_of(file.largestkey))
+        continue;  // of a flush, into several
+      SlotFiles& files = shard_slots[*shard_slot];
       if (level.level == 0) {
         ++files.fresh;
         files.fresh_bytes += file.size;
@@ -281,39 +282,39 @@ std::set<Place> ChunkFiles::places_to_merge(const MergeRule& rule) const {
       }
     }
   }
-  const std::set<Place> unsealed = unsealed_places(*states_.unsealed());
-  std::set<Place> wanted;
-  for (const auto& [place, files] : places) {
-    if (files.fresh == 0 || unsealed.contains(place)) continue;
+  const std::set<ShardSlot> unsealed = unsealed_slots(*states_.unsealed());
+  std::set<ShardSlot> wanted;
+  for (const auto& [shard_slot, files] : shard_slots) {
+    if (files.fresh == 0 || unsealed.contains(shard_slot)) continue;
     if (files.fresh >= rule.fresh_files ||
         files.fresh_bytes * 100 >= files.merged_bytes * rule.fresh_percent) {
-      wanted.insert(place);
+      wanted.insert(shard_slot);
     }
   }
-  for (const Place& place : unmergeable_) wanted.erase(place);
+  for (const ShardSlot& shard_slot : uncompactable_) wanted.erase(shard_slot);
   return wanted;
 }
 
-Result<bool> ChunkFiles::merge_place(const Place& place, const Breathe& meanwhile) {
-  if (unmergeable_.contains(place)) return true;
-  const Bytes begin = place_prefix(place);
+Result<bool> ChunkFiles::compact_slot(const ShardSlot& shard_slot, const YieldFn& yield) {
+  if (uncompactable_.contains(shard_slot)) return true;
+  const Bytes begin = shard_slot_prefix(shard_slot);
   const Bytes end = prefix_end(begin);
-  TRY(const Merged merged, merge(begin, end.empty() ? Bytes(64, '\xFF') : end, meanwhile));
-  if (merged == Merged::kUndamaged) unmergeable_.insert(place);
-  return merged != Merged::kEarly;
+  TRY(const CompactionOutcome merged, merge(begin, end.empty() ? Bytes(64, '\xFF') : end, yield));
+  if (merged == CompactionOutcome::kUndamaged) uncompactable_.insert(shard_slot);
+  return merged != CompactionOutcome::kEarly;
 }
 
 // A file that removes the readable keys of [begin, end) in the family.
-Result<std::unique_ptr<ChunkFile>> ChunkFiles::removals(FileFor purpose, BytesView begin,
-                                                        BytesView end, const Breathe& meanwhile) {
+Result<std::unique_ptr<ChunkFile>> ChunkFiles::removals(FilePurpose purpose, BytesView begin,
+                                                        BytesView end, const YieldFn& yield) {
   TRY(std::unique_ptr<ChunkFile> file, new_file(purpose));
   const std::unique_ptr<Cursor> held = tables_.cells(family_of(purpose), begin, end);
   Cursor& cursor = *held;
   Bytes from(begin);
   for (cursor.seek(from);; cursor.next()) {
-    TRY(const bool more, cursor.pass_damage(from));
+    TRY(const bool more, cursor.skip_damage(from));
     if (!more) return file;
-    TRY_VOID(go_on(meanwhile));
+    TRY_VOID(yield_or_stop(yield));
     TRY_VOID(file->remove(cursor.key()));
     from = cursor.key();
   }
@@ -321,8 +322,8 @@ Result<std::unique_ptr<ChunkFile>> ChunkFiles::removals(FileFor purpose, BytesVi
 
 // Removes whole files first, then the keys left at their borders one by one; a merge drops those.
 // Not by a range: RocksDB 7.8 aborts if it merges only removed ranges and the disk fails meanwhile.
-Result<void> ChunkFiles::drop(BytesView begin, BytesView end, const Breathe& meanwhile) {
-  const std::shared_ptr<const UnsealedSlots> before = states_.unsealed();
+Result<void> ChunkFiles::drop(BytesView begin, BytesView end, const YieldFn& yield) {
+  const std::shared_ptr<const UnsealedRanges> before = states_.unsealed();
   const rocksdb::Slice from = begin;
   const rocksdb::Slice to = end;
   for (rocksdb::ColumnFamilyHandle* const family : {tables_.chunks(), tables_.summaries()}) {
@@ -330,21 +331,22 @@ Result<void> ChunkFiles::drop(BytesView begin, BytesView end, const Breathe& mea
                      "cannot remove files of " + tables_.dir()));
   }
   std::vector<std::unique_ptr<ChunkFile>> files;
-  for (const FileFor purpose : {FileFor::kSealed, FileFor::kLate, FileFor::kSummaries}) {
-    TRY(std::unique_ptr<ChunkFile> file, removals(purpose, begin, end, meanwhile));
+  for (const FilePurpose purpose :
+       {FilePurpose::kSealed, FilePurpose::kLate, FilePurpose::kSummaries}) {
+    TRY(std::unique_ptr<ChunkFile> file, removals(purpose, begin, end, yield));
     files.push_back(std::move(file));
   }
   SlotChanges changes;
-  for (const auto& [lap, what] : *states_.unsealed()) {
-    const Bytes place = place_prefix({.shard = lap.shard, .slot = lap.slot});
-    if (place < begin || place >= end) continue;
-    const auto line = before->find(lap);
+  for (const auto& [partition, what] : *states_.unsealed()) {
+    const Bytes shard_slot = shard_slot_prefix({.shard = partition.shard, .slot = partition.slot});
+    if (shard_slot < begin || shard_slot >= end) continue;
+    const auto line = before->find(partition);
     const bool same = line != before->end() && line->second.touches == what.touches;
-    if (same) changes.sealed.push_back(lap);  // else something came meanwhile
+    if (same) changes.sealed.push_back(partition);  // else something came meanwhile
   }
   TRY_VOID(ingest(std::move(files), states_.mark(), changes));
   // Damaged files stay on the disk, and no reader sees them any more.
-  TRY_VOID(merge(begin, end, meanwhile));
+  TRY_VOID(merge(begin, end, yield));
   return {};
 }
 

@@ -28,7 +28,7 @@ Snapshot::~Snapshot() {
   db_.ReleaseSnapshot(snapshot_);
 }
 
-Snapshot::Cursors Snapshot::take(Place place) {
+Snapshot::Cursors Snapshot::take(CursorKind place) {
   const std::lock_guard lock(mutex_);
   std::vector<Cursors>& unused = idle(place);
   if (unused.empty()) return {};
@@ -37,7 +37,7 @@ Snapshot::Cursors Snapshot::take(Place place) {
   return cursors;
 }
 
-void Snapshot::give_back(Place place, Cursors cursors) {
+void Snapshot::give_back(CursorKind place, Cursors cursors) {
   if (!keeps_cursors_) return;
   // Where one failed, the next question tries anew.
   if (cursors.chunks != nullptr && !cursors.chunks->status()) return;
@@ -51,15 +51,15 @@ void Snapshot::give_back(Place place, Cursors cursors) {
   if (unused.size() < kIdleMax) unused.push_back(std::move(cursors));
 }
 
-std::map<std::uint32_t, std::int64_t> Snapshot::slots_told(std::uint32_t shard) const {
+std::map<std::uint32_t, std::int64_t> Snapshot::known_slots(std::uint32_t shard) const {
   std::map<std::uint32_t, std::int64_t> told;
   for (auto line = unsealed->lower_bound({.shard = shard}); line != unsealed->end(); ++line) {
     if (line->first.shard != shard) break;
-    told.emplace(line->first.slot, line->first.generation);
+    told.emplace(line->first.slot, line->first.period);
   }
   const auto add = [&told, shard](const std::string& key) {
-    const auto lap = lap_of(key);
-    if (lap && lap->shard == shard) told.emplace(lap->slot, lap->generation);
+    const auto lap = partition_of(key);
+    if (lap && lap->shard == shard) told.emplace(lap->slot, lap->period);
   };
   for (rocksdb::ColumnFamilyHandle* const family : {families_.chunks, families_.late}) {
     rocksdb::ColumnFamilyMetaData meta;
@@ -74,20 +74,21 @@ std::map<std::uint32_t, std::int64_t> Snapshot::slots_told(std::uint32_t shard) 
   return told;
 }
 
-std::unique_ptr<Cursor> Snapshot::cursor(Cursor::Over over, Place place) const {
-  return std::make_unique<Cursor>(db_, over, snapshot_, shard_begin(place.shard),
+std::unique_ptr<Cursor> Snapshot::cursor(Cursor::CursorFamilies cursor_families,
+                                         CursorKind place) const {
+  return std::make_unique<Cursor>(db_, cursor_families, snapshot_, shard_begin(place.shard),
                                   shard_end(place.shard), place.from);
 }
 
-std::unique_ptr<Cursor> Snapshot::chunk_cursor(Place place) const {
+std::unique_ptr<Cursor> Snapshot::chunk_cursor(CursorKind place) const {
   return cursor({families_.chunks, families_.late, families_.damage}, place);
 }
 
-std::unique_ptr<Cursor> Snapshot::late_cursor(Place place) const {
+std::unique_ptr<Cursor> Snapshot::late_cursor(CursorKind place) const {
   return cursor({families_.late, nullptr, families_.damage}, place);
 }
 
-std::unique_ptr<Cursor> Snapshot::summary_cursor(Place place) const {
+std::unique_ptr<Cursor> Snapshot::summary_cursor(CursorKind place) const {
   return cursor({families_.summaries, nullptr, families_.damage}, place);
 }
 
@@ -98,10 +99,10 @@ ShardView::ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, Re
 
 ShardView::~ShardView() { snapshot_->give_back(place_, std::move(cursors_)); }
 
-Unsealed ShardView::unsealed(std::uint32_t slot, std::uint32_t generation) const {
+UnsealedRange ShardView::unsealed(std::uint32_t slot, std::uint32_t period) const {
   const auto found =
-      snapshot_->unsealed->find({.shard = place_.shard, .slot = slot, .generation = generation});
-  return found == snapshot_->unsealed->end() ? Unsealed{} : found->second;
+      snapshot_->unsealed->find({.shard = place_.shard, .slot = slot, .period = period});
+  return found == snapshot_->unsealed->end() ? UnsealedRange{} : found->second;
 }
 
 Cursor& ShardView::chunks() {

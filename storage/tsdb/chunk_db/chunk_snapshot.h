@@ -40,7 +40,7 @@ class Snapshot {
 
   // To be set by its maker before others see it.
   FlushMark mark;
-  std::shared_ptr<const UnsealedSlots> unsealed;
+  std::shared_ptr<const UnsealedRanges> unsealed;
 
   // Cursors are null until somebody needs one.
   struct Cursors {
@@ -49,24 +49,25 @@ class Snapshot {
     std::unique_ptr<Cursor> summaries;
     std::unique_ptr<chunk::Decoder> decoder;  // whose memory is of use again, too
   };
-  struct Place {
+  struct CursorKind {
     std::uint32_t shard = 0;
     ReadSource from = ReadSource::kDisk;
   };
-  [[nodiscard]] Cursors take(Place place);
-  void give_back(Place place, Cursors cursors);
-  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(Place place) const;
-  [[nodiscard]] std::unique_ptr<Cursor> late_cursor(Place place) const;
-  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(Place place) const;
+  [[nodiscard]] Cursors take(CursorKind place);
+  void give_back(CursorKind place, Cursors cursors);
+  [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(CursorKind place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> late_cursor(CursorKind place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(CursorKind place) const;
   // Slots of a shard, and a generation of each: those that are not sealed, and those that files
   // are of. Reads no file.
-  [[nodiscard]] std::map<std::uint32_t, std::int64_t> slots_told(std::uint32_t shard) const;
+  [[nodiscard]] std::map<std::uint32_t, std::int64_t> known_slots(std::uint32_t shard) const;
   void note_damage(const Error& error) const {
     if (families_.damage != nullptr) families_.damage->note(error);
   }
 
  private:
-  [[nodiscard]] std::unique_ptr<Cursor> cursor(Cursor::Over over, Place place) const;
+  [[nodiscard]] std::unique_ptr<Cursor> cursor(Cursor::CursorFamilies cursor_families,
+                                               CursorKind place) const;
 
   static constexpr std::size_t kShardsMax = 256;
   static constexpr std::size_t kIdleMax = 8;  // a shard, of either kind
@@ -75,7 +76,7 @@ class Snapshot {
   const Families families_;
   const bool keeps_cursors_;
   const rocksdb::Snapshot* const snapshot_;
-  [[nodiscard]] std::vector<Cursors>& idle(Place place) {
+  [[nodiscard]] std::vector<Cursors>& idle(CursorKind place) {
     return place.from == ReadSource::kMemory ? idle_memory_[place.shard] : idle_[place.shard];
   }
 
@@ -95,20 +96,20 @@ class ShardView {
 
   [[nodiscard]] const FlushMark& mark() const { return snapshot_->mark; }
   // Empty where all that the slot has in this lap is sealed and has summaries.
-  [[nodiscard]] Unsealed unsealed(std::uint32_t slot, std::uint32_t generation) const;
+  [[nodiscard]] UnsealedRange unsealed(std::uint32_t slot, std::uint32_t period) const;
   [[nodiscard]] Cursor& chunks();  // late ones, too
   [[nodiscard]] Cursor& late();    // those alone
   [[nodiscard]] Cursor& summaries();
   [[nodiscard]] chunk::Decoder& decoder();
   // A cursor's status() does it by itself.
   void note_damage(const Error& error) const { snapshot_->note_damage(error); }
-  [[nodiscard]] std::map<std::uint32_t, std::int64_t> slots_told() const {
-    return snapshot_->slots_told(place_.shard);
+  [[nodiscard]] std::map<std::uint32_t, std::int64_t> known_slots() const {
+    return snapshot_->known_slots(place_.shard);
   }
 
  private:
   const std::shared_ptr<Snapshot> snapshot_;
-  const Snapshot::Place place_;
+  const Snapshot::CursorKind place_;
   Snapshot::Cursors cursors_;
 };
 

@@ -38,7 +38,7 @@ ChunkDbOptions complete(ChunkDbOptions options) {
 ChunkTables::ChunkTables(const ChunkDbOptions& options)
     : options_(complete(options)),
       env_(rocksdb::NewCompositeEnv(rocks::make_file_system(
-          options.files != nullptr ? options.files : posix_files(), fuse_))),
+          options.files != nullptr ? options.files : posix_files(), write_fence_))),
       listener_(std::make_shared<ChunkListener>(counted_, options_.damage)),
       file_options_(chunk_db_options(options_, env_.get(), listener_), chunks_options(nullptr)) {
   file_options_.listeners.clear();
@@ -124,7 +124,7 @@ void ChunkTables::note_damaged_files() const {
 
 Result<void> ChunkTables::close() {
   if (db_ == nullptr) return {};
-  listener_->end(*fuse_);
+  listener_->end(*write_fence_);
   rocksdb::CancelAllBackgroundWork(db_.get(), true);
   db_->DestroyColumnFamilyHandle(chunks_);
   db_->DestroyColumnFamilyHandle(late_);
@@ -138,14 +138,18 @@ Result<void> ChunkTables::close() {
 ChunkTables::~ChunkTables() { std::ignore = close(); }
 
 std::unique_ptr<Cursor> ChunkTables::points(BytesView begin, BytesView end) const {
-  const Cursor::Over over = {.family = chunks_, .late = late_, .damage = options_.damage.get()};
-  return std::make_unique<Cursor>(*db_, over, nullptr, Bytes(begin), Bytes(end), ReadSource::kDisk);
+  const Cursor::CursorFamilies cursor_families = {
+      .family = chunks_, .late = late_, .damage = options_.damage.get()};
+  return std::make_unique<Cursor>(*db_, cursor_families, nullptr, Bytes(begin), Bytes(end),
+                                  ReadSource::kDisk);
 }
 
 std::unique_ptr<Cursor> ChunkTables::cells(rocksdb::ColumnFamilyHandle* family, BytesView begin,
                                            BytesView end) const {
-  const Cursor::Over over = {.family = family, .damage = options_.damage.get()};
-  return std::make_unique<Cursor>(*db_, over, nullptr, Bytes(begin), Bytes(end), ReadSource::kDisk);
+  const Cursor::CursorFamilies cursor_families = {.family = family,
+                                                  .damage = options_.damage.get()};
+  return std::make_unique<Cursor>(*db_, cursor_families, nullptr, Bytes(begin), Bytes(end),
+                                  ReadSource::kDisk);
 }
 
 Result<void> ChunkTables::add_state(const std::string& name) {
@@ -213,19 +217,20 @@ std::vector<FileExtent> ChunkTables::file_extents() const {
   std::vector<FileExtent> extents;
   for (rocksdb::ColumnFamilyHandle* const family : {chunks_, late_, summaries_}) {
     const std::size_t tail = family == summaries_ ? kSummaryKeyBytes : kCellKeyBytes;
-    const auto lap = [tail](BytesView key) {
-      return SlotLap{.shard = load_be<std::uint8_t>(key.data()),
-                     .slot = load_be<std::uint32_t>(key.data() + 1),
-                     .generation = load_be<std::uint32_t>(key.data() + key.size() - tail)};
+    const auto partition = [tail](BytesView key) {
+      return Partition{.shard = load_be<std::uint8_t>(key.data()),
+                       .slot = load_be<std::uint32_t>(key.data() + 1),
+                       .period = load_be<std::uint32_t>(key.data() + key.size() - tail)};
     };
     rocksdb::ColumnFamilyMetaData meta;
     db_->GetColumnFamilyMetaData(family, &meta);
     for (const rocksdb::LevelMetaData& level : meta.levels) {
       for (const rocksdb::SstFileMetaData& file : level.files) {
         const std::size_t shortest = std::min(file.smallestkey.size(), file.largestkey.size());
-        if (shortest < kPlaceBytes + tail) continue;  // none of ours
-        extents.push_back(
-            {.first = lap(file.smallestkey), .last = lap(file.largestkey), .bytes = file.size});
+        if (shortest < kShardSlotBytes + tail) continue;  // none of ours
+        extents.push_back({.first = partition(file.smallestkey),
+                           .last = partition(file.largestkey),
+                           .bytes = file.size});
       }
     }
   }

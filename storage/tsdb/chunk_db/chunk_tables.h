@@ -21,7 +21,7 @@
 
 #include "common/result.h"
 #include "storage/backends/rocks/files/live_files.h"
-#include "storage/files/fused_files.h"
+#include "storage/files/fenced_files.h"
 #include "storage/tsdb/chunk_db/tables/chunk_families.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 #include "storage/tsdb/chunk_db/tables/cursor.h"
@@ -30,8 +30,8 @@ namespace halite::storage::engine {
 
 // The laps of a file's first and last keys, and its size.
 struct FileExtent {
-  SlotLap first;
-  SlotLap last;
+  Partition first;
+  Partition last;
   std::uint64_t bytes = 0;
 };
 
@@ -91,7 +91,7 @@ class ChunkTables {
 
   const ChunkDbOptions options_;
   const std::shared_ptr<FileBytesCounted> counted_ = std::make_shared<FileBytesCounted>();
-  const std::shared_ptr<Fuse> fuse_ = std::make_shared<Fuse>();
+  const std::shared_ptr<WriteFence> write_fence_ = std::make_shared<WriteFence>();
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<ChunkListener> listener_;
   rocksdb::Options file_options_;

@@ -8,7 +8,7 @@ namespace {
 
 // Up to so many generations are looked for one by one; more are found by hopping over the slots
 // that exist.
-constexpr std::int64_t kGenerationsListed = 8;
+constexpr std::int64_t kPeriodsListed = 8;
 
 void remove_hidden(chunk::FlushedRun& run, const std::vector<Tombstone>& tombstones,
                    TimeRange range) {
@@ -43,15 +43,15 @@ Result<std::unique_ptr<SlotReader>> SlotReader::open(const ChunkViews& views,
   return std::unique_ptr<SlotReader>(new SlotReader(views.shard_view(shard, from), layout, shard));
 }
 
-Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
+Result<std::vector<std::int64_t>> SlotReader::periods(TimeRange range) {
   std::vector<std::int64_t> found;
   if (range.begin >= range.end) return found;
   const std::int64_t span = layout_.options().span_ms;
   const std::int64_t first = std::max<TimestampMs>(range.begin, 0) / span;
   const std::int64_t last = (range.end - 1) / span;
-  if (last - first < kGenerationsListed) {
-    for (std::int64_t generation = first; generation <= last; ++generation) {
-      found.push_back(generation);
+  if (last - first < kPeriodsListed) {
+    for (std::int64_t period = first; period <= last; ++period) {
+      found.push_back(period);
     }
     return found;
   }
@@ -62,15 +62,15 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
     const bool bounded = ring == 0 && !stored.slots.empty();
     const std::int64_t least = bounded ? stored.slots.front().number : first;
     const std::int64_t greatest = bounded ? stored.slots.back().number : last;
-    std::int64_t generation = std::max(first, least);
-    for (; generation <= std::min(last, greatest); ++generation) found.push_back(generation);
+    std::int64_t period = std::max(first, least);
+    for (; period <= std::min(last, greatest); ++period) found.push_back(period);
     return found;
   }
   for (const StoredSlot& slot : stored.slots) {
     // Of a ring, any lap that touches the range may be in a slot.
-    std::int64_t generation = layout_.newest_generation(slot.number, last);
-    for (; generation >= first; generation -= ring) {
-      found.push_back(generation);
+    std::int64_t period = layout_.newest_period(slot.number, last);
+    for (; period >= first; period -= ring) {
+      found.push_back(period);
       if (ring == 0) break;
     }
   }
@@ -78,23 +78,23 @@ Result<std::vector<std::int64_t>> SlotReader::generations(TimeRange range) {
   return found;
 }
 
-Result<std::vector<StoredSlot>> SlotReader::slots(const Breathe& breathe) {
-  TRY(StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_, breathe));
+Result<std::vector<StoredSlot>> SlotReader::slots(const YieldFn& yield) {
+  TRY(StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_, yield));
   return std::move(stored.slots);
 }
 
-Result<void> SlotReader::visit(std::int64_t generation, BytesView series_key, const Take& take) {
-  return visit(view_->chunks(), generation, series_key, take);
+Result<void> SlotReader::visit(std::int64_t period, BytesView series_key, const Take& take) {
+  return visit(view_->chunks(), period, series_key, take);
 }
 
-Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesView series_key,
+Result<void> SlotReader::visit(Cursor& cursor, std::int64_t period, BytesView series_key,
                                const Take& take) {
   prefix_.clear();
-  append_place(prefix_, {.shard = shard_, .slot = layout_.slot_of(generation)});
+  append_shard_slot(prefix_, {.shard = shard_, .slot = layout_.slot_of(period)});
   prefix_.append(series_key);
   key_ = prefix_;
   const std::size_t wanted = key_.size() + sizeof(std::uint32_t);  // the generation, too
-  append_cell_key(key_, {.generation = static_cast<std::uint32_t>(generation),
+  append_cell_key(key_, {.period = static_cast<std::uint32_t>(period),
                          .kind = CellKind{},
                          .offset_ms = 0,
                          .flush_number = 0});
@@ -103,7 +103,7 @@ Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesVie
     const BytesView key = cursor.key();
     if (!key.starts_with(prefix_)) break;
     TRY(const ParsedKey parsed, parse_key(layout_.widths(), key));
-    if (parsed.cell.generation != generation) break;
+    if (parsed.cell.period != period) break;
     const Result<void> taken = take(parsed.cell, cursor.value());
     if (taken) continue;
     view_->note_damage(taken.error());
@@ -112,25 +112,25 @@ Result<void> SlotReader::visit(Cursor& cursor, std::int64_t generation, BytesVie
   return cursor.status();
 }
 
-Result<StoredSeries> SlotReader::read(std::int64_t generation, BytesView series_key,
-                                      TimeRange range, HeldBytes* held) {
+Result<StoredSeries> SlotReader::read(std::int64_t period, BytesView series_key, TimeRange range,
+                                      MemoryReservation* reservation) {
   StoredSeries out;
-  const TimestampMs slot_begin = generation * layout_.options().span_ms;
-  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) {
-    return take_cell(cell, value, slot_begin, range, view_->decoder(), out, held);
+  const TimestampMs slot_begin = period * layout_.options().span_ms;
+  TRY_VOID(visit(period, series_key, [&](const CellKey& cell, BytesView value) {
+    return take_cell(cell, value, slot_begin, range, view_->decoder(), out, reservation);
   }));
   return out;
 }
 
-Result<Unsealed> SlotReader::unsealed(std::int64_t generation, BytesView series_key) {
-  const Unsealed lap =
-      view_->unsealed(layout_.slot_of(generation), static_cast<std::uint32_t>(generation));
-  if (!lap.late || lap.without_summary) return lap;
-  Unsealed of_series;  // its own late cells, which are few and lie apart
-  const TimestampMs slot_begin = generation * layout_.options().span_ms;
-  TRY_VOID(visit(view_->late(), generation, series_key,
+Result<UnsealedRange> SlotReader::unsealed(std::int64_t period, BytesView series_key) {
+  const UnsealedRange partition =
+      view_->unsealed(layout_.slot_of(period), static_cast<std::uint32_t>(period));
+  if (!partition.late || partition.without_summary) return partition;
+  UnsealedRange of_series;  // its own late cells, which are few and lie apart
+  const TimestampMs slot_begin = period * layout_.options().span_ms;
+  TRY_VOID(visit(view_->late(), period, series_key,
                  [&](const CellKey& cell, BytesView value) -> Result<void> {
-                   Unsealed covers = {.begin_ms = cell.offset_ms};
+                   UnsealedRange covers = {.begin_ms = cell.offset_ms};
                    if (cell.kind == CellKind::kTombstone) {
                      if (value.size() != 4) {
                        return fail(Errc::kCorruption, "a tombstone without an end");
@@ -147,12 +147,11 @@ Result<Unsealed> SlotReader::unsealed(std::int64_t generation, BytesView series_
   return of_series;
 }
 
-Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
-                                                     BytesView series_key) {
+Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t period, BytesView series_key) {
   key_.clear();
-  append_place(key_, {.shard = shard_, .slot = layout_.slot_of(generation)});
+  append_shard_slot(key_, {.shard = shard_, .slot = layout_.slot_of(period)});
   key_.append(series_key);
-  append_summary_key(key_, static_cast<std::uint32_t>(generation));
+  append_summary_key(key_, static_cast<std::uint32_t>(period));
   Cursor& cursor = view_->summaries();
   cursor.advance(key_, key_);
   Summary summary;
@@ -169,14 +168,14 @@ Result<SlotReader::Summary> SlotReader::read_summary(std::int64_t generation,
   return summary;
 }
 
-Result<std::optional<SlotReader::Newest>> SlotReader::newest(std::int64_t generation,
+Result<std::optional<SlotReader::Newest>> SlotReader::newest(std::int64_t period,
                                                              BytesView series_key,
                                                              TimeRange range) {
-  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  const TimestampMs slot_begin = period * layout_.options().span_ms;
   std::optional<Newest> best;
   std::uint64_t best_flush = 0;
   bool must_decode = false;  // what is hidden, or where a chunk is cut, headers do not tell
-  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
+  TRY_VOID(visit(period, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
     must_decode |= cell.kind == CellKind::kTombstone;
     if (must_decode || slot_begin + cell.offset_ms >= range.end) return {};
     TRY_VOID(chunk::check_crc(value));
@@ -195,18 +194,18 @@ Result<std::optional<SlotReader::Newest>> SlotReader::newest(std::int64_t genera
     return {};
   }));
   if (!must_decode) return best;
-  TRY(StoredSeries stored, read(generation, series_key, range));
+  TRY(StoredSeries stored, read(period, series_key, range));
   const chunk::Points points = merge_runs(std::move(stored.runs), stored.tombstones, range);
   if (points.empty()) return std::nullopt;
   return Newest{.time = points.times.back(),
                 .last = {points.values.back(), points.floats[points.size() - 1]}};
 }
 
-Result<SlotReader::Extent> SlotReader::measure(std::int64_t generation, BytesView series_key,
+Result<SlotReader::Extent> SlotReader::measure(std::int64_t period, BytesView series_key,
                                                TimeRange range) {
   Extent extent;
-  const TimestampMs slot_begin = generation * layout_.options().span_ms;
-  TRY_VOID(visit(generation, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
+  const TimestampMs slot_begin = period * layout_.options().span_ms;
+  TRY_VOID(visit(period, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
     if (cell.kind == CellKind::kTombstone || slot_begin + cell.offset_ms >= range.end) return {};
     TRY(const chunk::Header header, chunk::read_header(value));
     if (header.last_time < range.begin) return {};
@@ -220,7 +219,7 @@ Result<SlotReader::Extent> SlotReader::measure(std::int64_t generation, BytesVie
 
 Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,
                        TimeRange range, chunk::Decoder& decoder, StoredSeries& out,
-                       HeldBytes* held) {
+                       MemoryReservation* reservation) {
   const TimestampMs begin = slot_begin + cell.offset_ms;
   if (cell.kind == CellKind::kTombstone) {
     if (value.size() != 4) return fail(Errc::kCorruption, "a tombstone without an end");
@@ -241,10 +240,10 @@ Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_be
   chunk::FlushedRun run;
   run.flush_number = cell.flush_number;
   // It takes room for all that the chunk has, and keeps that for what is wanted.
-  if (held != nullptr) TRY_VOID(held->add(header.count * kPointBytes));
+  if (reservation != nullptr) TRY_VOID(reservation->add(header.count * kPointBytes));
   TRY_VOID(decoder.decode(value, range, run.points));
-  if (held != nullptr) {
-    held->give_back((header.count - run.points.size()) * kPointBytes);
+  if (reservation != nullptr) {
+    reservation->give_back((header.count - run.points.size()) * kPointBytes);
   }
   if (run.points.empty()) return {};
   // Parts of one flush follow each other in time: one run.

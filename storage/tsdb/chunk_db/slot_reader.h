@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/held_bytes.h"
+#include "common/memory_reservation.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/chunk/merge.h"
@@ -54,17 +54,18 @@ class SlotReader {
   [[nodiscard]] std::uint64_t flush_number() const { return view_->mark().flush_number; }
 
   // The generations, ascending, of which there may be chunks in the range.
-  [[nodiscard]] Result<std::vector<std::int64_t>> generations(TimeRange range);
+  [[nodiscard]] Result<std::vector<std::int64_t>> periods(TimeRange range);
 
-  [[nodiscard]] Result<std::vector<StoredSlot>> slots(const Breathe& breathe = {});
+  [[nodiscard]] Result<std::vector<StoredSlot>> slots(const YieldFn& yield = {});
 
   // What touches the range, of a series (chunk_key.h: series_key()). Quick when series are asked
   // for in ascending order within a generation. Decoding and its points count as held.
-  [[nodiscard]] Result<StoredSeries> read(std::int64_t generation, BytesView series_key,
-                                          TimeRange range, HeldBytes* held = nullptr);
+  [[nodiscard]] Result<StoredSeries> read(std::int64_t period, BytesView series_key,
+                                          TimeRange range,
+                                          MemoryReservation* reservation = nullptr);
 
   // The times of a slot in which a series' summary says nothing: [0, 0) if there are none.
-  [[nodiscard]] Result<Unsealed> unsealed(std::int64_t generation, BytesView series_key);
+  [[nodiscard]] Result<UnsealedRange> unsealed(std::int64_t period, BytesView series_key);
 
   // The summary of a series' sealed chunks, until the next one is read; null where it has none, or
   // one that says only that its chunks are to be decoded: told apart by `must_decode`.
@@ -72,7 +73,7 @@ class SlotReader {
     const chunk::Summaries* summaries = nullptr;
     bool must_decode = false;
   };
-  [[nodiscard]] Result<Summary> read_summary(std::int64_t generation, BytesView series_key);
+  [[nodiscard]] Result<Summary> read_summary(std::int64_t period, BytesView series_key);
 
   // The newest point of a series in the range; nothing where there is none. Told from the headers
   // of chunks where that is possible.
@@ -80,7 +81,7 @@ class SlotReader {
     TimestampMs time = 0;
     chunk::LastValue last;
   };
-  [[nodiscard]] Result<std::optional<Newest>> newest(std::int64_t generation, BytesView series_key,
+  [[nodiscard]] Result<std::optional<Newest>> newest(std::int64_t period, BytesView series_key,
                                                      TimeRange range);
 
   // What read() would decode, told from the chunks' headers.
@@ -89,14 +90,13 @@ class SlotReader {
     std::uint64_t points = 0;
     std::uint64_t bytes = 0;
   };
-  [[nodiscard]] Result<Extent> measure(std::int64_t generation, BytesView series_key,
-                                       TimeRange range);
+  [[nodiscard]] Result<Extent> measure(std::int64_t period, BytesView series_key, TimeRange range);
 
  private:
   SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layout, std::uint32_t shard);
   using Take = std::function<Result<void>(const CellKey&, BytesView value)>;
-  [[nodiscard]] Result<void> visit(std::int64_t generation, BytesView series_key, const Take& take);
-  [[nodiscard]] Result<void> visit(Cursor& cursor, std::int64_t generation, BytesView series_key,
+  [[nodiscard]] Result<void> visit(std::int64_t period, BytesView series_key, const Take& take);
+  [[nodiscard]] Result<void> visit(Cursor& cursor, std::int64_t period, BytesView series_key,
                                    const Take& take);
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
@@ -111,7 +111,7 @@ class SlotReader {
 // the cell's generation begins.
 [[nodiscard]] Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,
                                      TimeRange range, chunk::Decoder& decoder, StoredSeries& out,
-                                     HeldBytes* held = nullptr);
+                                     MemoryReservation* reservation = nullptr);
 
 // All runs as one, what tombstones hide left out, within the range.
 [[nodiscard]] chunk::Points merge_runs(std::vector<chunk::FlushedRun> runs,

@@ -24,10 +24,10 @@ namespace halite::storage::engine {
 
 // How an ingest changes slots.
 struct SlotChanges {
-  UnsealedSlots touched;              // by chunks or tombstones among the files
-  std::vector<SlotLap> sealed;        // completely, with summaries
-  std::vector<SlotLap> sealed_early;  // likewise; later points for them are not late
-  bool sealing = false;               // the files are of sealing, else of a flush or a delete
+  UnsealedRanges touched;               // by chunks or tombstones among the files
+  std::vector<Partition> sealed;        // completely, with summaries
+  std::vector<Partition> sealed_early;  // likewise; later points for them are not late
+  bool sealing = false;                 // the files are of sealing, else of a flush or a delete
 };
 
 class SlotStates {
@@ -40,20 +40,20 @@ class SlotStates {
   Result<void> load();
 
   [[nodiscard]] FlushMark mark() const;
-  [[nodiscard]] std::shared_ptr<const UnsealedSlots> unsealed() const;
+  [[nodiscard]] std::shared_ptr<const UnsealedRanges> unsealed() const;
   // As the database has it now: ahead of mark() while files are ingested.
   [[nodiscard]] Result<FlushMark> stored_mark() const;
 
   // Whether new cells for that lap are late: it is sealed, or has had only late cells since.
-  [[nodiscard]] bool is_late(const SlotLap& lap);
+  [[nodiscard]] bool is_late(const Partition& partition);
 
   // unsealed() after these changes.
-  [[nodiscard]] UnsealedSlots after(const SlotChanges& changes);
+  [[nodiscard]] UnsealedRanges after(const SlotChanges& changes);
   // Puts what a changed state stores into a file for the state family.
   static Result<void> write(const FlushMark& mark, const SlotChanges& changes,
-                            const UnsealedSlots& after, ChunkFile& file);
+                            const UnsealedRanges& after, ChunkFile& file);
   // That file is ingested.
-  void set(const FlushMark& mark, UnsealedSlots unsealed);
+  void set(const FlushMark& mark, UnsealedRanges unsealed);
 
   // A time or another number that outlives the process; nothing if none was noted.
   [[nodiscard]] Result<std::optional<std::int64_t>> read_number(BytesView name) const;
@@ -62,12 +62,12 @@ class SlotStates {
  private:
   struct State {
     FlushMark mark;
-    UnsealedSlots unsealed;
+    UnsealedRanges unsealed;
   };
   Result<void> read();
   Result<void> choose_family();
-  [[nodiscard]] Result<UnsealedSlots> read_unsealed() const;
-  Result<void> require_summaries(UnsealedSlots& unsealed);
+  [[nodiscard]] Result<UnsealedRanges> read_unsealed() const;
+  Result<void> require_summaries(UnsealedRanges& unsealed);
   Result<void> rebuild();
   Result<void> add_family();
   [[nodiscard]] Result<State> state_of_cells() const;
@@ -76,11 +76,12 @@ class SlotStates {
 
   ChunkTables& tables_;
   std::mutex late_mutex_;
-  std::map<SlotLap, bool> late_laps_;  // is_late() since the last set(); guarded by late_mutex_
+  std::map<Partition, bool>
+      late_partitions_;  // is_late() since the last set(); guarded by late_mutex_
   mutable std::mutex mutex_;
   FlushMark mark_;  // guarded by mutex_
   // Never null; guarded by mutex_.
-  std::shared_ptr<const UnsealedSlots> unsealed_ = std::make_shared<const UnsealedSlots>();
+  std::shared_ptr<const UnsealedRanges> unsealed_ = std::make_shared<const UnsealedRanges>();
 };
 
 }  // namespace halite::storage::engine

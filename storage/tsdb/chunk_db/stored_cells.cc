@@ -11,25 +11,25 @@
 namespace halite::storage::engine {
 
 Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::uint32_t shard,
-                                 const Breathe& breathe) {
+                                 const YieldFn& yield) {
   std::map<std::uint32_t, StoredSlot> found;  // by number
   StoredSlots stored;
   Cursor& cursor = view.chunks();
-  Bytes from = place_prefix({.shard = shard, .slot = 0});
+  Bytes from = shard_slot_prefix({.shard = shard, .slot = 0});
   for (cursor.seek(from);;) {
-    TRY_VOID(go_on(breathe));
-    TRY(const bool more, cursor.pass_damage(from, &stored.damaged));
+    TRY_VOID(yield_or_stop(yield));
+    TRY(const bool more, cursor.skip_damage(from, &stored.damaged));
     if (!more) break;
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));
     const std::uint32_t slot = key.place.slot;
-    found.emplace(slot, StoredSlot{.number = slot, .generation = key.cell.generation});
+    found.emplace(slot, StoredSlot{.number = slot, .period = key.cell.period});
     if (slot == UINT32_MAX) break;
-    from = place_prefix({.shard = shard, .slot = slot + 1});
+    from = shard_slot_prefix({.shard = shard, .slot = slot + 1});
     cursor.seek(from);
   }
   if (stored.damaged) {
-    for (const auto& [slot, generation] : view.slots_told()) {
-      found.emplace(slot, StoredSlot{.number = slot, .generation = generation, .unreadable = true});
+    for (const auto& [slot, period] : view.known_slots()) {
+      found.emplace(slot, StoredSlot{.number = slot, .period = period, .unreadable = true});
     }
   }
   stored.slots.reserve(found.size());
@@ -39,10 +39,10 @@ Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::
 
 Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths, BytesView from) {
   for (Bytes at(from);;) {
-    TRY(const bool more, cursor.seek_behind_damage(at));
+    TRY(const bool more, cursor.seek_past_damage(at));
     if (!more) return false;
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));
-    Bytes series = place_prefix(key.place);
+    Bytes series = shard_slot_prefix(key.place);
     series.append(key.series);
     // One that began before has lost cells; of any other the first ones may be lost.
     if (series > at) {
@@ -60,25 +60,25 @@ Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths, Byte
 
 Result<StoredCells> StoredCells::open(const ChunkViews& views, const UidWidths& widths,
                                       std::uint32_t shard, std::optional<std::uint32_t> except,
-                                      Breathe breathe) {
-  StoredCells cells(views.shard_view(shard, ReadSource::kDisk), widths, shard, std::move(breathe));
+                                      YieldFn yield) {
+  StoredCells cells(views.shard_view(shard, ReadSource::kDisk), widths, shard, std::move(yield));
   std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // generation, slot
-  TRY(const StoredSlots stored, stored_slots(*cells.view_, widths, shard, cells.breathe_));
+  TRY(const StoredSlots stored, stored_slots(*cells.view_, widths, shard, cells.yield_));
   cells.damaged_ = stored.damaged;
   for (const StoredSlot& slot : stored.slots) {
-    if (slot.number != except) found.emplace_back(slot.generation, slot.number);
+    if (slot.number != except) found.emplace_back(slot.period, slot.number);
   }
   std::ranges::sort(found, std::greater());
-  for (const auto& [generation, slot] : found) cells.slots_.push_back(slot);
+  for (const auto& [period, slot] : found) cells.slots_.push_back(slot);
   return cells;
 }
 
 Result<bool> StoredCells::any(BytesView series_key, std::size_t slots_max) {
   Cursor& cursor = view_->chunks();
   for (const std::uint32_t slot : std::span(slots_).first(std::min(slots_max, slots_.size()))) {
-    TRY_VOID(go_on(breathe_));
+    TRY_VOID(yield_or_stop(yield_));
     ++looks_;
-    Bytes prefix = place_prefix({.shard = shard_, .slot = slot});
+    Bytes prefix = shard_slot_prefix({.shard = shard_, .slot = slot});
     prefix.append(series_key);
     cursor.seek(prefix);
     if (cursor.valid() && cursor.key().starts_with(prefix)) return true;
@@ -93,9 +93,9 @@ Result<bool> StoredCells::any(BytesView series_key, std::size_t slots_max) {
 Result<bool> StoredCells::any_tombstone(BytesView series_key) {
   Cursor& cursor = view_->chunks();
   for (const std::uint32_t slot : slots_) {
-    Bytes prefix = place_prefix({.shard = shard_, .slot = slot});
+    Bytes prefix = shard_slot_prefix({.shard = shard_, .slot = slot});
     prefix.append(series_key);
-    TRY_VOID(go_on(breathe_));
+    TRY_VOID(yield_or_stop(yield_));
     for (cursor.seek(prefix); cursor.valid() && cursor.key().starts_with(prefix); cursor.next()) {
       TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
       if (key.cell.kind == CellKind::kTombstone) return true;
@@ -108,7 +108,7 @@ Result<bool> StoredCells::any_tombstone(BytesView series_key) {
 
 Result<bool> StoredCells::each_series(std::uint32_t slot,
                                       const std::function<Result<void>(BytesView)>& visit) {
-  const Bytes place = place_prefix({.shard = shard_, .slot = slot});
+  const Bytes place = shard_slot_prefix({.shard = shard_, .slot = slot});
   Bytes series;
   Bytes from = place;
   bool damaged = false;
@@ -127,7 +127,7 @@ Result<bool> StoredCells::each_series(std::uint32_t slot,
     if (!cursor.key().starts_with(place)) break;
     TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
     from = cursor.key();
-    TRY_VOID(go_on(breathe_));
+    TRY_VOID(yield_or_stop(yield_));
     if (key.series != series) {
       series = Bytes(key.series);
       TRY_VOID(visit(series));

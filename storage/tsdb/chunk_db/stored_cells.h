@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "storage/tsdb/chunk_db/breathe.h"
 #include "storage/tsdb/chunk_db/chunk_views.h"
+#include "storage/tsdb/chunk_db/yield.h"
 
 namespace halite::storage::engine {
 
@@ -29,7 +29,7 @@ struct StoredSlots {
 };
 // Which slots of a shard have cells. kCorruption only for keys that are none.
 [[nodiscard]] Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths,
-                                               std::uint32_t shard, const Breathe& breathe = {});
+                                               std::uint32_t shard, const YieldFn& yield = {});
 
 // For a cursor whose status is kCorruption, met on the way from `from`: goes to the first cell of
 // the next series that is not damaged there. False if there is none.
@@ -42,7 +42,7 @@ class StoredCells {
   // what there was when it was made.
   static Result<StoredCells> open(const ChunkViews& views, const UidWidths& widths,
                                   std::uint32_t shard, std::optional<std::uint32_t> except = {},
-                                  Breathe breathe = {});
+                                  YieldFn yield = {});
 
   // Of a series (chunk_key.h: series_key()). True, too, where that cannot be read any more. The
   // slots with the newest data are looked into first: most series are there. In no more than so
@@ -62,13 +62,13 @@ class StoredCells {
 
  private:
   StoredCells(std::unique_ptr<ShardView> view, const UidWidths& widths, std::uint32_t shard,
-              Breathe breathe)
-      : view_(std::move(view)), widths_(widths), shard_(shard), breathe_(std::move(breathe)) {}
+              YieldFn yield)
+      : view_(std::move(view)), widths_(widths), shard_(shard), yield_(std::move(yield)) {}
 
   std::unique_ptr<ShardView> view_;
   UidWidths widths_;
   std::uint32_t shard_;
-  Breathe breathe_;
+  YieldFn yield_;
   std::vector<std::uint32_t> slots_;
   bool damaged_ = false;
   std::uint64_t looks_ = 0;

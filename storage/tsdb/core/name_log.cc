@@ -17,7 +17,7 @@ Result<void> EngineNameLog::append(std::span<const NewName> names) {
 
 Task<void> EngineNameLog::durable() {
   const Completion durable = log_.durable(log_.last());
-  log_.hurry();
+  log_.request_sync();
   co_return co_await durable.wait();
 }
 

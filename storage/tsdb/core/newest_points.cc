@@ -17,12 +17,12 @@ NewestPoints::~NewestPoints() {
   for (const std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
 }
 
-NewestPoints::Entry* NewestPoints::at(SeriesId id) const {
+NewestPoints::NewestPoint* NewestPoints::at(SeriesId id) const {
   Page* const page = pages_[id / kPageSeries].load(std::memory_order_acquire);
   return page == nullptr ? nullptr : &(*page)[id % kPageSeries];
 }
 
-NewestPoints::Entry& NewestPoints::make(SeriesId id) {
+NewestPoints::NewestPoint& NewestPoints::make(SeriesId id) {
   std::atomic<Page*>& place = pages_[id / kPageSeries];
   Page* page = place.load(std::memory_order_acquire);
   if (page == nullptr) {
@@ -43,14 +43,14 @@ NewestPoints::Found NewestPoints::find(std::uint32_t shard_index,
   found.version = shard.version;
   for (std::size_t i = 0; i < series.size(); ++i) {
     if (i + kAhead < series.size()) __builtin_prefetch(at(series[i + kAhead]));
-    const Entry* const entry = at(series[i]);
-    found.entries.push_back(entry == nullptr ? Entry{} : *entry);
+    const NewestPoint* const entry = at(series[i]);
+    found.entries.push_back(entry == nullptr ? NewestPoint{} : *entry);
   }
   return found;
 }
 
 void NewestPoints::fill(std::uint32_t shard_index, std::uint64_t version,
-                        std::span<const SeriesId> series, std::span<const Entry> entries) {
+                        std::span<const SeriesId> series, std::span<const NewestPoint> entries) {
   Shard& shard = shards_[shard_index];
   const std::lock_guard lock(shard.mutex);
   if (shard.version != version) return;
@@ -66,7 +66,7 @@ void NewestPoints::flushed(std::uint32_t shard_index, std::span<const LastPoint>
     const std::lock_guard lock(shard.mutex);
     ++shard.version;
     for (const LastPoint& point : part) {
-      Entry* const entry = at(point.series);
+      NewestPoint* const entry = at(point.series);
       if (entry == nullptr || entry->state == State::kUnknown) continue;
       if (entry->state == State::kPoint && entry->time > point.time) continue;
       *entry = {.time = point.time,
@@ -77,7 +77,7 @@ void NewestPoints::flushed(std::uint32_t shard_index, std::span<const LastPoint>
   } while (!points.empty());
 }
 
-void NewestPoints::forget(std::uint32_t shard_index, std::span<const SeriesId> series) {
+void NewestPoints::invalidate(std::uint32_t shard_index, std::span<const SeriesId> series) {
   Shard& shard = shards_[shard_index];
   do {
     const auto part = series.first(std::min(kSeriesPerLock, series.size()));
@@ -85,7 +85,7 @@ void NewestPoints::forget(std::uint32_t shard_index, std::span<const SeriesId> s
     const std::lock_guard lock(shard.mutex);
     ++shard.version;
     for (const SeriesId id : part) {
-      if (Entry* const entry = at(id)) *entry = {};
+      if (NewestPoint* const entry = at(id)) *entry = {};
     }
   } while (!series.empty());
 }

@@ -4,7 +4,7 @@
 // Who fills it notes the version before looking at the chunks: what was flushed or deleted since
 // then makes the filling void.
 //
-//   Threads  any call from any thread; a lock a shard. flushed() and forget() hold it for some
+//   Threads  any call from any thread; a lock a shard. flushed() and invalidate() hold it for some
 //            series at a time; who calls find() or fill() decides for how many.
 #pragma once
 
@@ -31,7 +31,7 @@ class NewestPoints {
   NewestPoints& operator=(const NewestPoints&) = delete;
 
   enum class State : std::uint8_t { kUnknown, kNone, kPoint };
-  struct Entry {
+  struct NewestPoint {
     TimestampMs time = 0;
     ValueBits value = 0;
     bool is_float = false;
@@ -40,28 +40,28 @@ class NewestPoints {
 
   // Of series of a shard, in their order; and the version that fill() wants.
   struct Found {
-    std::vector<Entry> entries;
+    std::vector<NewestPoint> entries;
     std::uint64_t version = 0;
   };
   [[nodiscard]] Found find(std::uint32_t shard, std::span<const SeriesId> series);
 
   // What the chunks had at that version.
   void fill(std::uint32_t shard, std::uint64_t version, std::span<const SeriesId> series,
-            std::span<const Entry> entries);
+            std::span<const NewestPoint> entries);
 
   // These went into the chunks of a shard, the newest of each series. Before the head that had them
   // is gone.
   void flushed(std::uint32_t shard, std::span<const LastPoint> points);
 
   // Points of these may be gone.
-  void forget(std::uint32_t shard, std::span<const SeriesId> series);
+  void invalidate(std::uint32_t shard, std::span<const SeriesId> series);
 
  private:
   static constexpr std::size_t kPageSeries = 1024;
-  using Page = std::array<Entry, kPageSeries>;
+  using Page = std::array<NewestPoint, kPageSeries>;
 
-  [[nodiscard]] Entry* at(SeriesId id) const;  // null: unknown
-  [[nodiscard]] Entry& make(SeriesId id);
+  [[nodiscard]] NewestPoint* at(SeriesId id) const;  // null: unknown
+  [[nodiscard]] NewestPoint& make(SeriesId id);
 
   struct Shard {
     std::mutex mutex;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "storage/api/point_store.h"
-#include "storage/api/series_walk.h"
+#include "storage/api/series_iterator.h"
 #include "storage/catalog/series_quota.h"
 #include "storage/tsdb/chunk_db/chunk_db.h"
 #include "storage/tsdb/wal/log.h"
@@ -23,11 +23,11 @@ struct RetentionRule {
 };
 
 // What besides points keeps series and names from being forgotten. All may be empty.
-struct ForgetRules {
+struct GcRules {
   // Those of these series that must not go though they have no points; and perhaps others.
-  std::function<std::unique_ptr<SeriesWalk>(std::vector<Bytes> tsuids)> keeps;
+  std::function<std::unique_ptr<SeriesIterator>(std::vector<Bytes> tsuids)> keeps;
   // All series, known ones and others, whose names must not go.
-  std::function<std::unique_ptr<SeriesWalk>()> others;
+  std::function<std::unique_ptr<SeriesIterator>()> others;
   bool names = true;  // names without series go, and their ids are used again
 };
 
@@ -63,18 +63,18 @@ struct EngineOptions {
   std::int64_t maintenance_ms = 1000;                // how often it looks for work
   // Expiry and forgetting let a flush through after so long; 0 = after every piece of work.
   std::int64_t maintenance_yield_ms = 20;
-  bool maintains_itself = true;  // false: it flushes, seals and expires only when it is asked to
+  bool auto_maintenance = true;  // false: it flushes, seals and expires only when it is asked to
 
   std::vector<RetentionRule> retention;  // storage.retention; a prefix once
 
   unsigned read_threads = 4;  // for newest points and estimates, which block
   // A question that wants so many series of a metric in a shard, and not far fewer than it has,
   // first looks which of them have points in the slots; fewer are looked for one by one.
-  std::size_t learn_series_min = 32;
+  std::size_t list_active_min = 32;
   SeriesId series_max = 100'000'000;
   std::size_t series_bytes_max = 8ULL << 30;  // memory of known series
   NewSeriesLimits new_series;
-  bool accept_lost_names = false;  // settled_names.h
+  bool accept_lost_names = false;  // lost_names_check.h
   std::string settings_table = "halite-settings";
   std::string uid_table = "tsdb-uid";
   std::string series_table = "halite-series";

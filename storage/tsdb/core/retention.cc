@@ -158,7 +158,7 @@ std::uint32_t Retention::shard_of(std::uint64_t metric_uid, std::string_view met
   return class_of(metric_uid, metric) * salts_ + base().salt_of(tsuid);
 }
 
-void Retention::pin(std::uint64_t metric_uid, std::uint32_t to_class) {
+void Retention::assign_class(std::uint64_t metric_uid, std::uint32_t to_class) {
   const std::lock_guard lock(mutex_);
   state_.pinned[metric_uid] = to_class;
 }
@@ -178,13 +178,13 @@ Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state
   co_return co_await write_engine_cell(settings, Bytes(kQualifier), state.to_bytes());
 }
 
-Task<void> PinWriter::keep_class(std::uint64_t metric_uid, std::string old_name,
-                                 std::string new_name) {
+Task<void> RetentionClassWriter::keep_class(std::uint64_t metric_uid, std::string old_name,
+                                            std::string new_name) {
   // A state that was read earlier must not be written later.
-  CO_TRY(const Gate::Pass pass, co_await turn_->enter(GateLoad{1, 0}));
+  CO_TRY(const Semaphore::Permit pass, co_await turn_->enter(SemaphoreLoad{1, 0}));
   const std::uint32_t before = retention_->class_of(metric_uid, old_name);
   if (retention_->class_of(metric_uid, new_name) == before) co_return Result<void>();
-  retention_->pin(metric_uid, before);
+  retention_->assign_class(metric_uid, before);
   co_return co_await write_retention(settings_, retention_->state());
 }
 

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/gate.h"
 #include "common/result.h"
+#include "common/semaphore.h"
 #include "common/task.h"
 #include "storage/api/sharding.h"
 #include "storage/api/wide_column.h"
@@ -73,7 +73,7 @@ class Retention final : public Sharding {
                                        BytesView tsuid) const override;
 
   [[nodiscard]] std::uint32_t class_of(std::uint64_t metric_uid, std::string_view metric) const;
-  void pin(std::uint64_t metric_uid, std::uint32_t to_class);
+  void assign_class(std::uint64_t metric_uid, std::uint32_t to_class);
   [[nodiscard]] RetentionState state() const;
 
  private:
@@ -90,9 +90,9 @@ Task<RetentionState> read_retention(std::shared_ptr<Table> settings);
 Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state);
 
 // Keeps metrics in their classes when their names change, one at a time. Outlives its tasks.
-class PinWriter {
+class RetentionClassWriter {
  public:
-  PinWriter(std::shared_ptr<Table> settings, std::shared_ptr<Retention> retention)
+  RetentionClassWriter(std::shared_ptr<Table> settings, std::shared_ptr<Retention> retention)
       : settings_(std::move(settings)), retention_(std::move(retention)) {}
 
   // Call it before a metric gets a new name. Durable.
@@ -101,7 +101,7 @@ class PinWriter {
  private:
   const std::shared_ptr<Table> settings_;
   const std::shared_ptr<Retention> retention_;
-  const std::shared_ptr<Gate> turn_ = std::make_shared<Gate>(GateLoad{1, 1});
+  const std::shared_ptr<Semaphore> turn_ = std::make_shared<Semaphore>(SemaphoreLoad{1, 1});
 };
 
 }  // namespace halite::storage::engine

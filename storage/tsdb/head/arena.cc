@@ -20,15 +20,15 @@ Slab::~Slab() {
   if (data_ != nullptr) ::munmap(data_, kBytes);
 }
 
-Arena::Block Arena::take(std::size_t units) {
+Arena::Extent Arena::take(std::size_t units) {
   if (end_ - next_ < units) {
     next_ = slabs_.size() * kSlabUnits;
     if (next_ == 0) next_ = 1;  // 0 is no block
     slabs_.emplace_back();
     end_ = slabs_.size() * kSlabUnits;
-    HALITE_CHECK(end_ <= std::numeric_limits<Block>::max(), "a shard of the head over 64 GiB");
+    HALITE_CHECK(end_ <= std::numeric_limits<Extent>::max(), "a shard of the head over 64 GiB");
   }
-  const auto block = static_cast<Block>(next_);
+  const auto block = static_cast<Extent>(next_);
   next_ += units;
   return block;
 }

@@ -32,10 +32,10 @@ class Slab {
 class Arena {
  public:
   static constexpr std::size_t kUnitBytes = 16;  // blocks are so many of them
-  using Block = std::uint32_t;                   // the number of a block's first unit; 0: none
+  using Extent = std::uint32_t;                  // the number of a block's first unit; 0: none
 
-  [[nodiscard]] Block take(std::size_t units);
-  [[nodiscard]] std::uint8_t* at(Block block) const {
+  [[nodiscard]] Extent take(std::size_t units);
+  [[nodiscard]] std::uint8_t* at(Extent block) const {
     return slabs_[block / kSlabUnits].data() + (block % kSlabUnits) * kUnitBytes;
   }
 

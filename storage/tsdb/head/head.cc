@@ -69,7 +69,7 @@ Head::~Head() {
   for (std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
 }
 
-void Head::set_place(SeriesId id, std::uint32_t place) {
+void Head::set_position(SeriesId id, std::uint32_t position) {
   std::atomic<Page*>& entry = pages_[id / kPageSeries];
   Page* page = entry.load(std::memory_order_acquire);
   if (page == nullptr) {
@@ -80,7 +80,7 @@ void Head::set_place(SeriesId id, std::uint32_t place) {
       account(sizeof(Page), 0);
     }
   }
-  (*page)[id % kPageSeries] = place + 1;
+  (*page)[id % kPageSeries] = position + 1;
 }
 
 std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const SeriesId> wanted,
@@ -92,9 +92,9 @@ std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const Se
     const auto part = wanted.subspan(begin, std::min(kSeriesPerLock, wanted.size() - begin));
     const std::lock_guard lock(shard.mutex());
     for (const SeriesId id : part) {
-      const auto place = place_of(id);
-      if (!place) continue;
-      if (shard.at(*place).touches(range)) shard.copy(*place, copies.emplace_back());
+      const auto position = position_of(id);
+      if (!position) continue;
+      if (shard.at(*position).touches(range)) shard.copy(*position, copies.emplace_back());
     }
   }
   return copies;
@@ -112,15 +112,15 @@ std::optional<std::vector<LastPoint>> Head::last(std::uint32_t shard_index,
     undecided.clear();
     HeadShard& shard = shards_[shard_index];
     std::unique_lock lock(shard.mutex());
-    for (const std::uint32_t place : places_of(shard, part)) {
-      const HeadSeries& series = shard.at(place);
+    for (const std::uint32_t position : positions_of(shard, part)) {
+      const HeadSeries& series = shard.at(position);
       if (!series.touches(range)) continue;
       if (!series.ordered || series.time >= range.end) {
         if (series.points > decode_left) return std::nullopt;
         decode_left -= series.points;
         Undecided& one = undecided.emplace_back();
         one.index = found.size();
-        shard.copy(place, one.copy);
+        shard.copy(position, one.copy);
       }
       found.push_back({.series = series.id,
                        .time = series.time,
@@ -135,18 +135,18 @@ std::optional<std::vector<LastPoint>> Head::last(std::uint32_t shard_index,
 
 // Under the shard's lock. Series lie apart from each other: memory is asked for all of them before
 // the first is looked at.
-std::vector<std::uint32_t> Head::places_of(const HeadShard& shard,
-                                           std::span<const SeriesId> wanted) const {
-  std::vector<std::uint32_t> places;
-  places.reserve(wanted.size());
-  for (const SeriesId id : wanted) prefetch_place(id);
+std::vector<std::uint32_t> Head::positions_of(const HeadShard& shard,
+                                              std::span<const SeriesId> wanted) const {
+  std::vector<std::uint32_t> positions;
+  positions.reserve(wanted.size());
+  for (const SeriesId id : wanted) prefetch_position(id);
   for (const SeriesId id : wanted) {
-    const auto place = place_of(id);
-    if (!place) continue;
-    places.push_back(*place);
-    __builtin_prefetch(&shard.at(*place));
+    const auto position = position_of(id);
+    if (!position) continue;
+    positions.push_back(*position);
+    __builtin_prefetch(&shard.at(*position));
   }
-  return places;
+  return positions;
 }
 
 void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out) {

@@ -35,18 +35,18 @@ class Head {
   }
 
   // Under the lock of the series' shard: its place there, if it has one.
-  [[nodiscard]] std::optional<std::uint32_t> place_of(SeriesId id) const {
+  [[nodiscard]] std::optional<std::uint32_t> position_of(SeriesId id) const {
     const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
-    const std::uint32_t place = page == nullptr ? 0 : (*page)[id % kPageSeries];
-    if (place == 0) return std::nullopt;
-    return place - 1;
+    const std::uint32_t position = page == nullptr ? 0 : (*page)[id % kPageSeries];
+    if (position == 0) return std::nullopt;
+    return position - 1;
   }
-  // Asks memory for what place_of() will read.
-  void prefetch_place(SeriesId id) const {
+  // Asks memory for what position_of() will read.
+  void prefetch_position(SeriesId id) const {
     const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
     if (page != nullptr) __builtin_prefetch(&(*page)[id % kPageSeries]);
   }
-  void set_place(SeriesId id, std::uint32_t place);
+  void set_position(SeriesId id, std::uint32_t position);
 
   // Copies of what the wanted series have in a range, in their order; series without are left out.
   // Takes the shard's lock for some series at a time.
@@ -76,8 +76,8 @@ class Head {
   static constexpr std::size_t kPageSeries = 4096;
   using Page = std::array<std::uint32_t, kPageSeries>;  // place + 1; 0 = none
 
-  [[nodiscard]] std::vector<std::uint32_t> places_of(const HeadShard& shard,
-                                                     std::span<const SeriesId> wanted) const;
+  [[nodiscard]] std::vector<std::uint32_t> positions_of(const HeadShard& shard,
+                                                        std::span<const SeriesId> wanted) const;
 
   const std::uint64_t number_;
   std::vector<HeadShard> shards_;

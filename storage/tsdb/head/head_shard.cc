@@ -9,7 +9,7 @@ namespace {
 
 // A block begins with the number of the next one. What is left over in the last block of a series
 // is a small part of all it has: blocks grow as the chain does.
-constexpr std::size_t kLinkBytes = sizeof(Arena::Block);
+constexpr std::size_t kLinkBytes = sizeof(Arena::Extent);
 constexpr std::array<std::uint8_t, 24> kUnits = {2,  2,  2,  2,  3,  3,  4,  5,  6,  7,  8,   10,
                                                  12, 14, 16, 20, 24, 28, 32, 40, 64, 96, 128, 192};
 
@@ -25,14 +25,14 @@ std::size_t end_of_room(std::uint8_t blocks) {
 }  // namespace
 
 std::uint32_t HeadShard::add_series(SeriesId id) {
-  const std::uint32_t place = series_++;
-  if (place / kSlabSeries == slabs_.size()) slabs_.emplace_back();
-  new (&series_at(place)) HeadSeries{.id = id};
-  return place;
+  const std::uint32_t position = series_++;
+  if (position / kSlabSeries == slabs_.size()) slabs_.emplace_back();
+  new (&series_at(position)) HeadSeries{.id = id};
+  return position;
 }
 
-void HeadShard::append(std::uint32_t place, const StreamPoint& point) {
-  HeadSeries& series = series_at(place);
+void HeadShard::append(std::uint32_t position, const StreamPoint& point) {
+  HeadSeries& series = series_at(position);
   if (series.points == 0) series.first_time = series.time = point.time;
   if (series.points > 0 && point.time <= series.time) series.ordered = false;
   ++series.points;
@@ -62,7 +62,7 @@ void HeadShard::append(std::uint32_t place, const StreamPoint& point) {
 
 void HeadShard::grow(HeadSeries& series) {
   if (series.blocks < kUnits.size()) ++series.blocks;
-  const Arena::Block block = blocks_.take(units_of(series.blocks));
+  const Arena::Extent block = blocks_.take(units_of(series.blocks));
   if (series.tail == 0) {
     series.second = block;
   } else {
@@ -72,8 +72,8 @@ void HeadShard::grow(HeadSeries& series) {
   series.used = kLinkBytes;
 }
 
-void HeadShard::copy(std::uint32_t place, HeadPoints& copy) const {
-  const HeadSeries& series = at(place);
+void HeadShard::copy(std::uint32_t position, HeadPoints& copy) const {
+  const HeadSeries& series = at(position);
   copy.id = series.id;
   copy.ordered = series.ordered;
   copy.points = series.points;
@@ -81,11 +81,11 @@ void HeadShard::copy(std::uint32_t place, HeadPoints& copy) const {
   copy.bytes.assign(series.own.data(),
                     series.own.data() + (series.tail == 0 ? series.used : HeadSeries::kOwnBytes));
   std::uint8_t number = 1;
-  for (Arena::Block block = series.second; block != 0; ++number) {
+  for (Arena::Extent block = series.second; block != 0; ++number) {
     const std::uint8_t* const begin = blocks_.at(block);
     const std::size_t end = block == series.tail ? series.used : end_of_room(number);
     copy.bytes.insert(copy.bytes.end(), begin + kLinkBytes, begin + end);
-    Arena::Block next = 0;
+    Arena::Extent next = 0;
     if (block != series.tail) std::memcpy(&next, begin, kLinkBytes);
     block = next;
     if (number == kUnits.size()) --number;

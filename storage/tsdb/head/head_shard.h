@@ -2,7 +2,7 @@
 // freeze.
 //
 //   Threads  calls marked "locked" want mutex() held. Once the generation is frozen
-//            (Generations::freeze()) nothing changes any more, and reading needs no lock.
+//            (HeadList::freeze()) nothing changes any more, and reading needs no lock.
 #pragma once
 
 #include <array>
@@ -29,11 +29,11 @@ struct alignas(64) HeadSeries {
   std::int32_t step = 0;
   SeriesId id = 0;
   std::uint32_t points = 0;
-  Arena::Block second = 0;  // the first of the chain
-  Arena::Block tail = 0;    // the last one
-  std::uint16_t used = 0;   // bytes of the tail, or of `own` while there is no chain
-  std::uint8_t blocks = 0;  // in the chain; stays at the number from which all have one size
-  bool ordered : 1 = true;  // each time later than the one before
+  Arena::Extent second = 0;  // the first of the chain
+  Arena::Extent tail = 0;    // the last one
+  std::uint16_t used = 0;    // bytes of the tail, or of `own` while there is no chain
+  std::uint8_t blocks = 0;   // in the chain; stays at the number from which all have one size
+  bool ordered : 1 = true;   // each time later than the one before
   bool last_is_float : 1 = false;
   std::array<std::uint8_t, kOwnBytes> own{};
 
@@ -61,28 +61,28 @@ class HeadShard {
   std::uint32_t add_series(SeriesId id);
 
   // Locked.
-  void append(std::uint32_t place, const StreamPoint& point);
+  void append(std::uint32_t position, const StreamPoint& point);
 
   // Locked. Ask memory for what append() will need: first the series, later the end of its bytes.
-  void prefetch(std::uint32_t place) const { __builtin_prefetch(&at(place), 1); }
-  void prefetch_end(std::uint32_t place) const {
-    const HeadSeries& series = at(place);
+  void prefetch(std::uint32_t position) const { __builtin_prefetch(&at(position), 1); }
+  void prefetch_end(std::uint32_t position) const {
+    const HeadSeries& series = at(position);
     if (series.tail != 0) __builtin_prefetch(blocks_.at(series.tail) + series.used, 1);
   }
 
   // Locked, unless frozen.
-  [[nodiscard]] const HeadSeries& at(std::uint32_t place) const { return series_at(place); }
+  [[nodiscard]] const HeadSeries& at(std::uint32_t position) const { return series_at(position); }
   // Likewise. What `copy` held before is gone.
-  void copy(std::uint32_t place, HeadPoints& copy) const;
+  void copy(std::uint32_t position, HeadPoints& copy) const;
   [[nodiscard]] std::uint32_t series_count() const { return series_; }
   [[nodiscard]] std::size_t bytes() const { return blocks_.bytes() + series_ * sizeof(HeadSeries); }
 
  private:
   static constexpr std::size_t kSlabSeries = Slab::kBytes / sizeof(HeadSeries);
 
-  [[nodiscard]] HeadSeries& series_at(std::uint32_t place) const {
-    std::uint8_t* const slab = slabs_[place / kSlabSeries].data();
-    return reinterpret_cast<HeadSeries*>(slab)[place % kSlabSeries];
+  [[nodiscard]] HeadSeries& series_at(std::uint32_t position) const {
+    std::uint8_t* const slab = slabs_[position / kSlabSeries].data();
+    return reinterpret_cast<HeadSeries*>(slab)[position % kSlabSeries];
   }
   void grow(HeadSeries& series);
   std::uint8_t* end_of(HeadSeries& series) {

@@ -14,8 +14,8 @@ namespace halite::storage::engine {
 struct CellEntry {
   Bytes key;
   Bytes value;
-  SlotLap lap;
-  Unsealed covers;  // the times that it is about
+  Partition partition;
+  UnsealedRange covers;  // the times that it is about
 };
 
 class ChunkWriter {

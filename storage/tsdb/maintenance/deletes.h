@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "storage/catalog/selection.h"
-#include "storage/tsdb/core/core.h"
-#include "storage/tsdb/maintenance/forgetting.h"
+#include "storage/tsdb/core/engine_context.h"
+#include "storage/tsdb/maintenance/series_gc.h"
 
 namespace halite::storage::engine {
 
@@ -31,9 +31,10 @@ struct Deletion {
 };
 
 // All that was appended before is in chunks.
-void begin_delete(Core& core, Deletion& deletion);
-[[nodiscard]] Result<void> prepare_delete(Core& core, const RowSelection& selection,
+void begin_delete(EngineContext& context, Deletion& deletion);
+[[nodiscard]] Result<void> prepare_delete(EngineContext& context, const RowSelection& selection,
                                           TimeRange range, std::uint32_t shard, Deletion& deletion);
-[[nodiscard]] Result<void> finish_delete(Core& core, Forgetting& forgetting, Deletion& deletion);
+[[nodiscard]] Result<void> finish_delete(EngineContext& context, SeriesGc& series_gc,
+                                         Deletion& deletion);
 
 }  // namespace halite::storage::engine

@@ -17,36 +17,37 @@
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
-#include "storage/tsdb/chunk_db/breathe.h"
 #include "storage/tsdb/chunk_db/slot_reader.h"
-#include "storage/tsdb/core/core.h"
-#include "storage/tsdb/maintenance/forgetting.h"
+#include "storage/tsdb/chunk_db/yield.h"
+#include "storage/tsdb/core/engine_context.h"
+#include "storage/tsdb/maintenance/series_gc.h"
 
 namespace halite::storage::engine {
 
 class Expiry {
  public:
-  // `forgetting`, which outlives it, is told of every slot before it goes.
-  Expiry(std::shared_ptr<Core> core, Forgetting& forgetting, prometheus::Registry& registry);
+  // `series_gc`, which outlives it, is told of every slot before it goes.
+  Expiry(std::shared_ptr<EngineContext> context, SeriesGc& series_gc,
+         prometheus::Registry& registry);
 
   // Looks through all slots, at most every expiry_interval_ms.
-  [[nodiscard]] Result<void> run_due(const Breathe& breathe);
+  [[nodiscard]] Result<void> run_due(const YieldFn& yield);
 
  private:
-  [[nodiscard]] Result<void> run(TimestampMs now, const Breathe& breathe);
+  [[nodiscard]] Result<void> run(TimestampMs now, const YieldFn& yield);
   [[nodiscard]] Result<std::vector<StoredSlot>> slots_of(std::uint32_t shard,
-                                                         const Breathe& breathe) const;
+                                                         const YieldFn& yield) const;
   [[nodiscard]] Result<void> remove(std::uint32_t shard, const StoredSlot& slot,
-                                    const Breathe& breathe);
-  [[nodiscard]] Result<bool> stopped_by_jump(TimestampMs now, const Breathe& breathe);
+                                    const YieldFn& yield);
+  [[nodiscard]] Result<bool> stopped_by_jump(TimestampMs now, const YieldFn& yield);
   [[nodiscard]] Result<bool> ahead_of_data(TimestampMs now, std::int64_t by_ms,
-                                           const Breathe& breathe);
+                                           const YieldFn& yield);
   [[nodiscard]] bool expired(std::uint32_t shard, const StoredSlot& slot, TimestampMs now) const;
 
-  const std::shared_ptr<Core> core_;
-  Forgetting& forgetting_;
+  const std::shared_ptr<EngineContext> context_;
+  SeriesGc& series_gc_;
   TimestampMs last_run_ms_ = INT64_MIN;  // of this process
-  std::set<SlotLap> unreadable_;         // were removed as far as that can be
+  std::set<Partition> unreadable_;       // were removed as far as that can be
   bool warned_ = false;                  // of the clock, since it was last right
   prometheus::Counter& slots_;
   prometheus::Gauge& stopped_;

@@ -22,13 +22,13 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
   constexpr TimeRange kAlways = {.begin = INT64_MIN, .end = INT64_MAX};
   HeadPoints series;
   std::vector<CellEntry> entries;
-  for (std::uint32_t place = 0; place < shard.series_count(); ++place) {
-    shard.copy(place, series);
+  for (std::uint32_t position = 0; position < shard.series_count(); ++position) {
+    shard.copy(position, series);
     read_points(series, kAlways, points);
     const std::size_t before = entries.size();
     writer.add(shard_index, tsuid_of(series.id), points.view(), entries);
     for (const CellEntry& entry : std::span(entries).subspan(before)) {
-      alive[entry.lap.generation].add(series.id);
+      alive[entry.partition.period].add(series.id);
     }
     stats.points += points.size();
     if (points.empty()) continue;
@@ -42,8 +42,8 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
   for (const CellEntry& entry : entries) {
     TRY_VOID(file->put(entry.key, entry.value));
     stats.bytes += entry.key.size() + entry.value.size();
-    stats.generations.insert(entry.lap.generation);
-    stats.changes.touched[entry.lap].add(entry.covers);
+    stats.periods.insert(entry.partition.period);
+    stats.changes.touched[entry.partition].add(entry.covers);
   }
   stats.chunks += entries.size();
   return file;
@@ -52,7 +52,7 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
 }  // namespace
 
 Result<FlushStats> flush_head(Head& head, const Retention& retention, const TsuidOf& tsuid_of,
-                              Sequence log_position, ChunkFiles& chunks, AliveSeries* alive) {
+                              Sequence log_position, ChunkFiles& chunks, ActiveSeries* alive) {
   FlushStats stats;
   stats.newest.resize(head.shard_count());
   std::vector<std::unique_ptr<ChunkFile>> files;
@@ -61,8 +61,8 @@ Result<FlushStats> flush_head(Head& head, const Retention& retention, const Tsui
     std::map<std::int64_t, IdSet> written;  // by generation of a slot
     TRY(auto file,
         write_shard(head, shard, retention.layout_of(shard), tsuid_of, chunks, stats, written));
-    for (const auto& [generation, ids] : written) {
-      if (alive != nullptr) alive->note({.generation = generation, .shard = shard}, ids);
+    for (const auto& [period, ids] : written) {
+      if (alive != nullptr) alive->note({.period = period, .shard = shard}, ids);
     }
     files.push_back(std::move(file));
   }

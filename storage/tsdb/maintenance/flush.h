@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "storage/catalog/index/alive_series.h"
+#include "storage/catalog/index/active_series.h"
 #include "storage/tsdb/chunk_db/chunk_files.h"
 #include "storage/tsdb/core/retention.h"
 #include "storage/tsdb/head/head.h"
@@ -18,7 +18,7 @@ namespace halite::storage::engine {
 using TsuidOf = std::function<Bytes(SeriesId)>;
 
 struct FlushStats {
-  std::set<std::int64_t> generations;          // of slots, that got chunks
+  std::set<std::int64_t> periods;              // of slots, that got chunks
   SlotChanges changes;                         // those slots
   std::vector<std::vector<LastPoint>> newest;  // by shard: of each series that it had
   std::uint64_t points = 0;
@@ -30,6 +30,6 @@ struct FlushStats {
 // get chunks, before these can be seen; it may be null. Blocks.
 [[nodiscard]] Result<FlushStats> flush_head(Head& head, const Retention& retention,
                                             const TsuidOf& tsuid_of, Sequence log_position,
-                                            ChunkFiles& chunks, AliveSeries* alive = nullptr);
+                                            ChunkFiles& chunks, ActiveSeries* alive = nullptr);
 
 }  // namespace halite::storage::engine

@@ -12,87 +12,88 @@ constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
 }  // namespace
 
-Result<std::uint64_t> LateSealing::run_due(SealBatch& batch, const Breathe& breathe) {
-  const TimestampMs now = core_->clock.now_ms();
+Result<std::uint64_t> LateSealing::run_due(SealBatch& batch, const YieldFn& yield) {
+  const TimestampMs now = context_->clock.now_ms();
   if (last_look_ms_ != INT64_MIN && now >= last_look_ms_ &&
-      now - last_look_ms_ < core_->options.seal_late_interval_ms) {
+      now - last_look_ms_ < context_->options.seal_late_interval_ms) {
     return 0;
   }
   last_look_ms_ = now;
-  return run(batch, breathe, false);
+  return run(batch, yield, false);
 }
 
-Result<std::uint64_t> LateSealing::run_all(SealBatch& batch, const Breathe& breathe) {
-  return run(batch, breathe, true);
+Result<std::uint64_t> LateSealing::run_all(SealBatch& batch, const YieldFn& yield) {
+  return run(batch, yield, true);
 }
 
-Result<std::uint64_t> LateSealing::run(SealBatch& batch, const Breathe& breathe, bool all) {
+Result<std::uint64_t> LateSealing::run(SealBatch& batch, const YieldFn& yield, bool all) {
   std::uint64_t points = 0;
-  std::map<SlotLap, std::uint32_t> looked_at;
-  const std::shared_ptr<const UnsealedSlots> lines = core_->chunks->states.unsealed();
-  for (const auto& [lap, line] : *lines) {
-    if (!line.late || lap.shard >= core_->retention->shard_count()) continue;
-    if (is_expired(lap)) continue;  // expiry.h takes it
-    const auto before = looked_at_.find(lap);
+  std::map<Partition, std::uint32_t> looked_at;
+  const std::shared_ptr<const UnsealedRanges> lines = context_->chunks->states.unsealed();
+  for (const auto& [partition, line] : *lines) {
+    if (!line.late || partition.shard >= context_->retention->shard_count()) continue;
+    if (is_expired(partition)) continue;  // expiry.h takes it
+    const auto before = looked_at_.find(partition);
     if (!all && before != looked_at_.end() && before->second == line.touches) {
       looked_at.insert(*before);
       continue;
     }
-    TRY(const Outcome outcome, seal(lap, batch, breathe, all));
+    TRY(const SealOutcome outcome, seal(partition, batch, yield, all));
     points += outcome.points;
     if (outcome.ended) break;  // what is left is looked at again
-    if (!outcome.held) looked_at.emplace(lap, line.touches);
-    const std::shared_ptr<const UnsealedSlots> now = core_->chunks->states.unsealed();
-    const auto same = now->find(lap);
-    if (outcome.complete && !outcome.held && same != now->end() &&
+    if (!outcome.blocked) looked_at.emplace(partition, line.touches);
+    const std::shared_ptr<const UnsealedRanges> now = context_->chunks->states.unsealed();
+    const auto same = now->find(partition);
+    if (outcome.complete && !outcome.blocked && same != now->end() &&
         same->second.touches == line.touches) {
-      batch.seals(lap, false);
+      batch.seals(partition, false);
     }
-    if (batch.full()) TRY_VOID(batch.take_in());
+    if (batch.full()) TRY_VOID(batch.commit());
   }
-  TRY_VOID(batch.take_in());
+  TRY_VOID(batch.commit());
   looked_at_ = std::move(looked_at);
   return points;
 }
 
-bool LateSealing::is_expired(const SlotLap& lap) const {
-  const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
-  const TimestampMs oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
-  return (std::int64_t{lap.generation} + 1) * layout.options().span_ms <= oldest;
+bool LateSealing::is_expired(const Partition& partition) const {
+  const CyclicLayout& layout = context_->retention->layout_of(partition.shard);
+  const TimestampMs oldest = layout.alive(kAlways, context_->clock.now_ms()).begin;
+  return (std::int64_t{partition.period} + 1) * layout.options().span_ms <= oldest;
 }
 
 bool LateSealing::pays(const SeriesRewrite& rewrite, std::uint32_t percent) const {
   return rewrite.late_cells() > 0 &&
-         (rewrite.expired() || rewrite.late_cells() >= core_->options.seal_late_chunks_max ||
+         (rewrite.expired() || rewrite.late_cells() >= context_->options.seal_late_chunks_max ||
           rewrite.late_bytes() * 100 >= rewrite.sealed_bytes() * percent);
 }
 
-Result<bool> LateSealing::any_pays(const SlotLap& lap, const Breathe& breathe, Outcome& outcome) {
+Result<bool> LateSealing::any_pays(const Partition& partition, const YieldFn& yield,
+                                   SealOutcome& outcome) {
   outcome.complete = false;
   bool found = false;
   const auto look = [&](SeriesRewrite& rewrite) -> Result<bool> {
-    found = pays(rewrite, core_->options.seal_late_percent);
+    found = pays(rewrite, context_->options.seal_late_percent);
     if (found) return false;
-    TRY(const bool go_on, breathe());
-    outcome.ended = !go_on;
-    return go_on;
+    TRY(const bool yield_or_stop, yield());
+    outcome.ended = !yield_or_stop;
+    return yield_or_stop;
   };
-  TRY([[maybe_unused]] const bool all, visit(lap, look, outcome.held));
+  TRY([[maybe_unused]] const bool all, visit(partition, look, outcome.blocked));
   return found;
 }
 
-Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take, bool& held) {
+Result<bool> LateSealing::visit(const Partition& partition, const Visit& take, bool& blocked) {
   bool damaged = false;
-  const CyclicLayout& layout = core_->retention->layout_of(lap.shard);
-  const std::int64_t oldest = layout.alive(kAlways, core_->clock.now_ms()).begin;
-  const Bytes begin = place_prefix({.shard = lap.shard, .slot = lap.slot});
+  const CyclicLayout& layout = context_->retention->layout_of(partition.shard);
+  const std::int64_t oldest = layout.alive(kAlways, context_->clock.now_ms()).begin;
+  const Bytes begin = shard_slot_prefix({.shard = partition.shard, .slot = partition.slot});
   Bytes end = prefix_end(begin);
   if (end.empty()) end = Bytes(64, '\xFF');
-  const std::uint64_t flushes_end = core_->deletes.lowest();
-  const std::unique_ptr<Cursor> late = core_->chunks->views.late_cells(begin, end);
-  TRY(const ChunkViews::View view, core_->chunks->views.view(begin, end));
-  SeriesRewrite rewrite(layout, lap, oldest / layout.options().span_ms,
-                        core_->options.seal_long_points);
+  const std::uint64_t flushes_end = context_->deletes.lowest();
+  const std::unique_ptr<Cursor> late = context_->chunks->views.late_cells(begin, end);
+  TRY(const ChunkViews::View view, context_->chunks->views.view(begin, end));
+  SeriesRewrite rewrite(layout, partition, oldest / layout.options().span_ms,
+                        context_->options.seal_long_points);
   Bytes from = begin;
   late->seek(begin);
   for (;;) {
@@ -109,14 +110,14 @@ Result<bool> LateSealing::visit(const SlotLap& lap, const Visit& take, bool& hel
     Bytes prefix = begin;
     prefix.append(found.series);
     rewrite.begin(found.series);
-    const AddCells add = {.prefix = prefix, .flushes_end = flushes_end, .held = held};
+    const AddCells add = {.prefix = prefix, .flushes_end = flushes_end, .blocked = blocked};
     TRY(const bool whole, add_cells(layout.widths(), *view.cursor, add, rewrite));
     if (whole) {
-      Result<bool> go_on = take(rewrite);
-      if (go_on && !*go_on) return !damaged;
-      if (!go_on && go_on.error().code != Errc::kCorruption) return go_on;
-      if (!go_on) core_->chunks->tables->damage().note(go_on.error());
-      damaged |= !go_on;
+      Result<bool> yield_or_stop = take(rewrite);
+      if (yield_or_stop && !*yield_or_stop) return !damaged;
+      if (!yield_or_stop && yield_or_stop.error().code != Errc::kCorruption) return yield_or_stop;
+      if (!yield_or_stop) context_->chunks->tables->damage().note(yield_or_stop.error());
+      damaged |= !yield_or_stop;
     } else {
       damaged = true;
     }
@@ -134,7 +135,7 @@ Result<bool> LateSealing::add_cells(const UidWidths& widths, Cursor& cursor, con
     if (key.cell.flush_number < add.flushes_end) {
       rewrite.add(key, cursor);
     } else {
-      add.held = true;
+      add.blocked = true;
     }
   }
   const Result<void> status = cursor.status();
@@ -143,29 +144,29 @@ Result<bool> LateSealing::add_cells(const UidWidths& widths, Cursor& cursor, con
   return std::unexpected(status.error());
 }
 
-Result<LateSealing::Outcome> LateSealing::seal(const SlotLap& lap, SealBatch& batch,
-                                               const Breathe& breathe, bool all) {
-  Outcome outcome;
+Result<LateSealing::SealOutcome> LateSealing::seal(const Partition& partition, SealBatch& batch,
+                                                   const YieldFn& yield, bool all) {
+  SealOutcome outcome;
   if (!all) {
-    TRY(const bool worthwhile, any_pays(lap, breathe, outcome));
+    TRY(const bool worthwhile, any_pays(partition, yield, outcome));
     if (!worthwhile) return outcome;
     outcome.complete = true;
   }
   // Where one pays, those that soon would come with it: then the slot's files are merged once.
-  const std::uint32_t percent = core_->options.seal_late_percent / 2;
+  const std::uint32_t percent = context_->options.seal_late_percent / 2;
   const auto rewrite_one = [&](SeriesRewrite& rewrite) -> Result<bool> {
     if (all || pays(rewrite, percent)) {
-      TRY(SeriesRewrite::Files* const files, batch.files_for(lap));
-      TRY(const SeriesRewrite::Written written, rewrite.write(core_->chunks->files, *files));
+      TRY(SeriesRewrite::Files* const files, batch.files_for(partition));
+      TRY(const SeriesRewrite::Written written, rewrite.write(context_->chunks->files, *files));
       outcome.points += written.points;
     } else if (rewrite.late_cells() > 0) {
       outcome.complete = false;
     }
-    TRY(const bool go_on, breathe());
-    outcome.ended = !go_on;
-    return go_on;
+    TRY(const bool yield_or_stop, yield());
+    outcome.ended = !yield_or_stop;
+    return yield_or_stop;
   };
-  TRY(const bool all_read, visit(lap, rewrite_one, outcome.held));
+  TRY(const bool all_read, visit(partition, rewrite_one, outcome.blocked));
   if (!all_read) outcome.complete = false;
   return outcome;
 }

@@ -9,50 +9,51 @@
 #include <map>
 #include <memory>
 
-#include "storage/tsdb/core/core.h"
+#include "storage/tsdb/core/engine_context.h"
 #include "storage/tsdb/maintenance/seal_batch.h"
 
 namespace halite::storage::engine {
 
 class LateSealing {
  public:
-  explicit LateSealing(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+  explicit LateSealing(std::shared_ptr<EngineContext> context) : context_(std::move(context)) {}
 
   // Looks through the slots that got something since the last look, at most every
   // seal_late_interval_ms. The points written.
-  [[nodiscard]] Result<std::uint64_t> run_due(SealBatch& batch, const Breathe& breathe);
+  [[nodiscard]] Result<std::uint64_t> run_due(SealBatch& batch, const YieldFn& yield);
   // Every series of every slot.
-  [[nodiscard]] Result<std::uint64_t> run_all(SealBatch& batch, const Breathe& breathe);
+  [[nodiscard]] Result<std::uint64_t> run_all(SealBatch& batch, const YieldFn& yield);
 
  private:
-  struct Outcome {
+  struct SealOutcome {
     std::uint64_t points = 0;
     bool complete = true;  // the slot has no late cells any more
-    bool ended = false;    // breathe() said so
-    bool held = false;     // some cells are left to a pending delete
+    bool ended = false;    // yield() said so
+    bool blocked = false;  // some cells are left to a pending delete
   };
-  [[nodiscard]] Result<std::uint64_t> run(SealBatch& batch, const Breathe& breathe, bool all);
-  [[nodiscard]] Result<Outcome> seal(const SlotLap& lap, SealBatch& batch, const Breathe& breathe,
-                                     bool all);
-  [[nodiscard]] bool is_expired(const SlotLap& lap) const;
+  [[nodiscard]] Result<std::uint64_t> run(SealBatch& batch, const YieldFn& yield, bool all);
+  [[nodiscard]] Result<SealOutcome> seal(const Partition& partition, SealBatch& batch,
+                                         const YieldFn& yield, bool all);
+  [[nodiscard]] bool is_expired(const Partition& partition) const;
   // Takes the series of a lap that have late cells, with all their cells, until it says false. What
-  // is damaged is passed over, and then the answer is false. `held`: so are cells that a pending
+  // is damaged is passed over, and then the answer is false. `blocked`: so are cells that a pending
   // delete comes before.
   using Visit = std::function<Result<bool>(SeriesRewrite&)>;
-  [[nodiscard]] Result<bool> visit(const SlotLap& lap, const Visit& take, bool& held);
+  [[nodiscard]] Result<bool> visit(const Partition& partition, const Visit& take, bool& blocked);
   struct AddCells {
     const Bytes& prefix;  // of their keys
     std::uint64_t flushes_end = 0;
-    bool& held;
+    bool& blocked;
   };
   [[nodiscard]] static Result<bool> add_cells(const UidWidths& widths, Cursor& cursor,
                                               const AddCells& add, SeriesRewrite& rewrite);
-  [[nodiscard]] Result<bool> any_pays(const SlotLap& lap, const Breathe& breathe, Outcome& outcome);
+  [[nodiscard]] Result<bool> any_pays(const Partition& partition, const YieldFn& yield,
+                                      SealOutcome& outcome);
   [[nodiscard]] bool pays(const SeriesRewrite& rewrite, std::uint32_t percent) const;
 
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<EngineContext> context_;
   TimestampMs last_look_ms_ = INT64_MIN;
-  std::map<SlotLap, std::uint32_t> looked_at_;  // Unsealed::touches then
+  std::map<Partition, std::uint32_t> looked_at_;  // UnsealedRange::touches then
 };
 
 }  // namespace halite::storage::engine

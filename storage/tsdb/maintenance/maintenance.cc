@@ -41,9 +41,9 @@ Maintenance::Metrics::Metrics(prometheus::Registry& registry)
       head_points(add_gauge(registry, "halite_engine_head_points", "Points in the active head.")),
       chunk_bytes(add_gauge(registry, "halite_engine_chunk_bytes", "Size of all chunk files.")),
       chunk_files(add_gauge(registry, "halite_engine_chunk_files", "Number of chunk files.")),
-      rounds(add_counter(registry, "halite_engine_maintenance_rounds_total",
+      cycles(add_counter(registry, "halite_engine_maintenance_rounds_total",
                          "Maintenance cycles completed.")),
-      breaths(add_counter(
+      yields(add_counter(
           registry, "halite_engine_maintenance_breaths_total",
           "Times that sealing, expiry or garbage collection yielded to more urgent work.")),
       busy_seconds_max(add_gauge(registry, "halite_engine_maintenance_busy_seconds_max",
@@ -56,13 +56,13 @@ Maintenance::Metrics::Metrics(prometheus::Registry& registry)
           "Bytes written to chunk files by flushes, sealing and compactions, divided by the bytes "
           "written by flushes. Excludes the write-ahead log. 0 before the first flush.")) {}
 
-Maintenance::Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry)
-    : core_(std::move(core)),
-      sealing_(core_, registry),
-      forgetting_(core_, registry),
-      expiry_(core_, forgetting_, registry),
+Maintenance::Maintenance(std::shared_ptr<EngineContext> context, prometheus::Registry& registry)
+    : context_(std::move(context)),
+      sealing_(context_, registry),
+      series_gc_(context_, registry),
+      expiry_(context_, series_gc_, registry),
       metrics_(registry),
-      head_since_ms_(core_->clock.now_ms()) {}
+      head_since_ms_(context_->clock.now_ms()) {}
 
 Maintenance::~Maintenance() { stop(); }
 
@@ -100,11 +100,11 @@ Completion Maintenance::flush() { return enqueue({}); }
 
 Completion Maintenance::seal() {
   auto job = [this]() -> Result<void> {
-    TRY_VOID(expiry_.run_due(breathe_briefly_));
-    CpuShare all(CpuShare::kAll);
-    TRY_VOID(sealing_.seal_everything([this, &all] { return breathe(all); }));
-    forgetting_.note_sealed();
-    return forget(SIZE_MAX);
+    TRY_VOID(expiry_.run_due(yield_briefly_));
+    CpuThrottle all(CpuThrottle::kAll);
+    TRY_VOID(sealing_.seal_everything([this, &all] { return yield(all); }));
+    series_gc_.note_sealed();
+    return collect_garbage(SIZE_MAX);
   };
   return enqueue({.job = std::move(job), .flushes = true, .seals = true, .done = {}});
 }
@@ -138,7 +138,7 @@ Result<void> Maintenance::health() const {
 }
 
 void Maintenance::work() {
-  const auto pause = std::chrono::milliseconds(core_->options.maintenance_ms);
+  const auto pause = std::chrono::milliseconds(context_->options.maintenance_ms);
   std::unique_lock lock(mutex_);
   while (!stopping_ || !requests_.empty()) {
     if (requests_.empty()) {
@@ -148,7 +148,7 @@ void Maintenance::work() {
     if (requests_.empty()) {
       if (stopping_) break;
       lock.unlock();
-      look_around();
+      run_cycle();
     } else {
       Request request = std::move(requests_.front());
       requests_.pop_front();
@@ -182,7 +182,7 @@ void Maintenance::busy_ends() {
 
 bool Maintenance::serve_urgent() {
   busy_ends();
-  metrics_.breaths.Increment();
+  metrics_.yields.Increment();
   while (true) {
     std::unique_lock lock(mutex_);
     if (stopping_) return false;
@@ -199,20 +199,20 @@ bool Maintenance::serve_urgent() {
   return true;
 }
 
-Result<bool> Maintenance::breathe_briefly() {
+Result<bool> Maintenance::yield_briefly() {
   const auto busy = std::chrono::steady_clock::now() - busy_since_;
-  if (busy < std::chrono::milliseconds(core_->options.maintenance_yield_ms)) return true;
-  return !core_->closing && serve_urgent();
+  if (busy < std::chrono::milliseconds(context_->options.maintenance_yield_ms)) return true;
+  return !context_->closing && serve_urgent();
 }
 
-Result<bool> Maintenance::breathe(CpuShare& share) {
+Result<bool> Maintenance::yield(CpuThrottle& share) {
   const auto flush_first = [this, &share] {
-    const CpuShare::Aside aside(share);  // else a heavy load leaves nothing for sealing
+    const CpuThrottle::Excluded aside(share);  // else a heavy load leaves nothing for sealing
     return serve_urgent();
   };
-  if (core_->closing || !flush_first()) return false;
+  if (context_->closing || !flush_first()) return false;
   if (share.is_all()) return true;
-  for (auto pause = share.owed(); pause.count() > 0; pause = share.owed()) {
+  for (auto pause = share.pause_due(); pause.count() > 0; pause = share.pause_due()) {
     {
       std::unique_lock lock(mutex_);
       if (std::ranges::find(requests_, true, &Request::seals) != requests_.end()) return false;
@@ -226,8 +226,8 @@ Result<bool> Maintenance::breathe(CpuShare& share) {
   return true;
 }
 
-void Maintenance::flush_what_is_due() {
-  const bool pending = !core_->generations.frozen().empty();  // a flush failed
+void Maintenance::flush_due() {
+  const bool pending = !context_->head_list.frozen().empty();  // a flush failed
   // Its outcome is in health(), and it is tried again.
   if (wants_freeze()) {
     std::ignore = flush_all(FlushOf::kEverything);
@@ -237,83 +237,84 @@ void Maintenance::flush_what_is_due() {
   if (drop_log_upto_ > 0) drop_log();
 }
 
-void Maintenance::look_around() {
-  if (!core_->options.maintains_itself) return set_gauges();
-  flush_what_is_due();
+void Maintenance::run_cycle() {
+  if (!context_->options.auto_maintenance) return set_gauges();
+  flush_due();
   busy_begins();
-  CpuShare share(core_->options.seal_cpu_percent);
-  const auto sealed = sealing_.run_due([this, &share] { return breathe(share); });
-  if (!sealed && !core_->closing) {
+  CpuThrottle share(context_->options.seal_cpu_percent);
+  const auto sealed = sealing_.run_due([this, &share] { return yield(share); });
+  if (!sealed && !context_->closing) {
     log::error("sealing failed: {}", sealed.error().message);
   }
-  if (const auto expired = expiry_.run_due(breathe_briefly_); !expired && !core_->closing) {
+  if (const auto expired = expiry_.run_due(yield_briefly_); !expired && !context_->closing) {
     log::error("removing expired slots failed: {}", expired.error().message);
   }
-  if (const auto forgotten = forget(kForgetSteps); !forgotten && !core_->closing) {
-    log::error("removing unused series failed: {}", forgotten.error().message);
+  if (const auto name_remover = collect_garbage(kForgetSteps);
+      !name_remover && !context_->closing) {
+    log::error("removing unused series failed: {}", name_remover.error().message);
   }
   busy_ends();
   set_gauges();
-  metrics_.rounds.Increment();
+  metrics_.cycles.Increment();
 }
 
 // As far as nobody has to be waited for.
-Result<void> Maintenance::forget(std::size_t steps_max) {
+Result<void> Maintenance::collect_garbage(std::size_t steps_max) {
   for (std::size_t step = 0; step < steps_max; ++step) {
-    TRY_VOID(core_->check_open());
-    TRY(const bool more, forgetting_.step(breathe_briefly_));
+    TRY_VOID(context_->check_open());
+    TRY(const bool more, series_gc_.step(yield_briefly_));
     if (!more) return {};
-    TRY_VOID(go_on(breathe_briefly_));
+    TRY_VOID(yield_or_stop(yield_briefly_));
   }
   return {};
 }
 
 bool Maintenance::wants_freeze() const {
-  const Generations& generations = core_->generations;
-  if (generations.active_points() == 0 && core_->log->last() == generations.cut_position()) {
+  const HeadList& head_list = context_->head_list;
+  if (head_list.active_points() == 0 && context_->log->last() == head_list.cut_position()) {
     return false;
   }
-  return generations.active_is_full(core_->options) ||
-         generations.bytes() >= core_->options.head_bytes_max ||  // writers wait for it
-         core_->log->full() ||                                    // it makes room
-         core_->clock.now_ms() - head_since_ms_ >= core_->options.head_age_max_ms;
+  return head_list.active_is_full(context_->options) ||
+         head_list.bytes() >= context_->options.head_bytes_max ||  // writers wait for it
+         context_->log->full() ||                                  // it makes room
+         context_->clock.now_ms() - head_since_ms_ >= context_->options.head_age_max_ms;
 }
 
 Result<void> Maintenance::flush_all(FlushOf what) {
   // First what an earlier try left: while that fails another generation would be one more to fail.
-  if (!core_->generations.frozen().empty()) {
+  if (!context_->head_list.frozen().empty()) {
     const Result<void> left = flush_frozen();
     if (!left || what == FlushOf::kFrozen) return flushed(left);
   }
-  core_->generations.freeze(
-      *core_->log, std::max(core_->chunks->states.mark().flush_number, core_->deletes.highest()));
-  head_since_ms_ = core_->clock.now_ms();
+  context_->head_list.freeze(*context_->log, std::max(context_->chunks->states.mark().flush_number,
+                                                      context_->deletes.highest()));
+  head_since_ms_ = context_->clock.now_ms();
   return flushed(flush_frozen());
 }
 
 Result<void> Maintenance::flush_frozen() {
-  const SeriesTable& table = core_->registry.table();
+  const SeriesTable& table = context_->registry.table();
   const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
   // What the log says besides points must not need it any more when its segments go.
-  Result<void> outcome = run_here(core_->registry.settle());
-  if (outcome) outcome = core_->settled_names.note(core_->chunks->states);
+  Result<void> outcome = run_here(context_->registry.flush_rows());
+  if (outcome) outcome = context_->lost_names_check.note(context_->chunks->states);
   give_back_memory();
   if (!outcome) return outcome;
-  for (const Frozen& frozen : core_->generations.frozen()) {
-    const auto stats = flush_head(*frozen.head, *core_->retention, tsuid_of, frozen.log_position,
-                                  core_->chunks->files, &core_->alive);
+  for (const FrozenHead& frozen : context_->head_list.frozen()) {
+    const auto stats = flush_head(*frozen.head, *context_->retention, tsuid_of, frozen.log_position,
+                                  context_->chunks->files, &context_->active_series);
     if (!stats) {
       outcome = std::unexpected(stats.error());
       break;
     }
     for (std::uint32_t shard = 0; shard < stats->newest.size(); ++shard) {
-      core_->newest.flushed(shard, stats->newest[shard]);
+      context_->newest.flushed(shard, stats->newest[shard]);
     }
-    core_->generations.drop_oldest();
+    context_->head_list.drop_oldest();
     metrics_.flushes.Increment();
     metrics_.flushed_points.Increment(static_cast<double>(stats->points));
     metrics_.flushed_bytes.Increment(static_cast<double>(stats->bytes));
-    sealing_.note_flush(stats->generations);
+    sealing_.on_flush(stats->periods);
     drop_log_upto_ = frozen.log_position;
     drop_log();
   }
@@ -323,7 +324,7 @@ Result<void> Maintenance::flush_frozen() {
 
 // What fails is tried again when it is looked around.
 void Maintenance::drop_log() {
-  Result<void> dropped = core_->log->drop_upto(drop_log_upto_);
+  Result<void> dropped = context_->log->truncate_upto(drop_log_upto_);
   if (dropped) {
     drop_log_upto_ = 0;
   } else {
@@ -352,15 +353,15 @@ Result<void> Maintenance::flushed(Result<void> outcome) {
 }
 
 void Maintenance::set_gauges() {
-  metrics_.head_bytes.Set(static_cast<double>(core_->generations.bytes()));
-  metrics_.head_points.Set(static_cast<double>(core_->generations.active_points()));
-  metrics_.chunk_bytes.Set(static_cast<double>(core_->chunks->tables->bytes()));
-  if (const auto files = core_->chunks->tables->file_count()) {
+  metrics_.head_bytes.Set(static_cast<double>(context_->head_list.bytes()));
+  metrics_.head_points.Set(static_cast<double>(context_->head_list.active_points()));
+  metrics_.chunk_bytes.Set(static_cast<double>(context_->chunks->tables->bytes()));
+  if (const auto files = context_->chunks->tables->file_count()) {
     metrics_.chunk_files.Set(static_cast<double>(*files));
   } else {
     log::warn("{}", files.error().message);
   }
-  const FileBytes written = core_->chunks->tables->written();
+  const FileBytes written = context_->chunks->tables->written();
   metrics_.merged_bytes.Increment(static_cast<double>(written.merged) -
                                   metrics_.merged_bytes.Value());
   metrics_.write_amplification.Set(written.amplification());

@@ -18,18 +18,18 @@
 #include <prometheus/registry.h>
 
 #include "common/completion.h"
-#include "storage/tsdb/chunk_db/breathe.h"
-#include "storage/tsdb/core/core.h"
-#include "storage/tsdb/maintenance/cpu_share.h"
+#include "storage/tsdb/chunk_db/yield.h"
+#include "storage/tsdb/core/engine_context.h"
+#include "storage/tsdb/maintenance/cpu_throttle.h"
 #include "storage/tsdb/maintenance/expiry.h"
-#include "storage/tsdb/maintenance/forgetting.h"
 #include "storage/tsdb/maintenance/sealing.h"
+#include "storage/tsdb/maintenance/series_gc.h"
 
 namespace halite::storage::engine {
 
 class Maintenance {
  public:
-  Maintenance(std::shared_ptr<Core> core, prometheus::Registry& registry);
+  Maintenance(std::shared_ptr<EngineContext> context, prometheus::Registry& registry);
   ~Maintenance();  // stop() was called, or nothing was asked
 
   void start();
@@ -45,7 +45,7 @@ class Maintenance {
   // The same without the flush.
   [[nodiscard]] Completion run(std::function<Result<void>()> job);
 
-  [[nodiscard]] Forgetting& forgetting() { return forgetting_; }
+  [[nodiscard]] SeriesGc& series_gc() { return series_gc_; }
 
   // Looks at once whether there is something to do.
   void wake();
@@ -71,8 +71,8 @@ class Maintenance {
     prometheus::Gauge& head_points;
     prometheus::Gauge& chunk_bytes;
     prometheus::Gauge& chunk_files;
-    prometheus::Counter& rounds;
-    prometheus::Counter& breaths;
+    prometheus::Counter& cycles;
+    prometheus::Counter& yields;
     prometheus::Gauge& busy_seconds_max;
     prometheus::Counter& merged_bytes;
     prometheus::Gauge& write_amplification;
@@ -82,15 +82,15 @@ class Maintenance {
   void serve(Request request);
   // While something is sealed: serves what came meanwhile. False: the sealing should end.
   [[nodiscard]] bool serve_urgent();
-  [[nodiscard]] Result<bool> breathe(CpuShare& share);
-  // As breathe() of all of a core, but looks for something urgent only now and then.
-  [[nodiscard]] Result<bool> breathe_briefly();
+  [[nodiscard]] Result<bool> yield(CpuThrottle& share);
+  // As yield() of all of a core, but looks for something urgent only now and then.
+  [[nodiscard]] Result<bool> yield_briefly();
   // Between them the thread works on something that a flush has to wait for.
   void busy_begins() { busy_since_ = std::chrono::steady_clock::now(); }
   void busy_ends();
-  void look_around();
-  void flush_what_is_due();
-  [[nodiscard]] Result<void> forget(std::size_t steps_max);
+  void run_cycle();
+  void flush_due();
+  [[nodiscard]] Result<void> collect_garbage(std::size_t steps_max);
   [[nodiscard]] bool wants_freeze() const;
   // Everything, or what earlier tries left.
   enum class FlushOf : std::uint8_t { kEverything, kFrozen };
@@ -103,12 +103,12 @@ class Maintenance {
   [[nodiscard]] std::deque<Request>::iterator first_urgent();
   void set_gauges();
 
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<EngineContext> context_;
   Sealing sealing_;
-  Forgetting forgetting_;
+  SeriesGc series_gc_;
   Expiry expiry_;
   Metrics metrics_;
-  const Breathe breathe_briefly_ = [this] { return breathe_briefly(); };
+  const YieldFn yield_briefly_ = [this] { return yield_briefly(); };
   TimestampMs head_since_ms_;                         // only the thread uses it
   std::chrono::steady_clock::time_point busy_since_;  // only the thread uses it
   Sequence drop_log_upto_ = 0;  // what failed so far; 0 = nothing did. Only the thread uses it

@@ -4,7 +4,7 @@
 
 namespace halite::storage::engine {
 
-void SealBatch::finish_place() {
+void SealBatch::finish_slot() {
   for (auto* const file : {&files_.sealed, &files_.summaries}) {
     if (*file == nullptr) continue;
     done_bytes_ += (*file)->bytes();
@@ -12,34 +12,35 @@ void SealBatch::finish_place() {
   }
 }
 
-Result<SeriesRewrite::Files*> SealBatch::files_for(const SlotLap& lap) {
-  if (lap != lap_) {
-    finish_place();
+Result<SeriesRewrite::Files*> SealBatch::files_for(const Partition& partition) {
+  if (partition != partition_) {
+    finish_slot();
     // Of two laps of one place keys would not ascend.
-    if (lap.shard == lap_.shard && lap.slot == lap_.slot) TRY_VOID(take_in());
-    lap_ = lap;
+    if (partition.shard == partition_.shard && partition.slot == partition_.slot)
+      TRY_VOID(commit());
+    partition_ = partition;
   }
   return &files_;
 }
 
-void SealBatch::seals(SlotLap lap, bool early) {
-  (early ? changes_.sealed_early : changes_.sealed).push_back(lap);
+void SealBatch::seals(Partition partition, bool early) {
+  (early ? changes_.sealed_early : changes_.sealed).push_back(partition);
 }
 
 bool SealBatch::full() const {
   return done_bytes_ + (files_.sealed == nullptr ? 0 : files_.sealed->bytes()) >= kBytesMax;
 }
 
-Result<void> SealBatch::take_in() {
-  finish_place();
+Result<void> SealBatch::commit() {
+  finish_slot();
   if (files_.late != nullptr) done_.push_back(std::move(files_.late));
   if (done_.empty() && changes_.sealed.empty() && changes_.sealed_early.empty()) return {};
   changes_.sealing = true;
   const SlotChanges changes = std::exchange(changes_, {});
-  const std::uint64_t before = core_.chunks->tables->written().sealed;
-  TRY_VOID(
-      core_.chunks->files.ingest(std::exchange(done_, {}), core_.chunks->states.mark(), changes));
-  bytes_taken_ += core_.chunks->tables->written().sealed - before;
+  const std::uint64_t before = context_.chunks->tables->written().sealed;
+  TRY_VOID(context_.chunks->files.ingest(std::exchange(done_, {}), context_.chunks->states.mark(),
+                                         changes));
+  bytes_taken_ += context_.chunks->tables->written().sealed - before;
   done_bytes_ = 0;
   return {};
 }

@@ -8,34 +8,34 @@
 #include <memory>
 #include <vector>
 
-#include "storage/tsdb/chunk_db/breathe.h"
-#include "storage/tsdb/core/core.h"
+#include "storage/tsdb/chunk_db/yield.h"
+#include "storage/tsdb/core/engine_context.h"
 #include "storage/tsdb/maintenance/series_rewrite.h"
 
 namespace halite::storage::engine {
 
 class SealBatch {
  public:
-  explicit SealBatch(Core& core) : core_(core) {}
+  explicit SealBatch(EngineContext& context) : context_(context) {}
 
   // The files for the series of a lap of a slot; laps come in ascending order. What is there so far
   // is taken in where it has to be before.
-  [[nodiscard]] Result<SeriesRewrite::Files*> files_for(const SlotLap& lap);
-  void seals(SlotLap lap, bool early);
+  [[nodiscard]] Result<SeriesRewrite::Files*> files_for(const Partition& partition);
+  void seals(Partition partition, bool early);
 
   // There is so much that it should be taken in.
   [[nodiscard]] bool full() const;
   // Takes all in; does nothing where there is nothing.
-  [[nodiscard]] Result<void> take_in();
+  [[nodiscard]] Result<void> commit();
   [[nodiscard]] std::uint64_t bytes_taken() const { return bytes_taken_; }
 
  private:
   static constexpr std::uint64_t kBytesMax = 64 << 20;
 
-  void finish_place();
+  void finish_slot();
 
-  Core& core_;
-  SlotLap lap_;  // that files_ are of
+  EngineContext& context_;
+  Partition partition_;  // that files_ are of
   SeriesRewrite::Files files_;
   std::vector<std::unique_ptr<ChunkFile>> done_;
   SlotChanges changes_;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
-Result<void> make_missing(ChunkFiles& chunks, std::unique_ptr<ChunkFile>& file, FileFor purpose) {
+Result<void> make_missing(ChunkFiles& chunks, std::unique_ptr<ChunkFile>& file,
+                          FilePurpose purpose) {
   if (file != nullptr) return {};
   TRY(file, chunks.new_file(purpose));
   return {};
@@ -31,8 +32,8 @@ void SeriesRewrite::begin(BytesView series) {
 }
 
 void SeriesRewrite::add(const ParsedKey& key, const Cursor& cursor) {
-  const bool expired = key.cell.generation < oldest_alive_;
-  if (key.cell.generation != generation_ && !expired) return;
+  const bool expired = key.cell.period < oldest_alive_;
+  if (key.cell.period != period_ && !expired) return;
   const BytesView value = cursor.value();
   Cell& cell = cells_.emplace_back();
   cell.cell = key.cell;
@@ -54,7 +55,7 @@ void SeriesRewrite::add(const ParsedKey& key, const Cursor& cursor) {
 std::uint32_t SeriesRewrite::changes_begin() const {
   std::uint32_t begin = UINT32_MAX;
   for (const Cell& cell : cells_) {
-    if (cell.cell.generation != generation_ || is_current_sealed(cell)) continue;
+    if (cell.cell.period != period_ || is_current_sealed(cell)) continue;
     begin = std::min(begin, cell.cell.offset_ms);
   }
   return begin;
@@ -62,7 +63,7 @@ std::uint32_t SeriesRewrite::changes_begin() const {
 
 // They come one after the other from the first one on, and none reaches into the next.
 Result<std::uint64_t> SeriesRewrite::choose_what_stays() {
-  const TimestampMs slot_begin = generation_ * layout_.options().span_ms;
+  const TimestampMs slot_begin = period_ * layout_.options().span_ms;
   const std::uint32_t changes = changes_begin();
   const auto sealed = [this](const Cell& cell) { return is_current_sealed(cell); };
   std::uint64_t points = 0;
@@ -95,10 +96,10 @@ Result<SeriesRewrite::Written> SeriesRewrite::write(ChunkFiles& chunks, Files& f
     TRY(const chunk::Header header, chunk::read_header(cell.value));
     written.sealed_before += header.count;
   }
-  TRY_VOID(make_missing(chunks, files.sealed, FileFor::kSealed));
-  TRY_VOID(make_missing(chunks, files.summaries, FileFor::kSummaries));
+  TRY_VOID(make_missing(chunks, files.sealed, FilePurpose::kSealed));
+  TRY_VOID(make_missing(chunks, files.summaries, FilePurpose::kSummaries));
   if (late_cells_ > 0) {
-    TRY_VOID(make_missing(chunks, files.late, FileFor::kLate));
+    TRY_VOID(make_missing(chunks, files.late, FilePurpose::kLate));
     TRY_VOID(remove_late(*files.late));
   }
   TRY_VOID(put_chunks(points.view(), *files.sealed));
@@ -109,13 +110,13 @@ Result<SeriesRewrite::Written> SeriesRewrite::write(ChunkFiles& chunks, Files& f
 Result<void> SeriesRewrite::put_chunks(chunk::PointsView points, ChunkFile& file) const {
   std::uint64_t flush_number = 0;
   for (const Cell& cell : cells_) {
-    if (cell.cell.generation == generation_ && !cell.stays) {
+    if (cell.cell.period == period_ && !cell.stays) {
       flush_number = std::max(flush_number, cell.cell.flush_number);
     }
   }
   ChunkWriter writer(layout_, CellKind::kSealed, flush_number);
   std::vector<CellEntry> entries;
-  writer.add(lap_.shard, tsuid_of(layout_.widths(), series_), points, entries);
+  writer.add(partition_.shard, tsuid_of(layout_.widths(), series_), points, entries);
   auto put = entries.begin();
   for (const Cell& cell : cells_) {  // both are in the order of their keys
     if (cell.late || cell.stays) continue;
@@ -139,17 +140,17 @@ Result<void> SeriesRewrite::remove_late(ChunkFile& file) const {
 Result<chunk::Points> SeriesRewrite::merged(bool of_those_that_stay) {
   StoredSeries stored;
   for (const Cell& cell : cells_) {
-    if (cell.cell.generation != generation_ || cell.stays != of_those_that_stay) continue;
-    TRY_VOID(take_cell(cell.cell, cell.value, generation_ * layout_.options().span_ms, kAlways,
+    if (cell.cell.period != period_ || cell.stays != of_those_that_stay) continue;
+    TRY_VOID(take_cell(cell.cell, cell.value, period_ * layout_.options().span_ms, kAlways,
                        decoder_, stored));
   }
   return merge_runs(std::move(stored.runs), stored.tombstones, kAlways);
 }
 
-Bytes SeriesRewrite::summary_key(std::uint32_t generation) const {
-  Bytes key = place_prefix({.shard = lap_.shard, .slot = lap_.slot});
+Bytes SeriesRewrite::summary_key(std::uint32_t period) const {
+  Bytes key = shard_slot_prefix({.shard = partition_.shard, .slot = partition_.slot});
   key.append(series_);
-  append_summary_key(key, generation);
+  append_summary_key(key, period);
   return key;
 }
 
@@ -171,11 +172,11 @@ Result<Bytes> SeriesRewrite::summary_of(std::uint64_t staying, chunk::PointsView
 // And takes those of other laps away.
 Result<void> SeriesRewrite::put_summary(const std::optional<Bytes>& summary,
                                         ChunkFile& file) const {
-  std::set<std::uint32_t> laps = {lap_.generation};
-  for (const Cell& cell : cells_) laps.insert(cell.cell.generation);
-  for (const std::uint32_t generation : laps) {
-    const Bytes key = summary_key(generation);
-    if (generation == lap_.generation && summary) {
+  std::set<std::uint32_t> periods = {partition_.period};
+  for (const Cell& cell : cells_) periods.insert(cell.cell.period);
+  for (const std::uint32_t period : periods) {
+    const Bytes key = summary_key(period);
+    if (period == partition_.period && summary) {
       TRY_VOID(file.put(key, *summary));
     } else {
       TRY_VOID(file.remove(key));

@@ -28,11 +28,11 @@ class SeriesRewrite {
 
   // Cells of other generations of the slot that lie before oldest_alive are removed; sealed chunks
   // of long_points may stay.
-  SeriesRewrite(const CyclicLayout& layout, SlotLap lap, std::int64_t oldest_alive,
+  SeriesRewrite(const CyclicLayout& layout, Partition partition, std::int64_t oldest_alive,
                 std::uint32_t long_points)
       : layout_(layout),
-        lap_(lap),
-        generation_(lap.generation),
+        partition_(partition),
+        period_(partition.period),
         oldest_alive_(oldest_alive),
         long_points_(long_points) {}
 
@@ -67,22 +67,22 @@ class SeriesRewrite {
     bool stays = false;
   };
   [[nodiscard]] bool is_current_sealed(const Cell& cell) const {
-    return cell.cell.generation == generation_ && cell.cell.kind == CellKind::kSealed && !cell.late;
+    return cell.cell.period == period_ && cell.cell.kind == CellKind::kSealed && !cell.late;
   }
   [[nodiscard]] std::uint32_t changes_begin() const;
   // The points of the chunks that stay.
   [[nodiscard]] Result<std::uint64_t> choose_what_stays();
   [[nodiscard]] Result<chunk::Points> merged(bool of_those_that_stay);
   [[nodiscard]] Result<Bytes> summary_of(std::uint64_t staying, chunk::PointsView written);
-  [[nodiscard]] Bytes summary_key(std::uint32_t generation) const;
+  [[nodiscard]] Bytes summary_key(std::uint32_t period) const;
   [[nodiscard]] Result<void> remove_late(ChunkFile& file) const;
   [[nodiscard]] Result<void> put_chunks(chunk::PointsView points, ChunkFile& file) const;
   [[nodiscard]] Result<void> put_summary(const std::optional<Bytes>& summary,
                                          ChunkFile& file) const;
 
   const CyclicLayout& layout_;
-  const SlotLap lap_;
-  const std::int64_t generation_;
+  const Partition partition_;
+  const std::int64_t period_;
   const std::int64_t oldest_alive_;
   const std::uint32_t long_points_;
   Bytes series_;

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "common/clock.h"
-#include "storage/catalog/index/postings.h"
+#include "storage/catalog/index/posting_list.h"
 #include "storage/tsdb/core/retention.h"
 
 namespace halite::storage::engine {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "common/held_bytes.h"
+#include "common/memory_reservation.h"
 #include "storage/api/read_context.h"
-#include "storage/tsdb/read/alive_filter.h"
+#include "storage/tsdb/read/active_filter.h"
 #include "storage/tsdb/read/span_totals.h"
 
 namespace halite::storage::engine {
@@ -40,17 +40,17 @@ void set_floats(chunk::PointsView points, Block& block) {
 
 class EngineScan::Reader {
  public:
-  Reader(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection, TimeRange range,
-         std::uint32_t shard, TotalsWish wish)
-      : core_(std::move(core)),
+  Reader(std::shared_ptr<EngineContext> context, std::shared_ptr<const RowSelection> selection,
+         TimeRange range, std::uint32_t shard, TotalsRequest totals_request)
+      : context_(std::move(context)),
         selection_(std::move(selection)),
-        layout_(core_->retention->layout_of(shard)),
+        layout_(context_->retention->layout_of(shard)),
         range_(layout_.alive(range, selection_->now())),
         shard_(shard),
-        wish_(wish),
+        wish_(totals_request),
         counters_(selection_->context().counters.get()),
-        heads_held_(selection_->context().watch),
-        blocks_held_(selection_->context().watch) {}
+        heads_held_(selection_->context().budget),
+        blocks_held_(selection_->context().budget) {}
 
   // Blocks; none when the shard is finished.
   Result<std::vector<Block>> next() {
@@ -85,59 +85,59 @@ class EngineScan::Reader {
     std::vector<HeadPoints> series;
   };
   [[nodiscard]] std::vector<HeadCopies> copy_heads() const;
-  Result<void> read_slot(std::int64_t generation, const Wanted& series);
-  Result<bool> read_totals(std::int64_t generation, const Wanted& series, TimeRange range);
-  Result<void> add_pieces(std::int64_t generation, const Wanted& series);
-  Result<chunk::Points> points_of(std::int64_t generation, const Wanted& series, TimeRange range);
+  Result<void> read_slot(std::int64_t period, const Wanted& series);
+  Result<bool> read_totals(std::int64_t period, const Wanted& series, TimeRange range);
+  Result<void> add_pieces(std::int64_t period, const Wanted& series);
+  Result<chunk::Points> points_of(std::int64_t period, const Wanted& series, TimeRange range);
   [[nodiscard]] Error of_series(Error error, SeriesId id) const;
   void add_blocks(SeriesId id, chunk::PointsView points);
 
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<EngineContext> context_;
   const std::shared_ptr<const RowSelection> selection_;
   const CyclicLayout& layout_;
   const TimeRange range_;
   const std::uint32_t shard_;
-  const TotalsWish wish_;
+  const TotalsRequest wish_;
   ReadCounters* const counters_;  // may be null
 
   bool started_ = false;
   std::vector<std::shared_ptr<Head>> heads_;  // whose points are not in the chunks that are read
   std::unique_ptr<SlotReader> stored_;
-  std::vector<std::int64_t> generations_;
-  std::optional<AliveFilter> alive_;
+  std::vector<std::int64_t> periods_;
+  std::optional<ActiveFilter> alive_;
   std::vector<Wanted> wanted_;  // in the order of their keys
   bool totals_wished_ = false;
-  SpanChoice choice_;
+  SummaryPlan choice_;
 
   // A group of series is read slot by slot, as the cells lie; blocks are given out on the way.
   std::size_t group_series_ = kSeriesPerGroup;  // at most; fewer where heads have much of each
   std::span<const Wanted> group_;               // of wanted_
   std::size_t next_series_ = 0;                 // in wanted_, behind the group
   HeadRuns head_runs_;                          // of the group
-  HeldBytes heads_held_;                        // by those
+  MemoryReservation heads_held_;                // by those
   std::vector<std::int64_t> slots_;             // their generations
   std::size_t slot_ = 0;                        // of slots_, to be read now
   std::size_t slot_series_ = 0;                 // of group_, read of that
   std::vector<Block> blocks_;
-  HeldBytes blocks_held_;  // by those and by what was given out last
-  ReadWork work_;          // since blocks were given out last
+  MemoryReservation blocks_held_;  // by those and by what was given out last
+  ReadWork work_;                  // since blocks were given out last
 };
 
 Result<void> EngineScan::Reader::start() {
   started_ = true;
   totals_wished_ = fits(wish_, layout_);
   if (range_.begin >= range_.end) return {};
-  heads_ = core_->generations.view();
+  heads_ = context_->head_list.view();
   TRY(stored_,
-      SlotReader::open(core_->chunks->views, layout_, shard_, selection_->context().source));
+      SlotReader::open(context_->chunks->views, layout_, shard_, selection_->context().source));
   std::erase_if(heads_, [this](const std::shared_ptr<Head>& head) {
     return head->number() <= stored_->flush_number();
   });
-  TRY(generations_, stored_->generations(range_));
-  const SeriesTable& table = core_->registry.table();
+  TRY(periods_, stored_->periods(range_));
+  const SeriesTable& table = context_->registry.table();
   const RowSelection::Known known = selection_->known();
-  TRY(alive_, AliveFilter::make(*core_, *selection_,
-                                {.shard = shard_, .generations = generations_, .heads = heads_}));
+  TRY(alive_, ActiveFilter::make(*context_, *selection_,
+                                 {.shard = shard_, .periods = periods_, .heads = heads_}));
   for (const SeriesId id : alive_->alive(known->of_shard(shard_))) {
     wanted_.push_back({.id = id, .key = series_key(layout_.widths(), table.at(id).tsuid.bytes())});
   }
@@ -203,20 +203,20 @@ Result<void> EngineScan::Reader::take_heads() {
 
 // Those of the slots and those that the points of heads are in, ascending.
 std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
-  std::vector<std::int64_t> generations = generations_;
+  std::vector<std::int64_t> periods = periods_;
   const std::int64_t span = layout_.options().span_ms;
   for (const auto& [id, runs] : head_runs_) {
     for (const chunk::FlushedRun& run : runs) {
       for (const TimestampMs time : run.points.times) {
-        const std::int64_t generation = time / span;
-        const auto place = std::ranges::lower_bound(generations, generation);
-        if (place == generations.end() || *place != generation) {
-          generations.insert(place, generation);
+        const std::int64_t period = time / span;
+        const auto place = std::ranges::lower_bound(periods, period);
+        if (place == periods.end() || *place != period) {
+          periods.insert(place, period);
         }
       }
     }
   }
-  return generations;
+  return periods;
 }
 
 // Of a slot, until it is read or there are blocks enough to give out.
@@ -236,7 +236,7 @@ Result<void> EngineScan::Reader::read_some() {
 // Who asked is told whose points are damaged: without that series there may be an answer.
 Error EngineScan::Reader::of_series(Error error, SeriesId id) const {
   if (error.code != Errc::kCorruption) return error;
-  const Series& series = core_->registry.table().at(id);
+  const Series& series = context_->registry.table().at(id);
   std::string tags;
   for (const auto& tag : series.tags) {
     tags += fmt::format("{}{}={}", tags.empty() ? "" : ",", tag.key, tag.value);
@@ -246,16 +246,16 @@ Error EngineScan::Reader::of_series(Error error, SeriesId id) const {
   return error;
 }
 
-Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted& series) {
-  if (!head_runs_.contains(series.id) && !alive_->may_be_stored(generation, series.id)) return {};
+Result<void> EngineScan::Reader::read_slot(std::int64_t period, const Wanted& series) {
+  if (!head_runs_.contains(series.id) && !alive_->may_be_stored(period, series.id)) return {};
   const std::int64_t span = layout_.options().span_ms;
-  const TimeRange range = {.begin = std::max(range_.begin, generation * span),
-                           .end = std::min(range_.end, (generation + 1) * span)};
+  const TimeRange range = {.begin = std::max(range_.begin, period * span),
+                           .end = std::min(range_.end, (period + 1) * span)};
   if (totals_wished_) {
-    TRY(const bool answered, read_totals(generation, series, range));
+    TRY(const bool answered, read_totals(period, series, range));
     if (answered) return {};
   }
-  TRY(chunk::Points points, points_of(generation, series, range));
+  TRY(chunk::Points points, points_of(period, series, range));
   if (points.size() > kBlockPointsMax) {
     add_blocks(series.id, points.view());
   } else if (!points.empty()) {
@@ -269,11 +269,11 @@ Result<void> EngineScan::Reader::read_slot(std::int64_t generation, const Wanted
 }
 
 // False where nothing but decoding all will do.
-Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Wanted& series,
+Result<bool> EngineScan::Reader::read_totals(std::int64_t period, const Wanted& series,
                                              TimeRange range) {
-  const TimestampMs slot_begin = generation * layout_.options().span_ms;
+  const TimestampMs slot_begin = period * layout_.options().span_ms;
   choice_.begin(range);
-  TRY(const Unsealed unsealed, stored_->unsealed(generation, series.key));
+  TRY(const UnsealedRange unsealed, stored_->unsealed(period, series.key));
   if (unsealed.without_summary) return false;
   choice_.decode({.begin = slot_begin + unsealed.begin_ms, .end = slot_begin + unsealed.end_ms});
   if (const auto recent = head_runs_.find(series.id); recent != head_runs_.end()) {
@@ -282,27 +282,27 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t generation, const Want
     }
   }
   if (!choice_.any()) return false;
-  TRY(const SlotReader::Summary summary, stored_->read_summary(generation, series.key));
+  TRY(const SlotReader::Summary summary, stored_->read_summary(period, series.key));
   // Without one there is nothing, or nobody knows what there is.
   if (summary.must_decode || summary.summaries == nullptr) return false;
   choice_.take(*summary.summaries, wish_);
-  TRY_VOID(add_pieces(generation, series));
+  TRY_VOID(add_pieces(period, series));
   return true;
 }
 
-Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wanted& series) {
-  const std::span<SpanChoice::Piece> pieces = choice_.pieces();
+Result<void> EngineScan::Reader::add_pieces(std::int64_t period, const Wanted& series) {
+  const std::span<SummaryPlan::Piece> pieces = choice_.pieces();
   TimeRange decoded;  // from the first to the last piece to decode, at once
-  for (const SpanChoice::Piece& piece : pieces) {
+  for (const SummaryPlan::Piece& piece : pieces) {
     if (!piece.decode) continue;
     if (decoded.end == 0) decoded.begin = piece.range.begin;
     decoded.end = piece.range.end;
   }
   chunk::Points points;
   if (decoded.end > 0) {
-    TRY(points, points_of(generation, series, decoded));
+    TRY(points, points_of(period, series, decoded));
   }
-  for (SpanChoice::Piece& piece : pieces) {
+  for (SummaryPlan::Piece& piece : pieces) {
     if (piece.decode) {
       add_blocks(series.id, part_of(points, piece.range));
     } else if (!piece.totals.empty()) {
@@ -315,9 +315,9 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t generation, const Wante
   return {};
 }
 
-Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t generation, const Wanted& series,
+Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t period, const Wanted& series,
                                                     TimeRange range) {
-  TRY(StoredSeries stored, stored_->read(generation, series.key, range, &blocks_held_));
+  TRY(StoredSeries stored, stored_->read(period, series.key, range, &blocks_held_));
   work_.chunks_decoded += stored.chunks_decoded;
   work_.chunks_skipped += stored.chunks_skipped;
   const auto recent = head_runs_.find(series.id);
@@ -345,16 +345,17 @@ void EngineScan::Reader::add_blocks(SeriesId id, chunk::PointsView points) {
   }
 }
 
-EngineScan::EngineScan(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection,
-                       TimeRange range, std::uint32_t shard, TotalsWish wish)
-    : core_(core),
-      reader_(std::make_unique<Reader>(std::move(core), std::move(selection), range, shard, wish)) {
-}
+EngineScan::EngineScan(std::shared_ptr<EngineContext> context,
+                       std::shared_ptr<const RowSelection> selection, TimeRange range,
+                       std::uint32_t shard, TotalsRequest totals_request)
+    : context_(context),
+      reader_(std::make_unique<Reader>(std::move(context), std::move(selection), range, shard,
+                                       totals_request)) {}
 
 EngineScan::~EngineScan() = default;
 
 Task<std::vector<Block>> EngineScan::next() {
-  CO_TRY_VOID(core_->check_open());
+  CO_TRY_VOID(context_->check_open());
   co_return reader_->next();
 }
 

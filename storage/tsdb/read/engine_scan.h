@@ -10,22 +10,22 @@
 
 #include "storage/catalog/selection.h"
 #include "storage/tsdb/chunk_db/slot_reader.h"
-#include "storage/tsdb/core/core.h"
+#include "storage/tsdb/core/engine_context.h"
 
 namespace halite::storage::engine {
 
 class EngineScan final : public BlockScan {
  public:
   // The range is clipped to what is alive now.
-  EngineScan(std::shared_ptr<Core> core, std::shared_ptr<const RowSelection> selection,
-             TimeRange range, std::uint32_t shard, TotalsWish wish);
+  EngineScan(std::shared_ptr<EngineContext> context, std::shared_ptr<const RowSelection> selection,
+             TimeRange range, std::uint32_t shard, TotalsRequest totals_request);
   ~EngineScan() override;
 
   Task<std::vector<Block>> next() override;
 
  private:
   class Reader;
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<EngineContext> context_;
   const std::unique_ptr<Reader> reader_;
 };
 

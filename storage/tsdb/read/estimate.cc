@@ -15,19 +15,19 @@ struct Sample {
   std::uint64_t bytes = 0;
 };
 
-Result<void> add_series(Core& core, SlotReader& reader,
-                        const std::vector<std::int64_t>& generations, SeriesId id, TimeRange range,
+Result<void> add_series(EngineContext& context, SlotReader& reader,
+                        const std::vector<std::int64_t>& periods, SeriesId id, TimeRange range,
                         Sample& sample) {
-  const Series& series = core.registry.table().at(id);
-  const Bytes key = series_key(core.retention->base().widths(), series.tsuid.bytes());
-  for (const std::int64_t generation : generations) {
-    TRY(const SlotReader::Extent extent, reader.measure(generation, key, range));
+  const Series& series = context.registry.table().at(id);
+  const Bytes key = series_key(context.retention->base().widths(), series.tsuid.bytes());
+  for (const std::int64_t period : periods) {
+    TRY(const SlotReader::Extent extent, reader.measure(period, key, range));
     sample.chunks += extent.chunks;
     sample.points += extent.points;
     sample.bytes += extent.bytes;
   }
   const std::span<const SeriesId> one(&id, 1);
-  for (const std::shared_ptr<Head>& head : core.generations.view()) {
+  for (const std::shared_ptr<Head>& head : context.head_list.view()) {
     if (head->number() <= reader.flush_number()) continue;
     for (const HeadPoints& points : head->copy(series.shard, one, range)) {
       sample.points += points.points;
@@ -39,26 +39,28 @@ Result<void> add_series(Core& core, SlotReader& reader,
 
 }  // namespace
 
-Result<ReadEstimate> estimate_reading(Core& core, const RowSelection& selection, TimeRange asked) {
+Result<ReadEstimate> estimate_reading(EngineContext& context, const RowSelection& selection,
+                                      TimeRange asked) {
   const RowSelection::Known known = selection.known();
   ReadEstimate estimate;
   estimate.series = known->size();
   if (asked.begin >= asked.end || known->size() == 0) return estimate;
   const std::size_t a_shard =
-      std::max<std::size_t>(1, kEstimatedSeries / core.retention->base().salt_buckets());
+      std::max<std::size_t>(1, kEstimatedSeries / context.retention->base().salt_buckets());
   std::uint64_t looked_at = 0;
   Sample sample;
-  for (std::uint32_t shard = 0; shard < core.retention->shard_count(); ++shard) {
-    const CyclicLayout& layout = core.retention->layout_of(shard);
+  for (std::uint32_t shard = 0; shard < context.retention->shard_count(); ++shard) {
+    const CyclicLayout& layout = context.retention->layout_of(shard);
     const TimeRange range = layout.alive(asked, selection.now());
     const std::span<const SeriesId> wanted = known->of_shard(shard);
     if (wanted.empty()) continue;
     TRY_VOID(selection.context().check());
-    TRY(const auto reader, SlotReader::open(core.chunks->views, layout, shard, ReadSource::kDisk));
-    TRY(const auto generations, reader->generations(range));
+    TRY(const auto reader,
+        SlotReader::open(context.chunks->views, layout, shard, ReadSource::kDisk));
+    TRY(const auto periods, reader->periods(range));
     const std::size_t step = std::max<std::size_t>(1, wanted.size() / a_shard);
     for (std::size_t i = 0; i < wanted.size(); i += step) {
-      TRY_VOID(add_series(core, *reader, generations, wanted[i], range, sample));
+      TRY_VOID(add_series(context, *reader, periods, wanted[i], range, sample));
       ++looked_at;
     }
   }

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "storage/catalog/selection.h"
-#include "storage/tsdb/core/core.h"
+#include "storage/tsdb/core/engine_context.h"
 
 namespace halite::storage::engine {
 
 // As PointStore::estimate(). Looks at no more than kEstimatedSeries of the selection's series and
 // takes the others to be alike; a chunk at the edge of the range counts whole. Blocks.
 inline constexpr std::size_t kEstimatedSeries = 64;
-[[nodiscard]] Result<ReadEstimate> estimate_reading(Core& core, const RowSelection& selection,
-                                                    TimeRange range);
+[[nodiscard]] Result<ReadEstimate> estimate_reading(EngineContext& context,
+                                                    const RowSelection& selection, TimeRange range);
 
 }  // namespace halite::storage::engine

@@ -17,7 +17,7 @@ namespace {
 
 // What is looked for, the same for every piece.
 struct LastAsked {
-  std::shared_ptr<Core> core;
+  std::shared_ptr<EngineContext> context;
   std::shared_ptr<const RowSelection> selection;
   RowSelection::Known known;  // of one moment, so that pieces are of the same series
   TimeRange range;
@@ -29,7 +29,7 @@ struct LastMeans {
   std::uint64_t decode_left = UINT64_MAX;  // points in heads
 };
 
-using Entry = NewestPoints::Entry;
+using NewestPoint = NewestPoints::NewestPoint;
 using State = NewestPoints::State;
 
 constexpr std::size_t kJobsAtOnce = 16;
@@ -40,10 +40,10 @@ constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 class Finder {
  public:
   Finder(const LastAsked& asked, std::uint32_t shard, LastMeans& means)
-      : core_(*asked.core),
+      : context_(*asked.context),
         selection_(*asked.selection),
         shard_(shard),
-        layout_(core_.retention->layout_of(shard)),
+        layout_(context_.retention->layout_of(shard)),
         range_(layout_.alive(asked.range, selection_.now())),
         means_(means) {}
 
@@ -61,8 +61,8 @@ class Finder {
  private:
   Result<void> find_piece(std::span<const SeriesId> wanted, std::vector<LastPoint>& found) {
     // The heads first: what leaves them is in the table, or in the chunks, by then.
-    const std::vector<std::shared_ptr<Head>> heads = core_.generations.view();
-    NewestPoints::Found stored = core_.newest.find(shard_, wanted);
+    const std::vector<std::shared_ptr<Head>> heads = context_.head_list.view();
+    NewestPoints::Found stored = context_.newest.find(shard_, wanted);
     // What was read for a piece before may lack what left the heads since then.
     if (stored.version != reader_version_) reader_.reset();
     reader_version_ = stored.version;
@@ -74,7 +74,7 @@ class Finder {
       add_recent(wanted, *recent, stored.entries);
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const Entry& newest = stored.entries[i];
+      const NewestPoint& newest = stored.entries[i];
       if (newest.state != State::kPoint) continue;
       found.push_back({.series = wanted[i],
                        .time = newest.time,
@@ -91,21 +91,21 @@ class Finder {
   // Reads what the table does not know, and tells it.
   Result<void> fill_unknown(std::span<const SeriesId> wanted, NewestPoints::Found& stored) {
     std::vector<SeriesId> series;
-    std::vector<Entry> entries;
+    std::vector<NewestPoint> entries;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (stored.entries[i].state != State::kUnknown) continue;
       TRY(stored.entries[i], newest_stored(wanted[i], kAlways));
       series.push_back(wanted[i]);
       entries.push_back(stored.entries[i]);
     }
-    if (!series.empty()) core_.newest.fill(shard_, stored.version, series, entries);
+    if (!series.empty()) context_.newest.fill(shard_, stored.version, series, entries);
     return {};
   }
 
   // The newest stored ones in the range, of the newest ever.
-  Result<void> clip(std::span<const SeriesId> wanted, std::vector<Entry>& newest) {
+  Result<void> clip(std::span<const SeriesId> wanted, std::vector<NewestPoint>& newest) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      Entry& one = newest[i];
+      NewestPoint& one = newest[i];
       if (one.state == State::kPoint && one.time >= range_.end) {
         TRY(one, newest_stored(wanted[i], range_));
       }
@@ -116,7 +116,7 @@ class Finder {
 
   // Those of a head, which came later. Both in the order of `wanted`.
   static void add_recent(std::span<const SeriesId> wanted, std::span<const LastPoint> recent,
-                         std::vector<Entry>& newest) {
+                         std::vector<NewestPoint>& newest) {
     std::size_t i = 0;
     for (const LastPoint& point : recent) {
       while (wanted[i] != point.series) ++i;
@@ -128,31 +128,31 @@ class Finder {
     }
   }
 
-  Result<Entry> newest_stored(SeriesId id, TimeRange range) {
+  Result<NewestPoint> newest_stored(SeriesId id, TimeRange range) {
     if (means_.from == ReadSource::kMemory) return not_here();
     TRY_VOID(selection_.context().check());
     if (reader_ == nullptr) {
-      TRY(reader_, SlotReader::open(core_.chunks->views, layout_, shard_, ReadSource::kDisk));
-      TRY(generations_, reader_->generations(layout_.alive(kAlways, selection_.now())));
+      TRY(reader_, SlotReader::open(context_.chunks->views, layout_, shard_, ReadSource::kDisk));
+      TRY(periods_, reader_->periods(layout_.alive(kAlways, selection_.now())));
     }
     const TimeRange alive = layout_.alive(range, selection_.now());
     const std::int64_t span = layout_.options().span_ms;
-    const Bytes key = series_key(layout_.widths(), core_.registry.table().at(id).tsuid.bytes());
-    for (auto generation = generations_.rbegin(); generation != generations_.rend(); ++generation) {
-      const TimeRange part = {.begin = std::max(alive.begin, *generation * span),
-                              .end = std::min(alive.end, (*generation + 1) * span)};
+    const Bytes key = series_key(layout_.widths(), context_.registry.table().at(id).tsuid.bytes());
+    for (auto period = periods_.rbegin(); period != periods_.rend(); ++period) {
+      const TimeRange part = {.begin = std::max(alive.begin, *period * span),
+                              .end = std::min(alive.end, (*period + 1) * span)};
       if (part.begin >= part.end) continue;
-      TRY(const std::optional<SlotReader::Newest> newest, reader_->newest(*generation, key, part));
+      TRY(const std::optional<SlotReader::Newest> newest, reader_->newest(*period, key, part));
       if (!newest) continue;
-      return Entry{.time = newest->time,
-                   .value = newest->last.value,
-                   .is_float = newest->last.is_float,
-                   .state = State::kPoint};
+      return NewestPoint{.time = newest->time,
+                         .value = newest->last.value,
+                         .is_float = newest->last.is_float,
+                         .state = State::kPoint};
     }
-    return Entry{.state = State::kNone};
+    return NewestPoint{.state = State::kNone};
   }
 
-  Core& core_;
+  EngineContext& context_;
   const RowSelection& selection_;
   const std::uint32_t shard_;
   const CyclicLayout& layout_;
@@ -160,7 +160,7 @@ class Finder {
   LastMeans& means_;
   std::unique_ptr<SlotReader> reader_;  // once something must be read
   std::uint64_t reader_version_ = 0;    // of the table, before it was opened
-  std::vector<std::int64_t> generations_;
+  std::vector<std::int64_t> periods_;
 };
 
 // Some of the series, counted as in Matching::by_shard().
@@ -190,7 +190,7 @@ Result<std::vector<LastPoint>> find_some(const LastAsked& asked, LastShare share
 Task<std::vector<LastPoint>> find_on_read_thread(std::shared_ptr<const LastAsked> asked,
                                                  LastShare share) {
   auto job = [asked, share] { return find_some(*asked, share, LastMeans()); };
-  co_return co_await offload(asked->core->pool, std::move(job));
+  co_return co_await offload(asked->context->pool, std::move(job));
 }
 
 using LastParts = std::vector<Result<std::vector<LastPoint>>>;
@@ -207,11 +207,11 @@ Result<std::vector<LastPoint>> join(const LastParts& parts) {
 
 }  // namespace
 
-Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<Core> core,
+Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<EngineContext> context,
                                               std::shared_ptr<const RowSelection> selection,
                                               TimeRange range) {
-  auto asked = std::make_shared<const LastAsked>(
-      LastAsked{.core = core, .selection = selection, .known = selection->known(), .range = range});
+  auto asked = std::make_shared<const LastAsked>(LastAsked{
+      .context = context, .selection = selection, .known = selection->known(), .range = range});
   const std::size_t series = asked->known->size();
   if (series <= kLastHereSeries) {
     const LastMeans here{.from = ReadSource::kMemory, .decode_left = kLastHerePoints};
@@ -228,7 +228,7 @@ Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<Core> core,
   if (parts.size() == 1) co_return std::move(parts.front());
   // Many points, so that they are merged there, too.
   auto merge = [found = std::move(parts)] { return join(found); };
-  co_return co_await offload(core->pool, std::move(merge));
+  co_return co_await offload(context->pool, std::move(merge));
 }
 
 }  // namespace halite::storage::engine

@@ -12,7 +12,7 @@
 
 #include "common/task.h"
 #include "storage/catalog/selection.h"
-#include "storage/tsdb/core/core.h"
+#include "storage/tsdb/core/engine_context.h"
 
 namespace halite::storage::engine {
 
@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kLastHerePoints = 4'096;  // decoded, of all thos
 inline constexpr std::size_t kLastJobSeries = 16'384;  // what a read thread is kept for
 
 // By series id. The context's errors; kUnavailable, kCorruption: what is stored cannot be read.
-Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<Core> core,
+Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<EngineContext> context,
                                               std::shared_ptr<const RowSelection> selection,
                                               TimeRange range);
 

@@ -7,10 +7,10 @@
 namespace halite::storage::engine {
 namespace {
 
-using ByGeneration = std::map<std::int64_t, SlotState>;
+using ByPeriod = std::map<std::int64_t, SlotStatus>;
 
-SlotState& slot_of(ByGeneration& slots, std::int64_t generation, const CyclicLayout& layout) {
-  SlotState& state = slots[generation];
+SlotStatus& slot_of(ByPeriod& slots, std::int64_t generation, const CyclicLayout& layout) {
+  SlotStatus& state = slots[generation];
   state.generation = generation;
   state.slot = layout.slot_of(generation);
   return state;
@@ -18,33 +18,33 @@ SlotState& slot_of(ByGeneration& slots, std::int64_t generation, const CyclicLay
 
 }  // namespace
 
-std::vector<SlotCycle> slot_cycles(const Core& core) {
+std::vector<RetentionStatus> retention_status(const Core& core) {
   const Retention& retention = *core.retention;
   const RetentionState classes = retention.state();
   const std::uint32_t salts = retention.base().salt_buckets();
-  std::vector<ByGeneration> slots(retention.shard_count() / salts);
+  std::vector<ByPeriod> slots(retention.shard_count() / salts);
   for (const FileExtent& file : core.chunks->tables->file_extents()) {
     const std::size_t index = file.first.shard / salts;
     if (index >= slots.size()) continue;  // of a class that is no more
     const CyclicLayout& layout = retention.layout_of(file.first.shard);
-    SlotState& first = slot_of(slots[index], file.first.generation, layout);
+    SlotStatus& first = slot_of(slots[index], file.first.generation, layout);
     ++first.files;
     first.bytes += file.bytes;
     if (file.last.generation == file.first.generation) continue;
-    SlotState& last = slot_of(slots[index], file.last.generation, layout);
+    SlotStatus& last = slot_of(slots[index], file.last.generation, layout);
     ++last.files;
     last.bytes += file.bytes / 2;
     first.bytes -= file.bytes / 2;
   }
-  const std::shared_ptr<const UnsealedSlots> unsealed = core.chunks->states.unsealed();
-  std::vector<SlotCycle> cycles;
+  const std::shared_ptr<const UnsealedRanges> unsealed = core.chunks->states.unsealed();
+  std::vector<RetentionStatus> cycles;
   for (std::size_t index = 0; index < slots.size(); ++index) {
     const CyclicLayout& layout = retention.layout_of(static_cast<std::uint32_t>(index) * salts);
-    SlotCycle cycle{.prefix = index == 0 ? std::string() : classes.classes[index - 1].prefix,
-                    .ttl_ms = layout.options().ttl_ms,
-                    .span_ms = layout.options().span_ms,
-                    .ring_slots = layout.ring_slots(),
-                    .slots = {}};
+    RetentionStatus cycle{.prefix = index == 0 ? std::string() : classes.classes[index - 1].prefix,
+                          .ttl_ms = layout.options().ttl_ms,
+                          .span_ms = layout.options().span_ms,
+                          .ring_slots = layout.ring_slots(),
+                          .slots = {}};
     for (auto& [generation, state] : slots[index]) {
       state.sealed = true;
       cycle.slots.push_back(state);
@@ -54,9 +54,9 @@ std::vector<SlotCycle> slot_cycles(const Core& core) {
   for (const auto& [lap, what] : *unsealed) {
     const std::size_t index = lap.shard / salts;
     if (index >= cycles.size()) continue;
-    std::vector<SlotState>& states = cycles[index].slots;
+    std::vector<SlotStatus>& states = cycles[index].slots;
     const auto state =
-        std::ranges::lower_bound(states, std::int64_t{lap.generation}, {}, &SlotState::generation);
+        std::ranges::lower_bound(states, std::int64_t{lap.generation}, {}, &SlotStatus::generation);
     if (state == states.end() || state->generation != lap.generation) continue;
     if (what.begin_ms >= what.end_ms)
       continue;  // sealed before it was over, and nothing came since

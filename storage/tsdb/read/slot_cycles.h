@@ -6,11 +6,11 @@
 
 #include <vector>
 
-#include "storage/api/slot_states.h"
-#include "storage/tsdb/core/core.h"
+#include "storage/api/slot_status.h"
+#include "storage/tsdb/core/engine_context.h"
 
 namespace halite::storage::engine {
 
-[[nodiscard]] std::vector<SlotCycle> slot_cycles(const Core& core);
+[[nodiscard]] std::vector<RetentionStatus> retention_status(const Core& core);
 
 }  // namespace halite::storage::engine

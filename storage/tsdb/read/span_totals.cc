@@ -6,7 +6,7 @@
 
 namespace halite::storage::engine {
 
-void SpanChoice::begin(TimeRange range) {
+void SummaryPlan::begin(TimeRange range) {
   range_ = range;
   first_ = (range.begin + kSummarySpanMs - 1) / kSummarySpanMs * kSummarySpanMs;
   const TimestampMs last = range.end / kSummarySpanMs * kSummarySpanMs;
@@ -15,7 +15,7 @@ void SpanChoice::begin(TimeRange range) {
   totals_.clear();
 }
 
-void SpanChoice::decode(TimeRange times) {
+void SummaryPlan::decode(TimeRange times) {
   if (times.begin >= times.end) return;
   for (std::size_t hour = 0; hour < decode_.size(); ++hour) {
     const TimestampMs begin = time_of(hour);
@@ -23,11 +23,11 @@ void SpanChoice::decode(TimeRange times) {
   }
 }
 
-bool SpanChoice::any() const { return std::ranges::find(decode_, 0) != decode_.end(); }
+bool SummaryPlan::any() const { return std::ranges::find(decode_, 0) != decode_.end(); }
 
-void SpanChoice::take(const chunk::Summaries& summaries, const TotalsWish& wish) {
+void SummaryPlan::take(const chunk::Summaries& summaries, const TotalsRequest& totals_request) {
   // Adding whole numbers is exact up to here, in any order.
-  const std::int64_t spans = wish.bucket_ms / kSummarySpanMs;
+  const std::int64_t spans = totals_request.bucket_ms / kSummarySpanMs;
   const double most = 0x1p53 / static_cast<double>(spans);
   const auto exact = [most](const chunk::SpanSummary& span) {
     return span.sum_exact &&
@@ -38,20 +38,21 @@ void SpanChoice::take(const chunk::Summaries& summaries, const TotalsWish& wish)
   for (const chunk::SpanSummary& span : summaries.spans) {
     if (span.begin < first_ || span.begin >= end) continue;
     std::uint8_t& decode = decode_[hour_of(span.begin)];
-    if (span.decode_only || (wish.sums && !exact(span))) decode = 1;
+    if (span.decode_only || (totals_request.sums && !exact(span))) decode = 1;
     totals_.push_back({.begin = span.begin,
                        .count = span.count,
                        .sum = span.sum,
                        .min = span.min,
                        .max = span.max});
   }
-  if (wish.sums && wish.bucket_ms > kSummarySpanMs) decode_whole_buckets(wish.bucket_ms);
+  if (totals_request.sums && totals_request.bucket_ms > kSummarySpanMs)
+    decode_whole_buckets(totals_request.bucket_ms);
   std::erase_if(totals_,
                 [this](const SpanTotals& span) { return decode_[hour_of(span.begin)] != 0; });
 }
 
 // Hours beside the whole ones are decoded, and so is the bucket that they are in.
-void SpanChoice::decode_whole_buckets(std::int64_t bucket_ms) {
+void SummaryPlan::decode_whole_buckets(std::int64_t bucket_ms) {
   std::size_t hour = 0;
   while (hour < decode_.size()) {
     const TimestampMs bucket = time_of(hour) - time_of(hour) % bucket_ms;
@@ -65,7 +66,7 @@ void SpanChoice::decode_whole_buckets(std::int64_t bucket_ms) {
   }
 }
 
-std::span<SpanChoice::Piece> SpanChoice::pieces() {
+std::span<SummaryPlan::Piece> SummaryPlan::pieces() {
   std::vector<Piece>& pieces = pieces_;
   pieces.clear();
   const auto add = [&pieces](TimeRange range, bool decode) {

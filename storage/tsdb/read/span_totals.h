@@ -19,13 +19,13 @@ namespace halite::storage::engine {
 // Can totals of hours stand for points? A sum of doubles depends on the order of adding, so a
 // bucket's is made of totals or of points, and no bucket may reach into another slot, where it
 // might not be the same.
-[[nodiscard]] inline bool fits(const TotalsWish& wish, const CyclicLayout& layout) {
-  if (!has_summaries(layout) || wish.bucket_ms <= 0) return false;
-  return wish.bucket_ms % kSummarySpanMs == 0 &&
-         (!wish.sums || layout.options().span_ms % wish.bucket_ms == 0);
+[[nodiscard]] inline bool fits(const TotalsRequest& totals_request, const CyclicLayout& layout) {
+  if (!has_summaries(layout) || totals_request.bucket_ms <= 0) return false;
+  return totals_request.bucket_ms % kSummarySpanMs == 0 &&
+         (!totals_request.sums || layout.options().span_ms % totals_request.bucket_ms == 0);
 }
 
-class SpanChoice {
+class SummaryPlan {
  public:
   // The range, which is within a slot, has hours that lie in it wholly: all of them may be told by
   // totals so far.
@@ -39,7 +39,7 @@ class SpanChoice {
 
   // Takes the totals of those hours. Hours whose totals mean nothing are to be decoded; where sums
   // are wished, all of a bucket of which one hour is, or whose sum may not be exact.
-  void take(const chunk::Summaries& summaries, const TotalsWish& wish);
+  void take(const chunk::Summaries& summaries, const TotalsRequest& totals_request);
 
   // In time order, what the range is made of.
   struct Piece {

@@ -49,7 +49,7 @@ Result<bool> note_shard(const StoredIds& stored, std::uint32_t shard, Ids& great
 
 }  // namespace
 
-Task<void> keep_lost_ids(const KeptIds& kept, StoredIds stored) {
+Task<void> keep_lost_ids(const ReservedIds& kept, StoredIds stored) {
   Ids greatest = {};
   bool all = true;
   for (std::uint32_t shard = 0; shard < stored.shard_count; ++shard) {

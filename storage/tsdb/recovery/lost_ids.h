@@ -10,7 +10,7 @@
 #include "storage/api/wide_column.h"
 #include "storage/cells/layouts/row_layout.h"
 #include "storage/tsdb/chunk_db/chunk_views.h"
-#include "storage/tsdb/core/kept_ids.h"
+#include "storage/tsdb/core/reserved_ids.h"
 
 namespace halite::storage::engine {
 
@@ -23,6 +23,6 @@ struct StoredIds {
 
 // Keeps all ids that were ever given, by the counters or in chunks, durably. `kept` outlives the
 // task. Reads the key of every chunk. If some cannot be read, keeps many more ids.
-[[nodiscard]] Task<void> keep_lost_ids(const KeptIds& kept, StoredIds stored);
+[[nodiscard]] Task<void> keep_lost_ids(const ReservedIds& kept, StoredIds stored);
 
 }  // namespace halite::storage::engine

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "storage/backends/rocks/inspect/manifest_tail.h"
-#include "storage/tsdb/wal/log_begin.h"
+#include "storage/tsdb/wal/log_start.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -29,7 +29,7 @@ Error explain_lost_end(const EngineDirs& dirs, ChunkDbOptions options,
   }
   if (missing == 0) return why;
   const std::uint64_t position = (*rest)->states.mark().log_position;
-  const auto begin = log_format::log_begin(*dirs.files, dirs.log);
+  const auto begin = log_format::log_start(*dirs.files, dirs.log);
   std::string records = "the log has no record of what only they hold";
   if (begin && *begin && position == kUnknownPosition) {
     // How far the others came is told by files that are missing, too.
@@ -63,7 +63,7 @@ Result<std::unique_ptr<ChunkDb>> open_chunks(const EngineDirs& dirs, ChunkDbOpti
   }
   if (!opened) return opened;
   // Till then all that was set aside stays: RocksDB may already merge tables that it opened with.
-  TRY_VOID(check_cut(files, dirs, (*opened)->states.mark().log_position));
+  TRY_VOID(check_manifest_cut(files, dirs, (*opened)->states.mark().log_position));
   return opened;
 }
 

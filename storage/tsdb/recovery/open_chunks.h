@@ -9,7 +9,7 @@
 
 #include "common/result.h"
 #include "storage/tsdb/chunk_db/chunk_db.h"
-#include "storage/tsdb/recovery/parts.h"
+#include "storage/tsdb/recovery/data_dir_check.h"
 
 namespace halite::storage::engine {
 

@@ -21,12 +21,12 @@ constexpr std::size_t kNamesMax = 64 * 1024;  // that wait to be restored
 // Collects points in a head of its own, whose series are numbered as they are met.
 class Replay final : public log_records::SectionVisitor {
  public:
-  Replay(const EngineOptions& options, const RecoveryParts& parts)
+  Replay(const EngineOptions& options, const RecoveryDependencies& dependencies)
       : options_(options),
-        retention_(parts.retention),
-        chunks_(parts.chunks),
-        names_table_(parts.names),
-        series_(parts.series),
+        retention_(dependencies.retention),
+        chunks_(dependencies.chunks),
+        names_table_(dependencies.names),
+        series_(dependencies.series),
         series_room_(options.series_max) {
     begin_head(chunks_.states.mark().flush_number);
     begin_ = chunks_.states.mark().log_position;
@@ -101,12 +101,12 @@ class Replay final : public log_records::SectionVisitor {
         ++unnamed_points_;
         continue;
       }
-      auto place = head_->place_of(meaning->second);
-      if (!place) {
-        place = shard.add_series(meaning->second);
-        head_->set_place(meaning->second, *place);
+      auto index = head_->position_of(meaning->second);
+      if (!index) {
+        index = shard.add_series(meaning->second);
+        head_->set_position(meaning->second, *index);
       }
-      shard.append(*place, {.time = points.times[i],
+      shard.append(*index, {.time = points.times[i],
                             .value = points.values[i],
                             .is_float = (points.flags[i] & kFloat) != 0});
     }
@@ -154,27 +154,30 @@ void report(const ReplayReport& replayed) {
 
 }  // namespace
 
-Result<std::unique_ptr<Log>> recover(const EngineOptions& options, RecoveryParts parts) {
-  Replay replay(options, parts);
+Result<std::unique_ptr<Log>> recover(const EngineOptions& options,
+                                     RecoveryDependencies dependencies) {
+  Replay replay(options, dependencies);
   ReplayCallbacks callbacks;
   callbacks.record = [&replay](Sequence sequence, BytesView payload) {
     return replay.record(sequence, payload);
   };
-  callbacks.progress = [&parts](const ReplayProgress& progress) -> Result<void> {
+  callbacks.progress = [&dependencies](const ReplayProgress& progress) -> Result<void> {
     log::info("replaying the log: {} of {} MiB", progress.bytes_done >> 20,
               progress.bytes_total >> 20);
-    return parts.progress ? parts.progress(progress) : Result<void>();
+    return dependencies.progress ? dependencies.progress(progress) : Result<void>();
   };
   LogOptions log_options = options.log;
-  const std::uint64_t position = parts.chunks.states.mark().log_position;
+  const std::uint64_t position = dependencies.chunks.states.mark().log_position;
   log_options.flushed_unknown = position == kUnknownPosition;
   if (!log_options.flushed_unknown) log_options.flushed_upto = position;
-  TRY(std::unique_ptr<Log> log, Log::open(parts.files, log_options, callbacks, parts.registry));
+  TRY(std::unique_ptr<Log> log,
+      Log::open(dependencies.files, log_options, callbacks, dependencies.registry));
   report(log->replayed());
   TRY_VOID(replay.finish(!log->replayed().damages.empty()));
   // Where numbers were left out, or it was not known which were used, chunks say so from now on.
-  if (parts.chunks.states.mark().log_position != log->last()) TRY_VOID(replay.flush(log->last()));
-  TRY_VOID(log->drop_upto(parts.chunks.states.mark().log_position));
+  if (dependencies.chunks.states.mark().log_position != log->last())
+    TRY_VOID(replay.flush(log->last()));
+  TRY_VOID(log->truncate_upto(dependencies.chunks.states.mark().log_position));
   return log;
 }
 

@@ -15,7 +15,7 @@
 
 namespace halite::storage::engine {
 
-struct RecoveryParts {
+struct RecoveryDependencies {
   const Retention& retention;
   ChunkDb& chunks;
   std::shared_ptr<Table> names;
@@ -29,6 +29,6 @@ struct RecoveryParts {
 // at the end; then nothing of the log is needed any more. Blocks; reports progress to the
 // process's log.
 [[nodiscard]] Result<std::unique_ptr<Log>> recover(const EngineOptions& options,
-                                                   RecoveryParts parts);
+                                                   RecoveryDependencies dependencies);
 
 }  // namespace halite::storage::engine

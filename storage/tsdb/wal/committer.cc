@@ -6,7 +6,7 @@
 
 #include "common/log.h"
 #include "storage/tsdb/wal/format.h"
-#include "storage/tsdb/wal/log_core.h"
+#include "storage/tsdb/wal/log_impl.h"
 
 namespace halite::storage {
 
@@ -27,35 +27,36 @@ Error unavailable(const Error& cause, std::string_view what) {
 
 }  // namespace
 
-bool Log::Core::has_work() const { return groups_.front()->has_work(); }
+bool Log::Impl::has_work() const { return groups_.front()->has_work(); }
 
-bool Log::Core::has_cut() const {
+bool Log::Impl::has_cut() const {
   if (failed_ || full_) return false;
   return std::ranges::any_of(groups_, [](const GroupPtr& group) { return group->begins_segment; });
 }
 
-std::optional<Log::Core::Time> Log::Core::next_due() const {
+std::optional<Log::Impl::Time> Log::Impl::next_due() const {
   if (full_) return closing_ ? Time::min() : retry_at_;
   if (has_work()) {
     const Group& first = *groups_.front();
-    const bool all_here = hurry_ && hurried_ >= company_;
+    const bool all_here = sync_requested_ && sync_requests_ >= expected_requests_;
     const bool now = all_here || closing_ || groups_.size() > 1 || first.begins_segment ||
                      unsynced_bytes_ >= options_.commit_bytes || options_.commit_interval_ms == 0;
     if (now) return Time::min();
     const Time end = first.since + milliseconds(options_.commit_interval_ms);
-    return hurry_ ? std::min(end, std::max(hurried_since_ + gather_, together_until_)) : end;
+    return sync_requested_ ? std::min(end, std::max(sync_requested_since_ + gather_, gather_until_))
+                           : end;
   }
   return mark_at_;
 }
 
-bool Log::Core::wants_waking() {
+bool Log::Impl::wants_waking() {
   const std::optional<Time> due = next_due();
   if (!due || *due >= wakes_at_) return false;
   wakes_at_ = Time::min();  // once is enough
   return true;
 }
 
-void Log::Core::wait_for_work(Lock& lock) {
+void Log::Impl::wait_for_work(Lock& lock) {
   for (bool busy = true; jobs_.empty(); busy = false) {
     if (closing_ && (failed_ || !has_work())) return;
     const std::optional<Time> due = failed_ ? std::nullopt : next_due();
@@ -64,7 +65,8 @@ void Log::Core::wait_for_work(Lock& lock) {
     wakes_at_ = due.value_or(Time::max());
     // When much is going on it looks for itself, so that whoever comes first need not wake it.
     if (busy) wakes_at_ = std::min(wakes_at_, now + milliseconds(options_.commit_interval_ms));
-    if (busy && company_ > 1) wakes_at_ = std::min(wakes_at_, std::max(now, together_until_));
+    if (busy && expected_requests_ > 1)
+      wakes_at_ = std::min(wakes_at_, std::max(now, gather_until_));
     if (wakes_at_ == Time::max()) {
       work_.wait(lock);
     } else {
@@ -74,7 +76,7 @@ void Log::Core::wait_for_work(Lock& lock) {
   }
 }
 
-void Log::Core::run() {
+void Log::Impl::run() {
   Lock lock(mutex_);
   while (true) {
     wait_for_work(lock);
@@ -87,7 +89,7 @@ void Log::Core::run() {
       lock.unlock();
       const Result<void> marked = write_mark();
       lock.lock();
-      if (!marked) settle(marked);
+      if (!marked) finish_commit(marked);
     }
     if (closing_ && jobs_.empty() && (failed_ || full_ || !has_work())) break;
   }
@@ -99,12 +101,12 @@ void Log::Core::run() {
   if (marked) marked = segments_->sync();
   lock.lock();
   // The mark is a help for the next replay; that there is no room for it loses nothing.
-  if (!marked && marked.error().code != Errc::kOverloaded) settle(marked);
+  if (!marked && marked.error().code != Errc::kOverloaded) finish_commit(marked);
 }
 
-void Log::Core::commit(Lock& lock) {
-  hurry_ = false;
-  const std::size_t served = std::exchange(hurried_, 0);
+void Log::Impl::commit(Lock& lock) {
+  sync_requested_ = false;
+  const std::size_t served = std::exchange(sync_requests_, 0);
   if (groups_.back()->has_work()) add_group();
   while (groups_.size() > 1) {
     in_flight_.push_back(std::move(groups_.front()));
@@ -117,13 +119,13 @@ void Log::Core::commit(Lock& lock) {
   stats_.seconds.Observe(std::chrono::duration<double>(took).count());
   lock.lock();
   // Who got an answer now comes again, if ever, when those who came meanwhile are still here.
-  company_ = served + hurried_;
+  expected_requests_ = served + sync_requests_;
   gather_ = std::clamp<Time::duration>(took / 2, kGatherMin, kGatherMax);
-  together_until_ = company_ > 1 ? begin + took + 2 * gather_ : Time::min();
-  settle(outcome);
+  gather_until_ = expected_requests_ > 1 ? begin + took + 2 * gather_ : Time::min();
+  finish_commit(outcome);
 }
 
-Result<void> Log::Core::write_in_flight() {
+Result<void> Log::Impl::write_in_flight() {
   while (written_ < in_flight_.size()) {
     Result<void> written = write_group(*in_flight_[written_]);
     if (!written) {
@@ -136,7 +138,7 @@ Result<void> Log::Core::write_in_flight() {
   return sync_written();
 }
 
-Result<void> Log::Core::write_group(Group& group) {
+Result<void> Log::Impl::write_group(Group& group) {
   const std::size_t bytes = log_format::padded(group.bytes.size(), log_format::kPageBytes);
   if (group.begins_segment || (group.records > 0 && !segments_->has_room(bytes))) {
     TRY_VOID(sync_written());
@@ -156,7 +158,7 @@ Result<void> Log::Core::write_group(Group& group) {
   return {};
 }
 
-Result<void> Log::Core::sync_written() {
+Result<void> Log::Impl::sync_written() {
   if (written_ == 0) return {};
   // Once only: after a failure the system forgets what it could not write, and the next sync
   // would say that all is well.
@@ -169,14 +171,14 @@ Result<void> Log::Core::sync_written() {
   {
     const Lock lock(mutex_);
     for (; written_ > 0; --written_) done.push_back(finish_group());
-    wake_room();
+    wake_space();
   }
   for (const Completion& group : done) group.finish({});
   return {};
 }
 
 // The first in flight is durable.
-Completion Log::Core::finish_group() {
+Completion Log::Impl::finish_group() {
   const GroupPtr group = std::move(in_flight_.front());
   in_flight_.pop_front();
   if (group->records > 0) synced_ = synced_upto_ = group->last();
@@ -188,22 +190,22 @@ Completion Log::Core::finish_group() {
   return group->done;
 }
 
-void Log::Core::wake_room() {
+void Log::Impl::wake_space() {
   stats_.unsynced_bytes.Set(static_cast<double>(unsynced_bytes_));
   if (unsynced_bytes_ > options_.unsynced_bytes_max) return;
-  std::exchange(room_, Completion()).finish({});
+  std::exchange(space_, Completion()).finish({});
 }
 
-void Log::Core::fail_groups(const Error& error) {
+void Log::Impl::fail_groups(const Error& error) {
   for (auto* groups : {&in_flight_, &groups_}) {
     for (const GroupPtr& group : *groups) {
       std::exchange(group->done, Completion()).finish(std::unexpected(error));
     }
   }
-  std::exchange(room_, Completion()).finish(std::unexpected(error));
+  std::exchange(space_, Completion()).finish(std::unexpected(error));
 }
 
-void Log::Core::settle(const Result<void>& outcome) {
+void Log::Impl::finish_commit(const Result<void>& outcome) {
   note_disk();
   if (outcome) {
     if (full_) log::info("the write-ahead log accepts points again: the disk has free space");
@@ -234,7 +236,7 @@ void Log::Core::settle(const Result<void>& outcome) {
   fail_groups(*failed_);
 }
 
-Result<void> Log::Core::write_mark() {
+Result<void> Log::Impl::write_mark() {
   if (marked_upto_ == synced_upto_ || !segments_->has_room(log_format::kPageBytes)) return {};
   Bytes mark;
   log_format::begin_group(mark);
@@ -245,7 +247,7 @@ Result<void> Log::Core::write_mark() {
   return {};
 }
 
-void Log::Core::run_jobs(Lock& lock) {
+void Log::Impl::run_jobs(Lock& lock) {
   while (!jobs_.empty() && !has_cut()) {
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
@@ -263,7 +265,7 @@ void Log::Core::run_jobs(Lock& lock) {
   }
 }
 
-void Log::Core::note_disk() {
+void Log::Impl::note_disk() {
   disk_bytes_ = segments_->disk_bytes();
   stats_.disk_bytes.Set(static_cast<double>(disk_bytes_.load()));
   stats_.segments.Set(static_cast<double>(segments_->count()));

@@ -7,9 +7,10 @@
 //   Order    append() order is sequence order is replay order.
 //   Lasting  a record outlives a power cut once durable(sequence) has finished well. Until then it
 //            may or may not come back; if it does, so does every record before it.
-//   Threads  append(), admit(), durable(), hurry(), cut(), room() from any thread; append() and
-//            cut() never wait for the disk. drop_upto(), shrink(), close() block until the disk is
-//            done.
+//   Threads  append(), admit(), durable(), request_sync(), cut(), wait_for_space() from any thread;
+//   append() and
+//            cut() never wait for the disk. truncate_upto(), shrink(), close() block until the disk
+//            is done.
 //   Errors   a failed write or sync is not tried again: from then on nothing is taken (kUnavailable
 //            with the reason), and only a new open() helps. A full disk is less: nothing is taken
 //            and waiters get kUnavailable, but what was appended is kept, and written once there is
@@ -43,10 +44,11 @@ struct LogOptions {
 
   std::size_t record_bytes_max = 8 << 20;  // more is kTooLarge
   std::size_t group_bytes = 4 << 20;       // a group that has so much takes no more records
-  // Records wait at most so long for others to share their sync; 0 = not at all. hurry() ends it.
+  // Records wait at most so long for others to share their sync; 0 = not at all. request_sync()
+  // ends it.
   std::int64_t commit_interval_ms = 100;
   std::size_t commit_bytes = 4 << 20;         // so much unsynced is committed without waiting
-  std::size_t unsynced_bytes_max = 16 << 20;  // room() waits above it
+  std::size_t unsynced_bytes_max = 16 << 20;  // wait_for_space() waits above it
   std::int64_t full_disk_retry_ms = 1000;     // how often a full disk is tried again
   // So much of the disk, and half of the log's own size, is left to what takes its place: a log
   // that has eaten all room cannot be flushed, and never shrinks. The disk is full for it then. 0 =
@@ -121,15 +123,15 @@ class Log {
   Sequence append(Admission admission, BytesView payload);
 
   // Finishes when every record up to `sequence` outlives a power cut, or with why it may not. All
-  // records of a group share one Completion. Wakes nobody: see hurry().
+  // records of a group share one Completion. Wakes nobody: see request_sync().
   [[nodiscard]] Completion durable(Sequence sequence);
 
   // Somebody waits: commit what is there as soon as possible, not when the interval is over.
-  void hurry();
+  void request_sync();
 
   // Waits while more than unsynced_bytes_max are unsynced. To be awaited before the lock under
   // which append() is called. kUnavailable when the log has failed.
-  Task<void> room();
+  Task<void> wait_for_space();
 
   // Ends the segment: the next record begins a new one, so that all records up to the returned
   // sequence can be dropped together. Does not wait for the disk.
@@ -137,7 +139,7 @@ class Log {
 
   // Segments whose records are all <= sequence are emptied or removed, oldest first. The caller
   // has made sure that nothing in them is needed.
-  Result<void> drop_upto(Sequence sequence);
+  Result<void> truncate_upto(Sequence sequence);
 
   // Gives the space of spare segments back, and of the one in use what it does not need.
   Result<void> shrink();
@@ -153,9 +155,9 @@ class Log {
   [[nodiscard]] std::uint64_t disk_bytes() const;  // of all segments, spare ones too
 
  private:
-  class Core;
-  explicit Log(std::unique_ptr<Core> core);
-  const std::unique_ptr<Core> core_;
+  class Impl;
+  explicit Log(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace halite::storage

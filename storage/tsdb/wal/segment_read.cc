@@ -13,7 +13,7 @@ namespace halite::storage::log_format {
 namespace {
 
 // Up to this size, that of a segment by default, a file is taken as it is.
-constexpr std::uint64_t kUsualBytes = 64 << 20;
+constexpr std::uint64_t kFastBytes = 64 << 20;
 constexpr std::uint64_t kPieceBytes = 1 << 20;
 // The last record may end with zeros of its own; no log ever took one so long.
 constexpr std::uint64_t kTailBytes = 32 << 20;
@@ -41,9 +41,9 @@ Result<Bytes> read_segment(FileSystem& files, const std::string& path) {
   TRY(const std::unique_ptr<File> file, files.open(path, OpenFile::kRead));
   TRY(const std::uint64_t size, file->size());
   std::uint64_t wanted = std::min(size, kSegmentBytesMax);
-  if (wanted > kUsualBytes) {
+  if (wanted > kFastBytes) {
     TRY(const std::uint64_t end, end_of_data(*file, wanted));
-    wanted = std::min(wanted, std::max(kUsualBytes, end + kTailBytes));
+    wanted = std::min(wanted, std::max(kFastBytes, end + kTailBytes));
   }
   Bytes bytes(wanted, '\0');
   TRY(const std::size_t got, file->pread(0, bytes));

@@ -150,7 +150,7 @@ Result<void> Segments::empty_out(const SegmentFile& segment) {
   return {};
 }
 
-Result<void> Segments::drop_upto(Sequence sequence) {
+Result<void> Segments::truncate_upto(Sequence sequence) {
   bool changed = false;
   bool oldest = true;  // those that hold records go oldest first, those that hold none at any time
   for (std::size_t i = 0; i + 1 < segments_.size();) {

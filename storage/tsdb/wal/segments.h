@@ -45,7 +45,7 @@ class Segments {
   Result<void> write(BytesView group, Sequence last, Growth growth = Growth::kAhead);
   Result<void> sync();
 
-  Result<void> drop_upto(Sequence sequence);
+  Result<void> truncate_upto(Sequence sequence);
   Result<void> trim_spares(std::size_t left);
   Result<void> shrink();
 

@@ -6,7 +6,7 @@
 
 #include "app/client/server_url.h"
 #include "app/compare/answers.h"
-#include "app/compare/asked.h"
+#include "app/compare/compare_queries.h"
 
 namespace halite::app {
 namespace {
@@ -17,14 +17,14 @@ using testing::IsEmpty;
 
 constexpr TimestampMs kNow = 1'357'000'000'000;
 
-std::vector<std::string> targets(const AskedFile& file) {
+std::vector<std::string> targets(const CompareQueries& file) {
   std::vector<std::string> found;
-  for (const Asked& one : file.queries) found.push_back(one.target + one.body);
+  for (const CompareQuery& one : file.queries) found.push_back(one.target + one.body);
   return found;
 }
 
-TEST(Asked, TakesEveryFormOfALine) {
-  const AskedFile file = read_asked(
+TEST(CompareQuery, TakesEveryFormOfALine) {
+  const CompareQueries file = read_compare_queries(
       "# a remark\n"
       "\n"
       "/api/query?start=1&m=sum:a\r\n"
@@ -40,9 +40,9 @@ TEST(Asked, TakesEveryFormOfALine) {
   EXPECT_EQ(file.queries[1].line, 4U);
 }
 
-TEST(Asked, TakesGetsOfAnAccessLog) {
+TEST(CompareQuery, TakesGetsOfAnAccessLog) {
   const std::string before = R"(10.0.0.1 - - [22/Nov/2026:10:00:00 +0000] ")";
-  const AskedFile file = read_asked(
+  const CompareQueries file = read_compare_queries(
       before + R"(GET /api/query?start=1h-ago&m=sum:a HTTP/1.1" 200 12 "-" "curl/7")" + "\n" +
       before + R"(GET http://tsd/api/query?start=1h-ago&m=sum:b HTTP/1.0" 200 12)" + "\n" + before +
       R"(POST /api/query HTTP/1.1" 200 12)" + "\n" + before +
@@ -57,19 +57,19 @@ TEST(Asked, TakesGetsOfAnAccessLog) {
   EXPECT_THAT(file.bad, IsEmpty());
 }
 
-TEST(Asked, AsksOnceWhatStandsThereOften) {
-  const AskedFile file =
-      read_asked("start=1&m=sum:a\nstart=1&m=sum:b\n/api/query?start=1&m=sum:a\n");
+TEST(CompareQuery, AsksOnceWhatStandsThereOften) {
+  const CompareQueries file =
+      read_compare_queries("start=1&m=sum:a\nstart=1&m=sum:b\n/api/query?start=1&m=sum:a\n");
   ASSERT_EQ(file.queries.size(), 2U);
   EXPECT_EQ(file.queries[0].times, 2U);
   EXPECT_EQ(file.queries[0].line, 1U);
 }
 
-TEST(Asked, NamesLinesThatAreNoQueries) {
+TEST(CompareQuery, NamesLinesThatAreNoQueries) {
   for (const char* line : {"hello", "/api/put?x=1", "/api/query", R"({"start":)", "two words=1",
                            R"({"start":1,"delete":true})", "/api/query?delete=true&m=sum:a",
                            "/api/query?start=1&method%5foverride=delete"}) {
-    const AskedFile file = read_asked(line);
+    const CompareQueries file = read_compare_queries(line);
     EXPECT_THAT(file.queries, IsEmpty()) << line;
     ASSERT_EQ(file.bad.size(), 1U) << line;
     EXPECT_EQ(file.bad[0].line, 1U);
@@ -77,9 +77,9 @@ TEST(Asked, NamesLinesThatAreNoQueries) {
   }
 }
 
-TEST(Asked, FixesTimesThatMove) {
+TEST(CompareQuery, FixesTimesThatMove) {
   const auto pinned_one = [](const char* line) {
-    const AskedFile file = read_asked(line);
+    const CompareQueries file = read_compare_queries(line);
     return pinned(file.queries.at(0), kNow);
   };
   EXPECT_EQ(pinned_one("start=1h-ago&m=sum:a{host=x%7Cy}").target,
@@ -212,10 +212,10 @@ TEST(Compare, SaysWhyItAsksNothing) {
         [&errors](std::string_view line) { errors.emplace_back(line); });
   };
   options.queries = "/nowhere/queries.txt";
-  EXPECT_EQ(run(), CompareVerdict::kNotAsked);
+  EXPECT_EQ(run(), CompareStatus::kNotAsked);
   EXPECT_THAT(errors, ElementsAre("cannot read /nowhere/queries.txt"));
   options.halite = "halite:4242";
-  EXPECT_EQ(run(), CompareVerdict::kNotAsked);
+  EXPECT_EQ(run(), CompareStatus::kNotAsked);
   EXPECT_THAT(errors, ElementsAre(HasSubstr("bad URL \"halite:4242\"")));
 }
 

@@ -42,7 +42,7 @@ class HBaseStoresTest : public testing::Test {
         R"("defaultInterval":true},)"
         R"({"table":"hourly","preAggregationTable":"pre-1h","interval":"1h","rowSpan":"1d"}]})";
     options_.histograms = R"({"net.opentsdb.core.SimpleHistogramDecoder":42})";
-    EXPECT_TRUE(settle(options_));
+    EXPECT_TRUE(resolve_options(options_));
   }
 
   // A daemon that knows nothing yet.

@@ -24,7 +24,7 @@ TEST(LogJson, IsOneObjectWhateverTheMessage) {
 TEST(RunningLogDeathTest, ABrokenPromiseIsToldAndSoIsWhatWasLoggedBefore) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [](void (*how)()) {
-    const RunningLog log(LogOptions{});
+    const LoggingScope log(LogOptions{});
     for (int i = 1; i <= 100; ++i) log::info("line {} of 100", i);
     how();
   };

@@ -22,7 +22,7 @@ class OpentsdbConfTest : public testing::Test {
   Result<void> try_apply(std::string_view text) {
     TRY(const std::vector<JavaProperty> properties, parse_java_properties(text));
     TRY(conf_, apply_opentsdb_properties(properties, "o.conf", config_));
-    return settle(options_);
+    return resolve_options(options_);
   }
 
   Options options_;
@@ -41,7 +41,7 @@ TEST_F(OpentsdbConfTest, an_empty_file_means_opentsdbs_defaults) {
   EXPECT_EQ(options_.web.address, "0.0.0.0");
   EXPECT_EQ(options_.web.port, 4242);
   EXPECT_TRUE(options_.web.error_trace);
-  EXPECT_FALSE(options_.own_metrics.enabled);
+  EXPECT_FALSE(options_.self_metrics.enabled);
   EXPECT_TRUE(conf_.meaningless.empty());
 }
 
@@ -186,7 +186,7 @@ TEST_F(OpentsdbConfTest, where_hbase_is_and_what_its_tables_are_called) {
       "tsd.storage.hbase.data_table=d\ntsd.storage.hbase.uid_table=u\n"
       "tsd.storage.hbase.tree_table=t\ntsd.storage.hbase.meta_table=m\n");
   options_.store = StoreKind::kHBase;
-  ASSERT_TRUE(settle(options_));
+  ASSERT_TRUE(resolve_options(options_));
   const storage::hbase::ClientOptions& client = options_.hbase.store.client;
   EXPECT_EQ(client.quorum, (std::vector<storage::hbase::Endpoint>{{"zk1", 2182}, {"zk2", 2181}}));
   EXPECT_EQ(client.root, "/hb");

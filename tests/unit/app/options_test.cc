@@ -99,26 +99,26 @@ TEST_F(NamedSettings, OfOptionsExist) {
 
 TEST(Settle, ListenAddresses) {
   Options options;
-  ASSERT_TRUE(settle(options));
+  ASSERT_TRUE(resolve_options(options));
   EXPECT_EQ(options.web.address, "127.0.0.1");
   EXPECT_EQ(options.web.port, 4242);
   options.listen = "[::1]:80";
-  ASSERT_TRUE(settle(options));
+  ASSERT_TRUE(resolve_options(options));
   EXPECT_EQ(options.web.address, "::1");
   EXPECT_EQ(options.web.port, 80);
   options.listen = "localhost:4242";  // a name is resolved when it is listened on
-  ASSERT_TRUE(settle(options));
+  ASSERT_TRUE(resolve_options(options));
   EXPECT_EQ(options.web.address, "localhost");
   for (const char* all : {":4242", "*:4242"}) {
     options.listen = all;
-    ASSERT_TRUE(settle(options));
+    ASSERT_TRUE(resolve_options(options));
     EXPECT_EQ(options.web.address, "0.0.0.0");
     EXPECT_EQ(options.web.port, 4242);
   }
   for (const char* bad : {"", "4242", ":", "localhost", "[]:1", "127.0.0.1:", "127.0.0.1:65536",
                           "127.0.0.1:x", "127.0.0.1:-1", "::1:80", "[::1]", "1.2.3.4:80 "}) {
     options.listen = bad;
-    const Result<void> settled = settle(options);
+    const Result<void> settled = resolve_options(options);
     ASSERT_FALSE(settled) << bad;
     EXPECT_THAT(settled.error().message, HasSubstr("listen must be ADDRESS:PORT"));
   }
@@ -127,7 +127,7 @@ TEST(Settle, ListenAddresses) {
 TEST(Settle, RetentionByPrefix) {
   Options options;
   options.retention = " tmp.=7d ,audit. = 0";
-  ASSERT_TRUE(settle(options));
+  ASSERT_TRUE(resolve_options(options));
   ASSERT_EQ(options.engine.retention.size(), 2u);
   EXPECT_EQ(options.engine.retention[0].prefix, "tmp.");
   EXPECT_EQ(options.engine.retention[0].ttl_ms, 7 * 86'400'000);
@@ -135,24 +135,24 @@ TEST(Settle, RetentionByPrefix) {
   EXPECT_EQ(options.engine.retention[1].ttl_ms, 0);
   for (const char* bad : {"tmp.", "=7d", "tmp.=", "tmp.=x", "tmp.=7d,", ",", "a=1d,a=2d", "a=-1"}) {
     options.retention = bad;
-    const Result<void> settled = settle(options);
+    const Result<void> settled = resolve_options(options);
     ASSERT_FALSE(settled) << bad;
     EXPECT_THAT(settled.error().message,
                 HasSubstr("storage.retention must be a comma-separated list of PREFIX=DURATION"));
   }
   options.retention = "tmp.=7d";
   options.store = StoreKind::kRocksDb;
-  EXPECT_THAT(settle(options).error().message, HasSubstr("requires --store engine"));
+  EXPECT_THAT(resolve_options(options).error().message, HasSubstr("requires --store engine"));
 }
 
 TEST(Settle, FillsInWhatTheMachineKnows) {
   Options options;
   options.web_mode = "ro";
-  ASSERT_TRUE(settle(options));
+  ASSERT_TRUE(resolve_options(options));
   EXPECT_EQ(options.web.mode, web::Mode::kReadOnly);
   EXPECT_GE(options.threads.web, 1u);
   EXPECT_GE(options.threads.query, 1u);
-  EXPECT_EQ(options.own_metrics.host, host_tag());
+  EXPECT_EQ(options.self_metrics.host, host_tag());
   EXPECT_THAT(host_tag(), testing::MatchesRegex("[-_./a-zA-Z0-9]+"));
 }
 

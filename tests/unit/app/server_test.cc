@@ -71,8 +71,8 @@ class ServerTest : public testing::Test {
     options.data_dir = data_dir;
     options.listen = fmt::format("127.0.0.1:{}", free_port());
     options.threads = {.web = 2, .query = 1, .small_query = 1};
-    options.own_metrics.enabled = false;
-    const Result<void> settled = settle(options);
+    options.self_metrics.enabled = false;
+    const Result<void> settled = resolve_options(options);
     EXPECT_TRUE(settled) << settled.error().message;
     return options;
   }
@@ -153,10 +153,10 @@ TEST_F(ServerTest, WrongSettingsAreToldBeforeItListens) {
 
 // One point is acknowledged; another waits for a disk that does not come back.
 void stop_while_the_disk_hangs(Options options) {
-  const RunningLog log(options.log);
+  const LoggingScope log(options.log);
   const auto files = std::make_shared<test::FaultyFiles>(1);
   files->keep_on(std::make_shared<test::RealDisk>(options.data_dir));
-  options.ground.files = files;
+  options.environment.files = files;
   options.web.stop_timeout_ms = 100;
   options.web.abandon_timeout_ms = 100;
   Server server(options, Config());

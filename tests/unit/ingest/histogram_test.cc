@@ -26,13 +26,13 @@ class HistogramTest : public testing::Test {
   [[nodiscard]] std::string error_of(std::string_view element) const {
     auto sent = read_sent_histogram(element, 16);
     if (!sent) return sent.error().message;
-    const auto named = judge_sent_histogram(*std::move(sent), rules_);
+    const auto named = validate_sent_histogram(*std::move(sent), rules_);
     return named ? "" : http_refusal(named.error());
   }
   [[nodiscard]] std::string stored(std::string_view element) const {
     auto sent = read_sent_histogram(element, 16);
     if (!sent) return sent.error().details;
-    const auto named = judge_sent_histogram(*std::move(sent), rules_);
+    const auto named = validate_sent_histogram(*std::move(sent), rules_);
     return named ? to_hex(named->value) : named.error().text;
   }
 

@@ -23,8 +23,8 @@ class Collect final : public JsonSink {
   Result<void> take(std::span<const JsonElement> elements) override {
     for (const JsonElement& element : elements) {
       texts.emplace_back(element.text);
-      usual.push_back(element.usual);
-      if (element.usual) {
+      fast.push_back(element.fast);
+      if (element.fast) {
         metrics.emplace_back(element.pieces.metric);
         tags.emplace_back(element.pieces.tags);
       }
@@ -34,7 +34,7 @@ class Collect final : public JsonSink {
   }
 
   std::vector<std::string> texts;
-  std::vector<bool> usual;
+  std::vector<bool> fast;
   std::vector<std::string> metrics;
   std::vector<std::string> tags;
   std::vector<JsonPieces> pieces;
@@ -71,7 +71,7 @@ std::string with_value(std::string_view value) {
 std::string judged(std::string_view element) {
   const auto sent = read(element);
   if (!sent) return "body: " + sent.error().message;
-  const auto point = judge_sent_point(*sent, PointRules({.tags_max = 8}, ""));
+  const auto point = validate_sent_point(*sent, PointRules({.tags_max = 8}, ""));
   return point ? "" : http_refusal(point.error());
 }
 
@@ -127,7 +127,7 @@ TEST(PutJson, OddElementsHaveNoPieces) {
         R"({"metric":"m","timestamp":10000000000000,"value":1,"tags":{"h":"a"}})"}) {
     const auto scanned = scan(std::string(element));
     ASSERT_TRUE(scanned) << element;
-    EXPECT_THAT(scanned->usual, ElementsAre(false)) << element;
+    EXPECT_THAT(scanned->fast, ElementsAre(false)) << element;
     EXPECT_THAT(scanned->texts, ElementsAre(element));
   }
 }
@@ -136,7 +136,7 @@ TEST(PutJson, UnknownScalarsDoNotMakeAnElementOdd) {
   const auto scanned = scan(
       R"([{"x":1.5e3,"metric":"m","y":"z","timestamp":1,"value":1,"tags":{"h":"a"},"n":null}])");
   ASSERT_TRUE(scanned);
-  EXPECT_THAT(scanned->usual, ElementsAre(true));
+  EXPECT_THAT(scanned->fast, ElementsAre(true));
 }
 
 TEST(PutJson, NullIsAnElementWithoutText) {
@@ -359,10 +359,10 @@ TEST(SentPoint, IsJudgedInOpenTsdbsOrderAndWords) {
 
 TEST(SentPoint, FloatsAreWide) {
   const PointRules rules({}, "");
-  const auto point = judge_sent_point(*read(with_value("1.5")), rules);
+  const auto point = validate_sent_point(*read(with_value("1.5")), rules);
   ASSERT_TRUE(point);
   EXPECT_EQ(point->flags, kFloat | kWide);
-  const auto integer = judge_sent_point(*read(with_value("\"15\"")), rules);
+  const auto integer = validate_sent_point(*read(with_value("\"15\"")), rules);
   ASSERT_TRUE(integer);
   EXPECT_EQ(integer->flags, 0);
 }

@@ -45,7 +45,7 @@ class RollupTest : public testing::Test {
   [[nodiscard]] std::string error_of(std::string_view element) const {
     auto sent = read_sent_rollup(element, 16);
     if (!sent) return sent.error().message;
-    const auto named = judge_sent_rollup(*sent, rules_);
+    const auto named = validate_sent_rollup(*sent, rules_);
     return named ? "" : http_refusal(named.error());
   }
 
@@ -179,7 +179,7 @@ TEST_F(RollupTest, FloatsOfElementsAreWide) {
                                R"("interval":"1h","aggregator":"sum"})",
                                16);
   ASSERT_TRUE(sent);
-  EXPECT_EQ(judge_sent_rollup(*sent, rules_)->flags, kFloat | kWide);
+  EXPECT_EQ(validate_sent_rollup(*sent, rules_)->flags, kFloat | kWide);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(TelnetBatch, DurableIsTheStores) {
   EXPECT_EQ(flushed->points, 1U);
   EXPECT_FALSE(flushed->durable.finished());
   session.store.durable.finish({});
-  EXPECT_TRUE(run_task(session.batch.settle(*flushed, session.replies)));
+  EXPECT_TRUE(run_task(session.batch.await_durable(*flushed, session.replies)));
   EXPECT_EQ(session.replies, "");
 }
 
@@ -87,8 +87,8 @@ TEST(TelnetBatch, PointsThatMayBeStoredAreToldAndCounted) {
     session.batch.add("put m 2 1 host=a", session.replies);
     const auto flushed = session.flush();
     ASSERT_TRUE(flushed);
-    EXPECT_FALSE(flushed->trouble) << "nobody knows yet";
-    EXPECT_FALSE(run_task(session.batch.settle(*flushed, session.replies)));
+    EXPECT_FALSE(flushed->retryable_error) << "nobody knows yet";
+    EXPECT_FALSE(run_task(session.batch.await_durable(*flushed, session.replies)));
     EXPECT_EQ(session.replies,
               told ? "put: storage error: 2 points may not be stored: the sync failed\n" : "");
     EXPECT_EQ(session.metric("halite_ingest_points_total", {"protocol=telnet"}), 2);
@@ -215,8 +215,8 @@ TEST(TelnetBatch, TellsThatTheStoreWasAwayForSinglePoints) {
     session.batch.add("put m 2 1 host=a", session.replies);
     const auto flushed = session.flush();
     ASSERT_TRUE(flushed);
-    EXPECT_EQ(flushed->trouble.has_value(), why == Errc::kUnavailable);
-    if (flushed->trouble) EXPECT_EQ(flushed->trouble->code, Errc::kUnavailable);
+    EXPECT_EQ(flushed->retryable_error.has_value(), why == Errc::kUnavailable);
+    if (flushed->retryable_error) EXPECT_EQ(flushed->retryable_error->code, Errc::kUnavailable);
     EXPECT_EQ(flushed->points, 1U) << "the other one is waited for all the same";
     EXPECT_THAT(session.stored(), ElementsAre("m 1000 1 host=a"));
   }
@@ -249,8 +249,8 @@ TEST(TelnetBatch, StoreThatTakesNothingIsSaidOnceAndTold) {
     EXPECT_EQ(session.replies,
               "put: invalid value: Invalid character 'x' in x\n"
               "put: storage error: 2 points not stored: no region server\n");
-    ASSERT_TRUE(flushed->trouble);
-    EXPECT_EQ(flushed->trouble->code, Errc::kUnavailable);
+    ASSERT_TRUE(flushed->retryable_error);
+    EXPECT_EQ(flushed->retryable_error->code, Errc::kUnavailable);
     EXPECT_EQ(flushed->points, 0U);
     EXPECT_EQ(session.batch.points(), 0U);
     EXPECT_EQ(

@@ -78,7 +78,7 @@ inline WriterFixture& fixture_without_series(const IngestOptions& options) {
     fixture = std::make_unique<WriterFixture>(options);
     interns = 0;
   }
-  if (fixture->store.intern_calls() != interns) fixture->writer.forget_series();
+  if (fixture->store.intern_calls() != interns) fixture->writer.clear_series_cache();
   interns = fixture->store.intern_calls();
   return *fixture;
 }

@@ -31,9 +31,9 @@ class WriterStore : public testing::Test {
   void SetUp() override {
     const std::shared_ptr<const storage::CyclicLayout> layout =
         storage::CyclicLayout::make({}).value();
-    storage::CellPointStore::Parts parts{
+    storage::CellPointStore::Dependencies dependencies{
         cells_, layout, layout->parameters(), clock_, pool_.get_executor(), registry_};
-    auto opened = run_task(storage::CellPointStore::open(std::move(parts), {}));
+    auto opened = run_task(storage::CellPointStore::open(std::move(dependencies), {}));
     ASSERT_TRUE(opened) << opened.error().message;
     store_ = *std::move(opened);
     writer_ = std::make_unique<Writer>(*store_, clock_, IngestOptions(), registry_);
@@ -51,7 +51,7 @@ class WriterStore : public testing::Test {
     std::string replies;
     for (const std::string& line : lines) batch.add(line, replies);
     const auto flushed = run_task(batch.flush(replies));
-    EXPECT_TRUE(flushed && run_task(batch.settle(*flushed, replies)));
+    EXPECT_TRUE(flushed && run_task(batch.await_durable(*flushed, replies)));
     return replies;
   }
 

@@ -33,8 +33,8 @@ std::string array(const std::vector<std::string>& points) {
   return fmt::format("[{}]", fmt::join(points, ","));
 }
 
-PutOutcome put(WriterFixture& fixture, std::string body, PutWish wish = {}) {
-  auto outcome = run_task(fixture.writer.put_json(std::move(body), wish));
+PutOutcome put(WriterFixture& fixture, std::string body, PutOptions put_options = {}) {
+  auto outcome = run_task(fixture.writer.put_json(std::move(body), put_options));
   EXPECT_TRUE(outcome) << outcome.error().message;
   return outcome ? *std::move(outcome) : PutOutcome{};
 }
@@ -56,7 +56,7 @@ TEST(PutJsonBody, ForgottenSeriesAreLookedUpAgain) {
   put(fixture, point("m", 1, "1"));
   put(fixture, point("m", 2, "1"));
   EXPECT_THAT(fixture.store.interned(), ElementsAre(1U));
-  fixture.writer.forget_series();
+  fixture.writer.clear_series_cache();
   put(fixture, point("m", 3, "1"));
   EXPECT_THAT(fixture.store.interned(), ElementsAre(1U, 1U));
 }
@@ -190,9 +190,9 @@ TEST(PutJsonBody, StoreMayRefuseSinglePoints) {
   EXPECT_EQ(outcome.failures[1].error, "Storage exception: gone");
   EXPECT_EQ(outcome.failures[2].error, "Please throttle");
   EXPECT_EQ(outcome.failures[3].error, "Timeout exception");
-  ASSERT_TRUE(outcome.trouble);
-  EXPECT_EQ(outcome.trouble->code, Errc::kUnavailable);
-  EXPECT_EQ(outcome.trouble->message, "gone");
+  ASSERT_TRUE(outcome.retryable_error);
+  EXPECT_EQ(outcome.retryable_error->code, Errc::kUnavailable);
+  EXPECT_EQ(outcome.retryable_error->message, "gone");
 }
 
 TEST(PutJsonBody, PointsThatWillNeverBeTakenAreNotWorthSendingAgain) {
@@ -203,7 +203,7 @@ TEST(PutJsonBody, PointsThatWillNeverBeTakenAreNotWorthSendingAgain) {
   };
   const PutOutcome outcome = put(fixture, array({point("m", 1, "1"), point("m", 2, "2")}));
   EXPECT_EQ(outcome.failed, 2U);
-  EXPECT_FALSE(outcome.trouble);
+  EXPECT_FALSE(outcome.retryable_error);
 }
 
 std::vector<std::string> errors_of(const PutOutcome& outcome) {
@@ -230,9 +230,9 @@ TEST(PutJsonBody, StoreThatTakesNothingFailsEveryPoint) {
                             interning ? "Timeout exception" : "Unknown metric"));
     EXPECT_EQ(outcome.failures[0].datapoint,
               R"({"metric":"m","timestamp":1,"value":"1","tags":{"host":"a"}})");
-    ASSERT_TRUE(outcome.trouble);
-    EXPECT_EQ(outcome.trouble->code, Errc::kUnavailable) << "the sender was in time";
-    EXPECT_EQ(outcome.trouble->message, "late");
+    ASSERT_TRUE(outcome.retryable_error);
+    EXPECT_EQ(outcome.retryable_error->code, Errc::kUnavailable) << "the sender was in time";
+    EXPECT_EQ(outcome.retryable_error->message, "late");
     EXPECT_THAT(fixture.stored(), IsEmpty());
     const auto refused = [&fixture](std::string_view reason) {
       return fixture.metric("halite_ingest_points_refused_total", {"protocol=http", reason});
@@ -262,10 +262,10 @@ TEST(PutJsonBody, PointsThatMayBeStoredAreToldAndCounted) {
       ElementsAre("Storage exception: the sync failed; it may be stored or not: send it again",
                   "too old",
                   "Storage exception: the sync failed; it may be stored or not: send it again"));
-  ASSERT_TRUE(outcome.trouble);
-  EXPECT_EQ(outcome.trouble->code, Errc::kUnavailable);
-  EXPECT_EQ(outcome.trouble->message, "the sync failed");
-  EXPECT_EQ(outcome.trouble->details, "2 points may be stored or not: send them again");
+  ASSERT_TRUE(outcome.retryable_error);
+  EXPECT_EQ(outcome.retryable_error->code, Errc::kUnavailable);
+  EXPECT_EQ(outcome.retryable_error->message, "the sync failed");
+  EXPECT_EQ(outcome.retryable_error->details, "2 points may be stored or not: send them again");
   EXPECT_EQ(fixture.metric("halite_ingest_points_total", {"protocol=http"}), 2);
   EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=http"}), 2);
   EXPECT_EQ(put(fixture, body, {.failures = false}).failed, 3U);
@@ -273,7 +273,7 @@ TEST(PutJsonBody, PointsThatMayBeStoredAreToldAndCounted) {
   // Whatever the code: an agent drops what is refused for good.
   fixture.store.durable = Completion();
   fixture.store.durable.finish(fail(Errc::kInvalidArgument, "words"));
-  EXPECT_EQ(put(fixture, body).trouble->code, Errc::kUnavailable);
+  EXPECT_EQ(put(fixture, body).retryable_error->code, Errc::kUnavailable);
 
   fixture.store.durable = Completion::done();
   EXPECT_EQ(put(fixture, body).success, 2U);
@@ -288,7 +288,7 @@ TEST(PutJsonBody, WaitsForTheDiskAsLongAsIsWished) {
   EXPECT_EQ(late.timeouts, 1U);
   EXPECT_EQ(late.failed, 0U);
   EXPECT_THAT(late.failures, IsEmpty());
-  EXPECT_FALSE(late.trouble);
+  EXPECT_FALSE(late.retryable_error);
   EXPECT_EQ(fixture.metric("halite_ingest_points_unknown_total", {"protocol=http"}), 1);
 
   const std::jthread disk([&fixture] {
@@ -325,7 +325,7 @@ TEST(PutJsonBody, ManyBodiesAtOnce) {
 TEST(OwnPoints, AreStoredAndRemembered) {
   WriterFixture fixture;
   const auto round = [&](TimestampMs time) {
-    std::vector<Writer::OwnPoint> points;
+    std::vector<Writer::SelfPoint> points;
     points.push_back({.series = {.metric = "halite.up", .tags = {{"host", "h"}}},
                       .time = time,
                       .value = integer_bits(1),
@@ -334,7 +334,7 @@ TEST(OwnPoints, AreStoredAndRemembered) {
                       .time = time,
                       .value = double_bits(0.5),
                       .flags = kMillis | kFloat});
-    return run_task(fixture.writer.put_own(std::move(points)));
+    return run_task(fixture.writer.put_self_metrics(std::move(points)));
   };
   ASSERT_TRUE(round(5000));
   ASSERT_TRUE(round(6000));

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-std::vector<TagTexts::Entry> all_of(const TagTexts& tags) { return {tags.begin(), tags.end()}; }
+std::vector<TagTexts::KeyValue> all_of(const TagTexts& tags) { return {tags.begin(), tags.end()}; }
 
 TEST(TagTexts, AreByKeyWhateverTheOrderTheyCameIn) {
   TagTexts tags = {{"host", "web1"}, {"dc", "lga"}};

@@ -39,7 +39,7 @@ TEST(QueryLog, nothing_was_asked) {
 TEST(QueryLog, a_question_runs_and_ends) {
   FakeClock clock(5000);
   QueryLog log;
-  QueryLog::Entry entry = log.begin(question(100), request(), clock);
+  QueryLog::RunningQuery entry = log.begin(question(100), request(), clock);
   clock.advance(70);
   boost::json::object seen = read(log, clock.now_ms());
   ASSERT_EQ(seen["running"].as_array().size(), 1u);
@@ -67,8 +67,8 @@ TEST(QueryLog, one_that_is_dropped_failed) {
   const FakeClock clock(1);
   QueryLog log;
   {
-    QueryLog::Entry entry = log.begin(question(1), request(), clock);
-    const QueryLog::Entry moved = std::move(entry);
+    QueryLog::RunningQuery entry = log.begin(question(1), request(), clock);
+    const QueryLog::RunningQuery moved = std::move(entry);
     EXPECT_EQ(read(log, 1)["running"].as_array().size(), 1u);
   }
   const boost::json::object seen = read(log, 1);
@@ -79,8 +79,8 @@ TEST(QueryLog, one_that_runs_is_asked_to_stop) {
   FakeClock clock(1000);
   QueryLog log;
   std::stop_source client;
-  QueryLog::Entry entry = log.begin(question(1), request(), clock, client.get_token());
-  QueryLog::Entry other = log.begin(question(2), request(), clock);
+  QueryLog::RunningQuery entry = log.begin(question(1), request(), clock, client.get_token());
+  QueryLog::RunningQuery other = log.begin(question(2), request(), clock);
   clock.advance(40);
   const auto seen = boost::json::parse(log.status_json(clock.now_ms())).as_object();
   const boost::json::value& run = seen.at("running").at(1);
@@ -107,8 +107,8 @@ TEST(QueryLog, who_asked_and_went_away_stops_it_too) {
   const FakeClock clock(1);
   QueryLog log;
   std::stop_source client;
-  QueryLog::Entry entry = log.begin(question(1), request(), clock, client.get_token());
-  const QueryLog::Entry moved = std::move(entry);
+  QueryLog::RunningQuery entry = log.begin(question(1), request(), clock, client.get_token());
+  const QueryLog::RunningQuery moved = std::move(entry);
   EXPECT_FALSE(moved.stop().stop_requested());
   client.request_stop();
   EXPECT_TRUE(moved.stop().stop_requested());

@@ -17,27 +17,27 @@ namespace {
 
 constexpr std::size_t kServersAtOnce = 32;
 
-Bytes table_request(const CorePtr& core, const std::string& table) {
+Bytes table_request(const ClientContextPtr& context, const std::string& table) {
   pb::TableRequest request;
   *request.mutable_table_name() = table_name(table);
-  request.set_nonce_group(core->nonce_group);
-  request.set_nonce(core->nonce());
+  request.set_nonce_group(context->nonce_group);
+  request.set_nonce(context->nonce());
   return request.SerializeAsString();
 }
 
-Task<void> change_table(CorePtr core, const char* method, std::string table) {
-  Bytes message = table_request(core, table);
-  Task<void> running = run_procedure(core, method, std::move(message));
+Task<void> change_table(ClientContextPtr context, const char* method, std::string table) {
+  Bytes message = table_request(context, table);
+  Task<void> running = run_procedure(context, method, std::move(message));
   const Result<void> outcome = co_await std::move(running);
-  core->locator.forget_table(table);
+  context->locator.forget_table(table);
   co_return outcome;
 }
 
 // All regions, asked anew, as long as that may help.
-Task<std::vector<RegionPtr>> regions_of(CorePtr core, std::string table) {
-  Retry retry(core, core->options.operation_ms_max, About::kTables);
+Task<std::vector<RegionPtr>> regions_of(ClientContextPtr context, std::string table) {
+  Retry retry(context, context->options.operation_ms_max, Subject::kTables);
   for (;;) {
-    RemoteTask<std::vector<RegionPtr>> asking = core->locator.all(table);
+    RemoteTask<std::vector<RegionPtr>> asking = context->locator.all(table);
     Outcome<std::vector<RegionPtr>> regions = co_await std::move(asking);
     if (regions) co_return *std::move(regions);
     Task<void> pausing = retry.after(regions.error());
@@ -46,8 +46,8 @@ Task<std::vector<RegionPtr>> regions_of(CorePtr core, std::string table) {
 }
 
 // Calls the server of a region until it has done it there, wherever the region is by then.
-Task<void> call_region(CorePtr core, RegionPtr region, const char* method, bool major) {
-  Retry retry(core, core->options.procedure_ms_max, About::kTables);
+Task<void> call_region(ClientContextPtr context, RegionPtr region, const char* method, bool major) {
+  Retry retry(context, context->options.procedure_ms_max, Subject::kTables);
   for (;;) {
     Bytes message;
     if (major) {
@@ -66,24 +66,24 @@ Task<void> call_region(CorePtr core, RegionPtr region, const char* method, bool 
                               .moved = {}});
     if (region->server.port != 0) {
       RemoteTask<Reply> calling =
-          call_region_server(core, region->server, method, std::move(message), retry.call_ms());
+          call_region_server(context, region->server, method, std::move(message), retry.call_ms());
       reply = co_await std::move(calling);
     }
     if (reply) co_return Result<void>();
-    core->locator.learn(region, reply.error());
+    context->locator.learn(region, reply.error());
     Task<void> pausing = retry.after(reply.error());
     CO_TRY_VOID(co_await std::move(pausing));
-    RemoteTask<RegionPtr> locating = core->locator.locate(region->table, region->begin);
+    RemoteTask<RegionPtr> locating = context->locator.locate(region->table, region->begin);
     Outcome<RegionPtr> located = co_await std::move(locating);
     if (located) region = *std::move(located);
   }
 }
 
-Task<void> call_regions(CorePtr core, std::vector<RegionPtr> regions, const char* method,
-                        bool major) {
+Task<void> call_regions(ClientContextPtr context, std::vector<RegionPtr> regions,
+                        const char* method, bool major) {
   std::vector<Task<void>> calls;
   for (RegionPtr& region : regions) {
-    calls.push_back(call_region(core, std::move(region), method, major));
+    calls.push_back(call_region(context, std::move(region), method, major));
   }
   auto gathering = gather(std::move(calls), kServersAtOnce);
   const std::vector<Result<void>> outcomes = co_await std::move(gathering);
@@ -110,33 +110,34 @@ void apply(const pb::GetRegionLoadResponse& response, std::vector<RegionStatus>&
 
 }  // namespace
 
-Task<void> create_table(CorePtr core, TableDescriptor table, std::vector<Bytes> split_keys) {
+Task<void> create_table(ClientContextPtr context, TableDescriptor table,
+                        std::vector<Bytes> split_keys) {
   pb::CreateTableRequest request;
   *request.mutable_table_schema() = schema_from(table);
   for (Bytes& key : split_keys) request.add_split_keys(std::move(key));
-  request.set_nonce_group(core->nonce_group);
-  request.set_nonce(core->nonce());
-  Task<void> running = run_procedure(core, "CreateTable", request.SerializeAsString());
+  request.set_nonce_group(context->nonce_group);
+  request.set_nonce(context->nonce());
+  Task<void> running = run_procedure(context, "CreateTable", request.SerializeAsString());
   const Result<void> outcome = co_await std::move(running);
-  core->locator.forget_table(table.name);
+  context->locator.forget_table(table.name);
   co_return outcome;
 }
 
-Task<void> modify_table(CorePtr core, TableDescriptor table) {
+Task<void> modify_table(ClientContextPtr context, TableDescriptor table) {
   pb::ModifyTableRequest request;
   *request.mutable_table_name() = table_name(table.name);
   *request.mutable_table_schema() = schema_from(table);
-  request.set_nonce_group(core->nonce_group);
-  request.set_nonce(core->nonce());
-  Task<void> running = run_procedure(core, "ModifyTable", request.SerializeAsString());
+  request.set_nonce_group(context->nonce_group);
+  request.set_nonce(context->nonce());
+  Task<void> running = run_procedure(context, "ModifyTable", request.SerializeAsString());
   co_return co_await std::move(running);
 }
 
-Task<std::optional<TableDescriptor>> describe_table(CorePtr core, std::string table) {
+Task<std::optional<TableDescriptor>> describe_table(ClientContextPtr context, std::string table) {
   pb::GetTableDescriptorsRequest request;
   *request.add_table_names() = table_name(table);
   request.set_include_sys_tables(false);
-  Task<Reply> calling = call_master(core, "GetTableDescriptors", request.SerializeAsString());
+  Task<Reply> calling = call_master(context, "GetTableDescriptors", request.SerializeAsString());
   CO_TRY(const Reply reply, co_await std::move(calling));
   CO_TRY(const auto response, read_message<pb::GetTableDescriptorsResponse>(reply));
   for (const pb::TableSchema& schema : response.table_schema()) {
@@ -145,10 +146,10 @@ Task<std::optional<TableDescriptor>> describe_table(CorePtr core, std::string ta
   co_return std::optional<TableDescriptor>();
 }
 
-Task<std::optional<TableState>> table_state(CorePtr core, std::string table) {
+Task<std::optional<TableState>> table_state(ClientContextPtr context, std::string table) {
   pb::GetTableStateRequest request;
   *request.mutable_table_name() = table_name(table);
-  Task<Reply> calling = call_master(core, "GetTableState", request.SerializeAsString());
+  Task<Reply> calling = call_master(context, "GetTableState", request.SerializeAsString());
   const Result<Reply> reply = co_await std::move(calling);
   if (!reply && reply.error().code == Errc::kNotFound) co_return std::optional<TableState>();
   if (!reply) co_return std::unexpected(reply.error());
@@ -156,42 +157,42 @@ Task<std::optional<TableState>> table_state(CorePtr core, std::string table) {
   co_return static_cast<TableState>(std::min(response.table_state().state(), 3U));
 }
 
-Task<void> enable_table(CorePtr core, std::string table) {
-  return change_table(std::move(core), "EnableTable", std::move(table));
+Task<void> enable_table(ClientContextPtr context, std::string table) {
+  return change_table(std::move(context), "EnableTable", std::move(table));
 }
 
-Task<void> disable_table(CorePtr core, std::string table) {
-  return change_table(std::move(core), "DisableTable", std::move(table));
+Task<void> disable_table(ClientContextPtr context, std::string table) {
+  return change_table(std::move(context), "DisableTable", std::move(table));
 }
 
-Task<void> drop_table(CorePtr core, std::string table) {
-  return change_table(std::move(core), "DeleteTable", std::move(table));
+Task<void> drop_table(ClientContextPtr context, std::string table) {
+  return change_table(std::move(context), "DeleteTable", std::move(table));
 }
 
-Task<void> flush_table(CorePtr core, std::string table) {
-  Task<std::vector<RegionPtr>> asking = regions_of(core, std::move(table));
+Task<void> flush_table(ClientContextPtr context, std::string table) {
+  Task<std::vector<RegionPtr>> asking = regions_of(context, std::move(table));
   CO_TRY(std::vector<RegionPtr> regions, co_await std::move(asking));
-  Task<void> flushing = call_regions(core, std::move(regions), "FlushRegion", false);
+  Task<void> flushing = call_regions(context, std::move(regions), "FlushRegion", false);
   co_return co_await std::move(flushing);
 }
 
-Task<void> compact_regions(CorePtr core, std::string table, std::vector<Bytes> names) {
-  Task<std::vector<RegionPtr>> asking = regions_of(core, std::move(table));
+Task<void> compact_regions(ClientContextPtr context, std::string table, std::vector<Bytes> names) {
+  Task<std::vector<RegionPtr>> asking = regions_of(context, std::move(table));
   CO_TRY(std::vector<RegionPtr> regions, co_await std::move(asking));
   if (!names.empty()) {
     const std::set<Bytes> wanted(names.begin(), names.end());
     std::erase_if(regions,
                   [&wanted](const RegionPtr& region) { return !wanted.contains(region->name); });
   }
-  Task<void> compacting = call_regions(core, std::move(regions), "CompactRegion", true);
+  Task<void> compacting = call_regions(context, std::move(regions), "CompactRegion", true);
   co_return co_await std::move(compacting);
 }
 
-Task<std::vector<ServerStatus>> server_statuses(CorePtr core) {
+Task<std::vector<ServerStatus>> server_statuses(ClientContextPtr context) {
   constexpr std::uint32_t kLiveServers = 2;
   pb::GetClusterStatusRequest request;
   request.add_options(kLiveServers);
-  Task<Reply> calling = call_master(core, "GetClusterStatus", request.SerializeAsString());
+  Task<Reply> calling = call_master(context, "GetClusterStatus", request.SerializeAsString());
   CO_TRY(const Reply reply, co_await std::move(calling));
   CO_TRY(const auto response, read_message<pb::GetClusterStatusResponse>(reply));
   std::vector<ServerStatus> servers;
@@ -203,8 +204,8 @@ Task<std::vector<ServerStatus>> server_statuses(CorePtr core) {
   co_return servers;
 }
 
-Task<std::vector<RegionStatus>> region_statuses(CorePtr core, std::string table) {
-  Task<std::vector<RegionPtr>> asking = regions_of(core, table);
+Task<std::vector<RegionStatus>> region_statuses(ClientContextPtr context, std::string table) {
+  Task<std::vector<RegionPtr>> asking = regions_of(context, table);
   CO_TRY(const std::vector<RegionPtr> regions, co_await std::move(asking));
   std::vector<RegionStatus> statuses;
   std::set<Endpoint> servers;
@@ -219,8 +220,9 @@ Task<std::vector<RegionStatus>> region_statuses(CorePtr core, std::string table)
   pb::GetRegionLoadRequest request;
   *request.mutable_table_name() = table_name(table);
   for (const Endpoint& server : servers) {
-    RemoteTask<Reply> calling = call_region_server(
-        core, server, "GetRegionLoad", request.SerializeAsString(), core->options.call_ms_max);
+    RemoteTask<Reply> calling =
+        call_region_server(context, server, "GetRegionLoad", request.SerializeAsString(),
+                           context->options.call_ms_max);
     const Outcome<Reply> reply = co_await std::move(calling);
     // A server that has just died says nothing of regions that will soon be elsewhere.
     if (!reply) continue;

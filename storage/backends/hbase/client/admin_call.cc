@@ -14,9 +14,9 @@ namespace {
 constexpr std::uint32_t kPollMsMin = 50;
 constexpr std::uint32_t kPollMsMax = 250;
 
-RemoteTask<Reply> attempt_master(CorePtr core, const char* method, Bytes message,
+RemoteTask<Reply> attempt_master(ClientContextPtr context, const char* method, Bytes message,
                                  std::uint32_t timeout_ms) {
-  RemoteTask<Endpoint> finding = core->locator.master();
+  RemoteTask<Endpoint> finding = context->locator.master();
   Outcome<Endpoint> master = co_await std::move(finding);
   if (!master) co_return std::unexpected(std::move(master).error());
   Call call{.method = method,
@@ -24,7 +24,7 @@ RemoteTask<Reply> attempt_master(CorePtr core, const char* method, Bytes message
             .cellblock = {},
             .timeout_ms = timeout_ms,
             .priority = {}};
-  RemoteTask<Reply> calling = core->servers.call(*master, kMasterService, std::move(call));
+  RemoteTask<Reply> calling = context->servers.call(*master, kMasterService, std::move(call));
   co_return co_await std::move(calling);
 }
 
@@ -34,15 +34,15 @@ Result<void> procedure_outcome(const pb::GetProcedureResultResponse& response) {
   RemoteException exception =
       exception_from_text(told.class_name(), told.class_name() + ": " + told.message());
   exception.do_not_retry = true;  // the master has given it up
-  return std::unexpected(triage(exception, "HBase's master").error);
+  return std::unexpected(classify(exception, "HBase's master").error);
 }
 
 }  // namespace
 
-Task<Reply> call_master(CorePtr core, const char* method, Bytes message) {
-  Retry retry(core, core->options.operation_ms_max, About::kTables);
+Task<Reply> call_master(ClientContextPtr context, const char* method, Bytes message) {
+  Retry retry(context, context->options.operation_ms_max, Subject::kTables);
   for (;;) {
-    RemoteTask<Reply> trying = attempt_master(core, method, message, retry.call_ms());
+    RemoteTask<Reply> trying = attempt_master(context, method, message, retry.call_ms());
     Outcome<Reply> reply = co_await std::move(trying);
     if (reply) co_return *std::move(reply);
     Task<void> pausing = retry.after(reply.error());
@@ -50,17 +50,17 @@ Task<Reply> call_master(CorePtr core, const char* method, Bytes message) {
   }
 }
 
-Task<void> run_procedure(CorePtr core, const char* method, Bytes message) {
+Task<void> run_procedure(ClientContextPtr context, const char* method, Bytes message) {
   using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::milliseconds(core->options.procedure_ms_max);
-  Task<Reply> beginning = call_master(core, method, std::move(message));
+  const auto deadline = Clock::now() + std::chrono::milliseconds(context->options.procedure_ms_max);
+  Task<Reply> beginning = call_master(context, method, std::move(message));
   CO_TRY(const Reply begun, co_await std::move(beginning));
   CO_TRY(const auto procedure, read_message<pb::ProcedureResponse>(begun));
   pb::GetProcedureResultRequest question;
   question.set_proc_id(procedure.proc_id());
   const Bytes asks = question.SerializeAsString();
   for (std::uint32_t pause = kPollMsMin;; pause = std::min(pause * 2, kPollMsMax)) {
-    Task<Reply> asking = call_master(core, "getProcedureResult", asks);
+    Task<Reply> asking = call_master(context, "getProcedureResult", asks);
     CO_TRY(const Reply reply, co_await std::move(asking));
     CO_TRY(const auto state, read_message<pb::GetProcedureResultResponse>(reply));
     if (state.state() == pb::GetProcedureResultResponse::FINISHED) {
@@ -73,21 +73,22 @@ Task<void> run_procedure(CorePtr core, const char* method, Bytes message) {
     if (Clock::now() >= deadline) {
       co_return fail(Errc::kTimeout,
                      fmt::format("HBase's master has not finished its {} after {} ms", method,
-                                 core->options.procedure_ms_max));
+                                 context->options.procedure_ms_max));
     }
-    Task<void> pausing = core->pauses->pause(pause);
+    Task<void> pausing = context->pauses->pause(pause);
     CO_TRY_VOID(co_await std::move(pausing));
   }
 }
 
-RemoteTask<Reply> call_region_server(CorePtr core, Endpoint server, const char* method,
+RemoteTask<Reply> call_region_server(ClientContextPtr context, Endpoint server, const char* method,
                                      Bytes message, std::uint32_t timeout_ms) {
   Call call{.method = method,
             .message = std::move(message),
             .cellblock = {},
             .timeout_ms = timeout_ms,
             .priority = {}};
-  RemoteTask<Reply> calling = core->servers.call(std::move(server), kAdminService, std::move(call));
+  RemoteTask<Reply> calling =
+      context->servers.call(std::move(server), kAdminService, std::move(call));
   co_return co_await std::move(calling);
 }
 

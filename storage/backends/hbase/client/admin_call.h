@@ -6,20 +6,20 @@
 #include <string>
 
 #include "common/task.h"
-#include "storage/backends/hbase/client/core.h"
+#include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/messages/region.h"
 
 namespace halite::storage::hbase {
 
 // One call to the active master, whoever that is.
-[[nodiscard]] Task<Reply> call_master(CorePtr core, const char* method, Bytes message);
+[[nodiscard]] Task<Reply> call_master(ClientContextPtr context, const char* method, Bytes message);
 
 // Has the master begin a procedure, whose answer is its number, and waits for its end. The message
 // carries a nonce, so that sending it twice begins one.
-[[nodiscard]] Task<void> run_procedure(CorePtr core, const char* method, Bytes message);
+[[nodiscard]] Task<void> run_procedure(ClientContextPtr context, const char* method, Bytes message);
 
 // One attempt.
-[[nodiscard]] RemoteTask<Reply> call_region_server(CorePtr core, Endpoint server,
+[[nodiscard]] RemoteTask<Reply> call_region_server(ClientContextPtr context, Endpoint server,
                                                    const char* method, Bytes message,
                                                    std::uint32_t timeout_ms);
 

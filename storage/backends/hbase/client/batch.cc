@@ -55,12 +55,12 @@ class WriteJob final : public BatchJob {
 
 class AppendJob final : public BatchJob {
  public:
-  AppendJob(std::vector<CellAppend> cells, Core& core)
+  AppendJob(std::vector<CellAppend> cells, ClientContext& context)
       : cells_(std::move(cells)),
-        durability_(core.options.durability),
-        nonce_group_(core.nonce_group) {
+        durability_(context.options.durability),
+        nonce_group_(context.nonce_group) {
     nonces_.reserve(cells_.size());
-    while (nonces_.size() < cells_.size()) nonces_.push_back(core.nonce());
+    while (nonces_.size() < cells_.size()) nonces_.push_back(context.nonce());
   }
 
   [[nodiscard]] std::size_t size() const override { return cells_.size(); }
@@ -128,10 +128,10 @@ class ReadJob final : public BatchJob {
 using Failures = std::vector<BatchFailure>;
 
 // Sends a part of the job to one server. Always good: what failed is in the list.
-Task<Failures> send(CorePtr core, std::shared_ptr<BatchJob> job, Endpoint server,
+Task<Failures> send(ClientContextPtr context, std::shared_ptr<BatchJob> job, Endpoint server,
                     std::vector<BatchItem> items, std::uint32_t timeout_ms) {
   BatchRequest request(*job, std::move(items));
-  Task<Gate::Pass> entering = core->servers.batch_pass(server, timeout_ms);
+  Task<Semaphore::Permit> entering = context->servers.batch_pass(server, timeout_ms);
   const auto pass = co_await std::move(entering);
   if (!pass) {
     const bool busy = pass.error().code == Errc::kOverloaded;
@@ -139,7 +139,8 @@ Task<Failures> send(CorePtr core, std::shared_ptr<BatchJob> job, Endpoint server
                                        .error = pass.error(),
                                        .moved = {}});
   }
-  RemoteTask<Reply> calling = core->servers.call(server, kClientService, request.call(timeout_ms));
+  RemoteTask<Reply> calling =
+      context->servers.call(server, kClientService, request.call(timeout_ms));
   const Outcome<Reply> reply = co_await std::move(calling);
   if (!reply) co_return request.all_failed(reply.error());
   co_return request.read(*reply, to_text(server), *job);
@@ -148,8 +149,8 @@ Task<Failures> send(CorePtr core, std::shared_ptr<BatchJob> job, Endpoint server
 // One attempt of what is still to be done.
 class Round {
  public:
-  Round(CorePtr core, std::string table, std::shared_ptr<BatchJob> job)
-      : core_(std::move(core)), table_(std::move(table)), job_(std::move(job)) {}
+  Round(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job)
+      : context_(std::move(context)), table_(std::move(table)), job_(std::move(job)) {}
 
   // Returns the items that failed, those without a region that nobody could locate.
   Task<Failures> run(std::vector<std::size_t> pending, std::uint32_t timeout_ms) {
@@ -157,7 +158,7 @@ class Round {
     std::map<Endpoint, std::vector<BatchItem>> by_server;
     std::vector<std::size_t> lost;  // nobody knows where
     for (const std::size_t at : pending) {
-      RegionPtr region = core_->locator.known(table_, job_->row(at));
+      RegionPtr region = context_->locator.known(table_, job_->row(at));
       if (region == nullptr) {
         lost.push_back(at);
       } else {
@@ -195,15 +196,15 @@ class Round {
     std::size_t step = 1;
     for (std::size_t i = 0; i < lost.size() && !(fault && fault->of_meta); i += step) {
       const Bytes& row = job_->row(lost[i]);
-      if (core_->locator.known(table_, row) != nullptr) continue;
-      RemoteTask<RegionPtr> locating = core_->locator.locate(table_, row);
+      if (context_->locator.known(table_, row) != nullptr) continue;
+      RemoteTask<RegionPtr> locating = context_->locator.locate(table_, row);
       Outcome<RegionPtr> located = co_await std::move(locating);
       step = located ? 1 : step * 2;
       if (!located) fault = std::move(located).error();
     }
     Failures failures;
     for (const std::size_t at : lost) {
-      RegionPtr region = core_->locator.known(table_, job_->row(at));
+      RegionPtr region = context_->locator.known(table_, job_->row(at));
       if (region != nullptr) {
         by_server[region->server].push_back({.at = at, .region = std::move(region)});
       } else {
@@ -226,18 +227,18 @@ class Round {
     std::size_t bytes = 0;
     for (BatchItem& item : items) {
       const std::size_t more = job_->bytes(item.at);
-      if (!part.empty() && (part.size() == core_->options.batch_actions_max ||
-                            bytes + more > core_->options.request_bytes_max)) {
-        parts.push_back(send(core_, job_, server, std::exchange(part, {}), timeout_ms));
+      if (!part.empty() && (part.size() == context_->options.batch_actions_max ||
+                            bytes + more > context_->options.request_bytes_max)) {
+        parts.push_back(send(context_, job_, server, std::exchange(part, {}), timeout_ms));
         bytes = 0;
       }
       bytes += more;
       part.push_back(std::move(item));
     }
-    parts.push_back(send(core_, job_, server, std::move(part), timeout_ms));
+    parts.push_back(send(context_, job_, server, std::move(part), timeout_ms));
   }
 
-  const CorePtr core_;
+  const ClientContextPtr context_;
   const std::string table_;
   const std::shared_ptr<BatchJob> job_;
 };
@@ -262,34 +263,35 @@ int weight(const Fault& fault) {
 }
 
 // Room for an operation's bytes, and that they are counted.
-class Held {
+class OperationSlot {
  public:
-  Held(Gate::Pass pass, prometheus::Gauge& gauge, std::size_t bytes)
+  OperationSlot(Semaphore::Permit pass, prometheus::Gauge& gauge, std::size_t bytes)
       : pass_(std::move(pass)), gauge_(gauge), bytes_(static_cast<double>(bytes)) {
     gauge_.Increment(bytes_);
   }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() { gauge_.Decrement(bytes_); }
+  OperationSlot(const OperationSlot&) = delete;
+  OperationSlot& operator=(const OperationSlot&) = delete;
+  ~OperationSlot() { gauge_.Decrement(bytes_); }
 
  private:
-  const Gate::Pass pass_;
+  const Semaphore::Permit pass_;
   prometheus::Gauge& gauge_;
   const double bytes_;
 };
 
-Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
+Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job) {
   std::vector<std::size_t> pending(job->size());
   std::iota(pending.begin(), pending.end(), std::size_t{0});
   std::size_t bytes = 0;
   for (const std::size_t at : pending) bytes += job->bytes(at);
-  const std::chrono::milliseconds patience(core->options.operation_ms_max);
-  Task<Gate::Pass> entering = core->operations->enter({.items = 0, .bytes = bytes}, patience);
-  CO_TRY(Gate::Pass pass, co_await std::move(entering));
-  const Held held(std::move(pass), core->stats.operation_bytes, bytes);
+  const std::chrono::milliseconds patience(context->options.operation_ms_max);
+  Task<Semaphore::Permit> entering =
+      context->operations->enter({.items = 0, .bytes = bytes}, patience);
+  CO_TRY(Semaphore::Permit pass, co_await std::move(entering));
+  const OperationSlot held(std::move(pass), context->stats.operation_bytes, bytes);
 
-  Retry retry(core, core->options.operation_ms_max, About::kRows);
-  Round round(core, table, job);
+  Retry retry(context, context->options.operation_ms_max, Subject::kRows);
+  Round round(context, table, job);
   while (!pending.empty()) {
     const std::size_t tried = pending.size();
     Task<Failures> attempt = round.run(std::move(pending), retry.call_ms());
@@ -299,7 +301,8 @@ Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
     pending.clear();
     const Fault* worst = nullptr;
     for (const BatchFailure& failure : failures) {
-      if (failure.item.region != nullptr) core->locator.learn(failure.item.region, failure.fault);
+      if (failure.item.region != nullptr)
+        context->locator.learn(failure.item.region, failure.fault);
       pending.push_back(failure.item.at);
       if (worst == nullptr || weight(failure.fault) > weight(*worst)) worst = &failure.fault;
     }
@@ -312,22 +315,24 @@ Task<void> run(CorePtr core, std::string table, std::shared_ptr<BatchJob> job) {
 
 }  // namespace
 
-Task<void> write_rows(CorePtr core, std::string table, std::vector<RowMutation> rows) {
-  const Durability durability = core->options.durability;
+Task<void> write_rows(ClientContextPtr context, std::string table, std::vector<RowMutation> rows) {
+  const Durability durability = context->options.durability;
   auto job = std::make_shared<WriteJob>(std::move(rows), durability);
-  Task<void> running = run(std::move(core), std::move(table), std::move(job));
+  Task<void> running = run(std::move(context), std::move(table), std::move(job));
   co_return co_await std::move(running);
 }
 
-Task<void> append_cells(CorePtr core, std::string table, std::vector<CellAppend> cells) {
-  auto job = std::make_shared<AppendJob>(std::move(cells), *core);
-  Task<void> running = run(std::move(core), std::move(table), std::move(job));
+Task<void> append_cells(ClientContextPtr context, std::string table,
+                        std::vector<CellAppend> cells) {
+  auto job = std::make_shared<AppendJob>(std::move(cells), *context);
+  Task<void> running = run(std::move(context), std::move(table), std::move(job));
   co_return co_await std::move(running);
 }
 
-Task<std::vector<Row>> read_rows(CorePtr core, std::string table, std::vector<RowGet> reads) {
+Task<std::vector<Row>> read_rows(ClientContextPtr context, std::string table,
+                                 std::vector<RowGet> reads) {
   const auto job = std::make_shared<ReadJob>(std::move(reads));
-  Task<void> running = run(std::move(core), std::move(table), job);
+  Task<void> running = run(std::move(context), std::move(table), job);
   CO_TRY_VOID(co_await std::move(running));
   co_return job->take_rows();
 }

@@ -68,8 +68,8 @@ void BatchRequest::read_group(const Group& group, const pb::RegionActionResult& 
     told[at] = true;
   };
   if (result.has_exception()) {
-    const Fault fault =
-        triage(exception_from_text(result.exception().name(), result.exception().value()), server);
+    const Fault fault = classify(
+        exception_from_text(result.exception().name(), result.exception().value()), server);
     for (std::size_t at = 0; at < count; ++at) failed(at, fault);
     return;
   }
@@ -77,8 +77,8 @@ void BatchRequest::read_group(const Group& group, const pb::RegionActionResult& 
     const std::size_t at = group.atomic ? 0 : entry.index();
     if (at >= count || (!group.atomic && told[at])) continue;  // not one of ours
     if (entry.has_exception()) {
-      failed(at, triage(exception_from_text(entry.exception().name(), entry.exception().value()),
-                        server));
+      failed(at, classify(exception_from_text(entry.exception().name(), entry.exception().value()),
+                          server));
       continue;
     }
     told[at] = true;

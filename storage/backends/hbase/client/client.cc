@@ -7,7 +7,7 @@
 
 #include "storage/backends/hbase/client/admin.h"
 #include "storage/backends/hbase/client/batch.h"
-#include "storage/backends/hbase/client/core.h"
+#include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/client/row_call.h"
 #include "storage/backends/hbase/client/scanner.h"
 #include "storage/backends/hbase/messages/mutation_message.h"
@@ -37,22 +37,22 @@ Result<void> check_splits(const std::vector<Bytes>& keys) {
 
 Client::Client(ClientOptions options, std::vector<boost::asio::any_io_executor> executors,
                prometheus::Registry& registry)
-    : core_(std::make_shared<Core>(std::move(options), std::move(executors), tcp_transport,
-                                   registry)) {}
+    : context_(std::make_shared<ClientContext>(std::move(options), std::move(executors),
+                                               tcp_transport, registry)) {}
 
 Client::~Client() = default;
 
 Task<void> Client::mutate(std::string table, std::vector<RowMutation> rows) {
-  for (const RowMutation& row : rows) CO_TRY_VOID(check_mutation(row, core_->options));
+  for (const RowMutation& row : rows) CO_TRY_VOID(check_mutation(row, context_->options));
   std::erase_if(rows,
                 [](const RowMutation& row) { return row.puts.empty() && row.deletes.empty(); });
-  Task<void> writing = write_rows(core_, std::move(table), std::move(rows));
+  Task<void> writing = write_rows(context_, std::move(table), std::move(rows));
   co_return co_await std::move(writing);
 }
 
 Task<void> Client::append(std::string table, std::vector<CellAppend> cells) {
-  for (const CellAppend& cell : cells) CO_TRY_VOID(check_append(cell, core_->options));
-  Task<void> appending = append_cells(core_, std::move(table), std::move(cells));
+  for (const CellAppend& cell : cells) CO_TRY_VOID(check_append(cell, context_->options));
+  Task<void> appending = append_cells(context_, std::move(table), std::move(cells));
   co_return co_await std::move(appending);
 }
 
@@ -61,103 +61,103 @@ Task<std::vector<Row>> Client::get(std::string table, std::vector<RowGet> reads)
     CO_TRY_VOID(check_row(read.row));
     for (const FamilyColumns& columns : read.columns) CO_TRY_VOID(check_family(columns.family));
   }
-  Task<std::vector<Row>> reading = read_rows(core_, std::move(table), std::move(reads));
+  Task<std::vector<Row>> reading = read_rows(context_, std::move(table), std::move(reads));
   co_return co_await std::move(reading);
 }
 
 std::unique_ptr<Scanner> Client::scan(std::string table, ScanRequest request) {
-  return make_scanner(core_, std::move(table), std::move(request));
+  return make_scanner(context_, std::move(table), std::move(request));
 }
 
-Task<Counted> Client::increment(std::string table, CellAddress cell, std::int64_t delta) {
+Task<IncrementResult> Client::increment(std::string table, CellAddress cell, std::int64_t delta) {
   CO_TRY_VOID(check_cell(cell));
-  Task<Counted> adding = increment_cell(core_, std::move(table), std::move(cell), delta);
+  Task<IncrementResult> adding = increment_cell(context_, std::move(table), std::move(cell), delta);
   co_return co_await std::move(adding);
 }
 
 Task<CasOutcome> Client::check_and_put(std::string table, CheckAndPut change) {
   CO_TRY_VOID(check_cell(change.cell));
   if (change.time < 0) co_return fail(Errc::kInvalidArgument, "a cell's time is below 0");
-  if (change.value.size() > core_->options.value_bytes_max) {
+  if (change.value.size() > context_->options.value_bytes_max) {
     co_return fail(Errc::kTooLarge,
                    fmt::format("a value of {} bytes; at most {} are allowed", change.value.size(),
-                               core_->options.value_bytes_max));
+                               context_->options.value_bytes_max));
   }
-  Task<CasOutcome> putting = check_and_put_cell(core_, std::move(table), std::move(change));
+  Task<CasOutcome> putting = check_and_put_cell(context_, std::move(table), std::move(change));
   co_return co_await std::move(putting);
 }
 
 Task<CasOutcome> Client::check_and_mutate(std::string table, CheckAndMutate change) {
-  CO_TRY_VOID(check_mutation(change.mutation, core_->options));
+  CO_TRY_VOID(check_mutation(change.mutation, context_->options));
   CO_TRY_VOID(check_family(change.family));
   if (change.expected.empty()) {
     co_return fail(Errc::kInvalidArgument,
                    "an empty value cannot be distinguished from a missing cell");
   }
-  Task<CasOutcome> changing = check_and_mutate_row(core_, std::move(table), std::move(change));
+  Task<CasOutcome> changing = check_and_mutate_row(context_, std::move(table), std::move(change));
   co_return co_await std::move(changing);
 }
 
 Task<void> Client::create_table(TableDescriptor table, std::vector<Bytes> split_keys) {
   CO_TRY_VOID(check_splits(split_keys));
-  Task<void> creating = hbase::create_table(core_, std::move(table), std::move(split_keys));
+  Task<void> creating = hbase::create_table(context_, std::move(table), std::move(split_keys));
   co_return co_await std::move(creating);
 }
 
 Task<std::optional<TableDescriptor>> Client::describe_table(std::string table) {
-  return hbase::describe_table(core_, std::move(table));
+  return hbase::describe_table(context_, std::move(table));
 }
 
 Task<std::optional<TableState>> Client::table_state(std::string table) {
-  return hbase::table_state(core_, std::move(table));
+  return hbase::table_state(context_, std::move(table));
 }
 
 Task<void> Client::modify_table(TableDescriptor table) {
-  return hbase::modify_table(core_, std::move(table));
+  return hbase::modify_table(context_, std::move(table));
 }
 
 Task<void> Client::enable_table(std::string table) {
-  return hbase::enable_table(core_, std::move(table));
+  return hbase::enable_table(context_, std::move(table));
 }
 
 Task<void> Client::disable_table(std::string table) {
-  return hbase::disable_table(core_, std::move(table));
+  return hbase::disable_table(context_, std::move(table));
 }
 
 Task<void> Client::drop_table(std::string table) {
-  return hbase::drop_table(core_, std::move(table));
+  return hbase::drop_table(context_, std::move(table));
 }
 
 Task<void> Client::flush_table(std::string table) {
-  return hbase::flush_table(core_, std::move(table));
+  return hbase::flush_table(context_, std::move(table));
 }
 
 Task<void> Client::compact_regions(std::string table, std::vector<Bytes> names) {
-  return hbase::compact_regions(core_, std::move(table), std::move(names));
+  return hbase::compact_regions(context_, std::move(table), std::move(names));
 }
 
-Task<std::vector<ServerStatus>> Client::servers() { return server_statuses(core_); }
+Task<std::vector<ServerStatus>> Client::servers() { return server_statuses(context_); }
 
 Task<std::vector<RegionStatus>> Client::regions(std::string table) {
-  return region_statuses(core_, std::move(table));
+  return region_statuses(context_, std::move(table));
 }
 
 Result<void> Client::health() const {
-  if (const std::optional<Error> trouble = core_->servers.trouble()) {
-    return fail(Errc::kUnavailable, trouble->message);
+  if (const std::optional<Error> last_error = context_->servers.last_error()) {
+    return fail(Errc::kUnavailable, last_error->message);
   }
   return {};
 }
 
 Task<void> Client::close() {
-  const std::shared_ptr<Core> core = core_;
-  core->hooks.run();
-  core->operations->close("the HBase client is closed");
-  Task<void> pausing = core->pauses->close();
+  const std::shared_ptr<ClientContext> context = context_;
+  context->hooks.run();
+  context->operations->close("the HBase client is closed");
+  Task<void> pausing = context->pauses->close();
   CO_TRY_VOID(co_await std::move(pausing));
-  Task<void> closing = core->servers.close();
+  Task<void> closing = context->servers.close();
   CO_TRY_VOID(co_await std::move(closing));
-  Task<void> ending = core->activity.end();
+  Task<void> ending = context->activity.end();
   CO_TRY_VOID(co_await std::move(ending));
   // A scanner or a look at ZooKeeper that was still under way may have asked for a connection.
   co_return Result<void>();

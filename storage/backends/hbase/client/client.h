@@ -32,7 +32,7 @@
 
 namespace halite::storage::hbase {
 
-struct Core;
+struct ClientContext;
 
 class Client {
  public:
@@ -60,7 +60,7 @@ class Client {
   // Adds to a big-endian 64-bit counter (absent counts as 0) and returns the sum; counted once also
   // when the request had to be sent again, and once more only where the server that counted it died
   // before it answered. A cell of another length is kInvalidArgument.
-  Task<Counted> increment(std::string table, CellAddress cell, std::int64_t delta);
+  Task<IncrementResult> increment(std::string table, CellAddress cell, std::int64_t delta);
 
   // kUnknown only when an answer was lost and reading the cell did not tell either.
   Task<CasOutcome> check_and_put(std::string table, CheckAndPut change);
@@ -97,7 +97,7 @@ class Client {
   Task<void> close();
 
  private:
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<ClientContext> context_;
 };
 
 }  // namespace halite::storage::hbase

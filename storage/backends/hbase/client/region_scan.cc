@@ -61,11 +61,11 @@ void set_client(pb::ScanRequest& request) {
 
 }  // namespace
 
-RegionScan::RegionScan(CorePtr core, std::string table, ScanRequest request)
-    : core_(std::move(core)),
+RegionScan::RegionScan(ClientContextPtr context, std::string table, ScanRequest request)
+    : context_(std::move(context)),
       table_(std::move(table)),
       request_(std::move(request)),
-      retry_(core_, core_->options.operation_ms_max, About::kRows),
+      retry_(context_, context_->options.operation_ms_max, Subject::kRows),
       from_(request_.reverse ? request_.end : request_.begin),
       include_from_(!request_.reverse) {}
 
@@ -96,7 +96,7 @@ RemoteTask<ScanBatch> RegionScan::attempt() {
   RemoteTask<Reply> sending = send(region, request);
   const Outcome<Reply> reply = co_await std::move(sending);
   if (!reply) {
-    core_->locator.learn(region, reply.error());
+    context_->locator.learn(region, reply.error());
     if (open_ && reply.error().class_name == kOutOfOrder) {
       auto releasing = release();  // it is still there
       co_await std::move(releasing);
@@ -114,8 +114,8 @@ RemoteTask<ScanBatch> RegionScan::attempt() {
 }
 
 RemoteTask<RegionPtr> RegionScan::locate() {
-  if (request_.reverse && !include_from_) return core_->locator.locate_before(table_, from_);
-  return core_->locator.locate(table_, from_);
+  if (request_.reverse && !include_from_) return context_->locator.locate_before(table_, from_);
+  return context_->locator.locate(table_, from_);
 }
 
 RemoteTask<Reply> RegionScan::send(RegionPtr region, const pb::ScanRequest& request) {
@@ -124,7 +124,7 @@ RemoteTask<Reply> RegionScan::send(RegionPtr region, const pb::ScanRequest& requ
             .cellblock = {},
             .timeout_ms = retry_.call_ms(),
             .priority = {}};
-  return core_->servers.call(region->server, kClientService, std::move(call));
+  return context_->servers.call(region->server, kClientService, std::move(call));
 }
 
 pb::ScanRequest RegionScan::open_message(const Region& region) const {
@@ -150,7 +150,7 @@ pb::ScanRequest RegionScan::open_message(const Region& region) const {
   }
   scan.set_max_versions(request_.versions_max);
   scan.set_cache_blocks(request_.cache_blocks);
-  scan.set_max_result_size(core_->options.scan_batch_bytes_max);
+  scan.set_max_result_size(context_->options.scan_batch_bytes_max);
   scan.set_caching(kAllRows);
   scan.set_read_type(read_type(request_.read));
   if (last_row_ && include_from_ && region.name == read_point_region_) {
@@ -235,7 +235,7 @@ Outcome<ScanBatch> RegionScan::take_rows(const pb::ScanResponse& response, const
                   .value = {},
                   .time = static_cast<TimestampMs>(cell.time)};
   }
-  core_->stats.scanned_rows.Increment(static_cast<double>(batch.rows.rows.size()));
+  context_->stats.scanned_rows.Increment(static_cast<double>(batch.rows.rows.size()));
   from_ = cell.row;
   const int results = response.partial_flag_per_result_size();
   include_from_ = results != 0 && response.partial_flag_per_result(results - 1);
@@ -251,7 +251,7 @@ boost::asio::awaitable<void> RegionScan::renew() {
   RemoteTask<Reply> sending = send(open_->region, request);
   const Outcome<Reply> reply = co_await std::move(sending);
   if (reply) co_return;
-  core_->locator.learn(open_->region, reply.error());
+  context_->locator.learn(open_->region, reply.error());
   open_.reset();
 }
 
@@ -267,7 +267,7 @@ boost::asio::awaitable<void> RegionScan::release() {
             .timeout_ms = kReleaseMs,
             .priority = {}};
   RemoteTask<Reply> calling =
-      core_->servers.call(open_->region->server, kClientService, std::move(call));
+      context_->servers.call(open_->region->server, kClientService, std::move(call));
   open_.reset();
   const Outcome<Reply> reply = co_await std::move(calling);
   static_cast<void>(reply);  // what is not given back ends with its lease

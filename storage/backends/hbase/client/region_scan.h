@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/task.h"
-#include "storage/backends/hbase/client/core.h"
+#include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/messages/scan.h"
 #include "storage/backends/hbase/proto/client.pb.h"
 
@@ -18,7 +18,7 @@ namespace halite::storage::hbase {
 
 class RegionScan {
  public:
-  RegionScan(CorePtr core, std::string table, ScanRequest request);
+  RegionScan(ClientContextPtr context, std::string table, ScanRequest request);
 
   // One answer's rows, perhaps none: finished() tells the end. The last row may go on in the next
   // answer, under its key.
@@ -51,7 +51,7 @@ class RegionScan {
   Outcome<ScanBatch> take_rows(const pb::ScanResponse& response, const Reply& reply);
   [[nodiscard]] bool seen(const CellView& cell) const;
 
-  const CorePtr core_;
+  const ClientContextPtr context_;
   const std::string table_;
   const ScanRequest request_;
   Retry retry_;

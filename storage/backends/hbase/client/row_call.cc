@@ -50,7 +50,7 @@ Outcome<RowAnswer> read_multi_answer(const Reply& reply, const std::string& serv
   const pb::RegionActionResult& result = response.region_action_result(0);
   const auto faulty = [&server](const pb::NameBytesPair& exception) {
     return std::unexpected(
-        triage(exception_from_text(exception.name(), exception.value()), server));
+        classify(exception_from_text(exception.name(), exception.value()), server));
   };
   if (result.has_exception()) return faulty(result.exception());
   for (const pb::ResultOrException& entry : result.result_or_exception()) {
@@ -64,9 +64,9 @@ Outcome<RowAnswer> read_multi_answer(const Reply& reply, const std::string& serv
 // One attempt, of the server that has the row now. `request` tells the message for a region. What
 // it learns of the region is remembered.
 template <class Request>
-RemoteTask<RowAnswer> attempt(CorePtr core, std::string table, Bytes row, Request request,
-                              Bytes cellblock, std::uint32_t timeout_ms) {
-  RemoteTask<RegionPtr> locating = core->locator.locate(table, std::move(row));
+RemoteTask<RowAnswer> attempt(ClientContextPtr context, std::string table, Bytes row,
+                              Request request, Bytes cellblock, std::uint32_t timeout_ms) {
+  RemoteTask<RegionPtr> locating = context->locator.locate(table, std::move(row));
   Outcome<RegionPtr> region = co_await std::move(locating);
   if (!region) co_return std::unexpected(std::move(region).error());
   constexpr bool kMulti = std::is_same_v<Request, pb::MultiRequest>;
@@ -81,7 +81,7 @@ RemoteTask<RowAnswer> attempt(CorePtr core, std::string table, Bytes row, Reques
             .timeout_ms = timeout_ms,
             .priority = {}};
   const Endpoint server = (*region)->server;
-  RemoteTask<Reply> calling = core->servers.call(server, kClientService, std::move(call));
+  RemoteTask<Reply> calling = context->servers.call(server, kClientService, std::move(call));
   const Outcome<Reply> reply = co_await std::move(calling);
   Outcome<RowAnswer> answer;
   if (!reply) {
@@ -91,7 +91,7 @@ RemoteTask<RowAnswer> attempt(CorePtr core, std::string table, Bytes row, Reques
   } else {
     answer = read_answer(*reply);
   }
-  if (!answer) core->locator.learn(*region, answer.error());
+  if (!answer) context->locator.learn(*region, answer.error());
   co_return answer;
 }
 
@@ -144,13 +144,14 @@ constexpr int kUnsaidMax = 3;  // sums that are not in the answer
 enum class Found : std::uint8_t { kOurs, kOther, kUnreadable };
 
 // After a lost answer: is what the cell holds what this write would have left there?
-boost::asio::awaitable<Found> read_back(CorePtr core, std::string table,
+boost::asio::awaitable<Found> read_back(ClientContextPtr context, std::string table,
                                         const CheckAndPut& change) {
   std::vector<RowGet> reads(1);
   reads.front().row = change.cell.row;
   reads.front().columns.push_back(
       {.family = change.cell.family, .qualifiers = {change.cell.qualifier}});
-  Task<std::vector<Row>> reading = read_rows(std::move(core), std::move(table), std::move(reads));
+  Task<std::vector<Row>> reading =
+      read_rows(std::move(context), std::move(table), std::move(reads));
   const Result<std::vector<Row>> rows = co_await std::move(reading);
   if (!rows) co_return Found::kUnreadable;
   const std::vector<Cell>& cells = rows->front().cells;
@@ -161,29 +162,29 @@ boost::asio::awaitable<Found> read_back(CorePtr core, std::string table,
 
 }  // namespace
 
-Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
-                             std::int64_t delta) {
+Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table, CellAddress cell,
+                                     std::int64_t delta) {
   Bytes amount;
   append_be(amount, static_cast<std::uint64_t>(delta));
   const Bytes cellblock = one_cell(cell, amount, 0);
   pb::MutateRequest request;
   set_mutation(*request.mutable_mutation(), pb::MutationProto::INCREMENT, cell.row,
-               core->options.durability);
+               context->options.durability);
   // The same for every attempt: so HBase knows one that it has counted already.
-  request.mutable_mutation()->set_nonce(core->nonce());
-  request.set_nonce_group(core->nonce_group);
+  request.mutable_mutation()->set_nonce(context->nonce());
+  request.set_nonce_group(context->nonce_group);
 
   int unsaid = 0;
-  Retry retry(core, core->options.operation_ms_max, About::kRows);
+  Retry retry(context, context->options.operation_ms_max, Subject::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =
-        attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
+        attempt(context, table, request.mutation().row(), request, cellblock, retry.call_ms());
     const Outcome<RowAnswer> answer = co_await std::move(trying);
     if (answer) {
       // An earlier attempt was counted by a server that died; the next one knows that from its log,
       // but not of the sum. Reading it now would give others' as well: it is counted once more.
       if (answer->cells.empty() && ++unsaid <= kUnsaidMax) {
-        request.mutable_mutation()->set_nonce(core->nonce());
+        request.mutable_mutation()->set_nonce(context->nonce());
         continue;
       }
       if (answer->cells.size() != 1 || answer->cells.front().value.size() != sizeof delta) {
@@ -191,7 +192,7 @@ Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
       }
       const Cell& counter = answer->cells.front();
       const auto sum = static_cast<std::int64_t>(load_be<std::uint64_t>(counter.value.data()));
-      co_return Counted{.sum = sum, .time = counter.time};
+      co_return IncrementResult{.sum = sum, .time = counter.time};
     }
     if (is_no_counter(answer.error())) {
       co_return fail(Errc::kInvalidArgument, answer.error().error.message);
@@ -201,24 +202,25 @@ Task<Counted> increment_cell(CorePtr core, std::string table, CellAddress cell,
   }
 }
 
-Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table, CheckAndPut change) {
+Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,
+                                    CheckAndPut change) {
   const Bytes cellblock = one_cell(change.cell, change.value, change.time);
   pb::MutateRequest request;
   set_mutation(*request.mutable_mutation(), pb::MutationProto::PUT, change.cell.row,
-               core->options.durability);
+               context->options.durability);
   set_condition(*request.mutable_condition(), change.cell, change.expected);
 
   bool doubt = false;  // an attempt may have been applied unseen
-  Retry retry(core, core->options.operation_ms_max, About::kRows);
+  Retry retry(context, context->options.operation_ms_max, Subject::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =
-        attempt(core, table, request.mutation().row(), request, cellblock, retry.call_ms());
+        attempt(context, table, request.mutation().row(), request, cellblock, retry.call_ms());
     const Outcome<RowAnswer> answer = co_await std::move(trying);
     if (answer && answer->processed) co_return CasOutcome::kApplied;
     if (answer && !doubt) co_return CasOutcome::kRefused;
     if (answer) {
       // Refused by what an attempt of ours wrote, or by somebody else, perhaps over ours.
-      auto reading = read_back(core, table, change);
+      auto reading = read_back(context, table, change);
       const Found found = co_await std::move(reading);
       co_return found == Found::kOurs ? CasOutcome::kApplied : CasOutcome::kUnknown;
     }
@@ -230,7 +232,8 @@ Task<CasOutcome> check_and_put_cell(CorePtr core, std::string table, CheckAndPut
   }
 }
 
-Task<CasOutcome> check_and_mutate_row(CorePtr core, std::string table, CheckAndMutate change) {
+Task<CasOutcome> check_and_mutate_row(ClientContextPtr context, std::string table,
+                                      CheckAndMutate change) {
   const RowMutation& mutation = change.mutation;
   pb::MultiRequest request;
   pb::RegionAction& actions = *request.add_region_action();
@@ -238,7 +241,7 @@ Task<CasOutcome> check_and_mutate_row(CorePtr core, std::string table, CheckAndM
   set_condition(*actions.mutable_condition(), {mutation.row, change.family, change.qualifier},
                 change.expected);
   Bytes cellblock;
-  const Durability durability = core->options.durability;
+  const Durability durability = context->options.durability;
   if (!mutation.deletes.empty()) {
     write_deletes(mutation, durability, *actions.add_action()->mutable_mutation(), cellblock);
   }
@@ -249,10 +252,10 @@ Task<CasOutcome> check_and_mutate_row(CorePtr core, std::string table, CheckAndM
     actions.mutable_action(i)->set_index(static_cast<std::uint32_t>(i));
   }
   bool doubt = false;  // an attempt may have been applied unseen
-  Retry retry(core, core->options.operation_ms_max, About::kRows);
+  Retry retry(context, context->options.operation_ms_max, Subject::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =
-        attempt(core, table, mutation.row, request, cellblock, retry.call_ms());
+        attempt(context, table, mutation.row, request, cellblock, retry.call_ms());
     const Outcome<RowAnswer> answer = co_await std::move(trying);
     if (answer && answer->processed) co_return CasOutcome::kApplied;
     if (answer) co_return doubt ? CasOutcome::kUnknown : CasOutcome::kRefused;

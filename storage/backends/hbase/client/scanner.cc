@@ -28,10 +28,10 @@ constexpr milliseconds kNoLease{std::chrono::hours(1)};
 // Between the coroutine that fetches, on a strand, and whoever asks, anywhere.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(CorePtr core, std::string table, ScanRequest request)
-      : core_(std::move(core)),
-        strand_(boost::asio::make_strand(core_->next_executor())),
-        walk_(core_, std::move(table), std::move(request)) {}
+  Exchange(ClientContextPtr context, std::string table, ScanRequest request)
+      : context_(std::move(context)),
+        strand_(boost::asio::make_strand(context_->next_executor())),
+        walk_(context_, std::move(table), std::move(request)) {}
 
   // The asker's side.
   Result<void> begin();
@@ -39,7 +39,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void abandon();
 
  private:
-  static boost::asio::awaitable<void> fetch(Activity::TokenPtr token,
+  static boost::asio::awaitable<void> fetch(TaskTracker::TokenPtr token,
                                             std::shared_ptr<Exchange> self);
   boost::asio::awaitable<void> fetch_all();
   boost::asio::awaitable<void> wait_until_taken();
@@ -48,7 +48,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   [[nodiscard]] bool to_wait() const;
   [[nodiscard]] bool abandoned() const;
 
-  const CorePtr core_;
+  const ClientContextPtr context_;
   const boost::asio::any_io_executor strand_;
   // Only on the strand.
   RegionScan walk_;
@@ -72,12 +72,12 @@ bool Exchange::abandoned() const {
 }
 
 Result<void> Exchange::begin() {
-  Activity::TokenPtr token = core_->activity.token();
+  TaskTracker::TokenPtr token = context_->activity.token();
   const auto id = reinterpret_cast<std::uintptr_t>(this);
   auto hook = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->abandon();
   };
-  if (token == nullptr || !core_->hooks.add(id, std::move(hook))) {
+  if (token == nullptr || !context_->hooks.add(id, std::move(hook))) {
     return fail(Errc::kUnavailable, kClosed);
   }
   boost::asio::co_spawn(strand_, fetch(std::move(token), shared_from_this()),
@@ -128,14 +128,14 @@ Task<ScanBatch> Exchange::next() {
   }
 }
 
-boost::asio::awaitable<void> Exchange::fetch(Activity::TokenPtr token,
+boost::asio::awaitable<void> Exchange::fetch(TaskTracker::TokenPtr token,
                                              std::shared_ptr<Exchange> self) {
   static_cast<void>(token);
   self->timer_.emplace(self->strand_);
   auto fetching = self->fetch_all();
   co_await std::move(fetching);
   self->timer_.reset();
-  self->core_->hooks.remove(reinterpret_cast<std::uintptr_t>(self.get()));
+  self->context_->hooks.remove(reinterpret_cast<std::uintptr_t>(self.get()));
 }
 
 boost::asio::awaitable<void> Exchange::fetch_all() {
@@ -167,7 +167,7 @@ boost::asio::awaitable<void> Exchange::wait_until_taken() {
     const auto [problem] = co_await std::move(ticking);
     if (problem || !to_wait()) continue;
     idle += step;
-    const bool for_long = idle >= milliseconds(core_->options.scanner_idle_ms_max);
+    const bool for_long = idle >= milliseconds(context_->options.scanner_idle_ms_max);
     auto keeping = for_long ? walk_.release() : walk_.renew();
     co_await std::move(keeping);
   }
@@ -175,9 +175,9 @@ boost::asio::awaitable<void> Exchange::wait_until_taken() {
 
 class FetchingScanner final : public Scanner {
  public:
-  FetchingScanner(CorePtr core, std::string table, ScanRequest request)
+  FetchingScanner(ClientContextPtr context, std::string table, ScanRequest request)
       : exchange_(
-            std::make_shared<Exchange>(std::move(core), std::move(table), std::move(request))) {}
+            std::make_shared<Exchange>(std::move(context), std::move(table), std::move(request))) {}
   FetchingScanner(const FetchingScanner&) = delete;
   FetchingScanner& operator=(const FetchingScanner&) = delete;
   ~FetchingScanner() override {
@@ -228,8 +228,10 @@ Task<std::vector<Row>> Scanner::next() {
   co_return rows;
 }
 
-std::unique_ptr<Scanner> make_scanner(CorePtr core, std::string table, ScanRequest request) {
-  return std::make_unique<FetchingScanner>(std::move(core), std::move(table), std::move(request));
+std::unique_ptr<Scanner> make_scanner(ClientContextPtr context, std::string table,
+                                      ScanRequest request) {
+  return std::make_unique<FetchingScanner>(std::move(context), std::move(table),
+                                           std::move(request));
 }
 
 }  // namespace halite::storage::hbase

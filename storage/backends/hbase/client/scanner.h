@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "storage/backends/hbase/client/core.h"
+#include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/messages/scan.h"
 
 namespace halite::storage::hbase {
 
-[[nodiscard]] std::unique_ptr<Scanner> make_scanner(CorePtr core, std::string table,
+[[nodiscard]] std::unique_ptr<Scanner> make_scanner(ClientContextPtr context, std::string table,
                                                     ScanRequest request);
 
 }  // namespace halite::storage::hbase

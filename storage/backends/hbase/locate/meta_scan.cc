@@ -47,8 +47,8 @@ Bytes meta_key(const std::string& table, BytesView row) {
   return key;
 }
 
-RemoteTask<MetaAnswer> scan_meta(Servers& servers, Endpoint meta, MetaQuestion question,
-                                 std::uint32_t timeout_ms) {
+RemoteTask<MetaScanResult> scan_meta(ConnectionPool& servers, Endpoint meta,
+                                     MetaScanRequest question, std::uint32_t timeout_ms) {
   pb::ScanRequest request;
   set_region(*request.mutable_region(), kMetaRegion);
   pb::Scan& scan = *request.mutable_scan();
@@ -74,7 +74,7 @@ RemoteTask<MetaAnswer> scan_meta(Servers& servers, Endpoint meta, MetaQuestion q
   if (!response.ParseFromArray(reply->message.data(), static_cast<int>(reply->message.size()))) {
     co_return odd_answer("hbase:meta returned an invalid message");
   }
-  MetaAnswer answer;
+  MetaScanResult answer;
   CellReader reader(reply->cellblock);
   for (const std::uint32_t count : response.cells_per_result()) {
     const auto cells = take_cells(reader, count);
@@ -85,7 +85,7 @@ RemoteTask<MetaAnswer> scan_meta(Servers& servers, Endpoint meta, MetaQuestion q
   co_return answer;
 }
 
-RemoteTask<bool> is_disabled(Servers& servers, Endpoint meta, std::string table,
+RemoteTask<bool> is_disabled(ConnectionPool& servers, Endpoint meta, std::string table,
                              std::uint32_t timeout_ms) {
   pb::GetRequest request;
   set_region(*request.mutable_region(), kMetaRegion);

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "storage/backends/hbase/messages/region.h"
+#include "storage/backends/hbase/rpc/connection_pool.h"
 #include "storage/backends/hbase/rpc/fault.h"
-#include "storage/backends/hbase/rpc/servers.h"
 
 namespace halite::storage::hbase {
 
-struct MetaQuestion {
+struct MetaScanRequest {
   Bytes begin;
   bool include_begin = true;
   Bytes end;
@@ -18,18 +18,19 @@ struct MetaQuestion {
   std::uint32_t rows_max = 1;
 };
 
-struct MetaAnswer {
+struct MetaScanResult {
   std::vector<MetaRow> rows;
   bool more = false;  // behind the last row, as far as is known
 };
 
 // Family "info".
-[[nodiscard]] RemoteTask<MetaAnswer> scan_meta(Servers& servers, Endpoint meta,
-                                               MetaQuestion question, std::uint32_t timeout_ms);
+[[nodiscard]] RemoteTask<MetaScanResult> scan_meta(ConnectionPool& servers, Endpoint meta,
+                                                   MetaScanRequest question,
+                                                   std::uint32_t timeout_ms);
 
 // kFound: whether the table's own row says it is disabled. No row: false.
-[[nodiscard]] RemoteTask<bool> is_disabled(Servers& servers, Endpoint meta, std::string table,
-                                           std::uint32_t timeout_ms);
+[[nodiscard]] RemoteTask<bool> is_disabled(ConnectionPool& servers, Endpoint meta,
+                                           std::string table, std::uint32_t timeout_ms);
 
 // Where the question begins that finds the region of `row`: asked in reverse, the first row that
 // is not greater.

@@ -49,7 +49,7 @@ class LookGuard {
   std::shared_ptr<Look> look_;
 };
 
-boost::asio::awaitable<void> look_up(Activity::TokenPtr token, LookGuard look,
+boost::asio::awaitable<void> look_up(TaskTracker::TokenPtr token, LookGuard look,
                                      boost::asio::any_io_executor strand, MakeTransport transport,
                                      const ClientOptions& options, std::string path) {
   static_cast<void>(token);
@@ -57,10 +57,10 @@ boost::asio::awaitable<void> look_up(Activity::TokenPtr token, LookGuard look,
   look->outcome = co_await std::move(reading);
 }
 
-class ZookeeperRegistry final : public Registry {
+class ZookeeperRegistry final : public ConnectionRegistry {
  public:
   ZookeeperRegistry(const ClientOptions& options, boost::asio::any_io_executor executor,
-                    MakeTransport transport, const Activity& activity)
+                    MakeTransport transport, const TaskTracker& activity)
       : options_(options),
         executor_(std::move(executor)),
         transport_(std::move(transport)),
@@ -89,7 +89,7 @@ class ZookeeperRegistry final : public Registry {
  private:
   // Whether the node is there; its message then.
   RemoteTask<bool> read(std::string node, google::protobuf::MessageLite& message) {
-    Activity::TokenPtr token = activity_.token();
+    TaskTracker::TokenPtr token = activity_.token();
     if (token == nullptr) co_return give_up(Errc::kUnavailable, "the HBase client is closed");
     const auto look = std::make_shared<Look>();
     const boost::asio::any_io_executor strand = boost::asio::make_strand(executor_);
@@ -113,12 +113,12 @@ class ZookeeperRegistry final : public Registry {
   const ClientOptions& options_;
   const boost::asio::any_io_executor executor_;
   const MakeTransport transport_;
-  const Activity& activity_;
+  const TaskTracker& activity_;
 };
 
-class RpcRegistry final : public Registry {
+class RpcRegistry final : public ConnectionRegistry {
  public:
-  RpcRegistry(const ClientOptions& options, Servers& servers)
+  RpcRegistry(const ClientOptions& options, ConnectionPool& servers)
       : options_(options), servers_(servers) {}
 
   RemoteTask<Endpoint> meta_server() override {
@@ -165,19 +165,21 @@ class RpcRegistry final : public Registry {
   }
 
   const ClientOptions& options_;
-  Servers& servers_;
+  ConnectionPool& servers_;
   std::atomic<std::size_t> next_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Registry> zookeeper_registry(const ClientOptions& options,
-                                             const boost::asio::any_io_executor& executor,
-                                             MakeTransport transport, const Activity& activity) {
+std::unique_ptr<ConnectionRegistry> zookeeper_registry(const ClientOptions& options,
+                                                       const boost::asio::any_io_executor& executor,
+                                                       MakeTransport transport,
+                                                       const TaskTracker& activity) {
   return std::make_unique<ZookeeperRegistry>(options, executor, std::move(transport), activity);
 }
 
-std::unique_ptr<Registry> rpc_registry(const ClientOptions& options, Servers& servers) {
+std::unique_ptr<ConnectionRegistry> rpc_registry(const ClientOptions& options,
+                                                 ConnectionPool& servers) {
   return std::make_unique<RpcRegistry>(options, servers);
 }
 

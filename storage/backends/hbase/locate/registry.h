@@ -12,25 +12,25 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "storage/backends/hbase/locate/activity.h"
+#include "storage/backends/hbase/locate/task_tracker.h"
+#include "storage/backends/hbase/rpc/connection_pool.h"
 #include "storage/backends/hbase/rpc/fault.h"
 #include "storage/backends/hbase/rpc/options.h"
-#include "storage/backends/hbase/rpc/servers.h"
 
 namespace halite::storage::hbase {
 
-class Registry {
+class ConnectionRegistry {
  public:
-  virtual ~Registry() = default;
+  virtual ~ConnectionRegistry() = default;
   virtual RemoteTask<Endpoint> meta_server() = 0;
   virtual RemoteTask<Endpoint> master() = 0;
 };
 
 // All outlive the registry and its calls.
-[[nodiscard]] std::unique_ptr<Registry> zookeeper_registry(
+[[nodiscard]] std::unique_ptr<ConnectionRegistry> zookeeper_registry(
     const ClientOptions& options, const boost::asio::any_io_executor& executor,
-    MakeTransport transport, const Activity& activity);
-[[nodiscard]] std::unique_ptr<Registry> rpc_registry(const ClientOptions& options,
-                                                     Servers& servers);
+    MakeTransport transport, const TaskTracker& activity);
+[[nodiscard]] std::unique_ptr<ConnectionRegistry> rpc_registry(const ClientOptions& options,
+                                                               ConnectionPool& servers);
 
 }  // namespace halite::storage::hbase

@@ -82,7 +82,7 @@ struct CheckAndPut {
   TimestampMs time = 0;  // of what is written
 };
 
-struct Counted {
+struct IncrementResult {
   std::int64_t sum = 0;
   TimestampMs time = 0;  // that the region server gave it
 };

@@ -40,7 +40,7 @@ std::int64_t ring_cleaning_ms(std::int64_t major_compaction_ms, std::int64_t lat
 }
 
 Result<RegionPlan> plan_regions(const CyclicLayout& layout, const RegionPlanOptions& options,
-                                const CellLife& life) {
+                                const CellLifetime& life) {
   const std::uint32_t salts = layout.salt_buckets();
   if (layout.ring_slots() == 0) return plan_salted_regions(salts, 1, options);
   const std::uint64_t allowed = std::uint64_t{options.servers} * options.regions_max;
@@ -87,7 +87,7 @@ RegionPlan plan_salted_regions(std::uint32_t salt_buckets, std::size_t salt_widt
 }
 
 std::optional<TimestampMs> dead_since(const CyclicLayout& layout, const KeyRange& region,
-                                      const CellLife& life, TimestampMs now) {
+                                      const CellLifetime& life, TimestampMs now) {
   const std::uint32_t slots = layout.ring_slots();
   if (slots == 0) return std::nullopt;
   const auto begin = border_at(region.begin, Border{});
@@ -101,9 +101,9 @@ std::optional<TimestampMs> dead_since(const CyclicLayout& layout, const KeyRange
   const std::int64_t newest = (now + layout.options().future_max_ms) / span;
   TimestampMs dead = 0;
   for (std::uint32_t slot = begin->slot; slot < end->slot; ++slot) {
-    const std::int64_t generation = layout.newest_generation(slot, newest);
-    if (generation < 0) continue;  // its first use is still to come
-    dead = std::max(dead, (generation + 1) * span + life.late_max_ms + life.ttl_ms);
+    const std::int64_t period = layout.newest_period(slot, newest);
+    if (period < 0) continue;  // its first use is still to come
+    dead = std::max(dead, (period + 1) * span + life.late_max_ms + life.ttl_ms);
   }
   if (dead > now) return std::nullopt;
   return dead;

@@ -39,7 +39,7 @@ struct RegionPlan {
 };
 
 // What expires at HBase's servers how long after a point's time, at most.
-struct CellLife {
+struct CellLifetime {
   std::int64_t late_max_ms = 0;  // it may have been written so long after
   std::int64_t ttl_ms = 0;       // of cells, from the time of their writing
 };
@@ -47,7 +47,7 @@ struct CellLife {
 // kInvalidArgument: more salts than regions are allowed.
 [[nodiscard]] Result<RegionPlan> plan_regions(const CyclicLayout& layout,
                                               const RegionPlanOptions& options,
-                                              const CellLife& life);
+                                              const CellLifetime& life);
 
 // The other layouts: cut at salts, `salt_width` bytes each.
 [[nodiscard]] RegionPlan plan_salted_regions(std::uint32_t salt_buckets, std::size_t salt_width,
@@ -56,8 +56,8 @@ struct CellLife {
 // Since when a region of a ring has been dead; nothing where it may hold something that lives, or
 // is no region of a plan (it was cut elsewhere, or begins in one salt and ends in another).
 [[nodiscard]] std::optional<TimestampMs> dead_since(const CyclicLayout& layout,
-                                                    const KeyRange& region, const CellLife& life,
-                                                    TimestampMs now);
+                                                    const KeyRange& region,
+                                                    const CellLifetime& life, TimestampMs now);
 
 // Twice the time between two major compactions, and what comes late: so long must pass between the
 // end of a slot's life and its next use.

@@ -25,15 +25,15 @@ constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kLengthBytes = 4;
 
 // Counts something for as long as it is there.
-class Counted {
+class GaugeGuard {
  public:
-  Counted(prometheus::Gauge& gauge, std::size_t amount)
+  GaugeGuard(prometheus::Gauge& gauge, std::size_t amount)
       : gauge_(gauge), amount_(static_cast<double>(amount)) {
     gauge_.Increment(amount_);
   }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-  ~Counted() { gauge_.Decrement(amount_); }
+  GaugeGuard(const GaugeGuard&) = delete;
+  GaugeGuard& operator=(const GaugeGuard&) = delete;
+  ~GaugeGuard() { gauge_.Decrement(amount_); }
 
  private:
   prometheus::Gauge& gauge_;
@@ -81,8 +81,8 @@ Connection::Connection(Private, Setup setup, const ClientOptions& options, Stats
       options_(options),
       stats_(stats),
       strand_(boost::asio::make_strand(setup_.executor)),
-      gate_(std::make_shared<Gate>(
-          GateLoad{.items = options.server_calls_max, .bytes = options.server_bytes_max})),
+      semaphore_(std::make_shared<Semaphore>(
+          SemaphoreLoad{.items = options.server_calls_max, .bytes = options.server_bytes_max})),
       transport_(setup_.transport(strand_)),
       tick_(strand_),
       heard_(std::chrono::steady_clock::now()),
@@ -93,13 +93,13 @@ std::string Connection::name() const { return to_text(setup_.server); }
 
 RemoteTask<Reply> Connection::call(Call call) {
   const std::shared_ptr<Connection> self = shared_from_this();
-  auto pending = std::make_shared<OpenCall>();
+  auto pending = std::make_shared<PendingCall>();
   pending->timeout_ms = call.timeout_ms;
   pending->deadline = std::chrono::steady_clock::now() + milliseconds(call.timeout_ms);
-  const GateLoad load{.items = 1, .bytes = call.message.size() + call.cellblock.size()};
-  std::optional<Counted> waits;
+  const SemaphoreLoad load{.items = 1, .bytes = call.message.size() + call.cellblock.size()};
+  std::optional<GaugeGuard> waits;
   waits.emplace(stats_.waiting_requests, 1);
-  auto admitted = co_await gate_->enter(load, milliseconds(call.timeout_ms));
+  auto admitted = co_await semaphore_->enter(load, milliseconds(call.timeout_ms));
   waits.reset();
   if (!admitted && admitted.error().code == Errc::kOverloaded) {
     co_return std::unexpected<Fault>(Fault{
@@ -110,7 +110,7 @@ RemoteTask<Reply> Connection::call(Call call) {
         .moved = {}});
   }
   if (!admitted) co_return lost(admitted.error().message, false);
-  const Counted under_way(stats_.under_way_bytes, load.bytes);
+  const GaugeGuard under_way(stats_.under_way_bytes, load.bytes);
   pending->id = calls_.new_id();
   const RequestHead head{.call_id = pending->id,
                          .method = call.method,
@@ -145,11 +145,11 @@ boost::asio::awaitable<void> Connection::write_queued(std::shared_ptr<Running> r
                                                       std::shared_ptr<Connection> self) {
   static_cast<void>(running);
   for (;;) {
-    const std::vector<OpenCallPtr> batch = self->calls_.next_to_write();
+    const std::vector<PendingCallPtr> batch = self->calls_.next_to_write();
     if (batch.empty()) co_return;
     std::vector<boost::asio::const_buffer> buffers;
     std::size_t bytes = 0;
-    for (const OpenCallPtr& pending : batch) {
+    for (const PendingCallPtr& pending : batch) {
       buffers.push_back(boost::asio::buffer(pending->frame));
       if (!pending->cellblock.empty()) buffers.push_back(boost::asio::buffer(pending->cellblock));
       bytes += pending->bytes();
@@ -165,9 +165,9 @@ boost::asio::awaitable<void> Connection::write_queued(std::shared_ptr<Running> r
   }
 }
 
-Task<void> Connection::greet() {
+Task<void> Connection::send_preamble() {
   CO_TRY_VOID(co_await transport_->connect(setup_.server));
-  const Bytes bytes = greeting(setup_.service, options_.user);
+  const Bytes bytes = preamble(setup_.service, options_.user);
   std::vector<boost::asio::const_buffer> buffers = {boost::asio::buffer(bytes)};
   CO_TRY_VOID(co_await transport_->write(std::move(buffers)));
   co_return Result<void>();
@@ -176,7 +176,7 @@ Task<void> Connection::greet() {
 boost::asio::awaitable<void> Connection::run(std::shared_ptr<Running> running,
                                              std::shared_ptr<Connection> self) {
   static_cast<void>(running);
-  Result<void> outcome = co_await self->greet();
+  Result<void> outcome = co_await self->send_preamble();
   if (outcome) {
     self->connected_ = true;
     self->heard_ = std::chrono::steady_clock::now();
@@ -233,18 +233,18 @@ Task<void> Connection::read_long(Bytes& frame, std::size_t have) {
 
 Result<void> Connection::deliver(Bytes bytes) {
   auto frame = std::make_shared<const Bytes>(std::move(bytes));
-  TRY(Answer answer, parse_answer(*frame));
+  TRY(RpcResponse answer, parse_answer(*frame));
   if (answer.call_id == kConnectionCallId) {
     return fail(Errc::kUnavailable, answer.exception ? answer.exception->text
                                                      : "it ended the connection without a reason");
   }
-  const OpenCallPtr pending = calls_.take(answer.call_id);
+  const PendingCallPtr pending = calls_.take(answer.call_id);
   if (pending == nullptr) {
     stats_.late.Increment();
     return {};
   }
   if (answer.exception) {
-    pending->outcome = std::unexpected(triage(*answer.exception, name()));
+    pending->outcome = std::unexpected(classify(*answer.exception, name()));
   } else {
     pending->outcome = Reply{std::move(frame), answer.message, answer.cellblock};
   }
@@ -252,8 +252,8 @@ Result<void> Connection::deliver(Bytes bytes) {
   return {};
 }
 
-void Connection::expire(Moment now) {
-  for (const OpenCallPtr& pending : calls_.take_expired(now)) {
+void Connection::expire(TimePoint now) {
+  for (const PendingCallPtr& pending : calls_.take_expired(now)) {
     stats_.timeouts.Increment();
     pending->outcome = std::unexpected(
         Fault{.remedy = Remedy::kWait,
@@ -266,7 +266,7 @@ void Connection::expire(Moment now) {
   }
 }
 
-std::optional<std::string> Connection::reason_to_end(Moment now) const {
+std::optional<std::string> Connection::reason_to_end(TimePoint now) const {
   if (!connected_) {
     if (now - opened_ < milliseconds(options_.connect_ms_max)) return std::nullopt;
     return fmt::format("not reached within {} ms", options_.connect_ms_max);
@@ -285,12 +285,12 @@ boost::asio::awaitable<void> Connection::watch(std::shared_ptr<Running> running,
   for (;;) {
     if (self->calls_.broken()) co_return;
     const bool idle = self->calls_.empty() && self->connected_;
-    const Moment before = std::chrono::steady_clock::now();
+    const TimePoint before = std::chrono::steady_clock::now();
     if (idle) self->heard_ = before;
     self->tick_.expires_after(idle ? kTickIdle : kTickBusy);
     auto ticked = self->tick_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     co_await std::move(ticked);
-    const Moment now = std::chrono::steady_clock::now();
+    const TimePoint now = std::chrono::steady_clock::now();
     if (idle) self->heard_ = std::max(self->heard_, now);  // nothing was owed until now
     self->expire(now);
     if (auto reason = self->reason_to_end(now)) {
@@ -301,13 +301,13 @@ boost::asio::awaitable<void> Connection::watch(std::shared_ptr<Running> running,
 
 void Connection::break_off(Error why) {
   why.message = fmt::format("region server or master {}: {}", name(), why.message);
-  const std::optional<std::vector<OpenCallPtr>> pending = calls_.break_off(why);
+  const std::optional<std::vector<PendingCallPtr>> pending = calls_.break_off(why);
   if (!pending) return;
   if (!pending->empty() || !connected_) stats_.broken.Increment();
   transport_->close();
   tick_.cancel();
-  gate_->close(why.message);
-  for (const OpenCallPtr& call : *pending) {
+  semaphore_->close(why.message);
+  for (const PendingCallPtr& call : *pending) {
     call->outcome = lost(why.message, call->sent);
     call->done.finish({});
   }

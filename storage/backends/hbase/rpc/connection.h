@@ -17,10 +17,10 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/completion.h"
-#include "common/gate.h"
+#include "common/semaphore.h"
 #include "storage/backends/hbase/rpc/fault.h"
-#include "storage/backends/hbase/rpc/open_calls.h"
 #include "storage/backends/hbase/rpc/options.h"
+#include "storage/backends/hbase/rpc/pending_calls.h"
 #include "storage/backends/hbase/rpc/stats.h"
 #include "storage/backends/hbase/rpc/transport.h"
 
@@ -61,7 +61,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] Completion ended() const { return ended_; }
 
  private:
-  using Moment = std::chrono::steady_clock::time_point;
+  using TimePoint = std::chrono::steady_clock::time_point;
   class Running;
 
   // The connection goes before what tells that it has.
@@ -71,14 +71,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                             std::shared_ptr<Connection> self);
   static boost::asio::awaitable<void> write_queued(std::shared_ptr<Running> running,
                                                    std::shared_ptr<Connection> self);
-  Task<void> greet();
+  Task<void> send_preamble();
   Task<void> read_answers();
   Task<void> read_long(Bytes& frame, std::size_t have);
   Result<void> deliver(Bytes frame);
   void wake_writer();
   void start_writer();
-  void expire(Moment now);
-  [[nodiscard]] std::optional<std::string> reason_to_end(Moment now) const;
+  void expire(TimePoint now);
+  [[nodiscard]] std::optional<std::string> reason_to_end(TimePoint now) const;
   void break_off(Error why);
   [[nodiscard]] std::string name() const;
 
@@ -86,18 +86,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const ClientOptions& options_;
   Stats& stats_;
   const boost::asio::any_io_executor strand_;
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<Semaphore> semaphore_;
   const Completion ended_;
-  OpenCalls calls_;
+  PendingCalls calls_;
   std::weak_ptr<Running> running_;  // set before it runs
 
   // Only on the strand.
   std::unique_ptr<Transport> transport_;
   boost::asio::steady_timer tick_;
   bool connected_ = false;
-  Moment heard_;  // the last byte, or when there was nothing to hear
-  Moment used_;   // the last call
-  Moment opened_;
+  TimePoint heard_;  // the last byte, or when there was nothing to hear
+  TimePoint used_;   // the last call
+  TimePoint opened_;
 };
 
 }  // namespace halite::storage::hbase

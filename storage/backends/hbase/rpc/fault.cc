@@ -82,14 +82,14 @@ std::int64_t number_after(std::string_view text, std::string_view mark) {
 }
 
 // "Region moved to: hostname=H port=P startCode=S. As of locationSeqNum=N."
-std::optional<Moved> moved_to(std::string_view text) {
+std::optional<RegionMoved> moved_to(std::string_view text) {
   constexpr std::string_view kHost = "hostname=";
   const std::size_t host = text.find(kHost);
   if (host == std::string_view::npos) return std::nullopt;
   const std::string_view rest = text.substr(host + kHost.size());
   const std::int64_t port = number_after(rest, " port=");
   if (port <= 0 || port > 65535) return std::nullopt;
-  Moved moved;
+  RegionMoved moved;
   moved.host = rest.substr(0, rest.find(' '));
   moved.port = static_cast<std::uint16_t>(port);
   moved.start_code =
@@ -125,7 +125,7 @@ std::uint32_t asked_pause_ms(std::string_view text) {
 
 }  // namespace
 
-Fault triage(const RemoteException& exception, const std::string& where) {
+Fault classify(const RemoteException& exception, const std::string& where) {
   std::string_view name = exception.class_name;
   name.remove_prefix(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1);
   Fault fault;

@@ -25,7 +25,7 @@ enum class Remedy : std::uint8_t {
 };
 
 // Where a server says a region has gone.
-struct Moved {
+struct RegionMoved {
   std::string host;
   std::uint16_t port = 0;
   std::uint64_t start_code = 0;
@@ -35,7 +35,7 @@ struct Moved {
 struct Fault {
   Remedy remedy = Remedy::kGiveUp;
   Error error;
-  std::optional<Moved> moved;
+  std::optional<RegionMoved> moved;
   std::uint32_t pause_ms = 0;   // the server's own wish; 0 = none
   unsigned tries_max = 0;       // so often in a row, then it is given up; 0 = as time allows
   bool maybe_done = false;      // the request was sent and its answer is lost
@@ -49,7 +49,7 @@ template <class T>
 using RemoteTask = boost::asio::awaitable<Outcome<T>>;
 
 // `where`: the server's name, for the message.
-[[nodiscard]] Fault triage(const RemoteException& exception, const std::string& where);
+[[nodiscard]] Fault classify(const RemoteException& exception, const std::string& where);
 
 [[nodiscard]] inline std::unexpected<Fault> give_up(Errc code, std::string message) {
   return std::unexpected<Fault>(

@@ -42,7 +42,7 @@ std::string first_line(BytesView text) {
 
 }  // namespace
 
-Bytes greeting(std::string_view service, std::string_view user) {
+Bytes preamble(std::string_view service, std::string_view user) {
   pb::ConnectionHeader header;
   header.mutable_user_info()->set_effective_user(std::string(user));
   header.set_service_name(std::string(service));
@@ -93,13 +93,13 @@ RemoteException exception_from_text(std::string class_name, BytesView text) {
   return exception;
 }
 
-Result<Answer> parse_answer(BytesView frame) {
+Result<RpcResponse> parse_answer(BytesView frame) {
   TRY(const BytesView head, take_delimited(frame));
   pb::ResponseHeader header;
   if (!header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
     return damaged("an invalid header");
   }
-  Answer answer;
+  RpcResponse answer;
   if (!header.has_call_id()) return damaged("the call is missing");
   answer.call_id = header.call_id();
   if (header.has_exception()) {

@@ -21,7 +21,7 @@ struct RemoteException {
 };
 
 // The preamble and the header that a connection begins with. The server answers nothing.
-[[nodiscard]] Bytes greeting(std::string_view service, std::string_view user);
+[[nodiscard]] Bytes preamble(std::string_view service, std::string_view user);
 
 struct RequestHead {
   std::uint32_t call_id = 0;
@@ -37,7 +37,7 @@ struct RequestHead {
 inline constexpr std::uint32_t kConnectionCallId = 0xFFFFFFFF;  // an answer to the whole connection
 
 // One answer. The views are into the frame that was parsed.
-struct Answer {
+struct RpcResponse {
   std::uint32_t call_id = 0;
   std::optional<RemoteException> exception;
   BytesView message;
@@ -46,7 +46,7 @@ struct Answer {
 
 // `frame`: what follows the length. kCorruption where it contradicts itself: the connection cannot
 // be used any more.
-[[nodiscard]] Result<Answer> parse_answer(BytesView frame);
+[[nodiscard]] Result<RpcResponse> parse_answer(BytesView frame);
 
 // As NameBytesPair has it for one action of many: the class, and "class: message\n\tat ...".
 [[nodiscard]] RemoteException exception_from_text(std::string class_name, BytesView text);

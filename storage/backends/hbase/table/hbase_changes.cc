@@ -19,7 +19,7 @@ bool before(const hbase::Cell& a, const hbase::Cell& b) {
 }
 
 // Points come in order, so that mostly there is nothing to do.
-void settle_repeated(std::vector<hbase::Cell>& cells) {
+void resolve_repeated(std::vector<hbase::Cell>& cells) {
   const auto not_rising = [](const hbase::Cell& a, const hbase::Cell& b) { return !before(a, b); };
   if (std::ranges::adjacent_find(cells, not_rising) == cells.end()) return;
   std::vector<std::size_t> order(cells.size());
@@ -72,7 +72,7 @@ std::vector<hbase::RowMutation> mutations_of(std::vector<RowWrite> rows,
     if (is_new) mutations.emplace_back().row = row.row;
     add(row, families, clock, mutations[place->second]);
   }
-  for (hbase::RowMutation& mutation : mutations) settle_repeated(mutation.puts);
+  for (hbase::RowMutation& mutation : mutations) resolve_repeated(mutation.puts);
   return mutations;
 }
 
@@ -93,7 +93,7 @@ std::vector<hbase::RowMutation> deletes_of_newer(const std::vector<hbase::Row>& 
   return mutations;
 }
 
-void settle_deletes(hbase::RowMutation& row, TimestampMs until) {
+void stamp_deletes(hbase::RowMutation& row, TimestampMs until) {
   for (hbase::CellDelete& one : row.deletes) {
     one.time = until;
     for (hbase::Cell& cell : row.puts) {

@@ -12,7 +12,7 @@
 
 namespace halite::storage {
 
-// Cells without a time get the clock's. Deletes come out with time 0: settle_deletes() gives them
+// Cells without a time get the clock's. Deletes come out with time 0: stamp_deletes() gives them
 // theirs. `families`: their names. The rows have passed check_writes().
 [[nodiscard]] std::vector<hbase::RowMutation> mutations_of(std::vector<RowWrite> rows,
                                                            const std::vector<Bytes>& families,
@@ -20,7 +20,7 @@ namespace halite::storage {
 
 // Deletes hide what is as old as `until`; cells that the same mutation puts into the same columns
 // come after that.
-void settle_deletes(hbase::RowMutation& row, TimestampMs until);
+void stamp_deletes(hbase::RowMutation& row, TimestampMs until);
 
 // Deletes of those cells of rows that are newer than `until`, each of its version alone: what is
 // written later is not hidden, however much older. Rows without such cells are left out.

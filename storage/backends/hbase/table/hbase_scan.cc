@@ -80,7 +80,7 @@ std::vector<hbase::ScanRequest> requests_for(const ScanSpec& spec, const HBaseTa
   }
   if (spec.ranges.empty()) ranges.emplace_back();
   // Backwards, one at a time: servers do not jump from range to range then.
-  const std::size_t at_once = spec.reverse ? 1 : table.parts().range_filter_max;
+  const std::size_t at_once = spec.reverse ? 1 : table.dependencies().range_filter_max;
   std::vector<hbase::ScanRequest> requests;
   for (std::size_t i = 0; i < ranges.size(); i += at_once) {
     const auto some = std::span(ranges).subspan(i, std::min(at_once, ranges.size() - i));
@@ -93,8 +93,8 @@ std::vector<hbase::ScanRequest> requests_for(const ScanSpec& spec, const HBaseTa
 
 }  // namespace
 
-std::vector<ScanText> hbase_scan_texts(const ScanSpec& spec, const HBaseTable& table) {
-  std::vector<ScanText> texts;
+std::vector<ScanDescription> describe_hbase_scan(const ScanSpec& spec, const HBaseTable& table) {
+  std::vector<ScanDescription> texts;
   std::vector<hbase::ScanRequest> requests = requests_for(spec, table);
   for (hbase::ScanRequest& request : std::views::reverse(requests)) {
     texts.push_back({.begin = std::move(request.begin),
@@ -177,8 +177,8 @@ Task<PackedRows> HBaseScanner::next_wanted() {
 }
 
 void HBaseScanner::start_next() {
-  const HBaseTable::Parts& parts = table_->parts();
-  scanner_ = parts.client.scan(parts.name, std::move(requests_.back()));
+  const HBaseTable::Dependencies& dependencies = table_->dependencies();
+  scanner_ = dependencies.client.scan(dependencies.name, std::move(requests_.back()));
   requests_.pop_back();
 }
 

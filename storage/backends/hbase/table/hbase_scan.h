@@ -17,7 +17,8 @@ namespace halite::storage {
 class HBaseTable;
 
 // What a scanner of this would ask of region servers.
-[[nodiscard]] std::vector<ScanText> hbase_scan_texts(const ScanSpec& spec, const HBaseTable& table);
+[[nodiscard]] std::vector<ScanDescription> describe_hbase_scan(const ScanSpec& spec,
+                                                               const HBaseTable& table);
 
 class HBaseScanner final : public Scanner, public PackedScanner {
  public:

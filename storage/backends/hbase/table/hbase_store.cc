@@ -127,7 +127,7 @@ Task<std::shared_ptr<Table>> HBaseStore::open_table(TableSpec spec) {
   CO_TRY(hbase::TableDescriptor found, co_await find_or_create(name, spec));
   const std::vector<FamilySpec> families = families_of(found, spec);
   CO_TRY_VOID(check_same_families(families, spec));
-  CO_TRY_VOID(co_await settle_expiry(std::move(found), spec));
+  CO_TRY_VOID(co_await apply_ttl(std::move(found), spec));
   co_return table_of(name, spec);
 }
 
@@ -182,7 +182,7 @@ Task<void> HBaseStore::await_enabled(std::string name) {
 // What a shorter TTL removes is gone for all who use the table: it comes only where it is asked
 // for, or the daemon that starts last would decide for all. Tables that others made stay as they
 // are.
-Task<void> HBaseStore::settle_expiry(hbase::TableDescriptor found, TableSpec spec) {
+Task<void> HBaseStore::apply_ttl(hbase::TableDescriptor found, TableSpec spec) {
   const HBaseTableOptions& options = options_.tables;
   const bool ours = found.attributes.contains(kFamiliesKey) && options.expire;
   bool changed = false;
@@ -226,9 +226,9 @@ std::shared_ptr<HBaseTable> HBaseStore::table_of(const std::string& name, const 
   const std::lock_guard lock(mutex_);
   std::shared_ptr<HBaseTable>& table = tables_[name];
   if (!table) {
-    const HBaseTable::Parts parts{client_, clock_, name, options_.range_filter_max,
-                                  options_.clock_ahead_ms_max};
-    table = std::make_shared<HBaseTable>(parts, spec.families);
+    const HBaseTable::Dependencies dependencies{client_, clock_, name, options_.range_filter_max,
+                                                options_.clock_ahead_ms_max};
+    table = std::make_shared<HBaseTable>(dependencies, spec.families);
   }
   table->set_ttls(spec);
   return table;

@@ -93,7 +93,7 @@ class HBaseStore final : public WideColumnStore {
  private:
   Task<hbase::TableDescriptor> find_or_create(std::string name, TableSpec spec);
   Task<void> await_enabled(std::string name);
-  Task<void> settle_expiry(hbase::TableDescriptor found, TableSpec spec);
+  Task<void> apply_ttl(hbase::TableDescriptor found, TableSpec spec);
   void warn_once(std::string text);
   std::shared_ptr<HBaseTable> table_of(const std::string& name, const TableSpec& spec);
 

@@ -40,8 +40,8 @@ Error not_a_counter(std::size_t bytes) {
 
 }  // namespace
 
-HBaseTable::HBaseTable(Parts parts, const std::vector<FamilySpec>& families)
-    : parts_(std::move(parts)), ttls_ms_(families.size()) {
+HBaseTable::HBaseTable(Dependencies dependencies, const std::vector<FamilySpec>& families)
+    : dependencies_(std::move(dependencies)), ttls_ms_(families.size()) {
   for (const FamilySpec& family : families) names_.push_back(family.name);
 }
 
@@ -51,15 +51,16 @@ void HBaseTable::set_ttls(const TableSpec& spec) {
 
 TimestampMs HBaseTable::expired_until(Family family) const {
   const std::int64_t ttl_ms = ttls_ms_[family];
-  return ttl_ms == 0 ? -1 : parts_.clock.now_ms() - ttl_ms;
+  return ttl_ms == 0 ? -1 : dependencies_.clock.now_ms() - ttl_ms;
 }
 
 Task<void> HBaseTable::write(std::vector<RowWrite> rows) {
   CO_TRY_VOID(check_writes(rows, names_.size()));
-  std::vector<hbase::RowMutation> mutations = mutations_of(std::move(rows), names_, parts_.clock);
+  std::vector<hbase::RowMutation> mutations =
+      mutations_of(std::move(rows), names_, dependencies_.clock);
   const auto deletes = [](const hbase::RowMutation& row) { return !row.deletes.empty(); };
   if (std::ranges::any_of(mutations, deletes)) CO_TRY_VOID(co_await hide(mutations));
-  co_return co_await parts_.client.mutate(parts_.name, std::move(mutations));
+  co_return co_await dependencies_.client.mutate(dependencies_.name, std::move(mutations));
 }
 
 Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
@@ -74,7 +75,7 @@ Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
                    std::move(cell.column.qualifier)};
     change.value = std::move(cell.value);
   }
-  co_return co_await parts_.client.append(parts_.name, std::move(changes));
+  co_return co_await dependencies_.client.append(dependencies_.name, std::move(changes));
 }
 
 // A delete reaches no further than what was read: what is added later is stamped by the region
@@ -93,10 +94,11 @@ Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
   for (CellWrite& put : checked[0].puts) {
     const bool here = put.column.family == family && put.column.qualifier == change.qualifier;
     stays = stays || here;
-    change.mutation.puts.push_back({.family = names_[put.column.family],
-                                    .qualifier = std::move(put.column.qualifier),
-                                    .value = std::move(put.value),
-                                    .time = put.time != 0 ? put.time : parts_.clock.stamp()});
+    change.mutation.puts.push_back(
+        {.family = names_[put.column.family],
+         .qualifier = std::move(put.column.qualifier),
+         .value = std::move(put.value),
+         .time = put.time != 0 ? put.time : dependencies_.clock.stamp()});
   }
   if (!stays) {
     hbase::CellDelete whole{.kind = hbase::DeleteKind::kVersions,
@@ -111,7 +113,7 @@ Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
     asio::steady_timer timer(co_await asio::this_coro::executor, kNextMillisecond);
     co_await timer.async_wait(asio::use_awaitable);
   }
-  co_return co_await parts_.client.check_and_mutate(parts_.name, std::move(change));
+  co_return co_await dependencies_.client.check_and_mutate(dependencies_.name, std::move(change));
 }
 
 // What is written later is not hidden by them, however much older it is.
@@ -122,7 +124,7 @@ Task<std::vector<hbase::CellDelete>> HBaseTable::by_version(const Bytes& row,
   gets[0].columns.push_back({.family = whole.family, .qualifiers = {}});
   gets[0].all_versions = true;
   CO_TRY(const std::vector<hbase::Row> found,
-         co_await parts_.client.get(parts_.name, std::move(gets)));
+         co_await dependencies_.client.get(dependencies_.name, std::move(gets)));
   std::vector<hbase::CellDelete> deletes;
   for (const hbase::Cell& cell : found.front().cells) {
     if (cell.qualifier != whole.qualifier || cell.time > whole.time) continue;
@@ -136,22 +138,25 @@ Task<std::vector<hbase::CellDelete>> HBaseTable::by_version(const Bytes& row,
 // Clocks differ a little. A cell that is far ahead is an error of somebody's: to go along would
 // make what all others write too old.
 void HBaseTable::follow(TimestampMs time) {
-  if (time <= far_ahead()) parts_.clock.observe(time);
+  if (time <= far_ahead()) dependencies_.clock.observe(time);
 }
 
-TimestampMs HBaseTable::far_ahead() const { return parts_.clock.now_ms() + parts_.ahead_ms_max; }
+TimestampMs HBaseTable::far_ahead() const {
+  return dependencies_.clock.now_ms() + dependencies_.ahead_ms_max;
+}
 
 // A delete of all that is as old as such a cell would hide what is written until that time comes.
 Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::RowGet> gets) {
   for (int i = 0; i < kFarAheadMax; ++i) {
-    CO_TRY(std::vector<hbase::Row> found, co_await parts_.client.get(parts_.name, gets));
+    CO_TRY(std::vector<hbase::Row> found,
+           co_await dependencies_.client.get(dependencies_.name, gets));
     std::vector<hbase::RowMutation> deletes = deletes_of_newer(found, far_ahead());
     if (deletes.empty()) co_return found;
-    CO_TRY_VOID(co_await parts_.client.mutate(parts_.name, std::move(deletes)));
+    CO_TRY_VOID(co_await dependencies_.client.mutate(dependencies_.name, std::move(deletes)));
   }
   co_return fail(Errc::kConflict,
                  fmt::format("a cell of HBase table {} is far ahead in time, even after {} deletes",
-                             parts_.name, kFarAheadMax));
+                             dependencies_.name, kFarAheadMax));
 }
 
 // Another machine, whose clock is ahead, may have written what is to go.
@@ -171,14 +176,14 @@ Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
   }
   CO_TRY(const std::vector<hbase::Row> found, co_await remove_far_ahead(std::move(gets)));
   // One time for all rows: with one each, many would carry the clock away.
-  const TimestampMs stamp = parts_.clock.stamp();
-  parts_.clock.observe(stamp + 1);
+  const TimestampMs stamp = dependencies_.clock.stamp();
+  dependencies_.clock.observe(stamp + 1);
   auto next = found.begin();
   for (hbase::RowMutation& row : rows) {
     if (row.deletes.empty()) continue;
     TimestampMs newest = 0;
     for (const hbase::Cell& cell : next->cells) newest = std::max(newest, cell.time);
-    settle_deletes(row, std::max(stamp, newest));
+    stamp_deletes(row, std::max(stamp, newest));
     follow(newest + 1);
     ++next;
   }
@@ -201,7 +206,8 @@ Task<std::vector<Row>> HBaseTable::read(std::vector<RowRead> reads) {
         {.family = names_[read.family], .qualifiers = std::move(read.qualifiers)});
     families.push_back(read.family);
   }
-  CO_TRY(std::vector<hbase::Row> found, co_await parts_.client.get(parts_.name, std::move(gets)));
+  CO_TRY(std::vector<hbase::Row> found,
+         co_await dependencies_.client.get(dependencies_.name, std::move(gets)));
   std::vector<Row> rows;
   rows.reserve(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -219,8 +225,8 @@ std::unique_ptr<PackedScanner> HBaseTable::scan_packed(ScanSpec spec, const Read
   return std::make_unique<HBaseScanner>(shared_from_this(), std::move(spec), context);
 }
 
-std::vector<ScanText> HBaseTable::scan_texts(const ScanSpec& spec) const {
-  return hbase_scan_texts(spec, *this);
+std::vector<ScanDescription> HBaseTable::describe_scan(const ScanSpec& spec) const {
+  return describe_hbase_scan(spec, *this);
 }
 
 Task<std::optional<Cell>> HBaseTable::read_cell(Bytes row, Column column) {
@@ -228,7 +234,8 @@ Task<std::optional<Cell>> HBaseTable::read_cell(Bytes row, Column column) {
   gets[0].row = std::move(row);
   gets[0].columns.push_back(
       {.family = names_[column.family], .qualifiers = {std::move(column.qualifier)}});
-  CO_TRY(std::vector<hbase::Row> found, co_await parts_.client.get(parts_.name, std::move(gets)));
+  CO_TRY(std::vector<hbase::Row> found,
+         co_await dependencies_.client.get(dependencies_.name, std::move(gets)));
   std::vector<Cell> cells = cells_of(std::move(found.front().cells), -1);
   if (cells.empty()) co_return std::nullopt;
   co_return std::move(cells.front());
@@ -239,13 +246,13 @@ Task<CasOutcome> HBaseTable::replace(hbase::CellAddress at, std::optional<Cell> 
   hbase::CheckAndPut change;
   change.cell = std::move(at);
   change.value = std::move(value);
-  change.time = parts_.clock.stamp();
+  change.time = dependencies_.clock.stamp();
   if (found) {
     change.time = std::max(change.time, found->time);
     change.expected = std::move(found->value);
   }
   follow(change.time);
-  co_return co_await parts_.client.check_and_put(parts_.name, std::move(change));
+  co_return co_await dependencies_.client.check_and_put(dependencies_.name, std::move(change));
 }
 
 Task<CasOutcome> HBaseTable::compare_and_put(Bytes row, Column column,
@@ -267,8 +274,8 @@ Task<std::int64_t> HBaseTable::increment(Bytes row, Column column, std::int64_t 
     co_return co_await increment_by_hand(std::move(row), std::move(column), delta);
   }
   hbase::CellAddress at{std::move(row), names_[column.family], std::move(column.qualifier)};
-  CO_TRY(const hbase::Counted counted,
-         co_await parts_.client.increment(parts_.name, std::move(at), delta));
+  CO_TRY(const hbase::IncrementResult counted,
+         co_await dependencies_.client.increment(dependencies_.name, std::move(at), delta));
   follow(counted.time);
   co_return counted.sum;
 }

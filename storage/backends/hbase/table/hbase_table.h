@@ -17,14 +17,14 @@ namespace halite::storage {
 class HBaseTable final : public Table, public std::enable_shared_from_this<HBaseTable> {
  public:
   // References outlive the table.
-  struct Parts {
+  struct Dependencies {
     hbase::Client& client;
     HybridClock& clock;
     std::string name;
     std::size_t range_filter_max;
     std::int64_t ahead_ms_max = 60'000;  // cells further ahead do not move the clock
   };
-  HBaseTable(Parts parts, const std::vector<FamilySpec>& families);
+  HBaseTable(Dependencies dependencies, const std::vector<FamilySpec>& families);
 
   Task<void> write(std::vector<RowWrite> rows) override;
   Task<void> append(std::vector<CellAppend> cells) override;
@@ -34,16 +34,16 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   [[nodiscard]] std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override;
   [[nodiscard]] std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec,
                                                            const ReadContext& context) override;
-  [[nodiscard]] std::vector<ScanText> scan_texts(const ScanSpec& spec) const override;
+  [[nodiscard]] std::vector<ScanDescription> describe_scan(const ScanSpec& spec) const override;
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
-  [[nodiscard]] TimestampMs newest_stamp() const override { return parts_.clock.seen(); }
+  [[nodiscard]] TimestampMs newest_stamp() const override { return dependencies_.clock.seen(); }
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                    Bytes value) override;
 
   void set_ttls(const TableSpec& spec);
 
   // For its scanners.
-  [[nodiscard]] const Parts& parts() const { return parts_; }
+  [[nodiscard]] const Dependencies& dependencies() const { return dependencies_; }
   [[nodiscard]] const Bytes& family_name(Family family) const { return names_[family]; }
   [[nodiscard]] std::size_t family_count() const { return names_.size(); }
   // Cells of this time or older have expired; -1 = none.
@@ -63,7 +63,7 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   // Puts `value` where the server has `found`.
   Task<CasOutcome> replace(hbase::CellAddress at, std::optional<Cell> found, Bytes value);
 
-  const Parts parts_;
+  const Dependencies dependencies_;
   std::vector<Bytes> names_;
   std::vector<std::atomic<std::int64_t>> ttls_ms_;
 };

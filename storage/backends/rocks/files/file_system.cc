@@ -339,8 +339,8 @@ class RocksFileSystem final : public rocksdb::FileSystem {
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> make_file_system(std::shared_ptr<FileSystem> files,
-                                                      std::shared_ptr<Fuse> fuse) {
-  return std::make_shared<RocksFileSystem>(fused_files(std::move(files), std::move(fuse)));
+                                                      std::shared_ptr<WriteFence> write_fence) {
+  return std::make_shared<RocksFileSystem>(fenced_files(std::move(files), std::move(write_fence)));
 }
 
 }  // namespace halite::storage::rocks

@@ -32,10 +32,10 @@ bool WriteRecovery::stopped() const {
   return stopped_;
 }
 
-void WriteRecovery::end(Fuse& fuse) {
+void WriteRecovery::end(WriteFence& write_fence) {
   std::unique_lock lock(mutex_);
   if (!retrying_) return;
-  fuse.freeze();
+  write_fence.freeze();
   changed_.wait_for(lock, kEndMax, [this] { return !retrying_; });
 }
 

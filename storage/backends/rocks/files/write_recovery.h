@@ -10,7 +10,7 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 
-#include "storage/files/fused_files.h"
+#include "storage/files/fenced_files.h"
 
 namespace halite::storage::rocks {
 
@@ -25,7 +25,7 @@ class WriteRecovery : public rocksdb::EventListener {
 
   // To be called before the database is closed: told to close while it tries again, RocksDB would
   // wait for ever. So its next attempt seems to succeed, but nothing is written any more.
-  void end(Fuse& fuse);
+  void end(WriteFence& write_fence);
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override;
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override;

@@ -16,7 +16,7 @@ std::string place_of(const std::string& message) {
 
 }  // namespace
 
-Damage::Damage(prometheus::Registry& registry, Words words)
+Damage::Damage(prometheus::Registry& registry, DamageMessages words)
     : words_(std::move(words)),
       reads_(add_counter(registry, words_.metrics + "_damaged_reads_total",
                          "Reads that failed because a file is damaged or missing.")),

@@ -21,12 +21,12 @@ namespace halite::storage::rocks {
 
 class Damage {
  public:
-  struct Words {
+  struct DamageMessages {
     std::string metrics;  // "halite_engine": _damaged_reads_total, _damaged_places
     std::string of;       // what is damaged, as a line of the log begins: "stored points are"
     std::string then;     // what follows from it, as it ends
   };
-  Damage(prometheus::Registry& registry, Words words);
+  Damage(prometheus::Registry& registry, DamageMessages words);
 
   // An error of reading. Counts where it is kCorruption.
   void note(const Error& error);
@@ -40,7 +40,7 @@ class Damage {
  private:
   static constexpr std::size_t kPlacesMax = 1000;  // more are counted, but not said
 
-  const Words words_;
+  const DamageMessages words_;
   std::mutex mutex_;
   std::set<std::string> places_;  // guarded by mutex_
   prometheus::Counter& reads_;

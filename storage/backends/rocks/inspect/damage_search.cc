@@ -44,7 +44,7 @@ Bytes raised(const Bytes& a, std::size_t bit) {
 
 // A seek to any key up to the damaged ones' end meets them, to any behind does not. Ever further
 // away first, so as not to pass over what lies before the next damage; then by halves.
-Result<Bytes> key_behind_damage(BytesView from, BytesView end, const CanRead& can_read) {
+Result<Bytes> key_past_damage(BytesView from, BytesView end, const CanRead& can_read) {
   // Longer than `from`, so that what is found lies behind it.
   const std::size_t size = std::max(kSearchedBytesMin, from.size() + 1);
   const auto sized = [size](BytesView key) {

@@ -17,7 +17,6 @@ using CanRead = std::function<Result<bool>(BytesView key)>;
 // The least key above `from`, to so many bytes, to which a seek meets no damage any more; where
 // there is none, `end` (empty: a key above all). `from` is a key whose seek, or whose next, meets
 // it.
-[[nodiscard]] Result<Bytes> key_behind_damage(BytesView from, BytesView end,
-                                              const CanRead& can_read);
+[[nodiscard]] Result<Bytes> key_past_damage(BytesView from, BytesView end, const CanRead& can_read);
 
 }  // namespace halite::storage::rocks

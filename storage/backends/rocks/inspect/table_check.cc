@@ -79,7 +79,7 @@ class TableWalk {
     at_->SeekToFirst();
     do {
       tell_cells();
-    } while (!ended_ && pass_damage());
+    } while (!ended_ && skip_damage());
     return std::move(damages_);
   }
 
@@ -99,7 +99,7 @@ class TableWalk {
   }
 
   // Goes behind what cannot be read. False at the end.
-  bool pass_damage() {
+  bool skip_damage() {
     const rocksdb::Status status = at_->status();
     if (status.IsAborted()) ended_ = true;  // told_reads.h
     if (status.ok() || ended_) return false;
@@ -114,7 +114,7 @@ class TableWalk {
       at_->Seek(key);
       return at_->Valid() || at_->status().ok();
     };
-    const Result<Bytes> behind = key_behind_damage(last_.value_or(Bytes()), {}, can_read);
+    const Result<Bytes> behind = key_past_damage(last_.value_or(Bytes()), {}, can_read);
     renew();
     at_->Seek(*behind);
     if (at_->Valid()) damage.keys->before = at_->key().ToString();

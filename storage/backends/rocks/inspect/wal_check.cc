@@ -166,7 +166,7 @@ Result<std::vector<LogFile>> list_logs(FileSystem& files, const std::string& dir
   return logs;
 }
 
-std::unexpected<Error> damaged(const LogTrouble& trouble) {
+std::unexpected<Error> damaged(const LogDefect& trouble) {
   return fail(Errc::kCorruption,
               fmt::format("{} is damaged at byte {}, and intact records follow: opening it would "
                           "lose acknowledged writes. Restore the file from a copy, or accept the "
@@ -224,11 +224,11 @@ Result<LogScan> scan_log(FileSystem& files, const std::string& path) {
   return walker.finish();
 }
 
-Result<std::vector<LogTrouble>> find_log_troubles(FileSystem& files, const std::string& dir,
-                                                  const LogFloor& floor) {
+Result<std::vector<LogDefect>> find_log_defects(FileSystem& files, const std::string& dir,
+                                                const LogFloor& floor) {
   TRY(const std::vector<LogFile> logs, list_logs(files, dir));
-  std::vector<LogTrouble> troubles;
-  std::optional<LogTrouble> torn;  // the first bad record that nothing has followed yet
+  std::vector<LogDefect> defects;
+  std::optional<LogDefect> torn;  // the first bad record that nothing has followed yet
   for (const LogFile& log : logs) {
     TRY(const LogScan scan, scan_log(files, log.path));
     if (torn && scan.has_records) {
@@ -237,25 +237,25 @@ Result<std::vector<LogTrouble>> find_log_troubles(FileSystem& files, const std::
       // next one.
       TRY(const std::uint64_t needed, floor());
       torn->damaged = true;
-      if (torn->scan.number >= needed) troubles.push_back(*torn);
+      if (torn->scan.number >= needed) defects.push_back(*torn);
       torn.reset();
     }
     TRY(const bool left, left_to_library(log.path, scan));
     if (left || !scan.bad_offset) continue;
     if (scan.records_follow) {
       TRY(const std::uint64_t needed, floor());
-      if (scan.number >= needed) troubles.push_back({log.path, scan, true});
+      if (scan.number >= needed) defects.push_back({log.path, scan, true});
       continue;
     }
-    if (!torn) torn = LogTrouble{log.path, scan, false};
+    if (!torn) torn = LogDefect{log.path, scan, false};
   }
-  if (torn) troubles.push_back(*torn);
-  return troubles;
+  if (torn) defects.push_back(*torn);
+  return defects;
 }
 
 Result<void> check_logs(FileSystem& files, const std::string& dir, const LogFloor& floor) {
-  TRY(const std::vector<LogTrouble> troubles, find_log_troubles(files, dir, floor));
-  for (const LogTrouble& trouble : troubles) {
+  TRY(const std::vector<LogDefect> defects, find_log_defects(files, dir, floor));
+  for (const LogDefect& trouble : defects) {
     if (trouble.damaged) return damaged(trouble);
     log::warn(
         "{} ended in an incomplete write at byte {}, which was removed; it was never acknowledged",

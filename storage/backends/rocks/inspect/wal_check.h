@@ -51,15 +51,15 @@ struct LogScan {
 using LogFloor = std::function<Result<std::uint64_t>()>;
 
 // A log with a record that is not whole.
-struct LogTrouble {
+struct LogDefect {
   std::string path;
   LogScan scan;
   bool damaged = false;  // acknowledged writes follow; else it is the last write of all
 };
 // Of every log of the directory that RocksDB still needs, oldest first.
-[[nodiscard]] Result<std::vector<LogTrouble>> find_log_troubles(FileSystem& files,
-                                                                const std::string& dir,
-                                                                const LogFloor& floor);
+[[nodiscard]] Result<std::vector<LogDefect>> find_log_defects(FileSystem& files,
+                                                              const std::string& dir,
+                                                              const LogFloor& floor);
 
 // Checks every log of the directory. kCorruption names the file and the place of a damage; what is
 // only torn off is logged as a warning. kUnsupported: a newer RocksDB wrote it.

@@ -111,7 +111,7 @@ struct SegmentsRead {
 };
 
 // Up to the last that a part needs, at least one.
-std::size_t residuals_wanted(Part part, std::size_t order,
+std::size_t residuals_wanted(IndexRange part, std::size_t order,
                              std::span<const std::uint64_t> residuals) {
   const std::size_t end = std::min(part.end, residuals.size() + order);
   return end <= order ? 1 : end - order;
@@ -119,12 +119,13 @@ std::size_t residuals_wanted(Part part, std::size_t order,
 
 // How many of the residuals from `begin` on are wanted as their sum only: those that lead up to the
 // part where each number is the one before and a residual.
-std::size_t residuals_summed(Part part, std::size_t order, std::size_t begin, std::size_t end) {
+std::size_t residuals_summed(IndexRange part, std::size_t order, std::size_t begin,
+                             std::size_t end) {
   return order == 1 && part.begin > begin ? std::min(part.begin, end) - begin : 0;
 }
 
-SegmentsRead read_segments(Reader& from, std::size_t order, Part part, EntropyScratch& scratch,
-                           std::span<std::uint64_t> residuals) {
+SegmentsRead read_segments(Reader& from, std::size_t order, IndexRange part,
+                           EntropyScratch& scratch, std::span<std::uint64_t> residuals) {
   const std::uint64_t segment = from.varint();
   if (segment == 0 || segment > residuals.size()) from.set_bad();
   if (!from.ok()) return {};
@@ -266,7 +267,7 @@ struct ColumnHead {
   std::uint64_t first_step = 0;  // divided
 };
 
-void read_segmented(Reader& from, const ColumnHead& head, Part part, IntScratch& scratch,
+void read_segmented(Reader& from, const ColumnHead& head, IndexRange part, IntScratch& scratch,
                     std::span<std::uint64_t> numbers) {
   const auto residuals = numbers.subspan(head.order);
   const SegmentsRead read = read_segments(from, head.order, part, scratch.entropy, residuals);
@@ -299,7 +300,8 @@ void read_segmented(Reader& from, const ColumnHead& head, Part part, IntScratch&
 
 }  // namespace
 
-void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers, Part part) {
+void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers,
+               IndexRange part) {
   const std::uint8_t head_byte = from.byte();
   const auto coder = static_cast<Coder>(head_byte >> 2 & 7u);
   const bool divided = (head_byte & kDivided) != 0;

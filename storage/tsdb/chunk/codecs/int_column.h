@@ -44,13 +44,14 @@ void append_ints(std::span<const std::uint64_t> numbers, bool small, IntScratch&
                                         IntScratch& scratch);
 
 // Which numbers of a column are wanted.
-struct Part {
+struct IndexRange {
   std::size_t begin = 0;
   std::size_t end = SIZE_MAX;  // excluded; all the rest, where there are not so many
 };
 
 // Fills those of `numbers`, and perhaps others; makes the reader bad if its bytes are not of that
 // many numbers. Long columns of sealed data have segments, of which it decodes those that it must.
-void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers, Part part = {});
+void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers,
+               IndexRange part = {});
 
 }  // namespace halite::storage::chunk

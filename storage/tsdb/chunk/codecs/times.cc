@@ -62,7 +62,7 @@ std::uint64_t constant_step(Reader& from, TimestampMs first, TimestampMs last, s
   return step;
 }
 
-void read_constant_step(Reader& from, TimestampMs first, TimestampMs last, Part part,
+void read_constant_step(Reader& from, TimestampMs first, TimestampMs last, IndexRange part,
                         std::span<TimestampMs> times) {
   const std::uint64_t step = constant_step(from, first, last, times.size());
   if (!from.ok()) return;
@@ -114,9 +114,9 @@ void read_times(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs la
   if (!ascending) from.set_bad();
 }
 
-Part read_times_in(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs last,
-                   TimeRange range, IntScratch& scratch, std::span<TimestampMs> times) {
-  Part part;
+IndexRange read_times_in(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs last,
+                         TimeRange range, IntScratch& scratch, std::span<TimestampMs> times) {
+  IndexRange part;
   if (codec != TimeCodec::kConstantStep) {
     read_times(from, codec, first, last, scratch, times);
     if (!from.ok()) return {.begin = 0, .end = 0};

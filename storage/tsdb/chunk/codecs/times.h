@@ -23,8 +23,8 @@ void read_times(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs la
                 IntScratch& scratch, std::span<TimestampMs> times);
 
 // The same where only the times in a range are wanted: fills those, and tells which they are.
-[[nodiscard]] Part read_times_in(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs last,
-                                 TimeRange range, IntScratch& scratch,
-                                 std::span<TimestampMs> times);
+[[nodiscard]] IndexRange read_times_in(Reader& from, TimeCodec codec, TimestampMs first,
+                                       TimestampMs last, TimeRange range, IntScratch& scratch,
+                                       std::span<TimestampMs> times);
 
 }  // namespace halite::storage::chunk

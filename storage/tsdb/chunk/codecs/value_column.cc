@@ -187,7 +187,7 @@ Exceptions read_exceptions(Reader& from, std::size_t count, std::vector<std::uin
   return {positions, from.take(from.ok() ? exceptions * sizeof(ValueBits) : 0)};
 }
 
-void read_whole_integers(std::span<const std::uint64_t> numbers, Part part, unsigned exponent,
+void read_whole_integers(std::span<const std::uint64_t> numbers, IndexRange part, unsigned exponent,
                          const Exceptions& exceptions, FloatBits& floats) {
   const std::int64_t power = power_of_ten(exponent);
   std::size_t exception = 0;
@@ -250,7 +250,7 @@ ValueCodecs append_values(PointsView points, bool small, ValueScratch& scratch, 
 }
 
 void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
-                 std::span<ValueBits> values, FloatBits& floats, Part part) {
+                 std::span<ValueBits> values, FloatBits& floats, IndexRange part) {
   part.end = std::min(part.end, values.size());
   const std::size_t float_begin = floats.size();
   if (codecs.types == TypeCodec::kRuns) read_type_runs(from, values.size(), floats);

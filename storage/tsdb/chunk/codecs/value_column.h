@@ -41,6 +41,6 @@ struct ValueScratch {
 // Fills `values` and appends to `floats`; the reader is bad if its bytes are no such values.
 // Outside the part, values and bits may be anything.
 void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
-                 std::span<ValueBits> values, FloatBits& floats, Part part = {});
+                 std::span<ValueBits> values, FloatBits& floats, IndexRange part = {});
 
 }  // namespace halite::storage::chunk

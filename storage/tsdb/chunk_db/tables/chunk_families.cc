@@ -47,7 +47,7 @@ rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cach
   // one place, so that the next merge of another has nothing to do with it.
   family.level_compaction_dynamic_level_bytes = true;
   family.max_bytes_for_level_base = std::uint64_t{1} << 50;
-  family.sst_partitioner_factory = rocksdb::NewSstPartitionerFixedPrefixFactory(kPlaceBytes);
+  family.sst_partitioner_factory = rocksdb::NewSstPartitionerFixedPrefixFactory(kShardSlotBytes);
   return family;
 }
 
@@ -62,7 +62,7 @@ rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
   rocksdb::ColumnFamilyOptions family = chunks_options(std::move(cache));
   family.sst_partitioner_factory = nullptr;
   family.level_compaction_dynamic_level_bytes = false;
-  family.disable_auto_compactions = !options.merges_by_itself;
+  family.disable_auto_compactions = !options.auto_compaction;
   family.compaction_style = rocksdb::kCompactionStyleUniversal;
   family.num_levels = 1;
   family.write_buffer_size = 1 << 20;  // only removals of whole slots go through it
@@ -78,7 +78,7 @@ rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
 // Each ingest() adds a file with one key: now and then they become one.
 rocksdb::ColumnFamilyOptions state_options(const ChunkDbOptions& options) {
   rocksdb::ColumnFamilyOptions family;
-  family.disable_auto_compactions = !options.merges_by_itself;
+  family.disable_auto_compactions = !options.auto_compaction;
   family.level0_file_num_compaction_trigger = 16;
   family.write_buffer_size = 1 << 20;
   family.level0_slowdown_writes_trigger = kFilesUnlimited;

@@ -27,7 +27,7 @@ struct ChunkDbOptions {
   int open_files_max = 1000;
   unsigned background_threads = 2;
   int late_files_max = 32;  // so many files of late cells, and those of about one size are merged
-  bool merges_by_itself = true;       // false: RocksDB rewrites no file unasked
+  bool auto_compaction = true;        // false: RocksDB rewrites no file unasked
   std::shared_ptr<FileSystem> files;  // null = the operating system's
   // Fails where any file is missing or cannot be opened; else what is damaged is told and left out.
   bool strict = false;

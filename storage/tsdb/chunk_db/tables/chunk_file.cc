@@ -18,12 +18,12 @@ SstFile::~SstFile() {
 Result<void> SstFile::open() { return checked(writer_.Open(path_), "cannot make " + path_); }
 
 Result<void> SstFile::put(BytesView key, BytesView value) {
-  if (const auto lap = is_late_ ? lap_of(key) : std::nullopt) {
-    if (is_late_(*lap)) {
+  if (const auto partition = is_late_ ? partition_of(key) : std::nullopt) {
+    if (is_late_(*partition)) {
       late_.push_back({.key = Bytes(key), .value = Bytes(value)});
       return {};
     }
-    not_late_.insert(*lap);
+    not_late_.insert(*partition);
   }
   if (entries_++ == 0) first_key_ = key;
   return checked(writer_.Put(key, value), "cannot write " + path_);

@@ -21,7 +21,7 @@
 namespace halite::storage::engine {
 
 // What a file is for.
-enum class FileFor : std::uint8_t {
+enum class FilePurpose : std::uint8_t {
   kFlushed,    // chunks and tombstones as they come: late ones are kept apart
   kSealed,     // what sealing makes of them, and removals of what it was made of
   kLate,       // removals of late ones
@@ -43,7 +43,7 @@ class ChunkFile {
 // As RocksDB takes them in.
 class SstFile final : public ChunkFile {
  public:
-  using IsLate = std::function<bool(const SlotLap&)>;
+  using IsLate = std::function<bool(const Partition&)>;
   struct LateCell {
     Bytes key;
     Bytes value;
@@ -51,7 +51,7 @@ class SstFile final : public ChunkFile {
 
   // Cells of laps that is_late says so of are only collected: those of all files of a flush make
   // one.
-  SstFile(const rocksdb::Options& options, std::string path, FileFor purpose, IsLate is_late)
+  SstFile(const rocksdb::Options& options, std::string path, FilePurpose purpose, IsLate is_late)
       : writer_(rocksdb::EnvOptions(), options),
         path_(std::move(path)),
         purpose_(purpose),
@@ -61,10 +61,10 @@ class SstFile final : public ChunkFile {
   SstFile(const SstFile&) = delete;
   SstFile& operator=(const SstFile&) = delete;
 
-  [[nodiscard]] FileFor purpose() const { return purpose_; }
+  [[nodiscard]] FilePurpose purpose() const { return purpose_; }
   [[nodiscard]] std::vector<LateCell>& late() { return late_; }
   // Whose cells were asked about and are in the file.
-  [[nodiscard]] const std::set<SlotLap>& not_late() const { return not_late_; }
+  [[nodiscard]] const std::set<Partition>& not_late() const { return not_late_; }
 
   Result<void> open();
   Result<void> put(BytesView key, BytesView value) override;
@@ -81,10 +81,10 @@ class SstFile final : public ChunkFile {
  private:
   rocksdb::SstFileWriter writer_;
   const std::string path_;
-  const FileFor purpose_;
+  const FilePurpose purpose_;
   const IsLate is_late_;  // empty: nothing is
   std::vector<LateCell> late_;
-  std::set<SlotLap> not_late_;
+  std::set<Partition> not_late_;
   rocksdb::Env& env_;
   Bytes first_key_;
   std::uint64_t entries_ = 0;  // in the file

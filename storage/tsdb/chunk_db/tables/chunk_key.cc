@@ -11,19 +11,19 @@ std::size_t pair_bytes(const UidWidths& widths) {
 
 }  // namespace
 
-Bytes place_prefix(Place place) {
+Bytes shard_slot_prefix(ShardSlot shard_slot) {
   Bytes key;
-  append_place(key, place);
+  append_shard_slot(key, shard_slot);
   return key;
 }
 
-void append_place(Bytes& to, Place place) {
-  append_be(to, static_cast<std::uint8_t>(place.shard));
-  append_be(to, place.slot);
+void append_shard_slot(Bytes& to, ShardSlot shard_slot) {
+  append_be(to, static_cast<std::uint8_t>(shard_slot.shard));
+  append_be(to, shard_slot.slot);
 }
 
-Bytes metric_prefix(Place place, BytesView metric_uid) {
-  Bytes key = place_prefix(place);
+Bytes metric_prefix(ShardSlot shard_slot, BytesView metric_uid) {
+  Bytes key = shard_slot_prefix(shard_slot);
   key.append(metric_uid);
   return key;
 }
@@ -42,34 +42,34 @@ Bytes tsuid_of(const UidWidths& widths, BytesView series_key) {
   return tsuid;
 }
 
-Bytes series_prefix(Place place, const UidWidths& widths, BytesView tsuid) {
-  return place_prefix(place) + series_key(widths, tsuid);
+Bytes series_prefix(ShardSlot shard_slot, const UidWidths& widths, BytesView tsuid) {
+  return shard_slot_prefix(shard_slot) + series_key(widths, tsuid);
 }
 
 void append_cell_key(Bytes& prefix, const CellKey& key) {
-  append_be(prefix, key.generation);
+  append_be(prefix, key.period);
   append_be(prefix, static_cast<std::uint8_t>(key.kind));
   append_be(prefix, key.offset_ms);
   append_be(prefix, key.flush_number);
 }
 
-void append_summary_key(Bytes& prefix, std::uint32_t generation) { append_be(prefix, generation); }
+void append_summary_key(Bytes& prefix, std::uint32_t period) { append_be(prefix, period); }
 
 Result<ParsedKey> parse_key(const UidWidths& widths, BytesView key) {
   const auto damaged = [key] {
     return fail(Errc::kCorruption, "the key of a chunk is damaged: " + to_hex(key));
   };
-  const std::size_t fixed = kPlaceBytes + widths.metric + 1U + kCellKeyBytes;
+  const std::size_t fixed = kShardSlotBytes + widths.metric + 1U + kCellKeyBytes;
   if (key.size() < fixed) return damaged();
-  const std::size_t pairs = load_be<std::uint8_t>(key.data() + kPlaceBytes + widths.metric);
+  const std::size_t pairs = load_be<std::uint8_t>(key.data() + kShardSlotBytes + widths.metric);
   const std::size_t series_bytes = widths.metric + 1U + pairs * pair_bytes(widths);
-  if (key.size() != kPlaceBytes + series_bytes + kCellKeyBytes) return damaged();
+  if (key.size() != kShardSlotBytes + series_bytes + kCellKeyBytes) return damaged();
   ParsedKey parsed;
-  parsed.place.shard = load_be<std::uint8_t>(key.data());
-  parsed.place.slot = load_be<std::uint32_t>(key.data() + 1);
-  parsed.series = key.substr(kPlaceBytes, series_bytes);
-  const char* cell = key.data() + kPlaceBytes + series_bytes;
-  parsed.cell.generation = load_be<std::uint32_t>(cell);
+  parsed.shard_slot.shard = load_be<std::uint8_t>(key.data());
+  parsed.shard_slot.slot = load_be<std::uint32_t>(key.data() + 1);
+  parsed.series = key.substr(kShardSlotBytes, series_bytes);
+  const char* cell = key.data() + kShardSlotBytes + series_bytes;
+  parsed.cell.period = load_be<std::uint32_t>(cell);
   const auto kind = load_be<std::uint8_t>(cell + 4);
   if (kind < 1 || kind > 3) return damaged();
   parsed.cell.kind = static_cast<CellKind>(kind);

@@ -20,7 +20,7 @@ void ChunkListener::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
   // A merge that cannot read leaves its files as they are: no reason to write nothing any more.
   const Error ours = rocks::error_of(*error, "cannot compact files");
   if (ours.code != Errc::kCorruption) return;
-  damage_->note_failed_merge(ours);
+  damage_->note_failed_compaction(ours);
   *error = rocksdb::Status::OK();
 }
 

@@ -18,7 +18,7 @@ constexpr std::uint8_t kLate = 2;
 
 }  // namespace
 
-void Unsealed::add(const Unsealed& more) {
+void UnsealedRange::add(const UnsealedRange& more) {
   if (more.begin_ms < more.end_ms) {
     begin_ms = begin_ms < end_ms ? std::min(begin_ms, more.begin_ms) : more.begin_ms;
     end_ms = std::max(end_ms, more.end_ms);
@@ -27,21 +27,21 @@ void Unsealed::add(const Unsealed& more) {
   ++touches;
 }
 
-std::optional<SlotLap> lap_of(BytesView key) {
-  if (key.size() < kPlaceBytes + kCellKeyBytes) return std::nullopt;
-  return SlotLap{.shard = load_be<std::uint8_t>(key.data()),
-                 .slot = load_be<std::uint32_t>(key.data() + 1),
-                 .generation = load_be<std::uint32_t>(key.data() + key.size() - kCellKeyBytes)};
+std::optional<Partition> partition_of(BytesView key) {
+  if (key.size() < kShardSlotBytes + kCellKeyBytes) return std::nullopt;
+  return Partition{.shard = load_be<std::uint8_t>(key.data()),
+                   .slot = load_be<std::uint32_t>(key.data() + 1),
+                   .period = load_be<std::uint32_t>(key.data() + key.size() - kCellKeyBytes)};
 }
 
-Bytes unsealed_key(const SlotLap& lap) {
+Bytes unsealed_key(const Partition& partition) {
   Bytes key(kUnsealedPrefix);
-  key.append(place_prefix({.shard = lap.shard, .slot = lap.slot}));
-  append_be(key, lap.generation);
+  key.append(shard_slot_prefix({.shard = partition.shard, .slot = partition.slot}));
+  append_be(key, partition.period);
   return key;
 }
 
-Bytes unsealed_bytes(const Unsealed& unsealed) {
+Bytes unsealed_bytes(const UnsealedRange& unsealed) {
   Bytes bytes;
   append_be(bytes, unsealed.begin_ms);
   append_be(bytes, unsealed.end_ms);
@@ -50,20 +50,20 @@ Bytes unsealed_bytes(const Unsealed& unsealed) {
   return bytes;
 }
 
-Result<UnsealedSlots::value_type> parse_unsealed(BytesView key, BytesView value) {
+Result<UnsealedRanges::value_type> parse_unsealed(BytesView key, BytesView value) {
   if (key.size() != kUnsealedKeyBytes || value.size() != kUnsealedBytes) {
     return fail(Errc::kCorruption, to_hex(key) + " says nothing of a slot");
   }
-  const char* const lap = key.data() + kUnsealedPrefix.size();
+  const char* const partition = key.data() + kUnsealedPrefix.size();
   const auto bits = load_be<std::uint8_t>(value.data() + 8);
-  return UnsealedSlots::value_type{{.shard = load_be<std::uint8_t>(lap),
-                                    .slot = load_be<std::uint32_t>(lap + 1),
-                                    .generation = load_be<std::uint32_t>(lap + 5)},
-                                   {.begin_ms = load_be<std::uint32_t>(value.data()),
-                                    .end_ms = load_be<std::uint32_t>(value.data() + 4),
-                                    .without_summary = (bits & kWithoutSummary) != 0,
-                                    .late = (bits & kLate) != 0,
-                                    .touches = 0}};
+  return UnsealedRanges::value_type{{.shard = load_be<std::uint8_t>(partition),
+                                     .slot = load_be<std::uint32_t>(partition + 1),
+                                     .period = load_be<std::uint32_t>(partition + 5)},
+                                    {.begin_ms = load_be<std::uint32_t>(value.data()),
+                                     .end_ms = load_be<std::uint32_t>(value.data() + 4),
+                                     .without_summary = (bits & kWithoutSummary) != 0,
+                                     .late = (bits & kLate) != 0,
+                                     .touches = 0}};
 }
 
 Bytes mark_bytes(const FlushMark& mark) {

@@ -27,7 +27,7 @@ struct FlushMark {
 
 // The times in a slot, in ms since its begin, that got chunks or tombstones since it was sealed.
 // Summaries do not cover them.
-struct Unsealed {
+struct UnsealedRange {
   std::uint32_t begin_ms = 0;
   std::uint32_t end_ms = 0;      // excluded
   bool without_summary = false;  // some series have sealed chunks, but no summary
@@ -36,10 +36,10 @@ struct Unsealed {
   // How often cells came, in the life of this process. Not stored.
   std::uint32_t touches = 0;
 
-  void add(const Unsealed& more);
-  bool operator==(const Unsealed&) const = default;
+  void add(const UnsealedRange& more);
+  bool operator==(const UnsealedRange&) const = default;
 };
-using UnsealedSlots = std::map<SlotLap, Unsealed>;
+using UnsealedRanges = std::map<Partition, UnsealedRange>;
 
 // The key of the mark.
 inline constexpr std::string_view kStateKey = "state";
@@ -53,11 +53,11 @@ inline constexpr std::string_view kLastExpiryKey = "expiry";
 inline constexpr std::string_view kUnsealedPrefix = "unsealed";
 
 // The lap of a slot that a cell's key belongs to; nothing if it is no cell's key.
-[[nodiscard]] std::optional<SlotLap> lap_of(BytesView key);
+[[nodiscard]] std::optional<Partition> partition_of(BytesView key);
 
-[[nodiscard]] Bytes unsealed_key(const SlotLap& lap);
-[[nodiscard]] Bytes unsealed_bytes(const Unsealed& unsealed);
-[[nodiscard]] Result<UnsealedSlots::value_type> parse_unsealed(BytesView key, BytesView value);
+[[nodiscard]] Bytes unsealed_key(const Partition& partition);
+[[nodiscard]] Bytes unsealed_bytes(const UnsealedRange& unsealed);
+[[nodiscard]] Result<UnsealedRanges::value_type> parse_unsealed(BytesView key, BytesView value);
 
 [[nodiscard]] Bytes mark_bytes(const FlushMark& mark);
 [[nodiscard]] Result<FlushMark> parse_mark(BytesView bytes);

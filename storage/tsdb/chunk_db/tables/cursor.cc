@@ -64,9 +64,9 @@ rocksdb::Status Cursor::Source::status() const {
   return iterator_ == nullptr ? rocksdb::Status::OK() : iterator_->status();
 }
 
-Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin,
-               Bytes end, ReadSource from)
-    : damage_(over.damage),
+Cursor::Cursor(rocksdb::DB& db, CursorFamilies cursor_families, const rocksdb::Snapshot* snapshot,
+               Bytes begin, Bytes end, ReadSource from)
+    : damage_(cursor_families.damage),
       begin_(std::move(begin)),
       end_(std::move(end)),
       lower_(begin_),
@@ -78,8 +78,8 @@ Cursor::Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, By
   options_.iterate_upper_bound = &upper_;
   options_.table_filter = files_of_shards(begin_, end_);
   // Late ones first: what sealing takes from them is in the others before it is gone from them.
-  if (over.late != nullptr) late_.open(db, options_, over.late);
-  main_.open(db, options_, over.family);
+  if (cursor_families.late != nullptr) late_.open(db, options_, cursor_families.late);
+  main_.open(db, options_, cursor_families.family);
 }
 
 void Cursor::choose() {
@@ -114,20 +114,20 @@ void Cursor::advance(BytesView key, BytesView wanted_part) {
   choose();
 }
 
-Result<bool> Cursor::seek_behind_damage(BytesView from) {
+Result<bool> Cursor::seek_past_damage(BytesView from) {
   const auto readable = [this](BytesView key) { return can_read(key); };
-  TRY(const Bytes behind, rocks::key_behind_damage(from, end_, readable));
+  TRY(const Bytes behind, rocks::key_past_damage(from, end_, readable));
   seek(behind);
   return valid();
 }
 
-Result<bool> Cursor::pass_damage(BytesView from, bool* met) {
+Result<bool> Cursor::skip_damage(BytesView from, bool* met) {
   if (valid()) return true;
   const Result<void> found = status();
   if (found) return false;
   if (found.error().code != Errc::kCorruption) return std::unexpected(found.error());
   if (met != nullptr) *met = true;
-  return seek_behind_damage(from);
+  return seek_past_damage(from);
 }
 
 Result<bool> Cursor::can_read(BytesView key) {

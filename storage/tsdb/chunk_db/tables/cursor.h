@@ -18,14 +18,14 @@ namespace halite::storage::engine {
 
 class Cursor {
  public:
-  struct Over {
+  struct CursorFamilies {
     rocksdb::ColumnFamilyHandle* family = nullptr;
     rocksdb::ColumnFamilyHandle* late = nullptr;  // null: the one family alone
     Damage* damage = nullptr;                     // told what status() tells; null = nobody
   };
   // The keys of [begin, end); no key is in both families.
-  Cursor(rocksdb::DB& db, Over over, const rocksdb::Snapshot* snapshot, Bytes begin, Bytes end,
-         ReadSource from);
+  Cursor(rocksdb::DB& db, CursorFamilies cursor_families, const rocksdb::Snapshot* snapshot,
+         Bytes begin, Bytes end, ReadSource from);
   Cursor(const Cursor&) = delete;  // RocksDB points into it
   Cursor& operator=(const Cursor&) = delete;
 
@@ -38,10 +38,10 @@ class Cursor {
   void advance(BytesView key, BytesView wanted);
   // After status() said kCorruption: at the first cell above `from` in front of which nothing is
   // damaged any more. False where there is none: then status() may still tell of damage.
-  Result<bool> seek_behind_damage(BytesView from);
+  Result<bool> seek_past_damage(BytesView from);
   // Whether there is a cell where it is, or behind damage that it is in front of: then it goes
-  // there, as seek_behind_damage(), and `met` is set.
-  Result<bool> pass_damage(BytesView from, bool* met = nullptr);
+  // there, as seek_past_damage(), and `met` is set.
+  Result<bool> skip_damage(BytesView from, bool* met = nullptr);
   // What comes has nothing to do with what came.
   void forget() { sought_.clear(); }
   // Also false where either of the families cannot be read here: see status().

@@ -9,9 +9,9 @@ Damage::Damage(prometheus::Registry& registry)
                                        "sealing are not affected. To recover them, stop the server "
                                        "and restore the data directory from a copy"}) {}
 
-void Damage::note_failed_merge(const Error& error) {
+void Damage::note_failed_compaction(const Error& error) {
   note(error);
-  failed_merge_ = true;
+  failed_compaction_ = true;
 }
 
 }  // namespace halite::storage::engine

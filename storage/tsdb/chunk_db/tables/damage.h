@@ -17,12 +17,12 @@ class Damage final : public rocks::Damage {
   explicit Damage(prometheus::Registry& registry);
 
   // RocksDB merged by itself, and met damage.
-  void note_failed_merge(const Error& error);
+  void note_failed_compaction(const Error& error);
   // Whether it did since this was asked last.
-  [[nodiscard]] bool take_failed_merge() { return failed_merge_.exchange(false); }
+  [[nodiscard]] bool take_failed_compaction() { return failed_compaction_.exchange(false); }
 
  private:
-  std::atomic<bool> failed_merge_ = false;
+  std::atomic<bool> failed_compaction_ = false;
 };
 
 }  // namespace halite::storage::engine

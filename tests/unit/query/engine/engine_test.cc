@@ -20,7 +20,7 @@
 #include "query/limits.h"
 #include "query/parse/parse_context.h"
 #include "query/parse/question_parse.h"
-#include "query/watch.h"
+#include "query/query_budget.h"
 #include "tests/support/fake_point_store.h"
 #include "tests/support/metric_value.h"
 #include "tests/support/query_world.h"
@@ -119,17 +119,17 @@ TEST(QueryEngine, WorkAfterTheAnswerIsPartOfTheQuery) {
   ASSERT_TRUE(world.ask(*question));  // writes what was put
   const std::thread::id here = std::this_thread::get_id();
   std::size_t points = 0;
-  const auto count = [&](const Answer& answer, Watch& watch) -> Result<void> {
+  const auto count = [&](const Answer& answer, QueryBudget& budget) -> Result<void> {
     EXPECT_NE(std::this_thread::get_id(), here);
     points = answer.series.front().times.size();
-    return watch.check();
+    return budget.check();
   };
   ASSERT_TRUE(test::run_task(world.engine().run(*question, {}, count)));
   EXPECT_EQ(points, 5U);
   std::stop_source stop;
-  const auto stopped = [&](const Answer&, Watch& watch) {
+  const auto stopped = [&](const Answer&, QueryBudget& budget) {
     stop.request_stop();
-    return watch.check();
+    return budget.check();
   };
   const auto refused = test::run_task(world.engine().run(*question, stop.get_token(), stopped));
   ASSERT_FALSE(refused);

@@ -61,9 +61,9 @@ Answer answer() {
 Result<std::vector<ExpTable>> run_within(const QueryLimits& limits, const ExpQuestion& asked,
                                          const Answer& from = answer(), std::stop_token stop = {}) {
   const FakeClock clock(kT);
-  Watch watch(limits, clock, std::move(stop));
-  auto tables = run_exp(asked, from, watch);
-  EXPECT_EQ(watch.bytes(), 0);  // all was given back
+  QueryBudget budget(limits, clock, std::move(stop));
+  auto tables = run_exp(asked, from, budget);
+  EXPECT_EQ(budget.bytes(), 0);  // all was given back
   return tables;
 }
 

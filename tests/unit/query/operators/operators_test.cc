@@ -86,12 +86,12 @@ TEST(Downsampler, AWatermarkClosesOnlyWhatEndsByThen) {
   Downsampler downsampler(*plan.downsample);
   PointColumns out;
   add(downsampler, {{10, 2}}, out);
-  EXPECT_EQ(downsampler.quiet_until(kT + 30'000), kT);
+  EXPECT_EQ(downsampler.final_until(kT + 30'000), kT);
   downsampler.close_until(kT + 59'999, out);
   EXPECT_EQ(text(out), "");
   downsampler.close_until(kT + 60'000, out);
   EXPECT_EQ(text(out), "0=2.0");
-  EXPECT_EQ(downsampler.quiet_until(kT + 90'000), kT + 60'000);
+  EXPECT_EQ(downsampler.final_until(kT + 90'000), kT + 60'000);
 }
 
 TEST(Downsampler, AllIsOneBucketOfTheRangeAskedWithoutItsEnd) {
@@ -105,9 +105,9 @@ TEST(Downsampler, AllIsOneBucketOfTheRangeAskedWithoutItsEnd) {
   EXPECT_EQ(text(out), "5=2.0");
 }
 
-TEST(Filler, FillsUpToAWatermarkAndThenOn) {
+TEST(FillOperator, FillsUpToAWatermarkAndThenOn) {
   const SubPlan plan = plan_of("10m-sum-zero", kT, kT + 1'800'000);
-  Filler filler(*plan.downsample);
+  FillOperator filler(*plan.downsample);
   PointColumns buckets;
   PointColumns out;
   buckets.push(kT + 1'200'000, 5.0);
@@ -122,10 +122,10 @@ TEST(Filler, FillsUpToAWatermarkAndThenOn) {
   EXPECT_FALSE(filler.failed());
 }
 
-TEST(Filler, NanAndNullAreNanAndScalarFails) {
+TEST(FillOperator, NanAndNullAreNanAndScalarFails) {
   for (const char* policy : {"10m-sum-nan", "10m-sum-null", "10m-sum-scalar"}) {
     const SubPlan plan = plan_of(policy);
-    Filler filler(*plan.downsample);
+    FillOperator filler(*plan.downsample);
     PointColumns out;
     filler.fill_until(kT + 600'000, out);
     EXPECT_EQ(text(out), "0=NaN");
@@ -133,8 +133,8 @@ TEST(Filler, NanAndNullAreNanAndScalarFails) {
   }
 }
 
-TEST(Rater, GoesOnOverPieces) {
-  Rater rater({});
+TEST(RateOperator, GoesOnOverPieces) {
+  RateOperator rater({});
   PointColumns points;
   PointColumns out;
   points.push(kT, integer_bits(100), false);
@@ -149,9 +149,9 @@ TEST(Rater, GoesOnOverPieces) {
   EXPECT_EQ(text(out), "60=1.0 120=-0.5");
 }
 
-TEST(Rater, CountersRollOverResetAndDrop) {
+TEST(RateOperator, CountersRollOverResetAndDrop) {
   const auto rates = [](const RateSpec& spec) {
-    Rater rater(spec);
+    RateOperator rater(spec);
     PointColumns points;
     for (const auto& [second, value] : {std::pair{0, 100}, {60, 160}, {120, 130}, {180, 190}}) {
       points.push(kT + second * 1000, integer_bits(value), false);

@@ -52,9 +52,9 @@ class CellsUnderTest final : public PointStoreUnderTest {
  private:
   void open() {
     store_.emplace(cells_->store(), options_.data_table, unruly_);
-    CellPointStore::Parts parts{*store_, layout_.first, layout_.second,
-                                clock_,  executor_,     metrics_};
-    auto opened = test::run_task(CellPointStore::open(std::move(parts), options_));
+    CellPointStore::Dependencies dependencies{*store_, layout_.first, layout_.second,
+                                              clock_,  executor_,     metrics_};
+    auto opened = test::run_task(CellPointStore::open(std::move(dependencies), options_));
     HALITE_CHECK(opened, opened.error().message);
     points_ = std::move(*opened);
   }
@@ -126,7 +126,7 @@ CellPointStoreOptions never_exact() {
 // And walks in parts, of two series even.
 CellPointStoreOptions shared_tables(CellPointStoreOptions options = {}) {
   options.scan.shared_tables = true;
-  options.scan.parts = {.parts_max = 60, .part_series_min = 1};
+  options.scan.dependencies = {.splits_max = 60, .split_series_min = 1};
   return options;
 }
 
@@ -165,8 +165,8 @@ class EngineUnderTest final : public PointStoreUnderTest {
   void open() {
     const std::shared_ptr<FileSystem> files =
         faulty_ == nullptr ? posix_files() : std::shared_ptr<FileSystem>(faulty_);
-    EngineStore::Parts parts{names_, layout_, clock_, files, metrics_};
-    auto opened = test::run_task(EngineStore::open(std::move(parts), options_));
+    EngineStore::Dependencies dependencies{names_, layout_, clock_, files, metrics_};
+    auto opened = test::run_task(EngineStore::open(std::move(dependencies), options_));
     HALITE_CHECK(opened, opened.error().message);
     points_ = std::move(*opened);
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "tests/support/test_watch.h"
+#include "tests/support/test_budget.h"
 #include "tests/unit/storage/api/store_contract.h"
 
 namespace halite::storage {
@@ -288,18 +288,18 @@ TEST_P(StoreScan, EndsSoonWhenItIsNoLongerWanted) {
   };
   for (const bool reverse : {false, true}) {
     const auto filter = std::make_shared<Nothing>();
-    const auto watch = std::make_shared<test::TestWatch>();
-    watch->stop_after(3);
+    const auto budget = std::make_shared<test::TestBudget>();
+    budget->stop_after(3);
     ScanSpec spec;
     spec.rows = filter;
     spec.reverse = reverse;
-    const auto scanner = table_->scan(spec, {.watch = watch});
+    const auto scanner = table_->scan(spec, {.budget = budget});
     const auto stopped = run_task(scanner->next({}));
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, Errc::kCancelled);
     EXPECT_EQ(stopped.error().message, "the test stopped it");
     EXPECT_LT(filter->seen, 10'000U);
-    EXPECT_EQ(watch->checks(), 4);
+    EXPECT_EQ(budget->checks(), 4);
   }
 }
 

@@ -91,7 +91,7 @@ TEST_F(DeferredNamesTest, ANameIsInTheLogAtOnceAndInTheTableWhenItSettles) {
   EXPECT_EQ(uid(*uids, "ab"), 1);
   EXPECT_EQ(log_.lines, (std::vector<std::string>{"metrics 1 ab", "metrics 2 cd"}));
   EXPECT_EQ(cells(1), Texts());
-  ASSERT_TRUE(run_task(uids->settle()));
+  ASSERT_TRUE(run_task(uids->flush_rows()));
   ASSERT_TRUE(run_task(uids->give_back()));
   EXPECT_EQ(cells(0),
             (Texts{"ab:metrics=000001", "cd:metrics=000002", "00:metrics=0000000000000002"}));
@@ -106,7 +106,7 @@ TEST_F(DeferredNamesTest, WhoeverAsksForItGetsItDurable) {
   EXPECT_EQ(log_.waits, 1);
   ASSERT_TRUE(run_task(uids->resolve({{NameKind::kMetric, "cd", true}})));
   EXPECT_EQ(log_.waits, 2);  // that of another, too
-  ASSERT_TRUE(run_task(uids->settle()));
+  ASSERT_TRUE(run_task(uids->flush_rows()));
   ASSERT_TRUE(run_task(uids->resolve({{NameKind::kMetric, "cd", true}})));
   EXPECT_EQ(log_.waits, 2);
 }
@@ -118,7 +118,7 @@ TEST_F(DeferredNamesTest, ACrashSkipsTheRestOfABlockAndACloseDoesNot) {
   const std::uint64_t after_crash = uid(*uids, "b");
   EXPECT_GT(after_crash, 1);
   EXPECT_EQ(uid(*uids, "c"), after_crash + 1);
-  ASSERT_TRUE(run_task(uids->settle()));
+  ASSERT_TRUE(run_task(uids->flush_rows()));
   ASSERT_TRUE(run_task(uids->give_back()));
   EXPECT_EQ(uid(*open(), "d"), after_crash + 2);
 }
@@ -134,7 +134,7 @@ TEST_F(DeferredNamesTest, ManyNamesTakeOneIdEachWithoutAGap) {
   for (std::size_t i = 0; i < entries->size(); ++i) {
     ASSERT_EQ(entries->at(i)->uid, i % 15'000 + 1);
   }
-  ASSERT_TRUE(run_task(uids->settle()));
+  ASSERT_TRUE(run_task(uids->flush_rows()));
   EXPECT_EQ(cells(1).size(), 15'000);
 }
 
@@ -173,7 +173,7 @@ TEST_F(DeferredNamesTest, TableReadersSeeWhatWaits) {
   EXPECT_EQ(run_task(other.find(NameKind::kMetric, "ab"))->uid, 1);
 }
 
-Task<UidTable::Entry> rename_and_find(UidTable& uids, std::string from, std::string to) {
+Task<UidTable::NameMapping> rename_and_find(UidTable& uids, std::string from, std::string to) {
   CO_TRY_VOID(co_await uids.rename(NameKind::kMetric, from, to));
   co_return co_await uids.find(NameKind::kMetric, to);
 }
@@ -184,7 +184,7 @@ TEST_F(DeferredNamesTest, RenamesAndNewNamesOfOneTextGiveItOneId) {
     const std::string old_name = fmt::format("old{}", round);
     const std::string new_name = fmt::format("new{}", round);
     const std::uint64_t old_uid = uid(*uids, old_name);
-    std::vector<Task<UidTable::Entry>> tasks;
+    std::vector<Task<UidTable::NameMapping>> tasks;
     tasks.push_back(rename_and_find(*uids, old_name, new_name));
     tasks.push_back(uids->find_or_assign(NameKind::kMetric, new_name));
     const auto outcomes = test::run_tasks(std::move(tasks), 2);
@@ -194,7 +194,7 @@ TEST_F(DeferredNamesTest, RenamesAndNewNamesOfOneTextGiveItOneId) {
     } else {
       EXPECT_NE(outcomes[1]->uid, old_uid);
     }
-    ASSERT_TRUE(run_task(uids->settle()));
+    ASSERT_TRUE(run_task(uids->flush_rows()));
     UidTable other(table_, {});
     EXPECT_EQ(run_task(other.find(NameKind::kMetric, new_name))->uid, outcomes[1]->uid);
     EXPECT_EQ(run_task(other.name_of(NameKind::kMetric, outcomes[1]->uid))->name, new_name);

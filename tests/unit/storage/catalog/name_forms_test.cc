@@ -44,7 +44,7 @@ class NameFormsTest : public testing::Test {
   }
 
   static Result<std::uint64_t> uid(UidTable& uids, const std::string& name) {
-    const Result<UidTable::Entry> found = run_task(uids.find(NameKind::kMetric, name));
+    const Result<UidTable::NameMapping> found = run_task(uids.find(NameKind::kMetric, name));
     if (!found) return std::unexpected(found.error());
     return found->uid;
   }
@@ -158,12 +158,12 @@ TEST_F(NameFormsTest, RenamesLeaveNoRowOfEitherForm) {
 TEST_F(NameFormsTest, ATableThatAnEarlierVersionOpenedIsMixed) {
   const std::shared_ptr<Table> settings = open(settings_table_spec("halite-settings"));
   const auto form = [&](const std::string& uids) {
-    return run_task(settle_name_form(settings, uids));
+    return run_task(choose_name_form(settings, uids));
   };
   const auto make = [&](const std::string& data) {
     TableParameters made;
     made.layout = kOpentsdbLayout;
-    ASSERT_TRUE(run_task(settle_parameters(settings, data, made)));
+    ASSERT_TRUE(run_task(write_or_compare_parameters(settings, data, made)));
   };
   EXPECT_EQ(form("new-uid").value(), NameForm::kOpentsdb);
   make("tsdb");

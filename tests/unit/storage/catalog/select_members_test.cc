@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "storage/catalog/index/postings.h"
+#include "storage/catalog/index/posting_list.h"
 #include "tests/support/sanitized.h"
 
 namespace halite::storage {
@@ -89,11 +89,11 @@ class Population {
     }
   }
 
-  std::vector<KeyCondition> some_conditions() {
-    std::vector<KeyCondition> conditions;
+  std::vector<TagKeyMatcher> some_conditions() {
+    std::vector<TagKeyMatcher> matchers;
     for (std::uint64_t key = 1; key <= 6; ++key) {  // nothing has the sixth
       if (below(3) != 0) continue;
-      KeyCondition& one = conditions.emplace_back(key);
+      TagKeyMatcher& one = matchers.emplace_back(key);
       if (below(2) == 0) one.want_any_of(some_values());
       if (below(2) == 0) {
         const TagFilter filter = some_pattern();
@@ -101,7 +101,7 @@ class Population {
       }
       if (below(6) == 0) one.want_absent();
     }
-    return conditions;
+    return matchers;
   }
 
  private:
@@ -136,8 +136,8 @@ TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
     for (int round = 0; round < 4; ++round) {
       for (std::uint64_t i = 0; i < size; ++i) ASSERT_TRUE(table.add(people.random_series()));
       for (int question = 0; question < 60; ++question) {
-        const std::vector<KeyCondition> conditions = people.some_conditions();
-        TagsWanted wanted{.conditions = conditions, .tags_exactly = std::nullopt};
+        const std::vector<TagKeyMatcher> matchers = people.some_conditions();
+        TagsWanted wanted{.matchers = matchers, .tags_exactly = std::nullopt};
         if (people.below(4) == 0) wanted.tags_exactly = people.below(6);
         MembersOf members{.metric_uid = 1 + people.below(4), .begin = 0, .end = 0};
         members.end = table.count_of_metric(members.metric_uid);
@@ -177,12 +177,12 @@ TEST(SelectMembers, WhatWasAddedIsFoundWhileOthersAdd) {
           append_be_width(made.tsuid, value, 3);
         }
         const Result<SeriesId> id = table.add(made);
-        std::vector<KeyCondition> conditions;
-        conditions.emplace_back(1).want_any_of({host});
-        if (i % 2 == 0) conditions.emplace_back(2).want_any_of({host % 7});
+        std::vector<TagKeyMatcher> matchers;
+        matchers.emplace_back(1).want_any_of({host});
+        if (i % 2 == 0) matchers.emplace_back(2).want_any_of({host % 7});
         const MembersOf all{.metric_uid = 1, .begin = 0, .end = table.count_of_metric(1)};
         const auto found = select_members(
-            table, all, {.conditions = conditions, .tags_exactly = std::nullopt}, nullptr);
+            table, all, {.matchers = matchers, .tags_exactly = std::nullopt}, nullptr);
         if (!id || !found || *found != std::vector<SeriesId>{*id}) ++missed;
       }
     });
@@ -193,7 +193,7 @@ TEST(SelectMembers, WhatWasAddedIsFoundWhileOthersAdd) {
 }
 
 TEST(SelectMembers, GivesUpWhenTheWatchSaysSo) {
-  class Stopped final : public WorkWatch {
+  class Stopped final : public WorkBudget {
    public:
     [[nodiscard]] Result<void> check() const override { return fail(Errc::kCancelled, "enough"); }
     [[nodiscard]] Result<void> check_series(std::uint64_t) const override { return {}; }
@@ -204,18 +204,18 @@ TEST(SelectMembers, GivesUpWhenTheWatchSaysSo) {
   SeriesTable& table = *held;
   NewSeries one = people.random_series();
   ASSERT_TRUE(table.add(one));
-  const Stopped watch;
+  const Stopped budget;
   const auto found =
-      select_members(table, {.metric_uid = one.metric_uid, .begin = 0, .end = 1}, {}, &watch);
+      select_members(table, {.metric_uid = one.metric_uid, .begin = 0, .end = 1}, {}, &budget);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, Errc::kCancelled);
 }
 
-TEST(Postings, HoldWhatWasAddedInWhateverForm) {
+TEST(PostingList, HoldWhatWasAddedInWhateverForm) {
   std::mt19937_64 random(1);
   for (const std::size_t count : {0, 1, 2, 3, 63, 64, 65, 5000}) {
     SCOPED_TRACE(count);
-    Postings postings;
+    PostingList postings;
     std::vector<TagSetId> ids;
     while (ids.size() < count) {
       const auto id = static_cast<TagSetId>(ids.empty() || random() % 4 == 0 ? random() % 100'000
@@ -232,7 +232,7 @@ TEST(Postings, HoldWhatWasAddedInWhateverForm) {
     IdSet some;
     some.addRange(0, 50'000);
     expected &= some;
-    postings.keep_in(some);
+    postings.intersect(some);
     EXPECT_TRUE(some == expected);
   }
 }

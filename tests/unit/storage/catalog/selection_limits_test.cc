@@ -16,14 +16,14 @@
 #include "storage/cells/cell_point_store.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
 #include "tests/support/run_task.h"
-#include "tests/support/test_watch.h"
+#include "tests/support/test_budget.h"
 #include "tests/support/unruly_store.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
-using test::TestWatch;
+using test::TestBudget;
 using testing::HasSubstr;
 
 constexpr TimestampMs kNow = 1'700'000'000'000;
@@ -55,21 +55,21 @@ class SelectionLimits : public testing::Test {
     OpentsdbOptions salted;
     salted.salt_width = 1;
     const std::shared_ptr<const OpentsdbLayout> layout = OpentsdbLayout::make(salted).value();
-    CellPointStore::Parts parts{
+    CellPointStore::Dependencies dependencies{
         unruly_store_, layout, layout->parameters(), clock_, background_.get_executor(), metrics_};
-    points_ = run_task(CellPointStore::open(std::move(parts), std::move(options))).value();
+    points_ = run_task(CellPointStore::open(std::move(dependencies), std::move(options))).value();
   }
   void reopen(CellPointStoreOptions options = {}) {
     ASSERT_TRUE(run_task(points_->close()));
     open(std::move(options));
   }
 
-  Task<std::shared_ptr<const Selection>> select(std::shared_ptr<WorkWatch> watch,
+  Task<std::shared_ptr<const Selection>> select(std::shared_ptr<WorkBudget> budget,
                                                 const std::string& host = "*") {
     SeriesQuery query;
     query.metric = "m";
     query.filters = {{FilterType::kWildcard, "host", host}};
-    return points_->select(std::move(query), {.watch = std::move(watch)});
+    return points_->select(std::move(query), {.budget = std::move(budget)});
   }
   std::size_t selected() {
     const auto selection = run_task(select(nullptr)).value();
@@ -87,9 +87,9 @@ class SelectionLimits : public testing::Test {
 
 TEST_F(SelectionLimits, ASelectionNobodyWantsIsNotMade) {
   for (const int checks : {0, 1, 2, 3}) {
-    auto watch = std::make_shared<TestWatch>();
-    watch->stop_after(checks);
-    const auto selection = run_task(select(watch));
+    auto budget = std::make_shared<TestBudget>();
+    budget->stop_after(checks);
+    const auto selection = run_task(select(budget));
     ASSERT_FALSE(selection) << checks;
     EXPECT_EQ(selection.error().code, Errc::kCancelled);
   }
@@ -98,40 +98,40 @@ TEST_F(SelectionLimits, ASelectionNobodyWantsIsNotMade) {
 
 TEST_F(SelectionLimits, LoadingSeriesCountsAsMemoryOnce) {
   const auto each = static_cast<std::int64_t>(series_bytes(1, 9));
-  auto poor = std::make_shared<TestWatch>();
+  auto poor = std::make_shared<TestBudget>();
   poor->bytes_max = each * static_cast<std::int64_t>(kSeries) - 1;
   const auto refused = run_task(select(poor));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "too many bytes for the test");
 
-  auto rich = std::make_shared<TestWatch>();
+  auto rich = std::make_shared<TestBudget>();
   ASSERT_TRUE(run_task(select(rich)));
   EXPECT_GT(rich->bytes(), 0);
   EXPECT_LT(rich->bytes(), each * static_cast<std::int64_t>(kSeries));  // some were loaded before
-  auto later = std::make_shared<TestWatch>();
+  auto later = std::make_shared<TestBudget>();
   ASSERT_TRUE(run_task(select(later)));
   EXPECT_EQ(later->bytes(), 0);
 }
 
 TEST_F(SelectionLimits, LoadingWithinTheMemoryAllowed) {
-  auto enough = std::make_shared<TestWatch>();
+  auto enough = std::make_shared<TestBudget>();
   enough->bytes_max = static_cast<std::int64_t>(series_bytes(1, 9) * kSeries);
   EXPECT_TRUE(run_task(select(enough)));
   EXPECT_EQ(enough->bytes(), enough->bytes_max);
 }
 
 TEST_F(SelectionLimits, SeriesAtTheirMaximumAndOneMore) {
-  auto watch = std::make_shared<TestWatch>();
-  watch->series_max = kSeries - 1;
-  const auto refused = run_task(select(watch));
+  auto budget = std::make_shared<TestBudget>();
+  budget->series_max = kSeries - 1;
+  const auto refused = run_task(select(budget));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "too many series for the test");
-  watch->series_max = kSeries;
-  EXPECT_TRUE(run_task(select(watch)));
+  budget->series_max = kSeries;
+  EXPECT_TRUE(run_task(select(budget)));
   // Only those wanted count, not the metric's.
-  watch->series_max = 10;
-  EXPECT_TRUE(run_task(select(watch, "web0001*")));
-  EXPECT_FALSE(run_task(select(watch, "web000*")));
+  budget->series_max = 10;
+  EXPECT_TRUE(run_task(select(budget, "web0001*")));
+  EXPECT_FALSE(run_task(select(budget, "web000*")));
 }
 
 // One reads for both, until it is stopped: then the other reads on.
@@ -139,11 +139,11 @@ TEST_F(SelectionLimits, OnesStopIsNotAnothers) {
   unruly_.scan_delay_ms = 1;
   for (int checks = 0; checks < 8; ++checks) {
     reopen();
-    auto stopped = std::make_shared<TestWatch>();
+    auto stopped = std::make_shared<TestBudget>();
     stopped->stop_after(checks);
     std::vector<Task<std::shared_ptr<const Selection>>> tasks;
     tasks.push_back(select(stopped));
-    tasks.push_back(select(std::make_shared<TestWatch>()));
+    tasks.push_back(select(std::make_shared<TestBudget>()));
     tasks.push_back(select(nullptr));
     const auto outcomes = test::run_tasks(std::move(tasks), 3);
     if (!outcomes[0]) EXPECT_EQ(outcomes[0].error().code, Errc::kCancelled);
@@ -154,20 +154,20 @@ TEST_F(SelectionLimits, OnesStopIsNotAnothers) {
 }
 
 TEST_F(SelectionLimits, EverythingDoneWithASelectionStops) {
-  auto watch = std::make_shared<TestWatch>();
-  const auto selection = run_task(select(watch)).value();
+  auto budget = std::make_shared<TestBudget>();
+  const auto selection = run_task(select(budget)).value();
   std::size_t blocks = 0;
   for (std::uint32_t shard = 0; shard < points_->shard_count(); ++shard) {
     const auto scan = points_->scan(selection, kAlways, shard);
     blocks += run_task(scan->next()).value().size();
-    watch->stop_after(0);
+    budget->stop_after(0);
     const auto next = run_task(scan->next());
     ASSERT_FALSE(next);
     EXPECT_EQ(next.error().code, Errc::kCancelled);
-    watch->stop_after(1000);
+    budget->stop_after(1000);
   }
   EXPECT_GT(blocks, 0U);
-  watch->stop();
+  budget->stop();
   EXPECT_EQ(run_task(points_->lookup(selection, 10)).error().code, Errc::kCancelled);
   EXPECT_EQ(run_task(points_->last(selection, kAlways)).error().code, Errc::kCancelled);
   EXPECT_EQ(run_task(points_->delete_range(selection, kAlways)).error().code, Errc::kCancelled);

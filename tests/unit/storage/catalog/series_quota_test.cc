@@ -82,7 +82,7 @@ TEST(NewSeriesQuota, WhatIsNotKeptGoesBack) {
 
 std::vector<std::string> told(const NewSeriesQuota& quota, std::size_t max) {
   std::vector<std::string> texts;
-  for (const CrowdedMetric& one : quota.crowded(max)) {
+  for (const OverQuotaMetric& one : quota.over_quota(max)) {
     texts.push_back(fmt::format("{} {}", one.metric, one.refused));
   }
   return texts;
@@ -117,7 +117,7 @@ TEST(NewSeriesQuota, MetricsWithoutEndTakeNoMemory) {
     quota.count_refused(fmt::format("once {}", i));
     if (i % 10 == 0) quota.count_refused("often");
   }
-  const std::vector<CrowdedMetric> all = quota.crowded(1'000'000);
+  const std::vector<OverQuotaMetric> all = quota.over_quota(1'000'000);
   EXPECT_LE(all.size(), 1000u);
   EXPECT_EQ(all.front().metric, "often");
 }
@@ -150,9 +150,9 @@ TEST_F(NewSeriesTest, OfOneMetricAtTheMaximumAndOneOver) {
   EXPECT_TRUE(more[0] && more[2]);
   EXPECT_FALSE(more[1]);
   EXPECT_FALSE(knows_value("d")) << "what is refused leaves no name behind";
-  ASSERT_EQ(points_->crowded(10).size(), 1u);
-  EXPECT_EQ(points_->crowded(10)[0].metric, "m");
-  EXPECT_EQ(points_->crowded(10)[0].refused, 2u);
+  ASSERT_EQ(points_->over_quota(10).size(), 1u);
+  EXPECT_EQ(points_->over_quota(10)[0].metric, "m");
+  EXPECT_EQ(points_->over_quota(10)[0].refused, 2u);
 }
 
 TEST_F(NewSeriesTest, OneThatAnotherBatchMadeMayUseItsNames) {

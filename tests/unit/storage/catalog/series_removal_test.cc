@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/catalog/index/holds.h"
+#include "storage/catalog/index/series_epochs.h"
 #include "storage/catalog/select_members.h"
 #include "storage/catalog/series_table.h"
 
@@ -17,39 +17,39 @@ namespace {
 
 constexpr UidWidths kWidths = {.metric = 1, .tag_key = 1, .tag_value = 2};
 
-TEST(Holds, AnEpochEndsWithItsLastHold) {
-  Holds holds;
-  auto first = holds.take();
-  const auto second = holds.take();
-  const std::uint64_t epoch = holds.advance();
+TEST(SeriesEpochs, AnEpochEndsWithItsLastHold) {
+  SeriesEpochs epochs;
+  auto first = epochs.take();
+  const auto second = epochs.take();
+  const std::uint64_t epoch = epochs.advance();
   EXPECT_LT(first->epoch, epoch);
-  EXPECT_FALSE(holds.gone_before(epoch));
+  EXPECT_FALSE(epochs.released_before(epoch));
   first.reset();
-  EXPECT_FALSE(holds.gone_before(epoch));
-  EXPECT_EQ(holds.take()->epoch, epoch);
-  EXPECT_TRUE(Holds().gone_before(1));
+  EXPECT_FALSE(epochs.released_before(epoch));
+  EXPECT_EQ(epochs.take()->epoch, epoch);
+  EXPECT_TRUE(SeriesEpochs().released_before(1));
 }
 
-TEST(Holds, NewHoldsKeepNobodyWaiting) {
-  Holds holds;
-  auto old = holds.take();
-  const std::uint64_t epoch = holds.advance();
-  const auto young = holds.take();
+TEST(SeriesEpochs, NewHoldsKeepNobodyWaiting) {
+  SeriesEpochs epochs;
+  auto old = epochs.take();
+  const std::uint64_t epoch = epochs.advance();
+  const auto young = epochs.take();
   old.reset();
-  EXPECT_TRUE(holds.gone_before(epoch));
-  EXPECT_FALSE(holds.gone_before(epoch + 1));
+  EXPECT_TRUE(epochs.released_before(epoch));
+  EXPECT_FALSE(epochs.released_before(epoch + 1));
 }
 
-TEST(Holds, AHoldMayOutliveThem) {
-  auto holds = std::make_unique<Holds>();
-  const auto hold = holds->take();
-  holds.reset();
-  EXPECT_EQ(hold->epoch, 1U);
+TEST(SeriesEpochs, AHoldMayOutliveThem) {
+  auto epochs = std::make_unique<SeriesEpochs>();
+  const auto pin = epochs->take();
+  epochs.reset();
+  EXPECT_EQ(pin->epoch, 1U);
 }
 
-TEST(Postings, RemovingIsTheOppositeOfAdding) {
+TEST(PostingList, RemovingIsTheOppositeOfAdding) {
   std::mt19937 random(7);
-  Postings postings;
+  PostingList postings;
   std::set<TagSetId> expected;
   for (int step = 0; step < 20'000; ++step) {
     // Grows past what an array holds, and shrinks to nothing, several times.
@@ -90,7 +90,7 @@ class RemovalTest : public testing::Test {
   }
 
   void remove(const std::vector<SeriesId>& series) {
-    table_->doom(series);
+    table_->mark_candidates(series);
     SeriesTable::Removed removed;
     EXPECT_TRUE(table_->remove(series, removed).empty());
     table_->reclaim(removed);
@@ -122,7 +122,7 @@ TEST_F(RemovalTest, WhatIsUsedIsSpared) {
   const SeriesId c = table_->add(make(1, 3, 1)).value();
   const SeriesId d = table_->add(make(1, 4, 1)).value();
   const std::vector<SeriesId> all = {a, b, c, d};
-  table_->doom(all);
+  table_->mark_candidates(all);
   const std::vector<Bytes> wanted = {make(1, 2, 1).tsuid, make(2, 2, 1).tsuid, "", "x"};
   const std::vector<SeriesTable::Known> known = table_->use(wanted);
   EXPECT_EQ(known[0].id, b);
@@ -135,7 +135,7 @@ TEST_F(RemovalTest, WhatIsUsedIsSpared) {
   SeriesTable::Removed removed;
   EXPECT_EQ(table_->remove(all, removed), (std::vector<SeriesId>{b, c}));
   EXPECT_EQ(removed.series, (std::vector<SeriesId>{a, d}));
-  EXPECT_TRUE(table_->doomed().empty());
+  EXPECT_TRUE(table_->candidates().empty());
   // Until it is reclaimed it is what it was, and its id nobody's.
   EXPECT_EQ(table_->at(a).tsuid.bytes(), make(1, 1, 1).tsuid);
   EXPECT_EQ(table_->add(make(1, 1, 1)).value(), 4U);
@@ -185,10 +185,10 @@ TEST_F(RemovalTest, FindsWhatIsThere) {
     ASSERT_EQ(table_->size(), known.size());
     if (step % 20 != 0) continue;
     for (std::uint64_t metric = 1; metric <= 3; ++metric) {
-      KeyCondition rack(2);
+      TagKeyMatcher rack(2);
       rack.want_any_of({2});
-      const std::vector<KeyCondition> conditions = {rack};
-      const TagsWanted wanted{.conditions = conditions, .tags_exactly = {}};
+      const std::vector<TagKeyMatcher> matchers = {rack};
+      const TagsWanted wanted{.matchers = matchers, .tags_exactly = {}};
       const MembersOf members = {
           .metric_uid = metric, .begin = 0, .end = table_->count_of_metric(metric)};
       std::set<SeriesId> expected;

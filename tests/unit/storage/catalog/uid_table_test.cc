@@ -17,7 +17,7 @@ namespace halite::storage {
 namespace {
 
 namespace asio = boost::asio;
-using Entry = UidTable::Entry;
+using NameMapping = UidTable::NameMapping;
 
 // A table whose compare-and-puts lose every so many answers: applied or not, nobody says.
 class ForgetfulTable final : public Table {
@@ -76,7 +76,7 @@ class UidTableTest : public testing::Test {
     }
   }
 
-  std::string error(Result<Entry> result) { return result ? "" : result.error().message; }
+  std::string error(Result<NameMapping> result) { return result ? "" : result.error().message; }
 
   SystemClock clock_;
   asio::thread_pool pool_{4};
@@ -127,7 +127,7 @@ TEST_F(UidTableTest, FindsWhatAnotherWrote) {
 
 TEST_F(UidTableTest, UnknownIdsShowSignedBytes) {
   UidTable uids(table_, UidWidths{4, 3, 3});
-  const Result<Entry> found = run(uids.name_of(NameKind::kMetric, 0x00FF8001));
+  const Result<NameMapping> found = run(uids.name_of(NameKind::kMetric, 0x00FF8001));
   EXPECT_EQ(error(found), "No such unique ID for 'metrics': [0, -1, -128, 1]");
   EXPECT_EQ(found.error().code, Errc::kNotFound);
 }
@@ -137,7 +137,7 @@ TEST_F(UidTableTest, RunsOutOfIds) {
   for (int i = 0; i < 255; ++i) {
     ASSERT_TRUE(run(uids.find_or_assign(NameKind::kMetric, "m" + std::to_string(i)))) << i;
   }
-  const Result<Entry> more = run(uids.find_or_assign(NameKind::kMetric, "m255"));
+  const Result<NameMapping> more = run(uids.find_or_assign(NameKind::kMetric, "m255"));
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, Errc::kTooLarge);
   EXPECT_EQ(more.error().message, "All Unique IDs for metrics on 1 bytes are already assigned!");
@@ -148,7 +148,7 @@ TEST_F(UidTableTest, RunsOutOfIds) {
 TEST_F(UidTableTest, RefusesImpossibleNames) {
   UidTable uids(table_, UidWidths());
   for (const std::string& name : {std::string(), std::string(1, '\0'), std::string(32768, 'x')}) {
-    const Result<Entry> made = run(uids.find_or_assign(NameKind::kMetric, name));
+    const Result<NameMapping> made = run(uids.find_or_assign(NameKind::kMetric, name));
     ASSERT_FALSE(made) << name.size();
     EXPECT_EQ(made.error().code, Errc::kInvalidArgument);
   }
@@ -158,7 +158,7 @@ TEST_F(UidTableTest, RefusesImpossibleNames) {
 TEST_F(UidTableTest, AnIdOfAnotherWidthIsReported) {
   ASSERT_TRUE(run(UidTable(table_, UidWidths{4, 3, 3}).find_or_assign(NameKind::kMetric, "m")));
   UidTable uids(table_, UidWidths());
-  const Result<Entry> found = run(uids.find(NameKind::kMetric, "m"));
+  const Result<NameMapping> found = run(uids.find(NameKind::kMetric, "m"));
   EXPECT_EQ(error(found), "Found id.length = 4 which is != 3 required for 'metrics'");
 }
 
@@ -183,7 +183,7 @@ TEST_F(UidTableTest, BatchesKeepTheirOrder) {
 TEST_F(UidTableTest, AssignRefusesWhatExists) {
   UidTable uids(table_, UidWidths());
   EXPECT_EQ(run(uids.assign(NameKind::kMetric, "m"))->uid, 1u);
-  const Result<Entry> again = run(uids.assign(NameKind::kMetric, "m"));
+  const Result<NameMapping> again = run(uids.assign(NameKind::kMetric, "m"));
   EXPECT_EQ(error(again), "Name already exists with UID: 000001");
   EXPECT_EQ(again.error().code, Errc::kConflict);
 }
@@ -242,7 +242,8 @@ Task<std::uint64_t> ask(UidTable& uids, std::uint32_t seed, std::uint32_t names)
         if (entries[i]->name != requests[i].name) ++wrong;
       }
     } else {
-      CO_TRY(const Entry entry, co_await uids.find_or_assign(requests[0].kind, requests[0].name));
+      CO_TRY(const NameMapping entry,
+             co_await uids.find_or_assign(requests[0].kind, requests[0].name));
       if (entry.name != requests[0].name) ++wrong;
     }
   }
@@ -280,8 +281,8 @@ TEST_F(UidTableTest, ManyCallersAndTwoProcessesAgree) {
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
     for (std::uint32_t i = 0; i < kNames; ++i) {
       const std::string name = "n" + std::to_string(i);
-      const Entry* one = first.cached(kind, name);
-      const Entry* two = second.cached(kind, name);
+      const NameMapping* one = first.cached(kind, name);
+      const NameMapping* two = second.cached(kind, name);
       if (one == nullptr || two == nullptr) continue;
       EXPECT_EQ(one->uid, two->uid) << name;
     }
@@ -293,7 +294,7 @@ TEST_F(UidTableTest, WatchersAreToldOfWhatChangedHere) {
   UidTable other(table_, UidWidths());
   std::vector<std::string> told;
   const auto note = [&told](std::string_view what) {
-    return [&told, what](NameKind kind, const Entry& entry) {
+    return [&told, what](NameKind kind, const NameMapping& entry) {
       told.push_back(std::string(what) + " " + std::string(name_kind_text(kind)) + " " +
                      std::string(entry.name) + " " + std::to_string(entry.uid));
     };
@@ -311,7 +312,7 @@ TEST_F(UidTableTest, WatchersAreToldOfWhatChangedHere) {
 
 TEST_F(UidTableTest, OneProcessLeaksNoIds) {
   UidTable uids(table_, UidWidths());
-  std::vector<Task<Entry>> tasks;
+  std::vector<Task<NameMapping>> tasks;
   for (int i = 0; i < 500; ++i) {
     tasks.push_back(uids.find_or_assign(NameKind::kMetric, "m" + std::to_string(i % 5)));
   }

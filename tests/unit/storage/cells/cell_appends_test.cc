@@ -77,9 +77,9 @@ TEST_F(CellPointStoreTest, AnOldTimeWrittenAgainHoldsTheLastValueWhenTheClockWen
   FakeClock clock(kNow);
   MemoryStore cells(clock);
   const std::shared_ptr<const OpentsdbLayout> layout = OpentsdbLayout::make(unsalted()).value();
-  CellPointStore::Parts parts{
+  CellPointStore::Dependencies dependencies{
       cells, layout, layout->parameters(), clock, background_.get_executor(), metrics_};
-  const auto points = run_task(CellPointStore::open(parts, {})).value();
+  const auto points = run_task(CellPointStore::open(dependencies, {})).value();
   const SeriesId id = intern(*points, "a");
   const auto append = [&points, id](TimestampMs time, std::int64_t value) {
     const Accepted accepted = run_task(points->append(one(id, time, value))).value();

@@ -41,9 +41,9 @@ class CellPointStoreTest : public testing::Test {
   Result<std::unique_ptr<CellPointStore>> try_open(OpentsdbOptions layout,
                                                    CellPointStoreOptions options) {
     std::shared_ptr<const OpentsdbLayout> made = OpentsdbLayout::make(layout).value();
-    CellPointStore::Parts parts{unruly_store_, made,      made->parameters(),
-                                clock_,        executor_, metrics_};
-    return run_task(CellPointStore::open(std::move(parts), std::move(options)));
+    CellPointStore::Dependencies dependencies{unruly_store_, made,      made->parameters(),
+                                              clock_,        executor_, metrics_};
+    return run_task(CellPointStore::open(std::move(dependencies), std::move(options)));
   }
   void open(CellPointStoreOptions options = {}) {
     points_ = try_open(unsalted(), std::move(options)).value();

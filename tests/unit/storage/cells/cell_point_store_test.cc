@@ -84,9 +84,9 @@ TEST_F(CellPointStoreTest, AnEarlierLapOfTheRingNeverAnswers) {
   const std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make(options).value();
   CellPointStoreOptions tables;
   tables.data_table = "ring";
-  CellPointStore::Parts parts{
+  CellPointStore::Dependencies dependencies{
       unruly_store_, layout, layout->parameters(), clock, background_.get_executor(), metrics_};
-  const auto ring = run_task(CellPointStore::open(parts, tables)).value();
+  const auto ring = run_task(CellPointStore::open(dependencies, tables)).value();
   const SeriesId id = intern(*ring, "a");
   using Found = std::map<TimestampMs, double>;
   const TimeRange always{0, std::numeric_limits<TimestampMs>::max()};
@@ -171,10 +171,10 @@ TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
   const auto hours = [](int count) {
     return TimeRange{kHourBegin - count * std::int64_t{3'600'000}, kHourBegin - 1};
   };
-  const auto scans = [this](std::size_t parts_max, std::size_t part_series_min, TimeRange range) {
+  const auto scans = [this](std::size_t splits_max, std::size_t split_series_min, TimeRange range) {
     CellPointStoreOptions options;
     options.scan.shared_tables = true;
-    options.scan.parts = {.parts_max = parts_max, .part_series_min = part_series_min};
+    options.scan.dependencies = {.splits_max = splits_max, .split_series_min = split_series_min};
     const auto points = try_open(unsalted(), options).value();
     const auto other = try_open(unsalted(), options).value();
     for (int i = 0; i < 11; ++i) {

@@ -30,21 +30,21 @@ class KeyPatternTest : public testing::Test {
     return layout_->row_key(tsuid, 1'356'998'400'000);
   }
 
-  static KeyCondition any_of(std::uint64_t key, const std::vector<std::uint64_t>& values) {
-    KeyCondition condition(key);
+  static TagKeyMatcher any_of(std::uint64_t key, const std::vector<std::uint64_t>& values) {
+    TagKeyMatcher condition(key);
     condition.want_any_of(values);
     return condition;
   }
-  static KeyCondition present(std::uint64_t key) {
-    KeyCondition condition(key);
+  static TagKeyMatcher present(std::uint64_t key) {
+    TagKeyMatcher condition(key);
     condition.want_match(nullptr, false);
     return condition;
   }
 
-  ScanHint hint(const std::vector<KeyCondition>& conditions,
+  ScanHint hint(const std::vector<TagKeyMatcher>& matchers,
                 std::optional<std::size_t> exactly = std::nullopt, bool few = false) const {
     ScanHint hint;
-    add_row_pattern(*layout_, conditions, exactly, few, limits_, hint);
+    add_row_pattern(*layout_, matchers, exactly, few, limits_, hint);
     return hint;
   }
 
@@ -155,7 +155,7 @@ TEST_F(KeyPatternTest, TooManyValuesAreAnyValue) {
 }
 
 TEST_F(KeyPatternTest, NothingIsToldWhereIdsDoNotDecide) {
-  KeyCondition absent(5);
+  TagKeyMatcher absent(5);
   absent.want_absent();
   const ScanHint told = hint({absent});
   EXPECT_TRUE(told.row_masks.empty() && told.row_regex.empty());
@@ -180,9 +180,9 @@ TEST_F(KeyPatternTest, RefusesNothingThatIsWanted) {
       for (std::uint64_t n = random() % 5; n > 0; --n) tags[one()] = one();
       std::map<std::uint64_t, std::vector<std::uint64_t>> wanted;
       for (std::uint64_t n = 1 + random() % 3; n > 0; --n) wanted[one()] = {one(), one(), one()};
-      std::vector<KeyCondition> conditions;
-      for (auto& [key, values] : wanted) conditions.push_back(any_of(key, values));
-      std::ranges::shuffle(conditions, random);
+      std::vector<TagKeyMatcher> matchers;
+      for (auto& [key, values] : wanted) matchers.push_back(any_of(key, values));
+      std::ranges::shuffle(matchers, random);
       const bool exactly = random() % 2 == 0;
       bool matches = !exactly || tags.size() == wanted.size();
       for (const auto& [key, values] : wanted) {
@@ -190,8 +190,8 @@ TEST_F(KeyPatternTest, RefusesNothingThatIsWanted) {
         matches =
             matches && tag != tags.end() && std::ranges::find(values, tag->second) != values.end();
       }
-      const auto told = hint(conditions, exactly ? std::optional(wanted.size()) : std::nullopt,
-                             random() % 2 == 0);
+      const auto told =
+          hint(matchers, exactly ? std::optional(wanted.size()) : std::nullopt, random() % 2 == 0);
       const bool passed = passes(told, row(tags));
       // A mask does not look at what comes behind it.
       if (matches || told.row_masks.empty()) EXPECT_EQ(passed, matches) << to_hex(row(tags));

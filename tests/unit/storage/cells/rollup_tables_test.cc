@@ -59,14 +59,14 @@ class RollupTablesTest : public testing::Test {
                                              pool_.get_executor(), metrics_},
                                             {}))
                   .value();
-    tables_ = run_task(RollupTables::open(parts({}), two_intervals())).value();
+    tables_ = run_task(RollupTables::open(dependencies({}), two_intervals())).value();
   }
   void TearDown() override {
     EXPECT_TRUE(run_task(points_->close()));
     pool_.join();
   }
 
-  RollupTables::Parts parts(OpentsdbOptions layout) {
+  RollupTables::Dependencies dependencies(OpentsdbOptions layout) {
     return {.store = cells_,
             .series = points_->registry(),
             .rows = OpentsdbLayout::make(layout).value(),
@@ -224,14 +224,16 @@ TEST_F(RollupTablesTest, TimesThatNoRowHoldsAreRefusedAlone) {
 }
 
 TEST_F(RollupTablesTest, TablesAreOpenedAsTheyWereMade) {
-  EXPECT_TRUE(run_task(RollupTables::open(parts({}), two_intervals())));
-  EXPECT_EQ(run_task(RollupTables::open(parts({.widths = {}, .salt_width = 1}), two_intervals()))
-                .error()
-                .code,
-            Errc::kConflict);
+  EXPECT_TRUE(run_task(RollupTables::open(dependencies({}), two_intervals())));
+  EXPECT_EQ(
+      run_task(RollupTables::open(dependencies({.widths = {}, .salt_width = 1}), two_intervals()))
+          .error()
+          .code,
+      Errc::kConflict);
   RollupConfig config = two_intervals();
   config.tables[1].pre_aggregate = "tsdb";
-  EXPECT_EQ(run_task(RollupTables::open(parts({}), config)).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(run_task(RollupTables::open(dependencies({}), config)).error().code,
+            Errc::kInvalidArgument);
 }
 
 TEST_F(RollupTablesTest, HistogramsComeBackByTime) {

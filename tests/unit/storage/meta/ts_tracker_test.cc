@@ -39,7 +39,7 @@ class TsTrackerTest : public testing::Test {
   void track(TrackOptions options, std::shared_ptr<Table> series = nullptr) {
     options.flush_interval_ms = 5;
     if (series) other_series_.emplace(std::move(series), world_.uid_metas, UidWidths{});
-    TsTracker::Parts parts{
+    TsTracker::Dependencies dependencies{
         .series = other_series_ ? *other_series_ : world_.ts_metas,
         .names = world_.uid_metas,
         .clock = world_.clock,
@@ -47,7 +47,7 @@ class TsTrackerTest : public testing::Test {
         .tsuid = [this](SeriesId id) -> Bytes { return tsuids_[id]; },
         .created = [this](Bytes tsuid) { return note(std::move(tsuid)); },
     };
-    tracker_.emplace(std::move(parts), options);
+    tracker_.emplace(std::move(dependencies), options);
   }
 
   Task<void> note(Bytes tsuid) {
@@ -142,10 +142,11 @@ TEST_F(TsTrackerTest, OffItDoesNothing) {
 
 TEST_F(TsTrackerTest, NewNamesGetTheirObjects) {
   track(kCounting);
-  world_.uids.watch(
-      {.assigned = [this](NameKind kind,
-                          const UidTable::Entry& entry) { tracker_->assigned(kind, entry.uid); },
-       .renamed = {}});
+  world_.uids.budget({.assigned =
+                          [this](NameKind kind, const UidTable::NameMapping& entry) {
+                            tracker_->assigned(kind, entry.uid);
+                          },
+                      .renamed = {}});
   world_.assign(NameKind::kTagKey, "rack");
   ASSERT_TRUE(run_task(tracker_->flush()));
   EXPECT_EQ(NameWorld::cell(*world_.names, 1, "000003", "tagk_meta"),

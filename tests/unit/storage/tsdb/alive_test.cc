@@ -13,7 +13,7 @@
 
 #include "storage/backends/memory/memory_store.h"
 #include "storage/tsdb/engine_store.h"
-#include "storage/tsdb/read/alive_filter.h"
+#include "storage/tsdb/read/active_filter.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/instants.h"
@@ -44,13 +44,13 @@ class AliveTest : public testing::TestWithParam<std::size_t> {
     options.log.commit_interval_ms = 0;
     options.expiry_interval_ms = 1;
     options.maintenance_ms = 24 * kHourMs;  // only when asked
-    options.learn_series_min = GetParam();
-    EngineStore::Parts parts{.store = names_,
-                             .layout = CyclicLayout::make(cyclic).value(),
-                             .clock = clock_,
-                             .files = files_,
-                             .registry = metrics_};
-    store_ = test::run_task(EngineStore::open(std::move(parts), options)).value();
+    options.list_active_min = GetParam();
+    EngineStore::Dependencies dependencies{.store = names_,
+                                           .layout = CyclicLayout::make(cyclic).value(),
+                                           .clock = clock_,
+                                           .files = files_,
+                                           .registry = metrics_};
+    store_ = test::run_task(EngineStore::open(std::move(dependencies), options)).value();
   }
   void close() {
     EXPECT_TRUE(test::run_task(store_->close()));

@@ -71,7 +71,7 @@ class ChunkDbTest : public testing::Test {
   }
 
   static constexpr int kOpenFilesMax = 50;
-  static constexpr Place kPlace = {.shard = 'a', .slot = 0x61616161};  // of keys "aaaaa..."
+  static constexpr ShardSlot kPlace = {.shard = 'a', .slot = 0x61616161};  // of keys "aaaaa..."
   const std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
   std::unique_ptr<ChunkDb> chunks_;
   FlushMark mark_;
@@ -136,7 +136,7 @@ TEST_F(ChunkDbTest, WhatLiesBehindDamageIsFoundByKeysOfAnyLength) {
     if (!cursor.valid()) {
       if (cursor.status()) break;
       ++holes;
-      ASSERT_TRUE(cursor.seek_behind_damage(at).value());
+      ASSERT_TRUE(cursor.seek_past_damage(at).value());
     }
     ASSERT_GT(cursor.key(), at);
     at = cursor.key();
@@ -166,7 +166,7 @@ TEST_F(ChunkDbTest, WhatComesWhileFilesAreMergedIsTakenIn) {
   for (int i = 0; i < 4; ++i) flush("aaaaa");
   files_->set_sync_time(std::chrono::milliseconds(50));
   int times = 0;
-  const auto merged = chunks_->files.merge_place(kPlace, [&]() -> Result<bool> {
+  const auto merged = chunks_->files.compact_slot(kPlace, [&]() -> Result<bool> {
     if (++times == 1) flush("aaaab");
     return true;
   });
@@ -181,8 +181,8 @@ TEST_F(ChunkDbTest, WhatComesWhileFilesAreMergedIsTakenIn) {
 TEST_F(ChunkDbTest, AMergeThatIsToEndEarlyLosesNothing) {
   for (int i = 0; i < 4; ++i) flush("aaaaa");
   files_->set_sync_time(std::chrono::milliseconds(50));
-  EXPECT_FALSE(chunks_->files.merge_place(kPlace, [] { return Result<bool>(false); }).value());
-  const auto failed = chunks_->files.merge_place(
+  EXPECT_FALSE(chunks_->files.compact_slot(kPlace, [] { return Result<bool>(false); }).value());
+  const auto failed = chunks_->files.compact_slot(
       kPlace, []() -> Result<bool> { return fail(Errc::kUnavailable, "no room"); });
   if (!failed) EXPECT_EQ(failed.error().message, "no room");  // else there was nothing to merge
   ChunkViews::View view = chunks_->views.view("a", "b").value();

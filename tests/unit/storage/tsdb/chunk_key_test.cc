@@ -12,18 +12,16 @@ const UidWidths kWidths;
 const Bytes kTsuid = from_hex("000001000001000002").value();
 const Bytes kLongerTsuid = from_hex("000001000001000002000003000004").value();
 
-Bytes key_of(Place place, const Bytes& tsuid, const CellKey& cell) {
-  Bytes key = series_prefix(place, kWidths, tsuid);
+Bytes key_of(ShardSlot shard_slot, const Bytes& tsuid, const CellKey& cell) {
+  Bytes key = series_prefix(shard_slot, kWidths, tsuid);
   append_cell_key(key, cell);
   return key;
 }
 
 TEST(ChunkKey, HasTheDocumentedBytes) {
-  const Bytes key = key_of({.shard = 5, .slot = 0x01020304}, kTsuid,
-                           {.generation = 0x4E2A,
-                            .kind = CellKind::kSealed,
-                            .offset_ms = 0x0A0B0C0D,
-                            .flush_number = 7});
+  const Bytes key = key_of(
+      {.shard = 5, .slot = 0x01020304}, kTsuid,
+      {.period = 0x4E2A, .kind = CellKind::kSealed, .offset_ms = 0x0A0B0C0D, .flush_number = 7});
   EXPECT_EQ(to_hex(key),
             "05"
             "01020304"
@@ -39,17 +37,17 @@ TEST(ChunkKey, HasTheDocumentedBytes) {
 TEST(ChunkKey, ComesBackAsItWent) {
   for (const Bytes& tsuid : {kTsuid, kLongerTsuid, Bytes("\0\0\x09", 3)}) {
     const Bytes key = key_of({.shard = 255, .slot = UINT32_MAX}, tsuid,
-                             {.generation = UINT32_MAX,
+                             {.period = UINT32_MAX,
                               .kind = CellKind::kTombstone,
                               .offset_ms = UINT32_MAX,
                               .flush_number = UINT64_MAX});
     const auto parsed = parse_key(kWidths, key);
     ASSERT_TRUE(parsed) << parsed.error().message;
-    EXPECT_EQ(parsed->place.shard, 255U);
-    EXPECT_EQ(parsed->place.slot, UINT32_MAX);
+    EXPECT_EQ(parsed->shard_slot.shard, 255U);
+    EXPECT_EQ(parsed->shard_slot.slot, UINT32_MAX);
     EXPECT_EQ(tsuid_of(kWidths, parsed->series), tsuid);
     EXPECT_EQ(parsed->series, series_key(kWidths, tsuid));
-    EXPECT_EQ(parsed->cell.generation, UINT32_MAX);
+    EXPECT_EQ(parsed->cell.period, UINT32_MAX);
     EXPECT_EQ(parsed->cell.kind, CellKind::kTombstone);
     EXPECT_EQ(parsed->cell.offset_ms, UINT32_MAX);
     EXPECT_EQ(parsed->cell.flush_number, UINT64_MAX);
@@ -59,9 +57,9 @@ TEST(ChunkKey, ComesBackAsItWent) {
 TEST(ChunkKey, NoSeriesLiesWithinAnother) {
   // The longer tsuid goes on with bytes that could be a generation.
   std::vector<Bytes> keys;
-  for (std::uint32_t generation : {0U, 3U, 0x00000300U, UINT32_MAX}) {
-    keys.push_back(key_of({}, kTsuid, {.generation = generation}));
-    keys.push_back(key_of({}, kLongerTsuid, {.generation = generation}));
+  for (std::uint32_t period : {0U, 3U, 0x00000300U, UINT32_MAX}) {
+    keys.push_back(key_of({}, kTsuid, {.period = period}));
+    keys.push_back(key_of({}, kLongerTsuid, {.period = period}));
   }
   std::ranges::sort(keys);
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -72,7 +70,7 @@ TEST(ChunkKey, NoSeriesLiesWithinAnother) {
 }
 
 TEST(ChunkKey, OtherBytesAreDamage) {
-  const Bytes key = key_of({.shard = 1, .slot = 2}, kTsuid, {.generation = 3});
+  const Bytes key = key_of({.shard = 1, .slot = 2}, kTsuid, {.period = 3});
   for (std::size_t length = 0; length < key.size(); ++length) {
     EXPECT_FALSE(parse_key(kWidths, BytesView(key).substr(0, length))) << length;
   }

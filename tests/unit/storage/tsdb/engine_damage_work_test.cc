@@ -133,7 +133,7 @@ TEST(DamagedSlots, ExpireAndTheirSeriesAreForgottenOrKept) {
     Damaged data(kTtl);
     data.world.files->flip_bit(data.tables().at(i), 10, 3);
     ASSERT_TRUE(data.world.open());
-    data.world.points->forget_series({});
+    data.world.points->enable_series_gc({});
     for (int hour = 0; hour < 14; ++hour) {
       data.world.clock.advance(kHourMs);
       if (hour % 2 == 0) data.put(data.world.clock.now_ms() - 60'000, 2);

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/work_watch.h"
+#include "common/work_budget.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 #include "tests/unit/storage/tsdb/instants.h"
@@ -74,7 +74,7 @@ TEST_F(DeletesTest, WhatComesAfterThemStays) {
 }
 
 // Stops whoever asks it for the given time, until it is let go.
-class StoppingWatch final : public WorkWatch {
+class StoppingWatch final : public WorkBudget {
  public:
   explicit StoppingWatch(int at) : left_(at) {}
   [[nodiscard]] Result<void> check() const override {
@@ -129,20 +129,20 @@ class PreparedDeleteTest : public testing::Test {
 
   // Of all times of the old slot; it stands still at so many looks at its watch.
   void begin(int stands_still_at) {
-    watch_ = std::make_shared<StoppingWatch>(stands_still_at);
+    budget_ = std::make_shared<StoppingWatch>(stands_still_at);
     SeriesQuery query;
     query.metric = "m";
-    selection_ = run_task(world_.points->select(std::move(query), {.watch = watch_})).value();
-    watch_->arm();
+    selection_ = run_task(world_.points->select(std::move(query), {.budget = budget_})).value();
+    budget_->arm();
     deleting_ = std::thread([this] {
       deleted_ =
           run_task(world_.points->delete_range(selection_, {.begin = kOld, .end = kOld + kDayMs}));
     });
-    watch_->wait_until_reached();
+    budget_->wait_until_reached();
   }
 
   std::uint64_t finish() {
-    watch_->let_go();
+    budget_->let_go();
     deleting_.join();
     selection_.reset();
     return deleted_->value_or(0);
@@ -159,7 +159,7 @@ class PreparedDeleteTest : public testing::Test {
 
   test::EngineWorld world_{1, kNow};
   std::vector<std::string> hosts_;
-  std::shared_ptr<StoppingWatch> watch_;
+  std::shared_ptr<StoppingWatch> budget_;
   std::shared_ptr<const Selection> selection_;
   std::thread deleting_;
   std::optional<Result<std::uint64_t>> deleted_;

@@ -44,12 +44,12 @@ class ExpiryTest : public testing::Test {
     options.expire_after_clock_jump = trust_clock_;
     options.retention = retention_;
     options.maintenance_ms = 3'600'000;  // only when asked
-    EngineStore::Parts parts{.store = names_,
-                             .layout = CyclicLayout::make(cyclic).value(),
-                             .clock = clock_,
-                             .files = files_,
-                             .registry = metrics_};
-    auto opened = test::run_task(EngineStore::open(std::move(parts), options));
+    EngineStore::Dependencies dependencies{.store = names_,
+                                           .layout = CyclicLayout::make(cyclic).value(),
+                                           .clock = clock_,
+                                           .files = files_,
+                                           .registry = metrics_};
+    auto opened = test::run_task(EngineStore::open(std::move(dependencies), options));
     ASSERT_TRUE(opened) << opened.error().message;
     store_ = std::move(*opened);
   }

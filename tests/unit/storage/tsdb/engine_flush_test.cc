@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/tsdb/core/generations.h"
+#include "storage/tsdb/core/head_list.h"
 #include "tests/support/run_task.h"
 #include "tests/support/soon.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
@@ -89,9 +89,9 @@ TEST(Flush, IsDueByBytesOrByLongRuns) {
   options.head_freeze_points = 100;
   options.head_run_points = 10;
   const auto is_full = [&options](std::int64_t bytes, std::uint64_t points, std::uint64_t series) {
-    engine::Generations generations(0, 1, 100, 0);
-    generations.write().head().account(bytes, points, series);
-    return generations.active_is_full(options);
+    engine::HeadList head_list(0, 1, 100, 0);
+    head_list.write().head().account(bytes, points, series);
+    return head_list.active_is_full(options);
   };
   EXPECT_FALSE(is_full(0, 0, 0));
   EXPECT_FALSE(is_full(999, 99, 1));

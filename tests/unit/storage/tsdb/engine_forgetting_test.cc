@@ -125,7 +125,7 @@ TEST_F(ForgettingTest, ADeleteThatACrashInterruptsIsSeenToLater) {
 
 TEST_F(ForgettingTest, AnIdThatIsHeldIsNotAnothers) {
   put({"a"});
-  auto hold = world_.points->hold_series();
+  auto pin = world_.points->pin_series();
   const SeriesId a = world_.intern({"a"}).value()[0];
   settle();
   world_.clock.advance(6 * kHour);
@@ -140,7 +140,7 @@ TEST_F(ForgettingTest, AnIdThatIsHeldIsNotAnothers) {
   ASSERT_TRUE(run_task(world_.points->append(std::move(batch))));
   sent_[{"a", world_.clock.now_ms()}] = {.bits = 77, .is_float = false};
   expect_what_was_sent();
-  hold.reset();
+  pin.reset();
   settle();
   expect_what_was_sent();
   reopen();
@@ -179,7 +179,7 @@ TEST_F(ForgettingTest, PointsThatComeMeanwhileAreNotLost) {
   for (int t = 0; t < 2; ++t) {
     threads.emplace_back([&, t] {
       for (int round = 0; !stop || round < 50; ++round) {
-        const auto hold = world_.points->hold_series();
+        const auto pin = world_.points->pin_series();
         const std::string host = fmt::format("t{}-{}", t, round % 40);
         const auto ids = world_.intern({host});
         ASSERT_TRUE(ids);

@@ -27,7 +27,7 @@ using engine::kLastPieceSeries;
 using test::run_task;
 
 // Counts how often it is asked, by whom, and does something on the way.
-class AskedWatch final : public WorkWatch {
+class AskedWatch final : public WorkBudget {
  public:
   using Step = std::function<void(std::size_t)>;
   explicit AskedWatch(Step step) : step_(std::move(step)) {}
@@ -64,7 +64,7 @@ class EngineLastTest : public testing::Test {
     world_.layout.salt_buckets = shards;
     world_.layout.ttl_ms = 30 * kDayMs;
     world_.options.log.commit_interval_ms = 0;
-    world_.options.maintains_itself = false;
+    world_.options.auto_maintenance = false;
     ASSERT_TRUE(world_.open());
   }
   void TearDown() override {
@@ -86,12 +86,12 @@ class EngineLastTest : public testing::Test {
   void flush() { ASSERT_TRUE(run_task(world_.points->flush())); }
 
   // The watch counts from when the series are selected.
-  std::vector<LastPoint> last(const std::shared_ptr<AskedWatch>& watch) {
+  std::vector<LastPoint> last(const std::shared_ptr<AskedWatch>& budget) {
     SeriesQuery query;
     query.metric = "m";
     const auto selection =
-        run_task(world_.points->select(std::move(query), {.watch = watch})).value();
-    watch->begin();
+        run_task(world_.points->select(std::move(query), {.budget = budget})).value();
+    budget->begin();
     return run_task(world_.points->last(selection, {.begin = 0, .end = INT64_MAX})).value();
   }
   std::vector<LastPoint> last() { return last(std::make_shared<AskedWatch>(nullptr)); }
@@ -117,10 +117,10 @@ TEST_F(EngineLastTest, few_series_in_memory_are_looked_for_where_it_is_asked) {
   make_series(kLastHereSeries);
   put(kMidnight);
   last();  // reads that nothing is stored
-  const auto watch = std::make_shared<AskedWatch>(nullptr);
-  expect_all_at(last(watch), kMidnight);
-  EXPECT_EQ(watch->here(), pieces(kLastHereSeries));
-  EXPECT_EQ(watch->elsewhere(), 0U);
+  const auto budget = std::make_shared<AskedWatch>(nullptr);
+  expect_all_at(last(budget), kMidnight);
+  EXPECT_EQ(budget->here(), pieces(kLastHereSeries));
+  EXPECT_EQ(budget->elsewhere(), 0U);
 }
 
 TEST_F(EngineLastTest, one_series_more_is_looked_for_on_the_read_threads_in_pieces) {
@@ -128,24 +128,24 @@ TEST_F(EngineLastTest, one_series_more_is_looked_for_on_the_read_threads_in_piec
   make_series(kLastHereSeries + 1);
   put(kMidnight);
   last();
-  const auto watch = std::make_shared<AskedWatch>(nullptr);
-  expect_all_at(last(watch), kMidnight);
-  EXPECT_EQ(watch->here(), 0U);
-  EXPECT_EQ(watch->elsewhere(), pieces(kLastHereSeries + 1));
+  const auto budget = std::make_shared<AskedWatch>(nullptr);
+  expect_all_at(last(budget), kMidnight);
+  EXPECT_EQ(budget->here(), 0U);
+  EXPECT_EQ(budget->elsewhere(), pieces(kLastHereSeries + 1));
 }
 
 TEST_F(EngineLastTest, many_are_looked_for_in_several_jobs) {
   open(3);
   make_series(kLastJobSeries + 1);
   put(kMidnight);
-  const auto watch = std::make_shared<AskedWatch>(nullptr);
-  expect_all_at(last(watch), kMidnight);
-  EXPECT_EQ(watch->here(), 0U);
+  const auto budget = std::make_shared<AskedWatch>(nullptr);
+  expect_all_at(last(budget), kMidnight);
+  EXPECT_EQ(budget->here(), 0U);
   put(kMidnight + 1);
   flush();
-  expect_all_at(last(watch), kMidnight + 1);
-  EXPECT_EQ(watch->here(), 0U);
-  EXPECT_GE(watch->elsewhere(), pieces(kLastJobSeries + 1));
+  expect_all_at(last(budget), kMidnight + 1);
+  EXPECT_EQ(budget->here(), 0U);
+  EXPECT_GE(budget->elsewhere(), pieces(kLastJobSeries + 1));
 }
 
 TEST_F(EngineLastTest, more_points_to_decode_are_left_to_the_read_threads) {
@@ -155,9 +155,9 @@ TEST_F(EngineLastTest, more_points_to_decode_are_left_to_the_read_threads) {
   for (std::uint64_t i = 0; i < kLate; ++i) put(kMidnight + static_cast<TimestampMs>(i));
   put(kMidnight - 1);  // late: the newest is not the last to come
   last();
-  const auto watch = std::make_shared<AskedWatch>(nullptr);
-  expect_all_at(last(watch), kMidnight + static_cast<TimestampMs>(kLate) - 1);
-  EXPECT_GT(watch->elsewhere(), 0U);
+  const auto budget = std::make_shared<AskedWatch>(nullptr);
+  expect_all_at(last(budget), kMidnight + static_cast<TimestampMs>(kLate) - 1);
+  EXPECT_GT(budget->elsewhere(), 0U);
 }
 
 // What comes and is flushed between two pieces would wait for ever for a lock that is held, and
@@ -169,13 +169,13 @@ TEST_F(EngineLastTest, between_pieces_points_come_and_are_flushed) {
   put(kMidnight);
   flush();
   // Nothing is known yet: it is asked before each piece and before each series of it is read.
-  const auto watch = std::make_shared<AskedWatch>([this](std::size_t asked) {
+  const auto budget = std::make_shared<AskedWatch>([this](std::size_t asked) {
     if (asked % (kLastPieceSeries + 1) != 1) return;
     put(kMidnight + static_cast<TimestampMs>(1 + asked / (kLastPieceSeries + 1)));
     flush();
   });
-  const std::vector<LastPoint> points = last(watch);
-  EXPECT_EQ(watch->here(), 0U);
+  const std::vector<LastPoint> points = last(budget);
+  EXPECT_EQ(budget->here(), 0U);
   ASSERT_EQ(points.size(), ids_.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
     ASSERT_EQ(points[i].time, kMidnight + static_cast<TimestampMs>(1 + i / kLastPieceSeries)) << i;

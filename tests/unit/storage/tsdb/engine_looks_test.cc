@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/api/read_context.h"
-#include "storage/catalog/series_census.h"
+#include "storage/catalog/cardinality.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 #include "tests/unit/storage/tsdb/instants.h"
@@ -55,7 +55,7 @@ class LooksTest : public testing::Test {
     ASSERT_TRUE(run_task(world_.points->append(std::move(batch))));
   }
 
-  std::shared_ptr<Counting> read(TimeRange range, TotalsWish wish = {}) {
+  std::shared_ptr<Counting> read(TimeRange range, TotalsRequest wish = {}) {
     auto counting = std::make_shared<Counting>();
     SeriesQuery query;
     query.metric = "m";
@@ -68,9 +68,10 @@ class LooksTest : public testing::Test {
     return counting;
   }
 
-  SeriesCounts census() {
-    SeriesCensus census(world_.points->registry(), {}, world_.clock, pool_.get_executor());
-    return *run_task(census.counts()).value();
+  Cardinality cardinality_counter() {
+    CardinalityCounter cardinality_counter(world_.points->registry(), {}, world_.clock,
+                                           pool_.get_executor());
+    return *run_task(cardinality_counter.counts()).value();
   }
 
   test::EngineWorld world_{1, kMidnight};
@@ -78,7 +79,7 @@ class LooksTest : public testing::Test {
 };
 
 TEST_F(LooksTest, slots_are_told_from_their_files) {
-  const std::vector<SlotCycle> empty = world_.points->slot_cycles();
+  const std::vector<RetentionStatus> empty = world_.points->retention_status();
   ASSERT_EQ(empty.size(), 2U);
   EXPECT_EQ(empty[0].prefix, "");
   EXPECT_EQ(empty[0].ttl_ms, 30 * kDayMs);
@@ -90,21 +91,21 @@ TEST_F(LooksTest, slots_are_told_from_their_files) {
   put("b", kMidnight - kDayMs, 100);
   put("a", kMidnight, 3);
   ASSERT_TRUE(run_task(world_.points->flush()));
-  std::vector<SlotState> slots = world_.points->slot_cycles()[0].slots;
+  std::vector<SlotStatus> slots = world_.points->retention_status()[0].slots;
   ASSERT_EQ(slots.size(), 2U);
-  EXPECT_EQ(slots[0].generation, kMidnight / kDayMs - 1);
+  EXPECT_EQ(slots[0].period, kMidnight / kDayMs - 1);
   EXPECT_EQ(slots[0].slot, (kMidnight / kDayMs - 1) % 1024);
   EXPECT_GT(slots[0].bytes, 0U);
   EXPECT_GT(slots[0].files, 0U);
   EXPECT_FALSE(slots[0].sealed);
-  EXPECT_EQ(slots[1].generation, kMidnight / kDayMs);
+  EXPECT_EQ(slots[1].period, kMidnight / kDayMs);
 
   ASSERT_TRUE(run_task(world_.points->seal()));
-  slots = world_.points->slot_cycles()[0].slots;
+  slots = world_.points->retention_status()[0].slots;
   ASSERT_EQ(slots.size(), 2U);
   EXPECT_TRUE(slots[0].sealed);
   EXPECT_FALSE(slots[0].late);
-  EXPECT_TRUE(world_.points->slot_cycles()[1].slots.empty());
+  EXPECT_TRUE(world_.points->retention_status()[1].slots.empty());
 }
 
 TEST_F(LooksTest, who_reads_is_told_of_chunks_decoded_and_passed_over) {
@@ -123,16 +124,16 @@ TEST_F(LooksTest, who_reads_is_told_of_chunks_decoded_and_passed_over) {
 TEST_F(LooksTest, hours_of_sealed_series_are_told_by_totals) {
   put("a", kMidnight - kDayMs, 200);
   ASSERT_TRUE(run_task(world_.points->seal()));
-  const auto watch = read({.begin = kMidnight - kDayMs, .end = kMidnight}, {.bucket_ms = kHourMs});
-  EXPECT_EQ(watch->decoded, 0U);
-  EXPECT_EQ(watch->totals, 20U);
+  const auto budget = read({.begin = kMidnight - kDayMs, .end = kMidnight}, {.bucket_ms = kHourMs});
+  EXPECT_EQ(budget->decoded, 0U);
+  EXPECT_EQ(budget->totals, 20U);
 }
 
 TEST_F(LooksTest, series_are_counted_with_rows_and_without) {
-  EXPECT_EQ(census().series, 0U);
+  EXPECT_EQ(cardinality_counter().series, 0U);
   put("a", kMidnight, 1);
   put("b", kMidnight, 1);
-  SeriesCounts counts = census();  // neither has a row yet
+  Cardinality counts = cardinality_counter();  // neither has a row yet
   EXPECT_EQ(counts.series, 2U);
   ASSERT_EQ(counts.metrics.size(), 1U);
   EXPECT_EQ(counts.metrics[0].name, "m");
@@ -145,35 +146,36 @@ TEST_F(LooksTest, series_are_counted_with_rows_and_without) {
 
   ASSERT_TRUE(world_.close());
   ASSERT_TRUE(world_.open());
-  EXPECT_EQ(census().series, 2U);  // rows alone: nobody has asked for them
-  put("b", kMidnight + 1, 1);      // in memory and in rows: still one
+  EXPECT_EQ(cardinality_counter().series, 2U);  // rows alone: nobody has asked for them
+  put("b", kMidnight + 1, 1);                   // in memory and in rows: still one
   put("c", kMidnight + 1, 1);
-  counts = census();
+  counts = cardinality_counter();
   EXPECT_EQ(counts.series, 3U);
   EXPECT_EQ(counts.tag_keys[0].values, 3U);
 }
 
 TEST_F(LooksTest, a_young_count_is_given_again_and_growth_is_told_from_the_first) {
-  SeriesCensus census(world_.points->registry(), {}, world_.clock, pool_.get_executor());
+  CardinalityCounter cardinality_counter(world_.points->registry(), {}, world_.clock,
+                                         pool_.get_executor());
   put("a", kMidnight, 1);
-  const auto first = run_task(census.counts()).value();
+  const auto first = run_task(cardinality_counter.counts()).value();
   put("b", kMidnight, 1);
-  EXPECT_EQ(run_task(census.counts()).value(), first);
+  EXPECT_EQ(run_task(cardinality_counter.counts()).value(), first);
   world_.clock.advance(2000);
-  const auto second = run_task(census.counts()).value();
+  const auto second = run_task(cardinality_counter.counts()).value();
   EXPECT_EQ(second->series, 2U);
   EXPECT_EQ(second->metrics[0].grown, 1);
   EXPECT_EQ(second->grown_since_ms, kMidnight);
   world_.clock.advance(kHourMs);
-  EXPECT_EQ(run_task(census.counts()).value()->metrics[0].grown, 1);
+  EXPECT_EQ(run_task(cardinality_counter.counts()).value()->metrics[0].grown, 1);
   world_.clock.advance(kHourMs);  // the count of an hour ago is the base now
-  const auto later = run_task(census.counts()).value();
+  const auto later = run_task(cardinality_counter.counts()).value();
   EXPECT_EQ(later->metrics[0].grown, 0);
   EXPECT_GT(later->grown_since_ms, kMidnight);
 
-  census.stop();
+  cardinality_counter.stop();
   world_.clock.advance(2000);
-  const auto stopped = run_task(census.counts());
+  const auto stopped = run_task(cardinality_counter.counts());
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Errc::kUnavailable);
 }

@@ -76,14 +76,14 @@ class MissingTest : public testing::Test {
 // The log has dropped what only the end of the manifest says that it is in chunks.
 TEST_F(MissingTest, NothingGoesWithADamagedEndOfTheManifest) {
   ASSERT_TRUE(world_.close());
-  world_.options.chunks.merges_by_itself = false;  // the manifest ends with a flush
+  world_.options.chunks.auto_compaction = false;  // the manifest ends with a flush
   ASSERT_TRUE(world_.open());
   WorldPoints expected = put(kNow);
   ASSERT_TRUE(run_task(world_.points->flush()));
   for (const auto& [key, value] : put(kNow + 1)) expected[key] = value;
   ASSERT_TRUE(run_task(world_.points->flush()));
   world_.crash();
-  world_.options.chunks.merges_by_itself = true;
+  world_.options.chunks.auto_compaction = true;
   const std::vector<std::string> tables = paths(kChunks, ".sst");
   const std::string current =
       read_whole(*world_.files, std::string(kChunks) + "/CURRENT", 100).value();

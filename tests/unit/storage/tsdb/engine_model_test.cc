@@ -91,7 +91,7 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
     for (std::uint32_t i = 0, count = 1 + below(6); i < count; ++i) {
       hosts.push_back(fmt::format("h{}", below(kSeries)));
     }
-    const auto hold = world_.points->hold_series();
+    const auto hold = world_.points->pin_series();
     const auto ids = world_.intern(hosts);
     if (!ids) return false;
     PointBatch batch;
@@ -221,7 +221,7 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
     world_.options.chunks.late_files_max = below(2) == 0 ? 2 : 16;
     const Result<void> opened = world_.open();
     ASSERT_TRUE(opened) << opened.error().message;
-    if (below(4) > 0) world_.points->forget_series({});
+    if (below(4) > 0) world_.points->enable_series_gc({});
   }
 
   // With power cuts while it starts.

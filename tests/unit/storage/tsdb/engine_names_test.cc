@@ -50,12 +50,12 @@ class NamesWorld {
     options.head_freeze_bytes = head_freeze_bytes;
     options.maintenance_ms = 1;
     options.read_threads = 1;
-    EngineStore::Parts parts{.store = *rows,
-                             .layout = CyclicLayout::make(cyclic).value(),
-                             .clock = clock,
-                             .files = files,
-                             .registry = metrics};
-    auto opened = run_task(EngineStore::open(std::move(parts), options));
+    EngineStore::Dependencies dependencies{.store = *rows,
+                                           .layout = CyclicLayout::make(cyclic).value(),
+                                           .clock = clock,
+                                           .files = files,
+                                           .registry = metrics};
+    auto opened = run_task(EngineStore::open(std::move(dependencies), options));
     ASSERT_TRUE(opened) << opened.error().message;
     points = std::move(*opened);
   }

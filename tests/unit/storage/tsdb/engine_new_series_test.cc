@@ -55,8 +55,8 @@ TEST(EngineNewSeries, OneMetricIsFullAndItsSeriesGoOn) {
   world.crash();
   ASSERT_TRUE(world.open());
   EXPECT_EQ(send(world, {"a", "b", "c"}), (std::vector{true, true, false}));
-  ASSERT_EQ(world.points->crowded(5).size(), 1u);
-  EXPECT_EQ(world.points->crowded(5)[0].metric, "m");
+  ASSERT_EQ(world.points->over_quota(5).size(), 1u);
+  EXPECT_EQ(world.points->over_quota(5)[0].metric, "m");
   ASSERT_TRUE(world.close());
 }
 

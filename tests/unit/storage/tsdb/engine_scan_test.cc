@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/work_watch.h"
+#include "common/work_budget.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 #include "tests/unit/storage/tsdb/instants.h"
@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kPointBytes = 17;
 constexpr TimeRange kAlways = {.begin = 0, .end = kNow + kDayMs};
 
-class Counter final : public WorkWatch {
+class Counter final : public WorkBudget {
  public:
   explicit Counter(std::int64_t bytes_max = INT64_MAX) : bytes_max_(bytes_max) {}
   [[nodiscard]] Result<void> check() const override { return {}; }
@@ -72,7 +72,7 @@ class EngineScanTest : public testing::Test {
     SeriesQuery query;
     query.metric = "m";
     const auto selection =
-        test::run_task(world_.points->select(std::move(query), {.watch = counter}));
+        test::run_task(world_.points->select(std::move(query), {.budget = counter}));
     counter->begin();
     return world_.points->scan(selection.value(), kAlways, 0);
   }

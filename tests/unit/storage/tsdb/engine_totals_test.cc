@@ -66,12 +66,12 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
     options.log.commit_interval_ms = 0;
     options.maintenance_ms = 3'600'000;  // only when asked
     if (GetParam() % 2 == 0) options.seal_long_points = 20;
-    EngineStore::Parts parts{.store = names_,
-                             .layout = CyclicLayout::make(cyclic).value(),
-                             .clock = clock_,
-                             .files = files_,
-                             .registry = metrics_};
-    auto opened = test::run_task(EngineStore::open(std::move(parts), options));
+    EngineStore::Dependencies dependencies{.store = names_,
+                                           .layout = CyclicLayout::make(cyclic).value(),
+                                           .clock = clock_,
+                                           .files = files_,
+                                           .registry = metrics_};
+    auto opened = test::run_task(EngineStore::open(std::move(dependencies), options));
     ASSERT_TRUE(opened) << opened.error().message;
     store_ = std::move(*opened);
     std::vector<SeriesName> names;
@@ -147,10 +147,10 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
     ASSERT_TRUE(gone) << gone.error().message;
   }
 
-  Read read(TimeRange range, std::int64_t bucket_ms, std::optional<TotalsWish> wish) {
+  Read read(TimeRange range, std::int64_t bucket_ms, std::optional<TotalsRequest> wish) {
     Read result;
     const auto selection = select("");
-    for (const ShardShare& share : store_->shares(*selection)) {
+    for (const ShardSeriesCount& share : store_->series_by_shard(*selection)) {
       const auto scan = wish ? store_->scan_totals(selection, range, share.shard, *wish)
                              : store_->scan(selection, range, share.shard);
       std::map<SeriesId, TimestampMs> behind;  // what came reaches up to there
@@ -196,7 +196,7 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
     if (below(4) == 0) range.end -= below(kHourMs);
     const bool sums = below(2) == 0;
     const Read points = read(range, bucket_ms, std::nullopt);
-    const Read totals = read(range, bucket_ms, TotalsWish{.bucket_ms = bucket_ms, .sums = sums});
+    const Read totals = read(range, bucket_ms, TotalsRequest{.bucket_ms = bucket_ms, .sums = sums});
     EXPECT_EQ(points.totals, 0U);
     totals_ += totals.totals;
     ASSERT_EQ(points.buckets.size(), totals.buckets.size());

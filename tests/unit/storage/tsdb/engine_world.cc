@@ -23,12 +23,12 @@ Result<void> EngineWorld::open() {
   TRY(rows, RocksStore::open(rocks, clock, metrics));
   options.dir = "/data/engine";
   TRY(auto cyclic, CyclicLayout::make(layout));
-  EngineStore::Parts parts{.store = *rows,
-                           .layout = std::move(cyclic),
-                           .clock = clock,
-                           .files = files,
-                           .registry = metrics};
-  auto opened = run_task(EngineStore::open(std::move(parts), options));
+  EngineStore::Dependencies dependencies{.store = *rows,
+                                         .layout = std::move(cyclic),
+                                         .clock = clock,
+                                         .files = files,
+                                         .registry = metrics};
+  auto opened = run_task(EngineStore::open(std::move(dependencies), options));
   if (!opened) {
     std::ignore = close();  // the first error is the one to tell
     return std::unexpected(opened.error());

@@ -37,7 +37,7 @@ class ForgettingTest : public testing::Test {
     world_.options.expiry_interval_ms = 1000;
     world_.options.expire_after_clock_jump = true;
     world_.options.maintenance_ms = kHour;  // only when asked
-    world_.options.learn_series_min = 2;
+    world_.options.list_active_min = 2;
     open();
   }
   void TearDown() override { EXPECT_TRUE(world_.close()); }
@@ -45,7 +45,7 @@ class ForgettingTest : public testing::Test {
   void open() {
     const Result<void> opened = world_.open();
     ASSERT_TRUE(opened) << opened.error().message;
-    if (allowed_) world_.points->forget_series(rules_);
+    if (allowed_) world_.points->enable_series_gc(rules_);
   }
   void reopen() {
     ASSERT_TRUE(world_.close());
@@ -64,7 +64,7 @@ class ForgettingTest : public testing::Test {
   }
 
   void put(const std::vector<std::string>& hosts, TimestampMs time) {
-    const auto hold = world_.points->hold_series();
+    const auto pin = world_.points->pin_series();
     const auto ids = world_.intern(hosts);
     ASSERT_TRUE(ids) << ids.error().message;
     PointBatch batch;
@@ -106,7 +106,7 @@ class ForgettingTest : public testing::Test {
   }
 
   // A part a series; `meanwhile` comes before each.
-  class Told final : public SeriesWalk {
+  class Told final : public SeriesIterator {
    public:
     explicit Told(std::vector<Bytes> tsuids, std::function<void()> meanwhile = {})
         : tsuids_(std::move(tsuids)), meanwhile_(std::move(meanwhile)) {}
@@ -123,7 +123,7 @@ class ForgettingTest : public testing::Test {
     const std::function<void()> meanwhile_;
   };
 
-  std::unique_ptr<SeriesWalk> keep_a(std::vector<Bytes> tsuids) {
+  std::unique_ptr<SeriesIterator> keep_a(std::vector<Bytes> tsuids) {
     std::erase_if(tsuids, [this](const Bytes& tsuid) {
       return table().at(*table().find(tsuid)).tags[0].value != "a";
     });
@@ -140,7 +140,7 @@ class ForgettingTest : public testing::Test {
   test::WorldPoints sent_;
   std::uint64_t next_value_ = 1;
   bool allowed_ = true;
-  ForgetRules rules_;
+  GcRules rules_;
 };
 
 }  // namespace halite::storage

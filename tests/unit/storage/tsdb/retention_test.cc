@@ -49,12 +49,12 @@ class RetentionTest : public testing::Test {
     options.expiry_interval_ms = 1;
     options.maintenance_ms = kHourMs;  // only when asked
     options.retention = std::move(rules);
-    EngineStore::Parts parts{.store = unruly_names_,
-                             .layout = CyclicLayout::make(cyclic).value(),
-                             .clock = clock_,
-                             .files = files_,
-                             .registry = metrics_};
-    TRY(store_, test::run_task(EngineStore::open(std::move(parts), options)));
+    EngineStore::Dependencies dependencies{.store = unruly_names_,
+                                           .layout = CyclicLayout::make(cyclic).value(),
+                                           .clock = clock_,
+                                           .files = files_,
+                                           .registry = metrics_};
+    TRY(store_, test::run_task(EngineStore::open(std::move(dependencies), options)));
     return {};
   }
   void open(std::vector<RetentionRule> rules) {

@@ -36,9 +36,9 @@ class AccessControlTest : public testing::Test {
   }
   // Until it is read.
   void replace_file(AccessControl& access, const std::string& text) {
-    const std::uint64_t before = access.generation();
+    const std::uint64_t before = access.version();
     write_file(text);
-    EXPECT_TRUE(test::soon([&] { return access.generation() != before; }));
+    EXPECT_TRUE(test::soon([&] { return access.version() != before; }));
   }
   static std::string user(const std::string& name, const std::string& password) {
     return fmt::format("[users.{}]\npassword = \"{}\"\nroles = \"read\"\n", name,
@@ -102,7 +102,7 @@ TEST_F(AccessControlTest, AChangedFileCountsAtOnceAlsoForWhomItKnew) {
   EXPECT_FALSE(may_log_in(*access, "alice", "neu"));
 }
 
-// That nothing of it counts however often it is read: tests/unit/common/reloaded_test.cc.
+// That nothing of it counts however often it is read: tests/unit/common/file_reloader_test.cc.
 TEST_F(AccessControlTest, AFileThatBreaksLeavesTheOneBefore) {
   write_file(user("alice", "geheim"));
   const auto access = started();
@@ -168,12 +168,12 @@ TEST_F(AccessControlTest, PasswordsThatFittedAreKeptForAWhileAndToALimit) {
 TEST_F(AccessControlTest, AFileWhoseRightsAreMendedIsReadAgain) {
   write_file(user("alice", "geheim"));
   const auto access = started();
-  const std::uint64_t before = access->generation();
+  const std::uint64_t before = access->version();
   write_file(user("bob", "neu"), 0666);
   EXPECT_TRUE(may_log_in(*access, "alice", "geheim"));
-  EXPECT_EQ(access->generation(), before);
+  EXPECT_EQ(access->version(), before);
   ASSERT_EQ(::chmod(options_.file.c_str(), 0600), 0);
-  EXPECT_TRUE(test::soon([&] { return access->generation() != before; }));
+  EXPECT_TRUE(test::soon([&] { return access->version() != before; }));
   EXPECT_FALSE(may_log_in(*access, "alice", "geheim"));
 }
 

@@ -34,7 +34,7 @@ TEST_F(ClientCellTest, CountersCountOnceWhateverGetsLost) {
        {FakeReaction::kAnswer, FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
         FakeReaction::kSwallow, FakeReaction::kIgnore}) {
     react_once("Mutate", {.what = what});
-    const Result<Counted> counted = run_task(client().increment("t", kCell, 5));
+    const Result<IncrementResult> counted = run_task(client().increment("t", kCell, 5));
     ASSERT_TRUE(counted) << counted.error().message;
     EXPECT_EQ(counted->sum, sum += 5) << what;
   }
@@ -45,7 +45,7 @@ TEST_F(ClientCellTest, CountersCountOnceWhateverGetsLost) {
 // the log, but not of the sum.
 TEST_F(ClientCellTest, ACounterWhoseSumIsNotSaidIsCountedAgain) {
   react_once("Mutate", {.what = FakeReaction::kSayNothing});
-  const Result<Counted> counted = run_task(client().increment("t", kCell, 5));
+  const Result<IncrementResult> counted = run_task(client().increment("t", kCell, 5));
   ASSERT_TRUE(counted) << counted.error().message;
   EXPECT_EQ(counted->sum, 10);
   hbase_.script([](const FakeCall&) { return FakeReaction{.what = FakeReaction::kSayNothing}; });
@@ -118,7 +118,7 @@ TEST_F(ClientCellTest, WhatIsTooLargeToBeAddedIsRefused) {
 
 TEST_F(ClientCellTest, ACellThatIsNoCounterIsRefused) {
   ASSERT_TRUE(run_task(client().mutate("t", {put("r", "no counter")})));
-  const Result<Counted> refused = run_task(client().increment("t", kCell, 1));
+  const Result<IncrementResult> refused = run_task(client().increment("t", kCell, 1));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
 }

@@ -23,7 +23,9 @@ class ClientTimesTest : public ClientTest {
   void SetUp() override { hbase_.add_table("t"); }
 
   Result<void> write(const Bytes& row) { return run_task(client().mutate("t", {put(row, "v")})); }
-  Result<Counted> count() { return run_task(client().increment("t", {"row", "f", "n"}, 1)); }
+  Result<IncrementResult> count() {
+    return run_task(client().increment("t", {"row", "f", "n"}, 1));
+  }
   double metric(const std::string& name) const { return test::metric_value(registry_, name); }
 };
 
@@ -31,7 +33,7 @@ TEST_F(ClientTimesTest, AnswersInAnyOrderFindTheirCalls) {
   hbase_.script([](const FakeCall& call) -> FakeReaction {
     return {.delay_ms = call.method == "Mutate" && call.row < "row5" ? 30U : 0U};
   });
-  std::vector<Task<Counted>> tasks;
+  std::vector<Task<IncrementResult>> tasks;
   for (int i = 0; i < 10; ++i) {
     tasks.push_back(client().increment("t", {"row" + std::to_string(i), "f", "n"}, 100 + i));
   }

@@ -15,7 +15,7 @@ RemoteException exception(const std::string& name, const std::string& message,
 
 TEST(HBaseFault, EveryKindHasItsRemedy) {
   const auto remedy = [](const std::string& name) {
-    return triage(exception(name, "why"), "host:1").remedy;
+    return classify(exception(name, "why"), "host:1").remedy;
   };
   EXPECT_EQ(remedy("NotServingRegionException"), Remedy::kRelocate);
   EXPECT_EQ(remedy("regionserver.WrongRegionException"), Remedy::kRelocate);
@@ -33,7 +33,7 @@ TEST(HBaseFault, WhatSurelyWasNotDoneIsTheException) {
   const auto doubtful = [](const char* name, bool do_not_retry = false) {
     RemoteException told = exception(name, "text");
     told.do_not_retry = do_not_retry;
-    return triage(told, "rs1").maybe_done;
+    return classify(told, "rs1").maybe_done;
   };
   for (const char* name :
        {"io.InterruptedIOException", "regionserver.wal.WALSyncTimeoutIOException", "SomethingNew",
@@ -49,17 +49,17 @@ TEST(HBaseFault, WhatSurelyWasNotDoneIsTheException) {
 }
 
 TEST(HBaseFault, ErrorsKeepTheServersWords) {
-  const Fault fault = triage(exception("TableNotFoundException", "t1"), "rs1:16020");
+  const Fault fault = classify(exception("TableNotFoundException", "t1"), "rs1:16020");
   EXPECT_EQ(fault.error.code, Errc::kNotFound);
   EXPECT_EQ(fault.error.message,
             "rs1:16020 says: org.apache.hadoop.hbase.TableNotFoundException: t1");
 }
 
 TEST(HBaseFault, RegionMovedSaysWhere) {
-  const Fault fault = triage(exception("exceptions.RegionMovedException",
-                                       "Region moved to: hostname=rs2 port=16021 "
-                                       "startCode=1700000000000. As of locationSeqNum=42."),
-                             "rs1:16020");
+  const Fault fault = classify(exception("exceptions.RegionMovedException",
+                                         "Region moved to: hostname=rs2 port=16021 "
+                                         "startCode=1700000000000. As of locationSeqNum=42."),
+                               "rs1:16020");
   EXPECT_EQ(fault.remedy, Remedy::kMoved);
   ASSERT_TRUE(fault.moved);
   EXPECT_EQ(fault.moved->host, "rs2");
@@ -70,14 +70,14 @@ TEST(HBaseFault, RegionMovedSaysWhere) {
 
 TEST(HBaseFault, RegionMovedWithoutAPlaceIsAskedFor) {
   for (const std::string text : {"", "hostname=", "hostname=x port=", "hostname=x port=99999999"}) {
-    const Fault fault = triage(exception("exceptions.RegionMovedException", text), "rs1:16020");
+    const Fault fault = classify(exception("exceptions.RegionMovedException", text), "rs1:16020");
     EXPECT_EQ(fault.remedy, Remedy::kRelocate) << text;
   }
 }
 
 TEST(HBaseFault, ThrottlingSaysHowLong) {
   const auto pause = [](const std::string& text) {
-    return triage(exception("quotas.RpcThrottlingException", text), "x:1").pause_ms;
+    return classify(exception("quotas.RpcThrottlingException", text), "x:1").pause_ms;
   };
   EXPECT_EQ(pause("number of requests exceeded - wait 1mins, 2sec, 300ms"), 62'300U);
   EXPECT_EQ(pause("write size limit exceeded - wait 40ms"), 40U);
@@ -89,26 +89,26 @@ TEST(HBaseFault, ThrottlingSaysHowLong) {
 TEST(HBaseFault, RowOutsideItsRegionIsLookedUpAgainAFewTimes) {
   for (const char* text : {"Requested row out of range for doMiniBatchMutate", "Zeile fremd", ""}) {
     const Fault fault =
-        triage(exception("exceptions.FailedSanityCheckException", text, true), "x:1");
+        classify(exception("exceptions.FailedSanityCheckException", text, true), "x:1");
     EXPECT_EQ(fault.remedy, Remedy::kRelocate) << text;
     EXPECT_EQ(fault.tries_max, 3U) << text;
     EXPECT_EQ(fault.error.code, Errc::kInvalidArgument) << text;
   }
-  EXPECT_EQ(triage(exception("NotServingRegionException", ""), "x:1").tries_max, 0U);
+  EXPECT_EQ(classify(exception("NotServingRegionException", ""), "x:1").tries_max, 0U);
 }
 
 TEST(HBaseFault, UnknownClassesGoByTheServersWord) {
-  EXPECT_EQ(triage(exception("New", "why", true), "x:1").remedy, Remedy::kGiveUp);
-  EXPECT_EQ(triage(exception("New", "why", false), "x:1").remedy, Remedy::kRelocate);
+  EXPECT_EQ(classify(exception("New", "why", true), "x:1").remedy, Remedy::kGiveUp);
+  EXPECT_EQ(classify(exception("New", "why", false), "x:1").remedy, Remedy::kRelocate);
   RemoteException overloaded = exception("New", "why");
   overloaded.overloaded = true;
-  EXPECT_EQ(triage(overloaded, "x:1").remedy, Remedy::kOverloaded);
+  EXPECT_EQ(classify(overloaded, "x:1").remedy, Remedy::kOverloaded);
 }
 
 TEST(HBaseFault, WhatMayHaveBeenDoneIsSaid) {
   EXPECT_TRUE(
-      triage(exception("regionserver.wal.WALSyncTimeoutIOException", ""), "x:1").maybe_done);
-  EXPECT_FALSE(triage(exception("NotServingRegionException", ""), "x:1").maybe_done);
+      classify(exception("regionserver.wal.WALSyncTimeoutIOException", ""), "x:1").maybe_done);
+  EXPECT_FALSE(classify(exception("NotServingRegionException", ""), "x:1").maybe_done);
 }
 
 }  // namespace

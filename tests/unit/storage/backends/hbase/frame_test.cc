@@ -20,7 +20,7 @@ Bytes answer_frame(const pb::ResponseHeader& header, const Bytes& rest) {
 }
 
 TEST(HBaseFrame, GreetingBeginsWithThePreamble) {
-  const Bytes bytes = greeting("ClientService", "anna");
+  const Bytes bytes = preamble("ClientService", "anna");
   ASSERT_GT(bytes.size(), 10U);
   EXPECT_EQ(to_hex(bytes.substr(0, 6)), "484261730050");
   EXPECT_EQ(load_be<std::uint32_t>(bytes.data() + 6), bytes.size() - 10);
@@ -66,7 +66,7 @@ TEST(HBaseFrame, AnswerHasMessageAndCells) {
   header.set_call_id(9);
   header.mutable_cell_block_meta()->set_length(4);
   const Bytes frame = answer_frame(header, "\x02okcell"s);
-  const Result<Answer> answer = parse_answer(frame);
+  const Result<RpcResponse> answer = parse_answer(frame);
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->call_id, 9U);
   EXPECT_FALSE(answer->exception);
@@ -81,7 +81,7 @@ TEST(HBaseFrame, AnswerMayBeAnException) {
   header.mutable_exception()->set_stack_trace("org.x.Y: no\n\tat somewhere");
   header.mutable_exception()->set_do_not_retry(true);
   const Bytes frame = answer_frame(header, "");
-  const Result<Answer> answer = parse_answer(frame);
+  const Result<RpcResponse> answer = parse_answer(frame);
   ASSERT_TRUE(answer);
   ASSERT_TRUE(answer->exception);
   EXPECT_EQ(answer->exception->class_name, "org.x.Y");

@@ -19,7 +19,7 @@ class HBaseChanges : public testing::Test {
   std::vector<std::string> changes(std::vector<RowWrite> rows, TimestampMs newest = 0) {
     std::vector<std::string> texts;
     for (hbase::RowMutation& row : mutations_of(std::move(rows), {"d", "t"}, clock_)) {
-      settle_deletes(row, std::max(newest, clock_.stamp()));
+      stamp_deletes(row, std::max(newest, clock_.stamp()));
       std::string text = row.row + ":";
       for (const hbase::Cell& cell : row.puts) {
         text +=

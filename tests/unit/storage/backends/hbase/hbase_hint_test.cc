@@ -77,7 +77,7 @@ TEST_F(HBaseHintTest, ScansCanBeTold) {
   spec.ranges = {{"a", "b"}, {"z", ""}};
   spec.qualifier_begin = "\x0f";
   spec.time_begin = 7;
-  std::vector<ScanText> texts = table_->scan_texts(spec);
+  std::vector<ScanDescription> texts = table_->describe_scan(spec);
   ASSERT_EQ(texts.size(), 1U);
   EXPECT_EQ(texts[0].begin, "a");
   EXPECT_EQ(texts[0].end, "");
@@ -87,7 +87,7 @@ TEST_F(HBaseHintTest, ScansCanBeTold) {
   EXPECT_EQ(texts[0].cells_since, 7);
   spec = told(nullptr, true);
   spec.ranges = {{"a", "b"}, {"z", ""}};
-  texts = table_->scan_texts(spec);
+  texts = table_->describe_scan(spec);
   ASSERT_EQ(texts.size(), 2U);
   EXPECT_EQ(texts[0].begin, "z");
   EXPECT_EQ(texts[0].filter, "");

@@ -38,7 +38,7 @@ class HBaseTableTest : public testing::Test {
     options.pause_ms_max = 2;
     client_.emplace(options, threads_.executors(), registry_);
     table_ = std::make_shared<HBaseTable>(
-        HBaseTable::Parts{*client_, clock_, "t", 10},
+        HBaseTable::Dependencies{*client_, clock_, "t", 10},
         std::vector<FamilySpec>{{.name = "f"}, {.name = "g", .ttl_ms = ttl_ms_of_g}});
   }
 

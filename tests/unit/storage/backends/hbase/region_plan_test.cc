@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/backends/hbase/regions/region_care.h"
+#include "storage/backends/hbase/regions/region_compactor.h"
 
 namespace halite::storage {
 namespace {
@@ -72,7 +72,7 @@ TEST(RegionPlanTest, RowsThatAreNoRingAreCutAtTheirSalts) {
 
 TEST(RegionPlanTest, ARegionIsDeadBetweenItsLaps) {
   const auto layout = ring(2, 12, 2 * kMinuteMs);
-  const CellLife life{.late_max_ms = kMinuteMs, .ttl_ms = 2 * kMinuteMs};
+  const CellLifetime life{.late_max_ms = kMinuteMs, .ttl_ms = 2 * kMinuteMs};
   const auto plan = plan_regions(*layout, {.servers = 1, .regions_max = 8}, life).value();
   ASSERT_EQ(plan.slots_per_region, 3u);
   EXPECT_EQ(plan.dead_ms, (12 - 3 - 3) * kMinuteMs);
@@ -91,7 +91,7 @@ TEST(RegionPlanTest, ARegionIsDeadBetweenItsLaps) {
 
 TEST(RegionPlanTest, FirstAndLastRegionsHaveOpenEnds) {
   const auto layout = ring(2, 12, 2 * kMinuteMs);
-  const CellLife life{.late_max_ms = 0, .ttl_ms = 2 * kMinuteMs};
+  const CellLifetime life{.late_max_ms = 0, .ttl_ms = 2 * kMinuteMs};
   const KeyRange first{{}, from_hex("0000000003").value()};
   EXPECT_EQ(dead_since(*layout, first, life, 6 * kMinuteMs), 5 * kMinuteMs);
   const KeyRange last{from_hex("0100000009").value(), {}};

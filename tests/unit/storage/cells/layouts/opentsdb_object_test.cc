@@ -20,12 +20,12 @@ TEST(Annotations, GlobalOnesLieInTheRowsOfTheirHours) {
   EXPECT_EQ(to_hex(rows.begin), "0000000050E22700");
   EXPECT_EQ(to_hex(rows.end), "0000000050E23511");
   for (const std::int64_t start : {kBase / 1000, kBase + 20'500, kBase + 3'600'000}) {
-    const CellPlace place = annotation_place(*layout, "", start).value();
+    const AnnotationKey place = annotation_key(*layout, "", start).value();
     EXPECT_GE(place.row, rows.begin);
     EXPECT_LT(place.row, rows.end);
     EXPECT_TRUE(is_annotation(place.qualifier));
   }
-  EXPECT_GE(annotation_place(*layout, "", kBase + 7'200'000)->row, rows.end);
+  EXPECT_GE(annotation_key(*layout, "", kBase + 7'200'000)->row, rows.end);
 }
 
 TEST(Annotations, AnEmptyRangeHasNoRows) {
@@ -38,9 +38,9 @@ TEST(Annotations, TimesOutsideTheRowsAreRefused) {
   const auto layout = salted();
   for (const std::int64_t start : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(),
                                    std::numeric_limits<std::int64_t>::max()}) {
-    EXPECT_EQ(annotation_place(*layout, "", start).error().code, Errc::kInvalidArgument) << start;
+    EXPECT_EQ(annotation_key(*layout, "", start).error().code, Errc::kInvalidArgument) << start;
   }
-  EXPECT_TRUE(annotation_place(*layout, "", 0));
+  EXPECT_TRUE(annotation_key(*layout, "", 0));
 }
 
 TEST(Annotations, OtherQualifiersAreNone) {

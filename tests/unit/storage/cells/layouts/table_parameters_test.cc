@@ -46,7 +46,7 @@ TEST(TableParameters, ADifferenceIsNamed) {
   const TableParameters stored = CyclicLayout::make(options).value()->parameters();
   EXPECT_TRUE(check_same_table(stored, stored));
   options.salt_buckets = 8;
-  const auto error = CyclicLayout::adopt(options, stored).error();
+  const auto error = CyclicLayout::options_for(options, stored).error();
   EXPECT_EQ(error.code, Errc::kConflict);
   EXPECT_EQ(error.message,
             "the table was created with salt buckets = 16 and cannot be opened with 8");
@@ -58,7 +58,7 @@ TEST(TableParameters, ADifferenceIsNamed) {
 TEST(TableParameters, SlotsThatHaveNoEffectAreTold) {
   CyclicOptions options;
   const TableParameters stored = CyclicLayout::make(options).value()->parameters();
-  EXPECT_EQ(idle_slots_note(CyclicLayout::adopt(options, stored).value()), std::nullopt);
+  EXPECT_EQ(idle_slots_note(CyclicLayout::options_for(options, stored).value()), std::nullopt);
   options.slots = 2048;
   EXPECT_EQ(idle_slots_note(options),
             "storage.slots = 2048 has no effect: data is kept forever (storage.ttl_ms = 0), so "
@@ -66,12 +66,12 @@ TEST(TableParameters, SlotsThatHaveNoEffectAreTold) {
   options.ttl_ms = 7 * kDayMs;
   EXPECT_EQ(idle_slots_note(options), std::nullopt) << "a new table is a ring of so many";
   EXPECT_EQ(
-      idle_slots_note(CyclicLayout::adopt(options, stored).value()),
+      idle_slots_note(CyclicLayout::options_for(options, stored).value()),
       "storage.slots = 2048 has no effect: the data directory was created to keep data forever "
       "(storage.ttl_ms = 0), so slots are never reused");
   const TableParameters ring = CyclicLayout::make(options).value()->parameters();
   options.slots = 1024;
-  EXPECT_EQ(CyclicLayout::adopt(options, ring).error().message,
+  EXPECT_EQ(CyclicLayout::options_for(options, ring).error().message,
             "the table was created with slots = 2048 and cannot be opened with 1024");
 }
 
@@ -80,7 +80,7 @@ TEST(TableParameters, ATtlMayComeToATableMadeWithoutOne) {
   const TableParameters stored = CyclicLayout::make(options).value()->parameters();
   EXPECT_EQ(stored.slots, 0u);
   options.ttl_ms = 7 * kDayMs;
-  const CyclicOptions adopted = CyclicLayout::adopt(options, stored).value();
+  const CyclicOptions adopted = CyclicLayout::options_for(options, stored).value();
   EXPECT_TRUE(adopted.never_reuse);
   const auto layout = CyclicLayout::make(adopted).value();
   EXPECT_EQ(layout->parameters(), stored);
@@ -96,14 +96,14 @@ TEST(TableParameters, ARingKeepsItsTtlButMayChangeIt) {
   options.ttl_ms = 7 * kDayMs;
   const TableParameters stored = CyclicLayout::make(options).value()->parameters();
   options.ttl_ms = 90 * kDayMs;
-  EXPECT_EQ(CyclicLayout::adopt(options, stored).value().ttl_ms, 90 * kDayMs);
+  EXPECT_EQ(CyclicLayout::options_for(options, stored).value().ttl_ms, 90 * kDayMs);
   options.ttl_ms = 0;
-  EXPECT_EQ(CyclicLayout::adopt(options, stored).error().message,
+  EXPECT_EQ(CyclicLayout::options_for(options, stored).error().message,
             "the table was created with a ring of 1024 slots, so storage.ttl_ms cannot be 0 "
             "(forever)");
   options.ttl_ms = 7 * kDayMs;
   options.slots = 512;
-  EXPECT_EQ(CyclicLayout::adopt(options, stored).error().message,
+  EXPECT_EQ(CyclicLayout::options_for(options, stored).error().message,
             "the table was created with slots = 1024 and cannot be opened with 512");
 }
 

@@ -10,7 +10,7 @@
 #include "storage/files/posix_files.h"
 #include "storage/files/remove_tree.h"
 #include "storage/tools/backup/content_hash.h"
-#include "storage/tools/backup/contents.h"
+#include "storage/tools/backup/repository.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temp_dir.h"
 
@@ -39,18 +39,18 @@ class BackupTest : public testing::Test {
   void write(const std::string& path, BytesView bytes) {
     ASSERT_TRUE(write_whole(*files_, "/data/" + path, bytes));
   }
-  Outcome backup(TimestampMs now) {
-    const Result<Outcome> made =
+  BackupResult backup(TimestampMs now) {
+    const Result<BackupResult> made =
         make_backup({.files = files_, .progress = {}, .ended = {}}, "/data", "/kept", now);
     EXPECT_TRUE(made) << made.error().message;
-    return made.value_or(Outcome());
+    return made.value_or(BackupResult());
   }
 
   std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
 };
 
 TEST_F(BackupTest, KeepsWhatIsNeededAndCopiesWhatIsNew) {
-  const Outcome first = backup(kNow);
+  const BackupResult first = backup(kNow);
   EXPECT_EQ(first.files, 3u);
   EXPECT_EQ(first.bytes, 3'000'017u);
   EXPECT_EQ(first.bytes_copied, first.bytes);
@@ -58,7 +58,7 @@ TEST_F(BackupTest, KeepsWhatIsNeededAndCopiesWhatIsNew) {
   write("engine/log/newest", "nn");
   EXPECT_EQ(backup(kNow + 2).bytes_copied, 2u);
 
-  Contents contents(*files_, "/kept");
+  BackupRepository contents(*files_, "/kept");
   EXPECT_EQ(contents.backups().value().size(), 3u);
 }
 
@@ -77,15 +77,15 @@ TEST_F(BackupTest, TellsTablesThatRocksDbCannotRead) {
 
 TEST_F(BackupTest, KeepsAgainWhatIsCutOff) {
   backup(kNow);
-  const Content newest{.hash = hash_of("n"), .bytes = 1};
+  const ContentId newest{.hash = hash_of("n"), .bytes = 1};
   ASSERT_TRUE(write_whole(*files_, "/kept/files/" + newest.name(), ""));
   EXPECT_EQ(backup(kNow + 1).bytes_copied, 1u);
 }
 
 TEST_F(BackupTest, IsRefusedWhileAnotherIsMade) {
-  Contents other(*files_, "/kept");
+  BackupRepository other(*files_, "/kept");
   ASSERT_TRUE(other.open());
-  const Result<Outcome> made =
+  const Result<BackupResult> made =
       make_backup({.files = files_, .progress = {}, .ended = {}}, "/data", "/kept", kNow);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::kConflict);
@@ -98,20 +98,20 @@ TEST_F(BackupTest, LooksWhetherItIsToEndWhileItCopies) {
   backup(kNow);
   write("rocksdb/MANIFEST-000005", Bytes(8'000'000, 'x'));
   const auto ended = [&looks] { return ++looks > 14; };  // 8 are of reading, and 2 of small files
-  const Result<Outcome> made =
+  const Result<BackupResult> made =
       make_backup({.files = files_, .progress = {}, .ended = ended}, "/data", "/kept", kNow + 1);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::kCancelled);
-  const Content copied{.hash = hash_of(Bytes(8'000'000, 'x')), .bytes = 8'000'000};
+  const ContentId copied{.hash = hash_of(Bytes(8'000'000, 'x')), .bytes = 8'000'000};
   EXPECT_EQ(files_->kind("/kept/files/" + copied.name()).value(), FileKind::kNone);
 }
 
 TEST_F(BackupTest, WhatIsEndedLeavesNoBackup) {
-  const Result<Outcome> made = make_backup(
+  const Result<BackupResult> made = make_backup(
       {.files = files_, .progress = {}, .ended = [] { return true; }}, "/data", "/kept", kNow);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::kCancelled);
-  EXPECT_TRUE(Contents(*files_, "/kept").backups().value().empty());
+  EXPECT_TRUE(BackupRepository(*files_, "/kept").backups().value().empty());
   EXPECT_EQ(backup(kNow).files, 3u);
 }
 
@@ -124,19 +124,19 @@ class RestoreTest : public testing::Test {
     ASSERT_TRUE(write_whole(*files_, data_ + "/rocksdb/MANIFEST-000005", Bytes(3'000'000, 'm')));
   }
   void backup(TimestampMs now) { ASSERT_TRUE(make_backup(work_, data_, kept_, now)); }
-  Result<Outcome> restored(const std::string& name = "") {
+  Result<BackupResult> restored(const std::string& name = "") {
     return restore(work_, kept_, name, again_);
   }
   Bytes again(const std::string& path) {
     return read_whole(*files_, again_ + "/" + path, 1 << 24).value();
   }
   std::string content_of(const Bytes& bytes) {
-    return kept_ + "/files/" + Content{.hash = hash_of(bytes), .bytes = bytes.size()}.name();
+    return kept_ + "/files/" + ContentId{.hash = hash_of(bytes), .bytes = bytes.size()}.name();
   }
 
   const test::TempDir dir_;
   const std::shared_ptr<FileSystem> files_ = posix_files();
-  const Work work_{.files = files_, .progress = {}, .ended = {}};
+  const BackupContext work_{.files = files_, .progress = {}, .ended = {}};
   const std::string data_ = dir_.path() + "/data";
   const std::string kept_ = dir_.path() + "/kept";
   const std::string again_ = dir_.path() + "/again";
@@ -146,13 +146,13 @@ TEST_F(RestoreTest, GivesTheSameBytes) {
   backup(kNow);
   ASSERT_TRUE(write_whole(*files_, data_ + "/rocksdb/CURRENT", "MANIFEST-000006\n"));
   backup(kNow + 1);
-  const Result<Outcome> newest = restored();
+  const Result<BackupResult> newest = restored();
   ASSERT_TRUE(newest) << newest.error().message;
   EXPECT_EQ(newest->backup, manifest_name(kNow + 1));
   EXPECT_EQ(again("rocksdb/CURRENT"), "MANIFEST-000006\n");
   EXPECT_EQ(again("rocksdb/MANIFEST-000005"), Bytes(3'000'000, 'm'));
 
-  const Result<Outcome> over = restored();
+  const Result<BackupResult> over = restored();
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().code, Errc::kConflict);
 
@@ -166,7 +166,7 @@ TEST_F(RestoreTest, RefusesABackupThatIsDamaged) {
   backup(kNow);
   const std::string current = content_of("MANIFEST-000005\n");
   const auto refused = [this](const char* what) {
-    const Result<Outcome> none = restored();
+    const Result<BackupResult> none = restored();
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().code, Errc::kCorruption);
     EXPECT_THAT(none.error().message, HasSubstr(what));
@@ -187,20 +187,20 @@ TEST_F(RestoreTest, RefusesABackupThatIsDamaged) {
 TEST_F(RestoreTest, TellsWhatWasDamagedWhenItWasKept) {
   ASSERT_TRUE(write_whole(*files_, data_ + "/rocksdb/000012.sst", "no table"));
   backup(kNow);
-  const Result<Outcome> hurt = restored();
-  ASSERT_TRUE(hurt) << hurt.error().message;
-  EXPECT_THAT(hurt->damaged, ElementsAre(HasSubstr("rocksdb/000012.sst")));
+  const Result<BackupResult> impact = restored();
+  ASSERT_TRUE(impact) << impact.error().message;
+  EXPECT_THAT(impact->damaged, ElementsAre(HasSubstr("rocksdb/000012.sst")));
   EXPECT_EQ(again("rocksdb/000012.sst"), "no table");
   ASSERT_TRUE(remove_tree(*files_, again_));
   ASSERT_TRUE(files_->remove(content_of("no table")));
-  const Result<Outcome> less = restored();
+  const Result<BackupResult> less = restored();
   ASSERT_TRUE(less) << less.error().message;
   EXPECT_THAT(less->damaged, ElementsAre(HasSubstr("footer"), HasSubstr("missing")));
 }
 
 TEST_F(RestoreTest, NeedsABackupThatIsThere) {
   ASSERT_TRUE(make_dirs(*files_, kept_));
-  const Result<Outcome> none = restored();
+  const Result<BackupResult> none = restored();
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Errc::kNotFound);
   backup(kNow);

@@ -74,7 +74,7 @@ TEST(Check, OfNothingSaysSo) {
 
 // Series and times that are named are those whose questions fail; the slots tell nothing finer.
 TEST(Check, NamesWhoIsHurtAndWhen) {
-  int hurt = 0;
+  int impact = 0;
   const std::size_t tables = Damaged().tables().size();
   for (std::size_t i = 0; i < tables; i += 3) {
     Damaged data;
@@ -88,19 +88,20 @@ TEST(Check, NamesWhoIsHurtAndWhen) {
         const TimeRange hour{.begin = kFullHour + slot * kHourMs,
                              .end = kFullHour + (slot + 1) * kHourMs};
         if (data.read(host, hour)) continue;
-        ++hurt;
+        ++impact;
         const std::string series = fmt::format("m{{host={}}}", host);
         const bool told = std::ranges::any_of(report.findings, [&](const auto& finding) {
-          return finding.hurt && finding.hurt->times &&
-                 std::ranges::find(finding.hurt->series, series) != finding.hurt->series.end() &&
-                 finding.hurt->times->begin < hour.end && finding.hurt->times->end > hour.begin;
+          return finding.impact && finding.impact->times &&
+                 std::ranges::find(finding.impact->series, series) !=
+                     finding.impact->series.end() &&
+                 finding.impact->times->begin < hour.end && finding.impact->times->end > hour.begin;
         });
         EXPECT_TRUE(told) << series << " slot " << slot << "\n" << text_of(report);
       }
     }
     ASSERT_TRUE(data.world.close());
   }
-  EXPECT_GT(hurt, 5);
+  EXPECT_GT(impact, 5);
 }
 
 TEST(Check, TellsMissingFiles) {
@@ -150,8 +151,8 @@ TEST(Check, CountsPointsWhoseNamesAreMissing) {
     EXPECT_EQ(finding.file, kNames);
     EXPECT_THAT(finding.what, HasSubstr("the names of their series are missing"));
     EXPECT_TRUE(finding.wants_copy);
-    ASSERT_TRUE(finding.hurt);
-    EXPECT_EQ(finding.hurt->what,
+    ASSERT_TRUE(finding.impact);
+    EXPECT_EQ(finding.impact->what,
               fmt::format("{} points in chunks, of {} series without names", points, kHosts));
     EXPECT_EQ(report.points, points);
     // A start says the same.

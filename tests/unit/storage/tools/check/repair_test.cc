@@ -20,11 +20,11 @@ using testing::IsEmpty;
 constexpr const char* kAside = "/data/set-aside";
 constexpr TimeRange kAlways{.begin = 0, .end = INT64_MAX};
 
-check::Repaired repaired(Damaged& data) {
+check::RepairReport repaired(Damaged& data) {
   auto done = check::repair_stored(check_options(data.world.files), kAside);
   EXPECT_TRUE(done) << done.error().message;
   EXPECT_FALSE(done && done->ended_by) << done->ended_by->message;
-  return done ? *std::move(done) : check::Repaired();
+  return done ? *std::move(done) : check::RepairReport();
 }
 
 // How many points there are, over all hosts: each is answered, and none is wrong.
@@ -61,7 +61,7 @@ std::vector<std::string> live_chunks(Damaged& data) {
 
 TEST(Repair, LeavesASoundStoreAlone) {
   Damaged data;
-  const check::Repaired done = repaired(data);
+  const check::RepairReport done = repaired(data);
   EXPECT_THAT(done.set_aside, IsEmpty());
   EXPECT_THAT(done.left, IsEmpty());
   EXPECT_EQ(data.world.files->kind(kAside).value(), FileKind::kNone);
@@ -82,7 +82,7 @@ TEST(Repair, OfTablesThatCannotBeOpenedLetsAllElseBeAnswered) {
     } else {
       cut(data, path, data.world.files->size(path).value() / 2);
     }
-    const check::Repaired done = repaired(data);
+    const check::RepairReport done = repaired(data);
     EXPECT_THAT(done.set_aside, ElementsAre(HasSubstr(path)));
     EXPECT_EQ(data.world.files->kind(fmt::format("{}/chunks/{}", kAside, name_of(path))).value(),
               gone ? FileKind::kNone : FileKind::kFile);
@@ -145,7 +145,7 @@ TEST(Repair, OfADamagedBlockIsNotNeeded) {
   Damaged data;
   const std::string path = live_chunks(data).at(0);
   data.world.files->flip_bit(path, 10, 3);
-  const check::Repaired done = repaired(data);
+  const check::RepairReport done = repaired(data);
   EXPECT_FALSE(done.before.findings.empty());
   EXPECT_THAT(done.set_aside, IsEmpty());
 }
@@ -157,7 +157,7 @@ TEST(Repair, OfAPartThatIsGoneSaysWhatIsLeftToDo) {
       ASSERT_TRUE(data.world.files->remove(fmt::format("{}/{}", dir, name)));
     }
     ASSERT_TRUE(data.world.files->remove_dir(dir));
-    const check::Repaired done = repaired(data);
+    const check::RepairReport done = repaired(data);
     EXPECT_FALSE(done.before.findings.empty());
     EXPECT_THAT(done.set_aside, IsEmpty());
     EXPECT_THAT(done.left, ElementsAre(fmt::format("{}: it cannot be recreated; restore the whole "
@@ -190,7 +190,7 @@ TEST(Repair, OfTheNamesLogCutsItAtTheDamagedRecord) {
   const Bytes damaged = read_whole(*data.world.files, log, 1 << 24).value();
   ASSERT_TRUE(write_whole(*data.world.files, later, before));
   ASSERT_TRUE(write_whole(*data.world.files, obsolete, damaged));
-  const check::Repaired done = repaired(data);
+  const check::RepairReport done = repaired(data);
   EXPECT_THAT(done.set_aside, ElementsAre(HasSubstr(later), HasSubstr(log)));
   EXPECT_THAT(done.left, ElementsAre(HasSubstr("engine.accept_lost_names")));
   EXPECT_EQ(data.world.files->kind(later).value(), FileKind::kNone);

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 std::unique_ptr<check::Scrub> scrub_of(Damaged& data, const check::ScrubOptions& options) {
   return std::make_unique<check::Scrub>(
-      check::Scrub::Parts{
+      check::Scrub::Dependencies{
           .names = *data.world.rows,
           .chunk_files = [points = data.world.points.get()] { return points->chunk_files(); },
           .files = data.world.files,
@@ -68,8 +68,8 @@ TEST(Scrub, TellsDamageOnceAndGoesOn) {
     const check::ScrubState state = state_after_one(*scrub);
     ASSERT_EQ(state.report.findings.size(), 1u) << text_of(state.report);
     EXPECT_EQ(state.report.findings[0].file, path);
-    ASSERT_TRUE(state.report.findings[0].hurt);
-    EXPECT_FALSE(state.report.findings[0].hurt->series.empty());
+    ASSERT_TRUE(state.report.findings[0].impact);
+    EXPECT_FALSE(state.report.findings[0].impact->series.empty());
   }
   scrub.reset();
   EXPECT_EQ(test::metric_value(data.world.metrics, "halite_scrub_damaged_places"), 1);
@@ -97,9 +97,9 @@ TEST(Scrub, EndsAtOnceHoweverSlow) {
 TEST(Scrub, PacesWhatItReads) {
   Damaged data;
   check::Report report;
-  check::Catalog catalog(EngineOptions{});
-  check::ChunkCells cells(catalog, report);
-  check::Tables tables(data.world.files, cells, report);
+  check::NameCatalog catalog(EngineOptions{});
+  check::ChunkChecker cells(catalog, report);
+  check::TableChecker tables(data.world.files, cells, report);
   std::uint64_t bytes = 0;
   std::uint64_t paced = 0;
   for (const std::string& path : data.tables()) {

@@ -19,10 +19,10 @@ constexpr TimeRange kAlways = {.begin = INT64_MIN, .end = INT64_MAX};
 void append(Head& head, std::uint32_t shard, SeriesId id, TimestampMs time, std::int64_t value) {
   HeadShard& part = head.shard(shard);
   const std::lock_guard lock(part.mutex());
-  auto place = head.place_of(id);
+  auto place = head.position_of(id);
   if (!place) {
     place = part.add_series(id);
-    head.set_place(id, *place);
+    head.set_position(id, *place);
   }
   part.append(*place, {.time = time, .value = integer_bits(value), .is_float = false});
   head.account(0, 1);

@@ -82,7 +82,7 @@ class LogModel {
     // As a store does: what was flushed is safe elsewhere, be it durable here or not.
     world_.options.flushed_upto = flushed;
     acknowledged_ = std::max(acknowledged_, flushed);
-    std::ignore = world_.log->drop_upto(flushed);  // fails when the log or the power does
+    std::ignore = world_.log->truncate_upto(flushed);  // fails when the log or the power does
     sent_.erase(sent_.begin(), sent_.upper_bound(flushed));
   }
 

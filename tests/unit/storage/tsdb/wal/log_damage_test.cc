@@ -236,7 +236,7 @@ TEST(LogRecycled, RecordsOfAnEarlierLifeNeverPass) {
     for (int round = 0; round < 5; ++round) {
       for (int i = 0; i < 12; ++i) ASSERT_TRUE(world.put("old " + Bytes(4000, 'x')));
       flushed = world.log->cut();
-      ASSERT_TRUE(world.log->drop_upto(flushed));
+      ASSERT_TRUE(world.log->truncate_upto(flushed));
     }
     ASSERT_TRUE(world.put("new"));
     ASSERT_TRUE(world.log->append("perhaps"));
@@ -305,7 +305,7 @@ TEST(LogDamage, OfAFilesSizeIsToldAndTakesNoMemory) {
   EXPECT_THAT(got, ElementsAre("0", "1", "2"));
   EXPECT_THAT((*log)->replayed().damages, IsEmpty());
   EXPECT_LT((*log)->disk_bytes(), 1u << 20) << "it is no reason to take no more points";
-  ASSERT_TRUE((*log)->drop_upto(3));
+  ASSERT_TRUE((*log)->truncate_upto(3));
   for (const auto& file : std::filesystem::directory_iterator(options.dir)) {
     EXPECT_LT(file.file_size(), 1u << 20) << file.path() << " is to be written again";
   }

@@ -86,7 +86,7 @@ TEST(Log, WaitsForTheIntervalUnlessSomebodyHurries) {
   const Completion durable = world.log->durable(sequence);
   EXPECT_FALSE(durable.finished());
   EXPECT_EQ(world.log->synced(), 0u);
-  world.log->hurry();
+  world.log->request_sync();
   EXPECT_TRUE(run_task(durable.wait()));
   EXPECT_TRUE(world.log->durable(sequence).finished());
   EXPECT_EQ(world.log->synced(), 1u);
@@ -111,8 +111,8 @@ TEST(Log, CommitsWhatIsThereWhenItCloses) {
   ASSERT_TRUE(world.log->close());
   EXPECT_TRUE(run_task(durable.wait()));
   EXPECT_EQ(world.log->append("y").error().code, Errc::kUnavailable);
-  EXPECT_EQ(world.log->drop_upto(1).error().code, Errc::kUnavailable);
-  EXPECT_EQ(run_task(world.log->room()).error().code, Errc::kUnavailable);
+  EXPECT_EQ(world.log->truncate_upto(1).error().code, Errc::kUnavailable);
+  EXPECT_EQ(run_task(world.log->wait_for_space()).error().code, Errc::kUnavailable);
   EXPECT_EQ(world.log->health().error().code, Errc::kUnavailable);
   EXPECT_TRUE(world.log->durable(1).finished());
   ASSERT_TRUE(world.log->close()) << "twice is no error";
@@ -127,7 +127,7 @@ TEST(Log, MakesWritersWaitWhileTooMuchIsUnsynced) {
   world.options.unsynced_bytes_max = 30'000;
   ASSERT_TRUE(world.open());
   for (int i = 0; i < 500; ++i) {
-    ASSERT_TRUE(run_task(world.log->room()));
+    ASSERT_TRUE(run_task(world.log->wait_for_space()));
     ASSERT_TRUE(world.log->append(Bytes(1000, 'x')));
     ASSERT_LE((world.log->last() - world.log->synced()) * 1000, 32'000u);
   }
@@ -181,14 +181,14 @@ TEST(LogSegments, AreDroppedOldestFirstUpToACut) {
   EXPECT_EQ(second_cut, 2u);
   ASSERT_TRUE(world.put("c"));
   EXPECT_THAT(world.segments(), SizeIs(3));
-  ASSERT_TRUE(world.log->drop_upto(first_cut));
+  ASSERT_TRUE(world.log->truncate_upto(first_cut));
   EXPECT_THAT(world.segments(), SizeIs(2));
-  ASSERT_TRUE(world.log->drop_upto(first_cut));
+  ASSERT_TRUE(world.log->truncate_upto(first_cut));
   EXPECT_THAT(world.segments(), SizeIs(2));
   world.options.flushed_upto = first_cut;
   ASSERT_TRUE(world.open());
   EXPECT_THAT(world.replayed, ElementsAre(Pair(2, "b"), Pair(3, "c")));
-  ASSERT_TRUE(world.log->drop_upto(3));
+  ASSERT_TRUE(world.log->truncate_upto(3));
   EXPECT_THAT(world.segments(), SizeIs(1)) << "the active one stays";
 }
 
@@ -197,7 +197,7 @@ TEST(LogSegments, AreCutAlsoWhenNothingComesAfter) {
   ASSERT_TRUE(world.open());
   ASSERT_TRUE(world.log->append("a"));
   const Sequence cut = world.log->cut();
-  ASSERT_TRUE(world.log->drop_upto(cut));
+  ASSERT_TRUE(world.log->truncate_upto(cut));
   EXPECT_THAT(world.segments(), SizeIs(1));
   world.options.flushed_upto = cut;
   ASSERT_TRUE(world.open());
@@ -212,7 +212,7 @@ TEST(LogSegments, AreWrittenAgain) {
   for (int round = 0; round < 30; ++round) {
     for (int i = 0; i < 10; ++i) ASSERT_TRUE(world.put(Bytes(3000, static_cast<char>('a' + i))));
     const Sequence flushed = world.log->cut();
-    ASSERT_TRUE(world.log->drop_upto(flushed));
+    ASSERT_TRUE(world.log->truncate_upto(flushed));
     world.options.flushed_upto = flushed;
     bytes_most = std::max(bytes_most, world.log->disk_bytes());
     EXPECT_LE(world.spares(), world.options.spare_segments_max);
@@ -231,7 +231,7 @@ TEST(LogSegments, GiveTheirSpaceBack) {
   ASSERT_TRUE(world.open());
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(world.put(Bytes(3000, 'x')));
   const Sequence cut = world.log->cut();
-  ASSERT_TRUE(world.log->drop_upto(cut));
+  ASSERT_TRUE(world.log->truncate_upto(cut));
   EXPECT_GT(world.spares(), 0u);
   EXPECT_GT(world.log->disk_bytes(), world.options.segment_bytes_min);
   ASSERT_TRUE(world.log->shrink());
@@ -317,8 +317,8 @@ TEST(LogFaults, AFailedSyncIsNeverTriedAgain) {
   EXPECT_EQ(after.error().code, Errc::kUnavailable);
   EXPECT_THAT(after.error().message, HasSubstr("input/output error"));
   EXPECT_FALSE(world.log->health());
-  EXPECT_FALSE(world.log->drop_upto(1));
-  EXPECT_FALSE(run_task(world.log->room()));
+  EXPECT_FALSE(world.log->truncate_upto(1));
+  EXPECT_FALSE(run_task(world.log->wait_for_space()));
   EXPECT_FALSE(run_task(world.log->durable(2).wait()));
   EXPECT_TRUE(run_task(world.log->durable(1).wait())) << "what was durable is";
   EXPECT_FALSE(world.log->close());
@@ -409,7 +409,7 @@ TEST(LogFaults, DroppingSegmentsMakesRoomOnAFullDisk) {
   ASSERT_TRUE(world.put("y"));
   world.files->set_capacity(world.files->used_bytes());
   while (world.log->health()) std::ignore = world.put(Bytes(10'000, 'z'));
-  ASSERT_TRUE(world.log->drop_upto(cut));
+  ASSERT_TRUE(world.log->truncate_upto(cut));
   while (!world.log->health()) std::this_thread::yield();
   EXPECT_TRUE(world.put("goes on"));
 }

@@ -53,7 +53,7 @@ class LogWorld {
   }
   Result<void> wait(Sequence sequence) {
     const Completion durable = log->durable(sequence);
-    log->hurry();
+    log->request_sync();
     return test::run_task(durable.wait());
   }
 

@@ -1,0 +1,167 @@
+#include "app/client/http_client.h"
+
+// clang-format off
+#include "common/boost_assertions.h"  // before Beast
+// clang-format on
+
+#include <chrono>
+#include <fstream>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <fmt/format.h>
+
+namespace halite::app {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace ssl = asio::ssl;
+using asio::ip::tcp;
+using Request = http::request<http::string_body>;
+using Response = http::response<http::string_body>;
+using TlsStream = ssl::stream<beast::tcp_stream>;
+
+constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
+
+// As URLs and the header Host have it.
+std::string authority(const ServerUrl& url) {
+  const bool ipv6 = url.host.contains(':');
+  return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", url.host, ipv6 ? "]" : "", url.port);
+}
+
+Error trouble(const ServerUrl& server, const HttpLimits& limits,
+              const boost::system::error_code& what) {
+  const std::string where = authority(server);
+  if (what == beast::error::timeout) {
+    return {Errc::kTimeout,
+            fmt::format("{} did not answer within {} ms", where, limits.timeout_ms),
+            {}};
+  }
+  if (what == http::error::body_limit) {
+    return {Errc::kTooLarge,
+            fmt::format("{} answered more than {} bytes", where, limits.body_bytes_max),
+            {}};
+  }
+  return {Errc::kUnavailable, fmt::format("{}: {}", where, what.message()), {}};
+}
+
+Request request_for(const Peer& peer, HttpRequest asked) {
+  Request request;
+  request.version(11);
+  request.method(asked.body.empty() ? http::verb::get : http::verb::post);
+  request.target(peer.url.prefix + asked.target);
+  request.set(http::field::host, authority(peer.url));
+  request.set(http::field::user_agent, "halite");
+  if (!peer.token.empty()) {
+    request.set(http::field::authorization, fmt::format("Bearer {}", peer.token));
+  }
+  request.keep_alive(false);
+  if (!asked.body.empty()) {
+    request.set(http::field::content_type, "application/json");
+    request.body() = std::move(asked.body);
+    request.prepare_payload();
+  }
+  return request;
+}
+
+// The certificate has to be of the host that was asked for.
+Task<void> shake_hands(std::shared_ptr<TlsStream> stream, Peer peer, HttpLimits limits) {
+  boost::system::error_code no_address;
+  asio::ip::make_address(peer.url.host, no_address);
+  if (no_address) SSL_set_tlsext_host_name(stream->native_handle(), peer.url.host.c_str());
+  boost::system::error_code error;
+  stream->set_verify_mode(ssl::verify_peer, error);
+  if (!error) stream->set_verify_callback(ssl::host_name_verification(peer.url.host), error);
+  if (error) co_return std::unexpected(trouble(peer.url, limits, error));
+  auto [unknown] = co_await stream->async_handshake(ssl::stream_base::client, kAsTuple);
+  if (unknown) co_return std::unexpected(trouble(peer.url, limits, unknown));
+  co_return Result<void>();
+}
+
+template <class Stream>
+Task<Response> exchange(std::shared_ptr<Stream> stream, Peer peer, Request request,
+                        HttpLimits limits) {
+  auto [unsent, sent] = co_await http::async_write(*stream, request, kAsTuple);
+  if (unsent) co_return std::unexpected(trouble(peer.url, limits, unsent));
+  beast::flat_buffer buffer;
+  http::response_parser<http::string_body> parser;
+  parser.body_limit(limits.body_bytes_max);
+  auto [unread, bytes] = co_await http::async_read(*stream, buffer, parser, kAsTuple);
+  if (unread) co_return std::unexpected(trouble(peer.url, limits, unread));
+  co_return parser.release();
+}
+
+Result<std::shared_ptr<ssl::context>> make_tls(const std::string& ca_file) {
+  auto tls = std::make_shared<ssl::context>(ssl::context::tls_client);
+  boost::system::error_code error;
+  if (ca_file.empty()) {
+    tls->set_default_verify_paths(error);
+  } else {
+    tls->load_verify_file(ca_file, error);
+  }
+  if (!error) return tls;
+  return fail(Errc::kInvalidArgument,
+              fmt::format("cannot load trusted certificates{}: {}",
+                          ca_file.empty() ? "" : " in " + ca_file, error.message()));
+}
+
+}  // namespace
+
+Result<Peer> make_peer(std::string_view url, const PeerFiles& files) {
+  Peer peer;
+  TRY(peer.url, parse_server_url(url));
+  if (peer.url.secure) {
+    TRY(peer.tls, make_tls(files.ca));
+  }
+  if (files.token.empty()) return peer;
+  std::ifstream in(files.token);
+  if (!std::getline(in, peer.token) || peer.token.empty()) {
+    return fail(Errc::kNotFound, fmt::format("{} contains no token", files.token));
+  }
+  return peer;
+}
+
+Task<HttpReply> send_http(Peer peer, HttpRequest asked, HttpLimits limits) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto executor = co_await asio::this_coro::executor;
+  tcp::resolver resolver(executor);
+  auto [unknown, found] = co_await resolver.async_resolve(peer.url.host, peer.url.port, kAsTuple);
+  if (unknown) co_return std::unexpected(trouble(peer.url, limits, unknown));
+  beast::tcp_stream stream(executor);
+  stream.expires_after(std::chrono::milliseconds(limits.timeout_ms));
+  auto [refused, reached] = co_await stream.async_connect(found, kAsTuple);
+  if (refused) co_return std::unexpected(trouble(peer.url, limits, refused));
+
+  Request request = request_for(peer, std::move(asked));
+  Result<Response> response;
+  if (peer.tls) {
+    const auto secure = std::make_shared<TlsStream>(std::move(stream), *peer.tls);
+    CO_TRY_VOID(co_await shake_hands(secure, peer, limits));
+    response = co_await exchange(secure, peer, std::move(request), limits);
+  } else {
+    response = co_await exchange(std::make_shared<beast::tcp_stream>(std::move(stream)), peer,
+                                 std::move(request), limits);
+  }
+  if (!response) co_return std::unexpected(response.error());
+
+  const auto took = std::chrono::steady_clock::now() - began;
+  HttpReply reply;
+  reply.status = response->result_int();
+  reply.body = std::move(response->body());
+  reply.took_ms = static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
+  co_return reply;
+}
+
+}  // namespace halite::app

@@ -1,0 +1,50 @@
+// The server's own numbers as points in itself: halite.* with the tag host.
+//
+//   Threads  one of its own, between start() and stop().
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "app/options.h"
+#include "app/process_metrics.h"
+#include "common/clock.h"
+#include "ingest/writer.h"
+
+namespace prometheus {
+class Registry;
+}
+
+namespace halite::app {
+
+class SelfMetrics {
+ public:
+  // Everything passed by reference outlives it.
+  SelfMetrics(SelfMetricsOptions options, ingest::Writer& writer, prometheus::Registry& registry,
+              const Clock& clock, boost::asio::any_io_executor executor);
+  ~SelfMetrics();  // stops
+
+  void start();
+  void stop();  // waits for points under way
+
+ private:
+  void run(const std::stop_token& stop);
+  void take();
+
+  SelfMetricsOptions options_;
+  ingest::Writer& writer_;
+  prometheus::Registry& registry_;
+  const Clock& clock_;
+  boost::asio::any_io_executor executor_;
+  ProcessMetrics process_;
+  bool failing_ = false;  // the last points were not stored: say so once; of thread_
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  std::jthread thread_;
+};
+
+}  // namespace halite::app

@@ -1,0 +1,89 @@
+// Points that were read well, on their way to the store; some of series that have no id yet.
+//
+// One draft is one telnet batch, one body or one round of own metrics. Points keep their order of
+// arrival, whether their series is known or waiting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ingest/point_rules.h"
+#include "ingest/series_cache.h"
+#include "storage/api/point_store.h"
+
+namespace halite::ingest {
+
+struct PointBits {
+  TimestampMs time = 0;
+  ValueBits value = 0;
+  std::uint8_t flags = 0;
+};
+
+// A series to be asked for, and the key under which its id will be remembered.
+struct UnresolvedSeries {
+  SeriesName name;
+  KeyGrammar grammar = KeyGrammar::kPutLine;
+  std::string metric;
+  std::string tags;
+  std::uint64_t hash = 0;
+
+  [[nodiscard]] SeriesKey key() const {
+    return {.grammar = grammar, .metric = metric, .tags = tags};
+  }
+};
+
+class IngestBatch {
+ public:
+  IngestBatch() = default;
+  explicit IngestBatch(std::size_t points_expected) { reserve(points_expected); }
+
+  void reserve(std::size_t points);
+
+  // `origin` is the number of the line or element that the point came from; they only grow.
+  void add(storage::SeriesId id, PointBits point, std::uint32_t origin) {
+    batch_.add(id, point.time, point.value, point.flags);
+    origins_.push_back(origin);
+  }
+
+  // False: no such key is waiting.
+  [[nodiscard]] bool add_if_waiting(const SeriesKey& key, std::uint64_t hash, PointBits point,
+                                    std::uint32_t origin);
+  void add_waiting(const SeriesKey& key, std::uint64_t hash, SeriesName name, PointBits point,
+                   std::uint32_t origin);
+
+  [[nodiscard]] std::size_t points() const { return batch_.size(); }
+  [[nodiscard]] bool empty() const { return batch_.size() == 0; }
+  [[nodiscard]] const std::vector<UnresolvedSeries>& waiting() const { return waiting_; }
+  [[nodiscard]] std::size_t waiting_bytes() const { return waiting_bytes_; }
+
+  // The names of waiting(), which have none afterwards.
+  [[nodiscard]] std::vector<SeriesName> take_names();
+
+  struct Lost {
+    std::uint32_t origin;
+    std::size_t series;  // in waiting()
+  };
+  // Gives the waiting series their ids, in order; where there is none (nullopt), the points of that
+  // series leave the draft.
+  [[nodiscard]] std::vector<Lost> resolve(const std::vector<std::optional<storage::SeriesId>>& ids);
+
+  // All series must have ids.
+  [[nodiscard]] storage::PointBatch take_batch();
+  [[nodiscard]] std::uint32_t origin(std::size_t index) const { return origins_[index]; }
+
+ private:
+  void add_to(std::size_t series, PointBits point, std::uint32_t origin);
+
+  storage::PointBatch batch_;              // `series` of a waiting point is its place in waiting_
+  std::vector<std::uint32_t> origins_;     // of each point
+  std::vector<std::uint32_t> unresolved_;  // points of waiting series, by place
+  std::vector<UnresolvedSeries> waiting_;
+  std::unordered_multimap<std::uint64_t, std::size_t> by_hash_;  // into waiting_
+  std::size_t waiting_bytes_ = 0;
+};
+
+}  // namespace halite::ingest

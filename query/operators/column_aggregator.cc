@@ -1,0 +1,147 @@
+#include "query/operators/column_aggregator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "query/operators/accumulator.h"
+
+namespace halite::query {
+namespace {
+
+using enum AggregatorKind;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Places done together: their totals stay in the nearest cache.
+constexpr std::size_t kPlaces = 512;
+
+// Adds every member's values into the totals of `count` places from `from` on.
+template <class T, class Add>
+void add_columns(std::span<const ValueBits* const> columns, std::size_t from, std::size_t count,
+                 std::vector<T>& totals, T zero, Add add) {
+  totals.assign(count, zero);
+  for (const ValueBits* const column : columns) {
+    for (std::size_t i = 0; i < count; ++i) totals[i] = add(totals[i], column[from + i]);
+  }
+}
+
+// Sums that wrap, as the long arithmetic of the aggregator does.
+std::uint64_t wrap_add(std::uint64_t total, ValueBits value) { return total + value; }
+
+bool sums_integers(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
+                   std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
+  if (aggregator.kind != kSum && aggregator.kind != kAvg) return false;
+  std::vector<std::uint64_t> totals;
+  add_columns<std::uint64_t>(columns, from, count, totals, 0, wrap_add);
+  const auto members = static_cast<std::int64_t>(columns.size());
+  for (const std::uint64_t total : totals) {
+    out.push_back(aggregator.kind == kSum ? total : integer_bits(as_integer(total) / members));
+  }
+  return true;
+}
+
+bool extreme_integers(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
+                      std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
+  std::vector<std::int64_t> totals;
+  if (aggregator.kind == kMin) {
+    add_columns(
+        columns, from, count, totals, std::numeric_limits<std::int64_t>::max(),
+        [](std::int64_t total, ValueBits value) { return std::min(total, as_integer(value)); });
+  } else if (aggregator.kind == kMax) {
+    add_columns(
+        columns, from, count, totals, std::numeric_limits<std::int64_t>::min(),
+        [](std::int64_t total, ValueBits value) { return std::max(total, as_integer(value)); });
+  } else {
+    return false;
+  }
+  std::ranges::transform(totals, std::back_inserter(out), integer_bits);
+  return true;
+}
+
+// NaN is left out; a place without a number is NaN.
+bool sums_doubles(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
+                  std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
+  const bool sum = aggregator.kind == kSum;
+  if (!sum && aggregator.kind != kAvg && aggregator.kind != kCount) return false;
+  std::vector<double> totals(count, 0.0);
+  std::vector<double> numbers(count, 0.0);  // how many are not NaN: exact up to 2^53
+  for (const ValueBits* const column : columns) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double value = as_double(column[from + i]);
+      const bool number = value == value;
+      totals[i] += number ? value : 0.0;
+      numbers[i] += number ? 1.0 : 0.0;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (aggregator.kind == kCount) {
+      out.push_back(double_bits(numbers[i]));
+    } else if (numbers[i] == 0) {
+      out.push_back(double_bits(kNan));
+    } else {
+      out.push_back(double_bits(sum ? totals[i] : totals[i] / numbers[i]));
+    }
+  }
+  return true;
+}
+
+bool extreme_doubles(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
+                     std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
+  std::vector<double> totals;
+  double zero = 0;
+  if (aggregator.kind == kMin) {
+    zero = kInfinity;
+    add_columns(columns, from, count, totals, zero, [](double total, ValueBits bits) {
+      const double value = as_double(bits);
+      return value < total ? value : total;
+    });
+  } else if (aggregator.kind == kMax) {
+    zero = -kInfinity;
+    add_columns(columns, from, count, totals, zero, [](double total, ValueBits bits) {
+      const double value = as_double(bits);
+      return value > total ? value : total;
+    });
+  } else {
+    return false;
+  }
+  for (const double total : totals) out.push_back(double_bits(total == zero ? kNan : total));
+  return true;
+}
+
+}  // namespace
+
+void ColumnAggregator::integers(const Aggregator& aggregator,
+                                std::span<const ValueBits* const> columns, std::size_t length,
+                                std::vector<ValueBits>& out) {
+  std::vector<std::int64_t> row;
+  for (std::size_t from = 0; from < length; from += kPlaces) {
+    const std::size_t count = std::min(kPlaces, length - from);
+    if (sums_integers(aggregator, columns, from, count, out)) continue;
+    if (extreme_integers(aggregator, columns, from, count, out)) continue;
+    for (std::size_t i = from; i < from + count; ++i) {
+      row.clear();
+      for (const ValueBits* const column : columns) row.push_back(as_integer(column[i]));
+      out.push_back(integer_bits(aggregate_integers(aggregator, row)));
+    }
+  }
+}
+
+void ColumnAggregator::doubles(const Aggregator& aggregator,
+                               std::span<const ValueBits* const> columns, std::size_t length,
+                               std::vector<ValueBits>& out) {
+  std::vector<double> row;
+  for (std::size_t from = 0; from < length; from += kPlaces) {
+    const std::size_t count = std::min(kPlaces, length - from);
+    if (sums_doubles(aggregator, columns, from, count, out)) continue;
+    if (extreme_doubles(aggregator, columns, from, count, out)) continue;
+    for (std::size_t i = from; i < from + count; ++i) {
+      row.clear();
+      for (const ValueBits* const column : columns) row.push_back(as_double(column[i]));
+      out.push_back(double_bits(aggregate_doubles(aggregator, row)));
+    }
+  }
+}
+
+}  // namespace halite::query

@@ -1,0 +1,81 @@
+// Tells a long computation when to give up: stopped, too late, or too much.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/result.h"
+#include "common/work_budget.h"
+#include "query/answer.h"
+#include "query/limits.h"
+
+namespace halite::query {
+
+// One run's limits and what it has used of them. Safe to use from all its coroutines.
+class QueryBudget final : public WorkBudget, public storage::ReadCounters {
+ public:
+  QueryBudget(QueryLimits limits, const Clock& clock, std::stop_token stop);
+
+  [[nodiscard]] Result<void> check() const override;
+  [[nodiscard]] Result<void> check_series(std::uint64_t more) const override;
+
+  // Each counts, and is kTooLarge when the limit is passed.
+  [[nodiscard]] Result<void> add_series(std::uint64_t count);
+  [[nodiscard]] Result<void> add_points(std::uint64_t count);
+  [[nodiscard]] Result<void> add_output_points(std::uint64_t count);
+
+  [[nodiscard]] Result<void> add_bytes(std::int64_t count) override;
+
+  // Points that were read for nothing: they will be read and counted again.
+  void uncount_points(std::uint64_t count) { points_ -= count; }
+
+  void add_blocks(std::uint64_t count) { blocks_ += count; }
+
+  void count_read(const storage::ReadWork& work) override;
+
+  // The time of a stage, as long as it lives.
+  class Timed {
+   public:
+    Timed(QueryBudget& budget, Stage stage)
+        : budget_(budget), stage_(stage), begin_us_(budget.clock_.elapsed_us()) {}
+    ~Timed() {
+      budget_.stage_us_[static_cast<std::size_t>(stage_)] +=
+          budget_.clock_.elapsed_us() - begin_us_;
+    }
+    Timed(const Timed&) = delete;
+    Timed& operator=(const Timed&) = delete;
+
+   private:
+    QueryBudget& budget_;
+    const Stage stage_;
+    const std::int64_t begin_us_;
+  };
+
+  [[nodiscard]] const QueryLimits& limits() const { return limits_; }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  [[nodiscard]] QueryCost cost() const;
+
+ private:
+  const QueryLimits limits_;
+  const Clock& clock_;
+  const std::stop_token stop_;
+  const TimestampMs begin_;
+  const std::int64_t begin_us_;
+  std::atomic<std::uint64_t> series_ = 0;
+  std::atomic<std::uint64_t> points_ = 0;
+  std::atomic<std::uint64_t> blocks_ = 0;
+  std::atomic<std::uint64_t> output_points_ = 0;
+  std::atomic<std::int64_t> bytes_ = 0;
+  std::atomic<std::uint64_t> chunks_decoded_ = 0;
+  std::atomic<std::uint64_t> chunks_skipped_ = 0;
+  std::atomic<std::uint64_t> totals_ = 0;
+  std::array<std::atomic<std::int64_t>, kStages> stage_us_ = {};
+};
+
+}  // namespace halite::query

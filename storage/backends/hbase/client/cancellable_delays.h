@@ -1,0 +1,38 @@
+// Waits that a closing client cuts short.
+//
+//   Threads  any call from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/completion.h"
+#include "common/task.h"
+
+namespace halite::storage::hbase {
+
+class CancellableDelays : public std::enable_shared_from_this<CancellableDelays> {
+ public:
+  explicit CancellableDelays(const boost::asio::any_io_executor& executor);
+
+  // kUnavailable when the client closes meanwhile.
+  Task<void> pause(std::uint32_t ms);
+
+  // Finished once no timer is left.
+  Task<void> close();
+
+ private:
+  struct Wait;
+  void begin(const std::shared_ptr<Wait>& wait);
+
+  const boost::asio::any_io_executor strand_;
+  // Only on the strand.
+  std::set<std::shared_ptr<Wait>> waits_;
+  bool closed_ = false;
+};
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,53 @@
+// What runs in the background, so that a close can wait for its end.
+//
+//   Threads  any call from any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "common/completion.h"
+#include "common/task.h"
+
+namespace halite::storage::hbase {
+
+class TaskTracker {
+ public:
+  // Held by whatever runs; let go last. Null after end().
+  class Token {
+   public:
+    explicit Token(Completion ended) : ended_(std::move(ended)) {}
+    Token(const Token&) = delete;
+    Token& operator=(const Token&) = delete;
+    ~Token() { ended_.finish({}); }
+
+   private:
+    const Completion ended_;
+  };
+  using TokenPtr = std::shared_ptr<const Token>;
+
+  [[nodiscard]] TokenPtr token() const {
+    const std::lock_guard lock(mutex_);
+    return own_;
+  }
+
+  // No token is given any more; finished once all are back.
+  Task<void> end() {
+    TokenPtr own;
+    {
+      const std::lock_guard lock(mutex_);
+      own.swap(own_);
+    }
+    own.reset();
+    Task<void> waiting = ended_.wait();
+    co_return co_await std::move(waiting);
+  }
+
+ private:
+  const Completion ended_;
+  mutable std::mutex mutex_;
+  TokenPtr own_ = std::make_shared<const Token>(ended_);  // guarded by mutex_
+};
+
+}  // namespace halite::storage::hbase

@@ -1,0 +1,41 @@
+#include "storage/catalog/index/series_epochs.h"
+
+#include <utility>
+
+namespace halite::storage {
+
+SeriesEpochs::SeriesEpochs()
+    : shared_(std::make_shared<Shared>()), current_(make({.epoch = 1, .series_epoch = 1})) {}
+
+std::shared_ptr<const SeriesPin> SeriesEpochs::make(SeriesPin pin) const {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->pinned.insert(pin.epoch);
+  }
+  return {new SeriesPin(pin), [shared = shared_](const SeriesPin* gone) {
+            const std::lock_guard lock(shared->mutex);
+            shared->pinned.erase(gone->epoch);
+            delete gone;
+          }};
+}
+
+std::shared_ptr<const SeriesPin> SeriesEpochs::take() const {
+  const std::lock_guard lock(mutex_);
+  return current_;
+}
+
+std::uint64_t SeriesEpochs::advance(bool series_go) {
+  std::shared_ptr<const SeriesPin> last;  // let go of after the lock
+  const std::lock_guard lock(mutex_);
+  SeriesPin next{.epoch = current_->epoch + 1, .series_epoch = current_->series_epoch};
+  if (series_go) next.series_epoch = next.epoch;
+  last = std::exchange(current_, make(next));
+  return current_->epoch;
+}
+
+bool SeriesEpochs::released_before(std::uint64_t epoch) const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->pinned.empty() || *shared_->pinned.begin() >= epoch;
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,128 @@
+#include "storage/tsdb/read/active_filter.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "storage/api/read_context.h"
+#include "storage/tsdb/chunk_db/tables/chunk_key.h"
+
+namespace halite::storage::engine {
+namespace {
+
+// Looking at what is stored costs a seek a series of the metric, as the scan does a series that is
+// wanted. It is done once; so it may cost some scans.
+constexpr std::size_t kLearningCost = 8;
+// Ids looked up in a head at a time: its shard is locked meanwhile.
+constexpr std::size_t kIdsPerLock = 4096;
+
+void remove_present(Head& head, std::uint32_t shard, std::vector<SeriesId>& absent) {
+  std::vector<SeriesId> still;
+  const std::span<const SeriesId> all(absent);
+  for (std::size_t begin = 0; begin < all.size(); begin += kIdsPerLock) {
+    const std::lock_guard lock(head.shard(shard).mutex());
+    for (const SeriesId id : all.subspan(begin, std::min(kIdsPerLock, all.size() - begin))) {
+      if (!head.position_of(id)) still.push_back(id);
+    }
+  }
+  absent = std::move(still);
+}
+
+}  // namespace
+
+Result<IdSet> find_stored_series(const EngineContext& context,
+                                 const ActiveSeries::ShardPeriod& shard_period,
+                                 std::uint64_t metric_uid) {
+  const CyclicLayout& layout = context.retention->layout_of(shard_period.shard);
+  const ShardSlot stored = {.shard = shard_period.shard,
+                            .slot = layout.slot_of(shard_period.period)};
+  Bytes metric;
+  append_be_width(metric, metric_uid, layout.widths().metric);
+  const Bytes begin = metric_prefix(stored, metric);
+  TRY(const ChunkViews::View view, context.chunks->views.view(begin, prefix_end(begin)));
+  Cursor& cursor = *view.cursor;
+  IdSet found;
+  for (cursor.seek(begin); cursor.valid();) {
+    TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
+    Bytes next = shard_slot_prefix(stored);
+    next.append(key.series);
+    if (key.cell.period < shard_period.period) {  // of an earlier lap
+      append_cell_key(next, {.period = static_cast<std::uint32_t>(shard_period.period),
+                             .kind = CellKind{},
+                             .offset_ms = 0,
+                             .flush_number = 0});
+      cursor.seek(next);
+      continue;
+    }
+    if (key.cell.period == shard_period.period) {
+      const auto id = context.registry.table().find(tsuid_of(layout.widths(), key.series));
+      if (!id) return fail(Errc::kNotFound, "a stored series that is not in memory");
+      found.add(*id);
+    }
+    cursor.seek(prefix_end(next));
+  }
+  TRY_VOID(cursor.status());
+  return found;
+}
+
+Result<ActiveFilter> ActiveFilter::make(EngineContext& context, const RowSelection& selection,
+                                        const ActiveQuery& query) {
+  ActiveFilter filter(query);
+  const RowSelection::Known known = selection.known();
+  const std::size_t wanted = known->of_shard(query.shard).size();
+  const std::size_t of_metric = known->metric_size() / context.retention->base().salt_buckets();
+  const bool worth_it = !selection.by_tsuid() && selection.context().source == ReadSource::kDisk &&
+                        wanted >= context.options.list_active_min &&
+                        wanted * kLearningCost >= of_metric;
+  for (const std::int64_t period : query.periods) {
+    const ActiveSeries::ShardPeriod shard_period = {.period = period, .shard = query.shard};
+    auto stored = context.active_series.in(shard_period, selection.metric_uid());
+    if (stored == nullptr && worth_it) {
+      TRY_VOID(selection.context().check());
+      const Result<IdSet> found = find_stored_series(context, shard_period, selection.metric_uid());
+      if (found) {
+        context.active_series.learn(shard_period, selection.metric_uid(), *found);
+        stored = context.active_series.in(shard_period, selection.metric_uid());
+      } else if (found.error().code != Errc::kNotFound &&
+                 found.error().code != Errc::kCorruption) {  // then nobody knows
+        return std::unexpected(found.error());
+      }
+    }
+    filter.stored_.emplace_back(period, std::move(stored));
+  }
+  std::ranges::sort(filter.stored_, {}, [](const auto& one) { return one.first; });
+  return filter;
+}
+
+std::vector<SeriesId> ActiveFilter::alive(std::span<const SeriesId> series) const {
+  const auto unknown = [](const auto& one) { return one.second == nullptr; };
+  if (std::ranges::any_of(stored_, unknown)) return {series.begin(), series.end()};
+  const auto stored = [this](SeriesId id) {
+    return std::ranges::any_of(stored_, [id](const auto& one) { return one.second->contains(id); });
+  };
+  std::vector<SeriesId> absent;
+  for (const SeriesId id : series) {
+    if (!stored(id)) absent.push_back(id);
+  }
+  for (const std::shared_ptr<Head>& head : heads_) remove_present(*head, shard_, absent);
+  // Both are in the same order.
+  std::vector<SeriesId> alive;
+  alive.reserve(series.size() - absent.size());
+  auto next = absent.begin();
+  for (const SeriesId id : series) {
+    if (next != absent.end() && *next == id) {
+      ++next;
+    } else {
+      alive.push_back(id);
+    }
+  }
+  return alive;
+}
+
+bool ActiveFilter::may_be_stored(std::int64_t period, SeriesId id) const {
+  const auto found =
+      std::ranges::lower_bound(stored_, period, {}, [](const auto& one) { return one.first; });
+  if (found == stored_.end() || found->first != period) return true;
+  return found->second == nullptr || found->second->contains(id);
+}
+
+}  // namespace halite::storage::engine
