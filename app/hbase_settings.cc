@@ -128,10 +128,10 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
   config.flag("hbase.block_cache", store.tables.block_cache,
               "Enables the block cache of the region servers for new tables.");
   declare_regions(config, hbase);
-  config.count("hbase.scan_parts_max", hbase.parts.splits_max, {1, 64}, "scans",
+  config.count("hbase.scan_parts_max", hbase.split.splits_max, {1, 64}, "scans",
                "Maximum parallel scans of one query. Tables with fewer salts are split into this "
                "many scans.");
-  config.count("hbase.scan_part_series_min", hbase.parts.split_series_min, {1, 1'000'000'000},
+  config.count("hbase.scan_part_series_min", hbase.split.split_series_min, {1, 1'000'000'000},
                "series", "Minimum series in one parallel scan.");
   config.flag(
       "hbase.expire", store.tables.expire,
@@ -164,7 +164,7 @@ Result<void> resolve_hbase_options(Options& options) {
   TRY_VOID(settle_columns(options));
   keep_together(options.cells);
   options.cells.append.late_max_ms = hbase.late_max_ms;
-  options.cells.scan.parts = hbase.parts;
+  options.cells.scan.split = hbase.split;
   options.cells.append.turn_ms_max = client.operation_ms_max;
   options.cells.append.room_ms_max = client.operation_ms_max;
   // A slot's keys may be used again once HBase has surely compacted away what was in it.

@@ -114,7 +114,7 @@ class TemporaryDir {
   std::string path_;
 };
 
-Result<void> register_server(const std::string& store, const std::string& data_dir) {
+Result<void> register_server(StoreKind store, const std::string& data_dir) {
   Options options;
   Config config;
   declare_settings(config, options);
@@ -127,7 +127,7 @@ Result<void> register_server(const std::string& store, const std::string& data_d
   options.histograms = kHistograms;
   options.metadata.track.series = true;
   options.metadata.track.series_objects = true;
-  TRY_VOID(settle(options));
+  TRY_VOID(resolve_options(options));
   Server server(options, config);
   TRY_VOID(server.start([](std::chrono::milliseconds) { return true; }));
   return server.stop();
@@ -220,8 +220,8 @@ void append_opentsdb_names(std::string& out) {
 Result<std::string> metrics_markdown() {
   spdlog::set_level(spdlog::level::off);
   TRY(const std::unique_ptr<TemporaryDir> dir, TemporaryDir::make());
-  TRY_VOID(register_server("engine", dir->path() + "/engine"));
-  TRY_VOID(register_server("memory", dir->path() + "/memory"));
+  TRY_VOID(register_server(StoreKind::kEngine, dir->path() + "/engine"));
+  TRY_VOID(register_server(StoreKind::kMemory, dir->path() + "/memory"));
   TRY_VOID(register_hbase());
   std::string out(kMetricsHead);
   append_metrics(out, described_metrics());

@@ -62,7 +62,7 @@ struct HBaseSettings {
   std::int64_t major_compaction_ms = 604'800'000;  // hbase.major_compaction_ms
   std::int64_t late_max_ms = 0;                    // hbase.late_max_ms: 0 = as the TTL
   storage::RegionCompactorOptions care;            // hbase.quiet_hour_begin ..
-  storage::ScanSplitOptions parts;                 // hbase.scan_parts_max ..
+  storage::ScanSplitOptions split;                 // hbase.scan_parts_max ..
   storage::HBaseStoreOptions store;                // what these become, and the rest
 };
 

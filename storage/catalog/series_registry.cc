@@ -23,7 +23,7 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
       table_(limits, widths),
       loader_(*rows_, uids_, table_, widths, *sharding_) {
   uids_.pin_with([this] { return table_.pin(); });
-  uids_.budget(
+  uids_.watch(
       {.assigned = {}, .renamed = [this](NameKind kind, const UidTable::NameMapping& entry) {
          table_.rename({kind, entry.uid, entry.name});
        }});

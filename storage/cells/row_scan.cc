@@ -59,7 +59,7 @@ std::size_t rows_in(TimeRange range, std::int64_t span_ms) {
 std::vector<SeriesRange> scan_splits(const RowSource& source, const RowSelection& selection,
                                      TimeRange range, std::uint32_t shard) {
   if (!source.options.shared_tables) return std::vector<SeriesRange>(1);
-  return split_scan(source.options.parts, source.registry, selection,
+  return split_scan(source.options.split, source.registry, selection,
                     rows_in(range, source.layout.bucket_span_ms()), shard,
                     source.layout.salt_buckets());
 }

@@ -38,7 +38,7 @@ struct RowScanOptions {
   // Then whoever has the rows is told what the keys of wanted ones look like.
   KeyPatternLimits patterns;
   // And a walk is cut into parts that are scanned side by side.
-  ScanSplitOptions parts;
+  ScanSplitOptions split;
 };
 
 // What every scan of one store has in common. All outlive the scan.

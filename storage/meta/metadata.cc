@@ -49,7 +49,7 @@ void Metadata::track(const Dependencies& dependencies, const TrackOptions& optio
       .created = [this](Bytes tsuid) { return series_created(std::move(tsuid)); },
   };
   tracker_.emplace(std::move(tracker_parts), options);
-  uids_.budget({.assigned =
+  uids_.watch({.assigned =
                     [this](NameKind kind, const UidTable::NameMapping& entry) {
                       tracker_->assigned(kind, entry.uid);
                     },

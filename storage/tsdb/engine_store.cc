@@ -91,7 +91,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Dependencies dependencies,
       std::move(options), std::move(retention), dependencies.clock, std::move(chunks),
       std::move(log), settings, std::move(names), std::move(series), dependencies.registry);
   std::unique_ptr<EngineStore> store(new EngineStore(std::move(context), dependencies.registry));
-  store->context_->registry.uids().budget(
+  store->context_->registry.uids().watch(
       {.assigned = {},
        .renamed = {},
        .renaming = [pins = std::make_shared<engine::RetentionClassWriter>(

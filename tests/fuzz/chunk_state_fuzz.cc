@@ -15,7 +15,7 @@ void check_key(BytesView key) {
   constexpr UidWidths kWidths;
   const auto parsed = parse_key(kWidths, key);
   if (!parsed) return;
-  Bytes again = series_prefix(parsed->place, kWidths, tsuid_of(kWidths, parsed->series));
+  Bytes again = series_prefix(parsed->shard_slot, kWidths, tsuid_of(kWidths, parsed->series));
   append_cell_key(again, parsed->cell);
   HALITE_CHECK(again == key, "a key is made of what it says");
 }

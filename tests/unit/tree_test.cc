@@ -1,6 +1,6 @@
-// Reads the #include lines of the whole tree and holds them against the arrows of
-// ARCHITECTURE.md: common <- storage <- {ingest, query} <- web <- app. Names that are brought in
-// want to be used.
+// Checks the shape of the tree: the #include lines against the arrows of ARCHITECTURE.md
+// (common <- storage <- {ingest, query} <- web <- app) and against the rooms that each
+// CMakeLists.txt names, the size of files, and that names which a file imports are used.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -41,13 +41,11 @@ std::string first_folder(std::string_view path) {
   return std::string(slash == std::string_view::npos ? "" : path.substr(0, slash));
 }
 
-// A store itself, where everyone but app, storage, bench and tests sees only the two seams.
+// A store itself. All but app, storage, bench and tests see only storage/api.
 bool names_concrete_store(std::string_view header) {
-  static const std::set<std::string_view> kStores = {"storage/backends/memory/memory_store.h",
-                                                     "storage/backends/rocks/rocks_store.h",
-                                                     "storage/cells/cell_point_store.h"};
-  return kStores.contains(header) || header.starts_with("storage/engine/") ||
-         header.starts_with("storage/hbase/") || header.starts_with("storage/rocks/");
+  return header == "storage/cells/cell_point_store.h" || header.starts_with("storage/tsdb/") ||
+         (header.starts_with("storage/backends/") &&
+          !header.starts_with("storage/backends/hbase/regions/"));
 }
 
 // Why `file` may not include `header`, both relative to the root; nothing when it may.
@@ -107,6 +105,69 @@ bool has_bare_beast(std::string_view text) {
   return beast != std::string_view::npos && beast < assertions;
 }
 
+// A room: a folder with a library of its own, and the rooms that its CMakeLists.txt names.
+using Rooms = std::map<std::string, std::set<std::string>, std::less<>>;
+
+// The words between "halite_library(" and its bracket that are behind DEPENDS and begin in one of
+// our folders; nothing when the text makes no library.
+std::optional<std::set<std::string>> rooms_named(const std::string& cmake) {
+  const std::size_t begin = cmake.find("halite_library(");
+  if (begin == std::string::npos) return std::nullopt;
+  std::istringstream words(cmake.substr(begin, cmake.find(')', begin) - begin));
+  std::set<std::string> rooms;
+  bool depends = false;
+  for (std::string word; words >> word;) {
+    if (depends && (kArrows.contains(word) || kArrows.contains(first_folder(word)))) {
+      rooms.insert(word);
+    }
+    depends = depends || word == "DEPENDS";
+  }
+  return rooms;
+}
+
+Rooms find_rooms() {
+  Rooms rooms;
+  for (const auto& [folder, allowed] : kArrows) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (entry.path().filename() != "CMakeLists.txt") continue;
+      std::ifstream in(entry.path());
+      std::stringstream text;
+      text << in.rdbuf();
+      if (auto named = rooms_named(text.str())) {
+        rooms[fs::relative(entry.path().parent_path(), kRoot).generic_string()] = *std::move(named);
+      }
+    }
+  }
+  return rooms;
+}
+
+// The room of a file: its folder, or the nearest one above that is a room.
+std::string room_of(const Rooms& rooms, std::string_view file) {
+  std::string folder(file);
+  while (!folder.empty()) {
+    const std::size_t slash = folder.rfind('/');
+    folder.resize(slash == std::string::npos ? 0 : slash);
+    if (rooms.contains(folder)) return folder;
+  }
+  return folder;
+}
+
+// A room that includes itself through others; empty when there is none. Takes away rooms that
+// depend on none of those left until nothing changes.
+std::string find_cycle(Rooms rooms) {
+  while (!rooms.empty()) {
+    const auto leaf = std::ranges::find_if(rooms, [&](const auto& room) {
+      return std::ranges::none_of(room.second, [&](const auto& to) { return rooms.contains(to); });
+    });
+    if (leaf == rooms.end()) return rooms.begin()->first;
+    rooms.erase(leaf);
+  }
+  return "";
+}
+
+// Messages of HBase, made by protoc: no room of ours, but one may name it.
+constexpr std::string_view kProto = "storage/backends/hbase/proto";
+
 // Our .h and .cc files, relative to the root.
 std::vector<std::string> source_files() {
   std::vector<std::string> files;
@@ -154,6 +215,80 @@ TEST(Tree, ArrowsPointOneWay) {
     }
   }
   EXPECT_THAT(complaints, testing::IsEmpty());
+}
+
+TEST(Tree, RoomsNameTheRoomsTheyInclude) {
+  const Rooms rooms = find_rooms();
+  ASSERT_GT(rooms.size(), 30U);
+  Rooms included;
+  std::vector<std::string> missing;
+  for (const std::string& file : source_files()) {
+    const std::string from = room_of(rooms, file);
+    if (from.empty()) continue;
+    std::ifstream text(kRoot / file);
+    for (const std::string& header : own_includes(text)) {
+      const bool proto = header.starts_with(kProto);
+      const std::string to = proto ? std::string(kProto) : room_of(rooms, header);
+      if (to.empty() || to == from) continue;
+      included[from].insert(to);
+      if (rooms.at(from).contains(to)) continue;
+      missing.push_back(fmt::format("{} includes \"{}\", {}/CMakeLists.txt does not name {}", file,
+                                    header, from, to));
+    }
+  }
+  EXPECT_THAT(missing, testing::IsEmpty());
+  std::vector<std::string> unused;
+  for (const auto& [room, named] : rooms) {
+    for (const std::string& to : named) {
+      if (!included[room].contains(to)) unused.push_back(fmt::format("{} names {}", room, to));
+    }
+  }
+  EXPECT_THAT(unused, testing::IsEmpty());
+}
+
+TEST(Tree, RoomsMakeNoCycle) {
+  EXPECT_EQ(find_cycle(find_rooms()), "");
+  EXPECT_EQ(find_cycle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"a"}}, {"d", {}}}), "a");
+  EXPECT_EQ(find_cycle({{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {}}}), "");
+}
+
+TEST(Tree, TheEngineReachesNoOtherStore) {
+  const Rooms rooms = find_rooms();
+  std::set<std::string> reached;
+  std::vector<std::string> next = {"storage/tsdb"};
+  while (!next.empty()) {
+    const std::string room = std::move(next.back());
+    next.pop_back();
+    if (!reached.insert(room).second || !rooms.contains(room)) continue;
+    next.insert(next.end(), rooms.at(room).begin(), rooms.at(room).end());
+  }
+  ASSERT_TRUE(reached.contains("storage/tsdb/wal"));
+  for (const std::string& room : reached) {
+    EXPECT_FALSE(room.starts_with("storage/backends/hbase") || room == "storage/cells") << room;
+  }
+}
+
+TEST(Tree, EveryFileOfStorageHasARoom) {
+  for (const std::string& file : source_files()) {
+    EXPECT_FALSE(file.starts_with("storage/") && std::ranges::count(file, '/') == 1) << file;
+  }
+}
+
+// docs: CONTRIBUTING.md. Tests and benches may be as long as they like.
+TEST(Tree, LongFilesSayWhy) {
+  std::vector<std::string> silent;
+  for (const std::string& file : source_files()) {
+    if (!kArrows.contains(first_folder(file))) continue;
+    std::ifstream in(kRoot / file);
+    std::stringstream read;
+    read << in.rdbuf();
+    const std::string text = read.str();
+    const bool header = file.ends_with(".h");
+    if (std::ranges::count(text, '\n') <= (header ? 140 : 400)) continue;
+    const std::string_view why = header ? "Over 140 lines because" : "Over 400 lines because";
+    if (!text.substr(0, text.find("#")).contains(why)) silent.push_back(file);
+  }
+  EXPECT_THAT(silent, testing::IsEmpty());
 }
 
 TEST(Tree, EveryIncludeIsWrittenFromTheRoot) {

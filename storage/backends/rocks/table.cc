@@ -19,11 +19,11 @@ namespace {
 class RocksScanner final : public Scanner {
  public:
   RocksScanner(std::shared_ptr<RocksContext> context, const std::vector<FamilyHandle>& families,
-               ScanSpec spec, const ReadContext& context)
+               ScanSpec spec, const ReadContext& read)
       : context_(std::move(context)), checked_(check_scan(spec, families.size())) {
     if (!checked_) return;
     const FamilyHandle& family = families[spec.family];
-    auto scan = std::make_unique<CellScan>(*context_->database, family, std::move(spec), context);
+    auto scan = std::make_unique<CellScan>(*context_->database, family, std::move(spec), read);
     context_->scans.add(scan.get());
     scan_ = std::shared_ptr<CellScan>(scan.release(), [context = context_](CellScan* done) {
       context->scans.remove(done);
@@ -89,8 +89,8 @@ Task<std::vector<Row>> RocksTable::read(std::vector<RowRead> reads) {
   co_return co_await offload(context_->pool, std::move(job));
 }
 
-std::unique_ptr<Scanner> RocksTable::scan(ScanSpec spec, const ReadContext& context) {
-  return std::make_unique<RocksScanner>(context_, families_, std::move(spec), context);
+std::unique_ptr<Scanner> RocksTable::scan(ScanSpec spec, const ReadContext& read) {
+  return std::make_unique<RocksScanner>(context_, families_, std::move(spec), read);
 }
 
 Task<RangeEstimate> RocksTable::estimate(Family family, std::vector<KeyRange> ranges) {

@@ -315,7 +315,8 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
   std::optional<DeferredNames::NameReservation> reserved;
   if (impl_->deferred) {
     // Nobody gives the new name an id meanwhile, and whoever did before is seen in the table.
-    CO_TRY(DeferredNames::NameReservation ours, co_await impl_->deferred->pin(kind, new_name));
+    CO_TRY(DeferredNames::NameReservation ours,
+           co_await impl_->deferred->reserve_name(kind, new_name));
     reserved.emplace(std::move(ours));
     CO_TRY_VOID(co_await impl_->deferred->flush_rows());
   }

@@ -119,7 +119,7 @@ Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> his
     rows[std::move(key)][histogram.time] = {.column = {kFamily, std::move(qualifier)},
                                             .value = std::move(histogram.value)};
   }
-  CO_TRY_VOID(co_await dependencies_.series.wait_for_distinct_time());  // these cells are in no log
+  CO_TRY_VOID(co_await dependencies_.series.flush_rows());  // these cells are in no log
   CO_TRY_VOID(co_await replaced_.wait_for_distinct_time(slots));
   std::vector<RowWrite> writes;
   for (auto& [key, cells] : rows) {

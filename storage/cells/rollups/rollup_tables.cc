@@ -182,7 +182,7 @@ Task<std::vector<Refusal>> RollupTables::write(std::vector<RollupWrite> points) 
     Result<void> placed = slot_hash(points[i], cells);
     if (!placed) refused.push_back({.index = i, .error = std::move(placed).error()});
   }
-  CO_TRY_VOID(co_await dependencies_.series.wait_for_distinct_time());  // these cells are in no log
+  CO_TRY_VOID(co_await dependencies_.series.flush_rows());  // these cells are in no log
   CO_TRY_VOID(co_await replaced_.wait_for_distinct_time(cells.slots));
   for (auto& [name, rows] : cells.tables) {
     const std::shared_ptr<Table> table = tables_.at(name);

@@ -21,7 +21,7 @@ Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths, std::
     TRY(const bool more, cursor.skip_damage(from, &stored.damaged));
     if (!more) break;
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));
-    const std::uint32_t slot = key.place.slot;
+    const std::uint32_t slot = key.shard_slot.slot;
     found.emplace(slot, StoredSlot{.number = slot, .period = key.cell.period});
     if (slot == UINT32_MAX) break;
     from = shard_slot_prefix({.shard = shard, .slot = slot + 1});
@@ -42,7 +42,7 @@ Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths, Byte
     TRY(const bool more, cursor.seek_past_damage(at));
     if (!more) return false;
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));
-    Bytes series = shard_slot_prefix(key.place);
+    Bytes series = shard_slot_prefix(key.shard_slot);
     series.append(key.series);
     // One that began before has lost cells; of any other the first ones may be lost.
     if (series > at) {
@@ -108,12 +108,12 @@ Result<bool> StoredCells::any_tombstone(BytesView series_key) {
 
 Result<bool> StoredCells::each_series(std::uint32_t slot,
                                       const std::function<Result<void>(BytesView)>& visit) {
-  const Bytes place = shard_slot_prefix({.shard = shard_, .slot = slot});
+  const Bytes shard_slot = shard_slot_prefix({.shard = shard_, .slot = slot});
   Bytes series;
-  Bytes from = place;
+  Bytes from = shard_slot;
   bool damaged = false;
   Cursor& cursor = view_->chunks();
-  cursor.seek(place);
+  cursor.seek(shard_slot);
   for (;;) {
     if (!cursor.valid()) {
       const Result<void> status = cursor.status();
@@ -124,7 +124,7 @@ Result<bool> StoredCells::each_series(std::uint32_t slot,
       if (!more) break;
       continue;
     }
-    if (!cursor.key().starts_with(place)) break;
+    if (!cursor.key().starts_with(shard_slot)) break;
     TRY(const ParsedKey key, parse_key(widths_, cursor.key()));
     from = cursor.key();
     TRY_VOID(yield_or_stop(yield_));

@@ -9,34 +9,34 @@ namespace {
 
 using ByPeriod = std::map<std::int64_t, SlotStatus>;
 
-SlotStatus& slot_of(ByPeriod& slots, std::int64_t generation, const CyclicLayout& layout) {
-  SlotStatus& state = slots[generation];
-  state.generation = generation;
-  state.slot = layout.slot_of(generation);
+SlotStatus& slot_of(ByPeriod& slots, std::int64_t period, const CyclicLayout& layout) {
+  SlotStatus& state = slots[period];
+  state.period = period;
+  state.slot = layout.slot_of(period);
   return state;
 }
 
 }  // namespace
 
-std::vector<RetentionStatus> retention_status(const Core& core) {
-  const Retention& retention = *core.retention;
+std::vector<RetentionStatus> retention_status(const EngineContext& context) {
+  const Retention& retention = *context.retention;
   const RetentionState classes = retention.state();
   const std::uint32_t salts = retention.base().salt_buckets();
   std::vector<ByPeriod> slots(retention.shard_count() / salts);
-  for (const FileExtent& file : core.chunks->tables->file_extents()) {
+  for (const FileExtent& file : context.chunks->tables->file_extents()) {
     const std::size_t index = file.first.shard / salts;
     if (index >= slots.size()) continue;  // of a class that is no more
     const CyclicLayout& layout = retention.layout_of(file.first.shard);
-    SlotStatus& first = slot_of(slots[index], file.first.generation, layout);
+    SlotStatus& first = slot_of(slots[index], file.first.period, layout);
     ++first.files;
     first.bytes += file.bytes;
-    if (file.last.generation == file.first.generation) continue;
-    SlotStatus& last = slot_of(slots[index], file.last.generation, layout);
+    if (file.last.period == file.first.period) continue;
+    SlotStatus& last = slot_of(slots[index], file.last.period, layout);
     ++last.files;
     last.bytes += file.bytes / 2;
     first.bytes -= file.bytes / 2;
   }
-  const std::shared_ptr<const UnsealedRanges> unsealed = core.chunks->states.unsealed();
+  const std::shared_ptr<const UnsealedRanges> unsealed = context.chunks->states.unsealed();
   std::vector<RetentionStatus> cycles;
   for (std::size_t index = 0; index < slots.size(); ++index) {
     const CyclicLayout& layout = retention.layout_of(static_cast<std::uint32_t>(index) * salts);
@@ -45,19 +45,19 @@ std::vector<RetentionStatus> retention_status(const Core& core) {
                           .span_ms = layout.options().span_ms,
                           .ring_slots = layout.ring_slots(),
                           .slots = {}};
-    for (auto& [generation, state] : slots[index]) {
+    for (auto& [period, state] : slots[index]) {
       state.sealed = true;
       cycle.slots.push_back(state);
     }
     cycles.push_back(std::move(cycle));
   }
-  for (const auto& [lap, what] : *unsealed) {
-    const std::size_t index = lap.shard / salts;
+  for (const auto& [partition, what] : *unsealed) {
+    const std::size_t index = partition.shard / salts;
     if (index >= cycles.size()) continue;
     std::vector<SlotStatus>& states = cycles[index].slots;
     const auto state =
-        std::ranges::lower_bound(states, std::int64_t{lap.generation}, {}, &SlotStatus::generation);
-    if (state == states.end() || state->generation != lap.generation) continue;
+        std::ranges::lower_bound(states, std::int64_t{partition.period}, {}, &SlotStatus::period);
+    if (state == states.end() || state->period != partition.period) continue;
     if (what.begin_ms >= what.end_ms)
       continue;  // sealed before it was over, and nothing came since
     state->late |= what.late;

@@ -11,6 +11,6 @@
 
 namespace halite::storage::engine {
 
-[[nodiscard]] std::vector<RetentionStatus> retention_status(const Core& core);
+[[nodiscard]] std::vector<RetentionStatus> retention_status(const EngineContext& context);
 
 }  // namespace halite::storage::engine

@@ -18,9 +18,11 @@ std::uint64_t seed_or_random(std::uint64_t seed) {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-std::unique_ptr<Registry> make_registry(const ClientOptions& options, ConnectionPool& servers,
-                                        const boost::asio::any_io_executor& executor,
-                                        MakeTransport transport, const TaskTracker& activity) {
+std::unique_ptr<ConnectionRegistry> make_registry(const ClientOptions& options,
+                                                  ConnectionPool& servers,
+                                                  const boost::asio::any_io_executor& executor,
+                                                  MakeTransport transport,
+                                                  const TaskTracker& activity) {
   if (!options.registry.empty()) return rpc_registry(options, servers);
   return zookeeper_registry(options, executor, std::move(transport), activity);
 }

@@ -126,7 +126,7 @@ CellPointStoreOptions never_exact() {
 // And walks in parts, of two series even.
 CellPointStoreOptions shared_tables(CellPointStoreOptions options = {}) {
   options.scan.shared_tables = true;
-  options.scan.dependencies = {.splits_max = 60, .split_series_min = 1};
+  options.scan.split = {.splits_max = 60, .split_series_min = 1};
   return options;
 }
 

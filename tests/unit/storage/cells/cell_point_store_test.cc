@@ -174,7 +174,7 @@ TEST_F(CellPointStoreTest, AWalkOverSharedTablesIsCutIntoParts) {
   const auto scans = [this](std::size_t splits_max, std::size_t split_series_min, TimeRange range) {
     CellPointStoreOptions options;
     options.scan.shared_tables = true;
-    options.scan.dependencies = {.splits_max = splits_max, .split_series_min = split_series_min};
+    options.scan.split = {.splits_max = splits_max, .split_series_min = split_series_min};
     const auto points = try_open(unsalted(), options).value();
     const auto other = try_open(unsalted(), options).value();
     for (int i = 0; i < 11; ++i) {

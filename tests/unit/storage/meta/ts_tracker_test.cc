@@ -142,7 +142,7 @@ TEST_F(TsTrackerTest, OffItDoesNothing) {
 
 TEST_F(TsTrackerTest, NewNamesGetTheirObjects) {
   track(kCounting);
-  world_.uids.budget({.assigned =
+  world_.uids.watch({.assigned =
                           [this](NameKind kind, const UidTable::NameMapping& entry) {
                             tracker_->assigned(kind, entry.uid);
                           },

@@ -181,22 +181,22 @@ TEST(Rans, SharesAddUpWhateverTheCounts) {
     for (std::size_t i = 0; i < symbols; ++i) {
       counts.push_back(1 + static_cast<std::uint32_t>(random() >> (40 + random() % 24)));
     }
-    const RansShares series_by_shard = rans_shares(counts);
+    const RansShares shares = rans_shares(counts);
     std::uint32_t sum = 0;
-    for (const std::uint16_t share : series_by_shard.series_by_shard) {
+    for (const std::uint16_t share : shares.shares) {
       ASSERT_GT(share, 0);
       sum += share;
     }
-    ASSERT_EQ(sum, 1u << series_by_shard.log2_total);
+    ASSERT_EQ(sum, 1u << shares.log2_total);
     Bytes bytes;
     BitWriter to(bytes);
-    put_rans_shares(series_by_shard, to);
+    put_rans_shares(shares, to);
     to.finish();
     BitReader from(bytes);
     RansShares back;
     ASSERT_TRUE(get_rans_shares(from, symbols, back));
-    ASSERT_EQ(back.series_by_shard, series_by_shard.series_by_shard);
-    ASSERT_EQ(back.log2_total, series_by_shard.log2_total);
+    ASSERT_EQ(back.shares, shares.shares);
+    ASSERT_EQ(back.log2_total, shares.log2_total);
   }
 }
 
