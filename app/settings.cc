@@ -1,5 +1,6 @@
-// Declares all settings. The options structs hold the defaults; the meanings are here, so the file
-// has over 400 lines.
+// Declares all settings. The options structs hold the defaults; the meanings are here.
+//
+// Over 400 lines because the settings stand in one list.
 #include <limits>
 
 #include "app/options.h"

@@ -12,6 +12,8 @@
 //   Lifetime  the fields outlive the Config.
 //   Threads   one, at start-up.
 //   Errors    kInvalidArgument, with where it stands and, for an unknown name, the nearest one.
+//
+// Over 140 lines because each kind of setting has a declaration with its units.
 #pragma once
 
 #include <concepts>

@@ -11,6 +11,8 @@
 //            shard's. A Reader belongs to one thread at a time and holds its generations alive:
 //            keep it while points are read in, not while somebody waits.
 //   Cost     a look-up in the younger generation allocates nothing.
+//
+// Over 140 lines because the cache and its readers share the layout of an entry.
 #pragma once
 
 #include <array>

@@ -7,6 +7,8 @@
 //   Threads  the executor's context is run by any number of threads. start() and stop() are for
 //            one thread that runs none of them: stop() waits.
 //   Owner    the server owns every session; after stop() none is left.
+//
+// Over 140 lines because it declares the options of the server beside the server.
 #pragma once
 
 #include <cstddef>

@@ -8,6 +8,8 @@
 //            series without points may be forgotten, and its id given to another. Who keeps ids
 //            keeps a hold, too, from before he asked for them; a Selection is one.
 //   Order    equal times of one series: the point appended last wins.
+//
+// Over 140 lines because it is the whole interface between points and stores.
 #pragma once
 
 #include <array>

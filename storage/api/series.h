@@ -6,6 +6,8 @@
 //   Threads   reading from any thread. A name that changes shows in every series at once.
 //   Lifetime  as long as the table that made it (series_table.h); where that forgets series, as
 //             long as whoever looks at one keeps a SeriesPin from before he was told of it.
+//
+// Over 140 lines because a series, its tag set and its metric refer to each other.
 #pragma once
 
 #include <atomic>

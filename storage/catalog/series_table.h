@@ -7,6 +7,8 @@
 //
 //   Threads   any call from any thread. at() takes no lock.
 //   Lifetime  a Series stays what it is while anybody has a pin() from before it was removed.
+//
+// Over 140 lines because each step of a removal states who may still use the series.
 #pragma once
 
 #include <array>

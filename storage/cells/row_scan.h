@@ -5,6 +5,8 @@
 // before cells are read. Either way a series' rows come in time order.
 //
 //   Threads  for one coroutine at a time.
+//
+// Over 140 lines because both ways to read share the state of a scan.
 #pragma once
 
 #include <cstdint>

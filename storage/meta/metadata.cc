@@ -50,10 +50,10 @@ void Metadata::track(const Dependencies& dependencies, const TrackOptions& optio
   };
   tracker_.emplace(std::move(tracker_parts), options);
   uids_.watch({.assigned =
-                    [this](NameKind kind, const UidTable::NameMapping& entry) {
-                      tracker_->assigned(kind, entry.uid);
-                    },
-                .renamed = {}});
+                   [this](NameKind kind, const UidTable::NameMapping& entry) {
+                     tracker_->assigned(kind, entry.uid);
+                   },
+               .renamed = {}});
   tracked_.emplace(points_, *tracker_);
   tracker_->start(dependencies.executor);
 }

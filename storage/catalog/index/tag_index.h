@@ -6,6 +6,8 @@
 //   Threads   any call from any thread.
 //   Order     what add() has returned is in every answer given later.
 //   Lifetime  addresses hold; what remove() took out stays as it was until reclaim().
+//
+// Over 140 lines because metrics, tags and tag sets refer to each other.
 #pragma once
 
 #include <array>

@@ -6,6 +6,8 @@
 // its rows, both directions, wait for flush_rows().
 //
 //   Threads  any call from any thread.
+//
+// Over 140 lines because each step of an assignment states what a crash leaves.
 #pragma once
 
 #include <array>

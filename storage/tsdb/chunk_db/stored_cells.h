@@ -18,7 +18,7 @@ namespace halite::storage::engine {
 struct StoredSlot {
   std::uint32_t number = 0;
   std::int64_t period = 0;  // of its first cell
-  bool unreadable = false;      // files have cells of it, but none can be read
+  bool unreadable = false;  // files have cells of it, but none can be read
 };
 
 struct StoredSlots {

@@ -11,6 +11,8 @@
 //
 // A step that 32 bits do not hold counts as 0 for the point behind it. Any order of times is taken,
 // also repeated ones. The bytes never leave the process.
+//
+// Over 140 lines because the code is inlined where points are appended.
 #pragma once
 
 #include <bit>

@@ -15,6 +15,8 @@
 //            with the reason), and only a new open() helps. A full disk is less: nothing is taken
 //            and waiters get kUnavailable, but what was appended is kept, and written once there is
 //            room again; then the log goes on by itself.
+//
+// Over 140 lines because options, statistics and errors of the log are explained here.
 #pragma once
 
 #include <cstddef>

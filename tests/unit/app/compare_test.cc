@@ -140,8 +140,8 @@ TEST(Differences, SeriesThatOnlyOneHas) {
   EXPECT_THAT(
       told(R"([{"metric":"a","tags":{"h":"1"},"dps":{"1":1}}])",
            R"([{"metric":"a","tags":{"h":"1"},"aggregateTags":["z"],"dps":{"1":1,"2":2}}])"),
-      ElementsAre("only opentsdb has a {h=1}: 1 points",
-                  "only halite has a {h=1} over z: 2 points"));
+      ElementsAre("only opentsdb returned a {h=1}: 1 points",
+                  "only halite returned a {h=1} over z: 2 points"));
 }
 
 TEST(Differences, SeriesOfOneNameAreComparedInTheirOrder) {
@@ -149,7 +149,7 @@ TEST(Differences, SeriesOfOneNameAreComparedInTheirOrder) {
       R"([{"metric":"a","tags":{},"dps":{"1":1}},{"metric":"a","tags":{},"dps":{"1":2}}])";
   EXPECT_THAT(told(two, two), IsEmpty());
   EXPECT_THAT(told(two, R"([{"metric":"a","tags":{},"dps":{"1":1}}])"),
-              ElementsAre("only opentsdb has a {} (no. 2): 1 points"));
+              ElementsAre("only opentsdb returned a {} (no. 2): 1 points"));
 }
 
 TEST(Differences, ShowsSomeAndCountsTheRest) {
@@ -158,7 +158,7 @@ TEST(Differences, ShowsSomeAndCountsTheRest) {
   EXPECT_THAT(
       told(R"([{"metric":"a","tags":{},"dps":{"1":1,"2":2}},{"metric":"b","tags":{},"dps":{}}])",
            "[]", rules),
-      ElementsAre("only opentsdb has a {}: 2 points", "and 1 more series"));
+      ElementsAre("only opentsdb returned a {}: 2 points", "and 1 more series"));
   EXPECT_THAT(told(R"([{"metric":"a","tags":{},"dps":{"1":1,"2":2}}])",
                    R"([{"metric":"a","tags":{},"dps":[[1,3],[2,4]]}])", rules),
               ElementsAre("a {}: 2 points differ (opentsdb has 2, halite 2)",

@@ -171,10 +171,10 @@ TEST(PutLine, NameLengthIsLimited) {
             "(ingest.name_bytes_max)");
   EXPECT_EQ(reply("put m 1 1 12345678901=a", rules),
             "put: illegal argument: Invalid tag name with value [a]: 11 bytes long, at most 10 are "
-            "taken (ingest.name_bytes_max)");
+            "allowed (ingest.name_bytes_max)");
   EXPECT_EQ(reply("put m 1 1 a=12345678901", rules),
             "put: illegal argument: Invalid tag value with key [a]: 11 bytes long, at most 10 are "
-            "taken (ingest.name_bytes_max)");
+            "allowed (ingest.name_bytes_max)");
 }
 
 TEST(PutLine, EveryOtherAsciiCharacterIsIllegal) {

@@ -1,5 +1,7 @@
 // The small pieces chunks are written in: variable-length numbers, bits, and a reader that cannot
 // leave its bytes.
+//
+// Over 140 lines because the reader and the writer of each encoding stand side by side.
 #pragma once
 
 #include <bit>

@@ -30,7 +30,7 @@ TEST(NewSeriesQuota, AnHourIsOneOfTheClock) {
   const Result<void> more = share.take(0);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, Errc::kTooLarge);
-  EXPECT_THAT(more.error().message, HasSubstr("2 new series"));
+  EXPECT_THAT(more.error().message, HasSubstr("the limit is 2 per hour"));
   EXPECT_THAT(more.error().message, HasSubstr("in 2 s"));
   EXPECT_THAT(more.error().message, HasSubstr("storage.new_series_per_hour_max"));
   clock.set(kHourBegin + kHourMs);

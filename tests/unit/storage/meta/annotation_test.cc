@@ -39,7 +39,7 @@ TEST(Annotation, WrongFieldsAreNamed) {
     EXPECT_FALSE(parse_annotation(std::string_view(json))) << json;
   }
   EXPECT_EQ(parse_annotation(R"({"startTime":"abc"})").error().message,
-            R"(the field "startTime" takes a whole number, not "abc")");
+            R"(the field "startTime" must be a whole number, not "abc")");
 }
 
 TEST(Annotation, WhatDiffersFromNothingIsAChange) {

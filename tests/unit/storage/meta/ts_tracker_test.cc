@@ -143,10 +143,10 @@ TEST_F(TsTrackerTest, OffItDoesNothing) {
 TEST_F(TsTrackerTest, NewNamesGetTheirObjects) {
   track(kCounting);
   world_.uids.watch({.assigned =
-                          [this](NameKind kind, const UidTable::NameMapping& entry) {
-                            tracker_->assigned(kind, entry.uid);
-                          },
-                      .renamed = {}});
+                         [this](NameKind kind, const UidTable::NameMapping& entry) {
+                           tracker_->assigned(kind, entry.uid);
+                         },
+                     .renamed = {}});
   world_.assign(NameKind::kTagKey, "rack");
   ASSERT_TRUE(run_task(tracker_->flush()));
   EXPECT_EQ(NameWorld::cell(*world_.names, 1, "000003", "tagk_meta"),

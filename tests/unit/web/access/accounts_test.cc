@@ -47,8 +47,8 @@ TEST(Accounts, WrongFilesSayWhereAndWhat) {
   EXPECT_THAT(error_of("[users.a]\n"), "none");  // an empty table is nobody
   EXPECT_THAT(error_of(user_text("alice", "geheim", "read")),
               AllOf(StartsWith("file:"), HasSubstr("halite auth user")));
-  EXPECT_THAT(error_of(user_text("alice", kHash, "boss")), HasSubstr("\"boss\" is no role"));
-  EXPECT_THAT(error_of(user_text("\"a:b\"", kHash, "read")), HasSubstr("no \":\""));
+  EXPECT_THAT(error_of(user_text("alice", kHash, "boss")), HasSubstr("unknown role \"boss\""));
+  EXPECT_THAT(error_of(user_text("\"a:b\"", kHash, "read")), HasSubstr("must not contain \":\""));
   EXPECT_THAT(error_of(token_text("abc", "read")), HasSubstr("64 hexadecimal digits"));
   EXPECT_THAT(error_of(token_text(kDigest.substr(1) + "g", "read")),
               HasSubstr("64 hexadecimal digits"));

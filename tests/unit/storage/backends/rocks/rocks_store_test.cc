@@ -240,7 +240,8 @@ TEST_F(RocksStoreTest, AWriteMayBeAsLargeAsTheLimitAndNotLarger) {
   EXPECT_EQ(get("row").value(), Bytes(fits, 'v'));
   const Result<void> refused = put("row", Bytes(fits + 1, 'w'));
   EXPECT_EQ(refused.error().code, Errc::kTooLarge);
-  EXPECT_THAT(refused.error().message, HasSubstr("write_bytes_max is 10000"));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("the limit of 10000 bytes (rocksdb.write_bytes_max)"));
   EXPECT_EQ(get("row").value(), Bytes(fits, 'v'));
 }
 

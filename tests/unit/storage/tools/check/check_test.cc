@@ -170,7 +170,7 @@ TEST(Check, TellsThatPointsAreMissingWhereTheNamesKnowOfThem) {
   EXPECT_TRUE(names(report, kChunks)) << text_of(report);
   EXPECT_TRUE(names(report, kLog)) << text_of(report);
   EXPECT_EQ(report.findings.size(), 2u) << text_of(report);
-  EXPECT_THAT(data.world.open().error().message, HasSubstr("and points were there"));
+  EXPECT_THAT(data.world.open().error().message, HasSubstr("but it held points"));
 }
 
 TEST(Check, TellsThatTheNamesAreOfAnOlderCopy) {
