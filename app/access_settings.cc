@@ -1,4 +1,4 @@
-// Settings of who may do what.
+// The settings of access control.
 #include <limits>
 
 #include "app/options.h"

@@ -16,7 +16,7 @@
 namespace halite::app {
 namespace {
 
-// What is typed at a terminal does not show while this lives.
+// Hides the input at a terminal while it lives.
 class Unseen {
  public:
   Unseen() : terminal_(::tcgetattr(STDIN_FILENO, &before_) == 0) {

@@ -1,4 +1,4 @@
-// `halite auth`: makes what stands in auth.file.
+// `halite auth`: creates entries for auth.file.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ struct NewAccount {
   std::string roles;
 };
 
-// Asks for a password at the terminal, or takes standard input's first line. The user's table of
-// auth.file. kInvalidArgument: no such role, a name that cannot be one, an empty password.
+// Reads a password from the terminal or from the first line of standard input. Returns the user's
+// table for auth.file. kInvalidArgument: an unknown role, an invalid name, or an empty password.
 [[nodiscard]] Result<std::string> new_user(const NewAccount& account);
 
-// The token, told only here, and its table of auth.file.
+// Returns the token, which is shown only here, and its table for auth.file.
 [[nodiscard]] Result<std::string> new_token(const NewAccount& account);
 
 }  // namespace halite::app

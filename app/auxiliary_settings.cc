@@ -12,7 +12,7 @@
 namespace halite::app {
 namespace {
 
-// JSON, or the name of a file that holds it.
+// JSON, or the content of the named file.
 Result<std::string> config_text(const std::string& setting, const std::string& value) {
   if (!value.ends_with(".json")) return value;
   std::ifstream file(value);

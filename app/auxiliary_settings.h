@@ -1,4 +1,4 @@
-// What the settings say of rollups and histograms, read and checked.
+// Reads and checks the settings of rollups and histograms.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace halite::app {
 
-// Nothing where rollups.enabled is off. kInvalidArgument names the setting and what is wrong;
-// kNotFound: its file is not there.
+// nullopt if rollups.enabled is off. kInvalidArgument names the setting and the error; kNotFound:
+// its file does not exist.
 [[nodiscard]] Result<std::optional<storage::RollupConfig>> rollup_config(const Options& options);
 
-// Nothing where histograms.config is empty.
+// nullopt if histograms.config is empty.
 [[nodiscard]] Result<std::optional<storage::HistogramConfig>> histogram_config(
     const Options& options);
 

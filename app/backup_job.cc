@@ -64,7 +64,7 @@ Result<void> BackupJob::begin() {
   began_ms_ = clock_.now_ms();
   ended_ms_ = 0;
   progress_ = {};
-  if (thread_.joinable()) thread_.join();  // it has ended
+  if (thread_.joinable()) thread_.join();  // it has finished
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   return {};
 }

@@ -1,11 +1,11 @@
-// POST /api/admin/backup: keeps what an open server has in engine.backup_dir, one at a time.
+// POST /api/admin/backup: backs up an open server to engine.backup_dir, one backup at a time.
 //
-// All that was acknowledged before it began is in it. Writing goes on meanwhile: a snapshot in the
-// data directory, made of second names of its files, is what is copied. One that a process left
-// behind goes with the next start.
+// The backup contains everything acknowledged before it began. Writes continue meanwhile: the
+// source is a checkpoint of hard links in the data directory. The next start removes a checkpoint
+// that a process left behind.
 //
-//   Threads   one of its own while it works; calls from any.
-//   Lifetime  the stores and the clock outlive it.
+//   Threads   a separate thread does the work; call from any thread.
+//   Lifetime  the stores and the clock outlive this object.
 #pragma once
 
 #include <mutex>
@@ -23,12 +23,12 @@ namespace halite::app {
 class BackupJob {
  public:
   BackupJob(const Options& options, Stores& stores, const Clock& clock);
-  ~BackupJob();  // what runs ends without a backup
+  ~BackupJob();  // stops a running backup
   BackupJob(const BackupJob&) = delete;
   BackupJob& operator=(const BackupJob&) = delete;
 
-  // Waits for no disk. kConflict: one is being made, or the place is in the data directory.
-  // kUnsupported: nobody said where to.
+  // Waits for no disk. kConflict: a backup is running, or the target is in the data directory.
+  // kUnsupported: no target is set.
   Result<void> begin();
   // {"running":..,"began_ms":..,"ended_ms":..,"bytes_done":..,"bytes_total":..} and, once one has
   // ended, "error" or "backup", "files", "bytes", "bytes_copied", "damaged":[..]
@@ -38,22 +38,22 @@ class BackupJob {
   void run(const std::stop_token& stop);
   Result<storage::backup::BackupResult> make(const std::stop_token& stop);
   void remove_checkpoint();
-  [[nodiscard]] Result<void> check_location() const;  // whether backups may go there
+  [[nodiscard]] Result<void> check_location() const;  // whether backups may be stored there
 
   const std::string data_dir_;
-  const std::string backup_dir_;  // empty: backups are off
+  const std::string backup_dir_;  // empty = backups are off
   const std::shared_ptr<storage::FileSystem> files_;
   Stores& stores_;
   const Clock& clock_;
-  const Result<void> location_;  // as it was at the start
+  const Result<void> location_;  // checked at the start
 
   mutable std::mutex mutex_;
-  bool running_ = false;  // the rest is guarded by mutex_
+  bool running_ = false;  // with the rest, guarded by mutex_
   TimestampMs began_ms_ = 0;
   TimestampMs ended_ms_ = 0;
   storage::backup::Progress progress_;
-  std::optional<Result<storage::backup::BackupResult>> outcome_;  // of the last one
-  std::jthread thread_;                                           // the last: it uses the others
+  std::optional<Result<storage::backup::BackupResult>> outcome_;  // of the last backup
+  std::jthread thread_;                                           // last: it uses the others
 };
 
 }  // namespace halite::app

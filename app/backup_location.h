@@ -1,6 +1,6 @@
-// Where backups may go.
+// Checks where backups may be stored.
 //
-//   Threads  any; blocks.
+//   Threads  call from any thread that may block.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace halite::app {
 
-// kConflict: `backups`, which need not be there yet, is the data directory or in it, maybe through
-// links. They would be in every later backup, and go with what they are to save.
+// kConflict: `backups`, which may not exist yet, is in the data directory, perhaps through links.
+// Every later backup would contain them, and they would be lost with the data.
 [[nodiscard]] Result<void> check_is_outside(const std::string& backups,
                                             const std::string& data_dir);
 

@@ -70,14 +70,14 @@ Result<BackupResult> backup_locked(const Options& options, const std::string& to
   TRY(BackupResult outcome,
       storage::backup::make_backup(work_of(options, err), plain(options.data_dir), plain(to),
                                    SystemClock().now_ms()));
-  // What is left is worth keeping, but nobody is to take it for a whole.
+  // The rest is worth a backup, but must be reported as incomplete.
   for (const std::string& what : {missing.names, missing.chunks}) {
     if (!what.empty()) outcome.damaged.push_back(what);
   }
   return outcome;
 }
 
-// The state of the server's backup.
+// The state of the server's backup job.
 Result<boost::json::object> ask_server(const Peer& server, bool begin) {
   HttpRequest asked;
   asked.target = "/api/admin/backup";
@@ -138,7 +138,7 @@ Result<BackupResult> wait_for_server(const Peer& server, const Print& err) {
 
 BackupStatus backup_data_dir(const Options& options, const std::string& to, const Print& out,
                              const Print& err) {
-  spdlog::set_level(spdlog::level::off);  // the store of names would speak as a server's does
+  spdlog::set_level(spdlog::level::off);  // no log lines of the stores
   return tell(backup_locked(options, to, err), "saved as", out, err);
 }
 

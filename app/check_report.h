@@ -1,4 +1,4 @@
-// The report of a check, for people and for scripts.
+// The report of a check, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace halite::app {
 
-// A line a damage, with what it hurts below it; then what was read, and the verdict.
+// One line for each damage, the affected data below it, then what was read, and the result.
 [[nodiscard]] std::vector<std::string> check_lines(const storage::check::Report& report);
 
 // {"sound":..,"findings":[{"file":..,"offset":..,"what":..,"may_be_torn":..,"hurt":{..}}],..}
 [[nodiscard]] std::string check_json(const storage::check::Report& report);
 
-// The same of what checks an open store, with how far it is.
+// Like check_json() for an open store, with the progress.
 [[nodiscard]] std::string scrub_json(const storage::check::ScrubState& state);
 
-// One damage: its line, and those of what it hurts.
+// The lines of one damage and of the data that it affects.
 [[nodiscard]] std::vector<std::string> finding_lines(const storage::check::Finding& finding);
 
 }  // namespace halite::app

@@ -23,7 +23,7 @@ using storage::check::Report;
 
 constexpr std::chrono::seconds kBetweenLines(2);
 
-// A line now and then, the first one only where it takes long.
+// Prints a line from time to time; the first one only if the check takes long.
 std::function<void(const Progress&)> progress_lines(const Print& err) {
   return [&err, last = std::chrono::steady_clock::now()](const Progress& progress) mutable {
     const auto now = std::chrono::steady_clock::now();
@@ -41,7 +41,7 @@ Result<Report> check_locked(const Options& options, const CheckFlags& flags, con
 }
 
 Result<storage::check::RepairReport> repair_locked(const Options& options, const Print& err) {
-  TRY_VOID(check_is_data_dir(options.data_dir));  // no lock is left where there is none to repair
+  TRY_VOID(check_is_data_dir(options.data_dir));  // leaves no lock if there is nothing to repair
   TRY(const std::unique_ptr<DataDir> lock, DataDir::open(options.data_dir));
   storage::check::CheckOptions check = check_options(options);
   check.progress = progress_lines(err);
@@ -76,7 +76,7 @@ storage::check::CheckOptions look_options(const Options& options) {
 
 CheckStatus check_data_dir(const Options& options, const CheckFlags& flags, const Print& out,
                            const Print& err) {
-  // What is found is in the report; the stores would say it as servers do.
+  // The report has all findings, so the stores need not log them.
   spdlog::set_level(spdlog::level::off);
   const Result<Report> report = check_locked(options, flags, err);
   if (!report) {

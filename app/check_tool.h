@@ -1,4 +1,4 @@
-// halite check, halite repair: read all that a data directory holds and tell what of it is damaged.
+// `halite check` and `halite repair`: read a whole data directory and report damage.
 #pragma once
 
 #include <cstdint>
@@ -9,36 +9,36 @@
 
 namespace halite::app {
 
-// How it ended, as the process's exit status.
+// The outcome, as the process's exit status.
 enum class CheckStatus : std::uint8_t {
   kSound = 0,
   kDamaged = 1,
-  kNotChecked = 2,  // nothing is there, a server writes there, a file cannot be read
+  kNotChecked = 2,  // it is empty, in use by a server, or unreadable
 };
 
 struct CheckFlags {
   bool json = false;      // one object instead of lines
-  bool progress = false;  // to `err`, now and then
+  bool progress = false;  // to `err`, from time to time
 };
 
-// Of options.data_dir, while no server writes there. The report goes to `out`, all else to `err`.
+// Checks options.data_dir, while no server writes there. The report goes to `out`, the rest to
+// `err`.
 [[nodiscard]] CheckStatus check_data_dir(const Options& options, const CheckFlags& flags,
                                          const Print& out, const Print& err);
 
-// Sets aside what of it cannot be read at all (storage/tools/check/repair.h), in
-// <data-dir>/set-aside/<time>, and says so.
+// Moves completely unreadable parts (storage/tools/check/repair.h) to <data-dir>/set-aside/<time>,
+// and reports that.
 enum class RepairStatus : std::uint8_t {
-  kSound = 0,        // nothing was to be done
-  kRepaired = 1,     // something was damaged: the lines say what was done, and what is left
-  kNotRepaired = 2,  // an error ended it: the lines say what was done before
+  kSound = 0,        // no action was needed
+  kRepaired = 1,     // damage was found: the lines say what was done and what is left
+  kNotRepaired = 2,  // stopped by an error: the lines say what was done before
 };
 [[nodiscard]] RepairStatus repair_data_dir(const Options& options, const Print& out,
                                            const Print& err);
 
-// What a check of that directory reads.
+// What to read in a check of that directory.
 [[nodiscard]] storage::check::CheckOptions check_options(const Options& options);
-// The same for who may not write there, or does not want to: what would be changed, locks too,
-// stays in memory.
+// For callers that may not or must not write there: all changes, even locks, stay in memory.
 [[nodiscard]] storage::check::CheckOptions look_options(const Options& options);
 
 }  // namespace halite::app

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kReader = ", with --read-only, or by halite check or halite backup";
 
-// What the holder of the lock wrote: its process id.
+// The text from the holder of the lock: its process id.
 std::string read_holder(int file) {
   std::array<char, 32> text{};
   const ssize_t size = ::pread(file, text.data(), text.size(), 0);
@@ -28,7 +28,7 @@ std::string read_holder(int file) {
   return holder.empty() ? "" : fmt::format(" (process {})", holder);
 }
 
-// Its entries outlive a power cut.
+// Syncs a directory, so that its entries survive a power failure.
 bool sync_directory(const fs::path& path) {
   const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return false;
@@ -39,8 +39,8 @@ bool sync_directory(const fs::path& path) {
   return synced;
 }
 
-// Makes the directory and those above it; each is synced into the one that holds it, or a power
-// cut could take away a directory full of acknowledged points.
+// Creates the directory and its parents, and syncs each into its parent. Otherwise a power failure
+// could remove a directory full of acknowledged points.
 Result<void> make_directory(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return {};
@@ -68,14 +68,14 @@ Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
                                                 std::strerror(errno)));
   }
   if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-    // Who only reads shares it, and has written no process id.
+    // A reader shares the lock and has written no process id.
     const bool is_read = ::flock(file, LOCK_SH | LOCK_NB) == 0;
     const std::string holder = is_read ? kReader : read_holder(file);
     ::close(file);
     return fail(Errc::kConflict,
                 fmt::format("the data directory {} is in use by another server{}", path, holder));
   }
-  // Nobody but a person reads it: the lock alone decides.
+  // Only for people: the lock alone decides.
   const std::string id = fmt::format("{}\n", ::getpid());
   if (::ftruncate(file, 0) != 0 ||
       ::pwrite(file, id.data(), id.size(), 0) != static_cast<ssize_t>(id.size())) {
@@ -102,7 +102,7 @@ Result<std::unique_ptr<DataDir>> DataDir::open_to_read(const std::string& path,
   TRY_VOID(check_is_data_dir(path));
   const fs::path lock_path = fs::path(path) / "halite.lock";
   const int file = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
-  // Who writes locks the directory, too.
+  // Writers also lock the directory.
   if (file < 0 && errno != ENOENT && errno != EACCES) {
     return fail(Errc::kUnavailable,
                 fmt::format("cannot read {}: {}", lock_path.string(), std::strerror(errno)));

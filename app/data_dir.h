@@ -1,4 +1,4 @@
-// The directory that holds everything one server keeps, and the lock that makes it one server's.
+// The data directory of one server, and its lock.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace halite::app {
 
-// Held as long as this lives; the kernel lets go of it when the process ends, however it ends.
+// Holds the lock while it lives. The kernel releases it when the process ends in any way.
 class DataDir {
  public:
-  // Makes the directory if needed. kConflict: another server has it, named by its process id.
-  // kUnavailable: it cannot be made or written.
+  // Creates the directory if needed. kConflict: another server, named by its process id, uses it.
+  // kUnavailable: it cannot be created or written.
   static Result<std::unique_ptr<DataDir>> open(const std::string& path);
-  // Changes nothing, makes no file, and shares it with others that do the same. kConflict: a server
-  // writes there; `advice` follows. kNotFound: it is not there, or is none.
+  // Changes nothing, creates no file, and allows other readers. kConflict: a server writes there;
+  // the message ends with `advice`. kNotFound: it does not exist, or is not a data directory.
   static Result<std::unique_ptr<DataDir>> open_to_read(const std::string& path,
                                                        const std::string& advice = {});
   ~DataDir();
@@ -29,24 +29,25 @@ class DataDir {
  private:
   DataDir(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
 
-  // The directory itself, which also those lock who may make no file in it; `how`: LOCK_SH or
-  // LOCK_EX. False: somebody's lock excludes that. File systems without such locks (NFS) exclude
-  // nobody.
+  // Locks the directory itself, for processes that cannot create files in it; `how`: LOCK_SH or
+  // LOCK_EX. False: another lock excludes it. On file systems without such locks (NFS) nothing is
+  // excluded.
   Result<bool> lock_directory(int how);
 
   std::filesystem::path path_;
-  int lock_;            // the descriptor of <path>/halite.lock; -1 where none is and may be made
-  int directory_ = -1;  // that of the directory
+  int lock_;            // the descriptor of <path>/halite.lock; -1 if it does not exist and may not
+                        // be created
+  int directory_ = -1;  // the descriptor of the directory
 };
 
-// kNotFound where nothing of a server's is in it: it is empty, or somebody else's.
+// kNotFound if it contains no data of a server: it is empty or has another purpose.
 [[nodiscard]] Result<void> check_is_data_dir(const std::string& path);
 
-// What to do where too little room is left on the disk of `path` to start: added to an error that
-// may come from that.
+// Adds advice to an error that may come from a full disk: what to do if the disk of `path` has too
+// little space for a start.
 [[nodiscard]] Error explain_full_disk(Error error, const std::string& path,
                                       std::uint64_t available_bytes);
-// As above, of the disk as it is.
+// With the free space of the disk now.
 [[nodiscard]] Error explain_full_disk(Error error, const std::string& path);
 
 }  // namespace halite::app

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint16_t kZookeeperPort = 2181;
 constexpr std::uint16_t kMasterPort = 16'000;
 
-// "a:1,b" as endpoints; a host without a port has the standard one.
+// Parses "a:1,b" into endpoints; hosts without a port get the standard port.
 Result<std::vector<storage::hbase::Endpoint>> parse_endpoints(std::string_view setting,
                                                               std::string_view text,
                                                               std::uint16_t standard_port) {
@@ -62,8 +62,8 @@ Result<void> settle_columns(Options& options) {
   return {};
 }
 
-// Tables of our own go where the points are: the right to a namespace may be all that we have, and
-// two OpenTSDBs in two of them must not meet in one table of ours.
+// Puts Halite's own tables beside the points. Access may be limited to one namespace, and two
+// OpenTSDBs in two namespaces must not share a table.
 void keep_together(storage::CellPointStoreOptions& cells) {
   const std::string space = cells.data_table.substr(0, cells.data_table.find(':') + 1);
   if (space.empty()) return;
@@ -167,7 +167,7 @@ Result<void> resolve_hbase_options(Options& options) {
   options.cells.scan.split = hbase.split;
   options.cells.append.turn_ms_max = client.operation_ms_max;
   options.cells.append.room_ms_max = client.operation_ms_max;
-  // A slot's keys may be used again once HBase has surely compacted away what was in it.
+  // A slot's keys may be reused once HBase has certainly removed its old cells by compaction.
   const std::int64_t late_ms = hbase.late_max_ms == 0 ? options.layout.ttl_ms : hbase.late_max_ms;
   options.layout.cleaning_ms = storage::ring_cleaning_ms(hbase.major_compaction_ms, late_ms);
   return {};

@@ -1,4 +1,4 @@
-// How the table of points is cut when it is made in HBase, and what follows from its layout there.
+// How to split the point table when it is created in HBase, and what its layout implies there.
 #pragma once
 
 #include <optional>
@@ -19,22 +19,22 @@ struct TablePlan {
   std::vector<storage::hbase::ServerStatus> servers;
 };
 
-// For the cluster as it is, or the servers that the settings name. Called from a thread that is not
-// the executor's.
+// For the current cluster, or the number of servers in the settings. Call it from a thread that
+// does not run the executor.
 [[nodiscard]] Result<TablePlan> plan_table(const Options& options, const storage::RowLayout& layout,
                                            storage::HBaseStore& store,
                                            const boost::asio::any_io_executor& executor);
 
-// Is the table of points there?
+// The descriptor of the point table, if it exists.
 [[nodiscard]] Result<std::optional<storage::hbase::TableDescriptor>> find_point_table(
     const Options& options, storage::HBaseStore& store,
     const boost::asio::any_io_executor& executor);
 
-// Of cells in the cyclic layout, as HBase's servers keep them.
+// The lifetime of cells in the cyclic layout, as HBase enforces it.
 [[nodiscard]] storage::CellLifetime cell_life(const Options& options);
 
-// A cell goes when no question can reach its point any more: it may have been written up to
-// future_max before its time. 0 = for ever.
+// A cell may go when no query can reach its point. It may have been written up to future_max before
+// the point's timestamp. 0 = never.
 [[nodiscard]] std::int64_t cell_ttl_ms(const storage::CyclicOptions& layout);
 
 }  // namespace halite::app

@@ -33,7 +33,7 @@ using storage::hbase::TableDescriptor;
 constexpr double kFlushBytes = 128 * kMiB;
 constexpr double kMemoryShare = 0.4;
 
-// What both tools stand on.
+// The common base of both tools.
 struct Cluster {
   explicit Cluster(const Options& options)
       : threads(1, "tool"),
@@ -129,7 +129,7 @@ std::string ttl_text(const TableDescriptor& table) {
   return *ttl_s == storage::kForEverS ? "none" : fmt::format("{} s", *ttl_s);
 }
 
-// A table that was there before; only its TTL may have become another.
+// Reports a table that already existed; only its TTL may have changed.
 void tell_kept(const Options& options, const TableDescriptor& before, const TableDescriptor& table,
                Report& report) {
   if (ttl_text(before) == ttl_text(table)) {
@@ -148,7 +148,7 @@ void tell_kept(const Options& options, const TableDescriptor& before, const Tabl
               wanted_s);
 }
 
-// What is written to needs a memstore each; there has to be room for all of them to fill.
+// Each region with writes needs a memstore; the servers need memory for all of them.
 void tell_memory(const TablePlan& plan, const TableDescriptor& table, Report& report) {
   const auto servers = static_cast<double>(std::max<std::size_t>(1, plan.servers.size()));
   const double active = std::ceil(plan.regions.active / servers);
@@ -199,7 +199,7 @@ Result<std::string> create_hbase_tables(const Options& options) {
   TRY(const std::shared_ptr<const storage::RowLayout> layout, layout_of(wanted));
   TRY(const TablePlan plan, plan_table(wanted, *layout, *cluster.store, cluster.executor));
   TRY(const auto before, find_point_table(wanted, *cluster.store, cluster.executor));
-  // As a server does at its start.
+  // As at the start of a server.
   TRY(const std::unique_ptr<Stores> stores,
       open_stores(wanted, cluster.clock, cluster.executor, cluster.registry));
   TRY_VOID(stores->close());

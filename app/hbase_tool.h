@@ -1,4 +1,4 @@
-// `halite hbase ...`: tables made in HBase before anybody writes, and a look at their regions.
+// `halite hbase ...`: creates tables in HBase in advance and shows their regions.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace halite::app {
 
-// Makes the tables that are not there, and gives those that Halite made before the TTL of the
-// settings if that is longer, or also if it is shorter where tables.lower_ttl is set. Says how the
-// table of points is cut, how many of its regions are written to at a time, and whether the
-// servers' memory is enough for that.
+// Creates missing tables. Applies the TTL of the settings to tables that Halite created, if it is
+// longer, or also if it is shorter and tables.lower_ttl is set. Reports how the point table is
+// split, how many of its regions receive writes at a time, and whether the servers have enough
+// memory for that.
 [[nodiscard]] Result<std::string> create_hbase_tables(const Options& options);
 
-// The regions of the table of points: where they are, what they hold, which are hot; and what each
-// server has of them.
+// The regions of the point table: their servers, their sizes, which are hot; and the share of each
+// server.
 [[nodiscard]] Result<std::string> show_hbase_regions(const Options& options);
 
 }  // namespace halite::app

@@ -25,7 +25,7 @@ namespace {
 using spdlog::details::log_msg;
 using spdlog::details::log_msg_buffer;
 
-// False: it cannot be written, and what is left of it is lost.
+// Returns false on a write error; the rest is lost.
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -41,7 +41,7 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-// Signals are for other threads.
+// Other threads handle signals.
 void block_all_signals() {
   sigset_t all;
   ::sigfillset(&all);
@@ -58,12 +58,12 @@ struct LogWriter::State {
 
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::vector<log_msg_buffer> queue;  // guarded by mutex, as is all to `formatting`
-  std::size_t queue_bytes = 0;        // of those in the queue and those being written
-  std::uint64_t logged = 0;           // lines that came into the queue
-  std::uint64_t written = 0;          // of them: written, or lost with the descriptor
+  std::vector<log_msg_buffer> queue;  // guarded by mutex, like all down to `formatting`
+  std::size_t queue_bytes = 0;        // queued or being written
+  std::uint64_t logged = 0;           // lines queued so far
+  std::uint64_t written = 0;          // of these: written, or lost with the descriptor
   std::uint64_t dropped = 0;
-  std::uint64_t dropped_told = 0;  // by a line of the log
+  std::uint64_t dropped_told = 0;  // reported by a log line
   bool ending = false;
   bool ended = false;
 
@@ -82,9 +82,9 @@ void LogWriter::State::run() {
   std::unique_lock lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return ending || !queue.empty() || dropped != dropped_told; });
-    if (queue.empty() && dropped == dropped_told) break;  // it ends
+    if (queue.empty() && dropped == dropped_told) break;  // stop
     const std::vector<log_msg_buffer> lines = std::exchange(queue, {});
-    const std::size_t bytes = queue_bytes;  // all of it: what was written before was taken off
+    const std::size_t bytes = queue_bytes;  // all of it: written lines were already subtracted
     const std::uint64_t newly_dropped = dropped - dropped_told;
     dropped_told = dropped;
     lock.unlock();
@@ -92,7 +92,7 @@ void LogWriter::State::run() {
     lock.lock();
     queue_bytes -= bytes;
     written += lines.size();
-    if (!whole) dropped_told = dropped += lines.size();  // nobody is there to be told
+    if (!whole) dropped_told = dropped += lines.size();  // a report could not be written either
     changed.notify_all();
   }
   ended = true;
@@ -133,7 +133,7 @@ LogWriter::~LogWriter() {
   if (ended) {
     state_->thread.join();
   } else {
-    state_->thread.detach();  // it waits for a reader that takes nothing
+    state_->thread.detach();  // blocked by a reader that takes nothing
   }
 }
 

@@ -1,12 +1,12 @@
-// Where the log's lines go: a queue, and a thread of its own that writes them to a descriptor. Who
-// logs waits for no disk and no reader of a pipe.
+// Writes log lines to a descriptor: a queue and a thread. Logging never waits for a disk or for the
+// reader of a pipe.
 //
-//   Overflow  a line for which there is no room is dropped and counted; once there is room again,
-//             the log says how many were.
-//   Order     as they were logged.
-//   End       everything is written before it is gone; but it waits for a reader that takes nothing
-//             for kFlushTimeout only.
-//   Threads   any call from any thread.
+//   Overflow  a line that does not fit into the queue is dropped and counted; once there is space
+//             again, the log reports the number.
+//   Order     as logged.
+//   End       the destructor writes everything, but waits at most kFlushTimeout for a reader that
+//             takes nothing.
+//   Threads   call from any thread.
 #pragma once
 
 #include <chrono>
@@ -21,20 +21,20 @@ namespace halite::app {
 
 class LogWriter final : public spdlog::sinks::sink {
  public:
-  // As long as flush() and the destructor wait at most.
+  // The longest wait of flush() and the destructor.
   static constexpr std::chrono::milliseconds kFlushTimeout{5'000};
 
-  // The descriptor outlives the process's last line. queue_bytes_max: of lines not yet written.
+  // The descriptor stays open until the process ends. queue_bytes_max: of lines not yet written.
   LogWriter(int descriptor, std::size_t queue_bytes_max);
   ~LogWriter() override;
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // A line's part of the queue.
+  // The bytes of a line in the queue.
   [[nodiscard]] static std::size_t queued_bytes(const spdlog::details::log_msg& message);
 
   void log(const spdlog::details::log_msg& message) override;
-  // Waits until all that was logged before is written. Returns at once on the thread that writes.
+  // Waits until all earlier lines are written. Returns at once on the writing thread.
   void flush() override;
   void set_pattern(const std::string& pattern) override;
   void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override;
@@ -43,7 +43,7 @@ class LogWriter final : public spdlog::sinks::sink {
 
  private:
   struct State;
-  const std::shared_ptr<State> state_;  // shared with the thread, which may be stuck for ever
+  const std::shared_ptr<State> state_;  // shared with the thread, which may block forever
 };
 
 }  // namespace halite::app

@@ -45,9 +45,9 @@ class JsonFormatter final : public spdlog::formatter {
   }
 };
 
-// Set before there are other threads.
+// Set before other threads exist.
 struct LogSinks {
-  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> kept;  // what /logs shows; may be null
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> kept;  // the lines of /logs; may be null
   std::shared_ptr<LogWriter> writer;
 };
 LogSinks& sinks() {
@@ -74,7 +74,7 @@ constexpr std::array kLevels = {
     LevelName{"OFF", spdlog::level::off},
 };
 
-// The names OpenTSDB's log has.
+// The level names of OpenTSDB's log.
 std::string level_text(spdlog::level::level_enum level) {
   if (level == spdlog::level::critical) return "ERROR";
   for (const LevelName& known : kLevels) {
@@ -114,7 +114,7 @@ Result<int> set_log_level(std::string_view level, std::string_view logger) {
 }
 
 std::string log_json(std::string_view time, std::string_view level, std::string_view message) {
-  // Text from outside may not be UTF-8; a line must be JSON all the same.
+  // Text from outside may not be UTF-8; the line must be valid JSON anyway.
   std::string legal;
   for (const char c : message) legal.push_back(static_cast<unsigned char>(c) < 0x80 ? c : '?');
   return boost::json::serialize(
@@ -147,7 +147,7 @@ LoggingScope::~LoggingScope() {
   late->set_level(logger->level());
   spdlog::set_default_logger(std::move(late));
   logger->sinks().clear();
-  sinks().writer.reset();  // the last to hold it
+  sinks().writer.reset();  // the last owner
 }
 
 std::uint64_t dropped_log_lines() {

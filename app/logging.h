@@ -1,8 +1,8 @@
 // The process's log: standard error, as text or one JSON object a line.
 //
-// Who logs puts the line into memory: where /logs finds it at once, and into the queue of the
-// thread that writes (log_writer.h). A broken promise (common/check.h) and std::terminate() wait
-// for that thread before the process ends.
+// Logging only puts the line into memory: into the list for /logs and into the queue of the writing
+// thread (log_writer.h). A failed HALITE_CHECK (common/check.h) and std::terminate() wait for that
+// thread before the process ends.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace halite::app {
 
-// The log while this lives; there is one at a time, made before there are other threads and gone
-// after them. Then all lines are written, and what is still logged is written by whoever logs it.
+// Runs the log while it lives. Create one, before any other thread, and destroy it after them. It
+// then writes all lines; later lines are written by the thread that logs them.
 class LoggingScope {
  public:
   explicit LoggingScope(const LogOptions& options);
@@ -26,18 +26,18 @@ class LoggingScope {
   LoggingScope& operator=(const LoggingScope&) = delete;
 };
 
-// Lines for which there was no room (log.queue_bytes_max), since the start.
+// Lines dropped because the queue was full (log.queue_bytes_max), since the start.
 [[nodiscard]] std::uint64_t dropped_log_lines();
 
-// Writes what was logged, as far as it can be within seconds, and ends the process at once with a
-// failure: nothing is taken apart, no file is closed.
+// Writes pending log lines for at most a few seconds, then ends the process at once with a failure:
+// without destructors, and without closing files.
 [[noreturn]] void end_process();
 
-// The last lines, the newest first: as many as log.lines_max.
+// The last lines, newest first: as many as log.lines_max.
 [[nodiscard]] std::vector<web::LogLine> last_log_lines();
 
-// Logs from this level on, in OpenTSDB's words ("DEBUG", "INFO", ..), where the logger is empty,
-// "root" or ours: how many loggers that are. kInvalidArgument: no such level.
+// Sets the level by OpenTSDB's name ("DEBUG", "INFO", ..) if the logger is empty, "root" or
+// Halite's. Returns the number of loggers set. kInvalidArgument: no such level.
 Result<int> set_log_level(std::string_view level, std::string_view logger);
 
 // One JSON object without its line end: {"time":"...","level":"...","message":"..."}.

@@ -1,5 +1,5 @@
-// halite: one binary, one subcommand for each thing it does. Over 400 lines because it declares
-// the flags of all subcommands.
+// halite: one binary with a subcommand for each task. Over 400 lines because it declares the flags
+// of all subcommands.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -31,7 +31,7 @@ using halite::fail;
 using halite::Result;
 using halite::app::Options;
 
-constexpr int kUsage = 2;  // wrong flags, wrong settings
+constexpr int kUsage = 2;  // invalid flags or settings
 
 struct ServeFlags {
   std::string config_file;
@@ -43,11 +43,11 @@ struct ServeFlags {
   std::string hbase_root;
   std::vector<std::string> set;  // NAME=VALUE
   bool read_only = false;
-  std::string print_config;  // "text" or "markdown"; empty = not asked for
+  std::string print_config;  // "text" or "markdown"; empty = not requested
   bool lower_ttl = false;
 };
 
-// Where settings come from.
+// The flags that name sources of settings.
 void declare_settings_flags(CLI::App& app, ServeFlags& flags) {
   app.add_option("--config", flags.config_file, "Read settings from this TOML file");
   app.add_option("--opentsdb-conf", flags.opentsdb_conf,
@@ -79,7 +79,7 @@ void declare_serve(CLI::App& serve, ServeFlags& flags) {
       ->check(CLI::IsMember({"text", "markdown"}));
 }
 
-// The files, the environment and the flags, weakest first.
+// Reads the files, the environment and the flags, in ascending precedence.
 Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Config& config,
                            Options& options) {
   if (!flags.opentsdb_conf.empty()) {
@@ -116,7 +116,7 @@ Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Confi
   return {};
 }
 
-// A tool that answers with a text.
+// A tool that returns a text.
 using Tool = Result<std::string> (*)(const Options&);
 
 int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
@@ -140,7 +140,7 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
   return EXIT_SUCCESS;
 }
 
-// Of a tool that works on a data directory while no server does.
+// Declares a tool that works on a data directory without a running server.
 void declare_offline(CLI::App& tool, ServeFlags& flags) {
   declare_data_dir(tool, flags);
   tool.add_option("--config", flags.config_file, "Read the server's settings from this TOML file");
@@ -156,7 +156,7 @@ void declare_check(CLI::App& check, ServeFlags& flags, halite::app::CheckFlags& 
 void print_out(std::string_view line) { fmt::print("{}\n", line); }
 void print_err(std::string_view line) { fmt::print(stderr, "halite: {}\n", line); }
 
-// The settings of such a tool; false where they are wrong, which is said.
+// Reads the settings of such a tool; reports errors and returns false.
 bool read_offline(const CLI::App& tool, const ServeFlags& flags, Options& options) {
   Config config;
   declare_settings(config, options);
@@ -308,7 +308,7 @@ int run_auth(Result<std::string> (*make)(const halite::app::NewAccount&),
   return EXIT_SUCCESS;
 }
 
-// A word in the place of a subcommand that is none, or a reason to leave it to CLI11: empty.
+// The first word if it is an unknown subcommand; empty if CLI11 reports the error.
 std::string unknown_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return {};
   const std::string word = argv[1];

@@ -37,7 +37,7 @@ struct MetricGroup {
   std::string_view text;
 };
 
-// The first prefix that fits wins.
+// The first matching prefix wins.
 constexpr std::array kMetricGroups = {
     MetricGroup{"halite_auth_", "Authentication", ""},
     MetricGroup{"halite_engine_", "Embedded engine", "With `--store engine`."},
@@ -133,7 +133,7 @@ Result<void> register_server(StoreKind store, const std::string& data_dir) {
   return server.stop();
 }
 
-// Nothing is sent to HBase.
+// Sends nothing to HBase.
 Result<void> register_hbase() {
   const SystemClock clock;
   prometheus::Registry registry;

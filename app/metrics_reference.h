@@ -7,8 +7,8 @@
 
 namespace halite::app {
 
-// All metrics of all stores, sorted by name, as Markdown. Registers them by starting a server on a
-// temporary directory and a free port of the loopback address. Blocks; from the main thread.
+// All metrics of all stores, sorted by name, as Markdown. To register them, it starts a server on a
+// temporary directory and a free loopback port. Blocks; call it from the main thread.
 [[nodiscard]] Result<std::string> metrics_markdown();
 
 }  // namespace halite::app

@@ -1,6 +1,6 @@
-// What a start looks at before it opens the store of names.
+// A check before a start opens the store of names.
 //
-//   Threads  the data directory is locked; blocks. Changes nothing.
+//   Threads  requires the locked data directory; blocks. Changes nothing.
 #pragma once
 
 #include "app/options.h"
@@ -8,8 +8,8 @@
 
 namespace halite::app {
 
-// kConflict where points are there and nothing of names is. Opening their store would make an empty
-// one, and leave it beside the points when the start is refused for that.
+// kConflict if points exist but no names. To open the store of names would create an empty one and
+// leave it beside the points after the refusal.
 [[nodiscard]] Result<void> refuse_missing_names(const Options& options);
 
 }  // namespace halite::app

@@ -24,7 +24,7 @@ bool is_true(std::string_view text) {
   return upper == "TRUE" || upper == "1" || upper == "YES";
 }
 
-// A value in the words of our settings.
+// A value in the notation of Halite's settings.
 std::string our_text(OpentsdbValue kind, std::string_view value) {
   switch (kind) {
     case OpentsdbValue::kText:
@@ -53,7 +53,7 @@ class Applier {
       if (!key.setting.empty()) TRY_VOID(becomes(key));
     }
     TRY_VOID(set("storage.layout", "opentsdb", "tsd.storage"));
-    // Answers are OpenTSDB's only without metrics of our own.
+    // Answers match OpenTSDB's only without self-metrics.
     TRY_VOID(set("self_metrics.enabled", "false", "tsd.stats"));
     TRY_VOID(set("web.get_may_write", "true", "tsd.http"));
     TRY_VOID(listen());
@@ -77,7 +77,7 @@ class Applier {
     return given == nullptr ? std::string(standard) : given->value;
   }
 
-  // `key` is the one whose value, or absence, decides.
+  // `key` is the key whose value, or absence, decides.
   Result<void> set(std::string_view setting, std::string_view text, std::string_view key) {
     const Given* given = find(key);
     const std::string origin = given == nullptr
@@ -110,8 +110,8 @@ class Applier {
     return set("web.telnet_idle_timeout_ms", seconds, kKey);
   }
 
-  // OpenTSDB's 4096 bytes count only once bodies in chunks are allowed; ours are larger until
-  // somebody says a number.
+  // OpenTSDB's 4096 bytes apply only if bodies in chunks are enabled. Halite's limit is larger
+  // until the file sets one.
   Result<void> body_limit() {
     constexpr std::string_view kKey = "tsd.http.request.max_chunk";
     if (find(kKey) == nullptr || !is_true(value("tsd.http.request.enable_chunked", "false"))) {
@@ -120,7 +120,7 @@ class Applier {
     return set("web.body_bytes_max", trimmed(value(kKey, "")), kKey);
   }
 
-  // OpenTSDB finds a last point beyond this hour by its counters of written points.
+  // OpenTSDB finds a last point before this hour through its counters of written points.
   Result<void> last_points() {
     constexpr std::string_view kTracking = "tsd.core.meta.enable_tsuid_tracking";
     constexpr std::string_view kCounting = "tsd.core.meta.enable_tsuid_incrementing";
@@ -128,8 +128,8 @@ class Applier {
     return set("web.last_whole_history", known ? "true" : "false", kTracking);
   }
 
-  // OpenTSDB 2.4.1 declares it and never reads it; who writes it down wants it. 0 is "none" there,
-  // and leaves ours.
+  // OpenTSDB 2.4.1 declares the key and never reads it, but users who set it want it. There 0 is
+  // "none"; here it keeps Halite's default.
   Result<void> query_timeout() {
     constexpr std::string_view kKey = "tsd.query.timeout";
     const std::string_view text = find(kKey) == nullptr ? "0" : trimmed(find(kKey)->value);
@@ -137,7 +137,7 @@ class Applier {
     return set("query.timeout_ms", our_text(OpentsdbValue::kMilliseconds, text), kKey);
   }
 
-  // A server that asked who comes must not become one that lets everybody in.
+  // A server that required authentication must not become open to all.
   Result<void> authentication() {
     constexpr std::string_view kKey = "tsd.core.authentication.enable";
     const Given* given = find(kKey);
@@ -148,7 +148,7 @@ class Applier {
                             path_, given->line, kKey));
   }
 
-  // OpenTSDB looks for such cells by their times, and would miss ours.
+  // OpenTSDB searches for such cells by their times, and would miss Halite's.
   Result<void> times_of_points() {
     constexpr std::string_view kKey = "tsd.storage.use_otsdb_timestamp";
     const Given* given = find(kKey);

@@ -1,13 +1,13 @@
-// opentsdb.conf: what its keys mean here.
+// opentsdb.conf: maps OpenTSDB's keys to Halite's settings.
 //
 //   TRY(options.opentsdb, apply_opentsdb_conf("opentsdb.conf", config));
 //
-// Settings become what the file says and, for every key it does not name, OpenTSDB's default: names
-// of metrics are not created on first use, a point has up to 8 tags, rows are laid out as in HBase.
-// A TOML file, the environment and flags still win over it.
+// Settings get the file's values and, for keys that it omits, OpenTSDB's defaults: metric names are
+// not created on first use, a point has up to 8 tags, rows have HBase's layout. A TOML file, the
+// environment and flags override it.
 //
-// Where OpenTSDB's default only guards against its own weakness, ours stays until the file names
-// the key: bodies over 8 KiB are taken, errors carry no stack trace.
+// If OpenTSDB's default only guards against its own weakness, Halite's default stays until the file
+// names the key: bodies over 8 KiB are accepted, errors contain no stack trace.
 #pragma once
 
 #include <map>
@@ -22,14 +22,14 @@ namespace halite::app {
 
 struct OpentsdbConf {
   bool given = false;
-  std::map<std::string, std::string> properties;  // the file's, with defaults: as /api/config shows
-  std::vector<std::string> meaningless;  // known keys of the file that change nothing, and why
+  std::map<std::string, std::string> properties;  // with defaults, as in /api/config
+  std::vector<std::string> meaningless;           // known keys in the file without effect, and why
 };
 
-// kNotFound: no such file. kInvalidArgument: a value that its key does not take, with its line.
+// kNotFound: no such file. kInvalidArgument: an invalid value for its key, with its line.
 [[nodiscard]] Result<OpentsdbConf> apply_opentsdb_conf(const std::string& path, Config& config);
 
-// The same, of properties that stand in `path`.
+// For properties already read from `path`.
 [[nodiscard]] Result<OpentsdbConf> apply_opentsdb_properties(
     const std::vector<JavaProperty>& properties, const std::string& path, Config& config);
 

@@ -12,14 +12,14 @@ constexpr OpentsdbKey becomes(std::string_view name, std::string_view standard,
                               std::string_view setting, OpentsdbValue value = kText) {
   return {.name = name, .standard = standard, .shown = true, .setting = setting, .value = value};
 }
-// The same, only where the file names it.
+// A key that becomes a setting only if the file names it.
 constexpr OpentsdbKey when_given(std::string_view name, std::string_view standard,
                                  std::string_view setting, OpentsdbValue value) {
   OpentsdbKey key = becomes(name, standard, setting, value);
   key.only_when_given = true;
   return key;
 }
-// A key that changes nothing here, and why.
+// A key without effect, and why.
 constexpr OpentsdbKey no_meaning(std::string_view name, std::string_view standard = "",
                                  std::string_view reason = "Halite has no such option") {
   return {.name = name, .standard = standard, .shown = true, .setting = {}, .meaningless = reason};
@@ -29,11 +29,11 @@ constexpr std::string_view kNoPlugins = "Java plugins cannot be loaded";
 constexpr std::string_view kCompaction = "Halite merges points when it reads and writes them";
 constexpr std::string_view kHbaseScan = "Halite plans reads by their cost";
 constexpr std::string_view kIdCache = "Halite sizes its caches of names and ids itself";
-// One that opentsdb_conf.cc reads itself.
+// A key that opentsdb_conf.cc handles.
 constexpr OpentsdbKey by_hand(std::string_view name, std::string_view standard = "") {
   return {.name = name, .standard = standard, .shown = true, .setting = {}};
 }
-// OpenTSDB shows the key only where it is set.
+// A key that OpenTSDB shows only if it is set.
 constexpr OpentsdbKey hidden(OpentsdbKey key) {
   key.shown = false;
   return key;

@@ -1,4 +1,4 @@
-// Every key that OpenTSDB 2.4 knows, its default, and the setting it becomes here.
+// Every key of OpenTSDB 2.4, its default, and Halite's setting for it.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace halite::app {
 
-// How a value is written down and read.
+// How a value is written and parsed.
 enum class OpentsdbValue : std::uint8_t {
-  kText,     // as it is
-  kFlag,     // true: 1, true or yes in any case; all else is false
+  kText,     // unchanged
+  kFlag,     // true: 1, true or yes in any case; anything else is false
   kCount,    // a whole number
   kSeconds,  // a whole number; ours is a duration
   kMilliseconds,
@@ -19,14 +19,14 @@ enum class OpentsdbValue : std::uint8_t {
 
 struct OpentsdbKey {
   std::string_view name;
-  std::string_view standard;  // default; shown by /api/config where `shown`
-  bool shown = true;          // whether OpenTSDB has the default in its table
-  // Our setting, taken from the default too unless `only_when_given`. Empty: the key is understood
-  // otherwise (opentsdb_conf.cc) or, where `meaningless` says why, not at all.
+  std::string_view standard;  // the default, which /api/config shows if `shown`
+  bool shown = true;          // whether OpenTSDB lists the default
+  // Halite's setting, which also gets the default unless `only_when_given`. Empty: opentsdb_conf.cc
+  // handles the key, or it has no effect, for the reason in `meaningless`.
   std::string_view setting;
   OpentsdbValue value = OpentsdbValue::kText;
   bool only_when_given = false;
-  std::string_view meaningless = {};  // why it changes nothing here; empty: it does
+  std::string_view meaningless = {};  // why it has no effect here; empty if it has one
 };
 
 [[nodiscard]] std::span<const OpentsdbKey> opentsdb_keys();

@@ -39,7 +39,7 @@ Result<void> set_listen_address(std::string_view text, web::WebOptions& options)
   return {};
 }
 
-// Whatever writes by itself is off; what a start has to write stays in memory.
+// Turns off everything that writes on its own. What a start must write stays in memory.
 Result<void> resolve_read_only_options(Options& options) {
   if (!has_data_dir(options.store)) {
     return fail(Errc::kInvalidArgument,
@@ -89,7 +89,8 @@ Result<void> resolve_options(Options& options) {
     options.row_layout = hbase ? RowLayoutKind::kOpentsdb : RowLayoutKind::kCyclic;
   }
   if (hbase) TRY_VOID(resolve_hbase_options(options));
-  // OpenTSDB's rows may have more salts than ours: an opentsdb.conf that says so starts everywhere.
+  // OpenTSDB's rows may have more salts than Halite's, and an opentsdb.conf with more must start
+  // with any store.
   if (options.opentsdb.given &&
       (options.store == StoreKind::kEngine || options.row_layout != RowLayoutKind::kOpentsdb)) {
     std::uint32_t& buckets = options.layout.salt_buckets;
@@ -107,7 +108,7 @@ Result<void> resolve_options(Options& options) {
   options.web.telnet_storage_errors = options.ingest.telnet_storage_errors;
   options.web.opentsdb_words = options.ingest.opentsdb_words = options.opentsdb.given;
   options.web.host_name = options.self_metrics.host;
-  // OpenTSDB lets everybody in, and that file says to answer as it does.
+  // OpenTSDB has no access control, and opentsdb.conf requests its behaviour.
   web::AccessOptions& access = options.web.access;
   if (options.opentsdb.given && access.file.empty() && access.anonymous == "auto") {
     access.anonymous = "admin";

@@ -1,4 +1,4 @@
-// Where a tool's lines go, one call a line, without its end.
+// The output of a tool: one call for each line, without its end.
 #pragma once
 
 #include <functional>

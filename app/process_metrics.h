@@ -1,4 +1,4 @@
-// What the operating system says about this process, as gauges in the registry.
+// Metrics of this process from the operating system, as gauges in the registry.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ class Registry;
 
 namespace halite::app {
 
-// Safe to refresh from one thread while others read the registry.
+// One thread may refresh while others read the registry.
 class ProcessMetrics {
  public:
   explicit ProcessMetrics(prometheus::Registry& registry);

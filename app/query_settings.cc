@@ -1,4 +1,4 @@
-// Settings of questions: what one may take, and what all may.
+// The settings of queries: limits for each query and for all together.
 #include <limits>
 
 #include "app/options.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr SettingRange kAny = {0, std::numeric_limits<std::int64_t>::max()};
 constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max()};
 
-// OpenTSDB's own limits, by metric.
+// OpenTSDB's limits by metric.
 void declare_fetch_limits(Config& config, query::FetchLimitOptions& fetch) {
   config.count(
       "query.fetch_points_max", fetch.points_max, kAny, "points",

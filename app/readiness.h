@@ -1,4 +1,4 @@
-// Tells systemd how the service is (sd_notify), when it asked for that with $NOTIFY_SOCKET.
+// Notifies systemd of the service's state (sd_notify), if $NOTIFY_SOCKET is set.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace halite::app {
 
-// Sends "READY=1", "STOPPING=1", ... to the socket named by $NOTIFY_SOCKET: a path, or "@name" for
-// an abstract one. Does nothing without it.
+// Sends "READY=1", "STOPPING=1", ... to the socket in $NOTIFY_SOCKET: a path, or "@name" for an
+// abstract socket. Does nothing if it is not set.
 Result<void> notify_service_manager(std::string_view state);
 
 }  // namespace halite::app

@@ -1,4 +1,4 @@
-// Looks after the regions of a ring in HBase from time to time, in a thread of its own.
+// A thread that periodically compacts the HBase regions of a ring.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +13,8 @@ namespace halite::app {
 
 class RegionCompactorThread {
  public:
-  // Begins at once. The executor's threads outlive it. Before it is destroyed, the client that it
-  // asks is closed, so that no call keeps it waiting.
+  // Begins at once. The executor's threads outlive this object. Close the HBase client before you
+  // destroy it, so that no call blocks it.
   RegionCompactorThread(storage::RegionCompactor compactor, boost::asio::any_io_executor executor);
 
  private:
@@ -24,7 +24,7 @@ class RegionCompactorThread {
   const boost::asio::any_io_executor executor_;
   std::mutex mutex_;
   std::condition_variable_any woken_;
-  std::jthread thread_;  // the last: it uses the others
+  std::jthread thread_;  // last: it uses the others
 };
 
 }  // namespace halite::app

@@ -1,4 +1,4 @@
-// "tmp.=7d, audit.=10y" as rules.
+// Parses "tmp.=7d, audit.=10y" into retention rules.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace halite::app {
 
-// Prefixes and durations by commas; 0 is for ever. An empty text is no rule. kInvalidArgument names
-// the setting and the part that is wrong.
+// Prefixes and durations, separated by commas; 0 = no expiry. An empty text gives no rules.
+// kInvalidArgument names the setting and the invalid part.
 [[nodiscard]] Result<std::vector<storage::RetentionRule>> parse_retention_rules(
     std::string_view text);
 

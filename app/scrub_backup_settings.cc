@@ -1,4 +1,4 @@
-// Settings of stored data's care: what reads it over and over, where backups go.
+// The settings of scrub and backup.
 #include "app/options.h"
 #include "common/units.h"
 

@@ -12,10 +12,10 @@ namespace {
 
 using Points = std::vector<ingest::Writer::SelfPoint>;
 
-// Beyond this a double no longer tells neighbouring integers apart.
+// Above it, a double cannot represent every integer.
 constexpr double kExactIntegerMax = 9007199254740992.0;
 
-// halite_ingest_points_total is halite.ingest.points_total: the product and the area get dots.
+// halite_ingest_points_total is halite.ingest.points_total: product and area end in dots.
 std::string metric_name(std::string name) {
   for (int dots = 0; dots < 2; ++dots) {
     const std::size_t at = name.find('_');
@@ -25,7 +25,7 @@ std::string metric_name(std::string name) {
   return name.starts_with("halite.") ? name : "halite." + name;
 }
 
-// Label texts may hold anything; tag values may not.
+// Label values may contain characters that tag values may not.
 std::string tag_value(std::string_view text) {
   std::string value(text.empty() ? "none" : text);
   for (char& c : value) {
@@ -38,7 +38,7 @@ std::string tag_value(std::string_view text) {
 std::vector<Tag> tags_of(const prometheus::ClientMetric& metric, const std::string& host) {
   std::vector<Tag> tags = {{"host", tag_value(host)}};
   for (const prometheus::ClientMetric::Label& label : metric.label) {
-    // The server's host wins over a label of that name.
+    // The server's host replaces a label with that name.
     if (label.name != "host") tags.push_back({label.name, tag_value(label.value)});
   }
   std::ranges::sort(tags);

@@ -1,8 +1,8 @@
-// The registry's numbers of one moment as points.
+// The current values of the registry as points.
 //
 // Every family becomes a metric: halite_ingest_points_total is halite.ingest.points_total. Labels
-// become tags, and the host joins them. Of a histogram come its count and sum. Values that are no
-// finite numbers are left out.
+// become tags, plus the host. A histogram gives its count and sum. Values that are not finite are
+// omitted.
 #pragma once
 
 #include <string>

@@ -49,7 +49,7 @@ void SelfMetrics::run(const std::stop_token& stop) {
 void SelfMetrics::take() {
   process_.refresh();
   if (!options_.enabled) return;
-  // Whole seconds: what is read back is then the time that was written, in either resolution.
+  // Whole seconds: then the timestamp read back equals the one written, in either resolution.
   const TimestampMs now = clock_.now_ms() / 1000 * 1000;
   auto points = self_metric_points(registry_.Collect(), options_.host, now);
   const Result<void> stored = wait_for(executor_, writer_.put_self_metrics(std::move(points)));

@@ -1,6 +1,6 @@
-// The server's own numbers as points in itself: halite.* with the tag host.
+// Self-metrics: stores the server's own metrics as points halite.* with the tag host.
 //
-//   Threads  one of its own, between start() and stop().
+//   Threads  a separate thread works between start() and stop().
 #pragma once
 
 #include <condition_variable>
@@ -23,13 +23,13 @@ namespace halite::app {
 
 class SelfMetrics {
  public:
-  // Everything passed by reference outlives it.
+  // All references outlive this object.
   SelfMetrics(SelfMetricsOptions options, ingest::Writer& writer, prometheus::Registry& registry,
               const Clock& clock, boost::asio::any_io_executor executor);
   ~SelfMetrics();  // stops
 
   void start();
-  void stop();  // waits for points under way
+  void stop();  // waits for points being written
 
  private:
   void run(const std::stop_token& stop);
@@ -41,7 +41,7 @@ class SelfMetrics {
   const Clock& clock_;
   boost::asio::any_io_executor executor_;
   ProcessMetrics process_;
-  bool failing_ = false;  // the last points were not stored: say so once; of thread_
+  bool failing_ = false;  // the last points were not stored; log it once; used by thread_
   std::mutex mutex_;
   std::condition_variable_any woken_;
   std::jthread thread_;

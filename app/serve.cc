@@ -18,7 +18,7 @@
 namespace halite::app {
 namespace {
 
-// As many open connections and files as the system lets us have without asking.
+// Raises the limit of open connections and files to the maximum that the system allows.
 void raise_file_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -28,8 +28,8 @@ void raise_file_limit() {
   }
 }
 
-// A large buffer goes back to the system once it is freed. On its own, glibc raises the size from
-// which that is so, up to 32 MiB, and keeps as much again at the top of each thread's heap.
+// Returns large buffers to the system when they are freed. By default, glibc raises that threshold
+// up to 32 MiB, and keeps an equal amount at the top of each thread's heap.
 void give_back_large_buffers() {
   constexpr int kLargeBytes = 4 << 20;
   if (::mallopt(M_MMAP_THRESHOLD, kLargeBytes) != 1 ||
@@ -44,7 +44,7 @@ sigset_t ending_signals() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     struct sigaction inherited{};
     ::sigaction(signal, nullptr, &inherited);
-    // nohup starts us with SIGHUP ignored, and so it stays.
+    // nohup starts the process with SIGHUP ignored; keep that.
     if (inherited.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
   }
   return signals;
@@ -58,7 +58,7 @@ void tell_service_manager(std::string_view state) {
 }  // namespace
 
 Result<void> serve(const Options& options, const Config& config) {
-  // Blocked here and so in every thread made from now on: only this one takes them.
+  // Blocked here and in every thread created later: only this thread receives them.
   const sigset_t signals = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const LoggingScope running_log(options.log);
@@ -84,7 +84,7 @@ Result<void> serve(const Options& options, const Config& config) {
     tell_service_manager("READY=1\nSTATUS=ready");
     ::sigwait(&signals, &signal);
   }
-  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // the next one is final
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // the next one ends the process
   log::info("stopping: {}", ::strsignal(signal));     // NOLINT(concurrency-mt-unsafe)
   tell_service_manager("STOPPING=1");
   TRY_VOID(server.stop());

@@ -37,10 +37,10 @@
 namespace halite::app {
 namespace {
 
-// Between two looks for a store that is away.
+// Between two checks for an unavailable store.
 constexpr std::chrono::milliseconds kWaitMin(500);
 constexpr std::chrono::milliseconds kWaitMax(5'000);
-// The service manager hears of us more often while we start, or something hangs.
+// EXTEND_TIMEOUT_USEC of each report during a start: a start without progress for so long hangs.
 constexpr std::int64_t kPatienceUs = 15 * 60 * 1'000'000LL;
 
 std::map<std::string, std::string> setting_texts(const Options& options, const Config& config) {
@@ -57,10 +57,10 @@ std::string endpoint_text(const std::string& address, std::uint16_t port) {
 
 }  // namespace
 
-// In the order they are made; members go in reverse.
+// In order of creation; members are destroyed in reverse order.
 namespace {
 
-// Empty where there are none.
+// Empty if there are none.
 std::function<Task<storage::TableRegions>()> regions_of(StoreKind store, Stores& stores) {
   if (store != StoreKind::kHBase) return {};
   return [&stores] { return stores.table_regions(); };
@@ -70,7 +70,7 @@ std::function<Task<storage::TableRegions>()> regions_of(StoreKind store, Stores&
 
 namespace {
 
-// What administrators ask for where points are kept in files.
+// The admin jobs of stores that keep points in files.
 std::map<std::string, web::AdminJob, std::less<>> jobs_of(Stores& stores, BackupJob* backup) {
   std::map<std::string, web::AdminJob, std::less<>> jobs;
   if (storage::check::Scrub* const scrub = stores.scrub()) {
@@ -95,7 +95,7 @@ std::string replay_text(const storage::ReplayProgress& progress) {
       static_cast<double>(progress.bytes_total) / kMiB, percent);
 }
 
-// When a stop is given up before the store could be closed.
+// What a stop abandons when the store did not close in time.
 std::string what_waits(const web::WebServer* web) {
   const std::size_t connections = web == nullptr ? 0 : web->connections();
   if (connections == 0) return "queries or own metrics that wait for the store";
@@ -125,7 +125,7 @@ struct Server::Components {
   boost::asio::thread_pool query_threads;
   boost::asio::thread_pool small_query_threads;
   std::unique_ptr<Stores> stores;
-  std::unique_ptr<BackupJob> backup;  // null: nothing is kept in files
+  std::unique_ptr<BackupJob> backup;  // null without local files
   std::unique_ptr<ingest::Writer> writer;
   std::unique_ptr<ingest::RollupWriter> rollups;
   std::unique_ptr<ingest::HistogramWriter> histograms;  // null: off
@@ -142,8 +142,8 @@ struct Server::Components {
   Result<void> listen();
 };
 
-// What there is to see before anything is written: settings that are wrong, a port that is taken, a
-// directory that another server has. Then who comes is told why nothing is to be had yet.
+// Detects errors before anything is written: invalid settings, a port in use, a data directory in
+// use. From then on, the startup listener answers clients.
 Result<void> Server::Components::open_door() {
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
   TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
@@ -159,7 +159,7 @@ Result<void> Server::Components::open_door() {
   return {};
 }
 
-// To those at the door and to the service manager, which waits on while it hears of us.
+// Reports the state to waiting clients and to the service manager, which extends its timeout.
 void Server::Components::tell(std::string state) {
   const Result<void> told =
       notify_service_manager(fmt::format("STATUS={}\nEXTEND_TIMEOUT_USEC={}", state, kPatienceUs));
@@ -277,7 +277,7 @@ Result<void> Server::stop() {
   if (parts.cardinality_counter) parts.cardinality_counter->stop();
   if (parts.web) parts.web->stop();
   if (parts.self_metrics) parts.self_metrics->stop();
-  parts.query_threads.join();  // no session is left to ask
+  parts.query_threads.join();  // no session is left to query
   parts.small_query_threads.join();
   deadline.allow(std::chrono::milliseconds(parts.options.close_timeout_ms),
                  [] { return std::string("closing the store, so the next start takes longer"); });

@@ -1,6 +1,6 @@
-// Everything a server is made of, put together in order and taken apart in reverse.
+// Builds all parts of a server in order, and destroys them in reverse order.
 //
-//   Threads  start() and stop() from one thread, which runs none of the server's work.
+//   Threads  call start() and stop() from one thread, which does no other work of the server.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace halite::app {
 
 class Server {
  public:
-  // The config is read only here.
+  // Reads the config only here.
   Server(const Options& options, const Config& config);
-  ~Server();  // stops what runs
+  ~Server();  // stops
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // First it listens and answers everything with 503 and how far it is: while the store replays its
-  // log, and while a store that is elsewhere is away, for which it tries again after `pause`. When
-  // it fails nothing is left running. kConflict: another server has the data directory. kCancelled:
-  // `pause` said so, which is asked on other threads, too.
+  // Answers everything with 503 and the progress until the store is open: during replay, and while
+  // a remote store is unavailable. It retries the latter after `pause`. After an error nothing is
+  // left running. kConflict: another server uses the data directory. kCancelled: `pause` returned
+  // false; it is also called on other threads.
   Result<void> start(const Pause& pause);
 
-  // No new connections, the running requests finish, everything becomes durable, files close.
-  // The first error is returned, but all is stopped nevertheless. Ends the process when that takes
-  // longer than web.stop_timeout_ms and web.abandon_timeout_ms, and then storage.close_timeout_ms.
+  // Refuses connections, finishes running requests, makes everything durable and closes files.
+  // Continues after errors and returns the first one. Ends the process if that takes longer than
+  // web.stop_timeout_ms plus web.abandon_timeout_ms, and then storage.close_timeout_ms.
   Result<void> stop();
 
   [[nodiscard]] std::uint16_t port() const;  // after start()

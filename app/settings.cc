@@ -1,6 +1,6 @@
-// Declares all settings. The options structs hold the defaults; the meanings are here.
+// Declares all settings. The options structs hold the defaults; this file holds the descriptions.
 //
-// Over 400 lines because the settings stand in one list.
+// Over 400 lines because the settings are in one list.
 #include <limits>
 
 #include "app/options.h"
@@ -10,7 +10,7 @@ namespace halite::app {
 namespace {
 
 constexpr std::int64_t kMinuteMs = 60'000;
-// A question opens one scan a salt, and so many at once.
+// A query opens one scan for each salt, all at once.
 constexpr std::int64_t kSaltBucketsMax = 65'536;
 constexpr SettingRange kAny = {0, std::numeric_limits<std::int64_t>::max()};
 constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max()};

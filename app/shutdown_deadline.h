@@ -1,13 +1,13 @@
-// Ends the process when its end takes too long: a store that answers no more, on a disk or a
-// cluster that hangs, cannot be waited for, and who waits for it cannot be taken apart.
+// Ends the process if its shutdown takes too long: nothing can wait for a store on a disk or
+// cluster that hangs, or destroy an object that waits for it.
 //
 //   ShutdownDeadline deadline;
 //   deadline.allow(10s, [&] { return "connections that wait for the store"; });
-//   ...                                 past it: the log says what is given up; end_process()
+//   ...                                 too late: logs what it abandons; end_process()
 //   deadline.allow(60s, ...);           the next step has its own time
 //
-//   Durable  what was acknowledged is: a stop that is given up is to the store as kill -9.
-//   Threads  one of its own, which calls `what`; allow() and the destructor from one.
+//   Durable  acknowledged data is: to the store, an abandoned stop is like kill -9.
+//   Threads  a separate thread calls `what`; call allow() and the destructor from one thread.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,13 @@ namespace halite::app {
 class ShutdownDeadline {
  public:
   ShutdownDeadline();
-  // Does something else than to end the process, once.
+  // Calls `end` once instead of ending the process.
   explicit ShutdownDeadline(std::function<void()> end);
-  ~ShutdownDeadline();  // everything has ended in time
+  ~ShutdownDeadline();  // all steps ended in time
   ShutdownDeadline(const ShutdownDeadline&) = delete;
   ShutdownDeadline& operator=(const ShutdownDeadline&) = delete;
 
-  // From now on so long. `what` tells what is given up then: the object of a sentence.
+  // Allows `time` from now on. `what` names what is abandoned then: the object of a sentence.
   void allow(std::chrono::milliseconds time, std::function<std::string()> what);
 
  private:
@@ -40,7 +40,7 @@ class ShutdownDeadline {
   std::chrono::steady_clock::time_point until_ =  // guarded by mutex_
       std::chrono::steady_clock::time_point::max();
   std::function<std::string()> what_;  // guarded by mutex_
-  std::jthread thread_;                // the last: it uses the others
+  std::jthread thread_;                // last: it uses the others
 };
 
 }  // namespace halite::app

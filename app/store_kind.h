@@ -1,4 +1,4 @@
-// The kinds of store that a server keeps its points in: the setting `store`.
+// The kinds of store for points: the setting `store`.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace halite::app {
 
 enum class StoreKind : std::uint8_t { kEngine, kRocksDb, kMemory, kHBase };
 
-// As the setting and the flag --store spell it.
+// The name in the setting and in --store.
 [[nodiscard]] constexpr std::string_view store_name(StoreKind kind) {
   switch (kind) {
     case StoreKind::kEngine:
@@ -23,12 +23,12 @@ enum class StoreKind : std::uint8_t { kEngine, kRocksDb, kMemory, kHBase };
   return {};
 }
 
-// Whether the store keeps its points in files of a data directory.
+// True if the store keeps points in files of a data directory.
 [[nodiscard]] constexpr bool has_data_dir(StoreKind kind) {
   return kind == StoreKind::kEngine || kind == StoreKind::kRocksDb;
 }
 
-// How rows of cells are laid out: the setting `storage.layout`.
+// The row layouts: the setting `storage.layout`.
 enum class RowLayoutKind : std::uint8_t { kAuto, kCyclic, kOpentsdb };
 
 }  // namespace halite::app

@@ -1,4 +1,4 @@
-// How a tool ends that was thrown out of its work.
+// The exit status of a tool, also after an exception.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace halite::app {
 
-// What the tool returns; 2 where something was thrown, which is said. 1 has a meaning of its own
-// for most tools: something is damaged, or differs.
+// The tool's status, or 2 and a message after an exception. For most tools 1 means: damaged, or
+// different.
 [[nodiscard]] int exit_status(const std::function<int()>& tool, const Print& err);
 
 }  // namespace halite::app

@@ -1,4 +1,4 @@
-// Which build of Halite this is.
+// The version of this build.
 #pragma once
 
 #include <string>
@@ -8,6 +8,6 @@
 namespace halite::app {
 
 [[nodiscard]] std::string version_line();       // "halite 0.1.0 (revision 1a2b3c4)"
-[[nodiscard]] web::VersionInfo version_info();  // as /api/version shows it
+[[nodiscard]] web::VersionInfo version_info();  // for /api/version
 
 }  // namespace halite::app

@@ -1,4 +1,4 @@
-// Runs a task to its end from a thread that is not the executor's: for starting and stopping.
+// Runs a task to completion from a thread outside the executor, for start and stop.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

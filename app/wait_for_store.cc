@@ -8,7 +8,7 @@
 namespace halite::app {
 
 namespace {
-// A server that waits looks at its signals between two attempts.
+// A waiting server checks for signals between two attempts.
 constexpr std::uint32_t kAttemptMs = 3'000;
 }  // namespace
 
@@ -20,7 +20,7 @@ Result<void> ping_store(const Options& options, const Clock& clock,
   attempt.tables.create = false;
   attempt.client.operation_ms_max = kAttemptMs;
   attempt.client.procedure_ms_max = kAttemptMs;
-  prometheus::Registry registry;  // the server's own counts what it does itself
+  prometheus::Registry registry;  // the server's registry counts only its own work
   storage::HBaseStore store(attempt, clock, registry);
   const auto asked = wait_for(
       executor, store.client().describe_table(attempt.whole_name(options.cells.data_table)));

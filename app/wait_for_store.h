@@ -1,4 +1,4 @@
-// Waiting for a store that is elsewhere, and may not be there yet when the server starts.
+// Waits for a remote store that may not be available at the start.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,15 @@
 
 namespace halite::app {
 
-// Sleeps so long, or only looks; false when the server is told to end meanwhile.
+// Sleeps for that time, or returns at once for 0. False when the server must stop.
 using Pause = std::function<bool(std::chrono::milliseconds)>;
 
-// Whether a store in HBase answers, within some seconds. At once for stores of this machine. The
-// executor's threads are not the caller's.
+// Checks for a few seconds whether a store in HBase answers. Returns at once for local stores. Do
+// not call it from the executor's threads.
 [[nodiscard]] Result<void> ping_store(const Options& options, const Clock& clock,
                                       const boost::asio::any_io_executor& executor);
 
-// Whether waiting may help.
+// True if a retry may succeed.
 [[nodiscard]] bool may_pass(const Error& error);
 
 }  // namespace halite::app

@@ -1,4 +1,4 @@
-// Character classes, letter case and trimming of ASCII text. The locale has no influence.
+// Character classes, letter case and trimming of ASCII text, independent of the locale.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ namespace halite {
   c = to_lower(c);
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
-// The UTF-16 unit of the four hexadecimal digits that `text` begins with, as behind "\u".
+// The UTF-16 unit of the four hexadecimal digits at the start of `text`, as after "\u".
 [[nodiscard]] constexpr std::optional<char16_t> leading_hex_unit(std::string_view text) {
   if (text.size() < 4) return std::nullopt;
   unsigned unit = 0;
@@ -54,7 +54,7 @@ namespace halite {
   return static_cast<char16_t>(unit);
 }
 
-// The number of digits that `text` begins with.
+// The number of digits at the start of `text`.
 [[nodiscard]] constexpr std::size_t count_digits(std::string_view text) {
   std::size_t count = 0;
   while (count < text.size() && is_digit(text[count])) ++count;

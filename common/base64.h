@@ -9,10 +9,10 @@
 namespace halite {
 
 [[nodiscard]] Bytes to_base64(BytesView bytes);  // padded with "="
-// Nothing for text that is not base64. Padding may be missing.
+// Returns nullopt if the text is not base64. Padding is optional.
 [[nodiscard]] std::optional<Bytes> from_base64(std::string_view text);
-// As Java's DatatypeConverter: skips characters outside the alphabet, drops an incomplete group of
-// four at the end.
+// Decodes like Java's DatatypeConverter: skips characters outside the alphabet and drops an
+// incomplete group of four at the end.
 [[nodiscard]] Bytes from_lenient_base64(std::string_view text);
 
 }  // namespace halite

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-// Declared by Boost, defined by who wants to know.
+// Boost declares these; the application defines them.
 namespace boost {
 
 // NOLINTBEGIN(google-runtime-int): Boost's types

@@ -1,9 +1,9 @@
 // Turns failed assertions of Boost.Beast into an exception, so that malformed input closes one
-// connection instead of ending the process. docs/decisions/0038-assertions-of-libraries.md says
-// why.
+// connection instead of ending the process. docs/decisions/0038-assertions-of-libraries.md gives
+// the reasons.
 //
-// A file that includes Boost.Beast includes this before, so that all of Beast's code is compiled
-// with the same assertions. Asio's are not touched.
+// Include this header before Boost.Beast in every file that uses it, so that all of Beast's code is
+// compiled with the same assertions. Asio's assertions are unchanged.
 #pragma once
 
 #include <optional>
@@ -11,18 +11,17 @@
 #include <string>
 
 #define BOOST_ENABLE_ASSERT_HANDLER
-#include <boost/assert.hpp>  // defines BOOST_ASSERT anew, each time that it is included
+#include <boost/assert.hpp>  // redefines BOOST_ASSERT at each inclusion
 
 namespace halite {
 
-// A promise that a library makes itself was broken. The object that it is about may only be
-// destroyed.
+// An invariant of a library is broken. The object concerned may only be destroyed.
 class AssertionFailed : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-// Calls step(). The assertion that failed in it and where, if one did.
+// Calls step(). Returns the text and place of the assertion that failed in it, if any.
 template <class Step>
 [[nodiscard]] std::optional<std::string> failed_assertion(Step step) {
   try {

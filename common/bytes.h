@@ -1,6 +1,6 @@
-// Byte strings and big-endian numbers in them.
+// Byte strings, and big-endian numbers in them.
 //
-// Comparison of Bytes and BytesView is by unsigned byte, a prefix before what it is a prefix of.
+// Bytes and BytesView compare by unsigned byte; a prefix sorts before the longer string.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace halite {
 using Bytes = std::string;
 using BytesView = std::string_view;
 
-// Reads sizeof(T) bytes at `from`, most significant first. The caller has checked the length.
+// Reads sizeof(T) bytes at `from`, most significant first. The caller checks the length.
 template <class T>
 [[nodiscard]] T load_be(const char* from) {
   static_assert(std::is_unsigned_v<T>);
@@ -39,17 +39,17 @@ void append_be(Bytes& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// The low `width` (0 to 8) bytes of a number, most significant first: ids and salts.
+// The low `width` (0 to 8) bytes of a number, most significant first. Used for ids and salts.
 void append_be_width(Bytes& to, std::uint64_t value, unsigned width);
 [[nodiscard]] std::uint64_t load_be_width(BytesView from);  // at most 8 bytes
 
 // Upper-case hexadecimal without separators, as OpenTSDB prints ids.
 [[nodiscard]] std::string to_hex(BytesView bytes);
-// Takes either case; odd length or another character is kInvalidArgument.
+// Accepts either case. An odd length or any other character is kInvalidArgument.
 [[nodiscard]] Result<Bytes> from_hex(std::string_view hex);
 
-// The smallest byte string greater than every string that begins with `prefix`; empty (no such
-// string) when the prefix is all 0xFF.
+// The smallest byte string greater than every string that begins with `prefix`. Empty if the prefix
+// is all 0xFF, because no such string exists.
 [[nodiscard]] Bytes prefix_end(BytesView prefix);
 
 }  // namespace halite

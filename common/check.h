@@ -1,5 +1,5 @@
-// HALITE_CHECK(condition, "why"): a promise of ours, checked in every build. A broken one stops the
-// process at once, since going on could lose or invent points. Input never reaches one.
+// HALITE_CHECK(condition, "why"): an internal invariant, checked in every build. A violation stops
+// the process at once, because continuing could lose or invent points. No input can cause one.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Time comes from a Clock, so that a test can hold it still and any failing run can be run again.
+// The source of time. A test can stop a FakeClock, so any failing run can be repeated.
 #pragma once
 
 #include <atomic>
@@ -11,17 +11,18 @@ namespace halite {
 using TimestampMs = std::int64_t;
 
 struct TimeRange {
-  TimestampMs begin = 0;  // included
-  TimestampMs end = 0;    // excluded
+  TimestampMs begin = 0;  // inclusive
+  TimestampMs end = 0;    // exclusive
   bool operator==(const TimeRange&) const = default;
 };
 
-// Safe to call from any thread.
+// Call from any thread.
 class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual TimestampMs now_ms() const = 0;
-  // Microseconds since some moment, for how long something took: set by nobody while it runs.
+  // Microseconds since an arbitrary moment, to measure durations. Changes of the system time do not
+  // affect it.
   [[nodiscard]] virtual std::int64_t elapsed_us() const { return now_ms() * 1000; }
 };
 
@@ -37,7 +38,7 @@ class SystemClock final : public Clock {
   }
 };
 
-// Stands still until told otherwise.
+// Stands still until the test sets it.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(TimestampMs now_ms) : now_ms_(now_ms) {}

@@ -46,11 +46,11 @@ bool Completion::finished() const {
 
 namespace {
 
-// Starts the wait: keeps the handler, or posts it when the outcome is there already.
+// Starts the wait: keeps the handler, or posts it if the outcome has arrived.
 template <class State, class Handler>
 void start_wait(const std::shared_ptr<State>& state, Handler handler) {
-  // Tracked, so that whoever waits for the waiter's context to run dry, and then destroys it, also
-  // waits for post() to return: it still touches the context when the waiter runs.
+  // Tracked: a thread that waits until the waiter's context has no work and then destroys it also
+  // waits for post() to return. post() still uses the context when the waiter resumes.
   auto executor = boost::asio::prefer(boost::asio::get_associated_executor(handler),
                                       boost::asio::execution::outstanding_work.tracked);
   std::move_only_function<void()> wake = [executor, handler = std::move(handler)]() mutable {

@@ -1,7 +1,7 @@
-// An outcome that arrives once and that any number of coroutines may await.
+// An outcome that arrives once. Any number of coroutines may await it.
 //
-//   Threads  finish() and wait() may be called from any thread, in any order.
-//   Copies   share the one outcome.
+//   Threads  call finish() and wait() from any thread, in any order.
+//   Copies   share one outcome.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@ class Completion {
  public:
   Completion();
 
-  // Already finished well: for work that was durable before it returned.
+  // A completion that has already succeeded, for work that was durable before it returned.
   static Completion done();
 
-  // Wakes all who wait, now and later. Only the first call counts.
+  // Resumes all current and future waiters. Only the first call has an effect.
   void finish(Result<void> outcome) const;
 
   [[nodiscard]] bool finished() const;
 
-  // Returns the outcome, at once if it is there already. Resumes on the caller's executor.
+  // Returns the outcome, at once if it has arrived. Resumes on the caller's executor.
   [[nodiscard]] Task<void> wait() const;
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kEnvironmentPrefix = "HALITE_";
 constexpr std::string_view kFileVariable = "HALITE_CONFIG";
-constexpr std::size_t kCommentColumnMax = 44;  // printed; one long value must not push all others
+constexpr std::size_t kCommentColumnMax = 44;  // so that one long value does not push all others
 
 std::vector<std::string_view> words_of(std::string_view name) {
   std::vector<std::string_view> words;
@@ -30,8 +30,8 @@ std::vector<std::string_view> words_of(std::string_view name) {
   return words;
 }
 
-// How far a setting is from what was asked for: the letters in which each word differs from the
-// setting's word that is most like it, and one for each word of the setting that nobody asked for.
+// The distance of a setting from the requested name: for each word the edit distance to the
+// setting's most similar word, plus one for each word of the setting without a counterpart.
 std::size_t word_distance(std::span<const std::string_view> asked,
                           std::vector<std::string_view> words) {
   std::size_t distance = 0;
@@ -46,7 +46,7 @@ std::size_t word_distance(std::span<const std::string_view> asked,
   return distance + words.size();
 }
 
-// "data_dir" as a flag of its own.
+// "data_dir" as a flag: "--data-dir".
 std::string flag_name(std::string_view setting) {
   std::string name = "--";
   for (const char c : setting) name.push_back(c == '_' ? '-' : c);
@@ -241,7 +241,7 @@ std::string Config::nearest(std::string_view name) const {
 
 Result<void> Config::assign(Setting& setting, std::string_view text, SettingSource source,
                             std::string origin) {
-  // Checked even where a stronger source has spoken: a wrong value is never passed over.
+  // Checked even if a stronger source has set it: a wrong value is always an error.
   if (source < setting.source) {
     const std::string kept = setting.text;
     TRY_VOID(setting.store(text));

@@ -1,4 +1,4 @@
-// Every setting of the process: its name, its unit, where its value came from.
+// Every setting of the process: its name, its unit and the source of its value.
 //
 //   Config config;
 //   config.bytes("web.body_bytes_max", options.body_bytes_max, {1, 1 << 30}, "Largest body.");
@@ -6,12 +6,13 @@
 //   TRY_VOID(config.apply_environment(environ));
 //   TRY_VOID(config.apply_flag("--listen", "listen", "0.0.0.0:4242"));
 //
-//   Default   what the field holds when it is declared: the options struct says it, nobody else.
-//   Order     flags win over HALITE_* variables, which win over the file, in whatever order they
+//   Default   the value of the field when it is declared; only the options struct defines it.
+//   Order     flags override HALITE_* variables, which override the file, in whatever order they
 //             are applied.
 //   Lifetime  the fields outlive the Config.
-//   Threads   one, at start-up.
-//   Errors    kInvalidArgument, with where it stands and, for an unknown name, the nearest one.
+//   Threads   not thread-safe; used at start only.
+//   Errors    kInvalidArgument, with the place of the value. For an unknown name it suggests the
+//             nearest one.
 //
 // Over 140 lines because each kind of setting has a declaration with its units.
 #pragma once
@@ -35,15 +36,15 @@ namespace halite {
 
 struct SettingRange {
   std::int64_t min = 0;
-  std::int64_t max = std::numeric_limits<std::int64_t>::max();  // both included
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();  // both inclusive
 };
 
 // When a new value takes effect.
 enum class SettingChange : std::uint8_t {
   kRestart,     // at the next start
   kFixed,       // never: the value is fixed when the data directory is created
-  kFileReread,  // at the next start; the content of the file that it names, without one
-  kRuntime,     // at the next start; an endpoint changes it until then
+  kFileReread,  // at the next start; changes inside the named file apply without a restart
+  kRuntime,     // at the next start; an endpoint can change it until then
 };
 
 enum class SettingSource : std::uint8_t { kDefault, kFile, kEnvironment, kFlag };
@@ -54,25 +55,25 @@ struct Setting {
   std::string doc;   // one sentence
   std::string default_text;
   std::string text;      // as parse_*() reads it back
-  bool quoted = true;    // text needs quotes in TOML
+  bool quoted = true;    // the text needs quotes in TOML
   std::string type;      // "boolean", "text", "choice", "number", "size", "duration"
   std::string min_text;  // of a number, size or duration
-  std::string max_text;  // empty = no maximum but that of the type
+  std::string max_text;  // empty = only the type limits it
   SettingChange change = SettingChange::kRestart;
   SettingSource source = SettingSource::kDefault;
   std::string origin = "default";  // "file halite.toml:3", "environment HALITE_LISTEN"
-  // Checks and stores a text, and returns how it is written.
+  // Checks and stores a text, and returns its canonical form.
   std::function<Result<std::string>(std::string_view)> store;
 };
 
 class Config {
  public:
-  // Declaring settings. A count's unit names what is counted.
+  // Declare settings. The unit of a count names what is counted.
   void flag(std::string name, bool& field, std::string doc);
   void text(std::string name, std::string& field, std::string doc);
   void choice(std::string name, std::string& field, std::vector<std::string> choices,
               std::string doc);
-  // Each value of an enum with its name.
+  // The names of all values of an enum.
   template <class Enum>
     requires std::is_enum_v<Enum>
   void choice(std::string name, Enum& field, std::vector<std::pair<std::string, Enum>> choices,
@@ -106,19 +107,20 @@ class Config {
            [&field](std::int64_t value) { field = static_cast<Number>(value); });
   }
 
-  // Says of declared settings when a new value takes effect.
+  // Sets when new values of declared settings take effect.
   void set_change(SettingChange change, std::initializer_list<std::string_view> names);
 
-  // Where values come from.
+  // Apply values from a source.
   Result<void> apply_file(const std::string& path);
   Result<void> apply_file_text(std::string_view text, const std::string& path);
-  // "NAME=value" texts up to a null; only HALITE_* is looked at. HALITE_CONFIG is left out: it
+  // Reads "NAME=value" texts up to a null pointer, and only HALITE_*. Ignores HALITE_CONFIG, which
   // names the file.
   Result<void> apply_environment(const char* const* environment);
-  // `shown` is how the user wrote it: "--listen".
+  // `shown` is the flag as the user wrote it: "--listen".
   Result<void> apply_flag(const std::string& shown, std::string_view name, std::string_view value);
 
-  // A value from a file of another kind, as strong as the file. `origin` says where it stands.
+  // Applies a value from another kind of file, with the precedence of the file. `origin` names its
+  // place.
   Result<void> apply_origin(const std::string& origin, std::string_view name,
                             std::string_view value);
 
@@ -137,7 +139,7 @@ class Config {
     }
     return range;
   }
-  // `choose` takes the index of the choice.
+  // `choose` receives the index of the choice.
   void choice(std::string name, std::string initial, std::vector<std::string> choices,
               std::string doc, std::function<void(std::size_t)> choose);
   void number(std::string name, Kind kind, std::string unit, SettingRange range,
@@ -153,7 +155,7 @@ class Config {
   std::vector<Setting> settings_;
 };
 
-// "web.body_bytes_max" is HALITE_WEB_BODY_BYTES_MAX in the environment.
+// For example, HALITE_WEB_BODY_BYTES_MAX for "web.body_bytes_max".
 [[nodiscard]] std::string environment_name(std::string_view setting);
 
 }  // namespace halite

@@ -11,13 +11,14 @@
 namespace halite {
 
 struct FileSetting {
-  std::string name;      // the path to it, joined with dots
-  std::string text;      // numbers and truth values as TOML writes them
+  std::string name;      // the path to the setting, joined with dots
+  std::string text;      // numbers and booleans as in TOML
   std::size_t line = 0;  // from 1
 };
 
-// In the file's order. kNotFound: it cannot be read. kInvalidArgument: it is not TOML, or holds a
-// value no setting can have (a list, a date); the message begins with "FILE:LINE: ".
+// Returns the settings in file order. kNotFound: the file cannot be read. kInvalidArgument: it is
+// not TOML, or a value has a type that no setting has (a list, a date). The message begins with
+// "FILE:LINE: ".
 [[nodiscard]] Result<std::vector<FileSetting>> read_config_file(const std::string& path);
 [[nodiscard]] Result<std::vector<FileSetting>> parse_config_text(std::string_view text,
                                                                  const std::string& path);

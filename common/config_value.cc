@@ -20,7 +20,7 @@ struct Unit {
   std::int64_t factor;
 };
 
-// The larger ones first: what writes a number tries them in this order.
+// Largest first: formatting tries them in this order.
 constexpr std::array<Unit, 9> kByteUnits = {{{"TiB", 1ll << 40},
                                              {"GiB", 1ll << 30},
                                              {"MiB", 1ll << 20},
@@ -37,7 +37,7 @@ constexpr std::array<Unit, 6> kTimeUnits = {{{"w", 7ll * 86'400'000},
                                              {"s", 1000},
                                              {"ms", 1}}};
 
-// A whole number and the rest of the text.
+// Removes a whole number from the front of the text.
 std::optional<std::int64_t> leading_number(std::string_view& text) {
   std::int64_t number = 0;
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -102,7 +102,7 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 std::string duration_text(std::int64_t ms) {
-  for (const Unit& unit : std::span(kTimeUnits).subspan(1)) {  // days say more than weeks
+  for (const Unit& unit : std::span(kTimeUnits).subspan(1)) {  // days are clearer than weeks
     if (ms != 0 && ms % unit.factor == 0) return fmt::format("{}{}", ms / unit.factor, unit.name);
   }
   return fmt::format("{}ms", ms);

@@ -1,6 +1,6 @@
-// The texts of settings: "32 MiB", "10s", "true", and back.
+// Conversion between setting values and text: "32 MiB", "10s", "true".
 //
-// Errors are kInvalidArgument and read on after "web.body_bytes_max": `wants a size such as
+// Errors are kInvalidArgument. Their text continues the name of the setting: `wants a size such as
 // "32 MiB", not "12x"`.
 #pragma once
 
@@ -12,24 +12,24 @@
 
 namespace halite {
 
-// A whole number, with or without a sign.
+// A whole number with an optional sign.
 [[nodiscard]] Result<std::int64_t> parse_count(std::string_view text);
 
-// Bytes: a whole number, then nothing or B, KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000), in
-// either case.
+// Bytes: a whole number, then an optional unit in either case: B, KiB, MiB, GiB, TiB (1024) or kB,
+// MB, GB, TB (1000).
 [[nodiscard]] Result<std::int64_t> parse_bytes(std::string_view text);
 
-// Milliseconds: a whole number, then nothing or ms, s, m, h, d, w.
+// Milliseconds: a whole number, then an optional unit: ms, s, m, h, d, w.
 [[nodiscard]] Result<std::int64_t> parse_duration_ms(std::string_view text);
 
 // true, false, yes, no, on, off, 1, 0.
 [[nodiscard]] Result<bool> parse_flag(std::string_view text);
 
-// The shortest text that is read back as the same number: "32 MiB", "1500ms", "1d".
+// The shortest text that parses to an equal number: "32 MiB", "1500ms", "1d".
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
 [[nodiscard]] std::string duration_text(std::int64_t ms);
 
-// Letters to insert, remove or change to make one text of the other.
+// The number of characters to insert, remove or change to turn one text into the other.
 [[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
 
 }  // namespace halite

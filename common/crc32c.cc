@@ -8,8 +8,8 @@
 namespace halite {
 
 std::uint32_t crc32c(BytesView bytes, std::uint32_t crc) {
-  // crc32_iscsi() takes and returns the register as it is: the inversions before and after are
-  // ours. Its lengths are signed and 32 bits wide.
+  // crc32_iscsi() works on the raw register, so we invert before and after. Its lengths are signed
+  // and 32 bits wide.
   constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30;
   std::uint32_t state = ~crc;
   while (!bytes.empty()) {

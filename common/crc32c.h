@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli): the checksum of RocksDB's and of our own log records.
+// CRC-32C (Castagnoli): the checksum of RocksDB and of the write-ahead log.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace halite {
 
-// The CRC of `before` followed by `bytes`, where `crc` is that of `before` (0 for nothing).
+// The CRC of earlier bytes followed by `bytes`. `crc` is the CRC of the earlier bytes, 0 for none.
 [[nodiscard]] std::uint32_t crc32c(BytesView bytes, std::uint32_t crc = 0);
 
 }  // namespace halite

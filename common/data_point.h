@@ -1,4 +1,4 @@
-// A series' name and a point's value, as they travel from parsers to the store and back.
+// The name of a series and the value of a point, as parsers pass them to the store and back.
 #pragma once
 
 #include <bit>
@@ -19,12 +19,12 @@ struct Tag {
 
 struct SeriesName {
   std::string metric;
-  std::vector<Tag> tags;  // in key order, no key twice
+  std::vector<Tag> tags;  // in key order, without duplicate keys
   auto operator<=>(const SeriesName&) const = default;
 };
 
-// The 64 bits of a value: a two's complement integer or an IEEE double, as the point's flag says.
-// Bits, not a double, so that NaN payloads and -0 come back as they went in.
+// The 64 bits of a value: a two's complement integer or an IEEE double, depending on the point's
+// flag. Bits instead of a double keep NaN payloads and -0.
 using ValueBits = std::uint64_t;
 
 [[nodiscard]] inline ValueBits integer_bits(std::int64_t value) {
@@ -36,12 +36,12 @@ using ValueBits = std::uint64_t;
 }
 [[nodiscard]] inline double as_double(ValueBits bits) { return std::bit_cast<double>(bits); }
 
-// What a point was besides its value. kMillis and kWide matter only where OpenTSDB's bytes are
-// written: they choose the qualifier and the width there, never the value that comes back.
+// Properties of a point besides its value. kMillis and kWide choose the qualifier and the width
+// where OpenTSDB's bytes are written. They never change the value that is read back.
 enum PointFlag : std::uint8_t {
   kFloat = 1,   // a double; otherwise an integer
-  kMillis = 2,  // its time was given in milliseconds; otherwise in seconds
-  kWide = 4,    // store a double in 8 bytes even where 4 are exact (as OpenTSDB does for HTTP)
+  kMillis = 2,  // the timestamp was given in milliseconds; otherwise in seconds
+  kWide = 4,    // store a double in 8 bytes even if 4 are exact (as OpenTSDB does for HTTP)
 };
 
 }  // namespace halite

@@ -1,4 +1,4 @@
-// What an exception that ended a coroutine or a thread says.
+// The message of an exception that ended a coroutine or a thread.
 #pragma once
 
 #include <exception>

@@ -1,8 +1,8 @@
-// A shared mutex at which nobody waits for ever: those who want it shared pass a turnstile first,
-// and who wants it alone holds the turnstile while it waits. So those that come later queue behind
-// it, where a std::shared_mutex may let them in one after the other as long as they overlap.
+// A shared mutex without starvation. A shared lock first passes a turnstile, and an exclusive lock
+// keeps the turnstile while it waits. Later shared locks therefore queue behind it; a
+// std::shared_mutex may admit them as long as they overlap.
 //
-//   Threads  any. Not recursive: who holds it, shared or alone, must not ask for it again.
+//   Threads  call from any thread. Not recursive, neither shared nor exclusive.
 #pragma once
 
 #include <mutex>

@@ -1,13 +1,12 @@
-// What files say, read again by a thread of its own when they change.
+// The parsed content of files. A separate thread reads them again when they change.
 //
-//   Reloaded<const Accounts> accounts;
+//   FileReloader<const Accounts> accounts;
 //   TRY_VOID(accounts.start({.paths = {path}, .read = .., .taken = .., .refused = ..}, 1s));
-//   accounts.current()     waits for no disk: fit for io threads
+//   accounts.current()     never waits for a disk: safe on event loops
 //
-//   Errors   of the first reading: start()'s. Files that cannot be read later, or are wrong, leave
-//            what was read before; the log says so once for each reason, and every look tries
-//            again.
-//   Threads  current() and version() from any; the rest from one.
+//   Errors   start() returns the error of the first reading. If a later reading fails, the previous
+//            value stays in use. The log reports each reason once, and every check tries again.
+//   Threads  call current() and version() from any thread; the rest from one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -34,13 +33,14 @@ template <class T>
 class FileReloader {
  public:
   struct Source {
-    std::vector<std::string> paths;  // looked at together
+    std::vector<std::string> paths;  // checked together
     std::function<Result<std::shared_ptr<T>>()> read;
-    std::function<std::string(const T&)> taken;  // what the log says of a new reading
-    std::string refused;                         // and of one that failed, before its reason
+    std::function<std::string(const T&)> taken;  // the log message for a new reading
+    std::string refused;                         // the start of the log message for a failed
+                                                 // reading, before the reason
   };
 
-  // Reads once and, from then on, as soon as a look at the files finds them changed.
+  // Reads the files once, then again whenever a check finds them changed.
   [[nodiscard]] Result<void> start(Source source, std::chrono::milliseconds period) {
     source_ = std::move(source);
     seen_ = stamps();
@@ -55,7 +55,7 @@ class FileReloader {
     const std::lock_guard lock(mutex_);
     return value_;
   }
-  // Another number once the files were read again.
+  // Changes whenever the files are read again.
   [[nodiscard]] std::uint64_t version() const {
     const std::lock_guard lock(mutex_);
     return version_;
@@ -101,12 +101,12 @@ class FileReloader {
   }
 
   Source source_;                // set by start()
-  std::vector<FileStamp> seen_;  // from before the reading; only on the thread, as is the next
-  std::string complaint_;        // of the last look; empty = none
-  mutable std::mutex mutex_;     // held for a copy at most
+  std::vector<FileStamp> seen_;  // taken before the reading; used only on thread_, like complaint_
+  std::string complaint_;        // the error of the last check; empty = none
+  mutable std::mutex mutex_;     // held only for a copy
   std::shared_ptr<T> value_;     // guarded by mutex_
   std::uint64_t version_ = 0;    // guarded by mutex_
-  std::jthread thread_;          // the last: it ends before what it works with
+  std::jthread thread_;          // last: ends before what it uses
 };
 
 }  // namespace halite

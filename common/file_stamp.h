@@ -1,4 +1,4 @@
-// Tells whether a file has changed since it was read.
+// Detects whether a file has changed since it was read.
 #pragma once
 
 #include <sys/stat.h>
@@ -8,14 +8,14 @@
 
 namespace halite {
 
-// Two versions of a file differ in it, however quickly they follow each other, where the second was
-// put in the place of the first. All zero: there is no such file.
+// Two versions of a file have different stamps, however soon one replaces the other by a rename.
+// All fields are zero if the file does not exist.
 struct FileStamp {
-  std::int64_t seconds = 0;  // when it changed last, its rights and its owner, too
+  std::int64_t seconds = 0;  // last change of content, permissions or owner
   std::int64_t nanoseconds = 0;
   std::uint64_t inode = 0;
   std::int64_t bytes = 0;
-  bool regular = false;  // to read anything else may take for ever
+  bool regular = false;  // reading anything else may block forever
   bool operator==(const FileStamp&) const = default;
 
   [[nodiscard]] static FileStamp of(const std::string& path) {

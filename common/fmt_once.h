@@ -1,6 +1,6 @@
-// fmt 9 has every file that formats anything compile the whole of formatting anew, some 6 % of our
-// code; from 10 on its library has it. Precompiled into every file (cmake/precompiled.cmake), so
-// that fmt_once.cc alone does.
+// With fmt 9, every file that formats text compiles all of the formatting code, about 6 % of
+// Halite's code. From fmt 10 on, the library contains it. This header is precompiled into every
+// file (cmake/precompiled.cmake), so that only fmt_once.cc compiles that code.
 #pragma once
 
 #include <fmt/format.h>

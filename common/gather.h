@@ -1,11 +1,11 @@
-// Several tasks side by side, their outcomes in the order of the tasks.
+// Runs several tasks concurrently. Returns their outcomes in the order of the tasks.
 //
 //   std::vector<Task<int>> tasks;
 //   std::vector<Result<int>> outcomes = co_await gather(std::move(tasks), 64);
 //
-//   Threads  the tasks run on the executor of whoever awaits; on a pool, truly side by side.
+//   Threads  the tasks run on the awaiter's executor; on a pool they run in parallel.
 //   Order    started in order; at most in_flight_max at a time.
-//   Errors   one task's error stops no other.
+//   Errors   an error of one task does not stop the others.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct State {
   Completion done;
 };
 
-// Counts a worker out, also when its coroutine is thrown away unfinished.
+// Counts down when the worker ends, even if its coroutine is destroyed unfinished.
 template <class T>
 class Worker {
  public:
@@ -89,7 +89,7 @@ boost::asio::awaitable<std::vector<Result<T>>> gather(std::vector<Task<T>> tasks
     }
     Task<void> finished = state->done.wait();
     const Result<void> woken = co_await std::move(finished);
-    static_cast<void>(woken);  // always good: the outcomes tell
+    static_cast<void>(woken);  // never fails: the outcomes hold the errors
     outcomes = std::move(state->outcomes);
   }
   co_return outcomes;

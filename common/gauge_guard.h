@@ -1,4 +1,4 @@
-// One of those that a gauge counts, while this lives, however it ends: also by an exception.
+// Adds one to a gauge while it lives, also if an exception ends its scope.
 #pragma once
 
 #include <prometheus/gauge.h>
@@ -13,7 +13,7 @@ class GaugeGuard {
   GaugeGuard& operator=(const GaugeGuard&) = delete;
 
  private:
-  prometheus::Gauge& gauge_;  // outlives it
+  prometheus::Gauge& gauge_;  // outlives this object
 };
 
 }  // namespace halite

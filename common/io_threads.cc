@@ -32,7 +32,7 @@ IoThreads::~IoThreads() {
   join();
 }
 
-// Loops are ended first and destroyed together: what ends on one may still post to another.
+// End all loops before destroying any: work that ends on one may still post to another.
 void IoThreads::join() {
   for (const auto& loop : loops_) loop->work.reset();
   for (const auto& loop : loops_) {

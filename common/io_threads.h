@@ -1,12 +1,12 @@
-// Threads for sockets, each with an event loop of its own: what runs on one executor runs on one
-// thread, so that it needs no strand and wakes no other thread.
+// Threads for sockets, each with its own event loop. Work on one executor stays on one thread, so
+// it needs no strand and wakes no other thread.
 //
 //   IoThreads threads(4, "web");
 //   co_spawn(threads.executors()[i], ...)
-//   threads.join();                     runs until nothing is under way
+//   threads.join();                     runs until no work is left
 //
-//   Threads  any call from any thread but these; join() once everything that uses them is told to
-//            end.
+//   Threads  call from any other thread. Call join() after everything that uses the threads was
+//            asked to end.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ namespace halite {
 
 class IoThreads {
  public:
-  // At least one; all have this name, of at most 15 characters.
+  // At least one thread. All have this name, at most 15 characters long.
   IoThreads(std::size_t threads, const char* name);
-  ~IoThreads();  // without join() before: drops what is under way
+  ~IoThreads();  // without join() before it: drops pending work
   IoThreads(const IoThreads&) = delete;
   IoThreads& operator=(const IoThreads&) = delete;
 
-  // One a thread.
+  // One executor for each thread.
   [[nodiscard]] const std::vector<boost::asio::any_io_executor>& executors() const {
     return executors_;
   }

@@ -16,14 +16,14 @@ namespace {
 
 char* write(char* to, std::string_view text) { return std::ranges::copy(text, to).out; }
 
-// Of a value from 0.001 to under 10^7 with at most four decimals, as most that are measured have;
-// nullptr where it has more. Its digits need not be searched: they are at most eleven, and of up
-// to fifteen no two decimals are the same double.
+// For a value from 0.001 to under 10^7 with at most four decimals, as most measurements have;
+// nullptr if it has more. It needs no search for the shortest digits: there are at most eleven, and
+// decimals of up to fifteen digits map to distinct doubles.
 char* write_few_decimals(char* to, double value) {
   const double scaled = value * 1e4;
-  const double half_up = scaled + 0.5;  // that it may round wrongly is found out below
+  const double half_up = scaled + 0.5;  // the check below detects wrong rounding
   const auto number = static_cast<std::int64_t>(half_up);
-  // What is further off than a product's error needs no division.
+  // A larger distance than a product's error needs no division.
   if (std::abs(scaled - static_cast<double>(number)) > 1e-3) return nullptr;
   if (static_cast<double>(number) / 1e4 != value) return nullptr;
   const fmt::format_int whole(number / 10'000);
@@ -37,13 +37,13 @@ char* write_few_decimals(char* to, double value) {
   return to;
 }
 
-// Of a value from 0.001 to under 10^7 that is no whole number. fmt has no public door to Dragonbox,
+// For a value from 0.001 to under 10^7 that is not whole. fmt has no public interface to Dragonbox,
 // which finds the shortest digits twice as fast as libstdc++ 12's Ryu.
 char* write_decimals(char* to, double value) {
   const auto decimal = fmt::detail::dragonbox::to_decimal(value);
   const fmt::format_int digits(decimal.significand);
   const auto count = static_cast<int>(digits.size());
-  const int point = count + decimal.exponent;  // it stands behind so many digits
+  const int point = count + decimal.exponent;  // number of digits before it
   if (point <= 0) {
     to = write(to, "0.");
     to = std::fill_n(to, -point, '0');

@@ -16,11 +16,11 @@ std::int32_t java_string_hash(std::string_view text) {
 
 std::vector<std::string> java_map_order(const std::vector<std::string>& keys,
                                         std::uint32_t capacity) {
-  // The table doubles once three quarters are passed. Splitting a bucket keeps its order, so only
+  // The table doubles above a load of three quarters. Splitting a bucket keeps its order, so only
   // the final size matters.
   std::uint32_t size = std::bit_ceil(std::max(1u, capacity));
   while (keys.size() > std::size_t{size} * 3 / 4) size *= 2;
-  std::vector<std::pair<std::uint32_t, std::size_t>> places;  // bucket, place in `keys`
+  std::vector<std::pair<std::uint32_t, std::size_t>> places;  // bucket, index in `keys`
   for (const std::string& key : keys) {
     const auto hash = static_cast<std::uint32_t>(java_string_hash(key));
     places.emplace_back((hash ^ (hash >> 16)) & (size - 1), places.size());

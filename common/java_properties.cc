@@ -23,14 +23,14 @@ std::string_view without_indent(std::string_view text) {
   return text;
 }
 
-// Whether the line's last character is a backslash that is not itself escaped.
+// True if the line's last character is a backslash that is not escaped.
 bool is_continued(std::string_view line) {
   const std::size_t last = line.find_last_not_of('\\');
   const std::size_t slashes = line.size() - (last == std::string_view::npos ? 0 : last + 1);
   return slashes % 2 == 1;
 }
 
-// Takes lines off a text. "\n", "\r" and "\r\n" end them.
+// Splits a text into lines that end in "\n", "\r" or "\r\n".
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
@@ -55,8 +55,8 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-// Reads one \uXXXX, or two that are a surrogate pair; `text` starts behind the first "\u" and is
-// moved past what was read.
+// Reads one \uXXXX, or two of a surrogate pair. `text` starts after the first "\u" and is moved
+// past the input read.
 bool take_unicode(std::string_view& text, std::string& out) {
   const std::optional<std::uint32_t> first = leading_hex_unit(text);
   if (!first) return false;

@@ -7,7 +7,7 @@
 
 namespace halite {
 
-// Appends "[a,b]": what `write(item)` appends for each of the items, with commas between.
+// Appends "[a,b]": the output of `write(item)` for each item, separated by commas.
 template <class Items, class Write>
 void append_json_list(std::string& to, const Items& items, const Write& write) {
   to += '[';
@@ -20,7 +20,7 @@ void append_json_list(std::string& to, const Items& items, const Write& write) {
   to += ']';
 }
 
-// The same of texts.
+// Appends a list of strings.
 template <class Texts>
 void append_json_texts(std::string& to, const Texts& texts) {
   append_json_list(to, texts, [&to](const auto& text) { append_json_string(to, text); });

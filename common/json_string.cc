@@ -47,7 +47,7 @@ void append_ascii(std::string& to, char c) {
 
 bool is_half_pair(char32_t value) { return value >= 0xD800 && value <= 0xDFFF; }
 
-// What begins with a byte of 0x80 or more. Returns how many bytes it took.
+// Appends a character that begins with a byte of 0x80 or more. Returns the bytes consumed.
 std::size_t append_beyond_ascii(std::string& to, std::string_view text) {
   const CodePoint next = decode_utf8(text);
   if (next.bytes == 0) {
@@ -63,7 +63,7 @@ std::size_t append_beyond_ascii(std::string& to, std::string_view text) {
   return next.bytes;
 }
 
-// How many of the first bytes mean themselves.
+// The number of leading bytes that need no escape.
 std::size_t plain_bytes(std::string_view text) {
   std::size_t count = 0;
   while (count < text.size()) {

@@ -1,4 +1,4 @@
-// Little-endian numbers. Big-endian ones: common/bytes.h.
+// Little-endian numbers. For big-endian numbers see common/bytes.h.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace halite {
 
-// Reads sizeof(T) bytes at `from`, least significant first. The caller has checked the length.
+// Reads sizeof(T) bytes at `from`, least significant first. The caller checks the length.
 template <class T>
 [[nodiscard]] T load_le(const char* from) {
   static_assert(std::is_unsigned_v<T>);

@@ -1,4 +1,4 @@
-// The process's log: spdlog's default logger, set up once by app/ as text or JSON lines.
+// The process's log: spdlog's default logger, which app/ configures once as text or JSON lines.
 //   log::info("listening on {}", address);
 #pragma once
 

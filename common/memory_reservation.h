@@ -1,4 +1,4 @@
-// Counts memory by a WorkBudget, and takes the count back at the end at the latest.
+// Memory counted against a WorkBudget. The destructor releases the rest.
 //
 // Not thread-safe.
 #pragma once
@@ -15,15 +15,15 @@ namespace halite {
 
 class MemoryReservation {
  public:
-  // Null: nothing is counted.
+  // With a null budget nothing is counted.
   explicit MemoryReservation(std::shared_ptr<WorkBudget> budget) : budget_(std::move(budget)) {}
-  // `budget` outlives this.
+  // `budget` outlives this object.
   explicit MemoryReservation(WorkBudget& budget) : budget_(std::shared_ptr<void>(), &budget) {}
   ~MemoryReservation() { give_back(); }
   MemoryReservation(const MemoryReservation&) = delete;
   MemoryReservation& operator=(const MemoryReservation&) = delete;
 
-  // kTooLarge if this exceeds the watch's limit. The bytes count all the same.
+  // kTooLarge if the total exceeds the budget's limit. The bytes are counted even then.
   [[nodiscard]] Result<void> add(std::size_t bytes) {
     if (budget_ == nullptr) return {};
     bytes_ += static_cast<std::int64_t>(bytes);

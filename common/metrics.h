@@ -1,8 +1,8 @@
-// Registers Halite's own metrics with Prometheus, in one call where each is used. A repeated call
-// with an equal name and equal labels returns the existing metric.
+// Registration of Halite's own metrics with Prometheus, in one call at the place of use. A repeated
+// call with an equal name and equal labels returns the existing metric.
 //
-//   Threads   any call from any thread, and so what it returns.
-//   Lifetime  as long as the registry.
+//   Threads   call from any thread; the returned metrics are thread-safe.
+//   Lifetime  the metrics live as long as the registry.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ using MetricBounds = prometheus::Histogram::BucketBoundaries;
 [[nodiscard]] prometheus::Histogram& add_histogram(prometheus::Registry& registry,
                                                    const std::string& name, const std::string& help,
                                                    const MetricBounds& bounds);
-// Of one synced write to a disk, 0.1 ms to 5 s.
+// Buckets for one synced disk write, 0.1 ms to 5 s.
 [[nodiscard]] prometheus::Histogram& add_sync_seconds(prometheus::Registry& registry,
                                                       const std::string& name,
                                                       const std::string& help);
 
-// Families whose label values are known later. `labels` are the names of the labels.
+// Families for label values that are known only at run time. `labels` are the label names.
 [[nodiscard]] prometheus::Family<prometheus::Counter>& counter_family(
     prometheus::Registry& registry, const std::string& name, const std::string& help,
     const std::vector<std::string>& labels = {});
@@ -51,7 +51,7 @@ struct MetricDescription {
   std::vector<std::string> labels;  // names, in the order of registration
 };
 
-// All metrics that this process has registered so far, in any registry, sorted by name.
+// All metrics that this process has registered in any registry, sorted by name.
 [[nodiscard]] std::vector<MetricDescription> described_metrics();
 
 }  // namespace halite

@@ -1,4 +1,4 @@
-// Runs blocking work on a thread pool, so that the threads of the event loop never wait for a disk.
+// Runs blocking work on a thread pool, so that event loops never wait for a disk.
 #pragma once
 
 #include <type_traits>
@@ -17,8 +17,8 @@
 
 namespace halite {
 
-// Calls job() (which returns a Result) on a thread of `pool`, then goes on with its result on the
-// caller's executor. The pool must live until then and not be joined before the call.
+// Calls job(), which returns a Result, on a thread of `pool`. Then resumes with the result on the
+// caller's executor. The pool must live until then and must not be joined before the call.
 //   auto job = [self] { return self->load(); };
 //   CO_TRY(auto rows, co_await offload(pool, std::move(job)));
 template <class Job>
@@ -26,8 +26,8 @@ boost::asio::awaitable<std::invoke_result_t<Job&>> offload(boost::asio::thread_p
                                                            Job job) {
   using Outcome = std::invoke_result_t<Job&>;
   auto initiate = [](auto handler, auto on, Job work) {
-    // Tracked, so that whoever waits for the home context to run dry, and then destroys it, also
-    // waits for the post() below to return: it still touches the context when the caller runs.
+    // Tracked: a thread that waits until the caller's context has no work and then destroys it also
+    // waits for the post() below to return. post() still uses the context when the caller resumes.
     auto caller_executor = boost::asio::prefer(boost::asio::get_associated_executor(handler),
                                                boost::asio::execution::outstanding_work.tracked);
     auto run = [caller_executor, handler = std::move(handler), work = std::move(work)]() mutable {

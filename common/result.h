@@ -1,6 +1,6 @@
-// What may fail returns Result<T>: a T, or an Error that says why.
+// Result<T>: the return type of functions that can fail. It holds a T or an Error.
 //
-// Errors are values on every request path; exceptions are for constructors at start-up.
+// Errors are values on every request path. Only constructors at start throw exceptions.
 //   TRY(auto x, parse(text));         in a function that returns Result
 //   TRY_VOID(check(x));
 //   CO_TRY(auto y, co_await load(x)); in a coroutine that returns Task
@@ -16,30 +16,30 @@
 namespace halite {
 
 enum class Errc : std::uint8_t {
-  kNotFound,         // no such name, row or thing
-  kInvalidArgument,  // the caller's input is wrong; the same call will fail again
-  kTooLarge,         // a named limit was met
-  kConflict,         // somebody else got there first, or it exists with another shape
+  kNotFound,         // no such name, row or object
+  kInvalidArgument,  // the caller's input is wrong; a retry fails again
+  kTooLarge,         // a named limit was exceeded
+  kConflict,         // a concurrent change came first, or it exists in another form
   kUnavailable,      // try later
   kTimeout,          // took longer than its limit
-  kOverloaded,       // too much at once; try later and slower
-  kCorruption,       // stored bytes are damaged; do not try again
-  kUnsupported,      // understood, but not offered
-  kCancelled,        // the asker went away or stopped it
-  kUnauthenticated,  // nobody known asks, or gives the wrong password
-  kForbidden,        // known, and may not
-  kInternal,         // a fault of ours
+  kOverloaded,       // too much at once; retry later and more slowly
+  kCorruption,       // stored bytes are damaged; do not retry
+  kUnsupported,      // understood, but not supported
+  kCancelled,        // the client disconnected or cancelled
+  kUnauthenticated,  // no credentials, or wrong ones
+  kForbidden,        // authenticated, but without permission
+  kInternal,         // a bug in Halite
 };
 
 [[nodiscard]] std::string_view errc_name(Errc code);
 
 struct Error {
   Errc code = Errc::kInternal;
-  std::string message;  // one sentence: what was wanted, what was found, the value
-  std::string details;  // longer text for those who ask; empty = none
+  std::string message;  // one sentence: what was expected, what was found, the value
+  std::string details;  // longer text on request; empty = none
 };
 
-// [[nodiscard]] is why this is a class of its own and not an alias.
+// A class instead of an alias, because only a class can be [[nodiscard]].
 template <class T>
 class [[nodiscard]] Result : public std::expected<T, Error> {
  public:

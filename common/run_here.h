@@ -1,4 +1,4 @@
-// Runs a coroutine to its end on the calling thread, for threads that may block.
+// Runs a coroutine to completion on the calling thread, for threads that may block.
 #pragma once
 
 #include <exception>
@@ -12,12 +12,12 @@
 
 namespace halite {
 
-// Not from within a task that runs so itself. What the task awaits must come from elsewhere:
-// nothing else runs on this thread meanwhile.
+// Do not call it from a task that already runs here. Other threads must complete what the task
+// awaits: nothing else runs on this thread meanwhile.
 template <class T>
 [[nodiscard]] Result<T> run_here(Task<T> task) {
-  // Stays until the thread ends: another thread that has just posted the last step to it may still
-  // be inside that call when the step is done.
+  // Lives as long as the thread: another thread that posts the last step may still be inside that
+  // call when the step has run.
   static thread_local boost::asio::io_context context;
   context.restart();
   Result<T> outcome = fail(Errc::kInternal, "the task never finished");

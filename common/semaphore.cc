@@ -19,7 +19,7 @@ bool adds_up_to(std::size_t a, std::size_t b, std::size_t max) { return a <= max
 
 }  // namespace
 
-// Gives back what a waiter holds when its coroutine is thrown away.
+// Releases what a waiter holds if its coroutine is destroyed.
 class Semaphore::QueueEntry {
  public:
   QueueEntry(Semaphore& gate, std::shared_ptr<Waiter> waiter)
@@ -36,10 +36,10 @@ class Semaphore::QueueEntry {
     if (inside) {
       semaphore_.leave(waiter_->load);
     } else {
-      semaphore_.admit_waiters();  // it may have been the one in the way
+      semaphore_.admit_waiters();  // it may have blocked the others
     }
   }
-  // The room is a Pass's from now on.
+  // A Permit owns the load from now on.
   void handed_over() {
     const std::lock_guard lock(semaphore_.mutex_);
     waiter_->inside = false;
@@ -101,7 +101,7 @@ void Semaphore::leave(SemaphoreLoad load) {
 }
 
 void Semaphore::admit_waiters() {
-  std::vector<std::shared_ptr<Waiter>> admitted;  // told outside the lock
+  std::vector<std::shared_ptr<Waiter>> admitted;  // resumed outside the lock
   {
     const std::lock_guard lock(mutex_);
     while (!queue_.empty() && fits(queue_.front()->load)) {

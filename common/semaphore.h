@@ -1,8 +1,8 @@
-// How much may be under way at once: whoever asks for more waits his turn.
+// A limit on work in progress. Requests above the limit wait.
 //
-//   Order    first come, first served; a large request is not overtaken by small ones.
-//   Threads  any call from any thread.
-//   Memory   a waiter that is thrown away leaves the line, or gives back what it was given.
+//   Order    first come, first served; small requests do not overtake a large one.
+//   Threads  call from any thread.
+//   Memory   a destroyed waiter leaves the queue, or releases its permit.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class Semaphore : public std::enable_shared_from_this<Semaphore> {
  public:
   explicit Semaphore(SemaphoreLoad max) : max_(max) {}
 
-  // Room that was given; goes back when the pass is destroyed.
+  // A holder's part of the limit, released by the destructor.
   class Permit {
    public:
     Permit() = default;
@@ -47,12 +47,11 @@ class Semaphore : public std::enable_shared_from_this<Semaphore> {
     SemaphoreLoad load_;
   };
 
-  // Waits for room, for at most so long (0: as long as it takes), then kOverloaded. What is larger
-  // than the maximum passes alone. No other error but after close().
+  // Waits for a permit, for at most `wait_max` (0 = no limit), then returns kOverloaded. A load
+  // larger than the maximum is admitted alone. No other errors before close().
   Task<Permit> enter(SemaphoreLoad load, std::chrono::milliseconds wait_max = {});
 
-  // Those who wait and those who come later get kUnavailable with this message; who is inside
-  // stays.
+  // Current and future waiters get kUnavailable with this message. Existing permits stay valid.
   void close(std::string message);
 
   [[nodiscard]] SemaphoreLoad under_way() const;
@@ -73,7 +72,7 @@ class Semaphore : public std::enable_shared_from_this<Semaphore> {
   const SemaphoreLoad max_;
   mutable std::mutex mutex_;
   SemaphoreLoad now_;                          // the rest is guarded by mutex_
-  std::deque<std::shared_ptr<Waiter>> queue_;  // first come first
+  std::deque<std::shared_ptr<Waiter>> queue_;  // in order of arrival
   bool closed_ = false;
   std::string closed_message_;
 };

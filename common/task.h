@@ -1,7 +1,7 @@
-// Asynchronous work: a coroutine that ends in a Result.
+// Asynchronous work: a coroutine that returns a Result.
 //
-// A Task runs on the executor of whoever awaits it. Parameters by value, unless the caller awaits
-// at once and the header says so. One co_await per statement (docs/decisions/ has the reasons).
+// A Task runs on the executor of its awaiter. Pass parameters by value, unless the caller awaits at
+// once and the header says so. Write one co_await per statement (docs/decisions/ has the reasons).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

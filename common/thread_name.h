@@ -1,4 +1,4 @@
-// A name for a thread, as `top -H`, perf and bench/ show it.
+// Names the calling thread, as shown by `top -H`, perf and bench/.
 #pragma once
 
 #include <pthread.h>

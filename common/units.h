@@ -1,4 +1,4 @@
-// Sizes and spans that settings and reports are written in.
+// Units of sizes and durations.
 #pragma once
 
 #include <cstdint>

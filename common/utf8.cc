@@ -11,7 +11,7 @@ bool is_surrogate(char32_t value) { return value >= 0xD800 && value <= 0xDFFF; }
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// How many ASCII characters it begins with. Eight at a time, for names are mostly that.
+// The number of leading ASCII characters. Tests eight at a time, because names are mostly ASCII.
 std::size_t ascii_run(std::string_view text) {
   constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
   std::size_t at = 0;

@@ -1,7 +1,7 @@
-// UTF-8 and the UTF-16 units behind it, for texts whose rules come from Java.
+// UTF-8, and its UTF-16 units, for texts with rules that come from Java.
 //
-// A lone half of a surrogate pair has no UTF-8. Where a rule speaks of one ("illegal character"),
-// it travels in three bytes (ED A0..BF xx), as it would in UTF-8; JSON writers print it as \uD83D.
+// A lone surrogate has no UTF-8 form. Where a rule names one ("illegal character"), it is stored in
+// three bytes (ED A0..BF xx), as UTF-8 would encode it. JSON writers print it as \uD83D.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@ namespace halite {
 
 struct CodePoint {
   char32_t value = 0;
-  std::uint32_t bytes = 0;  // that it took; 0 = these bytes are not UTF-8
+  std::uint32_t bytes = 0;  // bytes consumed; 0 = not UTF-8
 };
 
-// The first character of a text that is not empty. Halves of surrogate pairs are taken as well.
+// The first character of a text that is not empty. Accepts surrogates.
 [[nodiscard]] CodePoint decode_utf8(std::string_view text);
 
-// Strict: no halves of surrogate pairs, nothing overlong, nothing above U+10FFFF.
+// Strict: no surrogates, no overlong forms, nothing above U+10FFFF.
 [[nodiscard]] bool is_utf8(std::string_view text);
 [[nodiscard]] bool is_ascii(std::string_view text);
 
 void append_utf8(std::string& to, char32_t code_point);
 
-// Every byte becomes the character of the same number, U+0000 to U+00FF.
+// Maps each byte to the character with that number, U+0000 to U+00FF.
 [[nodiscard]] std::string latin1_to_utf8(std::string_view bytes);
-// Replaces what is not UTF-8 by U+FFFD.
+// Replaces bytes that are not UTF-8 with U+FFFD.
 [[nodiscard]] std::string repair_utf8(std::string_view bytes);
 
-// Calls use(unit) with each UTF-16 unit of a text that is UTF-8.
+// Calls use(unit) for each UTF-16 unit of a UTF-8 text.
 template <class Use>
 void each_utf16_unit(std::string_view text, Use use) {
   while (!text.empty()) {

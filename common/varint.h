@@ -1,4 +1,4 @@
-// Variable-length numbers (LEB128): seven bits a byte, the low ones first. The top bit says that
+// Variable-length numbers (LEB128): seven bits in each byte, low bits first. The top bit marks that
 // more bytes follow. Zigzag maps small magnitudes of either sign to small numbers.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace halite {
 
 inline constexpr std::size_t kVarintBytesMax = 10;
 
-// 0 -1 1 -2 2 to 0 1 2 3 4. Any 64 bits.
+// Maps 0 -1 1 -2 2 to 0 1 2 3 4. Accepts any 64 bits.
 [[nodiscard]] constexpr std::uint64_t zigzag(std::uint64_t value) {
   return (value << 1) ^ (std::uint64_t{0} - (value >> 63));
 }
@@ -25,7 +25,7 @@ inline constexpr std::size_t kVarintBytesMax = 10;
   return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
 }
 
-// Writes at `to`, where kVarintBytesMax bytes are free. Returns the end. Byte is one byte wide.
+// Writes at `to`, which has kVarintBytesMax bytes free. Returns the end. Byte is one byte wide.
 template <class Byte>
 [[nodiscard]] constexpr Byte* store_varint(Byte* to, std::uint64_t value) {
   while (value >= 0x80) {
@@ -41,8 +41,8 @@ inline void append_varint(Bytes& to, std::uint64_t value) {
   to.append(bytes, store_varint(bytes, value));
 }
 
-// Takes a number off the front of `rest`; nothing if it does not end or exceeds 64 bits. `rest` is
-// then unspecified.
+// Removes a number from the front of `rest`. Returns nullopt if the number does not end or exceeds
+// 64 bits; `rest` is then unspecified.
 [[nodiscard]] constexpr std::optional<std::uint64_t> take_varint(BytesView& rest) {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64 && !rest.empty(); shift += 7) {

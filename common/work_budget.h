@@ -1,11 +1,11 @@
-// What long work asks on its way: is it still wanted, in time, and within what it may take?
+// The limits of long work: cancellation, time, series and memory.
 //
-// Whoever starts the work makes one; it is handed down to the loops that read, which may be many at
-// a time and outlive their starter by a step, so it is shared.
+// The starter of the work creates one and passes it to the loops that read. These may run in
+// parallel and may outlive the starter by a step, so the budget is shared.
 //
-//   Threads  any call from any thread.
-//   Errors   kCancelled: nobody wants it any more. kTimeout, kTooLarge: a limit, named with the
-//            setting that raises it.
+//   Threads  call from any thread.
+//   Errors   kCancelled: the client no longer waits. kTimeout, kTooLarge: a limit; the message
+//            names the setting that raises it.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ class WorkBudget {
  public:
   virtual ~WorkBudget() = default;
 
-  // kCancelled or kTimeout when it is time to give up. Cheap enough for every few thousand steps.
+  // kCancelled or kTimeout if the work must stop. Cheap enough to call every few thousand steps.
   [[nodiscard]] virtual Result<void> check() const = 0;
 
-  // kTooLarge when so many series more than were counted before would be too many. Counts nothing.
+  // kTooLarge if `more` series would exceed the limit. Counts nothing.
   [[nodiscard]] virtual Result<void> check_series(std::uint64_t more) const = 0;
 
-  // Memory in use; what is taken is given back by a negative count, which never fails.
+  // Adds to the memory in use. A negative count releases memory and never fails.
   [[nodiscard]] virtual Result<void> add_bytes(std::int64_t count) = 0;
 };
 

@@ -1,6 +1,6 @@
-// Things that are to be written to a table later, by one writer at a time.
+// Items that are written to a table later, by one writer at a time.
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <iterator>
@@ -17,8 +17,8 @@ namespace halite {
 template <class T>
 class WriteBehindQueue {
  public:
-  // Calls step(std::vector<T>& waiting), which adds to the end of it what it likes and may do more:
-  // no flush_rows() takes its turn in between. Short; its error is passed on.
+  // Calls step(std::vector<T>& waiting), which may append items and do more. No flush_rows() takes
+  // items meanwhile. Keep it short. Returns its error.
   template <class Step>
   Result<void> add(Step step) {
     const std::lock_guard lock(mutex_);
@@ -30,16 +30,16 @@ class WriteBehindQueue {
     return waiting_.empty() && !writing_;
   }
 
-  // Afterwards all that was added before the call has gone through write(const std::vector<T>&), a
-  // Task<void>, in the order it came; after an error it waits for the next flush_rows(), which may
-  // write some of it again.
+  // Writes all items added before the call, in order, by write(const std::vector<T>&), which
+  // returns a Task<void>. After an error the items wait for the next flush_rows(), which may write
+  // some of them again.
   template <class Write>
   Task<void> flush_rows(Write write) {
     for (;;) {
       Turn turn(*this);
       if (turn.others) {
         const Result<void> waited = co_await turn.others->wait();
-        static_cast<void>(waited);  // if it failed, its items are ours now
+        static_cast<void>(waited);  // if it failed, this call takes over its items
         continue;
       }
       if (turn.items.empty()) co_return Result<void>();
@@ -50,8 +50,8 @@ class WriteBehindQueue {
   }
 
  private:
-  // One writer's turn, or somebody else's to wait for. What it has not written goes back, also when
-  // its coroutine is thrown away.
+  // The turn of one writer, ours or another's that we wait for. Items not written go back, even if
+  // the coroutine is destroyed.
   struct Turn {
     explicit Turn(WriteBehindQueue& owner) : backlog(owner) {
       const std::lock_guard lock(backlog.mutex_);
@@ -85,7 +85,7 @@ class WriteBehindQueue {
 
   mutable std::mutex mutex_;
   std::vector<T> waiting_;             // guarded by mutex_
-  std::optional<Completion> writing_;  // somebody is at it; guarded by mutex_
+  std::optional<Completion> writing_;  // set while a writer is at work; guarded by mutex_
 };
 
 }  // namespace halite

@@ -32,7 +32,7 @@ class Intake final : public JsonSink {
     return {};
   }
 
-  std::vector<std::string_view> texts;  // of the elements, into the body; null has none
+  std::vector<std::string_view> texts;  // of the elements in the body; empty for null
 
  private:
   AuxiliaryBatch& round_;

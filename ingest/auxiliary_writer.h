@@ -1,8 +1,7 @@
-// From bodies and lines to what is stored beside points: rollups and histograms. Private to
-// ingest/.
+// The parsing and writing of data beside points: rollups and histograms. Private to ingest/.
 //
-// A AuxiliaryBatch is one body or some lines: it parses them one by one, and writes what was good
-// once the names have ids. AuxiliaryWriter does what all kinds have in common.
+// An AuxiliaryBatch is one body or some lines. It parses each element and, once the names have ids,
+// writes the valid ones. AuxiliaryWriter does what all kinds have in common.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +23,25 @@ class AuxiliaryBatch {
  public:
   virtual ~AuxiliaryBatch() = default;
 
-  // An element of a body, or a line. Ends in one of named() and refuse(). An error is the whole
-  // body's.
+  // Parses an element of a body, or a line, and calls named() or refuse(). An error fails the whole
+  // body.
   virtual Result<void> add_element(std::string_view element, std::uint32_t origin) = 0;
   virtual void add_line(std::string_view line, std::uint32_t origin) = 0;
 
-  // The element again, as an answer shows it.
+  // The element as an answer shows it.
   [[nodiscard]] virtual std::string echo(std::string_view element) const = 0;
 
-  // Writes all that is named, durably; nothing where there is no id. Returns what the store
-  // refused, by position among the named. An error: each may be stored or not.
+  // Writes all named elements that have an id, durably. Returns the store's refusals, by position
+  // among the named elements. After an error, each may be stored or not.
   virtual Task<std::vector<storage::Refusal>> write(
       std::vector<std::optional<storage::SeriesId>> ids) = 0;
 
-  // What telnet is told of a name that may not be made.
+  // The telnet reply for a name that must not be created.
   [[nodiscard]] virtual Refused on_telnet(Refused why) const { return why; }
 
-  std::vector<SeriesName> names;       // of each named one, until they are interned
-  std::vector<std::uint32_t> origins;  // of each named one
-  std::vector<BatchRefusal> refused;   // a text that is empty: nobody is told
+  std::vector<SeriesName> names;       // of each named element, until interned
+  std::vector<std::uint32_t> origins;  // of each named element
+  std::vector<BatchRefusal> refused;   // an empty text sends no reply
 
  protected:
   void named(SeriesName name, std::uint32_t origin) {
@@ -58,17 +57,17 @@ class AuxiliaryWriter {
  public:
   explicit AuxiliaryWriter(WriterContext& context) : context_(context) {}
 
-  // As Writer::put_json(); it waits for the disk as long as it takes.
+  // Like Writer::put_json(), but waits for the disk without a time limit.
   Task<PutOutcome> put_json(std::unique_ptr<AuxiliaryBatch> round, std::string body,
                             PutOptions put_options);
 
-  // Appends a reply to each line that is refused, in the order of lines. An error: what was not
-  // refused is not stored, or may not be; a reply line says which, too.
+  // Appends a reply for each refused line, in line order. After an error, a further reply says
+  // whether the remaining lines are not stored or may not be.
   Task<void> put_lines(std::unique_ptr<AuxiliaryBatch> round, std::vector<std::string> lines,
                        std::string_view command, std::string* replies);
 
  private:
-  // What is refused stays with the round. Never fails.
+  // Refusals stay in the batch. Never fails.
   Task<CommitResult> store(AuxiliaryBatch* round, Protocol protocol);
 
   WriterContext& context_;

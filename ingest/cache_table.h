@@ -1,9 +1,8 @@
-// A hash table of entries that only ever come: open addressing with linear probing.
+// An insert-only hash table: open addressing with linear probing.
 //
-// An entry is anything with a `hash`; it never moves. What a table is grown into is another table
-// with the same entries.
+// An entry is any type with a `hash`; it never moves. To grow, place all entries in a larger table.
 //
-//   Threads  find() from any thread while one places.
+//   Threads  call find() from any thread, even while one thread places entries.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +18,11 @@ namespace halite::ingest {
 template <class Entry>
 class CacheTable {
  public:
-  // An entry that finds no place within so many slots is not kept: this bounds a look-up whatever
-  // is sent.
+  // An entry without a free slot within so many probes is not kept. This bounds every look-up,
+  // whatever clients send.
   static constexpr std::size_t kProbesMax = 64;
 
-  // A power of two.
+  // `size` is a power of two.
   explicit CacheTable(std::size_t size) : mask_(size - 1), slots_(size) {}
 
   [[nodiscard]] static std::size_t bytes_of(std::size_t size) {
@@ -32,12 +31,12 @@ class CacheTable {
   [[nodiscard]] std::size_t size() const { return slots_.size(); }
 
   void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask_]); }
-  // The entry in the first slot that one with this hash may be in; null if there is none.
+  // The entry in the first slot for this hash; null if the slot is free.
   [[nodiscard]] const Entry* first(std::uint64_t hash) const {
     return entry_of(slots_[hash & mask_].load(std::memory_order_acquire));
   }
 
-  // Asks is(entry) of entries whose hash may be this one.
+  // Calls is(entry) for entries whose hash may match.
   template <class Is>
   [[nodiscard]] const Entry* find(std::uint64_t hash, const Is& is) const {
     for (std::size_t i = 0; i < probes(); ++i) {
@@ -50,7 +49,7 @@ class CacheTable {
     return nullptr;
   }
 
-  // False: no place near enough.
+  // Returns false if no slot is near enough.
   bool place(const Entry* entry) {
     for (std::size_t i = 0; i < probes(); ++i) {
       std::atomic<std::uint64_t>& slot = slots_[(entry->hash + i) & mask_];
@@ -61,7 +60,7 @@ class CacheTable {
     return false;
   }
 
-  // Places all of another table's entries; returns how many found no place.
+  // Places all entries of another table. Returns the number without a slot.
   std::size_t place_all(const CacheTable& from) {
     std::size_t lost = 0;
     for (const auto& slot : from.slots_) {
@@ -72,7 +71,7 @@ class CacheTable {
   }
 
  private:
-  // A slot is an entry's address with 16 bits of its hash above it, or 0. Addresses have 48 bits.
+  // A slot is 0 or an entry's address with 16 bits of its hash above it. Addresses have 48 bits.
   static constexpr unsigned kAddressBits = 48;
 
   static std::uint64_t tag_of(std::uint64_t hash) { return hash >> 48 << kAddressBits; }

@@ -13,7 +13,7 @@
 namespace halite::ingest {
 namespace {
 
-// As memcmp() finds; most texts here are short enough for a call to cost more than the comparison.
+// Like memcmp(); most texts here are so short that a call costs more than the comparison.
 bool equal(const char* left, const char* right, std::size_t size) {
   constexpr std::size_t kShort = 64;
   if (size < sizeof(std::uint64_t) || size > kShort) return std::memcmp(left, right, size) == 0;
@@ -31,8 +31,8 @@ bool equal(const char* left, const char* right, std::size_t size) {
   return different == 0;
 }
 
-// Walks over the body. A step that finds something else than it wants says false, and then the
-// whole body is somebody else's.
+// Scans the body. A step returns false if the input is not as expected; then the general parser
+// takes the whole body.
 class FastScan {
  public:
   FastScan(std::string_view text, const SeriesCache& cache, SeriesCache::Reader& reader)
@@ -55,7 +55,7 @@ class FastScan {
 
  private:
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
-  // What stands here, whatever follows it.
+  // Consumes the expected text, whatever follows it.
   [[nodiscard]] bool take_text(std::string_view wanted) {
     if (left() < wanted.size() || std::memcmp(at_, wanted.data(), wanted.size()) != 0) return false;
     at_ += wanted.size();
@@ -85,8 +85,8 @@ class FastScan {
   [[nodiscard]] bool find_series(storage::SeriesId& id);
   [[nodiscard]] bool skip_tags();
 
-  // What one element and the next have in common if one program wrote both: all that stands before,
-  // between and behind metric, value and tags, in this order. The time is a part of it.
+  // The parts that consecutive elements from one program share: all text before, between and after
+  // metric, value and tags, in this order. The timestamp is among them.
   struct Mould {
     std::string_view before_metric;
     std::string_view before_value;
@@ -107,17 +107,17 @@ class FastScan {
   const char* const end_;
   const SeriesCache& cache_;
   SeriesCache::Reader& reader_;
-  // The timestamp before, which is often this one as well.
+  // The previous timestamp, which often repeats.
   std::string_view time_text_;
   std::int64_t time_ = 0;
-  // Of the element under way.
+  // Of the current element.
   unsigned met_ = 0;
-  const CachedKey* expected_ = nullptr;  // while nothing speaks against it
+  const CachedKey* expected_ = nullptr;  // while it still matches
   std::string_view metric_;
   std::string_view tags_;
   std::string_view value_text_;
   Number value_;
-  std::optional<Mould> mould_;  // of the element before
+  std::optional<Mould> mould_;  // of the previous element
 };
 
 bool FastScan::take_metric() {
@@ -139,8 +139,8 @@ bool FastScan::take_metric() {
   return !metric_.empty() && !has_escape(metric_);
 }
 
-// To the brace that closes an object of scalars. What is inside is not looked at: if the cache
-// knows all of it, it is what it was when it was read completely, and ends where it ended then.
+// Skips to the brace that closes an object of scalars, without checking its content. Cached bytes
+// were parsed completely before, so they end where they ended then.
 bool FastScan::skip_tags() {
   bool quoted = false;
   for (; at_ != end_; ++at_) {
@@ -197,8 +197,7 @@ bool FastScan::take_value() {
     if (quote == nullptr) return false;
     const std::string_view inner(at_ + 1, static_cast<std::size_t>(quote - at_ - 1));
     at_ = quote + 1;
-    // Characters that no number has, blanks among them, are not looked for: they are left to the
-    // parser.
+    // Characters that no number contains, including blanks, go to the general parser.
     if (inner.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return false;
     return parse_finite_value(inner, value_);
   }
@@ -256,8 +255,8 @@ bool FastScan::find_series(storage::SeriesId& id) {
   return found.has_value();
 }
 
-// An element that differs from the one before in nothing but its series, the expected one, and its
-// value. Where it does not, nothing was taken.
+// An element that differs from the previous one only in its series, the expected one, and its
+// value. If it does not match, nothing was consumed.
 bool FastScan::take_alike(storage::SeriesId& id, PointBits& point) {
   const std::string_view metric = expected_->metric();
   const std::string_view tags = expected_->tags();
@@ -276,7 +275,7 @@ bool FastScan::take_alike(storage::SeriesId& id, PointBits& point) {
   return false;
 }
 
-// Of the element that was taken last.
+// Of the last element.
 void FastScan::keep_mould(const char* begin) {
   mould_.reset();
   const char* const metric_end = metric_.data() + metric_.size();

@@ -1,10 +1,9 @@
-// Bodies of /api/put as agents repeat them: points of series whose bytes the cache knows, each an
-// object of nothing but metric, timestamp, value and tags. Private to ingest/.
+// The fast path for bodies of /api/put: points of cached series, each an object with only metric,
+// timestamp, value and tags. Private to ingest/.
 //
-// A body is read in one pass without a parser: between metric and tags, which are compared with
-// keys that were read completely when they came first, stands nothing but what is looked at here.
-// So a body taken here is one that PutJsonParser takes too, with the same points; of any other
-// nothing is known, and PutJsonParser has the word.
+// It reads a body in one pass without a parser. It compares metric and tags with cached keys that
+// were parsed completely, and checks every other byte itself. PutJsonParser accepts every body that
+// is accepted here, with identical points. Any other body needs PutJsonParser.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,8 @@
 
 namespace halite::ingest {
 
-// True: `ingest_batch` has all points of the body and `elements` their texts. False: both are to be
-// thrown away.
+// If true, `ingest_batch` has all points of the body and `elements` their texts. If false, discard
+// both.
 [[nodiscard]] bool parse_body_fast(std::string_view body, std::size_t points_max,
                                    const SeriesCache& cache, SeriesCache::Reader& reader,
                                    IngestBatch& ingest_batch,

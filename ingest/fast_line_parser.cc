@@ -18,7 +18,7 @@ bool begins_with(const char* at, const char* end, std::string_view wanted) {
 
 }  // namespace
 
-// Behind the timestamp and its blank; null: something else stands here.
+// The position after the timestamp and its blank; null if the input differs.
 const char* FastLineParser::take_time(const char* at, const char* end) {
   if (!time_text_.empty() && begins_with(at, end, time_text_)) return at + time_text_.size();
   constexpr std::ptrdiff_t kDigitsMax = 13;
@@ -35,7 +35,7 @@ const char* FastLineParser::take_time(const char* at, const char* end) {
   return at;
 }
 
-// Behind the value and its blank.
+// The position after the value and its blank.
 const char* FastLineParser::take_value(const char* at, const char* end) {
   constexpr std::ptrdiff_t kDigitsMax = 18;
   const char* const begin = at;

@@ -1,9 +1,8 @@
-// Telnet lines as agents repeat them: "put", then the series that followed the one before the last
-// time as well. Nothing is searched for: the bytes that are expected are there, or they are not.
-// Private to ingest/.
+// The fast path for telnet lines: "put", then the series that followed the previous one last time.
+// It searches for nothing; it compares the expected bytes. Private to ingest/.
 //
-// What is taken here is what split_put_line() takes, with the same pieces, of a key that the cache
-// knows; of any other line nothing is known.
+// split_put_line() accepts every line that is accepted here, with identical pieces and a cached
+// key. Any other line needs the general parser.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,8 @@ namespace halite::ingest {
 
 class FastLineParser {
  public:
-  // The bytes of the line at the front of `text`, its end included, if it is a point of the series
-  // that the reader expects; else 0. A line is at most line_bytes_max long, without its end.
+  // The length of the line at the front of `text`, including its end, if it is a point of the
+  // expected series; else 0. A line has at most line_bytes_max bytes without its end.
   [[nodiscard]] std::size_t take(std::string_view text, std::size_t line_bytes_max,
                                  SeriesCache::Reader& reader);
 
@@ -31,7 +30,7 @@ class FastLineParser {
   [[nodiscard]] const char* take_time(const char* at, const char* end);
   [[nodiscard]] const char* take_value(const char* at, const char* end);
 
-  // The timestamp before, which is often this one as well, and the blank behind it.
+  // The previous timestamp, which often repeats, and the blank after it.
   std::string time_text_;
   std::int64_t timestamp_ = 0;
   storage::SeriesId id_ = 0;

@@ -15,7 +15,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-// A name that comes twice keeps its place and takes the later count.
+// A duplicate name keeps its place and gets the later count.
 void put(SentHistogramPoint::Buckets& buckets, std::string name,
          std::optional<std::int64_t> count) {
   const auto known =
@@ -85,7 +85,7 @@ std::expected<Bytes, Refused> value_of(const SentHistogramPoint& sent,
 
 std::string echo_sent_histogram(const SentHistogramPoint& sent) {
   std::string json = echo_sent_point(sent.point);
-  json.pop_back();  // its end; a point always has a timestamp
+  json.pop_back();  // the closing brace; a point always has a timestamp
   json += fmt::format(",\"id\":{}", sent.id);
   if (sent.buckets) {
     json += ",\"buckets\":{";

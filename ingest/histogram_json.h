@@ -1,5 +1,5 @@
-// One element of a body of /api/histogram: a point whose value is what a codec wrote, in base64
-// with its id, or buckets with what fell below and above them.
+// An element of a body of /api/histogram: a point with either a codec's bytes in base64 and their
+// id, or buckets with underflow and overflow.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,18 @@ struct SentHistogramPoint {
   using Buckets = std::vector<std::pair<std::string, std::optional<std::int64_t>>>;
   SentPoint point;
   std::int32_t id = 0;
-  std::optional<Buckets> buckets;  // by their bounds, "0,1.75"
+  std::optional<Buckets> buckets;  // keys are bounds, "0,1.75"
   std::int64_t underflow = 0;
   std::int64_t overflow = 0;
 };
 
-// As echo_sent_point().
+// Like echo_sent_point().
 [[nodiscard]] std::string echo_sent_histogram(const SentHistogramPoint& sent);
 
 [[nodiscard]] std::expected<NamedHistogram, Refused> validate_sent_histogram(
     SentHistogramPoint sent, const HistogramRules& rules);
 
-// The text of an object. An error is the whole body's.
+// Parses an object. An error fails the whole body.
 [[nodiscard]] Result<SentHistogramPoint> read_sent_histogram(std::string_view element,
                                                              std::size_t json_depth_max);
 

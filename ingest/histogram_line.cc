@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kWordsMin = 5;
 
-// As Java's parseInt and parseLong.
+// Like Java's parseInt and parseLong.
 template <class Integer>
 std::optional<Integer> parse_integer(std::string_view text) {
   if (text.starts_with('+')) {
@@ -58,7 +58,7 @@ std::optional<storage::SimpleHistogram> parse_buckets(std::string_view text) {
   }
 }
 
-// OpenTSDB finds this out in what it takes for the write to storage.
+// OpenTSDB detects this during the write, so it reports a storage error.
 Refused late(Refused why) {
   why.reason = RefusalReason::kStorage;
   return why;

@@ -1,7 +1,7 @@
 // One telnet line: histogram <metric> <timestamp> <histogram> <tagk=tagv>...
 //
-//   <codec id> <base64>                 what a codec wrote
-//   lo,hi=count[:lo,hi=count..][:u=n][:o=n]   buckets, what fell below and above them
+//   <codec id> <base64>                 bytes of a codec
+//   lo,hi=count[:lo,hi=count..][:u=n][:o=n]   buckets, underflow and overflow
 #pragma once
 
 #include <expected>
@@ -11,8 +11,8 @@
 
 namespace halite::ingest {
 
-// `line` is without its end; a '\r' before that may still be there. A refusal without a text: as
-// OpenTSDB does, nobody is told. What it finds out late it calls an error of the storage.
+// `line` has no line feed, but may end in '\r'. A refusal with an empty text sends no reply, as in
+// OpenTSDB. Errors that OpenTSDB finds late count as storage errors.
 [[nodiscard]] std::expected<NamedHistogram, Refused> parse_histogram_line(
     std::string_view line, const HistogramRules& rules);
 

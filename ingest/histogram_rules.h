@@ -1,4 +1,4 @@
-// Which histograms are legal, in OpenTSDB's words, and the bytes that are stored of them.
+// Validation of histograms with OpenTSDB's messages, and their stored bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace halite::ingest {
 struct NamedHistogram {
   SeriesName series;
   TimestampMs time = 0;
-  bool millis = false;  // its time was given in milliseconds
-  Bytes value;          // codec id(1) + what the codec wrote
+  bool millis = false;  // the timestamp was given in milliseconds
+  Bytes value;          // codec id (1 byte), then the codec's bytes
 };
 
-// A histogram's time, name and tags as they were sent; the time is positive.
+// Timestamp, name and tags of a histogram as sent. The timestamp is positive.
 struct SentHistogram {
   std::string_view metric;
   std::int64_t timestamp = 0;
@@ -32,11 +32,11 @@ class HistogramRules {
   HistogramRules(const PointRules& points, storage::HistogramConfig config)
       : points_(points), config_(config) {}
 
-  // The id of simple histograms.
+  // The codec id of simple histograms.
   [[nodiscard]] std::expected<std::uint8_t, Refused> simple_id() const;
 
-  // Bytes of a codec, as somebody encoded them, read and written again. Text of kStorage where
-  // OpenTSDB meets something unexpected.
+  // Decodes bytes that a client encoded and encodes them again. The refusal is kStorage where
+  // OpenTSDB fails unexpectedly.
   [[nodiscard]] std::expected<Bytes, Refused> recode(std::int64_t codec, BytesView bytes) const;
 
   [[nodiscard]] std::expected<NamedHistogram, Refused> validate(SentHistogram sent,
@@ -47,10 +47,10 @@ class HistogramRules {
   const storage::HistogramConfig config_;
 };
 
-// As it is stored.
+// The stored bytes.
 [[nodiscard]] Bytes encode_histogram(std::uint8_t codec, const storage::SimpleHistogram& histogram);
 
-// "0,1.75" becomes a bucket of the histogram. Errors as OpenTSDB's for a body.
+// Adds the bucket "0,1.75" to the histogram. Errors are those of OpenTSDB for a body.
 [[nodiscard]] std::expected<void, Refused> add_bucket(storage::SimpleHistogram& histogram,
                                                       std::string_view bounds, std::int64_t count);
 

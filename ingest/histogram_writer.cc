@@ -34,7 +34,7 @@ class HistogramRound final : public AuxiliaryBatch {
   Task<std::vector<storage::Refusal>> write(
       std::vector<std::optional<storage::SeriesId>> ids) override {
     std::vector<storage::HistogramWrite> histograms;
-    std::vector<std::size_t> places;  // of each, among all
+    std::vector<std::size_t> places;  // index of each among all
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (!ids[i]) continue;
       histograms_[i].series = *ids[i];
@@ -68,7 +68,7 @@ class HistogramRound final : public AuxiliaryBatch {
   const HistogramRules& rules_;
   storage::HistogramCells& cells_;
   const std::size_t depth_max_;
-  std::vector<storage::HistogramWrite> histograms_;  // of each named one; without their series
+  std::vector<storage::HistogramWrite> histograms_;  // of each named element, without series
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Histograms on their way from a connection to the store.
+// Writes histograms from connections to the store.
 //
-//   Threads  shared by all.
-//   Durable  what was taken outlives a power cut when a call returns.
+//   Threads  call from any thread.
+//   Durable  accepted histograms are durable when a call returns.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ namespace halite::ingest {
 
 class HistogramWriter {
  public:
-  // All outlive it.
+  // The arguments outlive this object.
   HistogramWriter(Writer& writer, storage::HistogramCells& cells);
   ~HistogramWriter();
 
-  // The body of POST /api/histogram, as Writer::put_json().
+  // The body of POST /api/histogram. See Writer::put_json().
   Task<PutOutcome> put_json(std::string body, PutOptions put_options = {});
 
-  // Lines beginning with "histogram". Appends a reply for each that is refused, in their order. An
-  // error: the others are not stored, or may not be; a reply line says which. `replies` lives until
-  // then.
+  // Lines that begin with "histogram". Appends a reply for each refused line, in order. After an
+  // error, a reply says whether the remaining lines are not stored or may not be. `replies` lives
+  // until the task ends.
   Task<void> put_lines(std::vector<std::string> lines, std::string* replies);
 
  private:

@@ -1,7 +1,7 @@
-// Points that were read well, on their way to the store; some of series that have no id yet.
+// Parsed points on their way to the store. Some may belong to series without an id yet.
 //
-// One draft is one telnet batch, one body or one round of own metrics. Points keep their order of
-// arrival, whether their series is known or waiting.
+// A batch is one telnet batch, one body or one round of self-metrics. Points keep their order of
+// arrival, whether or not their series is known.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct PointBits {
   std::uint8_t flags = 0;
 };
 
-// A series to be asked for, and the key under which its id will be remembered.
+// A series to intern, and the cache key for its id.
 struct UnresolvedSeries {
   SeriesName name;
   KeyGrammar grammar = KeyGrammar::kPutLine;
@@ -43,13 +43,13 @@ class IngestBatch {
 
   void reserve(std::size_t points);
 
-  // `origin` is the number of the line or element that the point came from; they only grow.
+  // `origin` is the number of the point's line or element. It never decreases.
   void add(storage::SeriesId id, PointBits point, std::uint32_t origin) {
     batch_.add(id, point.time, point.value, point.flags);
     origins_.push_back(origin);
   }
 
-  // False: no such key is waiting.
+  // Returns false if no such key is waiting.
   [[nodiscard]] bool add_if_waiting(const SeriesKey& key, std::uint64_t hash, PointBits point,
                                     std::uint32_t origin);
   void add_waiting(const SeriesKey& key, std::uint64_t hash, SeriesName name, PointBits point,
@@ -60,15 +60,15 @@ class IngestBatch {
   [[nodiscard]] const std::vector<UnresolvedSeries>& waiting() const { return waiting_; }
   [[nodiscard]] std::size_t waiting_bytes() const { return waiting_bytes_; }
 
-  // The names of waiting(), which have none afterwards.
+  // Moves the names out of waiting().
   [[nodiscard]] std::vector<SeriesName> take_names();
 
   struct Lost {
     std::uint32_t origin;
-    std::size_t series;  // in waiting()
+    std::size_t series;  // index in waiting()
   };
-  // Gives the waiting series their ids, in order; where there is none (nullopt), the points of that
-  // series leave the draft.
+  // Sets the ids of the waiting series, in order. Without an id (nullopt), the points of the series
+  // leave the batch.
   [[nodiscard]] std::vector<Lost> resolve(const std::vector<std::optional<storage::SeriesId>>& ids);
 
   // All series must have ids.
@@ -78,11 +78,11 @@ class IngestBatch {
  private:
   void add_to(std::size_t series, PointBits point, std::uint32_t origin);
 
-  storage::PointBatch batch_;              // `series` of a waiting point is its place in waiting_
+  storage::PointBatch batch_;              // `series` of a waiting point is an index in waiting_
   std::vector<std::uint32_t> origins_;     // of each point
-  std::vector<std::uint32_t> unresolved_;  // points of waiting series, by place
+  std::vector<std::uint32_t> unresolved_;  // indexes of the points of waiting series
   std::vector<UnresolvedSeries> waiting_;
-  std::unordered_multimap<std::uint64_t, std::size_t> by_hash_;  // into waiting_
+  std::unordered_multimap<std::uint64_t, std::size_t> by_hash_;  // hash to index in waiting_
   std::size_t waiting_bytes_ = 0;
 };
 

@@ -14,7 +14,7 @@
 namespace halite::ingest {
 namespace {
 
-// Cuts without leaving half a character behind. Texts are UTF-8 or else ISO-8859-1.
+// Truncates without splitting a character. Texts are UTF-8 or else ISO-8859-1.
 std::string beginning_of(std::string_view text, std::size_t bytes_max) {
   const bool whole = text.size() <= bytes_max;
   if (!whole) {
@@ -93,8 +93,8 @@ void IngestStats::refused(Protocol protocol, const Refused& why, std::string_vie
   samples_.push_back(std::move(sample));
 }
 
-// OpenTSDB's answer to a bad body sends its reader to the log, so there it is; a stream of bad
-// points must not fill it.
+// OpenTSDB's answer to a bad body refers to the log, so the points are logged. The limit keeps a
+// stream of bad points from filling it.
 void IngestStats::log_refused(const RefusedSample& sample) {
   const TimestampMs second = sample.time / 1000;
   if (second != log_second_) {

@@ -1,4 +1,4 @@
-// What came in, what was refused and why: for /metrics and the status page. Safe for all threads.
+// Counters of accepted and refused points, for /metrics and the status page. Call from any thread.
 #pragma once
 
 #include <array>
@@ -26,13 +26,13 @@ inline constexpr std::array kProtocols = {Protocol::kTelnet, Protocol::kHttp, Pr
 
 [[nodiscard]] std::string_view protocol_name(Protocol protocol);
 
-// One refused point, for a human to look at.
+// A refused point, shown on the status page.
 struct RefusedSample {
   TimestampMs time = 0;  // when it was refused
   Protocol protocol = Protocol::kTelnet;
   RefusalReason reason = RefusalReason::kIllegalArgument;
   std::string error;
-  std::string point;  // the beginning of what was sent
+  std::string point;  // the first bytes of what was sent
 };
 
 class IngestStats {
@@ -40,21 +40,21 @@ class IngestStats {
   IngestStats(const IngestLimits& limits, const Clock& clock, prometheus::Registry& registry);
 
   void taken(Protocol protocol, std::uint64_t points);
-  // One point; `point` is what was sent.
+  // Counts one point; `point` is what was sent.
   void refused(Protocol protocol, const Refused& why, std::string_view point);
-  // Many at once, without samples.
+  // Counts many points, without samples.
   void refused(Protocol protocol, RefusalReason reason, std::uint64_t points);
-  // Of those taken, points that the store could not make durable: they may be stored or not.
+  // Counts accepted points that the store could not make durable: they may be stored or not.
   void unknown(Protocol protocol, std::uint64_t points);
   void body_refused();
   void looked_up(std::uint64_t hits, std::uint64_t misses);
   void cache_is(std::size_t bytes, std::size_t keys);
 
-  // The newest last.
+  // Oldest first.
   [[nodiscard]] std::vector<RefusedSample> samples() const;
 
  private:
-  void log_refused(const RefusedSample& sample);  // mutex_ is held
+  void log_refused(const RefusedSample& sample);  // call with mutex_ locked
 
   using ByReason = std::array<prometheus::Counter*, kRefusalReasons.size()>;
 

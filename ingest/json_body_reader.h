@@ -1,4 +1,4 @@
-// One body of /api/put, from text to a draft. Private to ingest/.
+// Turns one body of /api/put into an IngestBatch. Private to ingest/.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace halite::ingest {
 
-// The parsers a body needs; they are used again, for they keep their memory.
+// The parsers for a body. Reused, because they keep their memory.
 struct JsonParsers {
   explicit JsonParsers(const IngestLimits& limits)
       : bodies(limits), points(limits.json_depth_max) {}
@@ -26,23 +26,23 @@ struct JsonParsers {
 
 class JsonBodyReader final : public JsonSink {
  public:
-  // All three outlive the intake; the body that is scanned does, too.
+  // The arguments and the scanned body outlive this object.
   JsonBodyReader(WriterContext& context, JsonParsers& parsers);
 
-  // The whole of a body whose every point is of a known series, in one quick pass; false: nothing
-  // was taken, and the body is to be scanned.
+  // Takes a body whose points all belong to cached series, in one pass. If false, nothing was taken
+  // and the body must be scanned.
   [[nodiscard]] bool take_fast_path(std::string_view body);
 
   Result<void> take(std::span<const JsonElement> elements) override;
 
-  // After the scan; ends the hold on the cache.
+  // Call it after the scan. It releases the cache reader.
   [[nodiscard]] IngestBatch take_draft() {
     reader_.reset();
     return std::move(ingest_batch_);
   }
-  // What was refused so far; origins are the numbers of the elements.
+  // The refusals so far; each origin is an element number.
   [[nodiscard]] std::vector<BatchRefusal> take_refused() { return std::move(refused_); }
-  // The elements' texts by origin; null has none.
+  // The texts of the elements, by origin; empty for null.
   [[nodiscard]] const std::vector<std::string_view>& elements() const { return elements_; }
   [[nodiscard]] std::vector<std::string_view> take_elements() { return std::move(elements_); }
   void count_lookups() const { context_.stats.looked_up(hits_, misses_); }

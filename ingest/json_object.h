@@ -1,4 +1,4 @@
-// Walks over the fields of one element of a body. Private to ingest/.
+// Iterates over the fields of one element of a body. Private to ingest/.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace halite::ingest {
 
-// Calls `take(key, value)` for each field, in order; it must walk over the value. `element` has
-// simdjson's padding behind it.
+// Calls `take(key, value)` for each field, in order; it must consume the value. simdjson's padding
+// follows `element`.
 template <class Take>
 [[nodiscard]] Result<void> each_field(simdjson::ondemand::parser& parser,
                                       simdjson::padded_string_view element, const Take& take) {
@@ -31,7 +31,7 @@ template <class Take>
   return {};
 }
 
-// With a parser and a padded copy of its own.
+// Uses its own parser and a padded copy.
 template <class Take>
 [[nodiscard]] Result<void> each_field(std::string_view element, const Take& take) {
   const simdjson::padded_string padded(element);

@@ -12,7 +12,7 @@ namespace {
 bool is_high_half(char32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
 bool is_low_half(char32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
-// `rest` stands behind "\u"; what is read is taken off.
+// `rest` starts after "\u"; removes what it reads.
 bool append_unicode_escape(std::string& to, std::string_view& rest) {
   const auto unit = leading_hex_unit(rest);
   if (!unit) return false;
@@ -79,7 +79,7 @@ bool is_json_string(std::string_view token) {
   for (std::size_t i = 0; i < inner.size(); ++i) {
     if (inner[i] == '"') return false;
     if (inner[i] != '\\') continue;
-    ++i;  // whatever it is, it is escaped
+    ++i;  // the next byte is escaped
     if (i == inner.size()) return false;
   }
   return true;

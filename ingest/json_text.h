@@ -1,6 +1,6 @@
-// JSON's scalars: what they are, and what a string says.
+// JSON scalars: their syntax, and the content of strings.
 //
-// Strings come out as UTF-8, a lone half of a surrogate pair as common/utf8.h says.
+// Strings are returned as UTF-8, lone surrogates as described in common/utf8.h.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace halite::ingest {
 
-// `inner` is what stands between the quotes. Nothing: an escape is wrong.
+// `inner` is the text between the quotes. Returns nullopt if an escape is invalid.
 [[nodiscard]] std::optional<std::string> unescape_json(std::string_view inner);
 
-// A token that starts at a quote and is nothing but one string.
+// A token that consists of exactly one string.
 [[nodiscard]] bool is_json_string(std::string_view token);
 
-// JSON's numbers, and NaN, Infinity and -Infinity, which OpenTSDB takes too.
+// JSON numbers, and NaN, Infinity and -Infinity, which OpenTSDB also accepts.
 [[nodiscard]] bool is_json_number(std::string_view token);
 
 }  // namespace halite::ingest

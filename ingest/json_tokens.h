@@ -1,4 +1,4 @@
-// Small readings of simdjson's tokens, for the two readers of /api/put bodies. Private to ingest/.
+// Helpers for simdjson's tokens, for the two readers of /api/put bodies. Private to ingest/.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ namespace halite::ingest {
   return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
 }
 
-// A scalar as it stands in the body, or the bracket that opens the value. A string is stepped over:
-// left to simdjson, which must guess whether it is at a name, {"a":"b":"c"} would pass.
+// The raw scalar, or the bracket that opens the value. Steps over a string itself: simdjson must
+// guess whether it is at a name, so it would accept {"a":"b":"c"}.
 [[nodiscard]] inline std::string_view token_of(simdjson::ondemand::value& value) {
   const std::string_view token = trim_json_end(value.raw_json_token());
   if (token.starts_with('"')) static_cast<void>(value.get_raw_json_string());
@@ -38,7 +38,7 @@ namespace halite::ingest {
   return value.raw_json_token().front();
 }
 
-// A field's name as it stands between its quotes; simdjson has found both of them.
+// The raw field name between its quotes. simdjson has found both quotes.
 [[nodiscard]] inline std::string_view key_of(const simdjson::ondemand::field& field) {
   const char* const begin = field.key().raw();
   const char* at = begin;
@@ -50,7 +50,7 @@ namespace halite::ingest {
   return inner.find('\\') != std::string_view::npos;
 }
 
-// Nothing but blanks behind the document's value, which has been walked over.
+// True if only blanks follow the document's value, which must be consumed.
 [[nodiscard]] inline bool at_end(simdjson::ondemand::document& document) {
   return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
 }

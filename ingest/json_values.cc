@@ -94,12 +94,12 @@ Result<std::int64_t> read_long(std::string_view token) {
     if (looks_like_integer(token)) {
       const auto value = parse_java_long(token);
       if (value) return *value;
-      // NaN and Infinity have no '.' or 'e' either: they end up below.
+      // NaN and Infinity have no '.' or 'e' either: the check below handles them.
     }
     const auto value = parse_java_double(token);
     if (!value || std::abs(*value) > 0x1p63) return wrong();
     if (std::isnan(*value)) return 0;
-    // Java's (long): the greatest double below 2^63 is well inside, 2^63 itself is not.
+    // Like Java's (long): the greatest double below 2^63 fits, 2^63 does not.
     if (*value >= 0x1p63 || looks_like_integer(token)) return wrong();
     return static_cast<std::int64_t>(*value);
   }

@@ -1,4 +1,5 @@
-// Java's Character.isLetter for one UTF-16 unit, as of Unicode 13 (Java 17): names may hold any.
+// Java's Character.isLetter for one UTF-16 unit, as of Unicode 13 (Java 17). Names may contain any
+// letter.
 #pragma once
 
 #include <span>
@@ -7,10 +8,10 @@ namespace halite::ingest {
 
 struct LetterRange {
   char16_t first;
-  char16_t last;  // included
+  char16_t last;  // inclusive
 };
 
-// In order, none touching the next; without ASCII.
+// Sorted ranges with gaps between them, without ASCII.
 [[nodiscard]] std::span<const LetterRange> letter_ranges();
 
 }  // namespace halite::ingest

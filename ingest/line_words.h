@@ -1,7 +1,6 @@
-// The words of a telnet line that carries a point. Private to ingest/.
+// The words of a telnet line with a point. Private to ingest/.
 //
-// Words are parted by single blanks: two of them make an empty word, which only the tag part
-// ignores.
+// A single blank separates words. Two blanks make an empty word, which only the tags may contain.
 #pragma once
 
 #include <expected>
@@ -19,13 +18,13 @@ namespace halite::ingest {
 
 [[nodiscard]] std::string_view without_return(std::string_view line);
 
-// Up to the next blank; both it and the word are taken off. Nothing: there is no blank.
+// Removes a word and the next blank. Returns nullopt if there is no blank.
 [[nodiscard]] std::optional<std::string_view> take_word(std::string_view& rest);
 
-// All words, empty ones too, the command first.
+// All words, including empty ones. The command is first.
 [[nodiscard]] std::vector<std::string_view> split_line(std::string_view line);
 
-// What `parse` makes of the words of a line. A line that is not UTF-8 is ISO-8859-1.
+// Calls `parse` with the words of a line. A line that is not UTF-8 is read as ISO-8859-1.
 template <class Parse>
 [[nodiscard]] auto parse_line_words(std::string_view line, const Parse& parse) {
   line = without_return(line);
@@ -34,10 +33,10 @@ template <class Parse>
   return parse(split_line(text));
 }
 
-// Adds the tag that a word "key=value" names.
+// Adds the tag of a word "key=value".
 [[nodiscard]] std::expected<void, Refused> add_tag(TagMap& tags, std::string_view word);
 
-// Seconds or milliseconds. A dot is simply left out: "1356998400.500" is in milliseconds.
+// Seconds or milliseconds. A dot is ignored: "1356998400.500" is in milliseconds.
 [[nodiscard]] NumberOr<std::int64_t> parse_line_timestamp(std::string_view word);
 
 }  // namespace halite::ingest

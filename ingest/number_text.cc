@@ -38,19 +38,19 @@ std::unexpected<std::string> not_a_number(std::string_view trimmed) {
   return std::unexpected(fmt::format("For input string: \"{}\"", trimmed));
 }
 
-// Keeps '.' the point.
+// Fixes '.' as the decimal point.
 locale_t c_locale() {
   static const locale_t kLocale = newlocale(LC_ALL_MASK, "C", nullptr);
   return kLocale;
 }
 
-// strtod knows overflow from underflow and reads hexadecimal.
+// strtod distinguishes overflow from underflow and reads hexadecimal.
 double slow_double(std::string_view text) {
   const std::string terminated(text);
   return strtod_l(terminated.c_str(), nullptr, c_locale());
 }
 
-// What is left after an exponent, or nothing when there are no digits in it.
+// The text after an exponent; nullopt if the exponent has no digits.
 std::optional<std::string_view> after_exponent(std::string_view text) {
   if (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);
   const std::size_t digits = count_digits(text);
@@ -63,7 +63,7 @@ bool is_end(std::string_view rest) {
   return rest.size() == 1 && (rest[0] == 'f' || rest[0] == 'F' || rest[0] == 'd' || rest[0] == 'D');
 }
 
-// `body` is without sign, "0x" included; true: the number is all of it but a suffix.
+// `body` has no sign, but includes "0x". True if the number is all of it except a suffix.
 bool is_hex_number(std::string_view body) {
   body.remove_prefix(2);
   std::size_t digits = 0;
@@ -76,7 +76,7 @@ bool is_hex_number(std::string_view body) {
     }
     body.remove_prefix(1);
   }
-  // "0x." and "0x1.p3": the former has no digit at all, the latter is fine.
+  // "0x." has no digit and is invalid; "0x1.p3" is valid.
   if (digits == 0) return false;
   if (body.empty() || (body.front() != 'p' && body.front() != 'P')) return false;
   const auto rest = after_exponent(body.substr(1));
@@ -85,7 +85,7 @@ bool is_hex_number(std::string_view body) {
 
 enum class Shape : std::uint8_t { kNumber, kNotANumber, kTwoPoints };
 
-// `body` is without sign. Where it is a number, `length` is how much of it, without a suffix.
+// `body` has no sign. If it is a number, `length` is its length without a suffix.
 Shape decimal_shape(std::string_view body, std::size_t& length) {
   std::size_t digits = 0;
   bool point = false;
@@ -118,12 +118,12 @@ double decimal_value(std::string_view body) {
   return slow_double(body);
 }
 
-// The usual value: an optional '-', up to 18 digits with at most one '.' among them and nothing
-// else. False says nothing about the text.
+// Common values: an optional '-', then up to 18 digits with at most one '.' among them. If false,
+// the text may still be valid.
 bool parse_value_fast(std::string_view text, Number& number) {
   constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
                                 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
-  // Integers up to here are doubles too, so that one division rounds once, as it must.
+  // Integers up to here are exact doubles, so that one division rounds only once.
   constexpr std::uint64_t kExactMax = std::uint64_t{1} << 53;
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -204,7 +204,7 @@ NumberOr<double> parse_java_double(std::string_view text) {
 NumberOr<float> parse_java_float(std::string_view text) {
   const auto checked = parse_java_double(text);
   if (!checked) return std::unexpected(checked.error());
-  // Of what is a number, strtof reads all but a suffix.
+  // strtof reads the whole number except a suffix.
   const std::string terminated(java_trim(text));
   return strtof_l(terminated.c_str(), nullptr, c_locale());
 }

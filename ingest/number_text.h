@@ -1,7 +1,7 @@
-// Numbers as OpenTSDB reads them: Java's rules for the text, and Java's words for what is wrong.
+// Numbers by Java's rules for the text, with Java's error messages, as in OpenTSDB.
 //
-// Texts are UTF-8. Errors are messages only ("Invalid character 'a' in abc"); the caller knows
-// what they are about.
+// Texts are UTF-8. Errors are only messages ("Invalid character 'a' in abc"); the caller adds the
+// context.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +22,22 @@ struct Number {
 template <class T>
 using NumberOr = std::expected<T, std::string>;
 
-// Decimal digits with at most one sign, at most 19 of them, within 64 bits.
+// At most 19 decimal digits with an optional sign, within 64 bits.
 [[nodiscard]] NumberOr<std::int64_t> parse_java_long(std::string_view text);
 
 // Double.parseDouble: surrounding blanks, decimal or hexadecimal, a suffix f or d. May be infinite.
 [[nodiscard]] NumberOr<double> parse_java_double(std::string_view text);
 
-// Float.parseFloat: the same texts, rounded once.
+// Float.parseFloat: accepts these texts too, and rounds once.
 [[nodiscard]] NumberOr<float> parse_java_float(std::string_view text);
 
-// No '.', 'e' or 'E': such a value is read as an integer, or refused as one.
+// True without '.', 'e' or 'E': the value is then parsed as an integer.
 [[nodiscard]] bool looks_like_integer(std::string_view text);
 
-// A point's value: by the rule above one or the other. Infinity is the caller's to refuse.
+// The value of a point, an integer or a double by the rule above. The caller refuses infinity.
 [[nodiscard]] NumberOr<Number> parse_value(std::string_view text);
 
-// The same, quickly and without words: false for infinity and for what is no number.
+// A fast variant without messages: false for infinity and for text that is not a number.
 [[nodiscard]] bool parse_finite_value(std::string_view text, Number& number);
 
 }  // namespace halite::ingest

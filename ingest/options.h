@@ -1,4 +1,4 @@
-// What a Writer takes and how much of it.
+// The options and limits of a Writer.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,24 @@
 namespace halite::ingest {
 
 struct IngestLimits {
-  std::size_t tags_max = 32;          // of one point
-  std::size_t name_bytes_max = 1024;  // metric, tag key or tag value
+  std::size_t tags_max = 32;          // for each point
+  std::size_t name_bytes_max = 1024;  // of a metric, tag key or tag value
   std::size_t points_per_request_max = 1'000'000;
-  std::size_t json_depth_max = 16;  // of arrays and objects in each other, the outermost counted
+  std::size_t json_depth_max = 16;  // nested arrays and objects, including the outermost
   std::size_t series_cache_bytes_max = 256 << 20;
   std::size_t telnet_batch_points_max = 10'000;
-  std::size_t telnet_batch_bytes_max = 16 << 20;  // names not seen before, waiting for their ids
+  std::size_t telnet_batch_bytes_max = 16 << 20;  // of new names that wait for their ids
   std::size_t refused_samples_max = 100;          // refused points kept for the status page
-  std::size_t refused_sample_bytes_max = 200;     // of each
-  std::size_t refused_log_lines_max = 10;  // refused points of HTTP bodies logged in one second
+  std::size_t refused_sample_bytes_max = 200;     // bytes kept of each
+  std::size_t refused_log_lines_max = 10;  // refused points of HTTP bodies logged each second
 };
 
 struct IngestOptions {
   IngestLimits limits;
-  storage::CreateNames create;        // OpenTSDB's defaults differ: metrics = false
-  std::string special_characters;     // UTF-8; allowed in names besides OpenTSDB's own
-  bool telnet_storage_errors = true;  // tell telnet senders what the store could not do
-  bool opentsdb_words = false;        // which are then called HBase's, whatever the store is
+  storage::CreateNames create;        // OpenTSDB's default differs: metrics = false
+  std::string special_characters;     // UTF-8; allowed in names in addition to OpenTSDB's set
+  bool telnet_storage_errors = true;  // report storage errors to telnet senders
+  bool opentsdb_words = false;        // name them HBase errors, with any store
 };
 
 }  // namespace halite::ingest

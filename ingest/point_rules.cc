@@ -16,7 +16,7 @@
 namespace halite::ingest {
 namespace {
 
-// The bytes OpenTSDB would store for a value, and its flags: it prints them in a message.
+// The bytes that OpenTSDB would store for a value, and its flags. A message contains them.
 struct StoredValue {
   Bytes bytes;
   unsigned flags = 0;
@@ -159,7 +159,7 @@ bool PointRules::is_plain(std::string_view name) const {
   return true;
 }
 
-// In the order of Java's map, on which it depends what is named first.
+// In the order of Java's map, which decides the name that the message gives.
 std::optional<Refused> PointRules::violation_in(const TagMap& tags) const {
   for (const TagEntry* tag : tags.in_java_order()) {
     const std::string_view key = tag->key;

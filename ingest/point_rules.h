@@ -1,4 +1,4 @@
-// Which points are legal, in OpenTSDB's order of checks and in its words.
+// Validation of points, with OpenTSDB's order of checks and its messages.
 #pragma once
 
 #include <bitset>
@@ -15,7 +15,7 @@
 
 namespace halite::ingest {
 
-// A point with its series' name spelled out.
+// A point with the names of its series.
 struct NamedPoint {
   SeriesName series;
   TimestampMs time = 0;
@@ -23,10 +23,10 @@ struct NamedPoint {
   std::uint8_t flags = 0;  // PointFlag bits
 };
 
-// The last time that can be told: 13 digits of milliseconds.
+// The greatest timestamp: 13 digits of milliseconds.
 inline constexpr std::int64_t kTimestampMax = 9'999'999'999'999;
 
-// A time with a bit among its upper 32 is in milliseconds, any other in seconds.
+// A timestamp with any of its upper 32 bits set is in milliseconds, otherwise in seconds.
 [[nodiscard]] inline bool is_millis(std::int64_t timestamp) {
   return (static_cast<std::uint64_t>(timestamp) & 0xFFFF'FFFF'0000'0000) != 0;
 }
@@ -38,42 +38,42 @@ inline constexpr std::int64_t kTimestampMax = 9'999'999'999'999;
                                    (is_millis(timestamp) ? kMillis : 0));
 }
 
-// What OpenTSDB says of a time that it does not take. `stored`: the value's bytes and its flags in
+// OpenTSDB's message for an invalid timestamp. `stored`: the bytes of the value and its flags in
 // the qualifier.
 [[nodiscard]] Refused bad_timestamp(std::string_view metric, std::int64_t timestamp,
                                     std::string_view stored, unsigned flags, const TagMap& tags);
 [[nodiscard]] Refused bad_timestamp(std::string_view metric, std::int64_t timestamp, Number value,
                                     const TagMap& tags, bool wide);
 
-// Why a value cannot be stored: it is infinite or no number at all.
+// The refusal of an infinite value or NaN; nullopt for a finite value.
 [[nodiscard]] std::optional<Refused> not_finite(std::string_view metric, std::int64_t timestamp,
                                                 Number value);
 
-// Built once, then read by any thread.
+// Immutable. Call from any thread.
 class PointRules {
  public:
   PointRules(const IngestLimits& limits, std::string_view special_characters);
 
-  // A point whose parts were read well, or why it is refused. `wide`: OpenTSDB would keep a float
-  // in eight bytes even where four are exact. `timestamp` is positive.
+  // Returns the point, or why it is refused. `wide`: OpenTSDB would store a float in eight bytes
+  // even if four are exact. `timestamp` is positive.
   [[nodiscard]] std::expected<NamedPoint, Refused> validate(std::string_view metric,
                                                             std::int64_t timestamp, Number value,
                                                             TagMap tags, bool wide) const;
 
-  // The part of it that depends on neither time nor value.
+  // The part of validate() that depends on neither timestamp nor value.
   [[nodiscard]] std::expected<SeriesName, Refused> validate_series(std::string_view metric,
                                                                    TagMap tags) const;
 
-  // Whether a name is legal, where it is not part of a point. The error: "Invalid <what> ...".
+  // Checks a name that is not part of a point. The error: "Invalid <what> ...".
   [[nodiscard]] Result<void> check_name(std::string_view what, std::string_view name) const;
 
  private:
   enum class NamePart : std::uint8_t { kMetric, kTagKey, kTagValue };
 
-  // The usual name, quickly; false says nothing.
+  // A fast check for common names. If false, the name may still be legal.
   [[nodiscard]] bool is_plain(std::string_view name) const;
-  // `other` is the tag's value for its key and the key for its value.
-  // What follows "Invalid <what>" in the message; nothing for a legal name.
+  // `other` is the tag's value for its key and the key for its value. Returns the text after
+  // "Invalid <what>" in the message; nullopt for a legal name.
   [[nodiscard]] std::optional<std::string> fault(const std::string_view* name) const;
   [[nodiscard]] std::optional<Refused> violation(NamePart part, const std::string_view* name,
                                                  std::string_view other) const;

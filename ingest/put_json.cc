@@ -20,15 +20,15 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-// Elements handed on at once: enough for their look-ups to overlap.
+// Elements passed on together: enough for their look-ups to overlap.
 constexpr std::size_t kGroup = 32;
 
-// A parser that has grown beyond this is given back after its body.
+// A parser larger than this is freed after its body.
 constexpr std::size_t kParserKeepBytes = 4 << 20;
 
 // ---- the scan -----------------------------------------------------------------------------------
 
-// Fields of one element met so far.
+// The fields of one element found so far.
 struct Met {
   bool metric = false;
   bool timestamp = false;
@@ -58,7 +58,8 @@ bool is_plain_scalar(std::string_view token) {
   return is_json_number(token) || (is_json_string(token) && !has_escape(token));
 }
 
-// One object, at its beginning. Whatever is odd makes it unusual: then read() has the word.
+// Scans one object from its beginning. Anything uncommon clears `fast`; then
+// SentPointReader::read() parses it.
 class ElementScan {
  public:
   simdjson::error_code run(ondemand::object& object) {

@@ -1,8 +1,8 @@
-// The body of POST /api/put, one point or an array of points: where each point stands and, of the
-// usual ones, the pieces. sent_point.h takes one apart completely.
+// The body of POST /api/put, one point or an array of points. The parser finds each point and
+// splits common points into pieces. sent_point.h parses a point completely.
 //
-// Where an element has pieces, SentPointReader finds the same time and value, and a series or a
-// complaint that depends on nothing but the two pieces `metric` and `tags`.
+// If an element has pieces, SentPointReader finds an equal time and value. Its series or refusal
+// depends only on the pieces `metric` and `tags`.
 //
 //   Errors     concern the whole body: message and details are those of the error envelope.
 //   Threads    a parser serves one body at a time.
@@ -21,9 +21,9 @@
 
 namespace halite::ingest {
 
-// Pieces of an element, pointing into the body.
+// Pieces of an element. They point into the body.
 struct JsonPieces {
-  std::string_view metric;  // between the quotes, escapes as they are
+  std::string_view metric;  // between the quotes, with escapes
   std::string_view tags;    // from brace to brace
   TimestampMs time = 0;
   ValueBits value = 0;
@@ -32,15 +32,15 @@ struct JsonPieces {
 
 struct JsonElement {
   std::string_view text;  // the object, from brace to brace; empty for null
-  bool fast = false;      // `pieces` is all there is to know, if its series is known
+  bool fast = false;      // if the series is cached, `pieces` suffices
   JsonPieces pieces;
 };
 
-// Receives the elements of a body in order, some at a time.
+// Receives the elements of a body in order, several at a time.
 class JsonSink {
  public:
   virtual ~JsonSink() = default;
-  // An error ends the scan and is its outcome.
+  // An error ends the scan, which returns it.
   virtual Result<void> take(std::span<const JsonElement> elements) = 0;
 };
 
@@ -49,9 +49,9 @@ class PutJsonParser {
   explicit PutJsonParser(const IngestLimits& limits);
   ~PutJsonParser();
 
-  // Elements point into `body`. Its memory grows a little here, and what is not UTF-8 in it is
-  // replaced. The whole of it is known to be JSON only when all elements that are not `fast`, or
-  // whose pieces nobody has seen before, have been read as well.
+  // Elements point into `body`. The scan may grow its memory and replaces bytes that are not UTF-8.
+  // The body is valid JSON only if all elements that are not `fast`, or whose pieces are not
+  // cached, parse too.
   [[nodiscard]] Result<void> scan(std::string& body, JsonSink& sink);
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kVerb = "put ";
 
-// A time of up to 13 digits; anything else is left to parse_put_line().
+// A timestamp of up to 13 digits; parse_put_line() handles all others.
 bool timestamp_fast(std::string_view word, std::int64_t& timestamp) {
   if (word.empty() || word.size() > 13) return false;
   std::int64_t value = 0;
@@ -53,7 +53,7 @@ std::expected<Words, Refused> split_words(std::string_view line) {
   const auto timestamp = metric ? take_word(rest) : std::nullopt;
   const auto value = timestamp ? take_word(rest) : std::nullopt;
   if (!value) {
-    // "put" alone has no word, "put " has an empty one.
+    // "put" has no word, "put " has an empty one.
     const auto got = std::ranges::count(line, ' ');
     return illegal(fmt::format("not enough arguments (need least 4, got {})", got));
   }

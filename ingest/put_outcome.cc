@@ -15,8 +15,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Whether the end came in time; 0 = there is time for ever. It looks every few milliseconds, since
-// a Completion cannot be awaited with a timeout; only those who send sync_timeout pay for it.
+// Returns whether it completed in time; 0 = no limit. It polls every few milliseconds, because a
+// Completion cannot be awaited with a timeout. Only senders of sync_timeout pay for it.
 asio::awaitable<bool> finished_within(Completion durable, std::int64_t timeout_ms) {
   if (timeout_ms <= 0) co_return true;
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
@@ -31,7 +31,7 @@ asio::awaitable<bool> finished_within(Completion durable, std::int64_t timeout_m
   co_return true;
 }
 
-// The elements that were refused, and with a reason for the rest all others, too.
+// The refused elements; with a reason for the rest also all others.
 std::vector<PutFailure> failures_of(const std::vector<BatchRefusal>& refused,
                                     const std::optional<Refused>& rest,
                                     const SentElements& elements) {
@@ -66,7 +66,7 @@ Task<PutOutcome> put_outcome(WriterContext& context, CommitResult committed, Sen
     Result<void> settled =
         co_await context.await_durable(committed.durable, Protocol::kHttp, committed.taken);
     if (!settled) {
-      // Points that may be stored are worth sending again, whatever the store's code is.
+      // Points that may be stored are worth sending again, whatever the store's error code.
       Error error = std::move(settled).error();
       error.code = Errc::kUnavailable;
       rest =

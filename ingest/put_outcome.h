@@ -1,4 +1,4 @@
-// From what the store did with a body's points to what their sender is told. Private to ingest/.
+// Turns the store's result for a body into the answer to the sender. Private to ingest/.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@
 
 namespace halite::ingest {
 
-// A body's elements by origin, null as an empty text, and how an answer shows one.
+// The elements of a body by origin (null is empty), and their form in an answer.
 struct SentElements {
   std::vector<std::string_view> texts;
   std::function<std::string(std::string_view)> echo;
 };
 
-// Waits until what was taken is durable, for as long as the wish says. Every element was taken,
-// refused or not taken. The core and what the elements point into live until then.
+// Waits until accepted points are durable, at most for the sender's sync timeout. Every element is
+// accepted, refused or failed. `context` and the texts of the elements live until the task ends.
 Task<PutOutcome> put_outcome(WriterContext& context, CommitResult committed, SentElements elements,
                              PutOptions put_options);
 

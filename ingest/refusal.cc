@@ -89,7 +89,7 @@ std::string telnet_refusal(const Refused& refused, TelnetWords words) {
       kind = words.opentsdb ? "HBase error" : "storage error";
       break;
   }
-  // Half of a surrogate pair may be named in it, which has no UTF-8.
+  // It may contain a lone surrogate, which has no UTF-8 form.
   const std::string text = is_utf8(refused.text) ? refused.text : repair_utf8(refused.text);
   return fmt::format("{}: {}: {}\n", words.command, kind, text);
 }

@@ -1,4 +1,4 @@
-// Why a point was not taken. One point's refusal never costs another point.
+// Why a point was refused. A refusal does not affect other points.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 namespace halite::ingest {
 
 enum class RefusalReason : std::uint8_t {
-  kIllegalArgument,  // names, tags, times, a limit
-  kInvalidValue,     // a number that is none
-  kUnknownName,      // a name without an id, and none may be made
-  kThrottled,        // the store has too much to do
+  kIllegalArgument,  // names, tags, timestamps, a limit
+  kInvalidValue,     // not a number
+  kUnknownName,      // a name without an id, which must not be created
+  kThrottled,        // the store is overloaded
   kTimeout,
   kNoSuchRollup,  // an interval that is not configured
-  kStorage,       // anything else the store said
+  kStorage,       // any other error of the store
 };
 
 inline constexpr std::array kRefusalReasons = {
@@ -28,37 +28,37 @@ inline constexpr std::array kRefusalReasons = {
 
 struct Refused {
   RefusalReason reason = RefusalReason::kIllegalArgument;
-  std::string text;     // OpenTSDB's words where it has any
-  bool passes = false;  // the store is away: sent again later, the point may be taken
+  std::string text;     // OpenTSDB's message where one exists
+  bool passes = false;  // temporary: the point may be accepted later
 };
 
 [[nodiscard]] std::unexpected<Refused> refuse(RefusalReason reason, std::string text);
-// As kIllegalArgument.
+// A refusal of kIllegalArgument.
 [[nodiscard]] std::unexpected<Refused> illegal(std::string text);
 
-// As a metric's label: "illegal_argument".
+// The value of a metric's label: "illegal_argument".
 [[nodiscard]] std::string_view refusal_name(RefusalReason reason);
 
-// What a store says about a point or its names.
+// The refusal for a store's error about a point or its names.
 [[nodiscard]] Refused refused_by_store(const Error& error);
 
-// How answers of telnet commands begin.
+// How replies to a telnet command begin.
 struct TelnetWords {
   std::string_view command = "put";
-  bool opentsdb = false;  // what the store could not do is an "HBase error", as clients know it
+  bool opentsdb = false;  // report storage errors as "HBase error", as OpenTSDB does
 };
 
-// The answer line of a telnet command, with its end: "put: illegal argument: ...\n".
+// The reply to a telnet command, with its end: "put: illegal argument: ...\n".
 [[nodiscard]] std::string telnet_refusal(const Refused& refused, TelnetWords words = {});
 
-// The same for many points at once: none of them was taken for this reason.
+// The reply if many points failed for one reason.
 [[nodiscard]] std::string telnet_not_stored(Refused why, std::uint64_t points,
                                             TelnetWords words = {});
-// Or the store took them, and then could not make them durable.
+// The reply if the store accepted points but could not make them durable.
 [[nodiscard]] std::string telnet_may_be_stored(const Error& error, std::uint64_t points,
                                                TelnetWords words = {});
 
-// Whether it is the store that refuses: telnet senders may not want to hear of it.
+// True if the store caused the refusal. These replies can be switched off for telnet.
 [[nodiscard]] bool is_storage_error(RefusalReason reason);
 
 // The text of an entry in the errors of /api/put.

@@ -25,7 +25,7 @@ void append_field(std::string& json, std::string_view name,
 
 std::string echo_sent_rollup(const SentRollupPoint& sent) {
   std::string json = echo_sent_point(sent.point);
-  json.pop_back();  // its end; a point always has a timestamp
+  json.pop_back();  // the closing brace; a point always has a timestamp
   append_field(json, "interval", sent.interval);
   append_field(json, "aggregator", sent.aggregator);
   append_field(json, "groupByAggregator", sent.group_aggregator);

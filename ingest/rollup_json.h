@@ -1,4 +1,4 @@
-// One element of a body of /api/rollup: a point with interval, aggregator and groupByAggregator.
+// An element of a body of /api/rollup: a point with interval, aggregator and groupByAggregator.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ struct SentRollupPoint {
   std::optional<std::string> group_aggregator;
 };
 
-// As echo_sent_point().
+// Like echo_sent_point().
 [[nodiscard]] std::string echo_sent_rollup(const SentRollupPoint& sent);
 
-// Leaves in `sent` what echo_sent_rollup() shows of a refused point: also the aggregate's tag,
+// Leaves in `sent` what echo_sent_rollup() shows of a refused point, including the aggregate's tag,
 // which OpenTSDB adds before most of its checks.
 [[nodiscard]] std::expected<NamedRollup, Refused> validate_sent_rollup(SentRollupPoint& sent,
                                                                        const RollupRules& rules);
 
-// The text of an object. An error is the whole body's.
+// Parses an object. An error fails the whole body.
 [[nodiscard]] Result<SentRollupPoint> read_sent_rollup(std::string_view element,
                                                        std::size_t json_depth_max);
 

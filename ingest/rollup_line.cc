@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kWordsMin = 6;
 
-// What stands between the first colons, as Java splits: nothing behind the last one counts.
+// The text between the first colons, split as in Java: nothing after the last one counts.
 std::expected<void, Refused> read_aggregators(std::string_view word, SentRollup& sent) {
   const std::size_t colon = word.find(':');
   const std::string_view first = word.substr(0, colon);

@@ -1,8 +1,8 @@
 // One telnet line: rollup [<interval>-<agg>][:<groupagg>] <metric> <timestamp> <value>
 // <tagk=tagv>...
 //
-//   1h-sum       a rollup: the sums of a series' hours
-//   1h-sum:max   a rolled up pre-aggregate
+//   1h-sum       a rollup: hourly sums of a series
+//   1h-sum:max   a pre-aggregate of rollups
 //   sum          a pre-aggregate of the default interval
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace halite::ingest {
 
-// `line` is without its end; a '\r' before that may still be there.
+// `line` has no line feed, but may end in '\r'.
 [[nodiscard]] std::expected<NamedRollup, Refused> parse_rollup_line(std::string_view line,
                                                                     const RollupRules& rules);
 

@@ -19,7 +19,7 @@ bool is_derived(std::string_view upper_aggregator) {
 
 }  // namespace
 
-// The tag that tells pre-aggregates from each other and, if wanted, from rollups.
+// The tag that distinguishes pre-aggregates from each other and, if configured, from rollups.
 std::expected<void, Refused> RollupRules::mark(SentRollup& sent, bool grouped) const {
   const TagEntry* const given = sent.tags.find(options_.aggregate_tag);
   if (given == nullptr) {
@@ -99,7 +99,7 @@ std::expected<NamedRollup, Refused> RollupRules::validate(SentRollup& sent) cons
     return std::unexpected(
         bad_timestamp(sent.metric, sent.timestamp, sent.value, sent.tags, sent.wide));
   }
-  // Where rollups are off, OpenTSDB knows no name for the tag, and says so.
+  // With rollups off, OpenTSDB has no name for the tag, and reports that.
   if (config_ == nullptr && grouped) {
     return illegal(
         fmt::format("Invalid tag name with value [{}]: null", to_upper(*sent.group_aggregator)));

@@ -1,8 +1,7 @@
-// Which rollups and pre-aggregates are legal, in OpenTSDB's order of checks and in its words.
+// Validation of rollups and pre-aggregates, with OpenTSDB's order of checks and its messages.
 //
-// A rollup is a point of a coarser interval, made by an aggregator over time ("1h-sum"); a
-// pre-aggregate was made by an aggregator over series as well, or alone. Its aggregator stands in a
-// tag, "_aggregate=SUM".
+// A rollup is a point of a coarser interval, aggregated over time ("1h-sum"). A pre-aggregate is
+// aggregated over series, perhaps also over time. A tag holds its aggregator: "_aggregate=SUM".
 #pragma once
 
 #include <expected>
@@ -17,18 +16,18 @@ namespace halite::ingest {
 
 struct RollupOptions {
   std::string aggregate_tag = "_aggregate";
-  std::string raw_value = "RAW";         // of that tag, for rollups of series themselves
-  bool tag_raw = false;                  // they get that tag
-  bool block_derived = true;             // averages and deviations are refused
-  std::vector<std::string> aggregators;  // the names there are
+  std::string raw_value = "RAW";         // the tag's value for rollups of single series
+  bool tag_raw = false;                  // add the tag to these rollups
+  bool block_derived = true;             // refuse averages and deviations
+  std::vector<std::string> aggregators;  // all valid names
 };
 
-// A point as it was sent, its value and time read well.
+// A point as sent, with value and timestamp parsed.
 struct SentRollup {
   std::string metric;
   std::int64_t timestamp = 0;  // positive
   Number value;
-  bool wide = false;  // see PointRules::judge
+  bool wide = false;  // see PointRules::validate
   TagMap tags;
   std::optional<std::string> interval;          // "1h"
   std::optional<std::string> aggregator;        // over time
@@ -47,11 +46,11 @@ struct NamedRollup {
 
 class RollupRules {
  public:
-  // Without a config rollups are off. All outlive the rules.
+  // Without a config, rollups are off. The arguments outlive this object.
   RollupRules(const PointRules& points, const storage::RollupConfig* config, RollupOptions options)
       : points_(points), config_(config), options_(std::move(options)) {}
 
-  // Puts the aggregate's tag among the tags, unless a check before that fails.
+  // Adds the aggregate's tag, unless an earlier check fails.
   [[nodiscard]] std::expected<NamedRollup, Refused> validate(SentRollup& sent) const;
 
  private:

@@ -31,7 +31,7 @@ class RollupRound final : public AuxiliaryBatch {
   [[nodiscard]] std::string echo(std::string_view element) const override {
     auto sent = read_sent_rollup(element, depth_max_);
     if (!sent) return "null";
-    std::ignore = validate_sent_rollup(*sent, rules_);  // for the tag that it adds
+    std::ignore = validate_sent_rollup(*sent, rules_);  // adds the aggregate's tag
     return echo_sent_rollup(*sent);
   }
 
@@ -39,7 +39,7 @@ class RollupRound final : public AuxiliaryBatch {
       std::vector<std::optional<storage::SeriesId>> ids) override {
     HALITE_CHECK(tables_ != nullptr, "no rollup is legal where there are none");
     std::vector<storage::RollupWrite> points;
-    std::vector<std::size_t> places;  // of each, among all
+    std::vector<std::size_t> places;  // index of each among all
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (!ids[i]) continue;
       points_[i].series = *ids[i];
@@ -71,7 +71,7 @@ class RollupRound final : public AuxiliaryBatch {
   const RollupRules& rules_;
   storage::RollupTables* const tables_;
   const std::size_t depth_max_;
-  std::vector<storage::RollupWrite> points_;  // of each named one; without their series
+  std::vector<storage::RollupWrite> points_;  // of each named element, without series
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Rollups and pre-aggregates on their way from a connection to their tables.
+// Writes rollups and pre-aggregates from connections to their tables.
 //
-//   Threads  shared by all.
-//   Durable  what was taken outlives a power cut when a call returns.
+//   Threads  call from any thread.
+//   Durable  accepted rollups are durable when a call returns.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,17 @@ namespace halite::ingest {
 
 class RollupWriter {
  public:
-  // Without tables rollups are off, and each is refused in OpenTSDB's words. All outlive it.
+  // Without tables, rollups are off and each is refused with OpenTSDB's message. The arguments
+  // outlive this object.
   RollupWriter(Writer& writer, storage::RollupTables* tables, RollupOptions options);
   ~RollupWriter();
 
-  // The body of POST /api/rollup, as Writer::put_json().
+  // The body of POST /api/rollup. See Writer::put_json().
   Task<PutOutcome> put_json(std::string body, PutOptions put_options = {});
 
-  // Lines beginning with "rollup". Appends a reply for each that is refused, in their order. An
-  // error: the others are not stored, or may not be; a reply line says which. `replies` lives until
-  // then.
+  // Lines that begin with "rollup". Appends a reply for each refused line, in order. After an
+  // error, a reply says whether the remaining lines are not stored or may not be. `replies` lives
+  // until the task ends.
   Task<void> put_lines(std::vector<std::string> lines, std::string* replies);
 
  private:

@@ -74,7 +74,7 @@ std::expected<NamedPoint, Refused> validate_sent_point(SentPoint point, const Po
 struct SentPointReader::Impl {
   std::size_t depth_max;
   ondemand::parser parser;
-  std::string text;  // a copy, with simdjson's padding behind it
+  std::string text;  // a copy, followed by simdjson's padding
 };
 
 SentPointReader::SentPointReader(std::size_t json_depth_max)

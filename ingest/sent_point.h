@@ -1,8 +1,8 @@
-// One point of a JSON body, taken apart as Jackson would for OpenTSDB.
+// One point of a JSON body, parsed as Jackson does for OpenTSDB.
 //
-//   Coercions  numbers may be quoted; booleans and numbers become text where text is wanted; a
-//              timestamp with a fraction is cut; null is as good as absent; unknown fields are
-//              skipped; of a field that comes twice the last counts.
+//   Coercions  numbers may be quoted; booleans and numbers become text where text is expected; a
+//              fractional timestamp is truncated; null counts as absent; unknown fields are
+//              skipped; of duplicate fields the last counts.
 #pragma once
 
 #include <cstddef>
@@ -20,30 +20,29 @@
 
 namespace halite::ingest {
 
-// A point as it was sent; what is absent was absent or null.
+// A point as sent. Absent members were absent or null.
 struct SentPoint {
   std::optional<std::string> metric;
   std::int64_t timestamp = 0;
   std::optional<std::string> value;
   std::optional<TagMap> tags;
-  std::optional<std::string> tsuid;  // taken and not used, as OpenTSDB does
+  std::optional<std::string> tsuid;  // accepted and ignored, as in OpenTSDB
 };
 
-// The point as an object, in OpenTSDB's order of fields: an entry's `datapoint` in the answer.
+// The point as an object with OpenTSDB's order of fields: `datapoint` in an answer.
 [[nodiscard]] std::string echo_sent_point(const SentPoint& point);
 
 [[nodiscard]] std::expected<NamedPoint, Refused> validate_sent_point(SentPoint point,
                                                                      const PointRules& rules);
 
-// For one body at a time.
+// Serves one body at a time.
 class SentPointReader {
  public:
-  // Arrays and objects in each other, counted from the body's array.
+  // Nested arrays and objects, including the body's array.
   explicit SentPointReader(std::size_t json_depth_max);
   ~SentPointReader();
 
-  // The text of an object. An error is the whole body's: a point of the wrong shape fails its
-  // whole request.
+  // Parses an object. An error fails the whole body: a malformed point fails its request.
   [[nodiscard]] Result<SentPoint> read(std::string_view element);
 
  private:

@@ -30,7 +30,7 @@ const CachedKey* find_in(const KeyTable& table, const SeriesKey& key, std::uint6
 
 std::size_t shard_of(std::uint64_t hash) { return (hash >> 40) % kShards; }
 
-// The bytes that all of a generation may take.
+// The memory limit of a half.
 class Budget {
  public:
   explicit Budget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
@@ -48,8 +48,8 @@ class Budget {
   std::atomic<std::size_t> bytes_{0};
 };
 
-// Entries of one kind in one shard: a table and the memory that they lie in. `mutex` guards all but
-// reading the table.
+// Entries of one kind in one shard: a table and its memory. `mutex` guards everything except reads
+// of the table.
 template <class Entry>
 struct EntryShard {
   using Table = CacheTable<Entry>;
@@ -57,14 +57,14 @@ struct EntryShard {
   std::atomic<Table*> table{nullptr};
   std::mutex mutex;
   std::size_t entries = 0;
-  // All tables there were: a look-up may still be in an earlier one.
+  // All tables so far: a look-up may still use an earlier one.
   std::vector<std::unique_ptr<Table>> tables;
   std::vector<std::unique_ptr<char[]>> chunks;
   std::size_t chunk_used = 0;
   std::size_t chunk_size = 0;
 
-  // A table with room for one more entry; null: the budget has none. `lost` is raised by those
-  // that a larger table could not take.
+  // A table with space for one more entry; null if the budget is exhausted. Adds to `lost` the
+  // entries that did not fit into a larger table.
   Table* roomy_table(Budget& budget, std::size_t& lost) {
     Table* const before = table.load(std::memory_order_relaxed);
     if (before != nullptr && (entries + 1) * 10 <= before->size() * 6) return before;
@@ -81,7 +81,7 @@ struct EntryShard {
     return tables.back().get();
   }
 
-  // Null: the budget has no room.
+  // Null if the budget is exhausted.
   char* allocate(Budget& budget, std::size_t bytes) {
     constexpr std::size_t kAlign = alignof(Entry);
     const std::size_t needed = (bytes + kAlign - 1) / kAlign * kAlign;
@@ -151,8 +151,8 @@ class SeriesCache::Half {
   [[nodiscard]] std::size_t keys() const { return keys_.load(std::memory_order_relaxed); }
 
  private:
-  // The text as it is kept; null: no room. One that finds no place in its table is kept again and
-  // again, which costs memory only.
+  // The stored text; null if the budget is exhausted. A text without a slot in its table is stored
+  // again each time, which only costs memory.
   const CachedText* text(std::string_view bytes) {
     const std::uint64_t hash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed_);
     EntryShard<CachedText>& shard = texts_in_[shard_of(hash)];
@@ -222,8 +222,7 @@ void SeriesCache::clear_before(std::uint64_t store_epoch) {
 
 void SeriesCache::insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id,
                          std::uint64_t epoch) {
-  // A fresh generation has room for any key it takes at all; a few turns of other threads may come
-  // between.
+  // A new half has space for any key that the cache accepts. Other threads may rotate in between.
   for (int attempt = 0; attempt < 4; ++attempt) {
     const View now = view();
     if (now.epoch != epoch) return;  // cleared meanwhile

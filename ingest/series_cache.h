@@ -1,16 +1,17 @@
-// From the bytes of metric and tags, exactly as a sender wrote them, to the series' id.
+// The series cache: from the exact bytes that a sender wrote for metric and tags to a series id.
 //
-// The usual point finds its series here without its tags being taken apart. Keys are compared in
-// full: equal hashes never make equal series. Agents repeat their lines to the byte, so one series
-// rarely has more than a few keys.
+// Most points find their series here, without parsing tags. Keys are compared in full: equal hashes
+// do not make equal series. Agents repeat their lines byte by byte, so a series rarely has more
+// than a few keys.
 //
-//   Memory   two generations of at most half of bytes_max each. When the younger is full it becomes
-//            the older and what was the older goes; a key found in the older moves to the younger.
-//            So what is in use stays, and nothing is written on a look-up in the younger.
-//   Threads  any number may look up and insert. A look-up takes no lock; an insert takes its
-//            shard's. A Reader belongs to one thread at a time and holds its generations alive:
-//            keep it while points are read in, not while somebody waits.
-//   Cost     a look-up in the younger generation allocates nothing.
+//   Memory   a young and an old half, each at most half of bytes_max. When the young half is full,
+//            it becomes the old half, and the previous old half is freed. A key found in the old
+//            half is copied to the young one, so keys in use stay. A hit in the young half writes
+//            nothing.
+//   Threads  look up and insert from any thread. A look-up takes no lock; an insert takes the lock
+//            of its shard. A Reader is for one thread at a time. It keeps its halves in memory:
+//            hold one while you parse points, not while you wait.
+//   Cost     a look-up in the young half allocates nothing.
 //
 // Over 140 lines because the cache and its readers share the layout of an entry.
 #pragma once
@@ -28,11 +29,11 @@
 
 namespace halite::ingest {
 
-// The grammar that makes sense of a key's bytes: equal bytes of two grammars are two keys.
+// The grammar of a key's bytes. Equal bytes of two grammars are two keys.
 enum class KeyGrammar : std::uint8_t {
   kPutLine,
   kJson,
-  kNames,  // not a sender's bytes: the series' own names, for points that came in an unusual form
+  kNames,  // the names of the series instead of a sender's bytes, for uncommon forms of points
 };
 
 struct SeriesKey {
@@ -41,7 +42,7 @@ struct SeriesKey {
   std::string_view tags;
 };
 
-// Bytes of keys, kept once for all keys that have them; they follow in memory.
+// Bytes that all keys with this text share. The bytes follow in memory.
 struct CachedText {
   std::uint64_t hash = 0;
   std::uint32_t bytes = 0;
@@ -51,16 +52,15 @@ struct CachedText {
   }
 };
 
-// A key and its id as the cache keeps them. Nothing of it changes once it can be seen, but for what
-// follows it.
+// A key and its id in the cache. After publication only its successors change.
 struct CachedKey {
   std::uint64_t hash = 0;
-  // The key that was found after this one, the last time: agents send the same series in the same
-  // order. Of the same generation.
+  // The key that followed this one last time: agents send series in a constant order. In the same
+  // half as this key.
   mutable std::atomic<const CachedKey*> next = nullptr;
-  // The one found a few keys after this one, likewise: to ask memory for it in time.
+  // A key found a few keys after this one last time, to prefetch it. In the same half.
   mutable std::atomic<const CachedKey*> later = nullptr;
-  // Of the same generation, too: the metrics of one host share the bytes of its tags.
+  // Also in the same half. The metrics of one host share the bytes of its tags.
   const CachedText* metric_text = nullptr;
   const CachedText* tags_text = nullptr;
   storage::SeriesId id = 0;
@@ -74,7 +74,7 @@ class SeriesCache {
  public:
   class Reader;
 
-  // 0 bytes: no cache at all. The seed keeps strangers from choosing keys that collide.
+  // 0 bytes disable the cache. The seed stops clients from choosing keys that collide.
   SeriesCache(std::size_t bytes_max, std::uint64_t seed);
   ~SeriesCache();
   SeriesCache(const SeriesCache&) = delete;
@@ -84,19 +84,19 @@ class SeriesCache {
 
   [[nodiscard]] Reader reader();
 
-  // A key that is there already keeps its id. A key too large for the cache is left out, and so is
-  // what was found out before the cache was last cleared: `epoch` is from before the look-up.
+  // An existing key keeps its id. Ignores keys that are too large, and keys looked up before the
+  // last clear(): read `epoch` before the look-up.
   void insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id, std::uint64_t epoch);
 
-  // Forgets everything: names have changed their meaning.
+  // Removes all keys. Call it when names change their meaning.
   void clear();
   [[nodiscard]] std::uint64_t epoch() const;  // changes with every clear()
-  // clear(), once for all who call it with the same epoch of the store's holds or an earlier one:
-  // what was known of ids before may mean others now.
+  // Calls clear() once for all callers with this epoch of the catalog or an earlier one: ids from
+  // before may now mean other series.
   void clear_before(std::uint64_t store_epoch);
 
-  [[nodiscard]] std::size_t bytes() const;  // of both generations
-  [[nodiscard]] std::size_t keys() const;   // a key in both generations counts twice
+  [[nodiscard]] std::size_t bytes() const;  // of both halves
+  [[nodiscard]] std::size_t keys() const;   // a key in both halves counts twice
 
  private:
   class Half;
@@ -107,13 +107,13 @@ class SeriesCache {
   };
 
   [[nodiscard]] View view() const;
-  // Makes room, unless somebody else did since `full` was the younger.
+  // Makes space, unless another thread has replaced `full` as the young half.
   void rotate(const Half* full);
 
   const std::size_t half_bytes_max_;
   const std::uint64_t seed_;
   std::atomic<std::uint64_t> rotations_{0};    // changes with view_
-  std::atomic<std::uint64_t> store_epoch_{0};  // since when nothing is from before it
+  std::atomic<std::uint64_t> store_epoch_{0};  // all keys are from this epoch or later
   std::mutex clearing_;                        // held by clear_before()
   mutable std::mutex mutex_;
   View view_;  // guarded by mutex_
@@ -121,8 +121,8 @@ class SeriesCache {
 
 class SeriesCache::Reader {
  public:
-  // Ask memory for what find() will read: the slots of a whole group, then the entries of all of
-  // them, then their texts, then find().
+  // Prefetch what find() will read. For a group of keys call prefetch_slot() for all, then
+  // prefetch_entry() for all, then prefetch_text() for all, then find().
   void prefetch_slot(std::uint64_t hash) const;
   void prefetch_entry(std::uint64_t hash) const;
   void prefetch_text(const SeriesKey& key, std::uint64_t hash) const;
@@ -130,16 +130,16 @@ class SeriesCache::Reader {
   [[nodiscard]] std::optional<storage::SeriesId> find(const SeriesKey& key,
                                                       std::uint64_t hash) const;
 
-  // The key that most likely comes next, after the last one found in order; null: nobody knows.
-  // Where a sender's bytes are equal to it, nothing has to be looked up.
+  // The likely next key after the last one found in order; null if unknown. If the sender's bytes
+  // are equal to it, no look-up is needed.
   [[nodiscard]] const CachedKey* expected() const { return expected_; }
-  // It came indeed.
+  // Confirms that the expected key came.
   void take_expected() { step(expected_); }
-  // As find(), and keeps in mind what came after what. Rewrites the order only where it changed.
+  // Like find(), and records the order of keys. Writes only where the order changed.
   [[nodiscard]] std::optional<storage::SeriesId> find_in_order(const SeriesKey& key,
                                                                std::uint64_t hash);
 
-  // Sees what was inserted since, and lets go of generations that the cache has dropped.
+  // Sees later inserts, and releases halves that the cache has dropped.
   void refresh();
 
  private:
@@ -156,7 +156,7 @@ class SeriesCache::Reader {
     expected_ = found->next.load(std::memory_order_acquire);
     __builtin_prefetch(found->later.load(std::memory_order_relaxed));
     if (expected_ == nullptr) return;
-    // What was asked for some steps ago is there now, and says what to ask for next.
+    // The prefetch of some steps ago has completed; it gives the next address to prefetch.
     const CachedKey* const second = expected_->next.load(std::memory_order_acquire);
     if (second == nullptr) return;
     const auto* const tags = reinterpret_cast<const char*>(second->tags_text);
@@ -170,10 +170,10 @@ class SeriesCache::Reader {
   SeriesCache* cache_;
   std::uint64_t rotations_;
   View view_;
-  const CachedKey* last_ = nullptr;      // found in order; of view_.younger
-  const CachedKey* expected_ = nullptr;  // of view_.younger
+  const CachedKey* last_ = nullptr;      // found in order; in view_.young
+  const CachedKey* expected_ = nullptr;  // in view_.young
   static constexpr std::size_t kAhead = 4;
-  std::array<const CachedKey*, kAhead> recent_{};  // found in order, the last ones; likewise
+  std::array<const CachedKey*, kAhead> recent_{};  // the last ones found in order; in view_.young
   std::size_t steps_ = 0;
 };
 

@@ -15,8 +15,8 @@ constexpr std::size_t kTableInitial = 16;
 constexpr std::size_t kTreeTableMin = 64;
 constexpr std::size_t kChainMax = 8;
 
-// How large the table gets: it doubles when it is three quarters full, and, while it is small,
-// also when a chain grows past eight.
+// The size of the table: it doubles when it is three quarters full and, while it is small, when a
+// chain grows past eight.
 std::size_t table_size(const std::vector<std::uint32_t>& hashes) {
   std::size_t table = kTableInitial;
   std::vector<std::size_t> chains(table, 0);
@@ -75,7 +75,7 @@ std::vector<const TagEntry*> TagMap::in_java_order() const {
   const std::size_t mask = table_size(hashes) - 1;
   std::vector<std::size_t> order(entries_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // A chain keeps the order of arrival, also when the table doubles.
+  // A chain keeps the order of arrival, even when the table doubles.
   std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(hashes[i] & mask, i); });
   std::vector<const TagEntry*> sorted;
   sorted.reserve(order.size());

@@ -1,7 +1,7 @@
-// The tags of one point, in the order in which Java's HashMap would hold them.
+// The tags of one point, in the iteration order of Java's HashMap.
 //
-// OpenTSDB keeps tags in such a map, so its messages print them, and its checks meet them, in that
-// order: "Too many tags: 9 maximum allowed: 8, tags: {k0=v, k1=v, ..}".
+// OpenTSDB keeps tags in such a map. Its messages print tags in that order, and its checks follow
+// it: "Too many tags: 9 maximum allowed: 8, tags: {k0=v, k1=v, ..}".
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace halite::ingest {
 
 struct TagEntry {
   std::string key;
-  std::optional<std::string> value;  // nothing: JSON said null
+  std::optional<std::string> value;  // nullopt: JSON null
 };
 
 class TagMap {
  public:
-  // Adds a tag, or replaces the value of one that is there (it keeps its place).
+  // Adds a tag, or replaces the value of an existing tag, which keeps its place.
   void put(std::string key, std::optional<std::string> value);
 
   [[nodiscard]] const TagEntry* find(std::string_view key) const;
@@ -38,8 +38,8 @@ class TagMap {
  private:
   [[nodiscard]] std::optional<std::size_t> position(std::string_view key) const;
 
-  std::vector<TagEntry> entries_;  // as they came
-  // Only beyond a few tags: few are found faster without.
+  std::vector<TagEntry> entries_;  // in order of arrival
+  // Used only beyond a few tags; a linear search is faster for few.
   std::unordered_map<std::string, std::size_t> index_;
 };
 

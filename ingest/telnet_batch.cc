@@ -17,13 +17,13 @@
 namespace halite::ingest {
 namespace {
 
-// The answer to a line, held back behind lines whose answer is not known yet.
+// The answer to a line, held back until the answers to earlier lines are known.
 struct HeldAnswer {
   std::uint32_t origin = 0;
   std::string text;
 };
 
-// Both lists are in the order of lines; so is what comes of them.
+// Both lists are in line order, and so is the result.
 void append_answers(const std::vector<HeldAnswer>& held, const std::vector<BatchRefusal>& refused,
                     const IngestOptions& options, std::string& replies) {
   const TelnetWords words{.opentsdb = options.opentsdb_words};
@@ -37,16 +37,16 @@ void append_answers(const std::vector<HeldAnswer>& held, const std::vector<Batch
   for (; next != held.end(); ++next) replies += next->text;
 }
 
-// Lines that are looked up together, so that their waits for memory overlap.
+// Lines that are looked up together, so that their cache misses overlap.
 struct LineGroup {
   struct Line {
-    // From the metric on, as it came: time and value lie between the two pieces.
+    // The raw text from the metric on: timestamp and value are between the two pieces.
     [[nodiscard]] std::string_view text() const {
       const char* const end = key.tags.data() + key.tags.size();
       return {key.metric.data(), static_cast<std::size_t>(end - key.metric.data())};
     }
 
-    SeriesKey key;  // pieces of one text, in `bytes` or in a line too long for it
+    SeriesKey key;  // pieces of one text, in `bytes` or in an oversized line
     std::uint64_t hash;
     PointBits point;
     std::uint32_t origin;
@@ -72,7 +72,7 @@ struct LineGroup {
   std::array<char, 16 << 10> bytes;
 };
 
-// From the first line to the flush: an idle connection has none, and holds no memory for it.
+// Lives from the first line to the flush: an idle connection has none and needs no memory for it.
 class Round {
  public:
   Round(WriterContext& context, std::size_t points_expected)
@@ -88,7 +88,7 @@ class Round {
 
   [[nodiscard]] std::size_t points() const { return group_.count + ingest_batch_.points(); }
   [[nodiscard]] std::size_t waiting_bytes() const { return ingest_batch_.waiting_bytes(); }
-  // After resolve(), once.
+  // Call it once, after resolve().
   [[nodiscard]] IngestBatch take_draft() { return std::move(ingest_batch_); }
   [[nodiscard]] std::shared_ptr<const storage::SeriesPin> pin() const { return pin_; }
   [[nodiscard]] std::vector<HeldAnswer> take_answers() { return std::move(answers_); }
@@ -109,7 +109,7 @@ class Round {
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
   std::vector<HeldAnswer> answers_;
-  // Whether the line before was looked up so that the next can be told from it.
+  // Whether the previous line was looked up in order, so that the next can be predicted.
   bool tried_ = false;
   FastLineParser fast_;
   LineGroup group_;
@@ -126,8 +126,8 @@ void Round::add(std::string_view line, std::string& replies) {
   }
 }
 
-// An unexpected line is looked up by itself, so that the next one may be expected again; after a
-// second, lines go in groups for a while.
+// An unexpected line is looked up alone, so that the next one can be predicted again. After a
+// second one, lines are looked up in groups for a while.
 TelnetBatch::FastPathResult Round::add_fast_path(std::string_view text, std::size_t line_bytes_max,
                                                  std::size_t points_max, std::string& replies) {
   TelnetBatch::FastPathResult taken;
@@ -222,7 +222,7 @@ void Round::refuse(std::uint32_t origin, const Refused& why, std::string_view po
 struct TelnetBatch::Impl {
   WriterContext& context;
   std::unique_ptr<Round> round;
-  std::size_t points_before = 0;  // in the last round: the next is often as large
+  std::size_t points_before = 0;  // in the previous round: the next is often as large
 };
 
 TelnetBatch::TelnetBatch(Writer& writer) : impl_(std::make_unique<Impl>(writer.impl_->context)) {}
@@ -238,7 +238,7 @@ void TelnetBatch::add(std::string_view line, std::string& replies) {
 TelnetBatch::FastPathResult TelnetBatch::add_fast_path(std::string_view text,
                                                        std::size_t line_bytes_max,
                                                        std::string& replies) {
-  // The first line of a round is looked up: nobody knows what it follows.
+  // The first line of a round needs a look-up: its predecessor is unknown.
   if (!impl_->round) return {};
   return impl_->round->add_fast_path(
       text, line_bytes_max, impl_->context.options.limits.telnet_batch_points_max, replies);
@@ -263,7 +263,7 @@ Task<TelnetBatch::Flushed> TelnetBatch::flush(std::string& replies) {
   IngestBatch ingest_batch = impl_->round->take_draft();
   const std::shared_ptr<const storage::SeriesPin> pin = impl_->round->pin();
   impl_->points_before = points;
-  impl_->round.reset();  // its hold on the cache ends before the store is waited for
+  impl_->round.reset();  // releases its halves of the cache before waiting for the store
   CO_TRY(CommitResult committed,
          co_await context.commit(std::move(ingest_batch), Protocol::kTelnet));
   append_answers(held, committed.refused, context.options, replies);

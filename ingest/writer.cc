@@ -11,11 +11,11 @@
 namespace halite::ingest {
 namespace {
 
-// So many pairs of parsers wait for their next body; they keep up to a few MiB each.
+// The number of idle parser pairs; each keeps up to a few MiB.
 constexpr std::size_t kParsersKept = 8;
-constexpr std::size_t kParserBodyBytesMax = 4 << 20;  // those that read more are not kept
+constexpr std::size_t kParserBodyBytesMax = 4 << 20;  // parsers of larger bodies are freed
 
-// The two kinds of refusal, the parser's and the store's, as one list in body order.
+// Merges the refusals of the parser and of the store in body order.
 std::vector<BatchRefusal> merge(std::vector<BatchRefusal> early, std::vector<BatchRefusal> late) {
   early.insert(early.end(), std::make_move_iterator(late.begin()),
                std::make_move_iterator(late.end()));
@@ -38,7 +38,7 @@ std::unique_ptr<JsonParsers> Writer::Impl::borrow_parsers() {
 }
 
 void Writer::Impl::return_parsers(std::unique_ptr<JsonParsers> pair, std::size_t body_bytes) {
-  if (body_bytes > kParserBodyBytesMax) return;  // it holds some six times as much
+  if (body_bytes > kParserBodyBytesMax) return;  // it holds about six times as much
   const std::scoped_lock lock(mutex);
   if (parsers.size() < kParsersKept) parsers.push_back(std::move(pair));
 }
@@ -71,12 +71,12 @@ Task<PutOutcome> Writer::put_json(std::string body, PutOptions put_options) {
   SentElements elements{.texts = intake.take_elements(), .echo = {}};
   impl_->return_parsers(std::move(parsers), body.size());
   CO_TRY(CommitResult committed, co_await context.commit(std::move(ingest_batch), Protocol::kHttp));
-  pin.reset();  // ids are not needed any more
+  pin.reset();  // ids are no longer needed
   committed.refused = merge(std::move(early), std::move(committed.refused));
   std::optional<SentPointReader> reader;
   elements.echo = [&context, &reader](std::string_view element) {
     if (!reader) reader.emplace(context.options.limits.json_depth_max);
-    // It could be read before, so that it can be read again.
+    // It parsed before, so it parses again.
     const auto sent = reader->read(element);
     return sent ? echo_sent_point(*sent) : std::string("null");
   };

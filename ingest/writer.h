@@ -1,18 +1,18 @@
-// Points on their way from a connection to the store.
+// The entry point of ingest: it parses points from connections and appends them to the store.
 //
 //   TelnetBatch batch(writer);                    one per connection
-//   for (line : lines) batch.add(line, replies);  no wait: parse, look up in the series cache
+//   for (line : lines) batch.add(line, replies);  never waits: parse, look up in the series cache
 //   CO_TRY(auto flushed, co_await batch.flush(replies));
 //   CO_TRY_VOID(co_await batch.await_durable(flushed, replies));
 //
-// put_json() is one HTTP body from text to stored points.
+// put_json() takes one HTTP body from text to stored points.
 //
-//   Order    points keep their order of arrival; of equal times in one series the last wins.
-//   Refusals one bad point costs only itself, is named in the answer and counted by reason.
-//   Threads  a Writer is shared by all; a TelnetBatch belongs to one coroutine.
-//   Durable  points that were taken outlive a power cut once they are settled. Where that fails,
-//            each may be stored or not. Sending it again does no harm: the last of a time wins.
-//            docs/decisions/0050 has what each sender is told.
+//   Order    points keep their order of arrival; of equal timestamps in one series the last wins.
+//   Refusals a bad point does not affect others. The answer names it; a counter has the reason.
+//   Threads  call a Writer from any thread; a TelnetBatch belongs to one coroutine.
+//   Durable  accepted points are durable after await_durable(). If that fails, each may be stored
+//            or not. Sending them again is safe: the last point of a timestamp wins.
+//            docs/decisions/0050 lists what senders are told.
 //
 // Over 140 lines because every entry point of one pipeline is declared here.
 #pragma once
@@ -40,24 +40,24 @@ namespace halite::ingest {
 
 // A point of an HTTP body that is not stored, or may not be.
 struct PutFailure {
-  std::string datapoint;  // JSON object: the point as it was sent, value as text; or "null"
-  // OpenTSDB's words, e.g. "Unable to parse value to a number". Where they name half of a surrogate
-  // pair it stands here as common/utf8.h says, and JSON shows it as \uD83D.
+  std::string datapoint;  // JSON object: the point as sent, value as text; or "null"
+  // OpenTSDB's message, e.g. "Unable to parse value to a number". A lone surrogate in it has the
+  // form of common/utf8.h; JSON shows it as \uD83D.
   std::string error;
 };
 
 struct PutOutcome {
   std::uint64_t success = 0;         // durable
-  std::uint64_t failed = 0;          // not stored, or nobody knows
-  std::uint64_t timeouts = 0;        // taken, and not durable within sync_timeout_ms
-  std::vector<PutFailure> failures;  // of those that failed, in body order, if they were wished for
-  // Why some of the points that failed are worth sending again: what the store could not do.
+  std::uint64_t failed = 0;          // not stored, or unknown
+  std::uint64_t timeouts = 0;        // accepted, but not durable within sync_timeout_ms
+  std::vector<PutFailure> failures;  // the failed points in body order, if requested
+  // The store's error, if failed points are worth sending again.
   std::optional<Error> retryable_error;
 };
 
 struct PutOptions {
-  bool failures = true;              // each point that failed is named; else they are only counted
-  std::int64_t sync_timeout_ms = 0;  // waits so long for the disk; 0 = as long as it takes
+  bool failures = true;              // name each failed point; otherwise only count them
+  std::int64_t sync_timeout_ms = 0;  // the longest wait for the disk; 0 = no limit
 };
 
 class Writer {
@@ -69,13 +69,13 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // An object or an array of points. An error concerns the body's text, of which nothing was
-  // stored: its message and details are what the error envelope shows ("Unable to parse the given
-  // JSON", ...).
+  // Takes an object or an array of points. An error concerns the text of the body, and nothing is
+  // stored. Its message and details go into the error envelope ("Unable to parse the given JSON",
+  // ...).
   Task<PutOutcome> put_json(std::string body, PutOptions put_options = {});
 
-  // Points made in the process itself (own metrics): names are legal already. They are durable when
-  // it returns; an error: each may be stored or not. A point that the store refuses is left out.
+  // Points of the process itself (self-metrics). Their names are legal. They are durable on return.
+  // After an error, each may be stored or not. Points that the store refuses are skipped.
   struct SelfPoint {
     SeriesName series;
     TimestampMs time = 0;
@@ -84,14 +84,14 @@ class Writer {
   };
   Task<void> put_self_metrics(std::vector<SelfPoint> points);
 
-  // Whether a new metric, tag key or tag value may have this name. kInvalidArgument in OpenTSDB's
-  // words: "Invalid <what> ...".
+  // Checks whether a new metric, tag key or tag value may have this name. kInvalidArgument with
+  // OpenTSDB's message: "Invalid <what> ...".
   [[nodiscard]] Result<void> check_name(std::string_view what, std::string_view name) const;
 
-  // After a name was given to another id: what senders' bytes led to so far is looked up again.
+  // Call it after a name was given to another id. Senders' keys are then looked up again.
   void clear_series_cache();
 
-  // Some of the latest refused points, the newest last.
+  // Some of the latest refused points, oldest first.
   [[nodiscard]] std::vector<RefusedSample> refused_samples() const;
 
  private:
@@ -110,39 +110,38 @@ class TelnetBatch {
   TelnetBatch(const TelnetBatch&) = delete;
   TelnetBatch& operator=(const TelnetBatch&) = delete;
 
-  // One line, "put" or beginning with "put ", without its line feed; the carriage return before
-  // that may still be there. When a line is refused, here or in a later call, an answer line is
-  // appended to `replies`, ready to send ("put: illegal argument: ...\n"); answers come in the
-  // order of the lines, so flush() before answering any other command.
+  // Takes one line, "put" or starting with "put ", without its line feed; it may end in '\r'. For a
+  // refused line, this or a later call appends a reply to `replies`, ready to send ("put: illegal
+  // argument: ...\n"). Replies are in line order, so flush() before you answer any other command.
   void add(std::string_view line, std::string& replies);
 
   struct FastPathResult {
-    std::size_t bytes = 0;  // of whole lines, their ends too
+    std::size_t bytes = 0;  // of whole lines, including their ends
     std::size_t lines = 0;
   };
-  // Takes lines off the front of `text` for as long as they are as expected: points of known series
-  // in the order in which they came before, of at most line_bytes_max each, while the batch is not
-  // full. None taken is no failure: the next line is for add().
+  // Takes lines off the front of `text` while they are as expected: points of known series in the
+  // previous order, at most line_bytes_max bytes each, while the batch is not full. If none is
+  // taken, pass the next line to add().
   [[nodiscard]] FastPathResult add_fast_path(std::string_view text, std::size_t line_bytes_max,
                                              std::string& replies);
 
   [[nodiscard]] std::size_t points() const;
-  // telnet_batch_points_max or telnet_batch_bytes_max reached: flush before adding more.
+  // telnet_batch_points_max or telnet_batch_bytes_max is reached: flush before you add more.
   [[nodiscard]] bool full() const;
 
   struct Flushed {
-    std::uint64_t points = 0;                 // taken
-    Completion durable = Completion::done();  // of them, for await_durable()
-    // Why points were not taken that may be sent again. Reply lines have said it.
+    std::uint64_t points = 0;                 // accepted
+    Completion durable = Completion::done();  // for await_durable()
+    // The error, if refused points may be sent again. Reply lines have reported it.
     std::optional<Error> retryable_error;
   };
-  // Makes ids for new series and hands all points to the store; waits for room there. Refusals of
-  // the store become reply lines; where it takes nothing at all, one line says so. The batch is
-  // empty afterwards. `replies` must live until then.
+  // Creates ids for new series and appends all points to the store; waits while the store applies
+  // back-pressure. The store's refusals become reply lines; if the store accepts nothing, one line
+  // says so. The batch is empty afterwards. `replies` lives until the task ends.
   Task<Flushed> flush(std::string& replies);
 
-  // Waits until the points are durable. On an error they are counted, and a reply line says that
-  // they may not be stored. `replies` must live until then.
+  // Waits until the points are durable. On an error it counts them and appends a reply line that
+  // they may not be stored. `replies` lives until the task ends.
   Task<void> await_durable(Flushed flushed, std::string& replies);
 
  private:

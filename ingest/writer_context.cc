@@ -10,14 +10,13 @@
 namespace halite::ingest {
 namespace {
 
-// Not a source of randomness that anything is repeated from: it only keeps strangers from guessing
-// which keys collide.
+// Not a seed for repeatable runs: it only stops clients from guessing which keys collide.
 std::uint64_t cache_seed() {
   std::random_device device;
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-// A series' name as one key, whatever grammar it came in.
+// A series' names as one key, for all grammars.
 struct NamedKey {
   explicit NamedKey(const SeriesName& name) : metric(name.metric) {
     for (const Tag& tag : name.tags) {
@@ -121,7 +120,7 @@ Task<void> WriterContext::append_to_store(IngestBatch& ingest_batch, Protocol pr
                                           CommitResult& committed) {
   const std::size_t points = ingest_batch.points();
   storage::PointBatch batch = ingest_batch.take_batch();
-  const std::vector<storage::SeriesId> series = batch.series;  // to name what is refused
+  const std::vector<storage::SeriesId> series = batch.series;  // to name refused points
   CO_TRY(auto accepted, co_await store.append(std::move(batch)));
   for (storage::Refusal& refusal : accepted.refused) {
     Refused why = refused_by_store(refusal.error);
@@ -131,7 +130,7 @@ Task<void> WriterContext::append_to_store(IngestBatch& ingest_batch, Protocol pr
   }
   committed.taken = points - accepted.refused.size();
   committed.durable = std::move(accepted.durable);
-  if (protocol == Protocol::kHttp) store.request_sync();  // its answer waits for that
+  if (protocol == Protocol::kHttp) store.request_sync();  // the answer waits for it
   co_return Result<void>();
 }
 

@@ -1,4 +1,4 @@
-// What a Writer's telnet batches, HTTP bodies and own points share. Private to ingest/.
+// The state that a Writer's telnet batches, HTTP bodies and self-metrics share. Private to ingest/.
 #pragma once
 
 #include <cstdint>
@@ -24,43 +24,44 @@ struct BatchRefusal {
   Refused why;
 };
 
-// What became of points: each is taken, refused by itself, or not taken like all the rest.
+// The result for points: each is accepted, refused by itself, or failed with all the rest.
 struct CommitResult {
   std::uint64_t taken = 0;
-  Completion durable = Completion::done();  // of the points that were taken
+  Completion durable = Completion::done();  // of the accepted points
   std::vector<BatchRefusal> refused;        // by origin
-  std::optional<Error> failed;              // why the store did not take the rest
-  std::uint64_t not_taken = 0;              // so many points
+  std::optional<Error> failed;              // why the store did not accept the rest
+  std::uint64_t not_taken = 0;              // the number of these points
 };
 
-// Why points were not taken that are worth sending again, if any are. An error's code is never
-// kTimeout: it is the store's time that was up, not the sender's.
+// The error, if points are worth sending again. Its code is never kTimeout, because the store ran
+// out of time, not the sender.
 [[nodiscard]] std::optional<Error> retryable_error_of(const CommitResult& committed);
-// As its sender hears of an error: see retryable_error_of().
+// The error as reported to the sender: see retryable_error_of().
 [[nodiscard]] Error error_for_sender(Error error);
 
-// Safe for all threads.
+// Call from any thread.
 class WriterContext {
  public:
   WriterContext(storage::PointStore& store_in, const Clock& clock, IngestOptions options_in,
                 prometheus::Registry& registry);
 
-  // To be taken before the cache is looked at, and kept until commit() is over.
+  // Acquire the pin before you read the cache; release it after commit().
   [[nodiscard]] std::shared_ptr<const storage::SeriesPin> pin_series() {
     auto pin = store.pin_series();
     cache.clear_before(pin->series_epoch);
     return pin;
   }
 
-  // Makes ids for waiting series, remembers them, and hands all points to the store. Counts what
-  // was taken and what was not. Never fails: an error is the rest's.
+  // Interns waiting series, caches their ids, and appends all points to the store. Counts accepted
+  // and other points. Never fails: an error is in `failed`.
   Task<CommitResult> commit(IngestBatch ingest_batch, Protocol protocol);
 
-  // Waits until what was taken is durable. An error: each point may be stored or not; counted.
+  // Waits until accepted points are durable. After an error, each may be stored or not; they are
+  // counted.
   Task<void> await_durable(Completion durable, Protocol protocol, std::uint64_t points);
 
-  // Puts a point of a series known by its name into the draft: through the cache if it was there
-  // before, else among the waiting.
+  // Adds a point of a named series to the batch. A series that is not in the cache waits for its
+  // id.
   void add_named(IngestBatch& ingest_batch, SeriesCache::Reader& reader, NamedPoint point,
                  std::uint32_t origin) const;
 
@@ -73,7 +74,7 @@ class WriterContext {
  private:
   Task<void> resolve(IngestBatch& ingest_batch, Protocol protocol,
                      std::vector<BatchRefusal>& refused);
-  // An error: the store took none of them.
+  // An error: the store accepted none of the points.
   Task<void> append_to_store(IngestBatch& ingest_batch, Protocol protocol, CommitResult& committed);
   [[nodiscard]] std::string describe(storage::SeriesId id) const;
 };

@@ -1,4 +1,4 @@
-// The inside of a Writer, for it and TelnetBatch.
+// The members of Writer, shared with TelnetBatch.
 #pragma once
 
 #include <memory>

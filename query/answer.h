@@ -1,4 +1,4 @@
-// What a query answers, and what it cost.
+// The answer to a query, and what it cost.
 #pragma once
 
 #include <array>
@@ -26,22 +26,22 @@ struct TagIds {
 
 // One output series. Values are integers or doubles point by point.
 struct AnswerSeries {
-  std::size_t query_index = 0;  // into Question::queries, without duplicates
-  std::string metric;           // empty: no series has a point, there are only annotations
-  TagTexts tags;                // common to all members
+  std::size_t query_index = 0;              // into Question::queries, without duplicates
+  std::string metric;                       // empty: no series has a point, only annotations
+  TagTexts tags;                            // common to all members
   std::vector<std::string> aggregate_tags;  // in tagk uid order
   std::vector<TagIds> tag_ids;              // of `tags`, by key uid
   std::vector<TagIds> aggregate_tag_ids;    // of `aggregate_tags`, keys alone
   std::vector<Bytes> tsuids;                // sorted; always filled by the engine
-  std::vector<TimestampMs> times;           // ascending, inside the range asked for
+  std::vector<TimestampMs> times;           // ascending, in the query's time range
   std::vector<ValueBits> values;
   std::vector<bool> floats;  // values[i] is a double; NaN is possible
-  // In the hours read; `annotations` leaves out those outside the range asked for.
+  // In the hours read. `annotations` omits those outside the time range.
   bool has_annotations = false;
   std::vector<storage::Annotation> annotations;  // in display order
 };
 
-// Where the time of a query goes.
+// Where a query spends its time.
 enum class Stage : std::uint8_t {
   kSelect,       // names and filters to series
   kRead,         // points of series, with downsampling and rates
@@ -63,11 +63,11 @@ struct QueryCost {
 class AnswerReservation;  // query/answer/answer_memory.h
 
 struct Answer {
-  Question question;                                    // as it ran, without duplicate sub-queries
+  Question question;                                    // as run, without duplicate sub-queries
   std::vector<AnswerSeries> series;                     // in OpenTSDB's order
   std::vector<storage::Annotation> global_annotations;  // if asked for, shown with each series
   QueryCost cost;
-  std::shared_ptr<const AnswerReservation> room = nullptr;  // its share of the memory for answers
+  std::shared_ptr<const AnswerReservation> room = nullptr;  // its part of query.answers_bytes_max
 };
 
 }  // namespace halite::query

@@ -1,4 +1,4 @@
-// The limits on queries: on one query, on all of them together, and on what a query fetches.
+// The limits on queries: on one query, on all together, and on the data that a query fetches.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace halite::query {
 
-// What OpenTSDB limits by tsd.query.limits.*; scan/fetch_limits.h applies these.
+// The limits of OpenTSDB's tsd.query.limits.* settings; scan/fetch_limits.h applies them.
 struct FetchLimitOptions {
   std::uint64_t points_max = 0;  // query.fetch_points_max; 0 = no limit
   std::uint64_t bytes_max = 0;   // query.fetch_bytes_max; 0 = no limit
@@ -15,11 +15,11 @@ struct FetchLimitOptions {
   bool points_override = false;  // query.fetch_points_override
   bool bytes_override = false;   // query.fetch_bytes_override
   // query.fetch_free_rows: rows (an hour of a series) that a query may always read. OpenTSDB checks
-  // the limits between two batches of its scanner, so that one batch always passes.
+  // the limits between two batches of its scanner, so it always reads one batch.
   std::uint64_t free_rows = 0;
   // query.fetch_overrides: a JSON file with other limits for metrics that match a regular
-  // expression. The first match counts. Empty: none.
-  // [{"regex":"^sys\\.","byteLimit":1048576,"dataPointsLimit":500},..]
+  // expression. The first match applies. Empty: none.
+  //  [{"regex":"^sys\\.","byteLimit":1048576,"dataPointsLimit":500},..]
   std::string overrides;
   std::int64_t overrides_interval_ms = 60'000;  // query.fetch_overrides_interval_ms: between reads
 };
@@ -31,19 +31,19 @@ struct QueryLimits {
   std::uint64_t output_points_max = 10'000'000;  // query.output_points_max
   std::int64_t timeout_ms = 60'000;              // query.timeout_ms, from when it is received
   std::size_t regexp_bytes_max = 1 << 20;        // query.regexp_bytes_max
-  std::size_t running_max = 64;                  // query.running_max; small ones count apart
-  std::int64_t queue_ms = 10'000;                // query.queue_ms: the longest wait for a turn
+  std::size_t running_max = 64;    // query.running_max; small queries count separately
+  std::int64_t queue_ms = 10'000;  // query.queue_ms: the longest wait for a turn
   // query.answers_bytes_max: memory for all answers that clients have not read yet
   std::uint64_t answers_bytes_max = 1ull << 30;
   std::size_t sub_queries_max = 256;        // query.sub_queries_max
-  std::size_t expressions_max = 256;        // query.expressions_max: of one request
+  std::size_t expressions_max = 256;        // query.expressions_max: in one request
   std::size_t expression_bytes_max = 4096;  // query.expression_bytes_max
   std::size_t expression_depth_max = 64;    // query.expression_depth_max: nesting
 
-  FetchLimitOptions fetch = {};  // what OpenTSDB limits, none by default
+  FetchLimitOptions fetch = {};  // OpenTSDB's limits; off by default
 
-  // A query reads time in windows that take about this much memory each; not a setting. A window
-  // is never shorter than an hour.
+  // A query reads time in windows of about this much memory each; not a setting. A window is never
+  // shorter than an hour.
   std::uint64_t window_bytes = 96ull << 20;
 };
 

@@ -1,4 +1,4 @@
-// Tells a long computation when to give up: stopped, too late, or too much.
+// Tells a long computation when to stop: cancelled, timed out, or over a limit.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace halite::query {
 
-// One run's limits and what it has used of them. Safe to use from all its coroutines.
+// The limits of one run and what it has used. All coroutines of the run may use it at once.
 class QueryBudget final : public WorkBudget, public storage::ReadCounters {
  public:
   QueryBudget(QueryLimits limits, const Clock& clock, std::stop_token stop);
@@ -25,21 +25,21 @@ class QueryBudget final : public WorkBudget, public storage::ReadCounters {
   [[nodiscard]] Result<void> check() const override;
   [[nodiscard]] Result<void> check_series(std::uint64_t more) const override;
 
-  // Each counts, and is kTooLarge when the limit is passed.
+  // Each adds to what is used. kTooLarge: a limit is exceeded.
   [[nodiscard]] Result<void> add_series(std::uint64_t count);
   [[nodiscard]] Result<void> add_points(std::uint64_t count);
   [[nodiscard]] Result<void> add_output_points(std::uint64_t count);
 
   [[nodiscard]] Result<void> add_bytes(std::int64_t count) override;
 
-  // Points that were read for nothing: they will be read and counted again.
+  // Subtracts points that were read in vain. They will be read and counted again.
   void uncount_points(std::uint64_t count) { points_ -= count; }
 
   void add_blocks(std::uint64_t count) { blocks_ += count; }
 
   void count_read(const storage::ReadWork& work) override;
 
-  // The time of a stage, as long as it lives.
+  // Measures the time of a stage during its lifetime.
   class Timed {
    public:
     Timed(QueryBudget& budget, Stage stage)

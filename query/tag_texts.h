@@ -1,5 +1,5 @@
-// The tags of an answered series as text, by key. All of them lie in one piece of memory: an answer
-// of many groups is mostly tags.
+// The tags of an output series as text, by key. They share one allocation, because an answer with
+// many groups consists mostly of tags.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class TagTexts {
   void reserve(std::size_t size) { entries_.reserve(size); }
   void clear() { entries_.clear(); }
 
-  // Changes nothing where the key is there already. Quickest in the order of keys.
+  // Does nothing if the key exists. Fastest in the order of keys.
   void emplace(std::string_view key, std::string_view value) {
     Iterator place = entries_.end();
     if (!entries_.empty() && key <= entries_.back().first) {
@@ -35,7 +35,7 @@ class TagTexts {
     entries_.emplace(place, key, value);
   }
 
-  // end() where there is no such key.
+  // Returns end() if the key does not exist.
   [[nodiscard]] Iterator find(std::string_view key) const {
     const Iterator place = lower_bound(key);
     return place != end() && place->first == key ? place : end();

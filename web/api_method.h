@@ -1,7 +1,7 @@
-// The method a request asks for: OpenTSDB lets a GET say method_override=get|post|put|delete, for
-// clients that can send nothing else.
+// The effective method of a request. As in OpenTSDB, a GET may contain
+// method_override=get|post|put|delete, for clients that can only send GET.
 //
-// No state changes on a GET unless web.get_may_write is on: such overrides are refused then.
+// A GET changes no state unless web.get_may_write is on: other overrides are refused.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace halite::web {
 
-// Puts the method asked for into call.request.method. The answer is a refusal, if there is one.
+// Sets call.request.method to the effective method. Returns the refusal, if any.
 [[nodiscard]] std::optional<Response> override_method(Call& call);
 
-// For endpoints that change something on a plain GET: the refusal, where that is not switched on,
-// or the caller may not change anything here.
+// For endpoints that change state on a plain GET. Returns a refusal if that is off, or if the
+// caller lacks the role.
 [[nodiscard]] std::optional<Response> refuse_write_by_get(Call& call);
 
-// 405 "Method not allowed", naming the method.
+// 405 "Method not allowed", with the name of the method.
 [[nodiscard]] Response method_not_allowed(const Call& call);
 
 }  // namespace halite::web

@@ -21,7 +21,7 @@ Response challenge(const Call& call, std::string_view message, std::string_view 
   return response;
 }
 
-// Want more than a reader's role, and change nothing that is stored.
+// Need more than the role read, but change no stored data.
 constexpr std::array<std::string_view, 3> kHarmless = {"api/server", "api/dropcaches", "logs"};
 
 bool changes_what_is_stored(const Call& call, Role role) {
@@ -72,11 +72,11 @@ boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access,
   call.wanted = role;
   const std::string_view said = call.request.headers.get("Authorization");
   call.caller = access.anonymous();
-  // Where everybody may, what somebody says does not matter: agents may go on sending passwords
-  // that a gateway wanted.
+  // If anonymous callers may do everything, credentials do not matter: agents may continue to send
+  // passwords that a gateway required.
   if (said.empty() || call.caller.roles.may(Role::kAdmin)) co_return refuse_without(call, role);
-  // Nor where anybody may: a monitor whose token is old must not find a server dead, nor fail for
-  // all who log in from its address.
+  // Nor do they for public endpoints: a monitor with an old token must not see a dead server, or
+  // block its address for all others.
   if (role == Role::kNone) co_return refuse_without(call, role);
   Result<Login> login = parse_authorization(said);
   if (!login) co_return challenge(call, "Authentication failed", login.error().message);
@@ -98,8 +98,8 @@ void audit(const Call& call, int status) {
   const bool somebody = !call.caller.name.empty();
   const bool refused = status == 403 && somebody;
   if (call.wanted != Role::kAdmin && !refused) return;
-  if (status == 401 && !somebody) return;  // anybody could fill the log with it
-  // As it was sent, without what is asked for: no byte of it ends the line.
+  if (status == 401 && !somebody) return;  // anonymous requests could fill the log
+  // The path as sent, without the query: it contains no line break.
   const std::string_view target = call.request.target;
   log::info("audit: {} from {}: {} {} -> {}", somebody ? call.caller.name : "anonymous",
             address_of(call.request.remote), call.request.method,

@@ -1,6 +1,6 @@
-// So many bytes for all connections together: request bodies that are in memory.
+// A memory limit for the request bodies of all connections together.
 //
-//   Threads  a budget is shared by all; a share belongs to one coroutine.
+//   Threads  call a budget from any thread; a share belongs to one coroutine.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class ByteBudget {
     return now < bytes_max_ ? bytes_max_ - now : 0;
   }
 
-  // What one request has of it; given back at the end.
+  // The part of one request; the destructor releases it.
   class Share {
    public:
     explicit Share(ByteBudget& budget) : budget_(budget) {}
@@ -26,7 +26,7 @@ class ByteBudget {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    // False, and nothing changed, when the budget does not have it.
+    // Returns false and changes nothing if the budget is exhausted.
     [[nodiscard]] bool grow_to(std::size_t bytes) {
       if (bytes <= bytes_) return true;
       const std::size_t more = bytes - bytes_;

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kStepBytes = 64 << 10;
 
-// UTF-8, UTF-16, UTF-32, and those that encode a text without states; of the latter the ones that
-// the default of a system or of a Java program may be.
+// UTF-8, UTF-16, UTF-32 and stateless encodings that may be the default of a system or a Java
+// program.
 constexpr std::array kCharsets = {
     Charset{"utf8", nullptr},          Charset{"usascii", "US-ASCII"},
     Charset{"ascii", "US-ASCII"},      Charset{"iso88591", "ISO-8859-1"},
@@ -54,9 +54,10 @@ class Decoder {
     if (known()) iconv_close(state_);
   }
 
-  [[nodiscard]] bool known() const { return state_ != none(); }  // this system has it
+  [[nodiscard]] bool known() const { return state_ != none(); }  // the system supports it
 
-  // Takes from the front of `body`, puts behind `size` bytes of `to`. 0, or an errno.
+  // Consumes the front of `body` and writes after the first `size` bytes of `to`. Returns 0 or an
+  // errno.
   int step(std::string_view& body, std::string& to, std::size_t& size) {
     char* in = const_cast<char*>(body.data());  // iconv does not write to it
     std::size_t in_left = body.size();
@@ -78,7 +79,7 @@ class Decoder {
   iconv_t state_;
 };
 
-// The value of the parameter, with or without quotes; empty where there is none.
+// The parameter's value, with or without quotes; empty if absent.
 std::string_view charset_parameter(std::string_view content_type) {
   constexpr std::string_view kName = "charset";
   while (true) {
@@ -104,7 +105,7 @@ std::string plain_name(std::string_view charset) {
   return name;
 }
 
-// iconv would take the order of this machine where no mark tells one.
+// Without a mark, iconv would use the byte order of this machine.
 const char* library_name(std::string_view body, const Charset& charset) {
   using namespace std::string_view_literals;
   const bool marked16 = body.starts_with("\xFE\xFF"sv) || body.starts_with("\xFF\xFE"sv);
@@ -128,7 +129,7 @@ Error not_in(const Charset& charset, std::string_view rest, std::size_t at, bool
 }  // namespace
 
 void load_charsets() {
-  // What is open is not unloaded again.
+  // An open decoder is not unloaded.
   static const std::vector<Decoder> kKept = [] {
     std::vector<Decoder> decoders;
     for (const Charset& charset : kCharsets) {
@@ -162,8 +163,8 @@ Result<std::string> decode_body(std::string_view body, const Charset& charset,
   std::size_t size = 0;
   std::string_view rest = body;
   while (true) {
-    // One byte of room more than allowed tells "exactly the maximum" from "too much"; a character
-    // that does not fit behind it takes up to three more.
+    // One extra byte distinguishes "exactly the maximum" from "too much". A character that does not
+    // fit needs up to three more.
     const std::size_t room = std::max(kStepBytes, size);
     text.resize(std::min(size + room, bytes_max + 4));
     const int why = decoder.step(rest, text, size);

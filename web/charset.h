@@ -1,8 +1,8 @@
-// Bodies of requests in the charset that their Content-Type names, made UTF-8. No sockets.
+// Converts request bodies from the charset in their Content-Type to UTF-8. No sockets.
 //
-// The C library does the work (iconv), for charsets of a list only. No other charset name reaches
-// iconv. UTF-8, and a body whose charset nobody named, stay as they are, unlooked at: who parses it
-// says what is wrong with it.
+// iconv of the C library converts, but only the charsets in a list; other names never reach it.
+// UTF-8 bodies, and bodies without a charset, stay unchanged and unchecked: their parser reports
+// errors.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 namespace halite::web {
 
 struct Charset {
-  std::string_view name;          // without '-' and '_', in lower case
-  const char* library = nullptr;  // iconv's name of it; nullptr: UTF-8, nothing is to be done
+  std::string_view name;          // lower case, without '-' and '_'
+  const char* library = nullptr;  // iconv's name; nullptr: UTF-8, no conversion
 };
 
-// Has the C library read what it needs for all of them, so that no request waits for a disk. Any
+// Makes the C library load all its tables, so that no request waits for a disk. Call from any
 // thread, any number of times.
 void load_charsets();
 
-// What `text/plain; charset="latin1"; x=y` says; UTF-8 where it says nothing.
-// kUnsupported: a charset that is not known here.
+// The charset in `text/plain; charset="latin1"; x=y`; UTF-8 by default. kUnsupported: an unknown
+// charset.
 [[nodiscard]] Result<Charset> parse_charset(std::string_view content_type);
 
-// The body in UTF-8. UTF-16 and UTF-32 without a byte order mark are big-endian, as to Java.
-// kInvalidArgument: not a text in that charset. kTooLarge: it would be longer than bytes_max, which
-// the setting of that name says.
+// The body in UTF-8. UTF-16 and UTF-32 without a byte order mark are big-endian, as in Java.
+// kInvalidArgument: not valid in that charset. kTooLarge: longer than bytes_max, which the named
+// setting raises.
 [[nodiscard]] Result<std::string> decode_body(std::string_view body, const Charset& charset,
                                               std::size_t bytes_max, std::string_view setting);
 

@@ -55,7 +55,7 @@ Task<std::size_t> ClientConnection::read_some(char* to, std::size_t size, std::i
                       : socket_.async_read_some(asio::buffer(to, size), token);
   const auto [error, count] = co_await std::move(reading);
   set_deadline(0);
-  // Many clients that use TLS close without its last word.
+  // Many TLS clients close without close_notify.
   if (error == asio::error::eof || error == asio::ssl::error::stream_truncated) co_return 0;
   if (error) co_return std::unexpected(why(error));
   co_return count;
@@ -66,7 +66,7 @@ Task<void> ClientConnection::wait_readable(std::int64_t deadline, bool at_rest) 
   late_ = false;
   if (aborted_ || (draining_ && at_rest_)) co_return std::unexpected(why({}));
   if (tls_ && !first_) {
-    // What was read of the socket may wait inside of TLS.
+    // TLS may have buffered what was read from the socket.
     char byte = 0;
     CO_TRY(const std::size_t count, co_await read_some(&byte, 1, deadline, at_rest));
     if (count != 0) first_ = byte;
@@ -122,16 +122,16 @@ Task<void> ClientConnection::start_tls(std::shared_ptr<asio::ssl::context> conte
   co_return fail(Errc::kInvalidArgument, error.message());
 }
 
-// Says that nothing more comes, so that the client knows the end from a cut.
+// Sends close_notify, so that the client can distinguish the end from a truncation.
 asio::awaitable<void> ClientConnection::end_tls(std::int64_t deadline) {
   set_deadline(deadline);
   auto token = asio::bind_cancellation_slot(end_wait_.slot(), kAwaitable);
   auto ending = tls_->stream.async_shutdown(token);
-  (void)co_await std::move(ending);  // the client may be gone already
+  (void)co_await std::move(ending);  // the client may have disconnected
   set_deadline(0);
 }
 
-// Closed with bytes that nobody read, the socket would take the answer along.
+// If the socket were closed with unread bytes, the answer would be lost.
 asio::awaitable<void> ClientConnection::drop_what_comes(std::int64_t deadline) {
   std::array<char, 16 << 10> dropped;
   while (!aborted_) {
@@ -149,13 +149,13 @@ asio::awaitable<void> ClientConnection::linger(std::int64_t timeout_ms) {
   at_rest_ = false;
   late_ = false;
   if (tls_) co_await end_tls(deadline);
-  boost::system::error_code ignored;  // the client may be gone already
+  boost::system::error_code ignored;  // the client may have disconnected
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   if (!late_) co_await drop_what_comes(deadline);
 }
 
 void ClientConnection::close() {
-  boost::system::error_code ignored;  // nothing can be done about it
+  boost::system::error_code ignored;  // no recovery is possible
   socket_.close(ignored);
 }
 

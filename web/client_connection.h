@@ -1,9 +1,9 @@
-// One client's socket, with or without TLS, with what both protocols need: reads, writes,
-// deadlines, an early end.
+// A client's socket, with or without TLS, for both protocols: reads, writes, deadlines, shutdown.
 //
-//   Threads   begin with any: post_*() and expire_if_late(). All else: on the socket's strand.
-//   Deadline  one at a time, for what is being waited for now. Setting one costs a store; a sweep
-//             of the server looks at all of them a few times a second.
+//   Threads   call post_*() and expire_if_late() from any thread; everything else on the socket's
+//             strand.
+//   Deadline  one at a time, for the current wait. Setting one costs one store; the server checks
+//             all of them a few times each second.
 #pragma once
 
 #include <atomic>
@@ -35,25 +35,26 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
     return ms == 0 ? 0 : now_ms() + ms;
   }
 
-  // What waits to be read, without taking it away; 0 bytes: the client ended its stream.
+  // Reads available bytes without consuming them; 0 bytes: the client ended its stream.
   [[nodiscard]] Result<std::size_t> peek(char* to, std::size_t size);
 
-  // From here on all goes through TLS. Errors as read_some(), and kInvalidArgument: the client
-  // speaks it wrongly, or not with us.
+  // Switches to TLS. Errors of read_some(), and kInvalidArgument: the client's TLS is invalid or
+  // has no version or cipher in common.
   Task<void> start_tls(std::shared_ptr<boost::asio::ssl::context> context, std::int64_t deadline);
 
-  // Reads once, up to `size` bytes. 0: the client ended its stream.
-  // kTimeout: the deadline passed. kCancelled: the server drains, and `at_rest` said that nothing
-  // is under way here. kUnavailable: the connection broke.
+  // Reads once, up to `size` bytes. 0: the client ended its stream. kTimeout: the deadline passed.
+  // kCancelled: the server drains, and `at_rest` says that the connection is idle. kUnavailable:
+  // the connection broke.
   Task<std::size_t> read_some(char* to, std::size_t size, std::int64_t deadline, bool at_rest);
 
-  // Until there is something to read, or the end; no buffer is needed meanwhile. Errors likewise.
+  // Waits for data or the end of the stream, without a buffer. Errors of read_some().
   Task<void> wait_readable(std::int64_t deadline, bool at_rest);
 
-  // Writes all of it; timeout_ms is for each step of at most 256 KiB. The text outlives the await.
+  // Writes all of it. timeout_ms applies to each step of at most 256 KiB. The text outlives the
+  // task.
   Task<void> write(std::string_view text, std::int64_t timeout_ms);
 
-  // The same for who goes on meanwhile: handler(error, count).
+  // Writes without waiting; calls handler(error, count).
   template <class Handler>
   void async_write(boost::asio::const_buffer text, Handler handler) {
     if (tls_) {
@@ -63,15 +64,15 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
     }
   }
 
-  // Ends our half, reads and drops what still comes until the client ends its own or the time is
-  // up. Without it, closing with unread bytes would make the client lose the answer.
+  // Ends our half, then reads and discards input until the client ends its half or the time is up.
+  // Without it, closing with unread bytes could lose the answer.
   boost::asio::awaitable<void> linger(std::int64_t timeout_ms);
 
   void close();
 
-  // The server is stopping: no new work. What waits at rest ends at once.
+  // The server is stopping: accept no new work. Idle waits end at once.
   void post_drain();
-  // Time is up: running work is told to stop, the socket is closed.
+  // Time is up: asks running work to stop and closes the socket.
   void post_abort();
   // Ends the current wait with kTimeout if its deadline has passed.
   void expire_if_late(std::int64_t now_ms);
@@ -80,7 +81,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
   [[nodiscard]] bool broken() const { return aborted_; }
   [[nodiscard]] boost::asio::ip::tcp::socket& socket() { return socket_; }
 
-  // The work of the request being handled; a new one for each.
+  // The stop source of the request being handled; new for each request.
   std::stop_source& renew_work();
 
   void set_deadline(std::int64_t deadline) {
@@ -88,7 +89,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
   }
 
  private:
-  void cancel();  // what waits here ends now; writes that others have under way do not
+  void cancel();  // ends the current wait; writes of others continue
   [[nodiscard]] Error why(const boost::system::error_code& error) const;
   boost::asio::awaitable<void> end_tls(std::int64_t deadline);
   boost::asio::awaitable<void> drop_what_comes(std::int64_t deadline);
@@ -102,14 +103,14 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
 
   boost::asio::ip::tcp::socket socket_;
   std::optional<TlsLayer> tls_;
-  std::optional<char> first_;                  // with TLS: read to see whether something comes
+  std::optional<char> first_;                  // with TLS: read to detect input
   std::atomic<std::int64_t> deadline_ms_ = 0;  // 0 = none
-  bool late_ = false;                          // the deadline of the current wait passed
+  bool late_ = false;                          // the deadline of the current wait has passed
   bool at_rest_ = false;
   bool draining_ = false;
   bool aborted_ = false;
   std::stop_source work_;
-  boost::asio::cancellation_signal end_wait_;  // of what this link waits for, one at a time
+  boost::asio::cancellation_signal end_wait_;  // of the current wait
 };
 
 }  // namespace halite::web

@@ -1,5 +1,4 @@
-// How many connections there may be, in all and of one address, so that one client cannot take the
-// places of all others.
+// Limits on connections, in total and for each address, so that one client cannot use all of them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,7 @@
 
 namespace halite::web {
 
-// Not thread-safe. A limit of 0 is none.
+// Not thread-safe. A limit of 0 means no limit.
 class ConnectionQuota {
  public:
   struct Limits {
@@ -18,7 +17,7 @@ class ConnectionQuota {
   };
   explicit ConnectionQuota(Limits limits) : limits_(limits) {}
 
-  // Whether there is a place for one more; then it has it.
+  // Takes a place for one more connection. Returns false if there is none.
   [[nodiscard]] bool take(const boost::asio::ip::address& from) {
     if (limits_.all != 0 && all_ >= limits_.all) return false;
     std::size_t& held = of_address_[from];
@@ -37,7 +36,7 @@ class ConnectionQuota {
  private:
   const Limits limits_;
   std::size_t all_ = 0;
-  std::map<boost::asio::ip::address, std::size_t> of_address_;  // none of 0
+  std::map<boost::asio::ip::address, std::size_t> of_address_;  // no zero counts
 };
 
 }  // namespace halite::web

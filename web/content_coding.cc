@@ -15,7 +15,7 @@ namespace halite::web {
 namespace {
 
 constexpr int kZlibFrame = 15;       // a window of 32 KiB
-constexpr int kGzipFrame = 15 + 16;  // zlib's way to say gzip
+constexpr int kGzipFrame = 15 + 16;  // selects gzip in zlib
 constexpr int kNoFrame = -15;
 constexpr std::size_t kStepBytes = 64 << 10;
 constexpr std::size_t kInputStepBytes = 1 << 30;  // zlib counts in 32 bits
@@ -24,7 +24,7 @@ Bytef* input_of(std::string_view text) {
   return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // zlib does not write to it
 }
 
-// An inflating stream that ends itself.
+// Ends its inflating stream when destroyed.
 struct Inflater {
   z_stream stream{};
   explicit Inflater(int window) {
@@ -47,7 +47,7 @@ Result<std::string> inflate_frame(std::string_view body, int window, std::size_t
       stream.avail_in = static_cast<uInt>(step.size());
     }
     const std::size_t before = result.size();
-    // One byte of room more than allowed tells "exactly the maximum" from "too much".
+    // One extra byte distinguishes "exactly the maximum" from "too much".
     const std::size_t room =
         std::min({std::max(before, kStepBytes), bytes_max - before + 1, kInputStepBytes});
     result.resize(before + room);
@@ -62,7 +62,7 @@ Result<std::string> inflate_frame(std::string_view body, int window, std::size_t
     }
     if (state == Z_STREAM_END) {
       if (stream.avail_in + body.size() == 0 || window != kGzipFrame) return result;
-      inflateReset(&stream);  // gzip files may be several, one after the other
+      inflateReset(&stream);  // a gzip file may have several members
       continue;
     }
     if (state != Z_OK && state != Z_BUF_ERROR) {
@@ -75,7 +75,7 @@ Result<std::string> inflate_frame(std::string_view body, int window, std::size_t
   }
 }
 
-// The weight of one element of Accept-Encoding, "gzip;q=0.5"; 1 when none is given.
+// The weight of an element of Accept-Encoding, "gzip;q=0.5"; 1 by default.
 double quality(std::string_view parameters) {
   const std::size_t at = parameters.find("q=");
   if (at == std::string_view::npos) return 1;
@@ -136,7 +136,7 @@ Result<std::string> inflate_body(std::string_view body, Coding coding, std::size
   if (coding == Coding::kIdentity) return std::string(body);
   if (body.empty()) return std::string();
   if (coding == Coding::kGzip) return inflate_frame(body, kGzipFrame, bytes_max);
-  // A zlib frame begins with two bytes that, as one number, 31 divides.
+  // A zlib frame begins with two bytes that form a multiple of 31.
   const bool framed =
       body.size() >= 2 && (body[0] & 0x0f) == Z_DEFLATED &&
       (static_cast<unsigned char>(body[0]) * 256 + static_cast<unsigned char>(body[1])) % 31 == 0;

@@ -1,4 +1,4 @@
-// gzip and deflate, both ways. No sockets.
+// Compression and decompression with gzip and deflate. No sockets.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@ namespace halite::web {
 
 enum class Coding : std::uint8_t { kIdentity, kGzip, kDeflate };
 
-// "gzip", "deflate" or "" as a header spells them.
+// "gzip", "deflate" or "", as in a header.
 [[nodiscard]] std::string_view coding_name(Coding coding);
 
-// What a Content-Encoding header of a request asks us to undo. kUnsupported: another coding.
+// Parses a request's Content-Encoding header. kUnsupported: any other coding.
 [[nodiscard]] Result<Coding> parse_content_encoding(std::string_view header);
 
-// The best coding that an Accept-Encoding header allows: gzip, then deflate, else identity.
+// The best coding that an Accept-Encoding header allows: gzip, then deflate, then identity.
 [[nodiscard]] Coding choose_coding(std::string_view accept_encoding);
 
-// The whole body, inflated. "deflate" takes zlib's frame and, as some clients send it, none.
-// kTooLarge: it would grow over bytes_max; kInvalidArgument: damaged or cut.
+// Inflates the whole body. "deflate" may have zlib's frame or, as some clients send it, none.
+// kTooLarge: over bytes_max; kInvalidArgument: damaged or truncated.
 [[nodiscard]] Result<std::string> inflate_body(std::string_view body, Coding coding,
                                                std::size_t bytes_max);
 
-// Compresses a stream piece by piece.
+// Compresses a stream in pieces.
 class Deflater {
  public:
   struct Impl;
@@ -39,7 +39,7 @@ class Deflater {
   Deflater& operator=(Deflater&&) noexcept;
 
   void add(std::string_view piece, std::string& to);
-  void finish(std::string& to);  // the end of the stream; nothing may be added afterwards
+  void finish(std::string& to);  // ends the stream; add nothing afterwards
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -1,4 +1,4 @@
-// What all sessions of a server share. Made before the first of them, gone after the last.
+// The state that all sessions of a server share. It outlives the sessions.
 #pragma once
 
 #include <utility>
@@ -26,7 +26,7 @@ struct WebContext {
   WebMetrics metrics;
   AccessControl access;
   Tls tls;
-  ByteBudget bodies;  // of requests, as sent and inflated
+  ByteBudget bodies;  // of requests, compressed and inflated
 };
 
 }  // namespace halite::web

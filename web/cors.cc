@@ -8,7 +8,7 @@ namespace halite::web {
 
 namespace {
 
-// Our own page: browsers name the origin also where it is the server itself.
+// The server's own page: browsers send Origin even for the same origin.
 bool same_origin(const Call& call, std::string_view origin) {
   const std::string_view host = call.request.headers.get("Host");
   const std::size_t scheme = origin.find("://");
@@ -44,7 +44,7 @@ bool is_cross_origin(const Call& call) {
 void add_cors_headers(const Call& call, Response& response) {
   const std::string_view origin = call.request.headers.get("Origin");
   if (call.options.cors_domains.empty() || origin.empty()) return;
-  response.headers.add("Vary", "Origin");  // caches must not give it to another origin
+  response.headers.add("Vary", "Origin");  // caches must not return it for another origin
   if (!lists(call.options.cors_domains, origin)) return;
   response.headers.add("Access-Control-Allow-Origin", std::string(origin));
   response.headers.add("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE");

@@ -1,7 +1,7 @@
-// Requests from pages of other origins (CORS), as tsd.http.request.cors_domains asks for it.
+// Requests from pages of other origins (CORS), as in OpenTSDB's tsd.http.request.cors_domains.
 //
-// Without the setting an Origin header changes nothing and OPTIONS is 405. With it, an origin that
-// is not listed gets status 200 and an error body: OpenTSDB's way.
+// Without the setting, an Origin header has no effect and OPTIONS gets 405. With it, an origin that
+// is not listed gets status 200 and an error body, as in OpenTSDB.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace halite::web {
 
-// The answer to OPTIONS or to an origin that may not ask; nothing when the request may go on.
+// The answer to OPTIONS or to an origin that is not allowed; nullopt if the request may continue.
 [[nodiscard]] std::optional<Response> check_origin(const Call& call);
 
-// Whether the page that sends this is of another origin than the server and not listed.
+// True if the page that sent this has another origin than the server and is not listed.
 [[nodiscard]] bool is_cross_origin(const Call& call);
 
-// Access-Control-Allow-*, when the origin is one that may ask.
+// Adds Access-Control-Allow-* if the origin is allowed.
 void add_cors_headers(const Call& call, Response& response);
 
 }  // namespace halite::web

@@ -1,7 +1,7 @@
-// Compressing: ISA-L for level 1, zlib for the others.
+// Compression: ISA-L for level 1, zlib for the others.
 //
-// ISA-L's level 1 makes text of numbers as small as zlib's level 1 does, four times as fast: at
-// dashboards that was half of all an answer cost. It has nothing smaller to offer.
+// ISA-L's level 1 compresses numeric text as well as zlib's level 1, four times as fast. On
+// dashboards, compression was half the cost of an answer. ISA-L has no stronger level.
 #include <array>
 #include <cstdint>
 
@@ -17,21 +17,21 @@ namespace {
 
 constexpr int kFastLevel = 1;
 constexpr int kZlibFrame = 15;       // a window of 32 KiB
-constexpr int kGzipFrame = 15 + 16;  // zlib's way to say gzip
+constexpr int kGzipFrame = 15 + 16;  // selects gzip in zlib
 constexpr std::size_t kStepBytes = 64 << 10;
-// Input is taken in as little as this at once: zlib and ISA-L count in 32 bits.
+// The largest piece of input at once: zlib and ISA-L count in 32 bits.
 constexpr std::size_t kInputStepBytes = 1 << 30;
 
 }  // namespace
 
-// What compresses.
+// The interface of a compressor.
 struct Deflater::Impl {
   Impl() = default;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   virtual ~Impl() = default;
 
-  // Takes in a piece of at most kInputStepBytes; the last one ends the stream.
+  // Compresses a piece of at most kInputStepBytes; the last one ends the stream.
   virtual void run(std::string_view piece, bool last, std::string& to) = 0;
 };
 
@@ -75,7 +75,7 @@ class FastStream final : public Deflater::Impl {
   }
 
   void run(std::string_view piece, bool last, std::string& to) override {
-    // It does not write to it either.
+    // ISA-L does not write to it.
     stream_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(piece.data()));
     stream_.avail_in = static_cast<std::uint32_t>(piece.size());
     stream_.end_of_stream = last ? 1 : 0;

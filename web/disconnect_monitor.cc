@@ -17,7 +17,7 @@ namespace halite::web {
 namespace asio = boost::asio;
 
 struct DisconnectMonitor::State : std::enable_shared_from_this<State> {
-  asio::ip::tcp::socket& socket;  // used only until `over`
+  asio::ip::tcp::socket& socket;  // used only before `over`
   std::stop_source work;
   std::int64_t grace_ms;
   asio::steady_timer timer;
@@ -55,14 +55,14 @@ void DisconnectMonitor::State::look() {
   }
 }
 
-// Bytes nobody reads yet hide the end of the stream from recv(), but not from poll().
+// Unread bytes hide the end of the stream from recv(), but not from poll().
 void DisconnectMonitor::State::look_behind() {
   pollfd state{.fd = socket.native_handle(), .events = POLLRDHUP, .revents = 0};
   const int found = ::poll(&state, 1, 0);
   if (found > 0 && (state.revents & (POLLERR | POLLHUP)) != 0) {
     work.request_stop();
   } else if (found > 0) {
-    // Should the connection break meanwhile, the grace is all that it costs.
+    // If the connection breaks meanwhile, the work only runs for the grace period.
     start_grace();
   } else {
     timer.expires_after(std::chrono::milliseconds(std::clamp<std::int64_t>(grace_ms / 4, 10, 250)));

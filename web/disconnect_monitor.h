@@ -1,9 +1,8 @@
-// Notices that the client left while its request runs, and stops the work done for it.
+// Detects that the client disconnected while its request runs, and stops the work for it.
 //
-// A reset connection stops the work at once. An end of stream may be a client that only closed its
-// sending half (as `nc -N` does), so the work gets a grace first. Bytes that arrive are the
-// client's next request and stay where they are; what may come behind them is looked for a few
-// times a second.
+// A reset connection stops the work at once. An end of stream may come from a client that only
+// closed its sending half (as `nc -N` does), so the work gets a grace period. Bytes that arrive are
+// the next request and stay unread; the monitor checks a few times each second what follows them.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +13,12 @@
 
 namespace halite::web {
 
-// Lives on the socket's strand, while nobody else reads from the socket.
+// Lives on the socket's strand, while nothing else reads from the socket.
 class DisconnectMonitor {
  public:
   DisconnectMonitor(boost::asio::ip::tcp::socket& socket, std::stop_source work,
                     std::int64_t grace_ms);
-  ~DisconnectMonitor();  // ends the watch
+  ~DisconnectMonitor();  // stops monitoring
   DisconnectMonitor(const DisconnectMonitor&) = delete;
   DisconnectMonitor& operator=(const DisconnectMonitor&) = delete;
 

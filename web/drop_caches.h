@@ -1,4 +1,4 @@
-// What both `dropcaches` do: the telnet command and /api/dropcaches.
+// The action of both `dropcaches`: the telnet command and /api/dropcaches.
 #pragma once
 
 #include "ingest/writer.h"
@@ -6,7 +6,7 @@
 
 namespace halite::web {
 
-// Ids of names stay known: they never change, and renames go through this process.
+// Keeps the ids of names: they never change, and this process makes all renames.
 inline void drop_caches(const WebServices& services) {
   services.writer.clear_series_cache();
   if (services.drop_caches) services.drop_caches();

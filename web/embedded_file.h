@@ -1,4 +1,4 @@
-// The files of the page, as the build embeds them (cmake/embed.cmake).
+// The files of the page, embedded by the build (cmake/embed.cmake).
 #pragma once
 
 #include <cstddef>

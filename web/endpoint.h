@@ -1,4 +1,4 @@
-// What an endpoint is: a name, the methods it takes, a handler. The table of all: endpoints.cc.
+// An endpoint: a name, its methods and a handler. endpoints.cc lists all of them.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ namespace halite::web {
 
 class WebMetrics;
 
-// One request under way. Lives until its handler returns.
+// A request in progress. It lives until its handler returns.
 struct Call {
   const WebOptions& options;
   const WebServices& services;
   WebMetrics& metrics;
   Request request;
   Target target;
-  // The client went away, or the server stops and cannot wait: give up what only it wanted.
+  // The client disconnected, or the server is stopping: end work that is only for this call.
   std::stop_token stop;
-  Caller caller = {};               // who asks; nobody with no role before authorize()
-  Role change_role = Role::kAdmin;  // what a change wants here, also one that a GET asks for
-  Role wanted = Role::kNone;        // the role that it turned out to want
+  Caller caller = {};               // anonymous without roles before authorize()
+  Role change_role = Role::kAdmin;  // the role for changes, including those by a GET
+  Role wanted = Role::kNone;        // the role that the call needs
 };
 
-// Handlers are awaited at once by the one who owns the Call, hence the reference.
+// The owner of the Call awaits the handler at once, hence the reference.
 using Handler = boost::asio::awaitable<Response> (*)(Call& call);
 
 enum Method : std::uint8_t { kGet = 1, kPost = 2, kPut = 4, kDelete = 8, kHead = 16, kPatch = 32 };
@@ -43,7 +43,7 @@ inline constexpr std::uint8_t kWrites = kInReadWrite | kInWriteOnly;
 inline constexpr std::uint8_t kReads = kInReadWrite | kInReadOnly;
 inline constexpr std::uint8_t kAlways = kInReadWrite | kInReadOnly | kInWriteOnly;
 
-// The role that a call wants: `asking` for the methods in `asks`, `changing` for all others.
+// The roles for a call: `asking` for the methods in `asks`, `changing` for all others.
 struct RequiredRoles {
   std::uint8_t asks;  // Method bits
   Role asking;
@@ -57,36 +57,36 @@ inline constexpr RequiredRoles kAdministrator = {0, Role::kAdmin, Role::kAdmin};
 
 struct Endpoint {
   std::string_view name;  // "api/put"; "" is the page
-  std::uint8_t methods;   // Method bits; others are answered with 405
-  std::uint8_t modes;     // ModeBit bits: in which tsd.mode it exists
+  std::uint8_t methods;   // Method bits; 405 for others
+  std::uint8_t modes;     // ModeBit bits: the values of tsd.mode in which it exists
   RequiredRoles needs;
-  bool watch_client;  // trigger Call::stop when the client goes away
+  bool watch_client;  // trigger Call::stop when the client disconnects
   Handler handler;
 };
 
-// OpenTSDB's words where histograms are off.
+// OpenTSDB's message if histograms are off.
 inline constexpr std::string_view kHistogramsAreOff =
     "Histogram storage has not been enabled. Check the 'tsd.core.histograms.config' configuration.";
 
 // All endpoints, one line each.
 [[nodiscard]] std::span<const Endpoint> all_endpoints();
 
-// The endpoint of that name in that mode; nullptr if there is none.
+// The endpoint with that name in that mode; nullptr if there is none.
 [[nodiscard]] const Endpoint* find_endpoint(std::string_view name, Mode mode);
 
 [[nodiscard]] bool allows(const Endpoint& endpoint, std::string_view method);
-// Whether a call by that method changes something there.
+// True if a call with that method changes state.
 [[nodiscard]] bool changes(const Endpoint& endpoint, std::string_view method);
 [[nodiscard]] Role role_for(const Endpoint& endpoint, std::string_view method);
 
-// Errors in the manner of the endpoint: the JSON envelope for the API; for pages a page of HTML or,
-// with ?json, {"err":...}.
+// Errors in the endpoint's format: the JSON envelope for the API; for pages HTML or, with ?json,
+// {"err":...}.
 [[nodiscard]] Response error_response(const Call& call, int status, std::string_view message,
                                       std::string_view details = {});
-[[nodiscard]] Response error_response(const Call& call, const Error& error);  // status by table
-// The answer to a mistake of the asker's that OpenTSDB takes for a fault of its own: with
-// --opentsdb-conf 500 and the message. Otherwise as any error; one of kInternal is 400, and its
-// details, if there are any, are the message: they say what was wanted and found.
+[[nodiscard]] Response error_response(const Call& call, const Error& error);  // with http_status()
+// The answer to a client's error that OpenTSDB treats as its own. With --opentsdb-conf: 500 and the
+// message. Otherwise like any error, but kInternal becomes 400, and its details, if any, become the
+// message, because they name what was expected and found.
 [[nodiscard]] Response mistake_response(const Call& call, const Error& error);
 
 }  // namespace halite::web

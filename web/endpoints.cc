@@ -15,7 +15,7 @@ constexpr RequiredRoles kReadOrDelete = {kAsk, Role::kRead, Role::kAdmin};
 constexpr RequiredRoles kReadOrWrite = {kShow, Role::kRead, Role::kWrite};
 constexpr RequiredRoles kReadOrRule = {kShow, Role::kRead, Role::kAdmin};
 
-// name, methods, modes, who may, watch the client, handler
+// name, methods, modes, roles, watch the client, handler
 constexpr std::array kEndpoints = {
     Endpoint{"api/put", kPost, kWrites, kWriter, false, handle_put},
     Endpoint{"api/rollup", kPost, kWrites, kWriter, false, handle_rollup},
@@ -33,7 +33,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"api/stats", kAsk, kAlways, kReader, false, handle_stats},
     Endpoint{"api/dropcaches", kGet | kDelete, kAlways, kAdministrator, false, handle_dropcaches},
 
-    // Older than the API.
+    // Endpoints older than the API.
     Endpoint{"aggregators", kGet, kAlways, kReader, false, handle_aggregators},
     Endpoint{"logs", kGet, kAlways, kAdministrator, false, handle_logs},
     Endpoint{"q", kGet, kReads, kReader, true, handle_graph},
@@ -41,7 +41,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"version", kGet, kAlways, kReader, false, handle_version},
     Endpoint{"stats", kGet, kAlways, kReader, false, handle_stats},
 
-    // Ours.
+    // Halite's own endpoints.
     Endpoint{"", kShow, kAlways, kReader, false, handle_page},
     Endpoint{"s", kShow, kAlways, kReader, false, handle_static},
     Endpoint{"api/admin", kGet | kPost, kAlways, kAdministrator, false, handle_admin},

@@ -18,7 +18,7 @@ int http_status(Errc code) {
       return 409;
     case Errc::kTimeout:
       return 408;
-    case Errc::kOverloaded:  // agents keep their points and come again after a 503
+    case Errc::kOverloaded:  // after a 503 agents keep their points and retry
     case Errc::kUnavailable:
     case Errc::kCancelled:
       return 503;

@@ -27,7 +27,7 @@ void append_number(std::string& to, double value, bool plain_numbers) {
 }
 
 void append_meta(std::string& to, const query::ExpTable& table) {
-  // OpenTSDB resolves the first column's metrics only, and tells them of all.
+  // OpenTSDB resolves only the first column's metrics, and returns them for all.
   std::string metrics;
   append_json_texts(metrics, std::views::keys(table.columns.front().metrics));
   to += ",\"meta\":[{\"index\":0,\"metrics\":[\"timestamp\"]}";

@@ -1,4 +1,4 @@
-// The answer of /api/query/exp as text, written piece by piece.
+// The answer of /api/query/exp as text, written in pieces.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@ namespace halite::web {
 
 class ExpAnswerSource final : public BodySource {
  public:
-  // With `plain_numbers` what is no JSON number is null (Grafana cannot read "NaN").
-  // `room` is what the points behind it took of the memory for answers: given back with this.
+  // With `plain_numbers`, values that are not JSON numbers become null (Grafana cannot read "NaN").
+  // `room` is the memory reservation of the answer's points; it is released with this object.
   ExpAnswerSource(std::shared_ptr<const query::ExpAnswer> answer,
                   std::shared_ptr<const query::AnswerReservation> room, bool plain_numbers);
   bool next(std::string& to) override;
@@ -32,7 +32,7 @@ class ExpAnswerSource final : public BodySource {
   std::size_t row_ = 0;
 };
 
-// The "query" object: the question as it was understood.
+// The "query" object: the parsed query.
 void append_exp_echo(std::string& to, const query::ExpQuestion& question);
 
 }  // namespace halite::web

@@ -1,4 +1,4 @@
-// What /api/config/filters says about each tag filter: OpenTSDB's texts.
+// OpenTSDB's descriptions of tag filters, for /api/config/filters.
 #pragma once
 
 #include <span>

@@ -21,15 +21,15 @@ std::string_view without_port(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-// No name that somebody could let stand for another address.
+// Not a name, which DNS rebinding could map to another address.
 bool is_address(std::string_view host) {
   boost::system::error_code error;
   boost::asio::ip::make_address(std::string(host), error);
   return !error;
 }
 
-// Browsers send one of these with all they ask, whatever a page does about it; agents and scripts,
-// which say in Host what their users like, send none.
+// Browsers send one of these with every request, and pages cannot prevent it. Agents and scripts
+// send none, and may have any Host.
 bool of_browser(const Headers& headers) {
   constexpr std::array<std::string_view, 4> kTheirs = {"Accept-Language", "Origin", "Referer",
                                                        "Sec-Fetch-Site"};

@@ -1,5 +1,5 @@
-// Which names a request may call this server by (DNS rebinding: a page elsewhere lets its own name
-// stand for 127.0.0.1, and the browser takes our answers for that page's).
+// The host names that requests may use. Protects against DNS rebinding: a foreign page points its
+// own name at 127.0.0.1, and the browser treats our answers as that page's.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace halite::web {
 
-// The refusal of a browser's request whose Host is none of ours (web.hosts).
+// Refuses a browser's request whose Host is not in web.hosts.
 [[nodiscard]] std::optional<Response> check_host(const Call& call);
 
 }  // namespace halite::web

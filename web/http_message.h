@@ -1,4 +1,4 @@
-// One HTTP request and its answer as handlers see them: text, no sockets, no library's types.
+// An HTTP request and its answer as handlers see them: text, without sockets or library types.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct Header {
   std::string value;
 };
 
-// Headers in the order they came; names compare without regard to case.
+// Headers in order of arrival. Names are case-insensitive.
 class Headers {
  public:
   void add(std::string name, std::string value) {
     list_.push_back({std::move(name), std::move(value)});
   }
-  // The first of that name; empty when there is none.
+  // The first with that name; empty if there is none.
   [[nodiscard]] std::string_view get(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const;
   [[nodiscard]] const std::vector<Header>& list() const { return list_; }
@@ -37,28 +37,28 @@ class Headers {
 struct Request {
   std::string method;     // as sent: "GET"
   std::string target;     // as sent: "/api/query?start=1h-ago"
-  std::string remote;     // who sent it: "/127.0.0.1:50123", as Java writes it; may be empty
+  std::string remote;     // the sender in Java's format: "/127.0.0.1:50123"; may be empty
   int minor_version = 1;  // of HTTP/1.x
   bool keep_alive = true;
   Headers headers;
   std::string body;  // without transfer and content encodings
 };
 
-// Makes a long answer piece by piece, so that it is never in memory as a whole.
+// Produces a long answer in pieces, so that it is never in memory as a whole.
 class BodySource {
  public:
   virtual ~BodySource() = default;
-  // Appends the next piece (some 64 KiB). False when there is nothing left to append.
+  // Appends the next piece (about 64 KiB). Returns false at the end.
   virtual bool next(std::string& to) = 0;
 };
 
 struct Response {
   int status = 200;
-  std::string content_type{kJsonType};  // empty: no such header
+  std::string content_type{kJsonType};  // empty = no such header
   Headers headers;
   std::string body;
   std::unique_ptr<BodySource> source;  // instead of body
-  bool close = false;                  // the connection ends with this answer
+  bool close = false;                  // close the connection after this answer
 };
 
 [[nodiscard]] Response text_response(int status, std::string body,

@@ -1,4 +1,5 @@
-// The one place that includes Boost.Beast (15 s of compile time); its own code lives here too.
+// The only file that includes Boost.Beast (15 s of compile time). It also contains Beast's own
+// code.
 #include "web/http_parser.h"
 
 // clang-format off
@@ -26,12 +27,12 @@ namespace http = beast::http;
 
 namespace {
 
-// Where Beast has seen the line of the last chunk and waits for what ends the body, it asserts that
-// there is more than that line at the next try.
+// When Beast has seen the line of the last chunk and waits for the end of the body, it asserts that
+// the next try has more than that line.
 constexpr std::size_t kLastChunkBytesMin = std::string_view("0\r\n\r\n").size();
 
-// Beast takes any byte in a quoted extension. One that ends a line there to a proxy in front would
-// have the proxy take the chunk's data for other chunks, and its end for elsewhere.
+// Beast accepts any byte in a quoted extension. A proxy might end the line at such a byte, and so
+// see other chunks and another end of the body.
 struct CheckChunkExtensions {
   void operator()(std::uint64_t, beast::string_view extensions, beast::error_code& error) const {
     const auto is_control = [](unsigned char byte) {
@@ -52,7 +53,7 @@ struct HttpParser::Impl {
   HttpLimits limits;
   bool started = false;
   std::optional<Failure> failure;
-  // A body of known length is kept here and never seen by Beast, which would copy it once more.
+  // A body of known length is kept here; Beast would copy it once more.
   bool plain_body = false;
   std::size_t body_length = 0;
   std::size_t body_came = 0;
@@ -97,14 +98,14 @@ void HttpParser::Impl::fail_with_assertion(std::string_view assertion) {
   failure = Failure{500, "The HTTP parser failed on this request; see the server's log"};
 }
 
-// Beast takes what follows the first space after the target for the version.
+// Beast treats everything after the first space behind the target as the version.
 void HttpParser::Impl::explain_bad_version(std::string_view head) {
   const std::string_view line = head.substr(0, head.find('\r'));
   if (!line.ends_with(" HTTP/1.1") && !line.ends_with(" HTTP/1.0")) return;
   failure = Failure{400, "Not an HTTP request: write a space in the target as %20"};
 }
 
-// Of any other coding nobody here knows where the body ends, and a proxy in front may know it.
+// With any other coding the end of the body is unknown here, while a proxy may know it.
 void HttpParser::Impl::check_coding() {
   const auto& message = parser.get();
   const std::string_view coding = message[http::field::transfer_encoding];
@@ -116,11 +117,10 @@ void HttpParser::Impl::check_coding() {
   }
 }
 
-// Of a chunk with data Beast waits for nothing but the end of its line. Where that is there, a
-// quoted extension is open: Beast would look for the quote behind the line, and take the chunk's
-// size off the body's limit at each try.
-// A bare LF is no end of a line here: what one reader takes for a chunk's data is the next request
-// to another that ends lines so.
+// For a chunk with data Beast waits only for the end of its line. If that is present, a quoted
+// extension is open: Beast would search for the quote after the line, and subtract the chunk's size
+// from the body's limit at each try. A bare LF does not end a line here. Otherwise one reader's
+// chunk data could be another reader's next request.
 void HttpParser::Impl::check_chunk_line(std::string_view waiting) {
   for (std::size_t at = waiting.find('\n'); at != std::string_view::npos;
        at = waiting.find('\n', at + 1)) {
@@ -128,15 +128,15 @@ void HttpParser::Impl::check_chunk_line(std::string_view waiting) {
     failure = Failure{400, "Not an HTTP request: lines between chunks must end with CR LF"};
     return;
   }
-  if (waiting.starts_with("\r\n")) waiting.remove_prefix(2);  // ends the chunk before
+  if (waiting.starts_with("\r\n")) waiting.remove_prefix(2);  // ends the previous chunk
   const std::size_t digit = waiting.find_first_not_of('0');
   const bool has_data =
       digit < waiting.size() && std::isxdigit(static_cast<unsigned char>(waiting[digit])) != 0;
   if (has_data && waiting.contains("\r\n")) fail_with(http::error::bad_chunk_extension);
 }
 
-// Beast knows no limit of what stands before and after chunks, and of a head its own, which a head
-// that was rewritten may exceed.
+// Beast does not limit what stands before and after chunks. A normalised head may exceed Beast's
+// own limit.
 void HttpParser::Impl::limit_lines(std::size_t bytes) {
   if (bytes > limits.header_bytes_max) fail_with(http::error::header_limit);
 }
@@ -147,10 +147,10 @@ void HttpParser::Impl::begin_body() {
   body_length = static_cast<std::size_t>(*parser.content_length());
 }
 
-// What is announced is not believed until it comes: memory grows with it.
+// Memory grows with the bytes received, not with the announced length.
 char* HttpParser::Impl::grow_body(std::size_t bytes) {
   constexpr std::size_t kBelievedBytes = 256 << 10;
-  constexpr std::size_t kPaddingBytes = 64;  // JSON parsers want room behind the text
+  constexpr std::size_t kPaddingBytes = 64;  // JSON parsers need padding after the text
   if (body.capacity() < body_came + bytes) {
     const std::size_t twice = std::max({kBelievedBytes, body_came + bytes, 2 * body_came});
     body.reserve(std::min(twice, body_length) + kPaddingBytes);
@@ -181,14 +181,14 @@ HttpParser::HttpParser(HttpLimits limits) : impl_(std::make_unique<Impl>()) {
   impl_->parser.header_limit(Impl::kNoLimit);
   impl_->parser.body_limit(limits.body_bytes_max);
   impl_->parser.on_chunk_header(impl_->check_chunk_extensions);
-  impl_->parser.eager(false);  // the header ends a step, so that its size is known
+  impl_->parser.eager(false);  // a step ends after the header, so that its size is known
 }
 
 HttpParser::~HttpParser() = default;
 HttpParser::HttpParser(HttpParser&&) noexcept = default;
 HttpParser& HttpParser::operator=(HttpParser&&) noexcept = default;
 
-// False: it is none, see failure.
+// Returns false and sets `failure` if the head is invalid.
 bool HttpParser::Impl::parse_head(std::string_view head, Parser& into) {
   const Result<RequestHead> tidy = tidy_head(head);
   if (!tidy) {
@@ -205,7 +205,7 @@ bool HttpParser::Impl::parse_head(std::string_view head, Parser& into) {
   return false;
 }
 
-// Who speaks something else waits for an answer, and sends nothing that ends a head.
+// A client of another protocol waits for an answer and never ends a head.
 void HttpParser::Impl::check_first_line(std::string_view bytes) {
   const std::size_t end = first_line_checked ? std::string_view::npos : bytes.find('\n');
   if (end == std::string_view::npos) return;

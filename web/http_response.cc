@@ -22,10 +22,10 @@ void append_header(std::string& to, std::string_view name, std::string_view valu
   fmt::format_to(std::back_inserter(to), "{}: {}\r\n", name, value);
 }
 
-// Of what cannot be done now and may be soon; where more is known the answer says so itself.
+// For temporary errors; answers with a better estimate set it themselves.
 constexpr std::string_view kRetryAfterSeconds = "1";
 
-// Made once a second by each thread.
+// Each thread formats it once each second.
 const std::string& date_text(TimestampMs now) {
   thread_local std::time_t made_for = -1;
   thread_local std::string text;
@@ -37,7 +37,7 @@ const std::string& date_text(TimestampMs now) {
   return text;
 }
 
-// One answer on its way.
+// Sends one answer.
 class Sender {
  public:
   Sender(ClientConnection& link, const WebOptions& options, ResponseOptions manner,
@@ -50,7 +50,7 @@ class Sender {
   void head(TimestampMs now);
   void whole();
   Task<void> stream();
-  // Moves what is in plain_ through compression and framing into out_.
+  // Moves plain_ through compression and framing to out_.
   void frame(bool last);
   Task<void> flush();
 
@@ -59,8 +59,8 @@ class Sender {
   ResponseOptions manner_;
   Response response_;
   std::optional<Deflater> deflater_;
-  std::string plain_;   // made, not yet framed
-  std::string next_;    // made behind it
+  std::string plain_;   // produced, not yet framed
+  std::string next_;    // produced after plain_
   std::string packed_;  // compressed, not yet framed
   std::string out_;     // framed, not yet sent
   bool streams_ = false;
@@ -82,7 +82,7 @@ void Sender::head(TimestampMs now) {
   if (!manner_.keep_alive) {
     append_header(out_, "Connection", "close");
   } else if (!manner_.chunks) {
-    append_header(out_, "Connection", "keep-alive");  // HTTP/1.0 wants to be told
+    append_header(out_, "Connection", "keep-alive");  // HTTP/1.0 needs it
   }
 }
 
@@ -94,7 +94,7 @@ void Sender::whole() {
     deflater_->finish(packed);
     response_.body = std::move(packed);
   }
-  // Also with 204, where HTTP does not want it: OpenTSDB does so, and some agents count on it.
+  // Also with 204, contrary to HTTP: OpenTSDB sends it, and some agents rely on it.
   const std::size_t length = may_have_body(response_.status) ? response_.body.size() : 0;
   append_header(out_, "Content-Length", fmt::format_int(length).c_str());
   out_ += "\r\n";
@@ -144,7 +144,7 @@ Task<void> Sender::stream() {
 
 Task<std::size_t> Sender::run(TimestampMs now) {
   if (response_.source) {
-    // The first piece is often all of it: then it goes with its length.
+    // The first piece is often the whole body; then it is sent with its length.
     streams_ = response_.source->next(plain_);
     std::string second;
     if (streams_) streams_ = response_.source->next(second);

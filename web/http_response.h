@@ -1,4 +1,4 @@
-// Sends one answer: status line and headers, then the body as it is, compressed or in chunks.
+// Sends one answer: status line and headers, then the body, plain, compressed or in chunks.
 #pragma once
 
 #include <string_view>
@@ -11,16 +11,16 @@
 
 namespace halite::web {
 
-// What the request says about how to answer it.
+// The request's properties that affect the answer.
 struct ResponseOptions {
   bool head = false;       // no body
-  bool chunks = true;      // HTTP/1.1 knows them; before, the end of the stream ends the body
-  bool keep_alive = true;  // false where a long answer has no chunks
+  bool chunks = true;      // HTTP/1.1; otherwise the end of the stream ends the body
+  bool keep_alive = true;  // false if a long answer has no chunks
   std::string_view accept_encoding;
 };
 
-// Long answers are made and sent piece by piece, each sent before the next is made. Returns how
-// many bytes went out. All that is passed outlives the await.
+// Produces and sends long answers in pieces, one at a time. Returns the number of bytes sent. All
+// arguments outlive the task.
 Task<std::size_t> send_response(ClientConnection& link, const WebOptions& options, TimestampMs now,
                                 ResponseOptions manner, Response response);
 

@@ -17,13 +17,12 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Headers fit into it; more than a little of a body would be copied to where the rest of it is
-// read.
+// Headers fit into it. More of the body would have to be copied to the body's buffer.
 constexpr std::size_t kFirstReadBytes = 4 << 10;
 
 constexpr std::size_t kShortBodyBytes = 8192;
 
-// What OpenTSDB answers to bodies that its HTTP decoder cuts in pieces, unless it may take them.
+// OpenTSDB's answer to bodies that its HTTP decoder splits, unless that is enabled.
 std::optional<Response> refuse_long_body(const Request& request, const WebOptions& options) {
   const bool in_chunks = !request.headers.get("Transfer-Encoding").empty();
   if (options.long_bodies || (!in_chunks && request.body.size() <= kShortBodyBytes)) {
@@ -38,7 +37,7 @@ Response refuse_body(int status, const Error& error) {
   return json_response(status, error_envelope(status, error.message, error.details));
 }
 
-// As Java writes the address of a client.
+// The client's address in Java's format.
 std::string remote_text(const asio::ip::tcp::socket& socket) {
   boost::system::error_code gone;
   const auto remote = socket.remote_endpoint(gone);
@@ -102,7 +101,7 @@ asio::awaitable<std::optional<Request>> HttpSession::receive() {
   }
 }
 
-// Room for bodies is for those who may send some.
+// Only authorized callers may use memory for bodies.
 asio::awaitable<bool> HttpSession::admit(Request head) {
   head.remote = remote_;
   RoutedRequest routed =
@@ -127,7 +126,7 @@ asio::awaitable<bool> HttpSession::refuse_early(Response refusal) {
 
 asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
   if (!parser.started()) {
-    // Some old clients end a body with an empty line that belongs to nothing.
+    // Some old clients send an extra empty line after a body.
     while (at_ < in_.size() && (in_[at_] == '\r' || in_[at_] == '\n')) ++at_;
   }
   const HttpParser::Fed fed = parser.feed(std::string_view(in_).substr(at_));
@@ -200,11 +199,11 @@ asio::awaitable<bool> HttpSession::read_more(HttpParser& parser, std::int64_t de
   in_.erase(0, at_);
   at_ = 0;
   if (!parser.started()) {
-    in_ = std::string();  // what waits for its next request holds no memory
+    in_ = std::string();  // an idle connection holds no buffer
     const Result<void> readable = co_await connection_.wait_readable(deadline, true);
     if (!readable) co_return co_await give_up(parser, readable.error());
   }
-  // Bodies are read in ever larger steps.
+  // Reads bodies in growing steps.
   const std::size_t had = in_.size();
   const std::size_t step = std::clamp(in_.capacity() - had, kFirstReadBytes, step_max);
   in_.resize_and_overwrite(had + step, [](char*, std::size_t size) { return size; });
@@ -215,7 +214,7 @@ asio::awaitable<bool> HttpSession::read_more(HttpParser& parser, std::int64_t de
   co_return co_await note_read(parser, count);
 }
 
-// Whether there is something to go on with.
+// Returns whether there is more to process.
 asio::awaitable<bool> HttpSession::note_read(const HttpParser& parser, Result<std::size_t> count) {
   if (count && *count != 0) {
     context_.metrics.bytes_read.Increment(static_cast<double>(*count));
@@ -238,7 +237,7 @@ asio::awaitable<bool> HttpSession::give_up(const HttpParser& parser, Error error
   co_return false;
 }
 
-// Nothing is unpacked for who may not have it handled.
+// Decodes nothing before the caller is authorized.
 asio::awaitable<std::optional<Response>> HttpSession::prepare(RoutedRequest& routed) {
   Request& request = routed.call.request;
   if (routed.endpoint != nullptr) {
@@ -251,7 +250,7 @@ asio::awaitable<std::optional<Response>> HttpSession::prepare(RoutedRequest& rou
   }
   std::optional<Response> broken = refuse_long_body(request, context_.options);
   if (!broken) broken = unpack(request);
-  // Editors of one system put it there; it says nothing.
+  // A byte order mark, which some Windows editors add.
   if (request.body.starts_with("\xEF\xBB\xBF")) request.body.erase(0, 3);
   co_return broken;
 }
@@ -286,7 +285,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
   if (response.close || connection_.draining() || (most != 0 && served_ >= most)) {
     manner.keep_alive = false;
   }
-  if (response.source && !manner.chunks) manner.keep_alive = false;  // its end ends the body
+  if (response.source && !manner.chunks) manner.keep_alive = false;  // close ends the body
   const int status = response.status;
   const Result<std::size_t> sent = co_await send_response(
       connection_, options, context_.services.clock.now_ms(), manner, std::move(response));

@@ -1,8 +1,7 @@
-// HTTP on one connection: requests one after the other, each answered before the next is handled.
+// HTTP on one connection: one request at a time.
 //
-// Keep-alive and pipelining, chunked and compressed requests, "100 Continue", compressed and
-// chunked answers. A request that cannot be read is answered with the reason, then the connection
-// ends.
+// Supports keep-alive, pipelining, "100 Continue", and chunked or compressed requests and answers.
+// An invalid request gets an answer with the reason, then the connection closes.
 #pragma once
 
 #include <optional>
@@ -20,32 +19,33 @@ namespace halite::web {
 
 class HttpSession {
  public:
-  // The link and the context outlive the session. `early` was read already.
+  // `link` and `context` outlive the session. `early` holds bytes already read.
   HttpSession(ClientConnection& link, WebContext& context, std::string early);
 
-  boost::asio::awaitable<void> run();  // until the connection is over
+  boost::asio::awaitable<void> run();  // until the connection ends
 
  private:
-  // The next request; nothing when the connection is over.
+  // The next request; nullopt when the connection has ended.
   boost::asio::awaitable<std::optional<Request>> receive();
-  // Lets the parser have what is there. False: the connection is over, the reason was sent.
+  // Parses what was read. False: the connection has ended, and the reason was sent.
   boost::asio::awaitable<bool> parse(HttpParser& parser);
-  // Whether the request may go on to its body; else the refusal was sent and the connection is
-  // over.
+  // Decides whether to read the request's body. False: the refusal was sent, and the connection
+  // ends.
   boost::asio::awaitable<bool> admit(Request head);
-  // Always false: the connection is over.
+  // Always false: the connection ends.
   boost::asio::awaitable<bool> refuse_early(Response refusal);
-  // Who asks, and what they sent, unpacked. The answer, if it is a refusal.
+  // Authenticates the caller and decodes the body. Returns the refusal, if any.
   boost::asio::awaitable<std::optional<Response>> prepare(RoutedRequest& routed);
-  // Undoes Content-Encoding and the charset of Content-Type. The answer, if that fails.
+  // Decodes Content-Encoding and the charset of Content-Type. Returns the answer to an error, if
+  // any.
   std::optional<Response> unpack(Request& request);
-  // Puts what make(bytes_max) gives in place of the body. The answer, if that fails.
+  // Replaces the body with the result of make(bytes_max). Returns the answer to an error, if any.
   template <class Make>
   std::optional<Response> replace_body(Request& request, std::size_t bytes_max, Make make);
   boost::asio::awaitable<bool> read_more(HttpParser& parser, std::int64_t deadline);
   boost::asio::awaitable<bool> note_read(const HttpParser& parser, Result<std::size_t> count);
 
-  // Always false: the connection is over. Says so where somebody waits for an answer.
+  // Always false: the connection ends. Sends the reason if a client waits for an answer.
   boost::asio::awaitable<bool> give_up(const HttpParser& parser, Error error);
   boost::asio::awaitable<bool> serve(Request request);  // true: another request may follow
   boost::asio::awaitable<void> refuse_and_end(int status, std::string_view message);
@@ -54,7 +54,7 @@ class HttpSession {
   WebContext& context_;
   std::string in_;            // read, not parsed
   std::size_t at_ = 0;        // parsed up to here
-  const std::string remote_;  // who sends, as Java writes it
+  const std::string remote_;  // the sender, in Java's format
   std::uint64_t served_ = 0;
   ByteBudget::Share body_share_;  // of the request being received or served
 };

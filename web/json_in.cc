@@ -45,7 +45,7 @@ std::map<std::string, std::string> fields_of(dom::object object) {
   return fields;
 }
 
-// A parsed body; the parser owns what the object points into.
+// A parsed body. The parser owns the memory of the object.
 struct Document {
   dom::parser parser;
   dom::object object;

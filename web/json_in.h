@@ -1,4 +1,4 @@
-// Small JSON bodies of requests. Points and questions have parsers of their own.
+// Small JSON bodies of requests. Points and queries have their own parsers.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace halite::web {
 
-// {"type":"metrics","max":5} with every value as text: numbers and booleans as they stand, null,
-// arrays and objects are left out.
-// kInvalidArgument, in OpenTSDB's words: no body, no JSON, not an object.
+// {"type":"metrics","max":5} with every value as text. Numbers and booleans keep their spelling;
+// null, arrays and objects are omitted. kInvalidArgument with OpenTSDB's message: no body, not
+// JSON, not an object.
 [[nodiscard]] Result<std::map<std::string, std::string>> parse_flat_object(std::string_view body);
 
 // {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25}
@@ -30,7 +30,7 @@ struct LastBody {
   struct Sub {
     std::string metric;
     std::map<std::string, std::string> tags;
-    std::vector<std::string> tsuids;  // when given, the metric is not looked at
+    std::vector<std::string> tsuids;  // if present, the metric is ignored
   };
   std::vector<Sub> subs;
   bool resolve = false;

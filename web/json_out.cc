@@ -19,7 +19,7 @@ namespace halite::web {
 namespace {
 
 constexpr std::size_t kPieceBytes = 64 << 10;
-// A point's brackets, quotes and commas, its time, its value: a double's text is the longest.
+// A point's brackets, quotes and commas, its timestamp and its value: a double is the longest.
 constexpr std::size_t kPointBytesMax = 8 + TimeText::kBytesMax + kJavaDoubleBytesMax;
 
 void append_bool(std::string& to, bool value) { to += value ? "true" : "false"; }
@@ -46,7 +46,7 @@ void append_filters(std::string& to, const query::SubQuestion& sub) {
   });
 }
 
-// Only filters that group: {"host":"wildcard(*)"}
+// Only filters with group-by: {"host":"wildcard(*)"}
 void append_group_tags(std::string& to, const query::SubQuestion& sub) {
   to += '{';
   for (const query::Filter& filter : sub.filters) {
@@ -244,8 +244,7 @@ void AnswerSource::some_points(std::string& to) {
   while (point_ < series.times.size() && to.size() < enough) point(to, series, point_++);
 }
 
-// One after the other in a few bytes of their own: a million points should cost what their digits
-// do.
+// Writes pieces into a small buffer: the cost of a point should be that of its digits.
 void AnswerSource::point(std::string& to, const query::AnswerSeries& series, std::size_t i) {
   const query::Question& question = answer_->question;
   if (format_.plain_numbers && series.floats[i] && !std::isfinite(as_double(series.values[i]))) {

@@ -1,9 +1,9 @@
-// The answer of /api/query as text, written piece by piece from the answer's points.
+// The answer of /api/query as text, written in pieces from the points.
 //
 // Fields and their order are OpenTSDB's: metric, tags, aggregateTags, query, tsuids, annotations,
-// globalAnnotations, dps, stats.
-// Times are seconds unless the question asked for milliseconds; integers are digits, doubles Java's
-// text, NaN is "NaN" in quotes, or null where the fill policy is null.
+// globalAnnotations, dps, stats. Times are in seconds unless the query asks for milliseconds.
+// Integers are digits; doubles have Java's format; NaN is "NaN" in quotes, or null if the fill
+// policy is null.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 namespace halite::web {
 
 struct AnswerFormat {
-  bool plain_numbers = false;  // leave out what is no JSON number (Grafana cannot read the rest)
+  bool plain_numbers = false;  // omit values that are not JSON numbers (Grafana cannot read them)
   bool globals_once = false;   // globalAnnotations in the first series only
 };
 
@@ -37,7 +37,7 @@ class AnswerSource final : public BodySource {
   bool started_ = false;
   bool finished_ = false;
   bool in_series_ = false;
-  bool any_point_ = false;  // of this series was written
+  bool any_point_ = false;  // a point of this series was written
   std::size_t series_ = 0;
   std::size_t point_ = 0;
   TimeText times_;

@@ -1,4 +1,4 @@
-// JSON wrapped in a function call, for pages that load it as a script: ?jsonp=fn -> fn(<json>)
+// JSON in a function call, for pages that load it as a script: ?jsonp=fn -> fn(<json>)
 #pragma once
 
 #include "common/result.h"
@@ -7,11 +7,11 @@
 
 namespace halite::web {
 
-// kInvalidArgument: the function is not a plain name (letters, digits, _ $ . [ ]), so that nobody
-// can make the server say a script of his own.
+// kInvalidArgument: the function is not a plain name (letters, digits, _ $ . [ ]). Otherwise a
+// request could make the server return any script.
 [[nodiscard]] Result<void> check_jsonp(const Target& target);
 
-// Wraps a JSON answer of the API, when that was asked for.
+// Wraps a JSON answer of the API if requested.
 void wrap_jsonp(const Target& target, Response& response);
 
 }  // namespace halite::web

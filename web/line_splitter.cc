@@ -60,7 +60,7 @@ LineSplitter::Found LineSplitter::next(std::string_view& line) {
         begin_ = end_;
         return Found::kNothing;
       }
-      // One byte more may be the '\r' of a line that is just short enough.
+      // One more byte may be the '\r' of a line at the maximum.
       if (end_ - begin_ <= line_bytes_max_ + 1) return Found::kNothing;
       line = std::string_view(buffer_).substr(begin_, kShownBytes);
       dropping_ = true;

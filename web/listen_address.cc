@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kAcceptPause(100);
 
-// A name is asked for at the system; where it has addresses of both kinds, IPv4 comes first.
+// The system resolves a name. If it has addresses of both kinds, IPv4 comes first.
 Result<tcp::endpoint> endpoint_of(const WebOptions& options,
                                   const asio::any_io_executor& executor) {
   boost::system::error_code error;

@@ -1,4 +1,4 @@
-// Where the options say to listen, and what accept loops have in common.
+// The listening address of the options, and helpers for accept loops.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -10,13 +10,13 @@
 
 namespace halite::web {
 
-// Opens and binds; it does not listen yet. kInvalidArgument: no such address. kUnavailable: the
-// port is taken.
+// Opens and binds, but does not listen yet. kInvalidArgument: no such address. kUnavailable: the
+// port is in use.
 [[nodiscard]] Result<void> bind_acceptor(const WebOptions& options,
                                          boost::asio::ip::tcp::acceptor& acceptor);
 
-// After an accept that failed, for want of descriptors most likely. Later there may be some; until
-// then the loop would spin. Logs the error and waits, or until the timer is cancelled.
+// For an accept that failed, probably without free descriptors: retrying at once would spin. Logs
+// the error and waits, at most until the timer is cancelled.
 [[nodiscard]] boost::asio::awaitable<void> pause_accepting(boost::asio::steady_timer& timer,
                                                            boost::system::error_code error);
 

@@ -39,9 +39,9 @@ namespace {
 
 constexpr auto kAwaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kSniffBytes = 16 << 10;
-constexpr std::chrono::seconds kStillWaiting(1);  // between two lines of the log that say so
+constexpr std::chrono::seconds kStillWaiting(1);  // between two log lines about it
 
-// Whether the connection may go on: with TLS where the client begins with that.
+// Starts TLS if the client begins with it. Returns whether the connection may continue.
 asio::awaitable<bool> secure(ClientConnection& link, WebContext& context, std::int64_t deadline) {
   auto securing = begin_tls(link, context.tls, context.options, deadline);
   const TlsBegin how = co_await std::move(securing);
@@ -77,7 +77,7 @@ asio::awaitable<void> run_connection(std::shared_ptr<ClientConnection> link, Web
   link->close();
 }
 
-// How often deadlines are looked at: a quarter of the shortest, between 10 ms and 1 s.
+// The interval of deadline checks: a quarter of the shortest deadline, between 10 ms and 1 s.
 std::chrono::milliseconds sweep_period(const WebOptions& options) {
   std::int64_t shortest = 4'000;
   for (const std::int64_t timeout :
@@ -88,7 +88,7 @@ std::chrono::milliseconds sweep_period(const WebOptions& options) {
   return std::chrono::milliseconds(std::max<std::int64_t>(shortest / 4, 10));
 }
 
-// Who may come in depends on where the socket is bound.
+// Anonymous access depends on the address of the socket.
 Result<void> check_anonymous(const WebOptions& options, bool loopback) {
   const Result<Roles> roles = anonymous_roles(options.access, loopback);
   if (roles) return {};
@@ -111,9 +111,9 @@ struct Listener::State : std::enable_shared_from_this<State> {
   std::condition_variable changed;
   std::unordered_set<std::shared_ptr<ClientConnection>> links;  // guarded by mutex
   ConnectionQuota quota;                                        // guarded by mutex
-  const std::vector<asio::any_io_executor> event_loops;  // each is run by one thread; may be none
-  std::vector<std::size_t> connections_per_loop;         // connections by home; guarded by mutex
-  std::size_t next_event_loop = 0;                       // where looking begins; guarded by mutex
+  const std::vector<asio::any_io_executor> event_loops;  // each runs on one thread; may be empty
+  std::vector<std::size_t> connections_per_loop;         // guarded by mutex
+  std::size_t next_event_loop = 0;                       // start of the search; guarded by mutex
   std::size_t loops = 0;                                 // accept and sweep; guarded by mutex
   std::uint16_t port = 0;                                // set by start()
 
@@ -137,7 +137,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
   Result<void> open_to_whom();
 };
 
-// The one with the fewest connections, in turn where they are equal; 0 where there are no homes.
+// The loop with the fewest connections, round robin among equals; 0 without loops.
 std::size_t Listener::State::choose_event_loop() {
   const std::lock_guard lock(mutex);
   std::size_t chosen = next_event_loop;
@@ -151,7 +151,7 @@ std::size_t Listener::State::choose_event_loop() {
 
 void Listener::State::take(tcp::socket socket, std::size_t event_loop) {
   context.metrics.connections_total.Increment();
-  boost::system::error_code ignored;  // only a matter of speed, or gone already
+  boost::system::error_code ignored;  // only affects speed, or already closed
   socket.set_option(tcp::no_delay(true), ignored);
   const asio::ip::address from = socket.remote_endpoint(ignored).address();
   auto link = std::make_shared<ClientConnection>(std::move(socket));
@@ -159,7 +159,7 @@ void Listener::State::take(tcp::socket socket, std::size_t event_loop) {
     const std::lock_guard lock(mutex);
     if (!quota.take(from)) {
       context.metrics.connections_rejected.Increment();
-      return;  // the link closes its socket
+      return;  // the connection closes its socket
     }
     links.insert(link);
     if (!connections_per_loop.empty()) ++connections_per_loop[event_loop];
@@ -294,7 +294,7 @@ void Listener::stop() {
     self->pause.cancel();
   });
   {
-    // The accept loop ends first; the sweep still looks after the sessions that remain.
+    // The accept loop ends first; the sweep still serves the remaining sessions.
     std::unique_lock lock(state.mutex);
     state.changed.wait(lock, [&] { return state.loops <= 1; });
   }
@@ -302,9 +302,8 @@ void Listener::stop() {
   const std::chrono::milliseconds grace(state.context.options.stop_timeout_ms);
   if (!state.gone_within(grace)) {
     state.each(&ClientConnection::post_abort);
-    // What a session waits for in the store cannot be called back, and refers to the session: to go
-    // on without it would be the end. Who gives up waiting ends the process
-    // (app/shutdown_deadline.h).
+    // A session's wait in the store cannot be cancelled, and it refers to the session, so the
+    // session must live on. If the wait takes too long, app/shutdown_deadline.h ends the process.
     while (!state.gone_within(kStillWaiting)) {
       log::warn("stopping: {} connections still wait for the store", connections());
     }

@@ -1,7 +1,7 @@
-// Accepts connections and owns the sessions that come of them.
+// Accepts connections and owns their sessions.
 //
-//   Threads  start() and stop() from one thread that does not run the executor; sessions on
-//            strands of it or, where there are homes, each on the home that has the fewest.
+//   Threads  call start() and stop() from one thread that does not run the executor. Sessions run
+//            on strands of the executor or, with event loops, each on the least loaded loop.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Listener {
            std::vector<boost::asio::any_io_executor> event_loops);
   ~Listener();
 
-  [[nodiscard]] Result<void> start(StartupListener* before);  // see WebServer, as for the rest
+  [[nodiscard]] Result<void> start(StartupListener* before);  // see WebServer, also for the rest
   void stop();
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] std::size_t connections() const;

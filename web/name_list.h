@@ -1,4 +1,4 @@
-// A setting that lists names, separated by commas.
+// A setting with a list of names, separated by commas.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace halite::web {
 
-// Whether the list has that name, in capitals or not, or "*".
+// True if the list contains that name in any case, or "*".
 [[nodiscard]] inline bool lists(std::string_view list, std::string_view name) {
   while (!list.empty()) {
     const std::size_t comma = list.find(',');

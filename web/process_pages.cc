@@ -18,7 +18,7 @@
 namespace halite::web {
 namespace {
 
-// One line of /proc/<..>/stat, after the name in parentheses.
+// A line of /proc/<..>/stat, after the name in parentheses.
 struct ProcStat {
   std::string name;
   std::vector<std::string> fields;  // from the state on: field 3 of proc(5) is fields[0]
@@ -44,7 +44,7 @@ std::int64_t number(const std::string& text) {
   return value;
 }
 
-// Milliseconds since the process began.
+// Milliseconds since the process started.
 std::int64_t uptime_ms(const std::optional<ProcStat>& self) {
   double up_s = 0;
   std::ifstream in("/proc/uptime");
@@ -54,7 +54,7 @@ std::int64_t uptime_ms(const std::optional<ProcStat>& self) {
   return static_cast<std::int64_t>((up_s - began_s) * 1000);
 }
 
-// The names that Java has for what a thread does.
+// Java's name for a thread's state.
 std::string_view java_state(std::string_view state) {
   if (state == "R") return "RUNNABLE";
   if (state == "D") return "BLOCKED";
@@ -85,7 +85,7 @@ std::string jvm_json(const VersionInfo& version, TimestampMs now) {
 
 std::string threads_json() {
   std::string json = "[";
-  std::error_code error;  // a thread may end while we look
+  std::error_code error;  // a thread may end meanwhile
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
     const std::optional<ProcStat> stat = read_stat(task.path() / "stat");
     if (!stat) continue;

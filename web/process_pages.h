@@ -1,5 +1,4 @@
-// What the process says about itself where OpenTSDB shows its JVM: the same shapes, with what a
-// program without one can fill in honestly.
+// Process information in the format of OpenTSDB's JVM pages, with values that a native program has.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 namespace halite::web {
 
 // {"runtime":{..},"memory":{..},"gc":{},"pools":{},"os":{"systemLoadAverage":n}}: the heap is the
-// resident memory; there is no collector.
+// resident memory; there is no garbage collector.
 [[nodiscard]] std::string jvm_json(const VersionInfo& version, TimestampMs now);
 
 // [{"threadID","name","state","interrupted","priority","stack":[]},..]

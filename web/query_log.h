@@ -1,11 +1,10 @@
-// Which questions run and which ran last, for /api/stats/query and /api/server/queries; and the
-// way to stop one.
+// Running and recent queries, for /api/stats/query and /api/server/queries, and their cancellation.
 //
-//   QueryLog::Entry entry = log.begin(question, request, clock, stop);
-//   ... entry.stop() ...                 asked for by `stop`, and by cancel()
-//   entry.finish(200, "", cost);         or it is dropped: then it ended with 500
+//   QueryLog::RunningQuery entry = log.begin(question, request, clock, stop);
+//   ... entry.stop() ...                 set by `stop` and by cancel()
+//   entry.finish(200, "", cost);         a destroyed entry that did not finish counts as a 500
 //
-//   Threads  all calls from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ class QueryLog {
  public:
   static constexpr std::size_t kCompletedMax = 256;
 
-  // One running question. Move-only; the log outlives it.
+  // A running query. Move-only; the log outlives it.
   class RunningQuery {
    public:
     RunningQuery(QueryLog& log, std::uint64_t id, const Clock& clock, std::stop_source source,
@@ -49,16 +48,16 @@ class QueryLog {
     const Clock& clock_;
   };
 
-  // The request is the one that asks: its sender and headers are shown, secrets masked.
+  // `request` is the one with the query: its sender and headers are shown, with secrets masked.
   [[nodiscard]] RunningQuery begin(const query::Question& question, const Request& request,
                                    const Clock& clock, std::stop_token stop = {});
 
-  // Asks the running question of this id to stop. False: none has it.
+  // Asks the running query with this id to stop. Returns false if there is none.
   bool cancel(std::uint64_t id);
 
-  // {"completed":[..],"running":[..]}, the newest first.
+  // {"completed":[..],"running":[..]}, newest first.
   [[nodiscard]] std::string json(TimestampMs now) const;
-  // The same with ids and costs, without headers: for people.
+  // With ids and costs, without headers, for the status page.
   [[nodiscard]] std::string status_json(TimestampMs now) const;
 
  private:
@@ -67,13 +66,13 @@ class QueryLog {
     std::stop_source stop;
     bool cancelled = false;  // by cancel()
     std::string query;       // JSON
-    std::string remote;      // as Request::remote
+    std::string remote;      // see Request::remote
     std::string headers;     // JSON
     TimestampMs begin = 0;
     TimestampMs end = 0;
-    std::size_t running = 0;  // questions when it began, itself among them
+    std::size_t running = 0;  // queries running when it began, including itself
     int status = 0;
-    std::string exception;  // empty: none
+    std::string exception;  // empty = none
     query::QueryCost cost;
   };
   void finish(std::uint64_t id, TimestampMs now, int status, std::string exception,
@@ -84,7 +83,7 @@ class QueryLog {
   mutable std::mutex mutex_;
   std::uint64_t next_id_ = 0;             // guarded by mutex_
   std::map<std::uint64_t, Run> running_;  // guarded by mutex_
-  std::deque<Run> completed_;             // guarded by mutex_; the newest first
+  std::deque<Run> completed_;             // guarded by mutex_; newest first
 };
 
 }  // namespace halite::web

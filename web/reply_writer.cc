@@ -13,15 +13,15 @@ namespace halite::web {
 
 namespace asio = boost::asio;
 
-// Kept alive by the write under way.
+// The write in progress keeps it alive.
 struct ReplyWriter::State : std::enable_shared_from_this<State> {
   std::shared_ptr<ClientConnection> link;
   std::size_t bytes_max;
   WebMetrics& metrics;
   std::string waiting;
-  std::string going;  // being written; empty when no write is under way
+  std::string going;  // being written; empty if no write is in progress
   bool broken = false;
-  asio::steady_timer idle;  // cancelled when nothing is left to send
+  asio::steady_timer idle;  // cancelled when everything is sent
 
   State(std::shared_ptr<ClientConnection> l, std::size_t most, WebMetrics& m)
       : link(std::move(l)), bytes_max(most), metrics(m), idle(link->socket().get_executor()) {}
@@ -82,7 +82,7 @@ asio::awaitable<void> ReplyWriter::drain(std::int64_t timeout_ms) {
     auto waiting = state->idle.async_wait(asio::as_tuple(asio::use_awaitable));
     const auto [error] = co_await std::move(waiting);
     if (!error) {
-      state->link->close();  // ends the write; what is left goes with the connection
+      state->link->close();  // ends the write and drops the rest
       time = std::chrono::hours(1);
     }
   }

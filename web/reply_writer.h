@@ -1,5 +1,5 @@
-// Replies to a telnet client, sent beside the reading: a client that never reads them must not stop
-// its own points. What does not fit into the maximum is dropped and counted.
+// Sends replies to a telnet client in parallel to reading: a client that never reads replies must
+// not block its own points. Replies above the maximum are dropped and counted.
 //
 //   Threads  on the socket's strand.
 #pragma once
@@ -19,19 +19,19 @@ namespace halite::web {
 
 class ReplyWriter {
  public:
-  // The metrics outlive the writer; the link is kept by it.
+  // The metrics outlive the writer. The writer keeps the connection alive.
   ReplyWriter(std::shared_ptr<ClientConnection> link, std::size_t bytes_max, WebMetrics& metrics);
   ~ReplyWriter();
   ReplyWriter(const ReplyWriter&) = delete;
   ReplyWriter& operator=(const ReplyWriter&) = delete;
 
-  // Whole lines. Those that do not fit are dropped, the rest goes out without waiting here.
+  // Sends whole lines without waiting. Drops lines that do not fit.
   void send(std::string_view lines);
 
-  [[nodiscard]] bool sending() const;  // a write is under way
+  [[nodiscard]] bool sending() const;  // a write is in progress
 
-  // Waits until everything was sent or the connection broke; closes it when the time is up. No
-  // write is under way afterwards. Always awaited before the writer goes.
+  // Waits until everything is sent or the connection breaks; closes it when the time is up. No
+  // write is in progress afterwards. Await it before you destroy the writer.
   boost::asio::awaitable<void> drain(std::int64_t timeout_ms);
 
  private:

@@ -11,10 +11,10 @@ constexpr std::string_view kBlanks = " \t";
 
 struct Line {
   std::string_view text;  // without its end
-  bool bare = false;      // it ends in LF without CR
+  bool bare = false;      // ends in LF without CR
 };
 
-// The first of the lines, each of which has an end; takes it away.
+// Removes and returns the first line. Every line has an end.
 Line take_line(std::string_view& lines) {
   const std::size_t end = lines.find('\n');
   Line line{.text = lines.substr(0, end), .bare = true};
@@ -26,7 +26,7 @@ Line take_line(std::string_view& lines) {
   return line;
 }
 
-// "GET /  HTTP/1.1 " with one blank between its words and none around them.
+// Normalises "GET /  HTTP/1.1 " to one blank between words and none around them.
 std::string tidy_blanks(std::string_view line) {
   std::string tidy;
   while (true) {

@@ -1,12 +1,12 @@
-// The lines of an HTTP request's head as people's clients send them, made those that the grammar of
-// HTTP wants: CR LF at their ends, one blank between the words of the first.
+// Normalises the head of an HTTP request to the grammar of HTTP: lines end in CR LF, and one blank
+// separates the words of the first line.
 //
-// Line ends   a head may end all of its lines in a bare LF (RFC 9112, 2.2). Both kinds of ends in
-//             one head are refused: a proxy in front that takes a bare LF for a byte of a value
-//             would see other headers, and so another end of the request, than we do. Only the
-//             empty line that ends a head may differ; no other request may then follow.
-// Blanks      several of them, or tabs, between the three words of the first line and around them.
-//             A blank before a header's colon stays, and is refused by who parses the head.
+// Line ends   all lines of a head may end in a bare LF (RFC 9112, 2.2). A head with both kinds is
+//             refused: a proxy that treats a bare LF as part of a value would see other headers,
+//             and so another end of the request. Only the empty line at the end may differ; then
+//             no other request may follow.
+// Blanks      several blanks or tabs may stand between and around the three words of the first
+//             line. A blank before a header's colon stays; the parser refuses it.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@
 
 namespace halite::web {
 
-// Finds the end of a head that comes in pieces.
+// Finds the end of a head that arrives in pieces.
 class HeadEnd {
  public:
-  // Where the head ends in `bytes`, behind its empty line; npos: later. The bytes begin with those
-  // of the call before.
+  // The end of the head in `bytes`, after its empty line; npos if it is incomplete. `bytes` begins
+  // with the bytes of the previous call.
   [[nodiscard]] std::size_t find(std::string_view bytes);
 
  private:
@@ -29,11 +29,11 @@ class HeadEnd {
 };
 
 struct RequestHead {
-  std::string text;   // rewritten; empty: the head is as HTTP wants it
-  bool last = false;  // what follows is not to be taken for a request
+  std::string text;   // normalised; empty if the head needs no change
+  bool last = false;  // no request may follow
 };
 
-// `head` ends with its empty line. kInvalidArgument: its lines end in two ways.
+// `head` includes its empty line. kInvalidArgument: it mixes line ends.
 [[nodiscard]] Result<RequestHead> tidy_head(std::string_view head);
 
 }  // namespace halite::web

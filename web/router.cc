@@ -23,7 +23,7 @@ Response not_found(const Call& call) {
   return text_response(404, error_page("Page Not Found", "This page does not exist."), kHtmlType);
 }
 
-// What is wrong with a request whatever its endpoint is; fills the call's target.
+// Errors that do not depend on the endpoint. Fills the call's target.
 std::optional<Response> check_request(Call& call) {
   const Result<void> parsed =
       parse_target(call.request.target, call.options.grafana_prefix, call.target);
@@ -40,7 +40,7 @@ std::optional<Response> check_request(Call& call) {
   return std::nullopt;
 }
 
-// Also the page's own files have their place beside the endpoints.
+// The page's own files are served like endpoints.
 const Endpoint* endpoint_of(const Call& call) {
   const bool ours = call.target.endpoint == "metrics" || call.target.endpoint == "-";
   if (!(call.target.api ? call.options.api : ours || call.options.pages)) return nullptr;

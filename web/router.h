@@ -7,7 +7,7 @@
 
 namespace halite::web {
 
-// A request whose endpoint was found out, before it is handled.
+// A request with its endpoint, before it is handled.
 struct RoutedRequest {
   Call call;
   const Endpoint* endpoint = nullptr;  // nullptr: `refusal` is the answer
@@ -17,10 +17,10 @@ struct RoutedRequest {
 [[nodiscard]] RoutedRequest route(const WebOptions& options, const WebServices& services,
                                   WebMetrics& metrics, Request request, std::stop_token stop);
 
-// Runs the handler, or takes the refusal, and adds what every answer has.
+// Runs the handler or returns the refusal, and adds the common headers.
 boost::asio::awaitable<Response> answer(RoutedRequest& routed);
 
-// The answer to bytes that were no request, or were too many: an error envelope, then the end.
+// The answer to an invalid or oversized request: an error envelope; then the connection closes.
 [[nodiscard]] Response refuse(int status, std::string_view message);
 
 }  // namespace halite::web

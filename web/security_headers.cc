@@ -11,7 +11,7 @@ constexpr std::string_view kOfPages =
     "X-Frame-Options: DENY\r\n"
     "Referrer-Policy: no-referrer\r\n";
 
-// What a browser opens as a page of its own, scripts and all.
+// Content that a browser opens as a page and whose scripts it runs.
 bool is_page(std::string_view content_type) {
   return content_type.starts_with("text/html") || content_type.starts_with("image/svg");
 }

@@ -1,4 +1,4 @@
-// Headers that keep a browser from taking an answer for anything but what it is.
+// Headers that stop browsers from misinterpreting an answer.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace halite::web {
 
-// Of every answer with a content: its type is what is said. Of pages also: nothing but what comes
-// from this server may run in them, be shown in them or show them in a frame.
+// For every answer with content: the declared type is final. For pages also: they run, show and are
+// framed by only what comes from this server.
 void append_security_headers(std::string& head, std::string_view content_type);
 
 }  // namespace halite::web

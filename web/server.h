@@ -1,11 +1,11 @@
-// Halite's door: one port for HTTP and telnet, told apart by the first byte.
+// The server: one port for HTTP and telnet, distinguished by the first byte.
 //
 //   WebServer server(options, services, io.get_executor());
 //   TRY_VOID(server.start());     listens; sessions run on the executor's threads
-//   server.stop();                no new connections; what runs may finish; all are closed
+//   server.stop();                refuses new connections, drains, closes all
 //
-//   Threads  the executor's context is run by any number of threads. start() and stop() are for
-//            one thread that runs none of them: stop() waits.
+//   Threads  any number of threads run the executor's context. Call start() and stop() from one
+//            thread that is not among them: stop() waits.
 //   Owner    the server owns every session; after stop() none is left.
 //
 // Over 140 lines because it declares the options of the server beside the server.
@@ -48,7 +48,7 @@ struct TableRegions;
 
 namespace halite::web {
 
-// What `version` and /api/version say. All text, as OpenTSDB has it.
+// The content of `version` and /api/version. All text, as in OpenTSDB.
 struct VersionInfo {
   std::string version = "0.1.0";
   std::string short_revision = "unknown";
@@ -69,17 +69,17 @@ struct LogLine {
   std::string message;
 };
 
-// Work that takes long, at /api/admin/<name>.
+// A long operation at /api/admin/<name>.
 struct AdminJob {
-  std::function<Result<void>()> start;  // does not wait; kConflict: it is under way
-  std::function<std::string()> state;   // a JSON object: how far it is, or how it ended
+  std::function<Result<void>()> start;  // does not wait; kConflict: already running
+  std::function<std::string()> state;   // a JSON object: progress or result
 };
 
-// What the handlers work with. All that is referred to outlives the server.
+// The objects that handlers use. All references outlive the server.
 struct WebServices {
   ingest::Writer& writer;
   ingest::RollupWriter& rollups;
-  ingest::HistogramWriter* histograms = nullptr;  // null: histograms are off
+  ingest::HistogramWriter* histograms = nullptr;  // null = histograms are off
   query::QueryEngine& engine;
   storage::PointStore& store;
   storage::Metadata& metadata;
@@ -88,30 +88,30 @@ struct WebServices {
   VersionInfo version;
   std::string store_name;                                      // "engine", "rocksdb", ..
   TimestampMs started_ms = 0;                                  // when the process began to serve
-  storage::CardinalityCounter* cardinality_counter = nullptr;  // null: series are not counted
-  // What is in slots of time. Called from any thread; may be empty: points are kept otherwise.
+  storage::CardinalityCounter* cardinality_counter = nullptr;  // null = series are not counted
+  // The slots in use. Called from any thread. Empty if points are not kept in slots.
   std::function<std::vector<storage::RetentionStatus>()> slots = {};
-  // Where the points lie on a cluster of HBase. Called from any thread; may be empty: on none.
+  // The regions of the tables on an HBase cluster. Called from any thread. Empty without a cluster.
   std::function<Task<storage::TableRegions>()> regions = {};
   // By name. Called from any thread.
   std::map<std::string, AdminJob, std::less<>> jobs = {};
-  // Settings as /api/config shows them. Called from any thread.
+  // The settings for /api/config. Called from any thread.
   std::function<std::map<std::string, std::string>()> config;
-  // Forgets what the store may read again (dropcaches). Called from any thread; may be empty: it
-  // keeps nothing.
+  // Drops what the store can read again (dropcaches). Called from any thread. Empty if it caches
+  // nothing.
   std::function<void()> drop_caches;
-  // The last lines of the log, the newest first, for /logs. Called from any thread; may be empty.
+  // The last lines of the log, newest first, for /logs. Called from any thread. May be empty.
   std::function<std::vector<LogLine>()> log_lines;
-  // Logs messages from this level on ("DEBUG" to "ERROR", "OFF"), in all parts or in the one of
-  // this name: in how many. kInvalidArgument: no such level. Called from any thread; may be empty.
+  // Sets the log level ("DEBUG" to "ERROR", "OFF") of all loggers or of the named one. Returns how
+  // many it set. kInvalidArgument: no such level. Called from any thread. May be empty.
   std::function<Result<int>(std::string_view level, std::string_view logger)> set_log_level;
-  // Why the process should get no work yet (/-/ready); an empty text means it is ready. May be
-  // empty: always ready.
+  // Why the process is not ready for work (/-/ready); an empty text means ready. If the function is
+  // empty, the process is always ready.
   std::function<std::string()> not_ready;
 };
 
-// Whether a server could listen just now: its address, who may come in, and the files that say so;
-// takes nothing. Errors as start().
+// Checks whether a server could listen now: its address, its access settings and their files. Keeps
+// nothing. Errors of start().
 [[nodiscard]] Result<void> check_listen(const WebOptions& options,
                                         const boost::asio::any_io_executor& executor);
 
@@ -119,25 +119,24 @@ class StartupListener;
 
 class WebServer {
  public:
-  // With `event_loops`, executors that one thread each runs, a connection lives on one of them from
-  // its first byte to its last.
+  // Each executor in `event_loops` runs on one thread. A connection stays on one of them.
   WebServer(WebOptions options, WebServices services, boost::asio::any_io_executor executor,
             std::vector<boost::asio::any_io_executor> event_loops = {});
   ~WebServer();  // stops
   WebServer(const WebServer&) = delete;
   WebServer& operator=(const WebServer&) = delete;
 
-  // kInvalidArgument: not an address. kUnavailable: it cannot be listened on. With `before` it
-  // listens where that did; in between the port is not closed, and who knocks waits.
+  // kInvalidArgument: not an address. kUnavailable: it cannot be listened on. With `before`, it
+  // takes over that listener's socket: the port stays open and clients wait meanwhile.
   [[nodiscard]] Result<void> start(StartupListener* before = nullptr);
 
-  // Returns when the last session is gone: at once, if none works; otherwise within
-  // stop_timeout_ms and the time that the store needs for points already read, which may have no
-  // end: connections() are those that still wait. May be repeated.
+  // Returns when the last session has ended: at once if none works, else within stop_timeout_ms
+  // plus the time that the store needs for points already read. That time may be unlimited;
+  // connections() then counts the sessions that wait. May be repeated.
   void stop();
 
   [[nodiscard]] std::uint16_t port() const;       // after start()
-  [[nodiscard]] std::size_t connections() const;  // open just now; any thread
+  [[nodiscard]] std::size_t connections() const;  // currently open; call from any thread
 
  private:
   struct Impl;

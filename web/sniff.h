@@ -1,8 +1,8 @@
-// HTTP or telnet? The first byte of a connection tells, as in OpenTSDB: methods are in upper case,
-// telnet commands are not.
+// Distinguishes HTTP from telnet by the first byte of a connection, as OpenTSDB does: methods are
+// in upper case, telnet commands are not.
 //
-// Empty lines in front of a request line are HTTP as well (RFC 9112, 2.2). In front of anything
-// else they are what they are to telnet: commands without a name.
+// Empty lines before a request line belong to HTTP (RFC 9112, 2.2). Before anything else they are
+// telnet commands without a name.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace halite::web {
 
 enum class Protocol : unsigned char { kHttp, kTelnet };
 
-// What came first; not empty.
+// The first bytes; not empty.
 [[nodiscard]] constexpr Protocol sniff(std::string_view bytes) {
   if (is_upper(bytes.front())) return Protocol::kHttp;
   constexpr std::array<std::string_view, 7> kMethods = {"GET ",  "POST ",    "PUT ",  "DELETE ",

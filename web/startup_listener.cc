@@ -43,14 +43,15 @@ namespace {
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-// What a connection has sent, up to what is worth an answer: a telnet line, or a request's head.
+// The first bytes of a connection, as far as an answer needs them: a telnet line or a request's
+// head.
 class Opening {
  public:
   void add(std::string_view piece) {
     if (piece.empty()) return;
-    if (!protocol_) protocol_ = sniff(piece);  // by the first bytes, as the server does
+    if (!protocol_) protocol_ = sniff(piece);  // by the first byte, as in the server
     piece.remove_prefix(negotiation_.skip(piece));
-    if (http() && bytes_.empty()) {  // empty lines before a request belong to nothing
+    if (http() && bytes_.empty()) {  // ignore empty lines before a request
       piece.remove_prefix(std::min(piece.find_first_not_of("\r\n"), piece.size()));
     }
     bytes_ += piece;
@@ -59,7 +60,7 @@ class Opening {
 
   [[nodiscard]] bool whole() const { return end_ != std::string::npos; }
   [[nodiscard]] bool http() const { return protocol_ == Protocol::kHttp; }
-  // With its empty line; whole() and http() hold.
+  // Includes its empty line; requires whole() and http().
   [[nodiscard]] std::string_view head() const { return std::string_view(bytes_).substr(0, end_); }
 
  private:
@@ -70,7 +71,7 @@ class Opening {
   std::size_t end_ = std::string::npos;
 };
 
-// What the head asks for. Nothing where that cannot be read: the answer is the same 503.
+// The target in the head. Empty if the head is invalid: the answer is a 503 in any case.
 Target target_of(std::string_view head, bool grafana_prefix) {
   Target target;
   const Result<RequestHead> tidy = tidy_head(head);
@@ -114,7 +115,7 @@ struct StartupListener::State {
   tcp::acceptor acceptor;
   asio::steady_timer pause;                                     // of the accept loop
   bool ending = false;                                          // only on the thread
-  std::unordered_set<std::shared_ptr<ClientConnection>> links;  // likewise
+  std::unordered_set<std::shared_ptr<ClientConnection>> links;  // only on the thread
   std::mutex mutex;
   std::string reason;  // guarded by mutex
   std::thread thread;
@@ -179,11 +180,11 @@ asio::awaitable<void> StartupListener::State::serve(State& state,
   const std::string answer = answer_to(opening, state.reason_now(), state.options.grafana_prefix);
   auto writing = link->write(answer, 0);
   const Result<void> written = co_await std::move(writing);
-  // The rest is read, or the sender might be reset before it has read the answer.
+  // Reads the rest; otherwise a reset could reach the sender before the answer.
   if (written) co_await link->linger(state.limits.request_ms_max);
 }
 
-// Everything on the thread, then the thread. The socket that listens stays open.
+// Ends the sessions, then the thread. The listening socket stays open.
 int StartupListener::State::end() {
   int listening = -1;
   asio::post(context, [this, &listening] {
@@ -216,7 +217,7 @@ Result<std::unique_ptr<StartupListener>> StartupListener::open(const WebOptions&
     if (thrown) log::error("an exception ended the start-up listener: {}", exception_text(thrown));
   });
   state->thread = std::thread([&own = *state] {
-    name_this_thread("waiting-room");
+    name_this_thread("startup");
     own.context.run();
   });
   return std::unique_ptr<StartupListener>(new StartupListener(std::move(state)));

@@ -1,12 +1,11 @@
-// Answers at the door while there is nothing to serve from: the store is not there yet, or is still
-// being opened.
+// The startup listener: answers on the port until the store is open.
 //
-//   HTTP     503 with the reason and Retry-After, whatever is asked; /-/healthy is 200, as the
-//            process lives. Heads are read as the server reads them.
-//   Telnet   one line with the reason, and the end: agents keep their points and come again.
-//   TLS      as the server's: whoever asks with it is answered with it, also about /-/healthy.
-//   Threads  one of its own; set_reason() from any thread, the rest from one.
-//   Limits   what a connection may send, and how long it may take.
+//   HTTP     503 with the reason and Retry-After for any request; /-/healthy is 200, because the
+//            process lives. Reads heads as the server does.
+//   Telnet   one line with the reason, then the end: agents keep their points and reconnect.
+//   TLS      as for the server, also for /-/healthy.
+//   Threads  it has its own thread. Call set_reason() from any thread, the rest from one.
+//   Limits   on the size of a request and the time of a connection.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +21,14 @@
 namespace halite::web {
 
 struct StartupListenerLimits {
-  std::size_t request_bytes_max = 64 << 10;  // read of a request; more of a body is left unread
-  std::int64_t request_ms_max = 5'000;       // for all of a connection
+  std::size_t request_bytes_max = 64 << 10;  // of a request; more of a body stays unread
+  std::int64_t request_ms_max = 5'000;       // for a whole connection
   std::size_t connections_max = 1'000;       // at a time; more are closed at once
 };
 
 class StartupListener {
  public:
-  // Listens until it is destroyed or hands over; then its connections end. Errors as of
+  // Listens until it is destroyed or hands over; then its connections end. Errors of
   // bind_acceptor() and Tls::load().
   static Result<std::unique_ptr<StartupListener>> open(const WebOptions& options,
                                                        std::string reason,
@@ -39,8 +38,8 @@ class StartupListener {
   void set_reason(std::string reason);
   [[nodiscard]] std::uint16_t port() const;  // until it hands over
 
-  // `to` listens on the same socket: nobody is refused in between, and nobody else can take the
-  // port. This one is over.
+  // Hands the socket over to `to`, which listens on it: no connection is refused meanwhile, and no
+  // other process can take the port. This listener has then ended.
   [[nodiscard]] Result<void> append_to_store(boost::asio::ip::tcp::acceptor& to);
 
  private:

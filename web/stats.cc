@@ -85,7 +85,7 @@ std::string dotted(std::string_view name) {
   return result;
 }
 
-// Label values may hold what a line of `stats` cannot.
+// Label values may contain characters that are not allowed in a line of `stats`.
 std::string tag_text(std::string_view text) {
   if (text.empty()) return "none";
   std::string result(text);

@@ -1,8 +1,7 @@
-// The process's own numbers under OpenTSDB's names: for /api/stats, /stats and telnet `stats`.
+// The process's metrics under OpenTSDB's names, for /api/stats, /stats and telnet `stats`.
 //
-// Where we count the same thing the name is OpenTSDB's ("tsd.rpc.received type=http"). Everything
-// else is there too, under "tsd.halite.": halite_web_timeouts_total ->
-// tsd.halite.web.timeouts_total.
+// A metric that OpenTSDB has too gets its name ("tsd.rpc.received type=http"). All others are under
+// "tsd.halite.": halite_web_timeouts_total -> tsd.halite.web.timeouts_total.
 #pragma once
 
 #include <map>
@@ -18,8 +17,8 @@ namespace halite::web {
 
 struct Stat {
   std::string name;
-  std::string value;                        // digits, perhaps with a point
-  std::map<std::string, std::string> tags;  // "host" (or "fqdn") among them
+  std::string value;                        // digits, perhaps with a decimal point
+  std::map<std::string, std::string> tags;  // including "host" (or "fqdn")
 };
 
 struct Stats {
@@ -27,19 +26,19 @@ struct Stats {
   std::vector<Stat> list;
 };
 
-// One of OpenTSDB's own numbers, and the metric of ours whose values it sums up.
+// One of OpenTSDB's metrics, and the Halite metric whose values it sums.
 struct OpentsdbStat {
   std::string_view name;
   std::string_view type;    // its tag; empty = none
   std::string_view family;  // "halite_..."
-  // Only values with this label; with `other`, only those with another value of it.
+  // Only values with this label; with `other`, only those with any other value of it.
   std::string_view label = {};
   std::string_view value = {};
   bool other = false;
 };
 [[nodiscard]] std::span<const OpentsdbStat> opentsdb_stats();
 
-// The tag "host", its other name and the tag "port" are as the options say.
+// The options set the tag "host", its alternative name and the tag "port".
 [[nodiscard]] Stats collect_stats(const WebServices& services, const WebOptions& options);
 
 // tsd.<name> <epoch s> <value> [tag=val ...] host=<h>

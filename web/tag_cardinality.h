@@ -1,8 +1,8 @@
-// Which tag keys the series of a metric have, and which values, with the number of series of each.
+// The tag keys and values of a metric's series, with the number of series for each.
 //
-//   Threads   for one at a time.
-//   Lifetime  the names are the store's: a hold on its series from before they were asked for
-//             outlives it.
+//   Threads   not thread-safe.
+//   Lifetime  the names belong to the store. A pin that was acquired before they were looked up
+//             outlives this object.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class TagCardinality {
   struct Key {
     std::string_view name;
     std::uint64_t series = 0;
-    std::vector<Value> values;  // most series first, then by name
+    std::vector<Value> values;  // by descending number of series, then by name
   };
   [[nodiscard]] std::vector<Key> keys() const;  // by name
   [[nodiscard]] std::uint64_t series() const { return series_; }
@@ -39,11 +39,11 @@ class TagCardinality {
     std::uint64_t series = 0;
   };
   std::uint64_t series_ = 0;
-  // By the ids of a key and a value.
+  // By key id and value id.
   boost::unordered_flat_map<std::pair<std::uint64_t, std::uint64_t>, Count> tags_;
 };
 
-// Whether a name has the text in it, upper and lower case of ASCII being the same.
+// True if the name contains the text, ignoring ASCII case.
 [[nodiscard]] bool contains_text(std::string_view name, std::string_view lower_text);
 
 }  // namespace halite::web

@@ -13,7 +13,7 @@ namespace halite::web {
 
 namespace {
 
-// The segments of "/a/b//c/": empty ones at the end do not count, as in Java's split.
+// The segments of "/a/b//c/": empty ones at the end are dropped, as in Java's split.
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> segments;
   path.remove_prefix(1);
@@ -47,8 +47,7 @@ Result<int> parse_version(std::string_view segment) {
   return version;
 }
 
-// What "http://host:4242/path?query" asks of its host: "/path?query" (RFC 9112, 3.2.2). Empty: the
-// target is of another form.
+// "/path?query" of "http://host:4242/path?query" (RFC 9112, 3.2.2). Empty for other forms.
 std::string without_authority(std::string_view text) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!equal_ignoring_case(text.substr(0, scheme.size()), scheme)) continue;
@@ -61,7 +60,7 @@ std::string without_authority(std::string_view text) {
   return {};
 }
 
-// How many segments are the prefix of "/grafana/api" and "/grafana//api"; 0 where there is none.
+// The number of segments of the prefix "/grafana/api" or "/grafana//api"; 0 without it.
 std::size_t grafana_segments(const std::vector<std::string>& segments) {
   if (segments.empty() || to_lower(segments[0]) != "grafana") return 0;
   std::size_t at = 1;
@@ -69,7 +68,7 @@ std::size_t grafana_segments(const std::vector<std::string>& segments) {
   return at < segments.size() && to_lower(segments[at]) == "api" ? at : 0;
 }
 
-// Reads the segments after the prefix: which endpoint is meant.
+// Finds the endpoint in the segments after the prefix.
 Result<void> resolve(const std::vector<std::string>& segments, std::size_t at, Target& target) {
   if (at >= segments.size()) return {};
   target.endpoint = to_lower(segments[at]);
@@ -154,14 +153,14 @@ Result<void> parse_target(std::string_view text, bool grafana_prefix, Target& ta
     return fail(Errc::kInvalidArgument,
                 fmt::format("The request target \"{}\" does not start with a slash", text));
   }
-  // Who puts "/api/..." behind an address that ends in a slash asks for "//api/...".
+  // A client that appends "/api/..." to an address with a final slash sends "//api/...".
   text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()) - 1);
   const std::size_t mark = text.find('?');
   TRY(target.path, percent_decode(text.substr(0, mark), false));
   const std::vector<std::string> segments = split_path(target.path);
   const std::size_t at = grafana_prefix ? grafana_segments(segments) : 0;
   target.grafana = at != 0;
-  // The parameters come first: jsonp shapes even the answer about a wrong version.
+  // Parameters come first: jsonp affects even the answer to a wrong version.
   Result<Parameters> parameters =
       mark == std::string_view::npos ? Parameters() : parse_parameters(text.substr(mark + 1));
   if (parameters) target.parameters = std::move(*parameters);

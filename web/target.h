@@ -1,4 +1,4 @@
-// What a request's target names: API or page, version, endpoint, parameters.
+// The target of a request: API or page, version, endpoint, parameters.
 //
 //   /api/v1/search/lookup?m=x   ->  api, version 1, endpoint "api/search", rest {"lookup"}, {m: x}
 //   /suggest?type=metrics       ->  page, endpoint "suggest"
@@ -15,7 +15,7 @@
 
 namespace halite::web {
 
-// Query-string parameters in the order they came, percent-decoded.
+// Query-string parameters in order of arrival, percent-decoded.
 using Parameters = query::Parameters;
 
 struct Target {
@@ -23,26 +23,26 @@ struct Target {
   std::string endpoint;           // in lower case: "api/put", "suggest"; empty for "/"
   std::vector<std::string> rest;  // path segments after the endpoint
   Parameters parameters;
-  bool api = false;      // errors are answered as JSON
-  bool grafana = false;  // came by the prefix /grafana
-  int version = 0;       // of the API; 1 where none is named
+  bool api = false;      // errors are JSON
+  bool grafana = false;  // with the prefix /grafana
+  int version = 0;       // of the API; 1 by default
 
   [[nodiscard]] bool has(std::string_view name) const;
-  // The last of that name, as OpenTSDB takes it; nullptr when absent.
+  // The last with that name, as in OpenTSDB; nullptr if absent.
   [[nodiscard]] const std::string* find(std::string_view name) const;
-  [[nodiscard]] std::string_view get(std::string_view name) const;  // empty when absent
+  [[nodiscard]] std::string_view get(std::string_view name) const;  // empty if absent
 };
 
 inline constexpr int kApiVersionMax = 1;
 
-// Fills `target` as far as it can be read, so that also an error is answered in the right manner.
-// kInvalidArgument: not a path, or a broken escape. kUnsupported: a newer version of the API.
+// Fills `target` as far as possible, so that even an error has the right format. kInvalidArgument:
+// not a path, or an invalid escape. kUnsupported: a newer version of the API.
 [[nodiscard]] Result<void> parse_target(std::string_view text, bool grafana_prefix, Target& target);
 
-// "%41" and "+"; kInvalidArgument for a broken escape.
+// Decodes "%41" and "+"; kInvalidArgument for an invalid escape.
 [[nodiscard]] Result<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
-// "a=1&b&c=": as OpenTSDB's decoder reads it; ';' separates too.
+// "a=1&b&c=", as OpenTSDB's decoder reads it; ';' also separates.
 [[nodiscard]] Result<Parameters> parse_parameters(std::string_view text);
 
 }  // namespace halite::web

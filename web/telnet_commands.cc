@@ -30,7 +30,7 @@ void run_help(WebContext& context, std::string_view, std::string& reply) {
   reply += "diediedie \n";
 }
 
-// A word that anybody may send must not end the server for everybody.
+// One client must not be able to stop the server for all.
 void run_diediedie(WebContext&, std::string_view, std::string& reply) {
   reply += "diediedie: disabled; stop the process instead\n";
 }
@@ -59,7 +59,7 @@ const TelnetCommand* find_telnet_command(std::string_view name, Mode mode) {
 }
 
 std::string unknown_command(std::string_view word) {
-  // Other bytes than UTF-8 are ISO-8859-1; the answer is always UTF-8, as OpenTSDB's.
+  // Bytes that are not UTF-8 are ISO-8859-1. The reply is always UTF-8, as in OpenTSDB.
   const std::string text = is_utf8(word) ? std::string(word) : latin1_to_utf8(word);
   return fmt::format("unknown command: {}.  Try `help'.\n", text);
 }

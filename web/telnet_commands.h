@@ -1,7 +1,7 @@
-// Telnet words other than put: one line each in a table.
+// The table of telnet commands other than put.
 //
-// Answers are OpenTSDB's texts. `sync` is ours: it answers "synced" once every earlier line of its
-// connection is durable, so it belongs to the session and only its name stands here.
+// Replies are OpenTSDB's texts. `sync` is Halite's: it answers "synced" once every earlier line of
+// its connection is durable. The session implements it; only its name is here.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace halite::web {
 struct TelnetCommand {
   std::string_view name;
   bool writes;  // not in tsd.mode ro
-  Role role;    // which it wants
+  Role role;    // the required role
   // Appends the reply. `line` is the whole line.
   void (*run)(WebContext& context, std::string_view line, std::string& reply);
 };
 
-// nullptr: no such command (put, rollup, histogram, sync, auth and exit are the session's).
+// nullptr: no such command (the session handles put, rollup, histogram, sync, auth and exit).
 [[nodiscard]] const TelnetCommand* find_telnet_command(std::string_view name, Mode mode);
 
 [[nodiscard]] std::string unknown_command(std::string_view word);

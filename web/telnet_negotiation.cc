@@ -16,7 +16,7 @@ TelnetNegotiation::State TelnetNegotiation::next(State state, unsigned char byte
     case State::kBetween:
       return byte == kInterpretAsCommand ? State::kCommand : State::kOver;
     case State::kCommand:
-      // Twice IAC is the byte FF of a line; the first of the two goes all the same.
+      // Two IAC bytes stand for the byte FF of a line; the first of the two is dropped too.
       if (byte == kInterpretAsCommand || byte < kEndOfParameters) return State::kOver;
       if (byte == kBeginOfParameters) return State::kParameters;
       return byte >= kWill ? State::kOption : State::kBetween;

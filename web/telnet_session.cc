@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::string_view kAuth = "auth";
-constexpr std::size_t kReplyBytes = 64 << 10;  // collected before they are handed on
+constexpr std::size_t kReplyBytes = 64 << 10;  // buffered before they are sent
 
 std::string_view first_word(std::string_view line) { return line.substr(0, line.find(' ')); }
 
@@ -29,7 +29,7 @@ std::string remote_address(ClientConnection& link) {
   return gone ? std::string() : remote.address().to_string();
 }
 
-// A command whose lines are collected and stored together; empty: another one.
+// The command of lines that are collected and stored together; empty for other commands.
 std::string_view side_command(std::string_view line) {
   const std::string_view word = first_word(line);
   if (word == "rollup") return "rollup";
@@ -71,7 +71,7 @@ asio::awaitable<void> TelnetSession::run() {
   if (lines_.unfinished() != 0) context_.metrics.telnet_lines_cut.Increment();
   while (!flushes_.empty()) co_await wait_oldest();
   replies_.send(std::exchange(reply_, {}));
-  // Lines that nobody reads any more must not cost the replies to those before them.
+  // Unread lines must not cost the replies to earlier lines.
   const bool lingers = exit_ || replies_.sending();
   co_await replies_.drain(std::max<std::int64_t>(context_.options.linger_timeout_ms, 1));
   if (lingers) co_await connection_->linger(context_.options.linger_timeout_ms);
@@ -102,7 +102,7 @@ void TelnetSession::note_read(std::span<char> space, std::size_t count) {
   lines_.filled(count - skipped);
 }
 
-// An agent may be silent for long; who has not said who he is holds no place for an hour.
+// An agent may be silent for long. A client without credentials may not occupy a place for an hour.
 std::int64_t TelnetSession::idle_ms() const {
   const WebOptions& options = context_.options;
   const bool stranger = !caller_.roles.may(Role::kRead) && !caller_.roles.may(Role::kWrite);
@@ -110,7 +110,7 @@ std::int64_t TelnetSession::idle_ms() const {
                                                   : options.telnet_idle_timeout_ms;
 }
 
-// Always false: nothing more comes.
+// Always false: end of input.
 bool TelnetSession::count_timeout(const Error& error) {
   if (error.code == Errc::kTimeout) context_.metrics.timeouts.Increment();
   return false;
@@ -127,10 +127,10 @@ asio::awaitable<void> TelnetSession::take_lines() {
     if (found == LineSplitter::Found::kNothing) break;
     ++count;
     if (found == LineSplitter::Found::kTooLong) {
-      if (unflushed_) co_await flush();  // answers keep the order of the lines
+      if (unflushed_) co_await flush();  // replies keep the order of lines
       refuse_long_line(line);
     } else if (takes_puts && sends_points(line) && refuse_without(Role::kWrite, first_word(line))) {
-      // The reply has said it.
+      // A reply has reported it.
     } else if (takes_puts && first_word(line) == "put") {
       if (!auxiliary_lines_.empty()) co_await flush_auxiliary();
       batch_.add(line, reply_);
@@ -148,7 +148,7 @@ asio::awaitable<void> TelnetSession::take_lines() {
   if (!auxiliary_lines_.empty()) co_await flush_auxiliary();
 }
 
-// Lines of points that come as they came before; how many.
+// Takes lines of points in the expected order. Returns their number.
 asio::awaitable<std::uint64_t> TelnetSession::take_fast_path() {
   const std::size_t line_bytes_max = context_.options.line_bytes_max;
   const auto taken = batch_.add_fast_path(lines_.ahead(), line_bytes_max, reply_);
@@ -157,7 +157,7 @@ asio::awaitable<std::uint64_t> TelnetSession::take_fast_path() {
   co_return taken.lines;
 }
 
-// Answers keep the order of the lines, so only one kind waits at a time.
+// Replies keep the order of lines, so only one kind waits at a time.
 asio::awaitable<void> TelnetSession::take_auxiliary_line(std::string_view command,
                                                          std::string_view line) {
   if (unflushed_) co_await flush();
@@ -175,7 +175,7 @@ asio::awaitable<void> TelnetSession::take_auxiliary_line(std::string_view comman
   if (full) co_await flush_auxiliary();
 }
 
-// What waits is durable before anything else is read, so that it takes no more room.
+// Waiting lines become durable before more input is read, so that memory stays bounded.
 asio::awaitable<void> TelnetSession::flush_auxiliary() {
   std::vector<std::string> lines = std::exchange(auxiliary_lines_, {});
   auxiliary_bytes_ = 0;
@@ -188,12 +188,12 @@ asio::awaitable<void> TelnetSession::flush_auxiliary() {
 }
 
 asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
-  if (unflushed_) co_await flush();  // answers keep the order of the lines
+  if (unflushed_) co_await flush();  // replies keep the order of lines
   if (!auxiliary_lines_.empty()) co_await flush_auxiliary();
   const std::string_view word = first_word(line);
   if (word == "exit") {
     exit_ = true;
-  } else if (word.substr(0, word.find('\t')) == kAuth) {  // its secret is not to be repeated
+  } else if (word.substr(0, word.find('\t')) == kAuth) {  // do not repeat its secret
     co_await log_in(line);
   } else if (word == "sync" && context_.options.mode != Mode::kReadOnly) {
     co_await sync();
@@ -207,7 +207,7 @@ asio::awaitable<void> TelnetSession::run_command(std::string_view line) {
   context_.metrics.telnet_command(word);
 }
 
-// OpenTSDB's words, as its clients look for them.
+// OpenTSDB's replies, which its clients expect.
 asio::awaitable<void> TelnetSession::log_in(std::string_view line) {
   const std::string_view said = trim(line.substr(kAuth.size()));
   const std::size_t space = said.find(' ');
@@ -263,7 +263,7 @@ asio::awaitable<void> TelnetSession::flush() {
   flushes_.push_back({std::move(*flushed), std::chrono::steady_clock::now()});
 }
 
-// Points that a client sent are durable within telnet_durable_ms, or nothing more is read from it.
+// A client's points are durable within telnet_durable_ms, or nothing more is read from it.
 bool TelnetSession::must_wait() const {
   if (flushes_.empty()) return false;
   if (flushes_.size() >= std::max<std::size_t>(context_.options.telnet_flushes_max, 1)) return true;

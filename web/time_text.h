@@ -1,5 +1,5 @@
-// Times as digits, for many that follow each other: all but their last four digits are kept from
-// the one before.
+// Formats consecutive timestamps as digits. It reuses all but the last four digits of the previous
+// one.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class TimeText {
  public:
   static constexpr std::size_t kBytesMax = 20;
 
-  // Writes at most kBytesMax bytes, no zero behind them; returns where they end.
+  // Writes at most kBytesMax bytes, without a terminating zero. Returns the end.
   char* write(char* to, std::int64_t time) {
     if (time < kPart) return copy(to, fmt::format_int(time));
     if (time / kPart != front_) {

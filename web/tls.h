@@ -1,9 +1,9 @@
 // The server's certificate, read again when its files change.
 //
-//   Protocols  TLS 1.2 and 1.3, with OpenSSL's defaults otherwise.
-//   Reload     a thread of its own looks at the files once a second. A pair that is wrong is
-//              logged, and the one before it stays.
-//   Threads    any, after load().
+//   Protocols  TLS 1.2 and 1.3, otherwise with OpenSSL's defaults.
+//   Reload     a separate thread checks the files once each second. An invalid pair is logged, and
+//              the previous one stays in use.
+//   Threads    call from any thread, after load().
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ class Tls {
  public:
   explicit Tls(TlsOptions options) : options_(std::move(options)) {}
 
-  // Whether load() would find what it wants; takes nothing. Errors likewise.
+  // Checks whether load() would succeed; keeps nothing. Errors of load().
   [[nodiscard]] Result<void> check() const;
 
-  // kInvalidArgument names the file and what is wrong with it. Nothing to do where TLS is off.
+  // kInvalidArgument names the file and the error. Does nothing if TLS is off.
   [[nodiscard]] Result<void> load();
 
   [[nodiscard]] bool on() const { return !options_.certificate.empty(); }
   [[nodiscard]] bool only() const { return on() && options_.only; }
   [[nodiscard]] std::int64_t handshake_ms() const { return options_.handshake_ms; }
 
-  // What a new connection begins with; lives as long as that wants it. Waits for no disk.
+  // The context for a new connection, which shares it. Waits for no disk.
   [[nodiscard]] std::shared_ptr<boost::asio::ssl::context> current() const {
     return context_.current();
   }

@@ -18,7 +18,7 @@ constexpr std::string_view kTlsWantedHttp =
 boost::asio::awaitable<TlsBegin> begin_tls(ClientConnection& link, const Tls& tls,
                                            const WebOptions& options, std::int64_t deadline) {
   if (!tls.on()) co_return TlsBegin::kDone;
-  constexpr char kHandshake = 0x16;  // of RFC 8446, 5.1: the type of a client's first record
+  constexpr char kHandshake = 0x16;  // RFC 8446, 5.1: the type of a client's first record
   const Result<void> readable = co_await link.wait_readable(deadline, true);
   char first = 0;
   const Result<std::size_t> count = readable ? link.peek(&first, 1) : Result<std::size_t>(0);

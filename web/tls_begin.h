@@ -1,4 +1,4 @@
-// How a connection begins: with TLS where the client's first byte says so.
+// The start of a connection: TLS if the client's first byte says so.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,13 @@
 namespace halite::web {
 
 enum class TlsBegin : std::uint8_t {
-  kDone,     // with TLS, or without it where that may be
-  kGone,     // nothing came
-  kFailed,   // the client speaks TLS wrongly, or not with us
-  kMissing,  // tls.only: the client was told that it is wanted
+  kDone,     // with TLS, or without it if allowed
+  kGone,     // the client sent nothing
+  kFailed,   // the client's TLS is invalid or incompatible
+  kMissing,  // tls.only: the client was told to use TLS
 };
 
-// In all but the first case there is nothing left but to close the link. Link, TLS and options
-// outlive the await.
+// In all cases but kDone, close the connection. `link`, TLS and options outlive the task.
 [[nodiscard]] boost::asio::awaitable<TlsBegin> begin_tls(ClientConnection& link, const Tls& tls,
                                                          const WebOptions& options,
                                                          std::int64_t deadline);

@@ -34,7 +34,7 @@ using TlsStream = ssl::stream<beast::tcp_stream>;
 
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
-// As URLs and the header Host have it.
+// The form in URLs and in the Host header.
 std::string authority(const ServerUrl& url) {
   const bool ipv6 = url.host.contains(':');
   return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", url.host, ipv6 ? "]" : "", url.port);
@@ -75,7 +75,7 @@ Request request_for(const Peer& peer, HttpRequest asked) {
   return request;
 }
 
-// The certificate has to be of the host that was asked for.
+// The certificate must be valid for the requested host.
 Task<void> shake_hands(std::shared_ptr<TlsStream> stream, Peer peer, HttpLimits limits) {
   boost::system::error_code no_address;
   asio::ip::make_address(peer.url.host, no_address);

@@ -1,4 +1,4 @@
-// One HTTP request to one server, on a connection of its own: what tools ask.
+// An HTTP client for tools: one request on its own connection.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace halite::app {
 
-// What a tool is told beside a server's URL.
+// The files that a tool takes besides a server's URL.
 struct PeerFiles {
-  std::string token;  // its first line says who asks; empty = nobody does
-  std::string ca;     // PEM, who may vouch for https; empty = whom this machine trusts
+  std::string token;  // the first line is the token; empty = none
+  std::string ca;     // PEM of trusted CAs for https; empty = the system's
 };
 
 struct Peer {
@@ -25,12 +25,12 @@ struct Peer {
   std::shared_ptr<boost::asio::ssl::context> tls;  // null = http
 };
 
-// kInvalidArgument: no URL of a server, or `files.ca` is wrong. kNotFound: there is no token in
-// `files.token`.
+// kInvalidArgument: not a server URL, or `files.ca` is invalid. kNotFound: `files.token` contains
+// no token.
 [[nodiscard]] Result<Peer> make_peer(std::string_view url, const PeerFiles& files);
 
 struct HttpLimits {
-  std::uint32_t timeout_ms = 60'000;          // from when its address is known to the last byte
+  std::uint32_t timeout_ms = 60'000;          // from the resolved address to the last byte
   std::uint64_t body_bytes_max = 512U << 20;  // of an answer
 };
 
@@ -45,7 +45,7 @@ struct HttpReply {
   std::uint32_t took_ms = 0;
 };
 
-// kUnavailable, kTimeout, kTooLarge: it did not answer, or is not who it should be.
+// kUnavailable, kTimeout, kTooLarge: no valid answer, or the certificate is not trusted.
 [[nodiscard]] Task<HttpReply> send_http(Peer peer, HttpRequest asked, HttpLimits limits);
 
 }  // namespace halite::app

@@ -1,4 +1,4 @@
-// Where a server is, as its user writes it: http://HOST[:PORT][/PREFIX], or https.
+// A server's address as users write it: http://HOST[:PORT][/PREFIX], or https.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace halite::app {
 struct ServerUrl {
   bool secure = false;  // https
   std::string host;
-  std::string port;    // 4242 where none is said
-  std::string prefix;  // before every path; empty, or begins with '/'
+  std::string port;    // 4242 by default
+  std::string prefix;  // before every path; empty, or starts with '/'
 };
 
-// kInvalidArgument: it is something else, or has a user or password in it.
+// kInvalidArgument: anything else, or a URL with a user or password.
 [[nodiscard]] Result<ServerUrl> parse_server_url(std::string_view text);
 
 }  // namespace halite::app

@@ -22,7 +22,7 @@ namespace {
 namespace json = boost::json;
 
 using Points = std::map<std::int64_t, json::value>;  // by time
-// "metric {tag=value, ...}", and which of several with that name.
+// "metric {tag=value, ...}", and a number among equal names.
 using Key = std::pair<std::string, std::size_t>;
 using Series = std::map<Key, Points>;
 
@@ -57,7 +57,7 @@ std::optional<std::int64_t> time_of(std::string_view text) {
   return time;
 }
 
-// An object by time, or with `arrays` a list of pairs.
+// Parses an object by time, or with `arrays` a list of pairs.
 Result<Points> points_of(const json::object& series, std::string_view side) {
   Points points;
   const auto odd = [side](const json::value& what) {
@@ -164,7 +164,7 @@ class Report {
   }
 
  private:
-  // Whether there is room to show one more.
+  // Returns whether another series may be shown.
   bool begin_series() { return series_++ < rules_.shown_max || rules_.shown_max == 0; }
 
   static std::string name(const Key& key) {

@@ -1,8 +1,7 @@
-// Whether two answers of /api/query say the same: OpenTSDB's and Halite's.
+// Compares two answers of /api/query, OpenTSDB's and Halite's.
 //
-// Series are the same by metric, tags and aggregate tags, in whatever order they come; points by
-// time; values as numbers, however they are written. Annotations, statistics and TSUIDs are not
-// looked at.
+// Series match by metric, tags and aggregate tags in any order; points by timestamp; values as
+// numbers in any notation. Annotations, statistics and TSUIDs are ignored.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +14,14 @@
 namespace halite::app {
 
 struct CompareRules {
-  // Two numbers are the same when they differ by no more than this part of the greater one: sums of
-  // doubles depend on their order. Whole numbers have to be equal.
+  // Two numbers are equal if they differ by at most this fraction of the greater one, because sums
+  // of doubles depend on their order. Integers must match exactly.
   double tolerance = 1e-9;
-  std::size_t shown_max = 10;  // of series, and of points of each; 0 = all
+  std::size_t shown_max = 10;  // series, and points of each; 0 = all
 };
 
-// Lines that tell what differs, for people; empty: nothing does. kInvalidArgument with the side's
-// name when an answer is no list of series.
+// Lines that describe the differences; empty if there are none. kInvalidArgument with the side's
+// name if an answer is not a list of series.
 [[nodiscard]] Result<std::vector<std::string>> differences(std::string_view opentsdb,
                                                            std::string_view halite,
                                                            const CompareRules& rules);

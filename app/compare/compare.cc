@@ -17,7 +17,7 @@ namespace halite::app {
 
 namespace {
 
-constexpr std::size_t kBodyShown = 300;  // bytes of an answer that is no points
+constexpr std::size_t kBodyShown = 300;  // bytes shown of an answer without points
 constexpr std::size_t kBadLinesShown = 10;
 
 Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
@@ -92,7 +92,7 @@ class Run {
   }
 
  private:
-  // Side by side, so that both see the same points.
+  // Concurrently, so that both see the same points.
   Task<std::vector<Result<HttpReply>>> ask_both(HttpRequest question) {
     std::vector<Task<HttpReply>> both;
     both.push_back(send_http(opentsdb_, question, options_.http));
@@ -103,7 +103,7 @@ class Run {
 
   void judge(const CompareQuery& asked, const HttpReply& theirs, const HttpReply& ours) {
     constexpr unsigned kOk = 200;
-    constexpr unsigned kRefusedAtMost = 500;  // which OpenTSDB says of an asker's mistakes, too
+    constexpr unsigned kRefusedAtMost = 500;  // OpenTSDB also returns it for invalid queries
     if (theirs.status != kOk && theirs.status == ours.status) {
       if (theirs.status <= kRefusedAtMost) {
         ++refused_;
@@ -150,7 +150,7 @@ class Run {
   std::size_t failed_ = 0;
 };
 
-// The lines of the file that are no query, and what cannot be gone on with.
+// Reads the file. Reports lines without a query to `err`; returns errors that prevent the run.
 Result<CompareQueries> read_queries(const CompareOptions& options, const Print& err) {
   TRY(const std::string text, read_file(options.queries, options.file_bytes_max));
   CompareQueries file = read_compare_queries(text);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kPath = "/api/query";
 
-// "http://host:4242/path" without its host.
+// The path of "http://host:4242/path".
 std::string_view without_host(std::string_view target) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!target.starts_with(scheme)) continue;
@@ -30,14 +30,14 @@ std::string_view without_host(std::string_view target) {
   return target;
 }
 
-// /api/query and /api/v1/query, with or without parameters.
+// True for /api/query and /api/v1/query, with or without parameters.
 bool asks_points(std::string_view target) {
   const std::string path(target.substr(0, target.find('?')));
   static const RE2 kQuery("/api/(v[0-9]+/)?query/?");
   return RE2::FullMatch(path, kQuery);
 }
 
-// Calls `see` with name, undecoded value and the whole piece of each parameter.
+// Calls `see` with the name, the undecoded value and the whole text of each parameter.
 template <class See>
 void each_parameter(std::string_view target, See see) {
   const std::size_t mark = target.find('?');
@@ -51,7 +51,7 @@ void each_parameter(std::string_view target, See see) {
   }
 }
 
-// Parameters by which a GET becomes another method, or a question deletes what it finds.
+// True if parameters change the method, or make the query delete points.
 bool may_change(std::string_view target) {
   bool may = false;
   each_parameter(target, [&may](std::string_view name, std::string_view, std::string_view) {
@@ -127,7 +127,7 @@ class Lines {
   std::map<std::pair<std::string, std::string>, std::size_t> places_;  // in file_.queries
 };
 
-// "1h-ago" as milliseconds; nothing where it is a fixed time already, or no time at all.
+// "1h-ago" in milliseconds; nullopt if it is already fixed, or invalid.
 std::optional<std::string> fixed(std::string_view time, TimestampMs now) {
   if (time != "now" && !time.ends_with("-ago")) return std::nullopt;
   query::ParseContext context;
@@ -154,7 +154,7 @@ std::string pinned_target(std::string_view target, TimestampMs now) {
 }
 
 std::string pinned_body(const std::string& text, TimestampMs now) {
-  boost::system::error_code none;  // the text was read before
+  boost::system::error_code none;  // the text parsed before
   boost::json::value body = parse_json_value(text, none);
   boost::json::object& fields = body.as_object();
   if (!fields.contains("end") || fields.at("end").is_null()) fields["end"] = now;

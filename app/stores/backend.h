@@ -1,4 +1,4 @@
-// What the opener of a kind of store makes. One opener a kind, each in a file of its name.
+// What an opener of a store creates. Each kind has an opener in a file of its name.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace halite::app {
 
-// What an opener works with. All of it outlives the store.
+// The inputs of an opener. They outlive the store.
 struct OpenContext {
   const Options& options;
   const storage::CellPointStoreOptions& cells;  // options.cells, completed
@@ -29,16 +29,16 @@ struct OpenContext {
 struct Backend {
   std::unique_ptr<storage::WideColumnStore>
       wide;                              // cells: names, metadata, and points of some kinds
-  storage::RocksStore* rocks = nullptr;  // `wide`, if it keeps files
+  storage::RocksStore* rocks = nullptr;  // `wide`, if it is on disk
   std::unique_ptr<PointStoreHandle> points;
   storage::UidWidths widths;
-  std::shared_ptr<const storage::OpentsdbLayout> point_rows;  // null: the points have other rows
-  // Where the points lie on a cluster; empty: on none.
+  std::shared_ptr<const storage::OpentsdbLayout> point_rows;  // null: they have another layout
+  // The regions of the points on a cluster; empty without a cluster.
   std::function<Task<storage::TableRegions>()> table_regions;
   std::optional<RegionCompactorThread> region_watch;  // ends after `wide` is closed
 };
 
-// Each fills `to`. After an error the caller closes what `to` holds by then.
+// Each fills `to`. After an error, the caller closes what `to` contains.
 [[nodiscard]] Result<void> open_engine(const OpenContext& context, Backend& to);
 [[nodiscard]] Result<void> open_rocksdb(const OpenContext& context, Backend& to);
 [[nodiscard]] Result<void> open_memory(const OpenContext& context, Backend& to);

@@ -21,7 +21,7 @@ using storage::OpentsdbLayout;
 
 namespace {
 
-// The parameters stored under a name, if there are any.
+// The parameters stored under a name, if any.
 Result<std::optional<storage::TableParameters>> stored_parameters(const OpenContext& context,
                                                                   std::string of,
                                                                   storage::WideColumnStore& wide) {

@@ -1,4 +1,4 @@
-// What the openers share: the layout of rows, and points as cells over a wide-column store.
+// Shared by the openers: the choice of a row layout, and points as cells over a wide-column store.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace halite::app {
 
-// A layout of rows and the parameters that mark tables of it.
+// A row layout, and the parameters that identify its tables.
 struct ChosenLayout {
   std::shared_ptr<const storage::RowLayout> layout;
   storage::TableParameters parameters;
 };
 
-// OpenTSDB's rows as the settings describe them, with a salt of so many bytes.
+// OpenTSDB's row layout from the settings, with a salt of `salt_width` bytes.
 [[nodiscard]] storage::OpentsdbOptions opentsdb_rows(const Options& options,
                                                      std::uint32_t salt_width);
 
-// The layout that the settings name for the table of points.
+// The layout of the point table according to the settings.
 [[nodiscard]] Result<ChosenLayout> choose_layout(const OpenContext& context,
                                                  storage::WideColumnStore& wide);
-// The cyclic layout. Parameters stored under `parameters_of` win over the settings.
+// The cyclic layout. Parameters stored under `parameters_of` override the settings.
 [[nodiscard]] Result<ChosenLayout> cyclic_layout(const OpenContext& context,
                                                  std::string parameters_of,
                                                  storage::WideColumnStore& wide);
 
-// kConflict if `wide` has parameters of another kind's points: this kind could not see them.
+// kConflict if `wide` has parameters of another kind of store: this kind could not see its points.
 [[nodiscard]] Result<void> refuse_points_of(StoreKind other, std::string parameters_of,
                                             const OpenContext& context,
                                             storage::WideColumnStore& wide);

@@ -1,4 +1,5 @@
-// Points in the embedded engine: log, head and chunks. Names and metadata are cells in RocksDB.
+// Points in the embedded engine: write-ahead log, head and chunks. Names and metadata are cells in
+// RocksDB.
 #include <filesystem>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Points as cells in HBase, in tables that other daemons and OpenTSDB may write, too.
+// Points as cells in HBase, in tables that other processes and OpenTSDB may also write.
 #include <utility>
 
 #include "app/hbase_tables.h"
@@ -11,7 +11,7 @@
 namespace halite::app {
 namespace {
 
-// Plans the regions of the table of points if the table is still to be made.
+// Plans the regions of the point table if it does not exist.
 Result<void> plan_regions(const OpenContext& context, const storage::RowLayout& layout,
                           storage::HBaseStore& hbase, storage::CellPointStoreOptions& cells) {
   const Options& options = context.options;

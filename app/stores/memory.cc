@@ -1,4 +1,4 @@
-// Points in memory: they are gone when the process ends.
+// Points in memory: they are lost when the process ends.
 #include <system_error>
 
 #include <filesystem>

@@ -28,7 +28,7 @@ Result<void> open_backend(const OpenContext& context, Backend& to) {
 
 Result<void> OpenedStores::open(const Options& options, const Clock& clock,
                                 prometheus::Registry& registry, const ReplayWatch& replayed) {
-  // Other daemons, and OpenTSDB, may write the same tables.
+  // Other processes, and OpenTSDB, may write to these tables.
   const bool shared = options.store == StoreKind::kHBase;
   storage::CellPointStoreOptions cells = options.cells;
   cells.cell_ttl_ms = cell_ttl_ms(options.layout);
@@ -46,7 +46,7 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
   meta.track.series_max = cells.series_max;
   TRY_VOID(open_metadata(context, meta));
   TRY(sides_, open_sides(context, backend_));
-  // Series that have more than points and metadata are never forgotten.
+  // Series with data beyond points and metadata are never removed.
   const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
   TRY(const bool names_stay, keep_names(cells.settings_table));
   if (!has_sides() && !tracked) {
@@ -72,8 +72,8 @@ Result<void> OpenedStores::open_metadata(const OpenContext& context,
   return {};
 }
 
-// Rollups and histograms know series by the ids of their names. Once there were some, no id may
-// come to mean another name, even while they are off.
+// Rollups and histograms refer to series by the ids of names. Once any existed, no id may be
+// assigned to another name, even while they are off.
 Result<bool> OpenedStores::keep_names(const std::string& settings_table) {
   auto spec = storage::settings_table_spec(settings_table);
   TRY(const std::shared_ptr<storage::Table> settings,
@@ -156,7 +156,7 @@ Result<std::unique_ptr<Stores>> open_stores(const Options& options, const Clock&
   auto stores = std::make_unique<OpenedStores>(std::move(executor));
   const Result<void> opened = stores->open(options, clock, registry, replayed);
   if (!opened) {
-    const Result<void> closed = stores->close();  // the first error is the one to report
+    const Result<void> closed = stores->close();  // report the first error
     static_cast<void>(closed);
     return std::unexpected(opened.error());
   }

@@ -1,5 +1,5 @@
-// A backend with what every kind of store has over it: metadata, rollups, histograms, checks of
-// files.
+// A backend with the parts that every kind of store has: metadata, rollups, histograms, file
+// checks.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class OpenedStores final : public Stores {
  public:
   explicit OpenedStores(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
-  // Once. After an error, close().
+  // Call it once. After an error, call close().
   [[nodiscard]] Result<void> open(const Options& options, const Clock& clock,
                                   prometheus::Registry& registry, const ReplayWatch& replayed);
 
@@ -39,7 +39,7 @@ class OpenedStores final : public Stores {
  private:
   [[nodiscard]] Result<void> open_metadata(const OpenContext& context,
                                            const storage::MetadataOptions& options);
-  // Whether ids of names must stay for good.
+  // True if ids of names must never be freed.
   [[nodiscard]] Result<bool> keep_names(const std::string& settings_table);
   void begin_scrub(const OpenContext& context);
 
@@ -49,7 +49,7 @@ class OpenedStores final : public Stores {
 
   const boost::asio::any_io_executor executor_;
   Backend backend_;
-  std::unique_ptr<storage::check::Scrub> scrub_;  // null: no files are here
+  std::unique_ptr<storage::check::Scrub> scrub_;  // null without local files
   std::unique_ptr<storage::Metadata> metadata_;
   Sides sides_;
 };

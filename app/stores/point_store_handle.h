@@ -1,4 +1,4 @@
-// A point store of either kind, cells or engine, with what only one of them has.
+// A point store of either kind, cells or engine, with the functions that only one kind has.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class PointStoreHandle {
   [[nodiscard]] virtual Result<void> health() const = 0;
   [[nodiscard]] virtual std::vector<storage::RetentionStatus> retention_status() const = 0;
   [[nodiscard]] virtual std::vector<storage::rocks::LiveFile> chunk_files() const = 0;
-  // `dir` gets the points that are not among the cells, if there are such; then `cells` is called.
+  // Writes points that are not cells, if any, to `dir`; then calls `cells`.
   virtual Task<void> checkpoint(std::string dir, std::function<Result<void>()> cells) = 0;
   virtual void enable_series_gc(storage::Metadata& except, bool names) = 0;
   virtual Task<void> close() = 0;
@@ -41,7 +41,7 @@ class PointStoreHandleOf final : public PointStoreHandle {
   storage::SeriesRegistry& series() override { return store_->registry(); }
   [[nodiscard]] Result<void> health() const override {
     if constexpr (requires { store_->health(); }) return store_->health();
-    return {};  // cells have no health but that of the store they are in
+    return {};  // cells depend on the health of their wide-column store only
   }
   [[nodiscard]] std::vector<storage::RetentionStatus> retention_status() const override {
     if constexpr (requires { store_->retention_status(); }) return store_->retention_status();
@@ -58,7 +58,7 @@ class PointStoreHandleOf final : public PointStoreHandle {
       return call_it(std::move(cells));
     }
   }
-  // Series without points, and their names, but for those that metadata knows.
+  // Collects series without points, and unused names, except those in metadata.
   void enable_series_gc(storage::Metadata& except, bool names) override {
     if constexpr (requires { store_->enable_series_gc({}); }) {
       storage::GcRules rules;

@@ -14,7 +14,7 @@ Result<Sides> open_sides(const OpenContext& context, Backend& backend) {
   const storage::CellPointStoreOptions& cells = context.cells;
   TRY(std::optional<storage::RollupConfig> rollups, rollup_config(options));
   TRY(const std::optional<storage::HistogramConfig> histograms, histogram_config(options));
-  // The rows are OpenTSDB's. Histograms lie among the points if those have such rows, too.
+  // The rows have OpenTSDB's layout. Histograms are stored among the points if those have it too.
   const bool opentsdb = backend.point_rows != nullptr;
   TRY(const std::shared_ptr<const storage::OpentsdbLayout> rows,
       storage::OpentsdbLayout::make(opentsdb_rows(options, opentsdb ? options.salt_width : 0)));

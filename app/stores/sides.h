@@ -1,4 +1,4 @@
-// Rollups and histograms beside a store's points. Both are always cells.
+// Rollups and histograms beside a store's points. Both are always stored as cells.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ struct Sides {
   std::unique_ptr<storage::HistogramCells> histograms;  // null: off
 };
 
-// Opens those that the settings name, over a backend whose points are open.
+// Opens those that are configured, over a backend with open points.
 [[nodiscard]] Result<Sides> open_sides(const OpenContext& context, Backend& backend);
 
 }  // namespace halite::app

@@ -1,4 +1,4 @@
-// The stores a server runs on, chosen and opened: the only place of the server that names them.
+// Opens the stores that a server uses. Nothing else in the server names a kind of store.
 #pragma once
 
 #include <functional>
@@ -31,36 +31,35 @@ class Stores {
   virtual ~Stores() = default;
   [[nodiscard]] virtual storage::PointStore& points() = 0;
   [[nodiscard]] virtual storage::Metadata& metadata() = 0;
-  // nullptr: they are off.
+  // nullptr if they are off.
   [[nodiscard]] virtual storage::RollupTables* rollups() = 0;
   [[nodiscard]] virtual storage::HistogramCells* histograms() = 0;
   // kUnavailable with the reason while points cannot be made durable.
   [[nodiscard]] virtual Result<void> health() const = 0;
-  virtual void drop_caches() = 0;  // any thread
-  // Counts series on the executor; the stores outlive it.
+  virtual void drop_caches() = 0;  // call from any thread
+  // Counts series on the executor. The stores outlive the counter.
   [[nodiscard]] virtual std::unique_ptr<storage::CardinalityCounter> make_cardinality_counter(
       const Clock& clock, boost::asio::any_io_executor executor) = 0;
-  // What is in slots; nothing where points are kept otherwise. Any thread.
+  // The slots in use; empty for stores without slots. Call from any thread.
   [[nodiscard]] virtual std::vector<storage::RetentionStatus> retention_status() const = 0;
-  // Where the points lie on a cluster. kUnsupported: on none. Any thread.
+  // The regions of the points on a cluster. kUnsupported without a cluster. Call from any thread.
   [[nodiscard]] virtual Task<storage::TableRegions> table_regions() = 0;
-  // What reads stored files over and over; null: none are kept here.
+  // The scrub of stored files; null without local files.
   [[nodiscard]] virtual storage::check::Scrub* scrub() = 0;
-  // `dir`, which is not there, becomes a data directory with all that was acknowledged before the
-  // call. Blocks; not from one of the executor's threads. kUnsupported: nothing is kept in files
-  // here.
+  // Creates `dir`, a data directory with everything acknowledged before the call. Blocks; do not
+  // call it from a thread of the executor. kUnsupported without local files.
   [[nodiscard]] virtual Result<void> checkpoint(const std::string& dir) = 0;
-  // Everything becomes durable, files close. No call may follow. All is closed even when an error
-  // is returned: the first one.
+  // Makes everything durable and closes all files, even after an error; returns the first one. Make
+  // no further calls.
   virtual Result<void> close() = 0;
 };
 
-// Told how much of its log the store has replayed, on one of the executor's threads. An error, such
-// as kCancelled, ends open_stores() with it.
+// Receives the progress of the replay, on a thread of the executor. An error, such as kCancelled,
+// ends open_stores() with it.
 using ReplayWatch = std::function<Result<void>(const storage::ReplayProgress&)>;
 
-// Blocks while the store replays its log. Clock, registry and the executor's threads outlive it;
-// call this and close() from a thread that is not one of them.
+// Blocks during the replay. Clock, registry and the executor's threads outlive the stores. Call
+// this and close() from a thread that does not run the executor.
 [[nodiscard]] Result<std::unique_ptr<Stores>> open_stores(const Options& options,
                                                           const Clock& clock,
                                                           boost::asio::any_io_executor executor,

@@ -12,7 +12,7 @@ namespace {
 namespace json = boost::json;
 using Code = boost::system::error_code;
 
-// What Boost's parser tells, as a value.
+// Builds a value from the events of Boost's parser.
 class Builder {
  public:
   // NOLINTBEGIN(readability-identifier-naming): Boost's names
@@ -62,12 +62,12 @@ class Builder {
     stack_.push_uint64(value);
     return true;
   }
-  // The text is all of the number, as all of the document is there at once.
+  // The text is the whole number, because the parser gets the whole document at once.
   bool on_double(double about, json::string_view text, Code& /*error*/) {
     double exact = 0;
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), exact);
     const bool read = wrong == std::errc() && end == text.data() + text.size();
-    stack_.push_double(read ? exact : about);  // too large or too small: infinite, or 0
+    stack_.push_double(read ? exact : about);  // overflow gives infinity, underflow 0
     return true;
   }
   bool on_bool(bool value, Code& /*error*/) {

@@ -1,6 +1,6 @@
-// The reader of JSON that is not a body of points or of a question: a boost::json::value whose
-// doubles are those nearest to the text. Boost's own parser may be off by a few units in the last
-// place, so that a number printed and read again is another one.
+// The JSON reader for everything but bodies of points and queries. It returns a boost::json::value
+// whose doubles are the nearest to the text. Boost's own parser may be off by a few units in the
+// last place, so that a number that is printed and read again changes.
 //
 // See docs/decisions/0052-json-readers.md.
 #pragma once
@@ -15,8 +15,8 @@ namespace halite {
 
 inline constexpr std::size_t kJsonValueDepthMax = 32;
 
-// Reads the whole text as one value, with arrays and objects at most kJsonValueDepthMax deep. Null
-// and an error otherwise. Of equal keys the last counts.
+// Parses the whole text as one value. Arrays and objects nest at most kJsonValueDepthMax deep.
+// Returns null and an error otherwise. Of duplicate keys the last counts.
 [[nodiscard]] boost::json::value parse_json_value(std::string_view text,
                                                   boost::system::error_code& error);
 

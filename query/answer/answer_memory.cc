@@ -20,7 +20,7 @@ class AnswerReservation {
 };
 
 std::uint64_t answer_bytes(const Answer& answer) {
-  // Of a tag, a tsuid or an annotation: two short texts and what their containers add.
+  // For a tag, a TSUID or an annotation: two short texts and the overhead of their containers.
   constexpr std::uint64_t kTextsBytes = 100;
   std::uint64_t bytes = sizeof(Answer) + answer.global_annotations.size() * kTextsBytes;
   for (const AnswerSeries& series : answer.series) {

@@ -1,8 +1,8 @@
-// Memory for answers on their way to those who asked: a client that reads slowly, or not at all,
-// holds a whole answer until it has taken it or its time is over.
+// Limits the memory of answers that are being sent. A client that reads slowly keeps a whole answer
+// in memory until it has read it or its connection times out.
 //
-//   Threads   any call from any thread.
-//   Lifetime  what is held may outlive the room.
+//   Threads   Call from any thread.
+//   Lifetime  A reservation may outlive the object that granted it.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@
 
 namespace halite::query {
 
-// What an answer takes in memory, about.
+// The approximate memory that an answer uses.
 [[nodiscard]] std::uint64_t answer_bytes(const Answer& answer);
 
 class AnswerMemory {
  public:
   explicit AnswerMemory(std::uint64_t bytes_max);
 
-  // An answer so small is never refused: who asks for little does not wait for who reads slowly.
+  // An answer of at most this size always gets a reservation, even if slow clients use all memory.
   static constexpr std::uint64_t kSmallBytes = 64 << 10;
 
-  // Given back with the last copy of what is returned. kOverloaded when so much is not left; an
-  // answer that is larger than the room has it alone.
+  // Released with the last copy of the result. kOverloaded: not enough memory is left. An answer
+  // that is larger than the limit must be the only one.
   [[nodiscard]] Result<std::shared_ptr<const AnswerReservation>> take(std::uint64_t bytes);
 
  private:

@@ -8,15 +8,15 @@
 namespace halite::query {
 namespace {
 
-// The model. docs/internals/lab-log.md has where the numbers come from.
+// The constants of the model. docs/internals/lab-log.md has their measurements.
 constexpr double kCpuNsAPoint = 400;     // reading and decoding a cell, and the operators
-constexpr double kCpuNsASeries = 5'000;  // finding it, its state, its place in a group
-constexpr double kCpuNsAnOutput = 300;   // merging and writing it
+constexpr double kCpuNsASeries = 5'000;  // lookup, state, place in a group
+constexpr double kCpuNsAnOutput = 300;   // merging and output
 constexpr std::uint64_t kSeriesBytes = 1024;
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return b == 0 ? 0 : (a + b - 1) / b; }
 
-// Points that one series hands to its group: its own, or at most one a bucket.
+// The points of one series that reach its group: all, or at most one for each bucket.
 std::uint64_t points_a_series(const SubPlan& plan, std::uint64_t stored) {
   if (!plan.downsample) return stored;
   const DownsamplePlan& downsample = *plan.downsample;
@@ -39,11 +39,11 @@ ExplainedQuery explain_query(const SubPlan& plan, const storage::ReadEstimate& e
   query.groups = groups;
   const std::uint64_t each =
       points_a_series(plan, divide_up(estimate.points, std::max<std::uint64_t>(1, query.series)));
-  // Series of a group are taken to have their points at the same times.
+  // Assumes that the series of a group have points at equal times.
   query.output_points = groups * each;
   const bool filled = plan.downsample && plan.downsample->fill != FillPolicy::kNone;
   const std::uint64_t held = query.series * each * PointColumns::kBytesPerPoint;
-  // What does not fit is read in windows, unless it is filled (docs/decisions/0006).
+  // Larger sub-queries are read in windows, except with a fill policy (docs/decisions/0006).
   const std::uint64_t window = std::min(limits.window_bytes, limits.bytes_max / 4);
   query.memory_bytes = query.series * kSeriesBytes + (filled ? held : std::min(held, window)) +
                        query.output_points * PointColumns::kBytesPerPoint;
@@ -57,7 +57,7 @@ ExplainedQuery explain_query(const SubPlan& plan, const storage::ReadEstimate& e
 void finish_explanation(const QueryLimits& limits, Explanation& explanation) {
   ExplainedQuery& total = explanation.total;
   total = {};
-  std::uint64_t work = 0;  // the largest
+  std::uint64_t work = 0;  // of the largest sub-query
   const double processors = std::max(1U, std::thread::hardware_concurrency());
   explanation.estimated_ms = 0;
   for (const ExplainedQuery& query : explanation.queries) {

@@ -1,8 +1,8 @@
-// What a question would cost, before it is run: /api/query/explain.
+// The expected cost of a query, computed before it runs: /api/query/explain.
 //
-// Nothing is read but what the store keeps about its data: which series match is exact (unless
-// others write the tables, too), how many points they have is the store's estimate, the rest
-// follows from these by the model in explain.cc, which docs/query/explain.md puts in words.
+// Reads only what the store keeps about its data. The number of matching series is exact, unless
+// other servers write the tables. The number of points is the store's estimate. The model in
+// explain.cc derives the rest; docs/query/explain.md describes it.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace halite::query {
 
 struct ExplainedQuery {
   std::uint64_t series = 0;                      // selected
-  std::uint32_t shards = 0;                      // scanned side by side
+  std::uint32_t shards = 0;                      // scanned in parallel
   std::uint64_t rows = 0;                        // to be read, at most
   std::uint64_t points = 0;                      // to be read
   std::uint64_t stored_bytes = 0;                // to be read
-  std::uint64_t groups = 0;                      // series of the answer, at most
-  std::uint64_t output_points = 0;               // of the answer
+  std::uint64_t groups = 0;                      // output series, at most
+  std::uint64_t output_points = 0;               // in the answer
   std::uint64_t memory_bytes = 0;                // at the peak
-  double cpu_ms = 0;                             // of one processor
-  std::vector<storage::PlannedScan> scans = {};  // where rows are elsewhere
+  double cpu_ms = 0;                             // of one core
+  std::vector<storage::PlannedScan> scans = {};  // if rows are on other servers
 };
 
-// A limit and what the question is expected to need of it.
+// A limit and the amount that the query is expected to use.
 struct ExplainedLimit {
   std::string_view name;  // the setting
   std::uint64_t limit = 0;
@@ -39,16 +39,16 @@ struct ExplainedLimit {
 
 struct Explanation {
   Question question;
-  std::vector<ExplainedQuery> queries;  // as in the question
-  ExplainedQuery total;                 // memory: the answers of all and the work of the largest
-  double estimated_ms = 0;              // on the clock, on a server with nothing else to do
-  std::vector<ExplainedLimit> limits;   // every one, met or not
+  std::vector<ExplainedQuery> queries;  // as in the query
+  ExplainedQuery total;                // memory: all answers plus the work of the largest sub-query
+  double estimated_ms = 0;             // elapsed time on an idle server
+  std::vector<ExplainedLimit> limits;  // all limits, reached or not
 };
 
-// Adds up, and holds against the limits.
+// Adds up the sub-queries and compares the total with the limits.
 void finish_explanation(const QueryLimits& limits, Explanation& explanation);
 
-// One sub-query, from what the store estimates and how many groups its series make.
+// Explains one sub-query, from the store's estimate and the number of groups.
 [[nodiscard]] ExplainedQuery explain_query(const SubPlan& plan,
                                            const storage::ReadEstimate& estimate,
                                            std::uint64_t groups, const QueryLimits& limits);

@@ -7,15 +7,14 @@
 namespace halite::query {
 namespace {
 
-// What the members' tags have in common. A key that only some members carry, with one value, is
-// common too: OpenTSDB's code does so, its documentation does not. Of use for one group after the
-// other.
+// The common tags of the members. A key that only some members have is common if it has one value:
+// OpenTSDB's code does this, its documentation does not. Reusable for one group after another.
 class CommonTags {
  public:
   void clear() { entries_.clear(); }
 
   void add(const storage::Series& series) {
-    // Members mostly have the same keys, and all have them in the order of their ids.
+    // Members mostly have equal keys, always in the order of their UIDs.
     std::size_t at = 0;
     for (const storage::SeriesTag& tag : series.tags) {
       while (at < entries_.size() && entries_[at].tag->key_uid < tag.key_uid) ++at;
@@ -52,10 +51,10 @@ class CommonTags {
 
  private:
   struct Entry {
-    const storage::SeriesTag* tag = nullptr;  // of the first member that has it
+    const storage::SeriesTag* tag = nullptr;  // of the first member with this key
     bool differs = false;
   };
-  std::vector<Entry> entries_;  // by tag key id
+  std::vector<Entry> entries_;  // by tag key UID
   std::vector<const storage::SeriesTag*> by_text_;
 };
 

@@ -1,5 +1,5 @@
-// Series in groups. The order is OpenTSDB's, whatever the number of shards: groups by the ids of
-// the values that they have in common, members by tsuid.
+// Puts series into groups. The order is OpenTSDB's for any number of shards: groups by the UIDs of
+// their common values, members by TSUID.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace halite::query {
 
-// By tsuid.
+// By TSUID.
 using AnnotationsBySeries = std::map<Bytes, std::vector<storage::Annotation>>;
 
-// Sorts into display order: by start times as they are written (seconds before milliseconds), equal
-// ones in the order in which they came.
+// Sorts into display order: by start times as stored (seconds before milliseconds). Equal times
+// keep their order.
 void sort_annotations(std::vector<storage::Annotation>& notes);
 
 struct Group {
-  std::vector<GroupMember> members;  // by tsuid
+  std::vector<GroupMember> members;  // by TSUID
   AnswerSeries answer;
   AnnotationsBySeries notes;
 };
@@ -34,10 +34,10 @@ class Groups {
  public:
   Groups(const SubQuestion& question, const SubPlan& plan);
 
-  // Adds new series. The members stay in place as long as the groups live.
+  // Adds new series. The members stay in place while the groups live.
   void add(std::vector<GroupMember> members);
 
-  // Adds a series that has rows, but no points. As in OpenTSDB, a group of only such series has
+  // Adds a series that has rows but no points. As in OpenTSDB, a group of only such series has
   // neither metric nor tags in the answer.
   void add_empty(const storage::Series& series);
 
@@ -48,7 +48,7 @@ class Groups {
   void take_annotations(AnnotationsBySeries& notes);
   void take_annotations(AnnotationsBySeries& notes, const storage::Series& series);
 
-  // The answers in order, with metric, tags and tsuids. This empties the groups.
+  // Returns the output series in order, with metric, tags and TSUIDs, and empties the groups.
   [[nodiscard]] std::vector<AnswerSeries> take_answers(std::size_t query_index);
 
   // Series with equal keys form a group.
@@ -60,7 +60,7 @@ class Groups {
   void add_annotations(Group& group) const;
 
   const SubPlan* plan_;
-  bool each_alone_;                   // aggregator `none`
+  bool each_alone_;                   // aggregator `none`: one group for each series
   std::vector<std::string> by_keys_;  // tag keys grouped by
   std::map<Bytes, Group> groups_;
 };

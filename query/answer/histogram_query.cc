@@ -17,10 +17,10 @@ namespace {
 
 using storage::SimpleHistogram;
 
-// By time, in order.
+// In time order.
 using Histograms = std::map<TimestampMs, SimpleHistogram>;
 
-// What an entry of such a map costs besides its histogram.
+// The overhead of a map entry besides its histogram.
 constexpr std::size_t kEntryBytes = 64;
 
 Result<void> add_to(Histograms& histograms, TimestampMs time, const SimpleHistogram& histogram,
@@ -32,14 +32,14 @@ Result<void> add_to(Histograms& histograms, TimestampMs time, const SimpleHistog
                           static_cast<std::int64_t>(before));
 }
 
-// One series, downsampled as it comes.
+// The histograms of one series, downsampled as they arrive.
 class SeriesHistograms {
  public:
   explicit SeriesHistograms(const SubPlan& plan) : plan_(plan) {
     if (plan.downsample) window_.emplace(*plan.downsample);
   }
 
-  // Times only grow.
+  // Times must not decrease.
   Result<void> add(TimestampMs time, const SimpleHistogram& histogram, QueryBudget& budget) {
     if (!window_) return add_to(histograms, time, histogram, budget);
     const TimeRange wanted = plan_.downsample->points;
@@ -65,7 +65,7 @@ Result<SimpleHistogram> decode(const Bytes& value, const storage::HistogramConfi
   return SimpleHistogram::read(BytesView(value).substr(1));
 }
 
-// As the fetch limits count it; blocks are about as long as rows.
+// Amounts for the fetch limits; a block counts as a row.
 FetchMeter::Amount amount_of(const storage::HistogramBlock& block) {
   FetchMeter::Amount amount{.points = block.times.size(), .rows = 1};
   for (const Bytes& value : block.values) amount.bytes += value.size() + FetchMeter::kPointBytes;
@@ -97,7 +97,7 @@ Task<void> read_shard(const storage::HistogramCells* cells,
   }
 }
 
-// One group's histograms on their way into series.
+// Turns one group's histograms into output series.
 class GroupAnswers {
  public:
   GroupAnswers(const Histograms& histograms, const AnswerSeries& head, TimeRange asked,
@@ -110,7 +110,7 @@ class GroupAnswers {
     });
   }
 
-  // Those of the first histogram, whatever the others have.
+  // The buckets of the first histogram; those of others do not matter.
   Result<void> add_buckets(std::vector<AnswerSeries>& out) {
     if (histograms_.empty()) return {};
     TRY_VOID(add("_UNDERFLOW", false, out, [](const SimpleHistogram& histogram) {
@@ -153,7 +153,7 @@ class GroupAnswers {
   QueryBudget& budget_;
 };
 
-// Added up by time: the order of members does not matter to sums.
+// Adds histograms by time. The order of members does not affect sums.
 Result<Histograms> merge(const Group& group, std::map<storage::SeriesId, SeriesHistograms*>& series,
                          QueryBudget& budget) {
   Histograms merged;

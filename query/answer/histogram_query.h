@@ -1,7 +1,7 @@
-// Runs a sub-query for histograms: for their percentiles, or for the counts in their buckets.
+// Runs a sub-query over histograms: their percentiles, or the counts in their buckets.
 //
-// Downsampling adds up the histograms of a series, grouping those of a group at each time. There is
-// no interpolation, no filling and no rate.
+// Downsampling adds the histograms of a series. Grouping adds those of a group at each timestamp.
+// There is no interpolation, no fill and no rate.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,10 @@
 
 namespace halite::query {
 
-// For each group, in OpenTSDB's order: a series for each percentile ("m_pct_99.9"), then one for
-// each bucket of the group's first histogram ("m_0.0_1.75", "m_UNDERFLOW", "m_OVERFLOW"). All
-// references outlive the task. kInvalidArgument: a histogram's codec is not configured.
+// Returns for each group, in OpenTSDB's order, a series for each percentile ("m_pct_99.9"), then a
+// series for each bucket of the group's first histogram ("m_0.0_1.75", "m_UNDERFLOW",
+// "m_OVERFLOW"). All references outlive the task. kInvalidArgument: a histogram's codec is not
+// configured.
 Task<std::vector<AnswerSeries>> run_histogram_query(
     const storage::HistogramCells& cells, std::shared_ptr<const storage::Selection> selection,
     const SubQuestion& question, const SubPlan& plan, std::size_t query_index, QueryBudget& budget,

@@ -13,7 +13,7 @@ namespace {
 using storage::Annotation;
 using storage::SeriesAnnotations;
 
-// The bytes of the metric's id; none where nothing can have its notes.
+// The metric's UID; empty if no annotation can match.
 Task<Bytes> metric_of(storage::Metadata& metadata, const SubQuestion& question) {
   if (!question.tsuids.empty()) {
     co_return question.tsuids.front().substr(0, metadata.widths().metric);
@@ -59,7 +59,7 @@ Task<void> find_annotations(storage::PointStore& store, storage::Metadata& metad
   for (SeriesAnnotations& one : found) notes.emplace(std::move(one.tsuid), std::move(one.notes));
   groups.take_annotations(notes);
   if (notes.empty()) co_return Result<void>{};
-  // Of series without a point here: some may be selected nevertheless.
+  // Includes series without a point in the range.
   auto looking = store.lookup(std::move(selection), 0);
   CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
   for (const storage::SeriesId id : ids) groups.take_annotations(notes, store.series(id));

@@ -36,11 +36,11 @@ struct QueryEngine::Impl {
         scheduler(limits, std::move(executors), time, registry) {}
 
   Task<void> answer(Answer* answer, Attempt attempt, Afterwork then);
-  // What a sub-query read.
+  // The result of one sub-query.
   struct Read {
     std::shared_ptr<const storage::Selection> selection;
     TimeRange asked;
-    std::size_t query = 0;  // its number in the question
+    std::size_t query = 0;  // its index in the query
   };
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery wanted,
                                                          storage::ReadSource from,
@@ -77,7 +77,7 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork 
   if (then) CO_TRY_VOID(then(*answer, *attempt.budget));
   if (!answer->question.delete_points) co_return Result<void>{};
   for (const Read& read : reads) {
-    if (!read.selection) continue;  // it read nothing
+    if (!read.selection) continue;  // nothing was read
     if (metadata != nullptr) {
       const SubQuestion& question = answer->question.queries[read.query];
       auto removing = remove_annotations(store, *metadata, read.selection, question, read.asked);
@@ -123,7 +123,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     FetchMeter meter(
         fetch_limits.of(question.metric, whole.override_point_limit, whole.override_byte_limit));
     if (question.wants_histograms()) {
-      // Among rollups there are none, and points are no answer to who asks for them.
+      // Rollup tables have no histograms, and points cannot replace histograms.
       if (choice.source != nullptr || sources.histograms == nullptr) continue;
       auto reading = run_histogram_query(*sources.histograms, selection, choice.question, plan,
                                          index, *budget, meter);
@@ -154,7 +154,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   } else {
     std::ranges::move(series, std::back_inserter(answer->series));
   }
-  // Only points are deleted: what was answered from elsewhere stays.
+  // Only points are deleted: data from other sources stays.
   if (asked.end <= asked.begin) co_return Read{};
   co_return Read{selection, asked, index};
 }
@@ -175,7 +175,7 @@ Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(
 Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, std::size_t index,
                                                     std::shared_ptr<QueryBudget> budget) {
   const SubQuestion& sub = question->queries[index];
-  // Where a rollup would answer, what is estimated are still the points behind it: at most so much.
+  // If a rollup would answer, this still estimates the points behind it: an upper limit.
   CO_TRY(const std::vector<ReadChoice> choices, choose_reads(sub, sources.rollups, sources.tags));
   const ReadChoice& first = choices.front();
   CO_TRY(const SubPlan plan,

@@ -9,8 +9,7 @@
 //   Delete   with Question::delete_points the engine removes the points after it has answered all
 //            sub-queries. The caller checks whether that is allowed.
 //   Errors   kInvalidArgument, kNotFound: the query. kTooLarge, kTimeout: a limit; the message
-//   names
-//            the setting that raises it. kOverloaded: its turn did not come.
+//            names the setting that raises it. kOverloaded: its turn did not come.
 #pragma once
 
 #include <functional>
@@ -41,7 +40,7 @@ namespace halite::query {
 class QueryBudget;
 struct Explanation;  // query/answer/explain.h
 
-// Work that a caller adds to a query, on its answer. Its error is the query's.
+// Work that a caller runs on the answer as part of the query. If it fails, the query fails.
 using Afterwork = std::function<Result<void>(const Answer& answer, QueryBudget& budget)>;
 
 // What is stored besides points. All outlive the engine.

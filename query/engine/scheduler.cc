@@ -11,7 +11,7 @@ namespace {
 
 bool exceeds_limits(const Error& error) { return error.code == Errc::kTooLarge; }
 
-// Whether an attempt that failed so is repeated at another pace.
+// Whether an attempt with this error is repeated at another pace.
 bool tries_again(Pace pace, const Error& error) {
   switch (pace) {
     case Pace::kQuick:
@@ -25,7 +25,7 @@ bool tries_again(Pace pace, const Error& error) {
   return false;
 }
 
-std::shared_ptr<Semaphore> gate_for(const QueryLimits& limits) {
+std::shared_ptr<Semaphore> semaphore_for(const QueryLimits& limits) {
   return std::make_shared<Semaphore>(SemaphoreLoad{.items = limits.running_max, .bytes = 0});
 }
 
@@ -36,10 +36,10 @@ Scheduler::Scheduler(const QueryLimits& limits, QueryExecutors executors, const 
     : limits_(limits),
       executors_(std::move(executors)),
       clock_(clock),
-      answer_room_(limits.answers_bytes_max),
+      answer_memory_(limits.answers_bytes_max),
       stats_(registry),
-      turns_(gate_for(limits)),
-      small_turns_(gate_for(limits)) {}
+      turns_(semaphore_for(limits)),
+      small_turns_(semaphore_for(limits)) {}
 
 Task<Scheduler::Answered> Scheduler::run(Question question, std::stop_token stop, bool repeatable,
                                          Work work) {
@@ -78,9 +78,9 @@ Task<Scheduler::Answered> Scheduler::finish(Question question, Attempt attempt, 
   Result<void> outcome = co_await std::move(working);
   if (!outcome && tries_again(pace, outcome.error())) co_return std::unexpected(outcome.error());
   answered->cost = budget->cost();
-  // An answer about deleted points is always sent.
+  // The points are deleted, so the answer is always sent.
   if (outcome && !answered->question.delete_points) {
-    auto room = answer_room_.take(answer_bytes(*answered));
+    auto room = answer_memory_.take(answer_bytes(*answered));
     if (room) {
       answered->room = *std::move(room);
     } else {
@@ -90,7 +90,7 @@ Task<Scheduler::Answered> Scheduler::finish(Question question, Attempt attempt, 
   stats_.end(answered->cost, outcome ? "ok" : errc_name(outcome.error().code));
   if (outcome) co_return answered;
   Error error = outcome.error();
-  // OpenTSDB's envelope repeats the message of what fails while a query runs, except for limits.
+  // OpenTSDB's error object repeats the message of errors during a run, except for limits.
   if (error.details.empty() && error.code != Errc::kTooLarge) error.details = error.message;
   co_return std::unexpected(std::move(error));
 }

@@ -1,18 +1,18 @@
 // Decides where a query runs, within which limits, and when.
 //
-// A query climbs a ladder, and starts anew on each step:
-//   kQuick  on the caller's executor, from memory alone, within small_query_limits(). Only for a
-//   query
-//           that looks small (quick.h).
-//   kSmall  on the executor for small queries, within the same limits. Only if kQuick needs data
-//           that is not in memory.
-//   kAll    on the executor for large queries, within QueryLimits. For all that exceeds the small
+// A query starts at the first pace that may suffice. If an attempt fails, it starts again at the
+// next one:
+//   kQuick  On the caller's executor, from memory alone, within small_query_limits(). Only for a
+//           query that looks small (small_query.h).
+//   kSmall  On the executor for small queries, within those limits. Only if kQuick needs data that
+//           is not in memory.
+//   kAll    On the executor for large queries, within QueryLimits. For all that exceeds the small
 //           limits.
 //
 //   Order    kSmall and kAll run query.running_max queries each. Others wait for their turn, first
 //            come, first served, for at most query.queue_ms; then kOverloaded.
-//   Memory   an answer counts against query.answers_bytes_max as long as it lives.
-//   Threads  thread-safe.
+//   Memory   An answer counts against query.answers_bytes_max during its lifetime.
+//   Threads  Call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ namespace halite::query {
 
 enum class Pace : std::uint8_t { kQuick, kSmall, kAll };
 
-// One try to answer a query.
+// One attempt to answer a query.
 struct Attempt {
   Pace pace = Pace::kAll;
   std::shared_ptr<QueryBudget> budget;  // the budget of this attempt
@@ -81,7 +81,7 @@ class Scheduler {
   const QueryLimits& limits_;
   const QueryExecutors executors_;
   const Clock& clock_;
-  AnswerMemory answer_room_;
+  AnswerMemory answer_memory_;
   RunStats stats_;
   const std::shared_ptr<Semaphore> turns_;
   const std::shared_ptr<Semaphore> small_turns_;

@@ -11,11 +11,11 @@ namespace {
 constexpr std::int64_t kQuickSeriesHours = 64;
 constexpr std::uint64_t kQuickPoints = 128 << 10;
 constexpr std::uint64_t kQuickBytes = 8 << 20;
-constexpr std::size_t kQuickNameBytes = 4'096;                        // of a filter
-constexpr std::int64_t kShortestMs = kHourMs / 2;                     // less costs as much
-constexpr std::int64_t kLongestMs = kQuickSeriesHours * kHourMs + 1;  // of one series: too long
+constexpr std::size_t kQuickNameBytes = 4'096;     // for one filter
+constexpr std::int64_t kShortestMs = kHourMs / 2;  // a shorter time costs as much
+constexpr std::int64_t kLongestMs = kQuickSeriesHours * kHourMs + 1;  // for one series: too long
 
-// The longest time that a sub-query is about: whole buckets are read.
+// The longest time that a sub-query reads, in whole buckets.
 std::int64_t longest_ms(const Question& question) {
   std::int64_t bucket = 0;
   for (const SubQuestion& sub : question.queries) {
@@ -29,8 +29,8 @@ std::uint64_t series_in(std::int64_t time_ms) {
   return static_cast<std::uint64_t>(kQuickSeriesHours * kHourMs / time_ms);
 }
 
-// About how many series it names; too many where it does not tell by literals alone: anything else
-// would be looked at value by value.
+// The approximate number of series that it names. Filters other than literals count as too many,
+// because they must be matched against every value.
 std::uint64_t named_series(const SubQuestion& sub) {
   constexpr std::uint64_t kTooMany = kQuickSeriesHours * kHourMs / kShortestMs + 1;
   if (!sub.tsuids.empty()) return sub.tsuids.size();

@@ -19,8 +19,8 @@ std::int64_t round_to_hours(std::int64_t length) {
   return std::max<std::int64_t>(1, length / kHourMs) * kHourMs;
 }
 
-// How long the next window is. The first tries everything at once, which is right for nearly all
-// questions; one that turns out too large is cut down until it fits its share of the memory.
+// Chooses the length of the next window. The first window is the whole range, which fits for nearly
+// all queries. A window that is too large is shortened until it fits its share of the memory.
 class WindowLength {
  public:
   WindowLength(TimeRange scan, const QueryLimits& limits)
@@ -29,7 +29,7 @@ class WindowLength {
 
   [[nodiscard]] std::int64_t length() const { return length_; }
 
-  // 0 when the window cannot be made shorter: then only the hard limit counts.
+  // 0 if the window cannot be shorter: then only the hard limit applies.
   [[nodiscard]] std::uint64_t bytes_max() const { return length_ > kHourMs ? share_ : 0; }
 
   void was_too_large() { length_ = round_to_hours(length_ / 16); }
@@ -44,8 +44,8 @@ class WindowLength {
   std::uint64_t share_;
 };
 
-// Members that hold up their group: nothing of theirs is left in the second half of the window.
-// Often they have ended, and only a look ahead can tell.
+// The members that delay their group: they have no points left in the second half of the window.
+// Often they have ended, and only a look ahead can find out.
 std::vector<Fetch::LookAhead> laggards(Groups& groups, TimeRange window, bool rate) {
   const TimestampMs middle = window.begin + (window.end - window.begin) / 2;
   std::vector<Fetch::LookAhead> awaited;
@@ -75,11 +75,11 @@ Task<void> merge_some(const SubPlan* plan, std::vector<Group*> groups, Timestamp
   co_return Result<void>{};
 }
 
-// As many tasks as there is work for: to wake a thread costs as much as some thousand points.
+// The number of merge tasks. To wake a thread costs as much as about a thousand points.
 std::size_t merge_tasks(const std::vector<Group*>& groups) {
   constexpr std::size_t kTasksMax = 16;
   constexpr std::size_t kPointsTogether = 1 << 16;
-  constexpr std::size_t kPointsOfGroup = 16;  // what a group costs besides its points
+  constexpr std::size_t kPointsOfGroup = 16;  // the overhead of a group, in points
   std::size_t points = 0;
   for (const Group* const group : groups) {
     points += kPointsOfGroup;
@@ -107,7 +107,7 @@ Task<void> merge_all(const SubPlan* plan, std::vector<Group*> groups, TimestampM
   co_return Result<void>{};
 }
 
-// The times of a group's answer, first and last.
+// The first and last time of a group's answer.
 struct Extent {
   TimestampMs first = std::numeric_limits<TimestampMs>::max();
   TimestampMs last = std::numeric_limits<TimestampMs>::min();
@@ -126,9 +126,8 @@ Extent extent_of(const Group& group, TimeRange asked) {
   return extent;
 }
 
-// Whether a merge of the groups gives what it would give with all that `whole` reads
-// (plan/narrow.h). The groups have all series selected, read to the end by the narrow plan and not
-// merged yet.
+// Whether merging the groups gives the result of reading all of `whole` (plan/narrow.h). The groups
+// contain all selected series, completely read by the narrow plan and not yet merged.
 bool needs_no_neighbours(const std::vector<Group*>& groups, std::size_t series_selected,
                          const SubPlan& narrow, const SubPlan& whole) {
   const bool begin_is_cut = narrow.downsample->points.begin > whole.downsample->points.begin;
@@ -158,7 +157,7 @@ storage::SeriesQuery series_query(const SubQuestion& question, bool skip_unknown
   }
   query.metric = question.metric;
   for (const Filter& filter : question.filters) query.filters.push_back(filter.filter);
-  // Without filters there are no tags to be explicit about: OpenTSDB takes every series.
+  // Without filters, explicit_tags has no effect: OpenTSDB selects all series.
   query.explicit_tags = question.explicit_tags && !question.filters.empty();
   return query;
 }
@@ -173,7 +172,7 @@ Task<std::vector<AnswerSeries>> run_sub_query(
   fetch.select(selection);
   Groups groups(question, plan);
   WindowLength window_length(plan.scan, budget.limits());
-  // Filled series are merged at the end only, so shorter windows would not help.
+  // Filled series are merged only at the end, so shorter windows do not help.
   const bool filled = plan.downsample && plan.downsample->fill != FillPolicy::kNone;
   std::uint64_t answered = budget.cost().points_out;
   for (TimestampMs at = plan.scan.begin; at < plan.scan.end;) {
@@ -227,7 +226,7 @@ Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
   QueryBudget& budget = *shared_watch;
   std::size_t selected = 0;
   for (const storage::ShardSeriesCount& share : store.series_by_shard(*selection)) {
-    if (share.series == 0) co_return Answers();  // who knows how many
+    if (share.series == 0) co_return Answers();  // unknown number
     selected += share.series;
   }
   Fetch fetch(store, store, narrow, shared_watch, meter);

@@ -20,21 +20,20 @@ class Metadata;
 
 namespace halite::query {
 
-// The request to the store.
+// The query for the store.
 [[nodiscard]] storage::SeriesQuery series_query(const SubQuestion& question,
                                                 bool skip_unknown_values);
 
 // Reads `source`: the store itself, or rollups of its series. All references outlive the task.
-// Without metadata, answers have no annotations. The points of the answers count in `budget` and
-// are not given back.
+// Without metadata, answers have no annotations. The output points stay counted in `budget`.
 Task<std::vector<AnswerSeries>> run_sub_query(
     storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
     const SubPlan& plan, std::size_t query_index, std::shared_ptr<QueryBudget> budget,
     FetchMeter& meter);
 
-// Runs the sub-query by a narrow plan (plan/narrow.h), in one window. Nothing if series need
-// neighbours that only `whole` reads.
+// Runs the sub-query by a narrow plan (plan/narrow.h), in one window. Returns nothing if series
+// need neighbouring points that only `whole` reads.
 Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
     storage::PointStore& store, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,

@@ -19,7 +19,7 @@ bool is_floating(const Value& value) {
 }
 bool is_boolean(const Value& value) { return std::holds_alternative<bool>(value); }
 
-// Of what is no boolean; null is 0.
+// For values other than booleans; null is 0.
 double to_double(const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) return *number;
   if (const auto* real = std::get_if<RealLiteral>(&value)) return real->value;
@@ -38,7 +38,7 @@ bool to_boolean(const Value& value) {
   return !std::isnan(number) && number != 0;
 }
 
-// As Java casts a double to a long.
+// As Java's cast from double to long.
 std::int64_t to_long(const Value& value) {
   if (!is_floating(value)) return to_integer(value);
   const double number = to_double(value);
@@ -215,7 +215,7 @@ class Evaluator {
     }
   }
 
-  // What does not fit 64 bits goes on as a double.
+  // A result that does not fit in 64 bits becomes a double.
   static Value of_integers(ExpressionOp op, std::int64_t left, std::int64_t right) {
     std::int64_t result = 0;
     bool overflow = false;

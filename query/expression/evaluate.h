@@ -1,8 +1,8 @@
-// Computes an expression for given numbers, as JEXL 2.1 does in its lenient mode:
+// Evaluates an expression for given numbers, as JEXL 2.1 does in its lenient mode:
 //   - a division or remainder by zero is 0
-//   - NaN is less than every number and equal to itself when compared, and false as a condition
+//   - in comparisons NaN is less than every number and equal to itself; as a condition it is false
 //   - arithmetic with booleans is an error
-//   - the answer is a double or a boolean (1 or 0); anything else is an error
+//   - the result is a double or a boolean (1 or 0); anything else is an error
 #pragma once
 
 #include <span>
@@ -13,12 +13,12 @@
 
 namespace halite::query {
 
-// For one coroutine at a time. The expression outlives it.
+// One coroutine at a time. The expression outlives it.
 class ExpressionRun {
  public:
   explicit ExpressionRun(const Expression& expression) : expression_(expression) {}
 
-  // `values` in the order of Expression::variables.
+  // `values` are in the order of Expression::variables.
   [[nodiscard]] Result<double> operator()(std::span<const double> values);
 
  private:

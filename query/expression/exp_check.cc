@@ -21,7 +21,7 @@ std::unexpected<Error> refuse(std::string message) {
   return fail(Errc::kInternal, std::move(message));
 }
 
-// OpenTSDB does not tell the reason; it stands in the details.
+// OpenTSDB's message has no reason; the details contain it.
 std::unexpected<Error> refuse_time(std::string_view reason) {
   return fail(Errc::kInternal, "Invalid time", fmt::format("Invalid time: {}", reason));
 }
@@ -45,7 +45,7 @@ Result<void> check_time(const ExpTime& time, const ParseContext& context) {
   TRY_VOID(check_aggregator_of("time", time.aggregator));
   if (!time.downsampler) return {};
   const ExpTime::Downsampler& downsampler = *time.downsampler;
-  // Whatever /api/query takes: also calendar intervals ("1dc") and the whole range ("0all").
+  // Accepts all intervals of /api/query, including calendar intervals ("1dc") and "0all".
   if (downsampler.interval.empty() || !parse_downsample(downsampler.interval + "-avg")) {
     return refuse_time(
         fmt::format("expected an interval as \"interval\" of \"downsampler\", found \"{}\"",
@@ -54,7 +54,7 @@ Result<void> check_time(const ExpTime& time, const ParseContext& context) {
   return check_aggregator_of("downsampler", downsampler.aggregator);
 }
 
-// Letters and digits, not one digit alone. Bytes past ASCII are taken for letters.
+// Letters and digits, but not a single digit. Bytes above ASCII count as letters.
 bool is_valid_id(std::string_view id) {
   if (id.empty()) return false;
   if (id.size() == 1 && is_digit(id.front())) return false;
@@ -68,7 +68,7 @@ bool is_valid(const ExpMetric& metric, const ParseContext& context) {
   return metric.time_offset.empty() || parse_time(metric.time_offset, context).has_value();
 }
 
-// No id twice: metrics and expressions share theirs.
+// Ids must be unique among metrics and expressions together.
 Result<std::set<std::string>> collect_ids(const ExpQuestion& question) {
   std::set<std::string> ids;
   for (const ExpMetric& metric : question.metrics) {
@@ -122,7 +122,7 @@ Result<void> check_parts(const ExpQuestion& question, const ParseContext& contex
   return {};
 }
 
-// OpenTSDB checks each expression's fields and text before the references of any.
+// OpenTSDB checks the fields and the text of all expressions before any references.
 Result<void> parse_expressions(ExpQuestion& question, const ExpressionLimits& limits) {
   if (!question.expressions) return {};
   for (std::size_t i = 0; i < question.expressions->size(); ++i) {
@@ -171,7 +171,7 @@ Result<DraftSubQuestion> sub_question(const ExpQuestion& question, const ExpMetr
   return sub;
 }
 
-// Metrics that ask for the same share a sub-query.
+// Equal metrics share a sub-query.
 Result<void> make_question(ExpQuestion& question, const ParseContext& context) {
   DraftQuestion draft;
   draft.start = question.time.start;

@@ -1,4 +1,4 @@
-// The second step of parse_exp_question(): names, references and times of a body that was read.
+// The second step of parse_exp_question(): checks names, references and times of a parsed body.
 #pragma once
 
 #include "common/result.h"
@@ -6,7 +6,7 @@
 
 namespace halite::query {
 
-// Parses the expressions and fills in `question`; OpenTSDB's order and texts.
+// Parses the expressions into `question`. Order of checks and messages are OpenTSDB's.
 [[nodiscard]] Result<void> check_exp_question(ExpQuestion& question, const ParseContext& context,
                                               const ExpLimits& limits);
 

@@ -11,9 +11,9 @@
 namespace halite::query {
 namespace {
 
-using Uses = std::vector<std::vector<std::size_t>>;  // of each expression: those that it uses
+using Uses = std::vector<std::vector<std::size_t>>;  // for each expression: those that it uses
 
-// Whether `from` uses `to`, directly or not.
+// Whether `from` uses `to`, directly or indirectly.
 bool reaches(const Uses& uses, std::size_t from, std::size_t to) {
   std::vector<bool> seen(uses.size());
   std::vector<std::size_t> waiting = {from};
@@ -38,7 +38,7 @@ Result<std::vector<std::size_t>> order_of(std::span<const ExpExpression> express
     ids.push_back(expressions[i].id);
   }
   Uses uses(expressions.size());
-  // OpenTSDB goes through its map of expressions and names the one that closes the circle.
+  // OpenTSDB iterates over its map of expressions and names the one that closes the cycle.
   for (const std::string& id : java_hash_order(std::move(ids), expressions.size())) {
     const std::size_t at = index.at(id);
     for (const std::string& variable : expressions[at].expression.variables) {

@@ -1,4 +1,4 @@
-// In which order expressions are computed: those that others use first.
+// Orders expressions so that each comes after those that it uses.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace halite::query {
 
-// Indexes into `expressions`. kInvalidArgument: one uses itself, at once or by others.
+// Returns indexes into `expressions`. kInvalidArgument: one uses itself, directly or indirectly.
 [[nodiscard]] Result<std::vector<std::size_t>> order_of(std::span<const ExpExpression> expressions);
 
 }  // namespace halite::query

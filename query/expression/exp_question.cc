@@ -1,5 +1,5 @@
-// Reads the JSON of /api/query/exp. Unknown fields are ignored, texts and numbers stand in for one
-// another as in /api/query.
+// Reads the JSON of /api/query/exp. Ignores unknown fields, and converts between texts and numbers
+// as /api/query does.
 #include "query/expression/exp_question.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 using simdjson::dom::element;
 
-// OpenTSDB answers 500 with a text of its JSON library.
+// OpenTSDB answers 500 with a message of its JSON library.
 std::unexpected<Error> refuse(std::string why) { return fail(Errc::kInternal, std::move(why)); }
 
 std::unexpected<Error> refuse_type(std::string_view field, std::string_view wanted) {
@@ -50,7 +50,7 @@ Result<double> read_number(std::string_view field, element value) {
   return refuse_type(field, "a number");
 }
 
-// Every element of an array of objects, or none for null.
+// Reads every element of an array of objects; none for null.
 template <class T, class Read>
 Result<std::optional<std::vector<T>>> read_list(std::string_view field, element value, Read read) {
   std::optional<std::vector<T>> items;
@@ -151,7 +151,7 @@ Result<Filter> read_tag(element value, const ParseContext& context) {
     }
   }
   auto filter = make_filter(type, key, pattern, group_by, context.regexp_bytes_max);
-  // A regular expression that is none is the asker's fault, all else what OpenTSDB calls its own.
+  // An invalid regular expression is the client's mistake; OpenTSDB reports all else as internal.
   if (!filter && (type != "regexp" || pattern.empty())) return refuse(filter.error().message);
   return filter;
 }

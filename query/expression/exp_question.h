@@ -1,4 +1,4 @@
-// The body of /api/query/exp as plain data, checked as OpenTSDB checks it.
+// The body of /api/query/exp as plain data, checked as in OpenTSDB.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace halite::query {
 
-// What stands in for a value that is missing.
+// The replacement for a missing value.
 struct NumericFill {
   FillPolicy policy = FillPolicy::kZero;
   double value = 0;  // NaN for kNan, kNull and kNone
@@ -28,7 +28,7 @@ struct ExpTime {
   struct Downsampler {
     std::string interval;
     std::string aggregator;
-    std::optional<NumericFill> fill;  // told back, not used (as in OpenTSDB)
+    std::optional<NumericFill> fill;  // echoed, not used (as in OpenTSDB)
   };
   std::optional<Downsampler> downsampler;
   bool rate = false;
@@ -44,8 +44,8 @@ struct ExpMetric {
   std::string id;
   std::string metric;
   std::string filter;       // an ExpFilter's id; empty = none
-  std::string aggregator;   // empty = ExpTime's
-  std::string time_offset;  // told back, not used (as in OpenTSDB)
+  std::string aggregator;   // empty = ExpTime's aggregator
+  std::string time_offset;  // echoed, not used (as in OpenTSDB)
   std::optional<NumericFill> fill;
   std::size_t query = 0;  // index into ExpQuestion::question.queries
 };
@@ -55,7 +55,7 @@ struct ExpExpression {
   std::string text;
   Expression expression;
   JoinSpec join;
-  std::optional<NumericFill> fill;  // when another expression uses this one
+  std::optional<NumericFill> fill;  // applies where another expression uses this one
 };
 
 struct ExpOutput {
@@ -78,8 +78,8 @@ struct ExpLimits {
   ExpressionLimits expression;
 };
 
-// Errors have Errc::kInternal where OpenTSDB answers 500, which is all that is wrong with a body;
-// kTooLarge past a limit.
+// Errors are Errc::kInternal where OpenTSDB answers 500, which it does for all invalid bodies.
+// kTooLarge: above a limit.
 [[nodiscard]] Result<ExpQuestion> parse_exp_question(std::string_view body,
                                                      const ParseContext& context,
                                                      const ExpLimits& limits);

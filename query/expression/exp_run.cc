@@ -20,14 +20,14 @@ namespace {
 constexpr std::size_t kValueBytes = sizeof(double) + sizeof(TimestampMs);
 constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
 
-// What an expression reads under a variable's name.
+// The value of a variable in an expression.
 struct Input {
   std::vector<ExpressionSeries> series;
   std::set<std::string> query_tags;
   std::optional<NumericFill> fill;  // none: a missing value is an error
 };
 
-// Walks over the series of one input, time by time.
+// Iterates over the series of one input, by time.
 class Cursor {
  public:
   Cursor(const std::vector<ExpressionSeries>& series, const std::vector<bool>& dropped)
@@ -43,7 +43,7 @@ class Cursor {
     return time;
   }
 
-  // NaN where the series has no point at that time.
+  // NaN if the series has no point at that time.
   [[nodiscard]] double value(std::size_t series, TimestampMs time) const {
     const ExpressionSeries& one = series_[series];
     const std::size_t at = at_[series];
@@ -100,7 +100,7 @@ class Runner {
     return outputs;
   }
 
-  // What is told, and what it is made of. Other expressions may be faulty without harm.
+  // The outputs and all that they use. Errors in other expressions do not matter.
   [[nodiscard]] std::set<std::string> needed_ids(const std::vector<std::size_t>& order) const {
     std::set<std::string> needed;
     for (const ExpOutput& output : wanted()) needed.insert(output.id);
@@ -112,7 +112,7 @@ class Runner {
     return needed;
   }
 
-  // Series without points (a rate of one point, say) are left out.
+  // Omits series without points (for example the rate of one point).
   Result<void> read_metric(const ExpMetric& metric) {
     Input& input = inputs_[metric.id];
     input.fill = metric.fill.value_or(NumericFill{});
@@ -185,7 +185,7 @@ class Runner {
     return time;
   }
 
-  // A series that an input of a union has not is 0; a value that a series has not is filled.
+  // A series that is missing in an input of a union is 0; a missing value of a series is filled.
   static Result<double> value_of(const std::string& name, const Input& input, const Cursor& cursor,
                                  std::optional<std::size_t> member, TimestampMs time) {
     if (!member) return 0.0;
@@ -209,14 +209,14 @@ class Runner {
     const std::vector<bool> none_dropped(input.series.size());
     Cursor cursor(input.series, none_dropped);
     for (TimestampMs time = cursor.next_time(); time != kNever; time = cursor.next_time()) {
-      // Metrics are told as they were read, expressions only in the range asked.
+      // Metrics are output as read, expressions only in the query's range.
       const Question& asked = question_.question;
       if (is_metric || (time >= asked.begin && time < asked.end)) {
         TRY_VOID(count(input.series.size()));
         table.times.push_back(time);
         for (std::size_t i = 0; i < input.series.size(); ++i) {
           const double value = cursor.value(i, time);
-          // Metrics have zeros for gaps, whatever their fill policy; expressions have no gaps.
+          // Metrics have zeros for gaps, whatever their fill policy. Expressions have no gaps.
           const bool gap = is_metric && std::isnan(value) && !has_point(input.series[i], time);
           table.values[i].push_back(gap ? 0 : value);
         }
@@ -245,7 +245,7 @@ class Runner {
   QueryBudget& budget_;
   MemoryReservation held_;
   std::uint64_t values_ = 0;
-  std::map<std::string, Input> inputs_;  // metrics and expressions computed so far, by id
+  std::map<std::string, Input> inputs_;  // metrics and computed expressions, by id
 };
 
 }  // namespace

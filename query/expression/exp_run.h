@@ -11,14 +11,14 @@
 
 namespace halite::query {
 
-// One output: a table with a row a time and a column a series.
+// One output: a table with a row for each time and a column for each series.
 struct ExpTable {
   std::string id;
   std::string alias;
   std::vector<SeriesMeaning> columns;
   std::vector<TimestampMs> times;
-  std::vector<std::vector<double>> values;  // a column each, as long as `times`; NaN is possible
-  // As OpenTSDB tells them, with its oddities for no row and one row.
+  std::vector<std::vector<double>> values;  // by column, then by time; NaN is possible
+  // As in OpenTSDB, with its special cases for no row and one row.
   std::int64_t first_time = 0;
   std::int64_t last_time = 0;
 };
@@ -28,9 +28,9 @@ struct ExpAnswer {
   std::vector<ExpTable> outputs;
 };
 
-// kInvalidArgument: expressions that use themselves, nothing to join, a value that is missing and
-// has no fill policy, arithmetic with booleans. kTooLarge: more values than output_points_max. The
-// watch's errors; what is computed counts as its memory until the end.
+// kInvalidArgument: expressions that use themselves, nothing to join, a missing value without a
+// fill policy, arithmetic with booleans. kTooLarge: more values than output_points_max. Also
+// returns the budget's errors. Results count as the budget's memory until the end.
 [[nodiscard]] Result<std::vector<ExpTable>> run_exp(const ExpQuestion& question,
                                                     const Answer& answer, QueryBudget& budget);
 

@@ -10,9 +10,9 @@
 namespace halite::query {
 namespace {
 
-using Key = std::vector<std::uint64_t>;  // ids of tags, then of aggregated keys
+using Key = std::vector<std::uint64_t>;  // UIDs of tags, then of aggregated keys
 
-// A series without tags matches only its like, whatever is aggregated (as in OpenTSDB).
+// A series without tags matches only others without tags, whatever is aggregated (as in OpenTSDB).
 Key key_of(const SeriesMeaning& meaning, const JoinInput& input, const JoinSpec& spec) {
   Key key;
   if (meaning.tags.empty()) return key;
@@ -32,13 +32,13 @@ std::uint32_t java_hash(std::string_view text) {
   return hash ^ (hash >> 16);
 }
 
-// The first input, in the order of OpenTSDB's maps, gives the tags.
+// The first input, in the order of OpenTSDB's maps, determines the tags.
 std::vector<std::size_t> meaning_order(std::span<const JoinInput> inputs) {
   std::vector<std::string> ids;
   for (const JoinInput& input : inputs) ids.push_back(input.id);
   constexpr std::size_t kDefaultCapacity = 16;
   ids = java_hash_order(std::move(ids), kDefaultCapacity);
-  // Copied from map to map: twice with the number of inputs as capacity.
+  // OpenTSDB copies the map twice, with the number of inputs as capacity.
   for (int copies = 0; copies < 2; ++copies) ids = java_hash_order(std::move(ids), inputs.size());
   std::vector<std::size_t> order;
   for (const std::string& id : ids) {

@@ -1,4 +1,4 @@
-// Finds the series of several inputs that belong together: those with the same tags.
+// Matches the series of several inputs by their tags.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ enum class JoinOperator : std::uint8_t { kUnion, kIntersection };
 
 struct JoinSpec {
   JoinOperator op = JoinOperator::kUnion;
-  bool use_query_tags = false;   // only the tags that the filters name
-  bool include_agg_tags = true;  // also the aggregated tags must agree
+  bool use_query_tags = false;   // only the tags that the filters name count
+  bool include_agg_tags = true;  // aggregated tags must match, too
 };
 
 struct JoinInput {
@@ -29,21 +29,21 @@ struct JoinInput {
 
 struct JoinedSeries {
   SeriesMeaning meaning;
-  std::vector<std::optional<std::size_t>> members;  // of each input: index of its series, or none
+  std::vector<std::optional<std::size_t>> members;  // for each input: index of its series, or none
 };
 
 struct Join {
-  std::vector<JoinedSeries> series;        // in the order of their tags' ids
-  std::vector<std::vector<bool>> dropped;  // of each input and series: takes no part
+  std::vector<JoinedSeries> series;        // in the order of their tags' UIDs
+  std::vector<std::vector<bool>> dropped;  // by input and series: not part of the join
 };
 
-// Of two series of one input with the same tags the later counts. kInvalidArgument: nothing is in
-// all inputs of an intersection.
+// If two series of one input have equal tags, the later one counts. kInvalidArgument: no series is
+// in all inputs of an intersection.
 [[nodiscard]] Result<Join> join(std::span<const JoinInput> inputs, const JoinSpec& spec,
                                 std::string_view id);
 
-// The order in which Java's HashMap walks over keys put in this order. Which input gives a joined
-// series its tags depends on it.
+// The iteration order of Java's HashMap for keys inserted in this order. It decides which input's
+// tags a joined series gets.
 [[nodiscard]] std::vector<std::string> java_hash_order(std::vector<std::string> keys,
                                                        std::size_t capacity);
 

@@ -28,12 +28,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kWords =
     {"div", "/"},
 }};
 
-// Longer ones first.
+// Longer operators come first.
 constexpr std::array<std::string_view, 27> kOperators = {
     "&&", "||", "==", "!=", "<=", ">=", "?:", "<", ">", "=", "!", "+", "-", "*",
     "/",  "%",  "(",  ")",  "?",  ":",  ";",  ",", "&", "|", "^", "~", "."};
 
-// The length of the number at the front: digits, a point, an exponent, one letter for its type.
+// The length of the number at the start: digits, a point, an exponent, a letter for its type.
 std::size_t number_length(std::string_view text) {
   std::size_t n = 0;
   const auto digits = [&] {
@@ -61,7 +61,7 @@ std::size_t name_length(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::find_if_not(text, continues_name) - text.begin());
 }
 
-// The token at the front; kEnd when none is.
+// The token at the start; kEnd if there is none.
 Token read_token(std::string_view rest) {
   Token token;
   const char c = rest.front();
@@ -94,7 +94,7 @@ std::string jexl_fault(std::string_view where, const Token& token, std::string_v
                        std::string_view text) {
   std::string message = fmt::format("{}@{}:{} {} error ", where, token.line, token.column, kind);
   if (text.size() < 10) return message + fmt::format("in '{}'", text);
-  // Five letters to each side of the column, or ten more from the start.
+  // Five characters on each side of the column, or ten from the start.
   const std::size_t begin = token.column < 5 ? 0 : token.column - 5;
   const std::size_t end = token.column < 5 ? token.column + 10 : token.column + 5;
   const std::size_t from = std::min(begin, text.size());
@@ -124,7 +124,7 @@ Result<std::vector<Token>> tokenize(std::string_view text) {
     at += token.image.size();
     tokens.push_back(token);
   }
-  // JEXL places the end on the last letter.
+  // JEXL puts the end at the last character.
   Token end;
   end.line = line;
   end.column = std::max<std::size_t>(1, text.size() - line_start);

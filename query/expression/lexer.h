@@ -1,4 +1,4 @@
-// Cuts an expression's text into tokens.
+// Splits the text of an expression into tokens.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@ enum class TokenKind : std::uint8_t { kNumber, kName, kOperator, kEnd };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  // Operators under their symbol, however written: "and" is "&&". Numbers and names as they stand.
+  // Operators as their symbol, however written: "and" is "&&". Numbers and names as written.
   std::string_view text;
   std::string_view image;  // as written
-  std::size_t line = 1;    // both from 1
+  std::size_t line = 1;    // both count from 1
   std::size_t column = 1;
 };
 
-// Ends with a kEnd token. kInvalidArgument: a character that begins no token; the message is
+// The last token is kEnd. kInvalidArgument: a character that begins no token; the message is
 // JEXL's.
 [[nodiscard]] Result<std::vector<Token>> tokenize(std::string_view text);
 
-// JEXL's words for a fault at a place: "<where>@1:3 parsing error in 'a +'", or, for ten letters
-// and more, "near" with the letters around.
+// JEXL's message for an error at a token: "<where>@1:3 parsing error in 'a +'". For ten characters
+// and more it says "near" and the characters around the token.
 [[nodiscard]] std::string jexl_fault(std::string_view where, const Token& token,
                                      std::string_view kind, std::string_view text);
 
-// Where OpenTSDB parses expressions of a question; part of its messages.
+// The place where OpenTSDB parses the expressions of a query; part of its messages.
 inline constexpr std::string_view kJexlCaller = "net.opentsdb.query.pojo.Expression.validate";
 
 }  // namespace halite::query

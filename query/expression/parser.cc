@@ -24,10 +24,10 @@ struct BinaryOp {
 
 struct Level {
   std::vector<BinaryOp> ops;
-  bool repeats = true;  // a op b op c
+  bool repeats = true;  // a op b op c is allowed
 };
 
-// Loosest first.
+// Lowest precedence first.
 const std::array<Level, 9>& levels() {
   using enum ExpressionOp;
   static const std::array<Level, 9> kLevels = {{
@@ -92,7 +92,7 @@ class Parser {
     return all;
   }
 
-  // Two expressions side by side, if it is that: "a b".
+  // The error for two adjacent expressions: "a b".
   std::unexpected<Error> ambiguous() {
     const Token& begin = token();
     if (begin.kind == TokenKind::kOperator && !is("(") && !is("!") && !is("~")) return fault();
@@ -103,7 +103,7 @@ class Parser {
                            "Ambiguous statement, missing ';' between expressions"));
   }
 
-  // Counts nesting for as long as it lives.
+  // Counts one nesting level during its lifetime.
   class Deeper {
    public:
     explicit Deeper(std::size_t& depth) : depth_(depth) { ++depth_; }
@@ -151,7 +151,7 @@ class Parser {
     return make(ExpressionOp::kTernary, std::move(condition), std::move(yes), std::move(no));
   }
 
-  // Chains grow to the left, so their length is bounded like nesting.
+  // Chains nest to the left, so their length is limited like nesting.
   Result<Node> binary(std::size_t level) {
     if (level == levels().size()) return unary();
     TRY(Node left, binary(level + 1));

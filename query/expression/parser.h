@@ -1,7 +1,7 @@
-// Text to tree.
+// Parses the text of an expression to a tree.
 //
 //   Lowest to highest: ;  =  ?: ? :  ||  &&  |  ^  &  == !=  < <= > >=  + -  * / %  - ! ~  ( )
-//   A comparison is not followed by another of its kind: a < b < c is an error.
+//   Comparisons of one precedence cannot be chained: a < b < c is an error.
 #pragma once
 
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace halite::query {
 
-// kInvalidArgument in JEXL's words, kTooLarge past a limit, kUnsupported: what JEXL has and this
-// has not (functions, members).
+// kInvalidArgument, with JEXL's message: a syntax error. kTooLarge: above a limit. kUnsupported:
+// features of JEXL that Halite does not have (functions, members).
 [[nodiscard]] Result<Expression> parse_expression(std::string_view text,
                                                   const ExpressionLimits& limits);
 

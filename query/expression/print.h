@@ -1,4 +1,4 @@
-// A tree as JEXL writes it out again, for its messages.
+// Prints a tree as JEXL does, for its messages.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace halite::query {
 
 struct PrintedExpression {
   std::string text;
-  std::size_t begin = 0;  // of the node asked for
-  std::size_t end = 0;    // past its last letter
+  std::size_t begin = 0;  // of the requested node
+  std::size_t end = 0;    // past its last character
 };
 
 [[nodiscard]] PrintedExpression print_expression(const Expression& expression,

@@ -1,4 +1,4 @@
-// Series as expressions know them: what they stand for, and their points as doubles.
+// Series as inputs of expressions: metrics and tags, and their points as doubles.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace halite::query {
 
-// A tag's key and value. Ordered by ids, which is the order in which OpenTSDB keeps them.
+// A tag's key and value. Ordered by UIDs, as in OpenTSDB.
 struct ExpressionTag {
   std::string key;
   std::string value;
@@ -19,22 +19,22 @@ struct ExpressionTag {
 };
 
 struct SeriesMeaning {
-  std::map<std::string, Bytes> metrics;                 // name to a tsuid that begins with its id
+  std::map<std::string, Bytes> metrics;                 // name to a TSUID that begins with its UID
   std::map<std::uint64_t, ExpressionTag> tags;          // by key uid
   std::map<std::uint64_t, std::string> aggregate_tags;  // by key uid
   std::vector<Bytes> tsuids;
 
-  // Takes in what another series of the same row stands for; tags stay those of the first.
+  // Adds the metrics and tags of another series of one row; existing tags do not change.
   void add(const SeriesMeaning& other);
 
-  // The metric with the lowest id; empty when there is none.
+  // The metric with the lowest UID; empty if there is none.
   [[nodiscard]] std::string first_metric() const;
 };
 
 struct ExpressionSeries {
   SeriesMeaning meaning;
-  std::vector<TimestampMs> times;  // ascending, none twice
-  std::vector<double> values;      // NaN: none
+  std::vector<TimestampMs> times;  // strictly ascending
+  std::vector<double> values;      // NaN: no value
 };
 
 [[nodiscard]] SeriesMeaning meaning_of(const AnswerSeries& series);

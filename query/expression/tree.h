@@ -35,13 +35,14 @@ enum class ExpressionOp : std::uint8_t {
   kTernary,  // child ? child : child
   kElvis,    // child ?: child
   kAssign,   // variable = child
-  kScript,   // child; child; ..: the last one's value counts
+  kScript,   // child; child; ..: the value of the last one
 };
 
 struct Null {
   bool operator==(const Null&) const = default;
 };
-// A number written with a point. Alone it is no result (Java's Float), with others it is a double.
+// A number with a decimal point. Alone it is not a valid result (Java's Float); in arithmetic it is
+// a double.
 struct RealLiteral {
   double value = 0;
   bool operator==(const RealLiteral&) const = default;
@@ -50,21 +51,21 @@ using ExpressionValue = std::variant<Null, bool, std::int64_t, RealLiteral, doub
 
 struct ExpressionNode {
   ExpressionOp op = ExpressionOp::kLiteral;
-  std::string text;          // a literal as written, a variable's name
-  ExpressionValue value;     // of kLiteral
-  std::size_t variable = 0;  // of kVariable and kAssign: index into Expression::variables
+  std::string text;          // a literal as written, or a variable's name
+  ExpressionValue value;     // for kLiteral
+  std::size_t variable = 0;  // for kVariable and kAssign: index into Expression::variables
   std::vector<std::unique_ptr<ExpressionNode>> children;
 };
 
-// A parsed expression. Does not change; safe to use from several threads.
+// A parsed expression. Immutable; use it from any thread.
 struct Expression {
   std::unique_ptr<ExpressionNode> root;
-  std::vector<std::string> variables;  // none twice, in the order in which they first appear
+  std::vector<std::string> variables;  // unique, in order of first appearance
 };
 
 struct ExpressionLimits {
   std::size_t bytes_max = 4096;
-  std::size_t depth_max = 64;  // of brackets, signs and other nesting
+  std::size_t depth_max = 64;  // nesting of brackets, signs and so on
 };
 
 }  // namespace halite::query

@@ -15,7 +15,7 @@ namespace {
 
 using Operation = double (*)(double left, double right);
 
-// The joined series of a row; none: the argument has no such series.
+// The joined series of a row; null: the argument has no such series.
 using Row = std::vector<const ExpressionSeries*>;
 
 Result<AnswerSeries> combine(const SeriesMeaning& meaning, const Row& row, Operation operation) {
@@ -33,7 +33,7 @@ Result<AnswerSeries> combine(const SeriesMeaning& meaning, const Row& row, Opera
   for (const ExpressionSeries* const series : row) {
     if (series == nullptr) continue;
     if (result.times.empty()) result.times = series->times;
-    // OpenTSDB walks over all in step, and fails when one ends before the others.
+    // OpenTSDB iterates over all in step, and fails if one ends before the others.
     if (result.times != series->times) return fail(Errc::kInvalidArgument, "No more elements");
   }
   const auto value_at = [](const ExpressionSeries* series, std::size_t i) {
@@ -92,7 +92,7 @@ Result<SeriesList> gexp_multiply(std::vector<SeriesList> arguments, std::span<co
   return calculate(arguments, "multiplySeries", [](double a, double b) { return a * b; });
 }
 
-// A quotient by zero is zero.
+// Division by zero gives zero.
 Result<SeriesList> gexp_divide(std::vector<SeriesList> arguments, std::span<const std::string>) {
   return calculate(arguments, "divideSeries",
                    [](double a, double b) { return b == 0 ? 0.0 : a / b; });

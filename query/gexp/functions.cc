@@ -31,7 +31,7 @@ void make_absolute(AnswerSeries& series) {
       continue;
     }
     const std::int64_t value = as_integer(series.values[i]);
-    // The least integer has no absolute value and stays itself, as in Java.
+    // As in Java, the absolute value of the least integer is itself.
     if (value < 0) {
       series.values[i] =
           integer_bits(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value)));
@@ -52,8 +52,8 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
   }
 }
 
-// alias(q,template): the template is the metric's name, "@host" in it the tag's value. The answer
-// has no tags, and values become absolute (as in OpenTSDB).
+// alias(q,template): the template becomes the metric's name; "@host" in it is the tag's value. As
+// in OpenTSDB, the result has no tags, and values become absolute.
 Result<SeriesList> alias(std::vector<SeriesList> arguments, Texts parameters) {
   if (arguments.empty()) return refuse("No query results");
   if (parameters.empty()) return refuse("Missing the alias");
@@ -71,7 +71,7 @@ Result<SeriesList> alias(std::vector<SeriesList> arguments, Texts parameters) {
   return result;
 }
 
-// Digits, points and signs, as Java reads them.
+// Digits, points and signs, as in Java.
 std::optional<double> parse_factor(std::string_view text) {
   if (text.find_first_not_of("-0123456789.") != std::string_view::npos) return std::nullopt;
   double value = 0;
@@ -80,7 +80,7 @@ std::optional<double> parse_factor(std::string_view text) {
   return value;
 }
 
-// scale(q,factor): integers stay integers when the factor is whole.
+// scale(q,factor): integers stay integers if the factor is whole.
 Result<SeriesList> scale(std::vector<SeriesList> arguments, Texts parameters) {
   if (arguments.empty()) return SeriesList();
   if (parameters.empty()) return refuse("Missing scaling factor");
@@ -97,7 +97,7 @@ Result<SeriesList> scale(std::vector<SeriesList> arguments, Texts parameters) {
   for (AnswerSeries& series : result) {
     for (std::size_t i = 0; i < series.values.size(); ++i) {
       if (whole && !series.floats[i]) {
-        // Wraps around, as in Java.
+        // Wraps, as in Java.
         const auto product = static_cast<std::uint64_t>(as_integer(series.values[i])) *
                              static_cast<std::uint64_t>(static_cast<std::int64_t>(*factor));
         series.values[i] = integer_bits(static_cast<std::int64_t>(product));
@@ -110,7 +110,7 @@ Result<SeriesList> scale(std::vector<SeriesList> arguments, Texts parameters) {
   return result;
 }
 
-// The series whose key is highest, highest first; equal ones keep their order.
+// The series with the highest keys, highest first; equal ones keep their order.
 template <class KeyOf>
 Result<SeriesList> highest(std::vector<SeriesList> arguments, Texts parameters, KeyOf key_of) {
   if (arguments.empty()) return SeriesList();

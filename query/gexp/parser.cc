@@ -13,8 +13,8 @@
 namespace halite::query {
 namespace {
 
-// Braces of a metric that hold something hold "key=value,...". Braces before a colon are a part's
-// own, as in "sum:rate{counter,,10}:m".
+// Braces of a metric must contain "key=value,..." or nothing. Braces before a colon belong to a
+// part, as in "sum:rate{counter,,10}:m".
 bool has_good_tags(std::string_view metric) {
   for (std::size_t open = metric.find('{'); open != std::string_view::npos;) {
     const std::size_t close = find_close(metric, open);
@@ -53,7 +53,7 @@ class Parser {
     while (kJsonBlanks.contains(peek())) ++at_;
   }
 
-  // How many letters are a function's name followed by a bracket; 0 = it is no call.
+  // The length of a function's name before a bracket; 0 = not a call.
   [[nodiscard]] std::size_t name_length() const {
     std::size_t end = at_;
     while (end < text_.size() && is_letter(text_[end])) ++end;
@@ -109,8 +109,8 @@ class Parser {
     return {};
   }
 
-  // Up to the comma or parenthesis that ends the argument; those in braces, brackets and quotes
-  // belong to it. A bracket in braces is a letter, as in "{host=regexp([)}".
+  // Reads up to the comma or parenthesis that ends the argument. Ignores those in braces, brackets
+  // and quotes. A bracket in braces is literal, as in "{host=regexp([)}".
   std::string_view read_word() {
     const std::size_t begin = at_;
     bool quoted = false;

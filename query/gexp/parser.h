@@ -1,4 +1,4 @@
-// Graphite's manner of asking: nested functions around sub-queries.
+// Parses Graphite-style queries: nested functions around sub-queries.
 //
 //   scale(sum:1m-avg:sys.cpu{host=*},2)
 #pragma once
@@ -16,7 +16,7 @@ namespace halite::query {
 struct GexpCall;
 
 struct GexpMetric {
-  std::string text;  // as behind m=
+  std::string text;  // as after m=
 };
 
 struct GexpCall {
@@ -25,12 +25,12 @@ struct GexpCall {
   std::vector<std::string> parameters;                     // the other arguments, in order
 };
 
-// Letters after the closing bracket mean nothing (as in OpenTSDB). kInternal (400; 500 with
-// --opentsdb-conf): not such a text, or a function that is not known; kTooLarge: longer or deeper
-// than the limits.
+// As in OpenTSDB, letters after the closing bracket are ignored. kInternal (400; 500 with
+// --opentsdb-conf): a syntax error or an unknown function. kTooLarge: longer or deeper than the
+// limits.
 [[nodiscard]] Result<GexpCall> parse_gexp(std::string_view text, const ExpressionLimits& limits);
 
-// Every sub-query of a call and of those in it, in order.
+// Collects the sub-queries of a call and of its nested calls, in order.
 void collect_metrics(const GexpCall& call, std::vector<std::string>& metrics);
 
 }  // namespace halite::query

@@ -14,7 +14,7 @@
 namespace halite::query {
 namespace {
 
-// The request as it would be for /api/query with these sub-queries.
+// The parameters of an /api/query request with these sub-queries.
 Parameters with_metrics(const Parameters& parameters, const std::vector<std::string>& metrics) {
   Parameters result;
   for (const auto& [key, value] : parameters) {
@@ -28,7 +28,7 @@ std::uint64_t points_bytes(const AnswerSeries& series) {
   return series.times.size() * PointColumns::kBytesPerPoint;
 }
 
-// OpenTSDB 2.4 takes the closing quote of "'1hr'" for a part of the unit, so it knows no unit.
+// OpenTSDB 2.4 treats the closing quote of "'1hr'" as a part of the unit, so it knows no unit.
 Result<void> refuse_shifts(const GexpCall& call) {
   if ((call.function == "shift" || call.function == "timeShift") && !call.parameters.empty()) {
     const std::string_view text = call.parameters.front();
@@ -105,7 +105,7 @@ Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const Par
     question.calls.push_back(std::move(call));
   }
   TRY(question.question, parse_question_uri(with_metrics(parameters, metrics), context));
-  // Texts that mean the same were collapsed; find each where it is now.
+  // Duplicate sub-queries were removed; find the index of each text.
   for (const std::string& metric : metrics) {
     if (question.queries.contains(metric)) continue;
     TRY(const Question alone, parse_question_uri(with_metrics(parameters, {metric}), context));

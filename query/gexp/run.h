@@ -1,4 +1,4 @@
-// A request of /api/query/gexp: its parameters as a question, and its answer.
+// Parses a request of /api/query/gexp into a query, and computes its answer.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace halite::query {
 
 struct GexpQuestion {
   std::vector<GexpCall> calls;                 // one for each exp=
-  std::map<std::string, std::size_t> queries;  // a sub-query's text: index into question.queries
+  std::map<std::string, std::size_t> queries;  // index into question.queries by sub-query text
   Question question;
 };
 
@@ -25,13 +25,14 @@ struct GexpLimits {
   ExpressionLimits expression;
 };
 
-// start=..&end=..&exp=..&exp=.., and the flags of /api/query. kInternal where OpenTSDB answers 500.
+// Parses start=..&end=..&exp=..&exp=.., and the flags of /api/query. kInternal where OpenTSDB
+// answers 500.
 [[nodiscard]] Result<GexpQuestion> parse_gexp_question(const Parameters& parameters,
                                                        const ParseContext& context,
                                                        const GexpLimits& limits);
 
-// The answer to `question.question`, with the series that the calls make of its series. The watch's
-// errors as well; what is copied and made counts as its memory until the end.
+// Takes the answer to `question.question` and returns one with the calls' output series. Also
+// returns the budget's errors. Copies and results count as the budget's memory until the end.
 [[nodiscard]] Result<Answer> run_gexp(const GexpQuestion& question, const Answer& answer,
                                       QueryBudget& budget);
 

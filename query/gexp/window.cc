@@ -35,7 +35,7 @@ struct Unit {
   std::int64_t ms;
 };
 
-// The names of OpenTSDB's functions and the letters of its durations (n is a month of 30 days).
+// OpenTSDB's function names and the letters of its durations (n is a month of 30 days).
 constexpr std::array<Unit, 25> kUnits = {{
     {"ms", 1},
     {"s", 1'000},
@@ -88,8 +88,8 @@ Result<Window> parse_window(std::string_view text) {
   return window;
 }
 
-// The mean of the points of the window that ends with a point. A window of time is full once a
-// point has left it, or stands just before it.
+// Replaces each point by the mean of the window that ends with it. A window of time is full once a
+// point has left it, or is just before it.
 void average(AnswerSeries& series, Window window) {
   std::size_t begin = 0;  // of the window
   bool full = false;
@@ -99,7 +99,7 @@ void average(AnswerSeries& series, Window window) {
     numbers.push_back(series.floats[i] ? as_double(series.values[i])
                                        : static_cast<double>(as_integer(series.values[i])));
   }
-  // A running sum would carry NaN and rounding on for ever; it is made anew after a NaN left it.
+  // A running sum would keep NaN and rounding errors; it is computed again after a NaN leaves.
   double sum = 0;
   std::size_t nans = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -130,8 +130,8 @@ void average(AnswerSeries& series, Window window) {
   }
 }
 
-// "'5min'" in milliseconds. The greatest passes over all times; as many as calls may be nested fit
-// into an integer.
+// Parses "'5min'" to milliseconds. The greatest result exceeds all times, and the sum of all nested
+// shifts fits in an integer.
 Result<std::int64_t> parse_shift(std::string_view text) {
   constexpr std::int64_t kShiftMsMax = kTimeEnd;
   if (text.size() < 2 || !text.starts_with('\'') || !text.ends_with('\'')) {

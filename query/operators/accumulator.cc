@@ -20,7 +20,7 @@ std::int64_t wrap_multiply(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-// Java's (long) of a double: truncated, held inside the range, NaN is 0.
+// As Java's cast from double to long: truncates, clamps to the range, NaN is 0.
 std::int64_t truncate(double value) {
   if (std::isnan(value)) return 0;
   if (value >= 0x1p63) return std::numeric_limits<std::int64_t>::max();
@@ -28,17 +28,17 @@ std::int64_t truncate(double value) {
   return static_cast<std::int64_t>(value);
 }
 
-// The order in which Java sorts doubles: -0.0 comes before 0.0. For numbers only.
+// The order of Java's sort of doubles: -0.0 comes before 0.0. Not for NaN.
 bool before(double a, double b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
 
-// Changes the order of `values`.
+// Reorders `values`.
 double median_of(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle, before);
   return *middle;
 }
 
-// The one-based position of a percentile in n sorted values, as commons-math 3 estimates it.
+// The one-based position of a percentile in n sorted values, as in commons-math 3.
 double position(double p, std::size_t n, Estimation estimation) {
   const auto count = static_cast<double>(n);
   switch (estimation) {
@@ -66,7 +66,7 @@ double percentile_of(const Aggregator& aggregator, Estimation estimation,
   return *lower + (at - static_cast<double>(below)) * (upper - *lower);
 }
 
-// Population deviation by Welford's method, in the order OpenTSDB computes it.
+// Population standard deviation by Welford's method, in OpenTSDB's order of operations.
 struct Deviation {
   double mean = 0;
   double m2 = 0;

@@ -26,8 +26,8 @@ class DoubleAccumulator {
   void add(std::span<const double> values);
   // Adds `count` numbers, none of them NaN, by their totals. Requires takes_totals().
   void add_totals(std::uint64_t count, double sum, double min, double max);
-  // NaN when nothing but NaN was added (count: 0). Medians and percentiles reorder what they keep,
-  // so call reset() before you add more.
+  // NaN if all added values were NaN (count: 0). Medians and percentiles reorder the values, so
+  // call reset() before you add more.
   [[nodiscard]] double result();
 
   [[nodiscard]] std::size_t bytes() const { return kept_.capacity() * sizeof(double); }
@@ -36,11 +36,11 @@ class DoubleAccumulator {
   void add_deviation(std::span<const double> values);
 
   const Aggregator* aggregator_;
-  std::uint64_t count_ = 0;  // values that were not NaN
-  double first_ = 0;         // first value, or first that was not NaN (diff)
+  std::uint64_t count_ = 0;  // values except NaN
+  double first_ = 0;         // first value, or first that is not NaN (diff)
   double value_ = 0;         // sum, product, minimum, maximum, mean or last value
-  double m2_ = 0;            // of the deviation
-  bool any_ = false;         // something was added, NaN or not
+  double m2_ = 0;            // sum of squared deviations from the mean
+  bool any_ = false;         // a value was added, NaN or not
   std::vector<double> kept_;
 };
 

@@ -14,10 +14,10 @@ using enum AggregatorKind;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Places done together: their totals stay in the nearest cache.
+// Positions aggregated together: their totals fit in the first-level cache.
 constexpr std::size_t kPlaces = 512;
 
-// Adds every member's values into the totals of `count` places from `from` on.
+// Adds every member's values to the totals of `count` positions from `from` on.
 template <class T, class Add>
 void add_columns(std::span<const ValueBits* const> columns, std::size_t from, std::size_t count,
                  std::vector<T>& totals, T zero, Add add) {
@@ -27,7 +27,7 @@ void add_columns(std::span<const ValueBits* const> columns, std::size_t from, st
   }
 }
 
-// Sums that wrap, as the long arithmetic of the aggregator does.
+// Sums that wrap, as the aggregator's integer arithmetic does.
 std::uint64_t wrap_add(std::uint64_t total, ValueBits value) { return total + value; }
 
 bool sums_integers(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
@@ -60,13 +60,13 @@ bool extreme_integers(const Aggregator& aggregator, std::span<const ValueBits* c
   return true;
 }
 
-// NaN is left out; a place without a number is NaN.
+// Ignores NaN; a position with only NaN is NaN.
 bool sums_doubles(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
                   std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
   const bool sum = aggregator.kind == kSum;
   if (!sum && aggregator.kind != kAvg && aggregator.kind != kCount) return false;
   std::vector<double> totals(count, 0.0);
-  std::vector<double> numbers(count, 0.0);  // how many are not NaN: exact up to 2^53
+  std::vector<double> numbers(count, 0.0);  // values that are not NaN: exact up to 2^53
   for (const ValueBits* const column : columns) {
     for (std::size_t i = 0; i < count; ++i) {
       const double value = as_double(column[from + i]);

@@ -1,5 +1,5 @@
-// Aggregates members whose points stand at the same times: columns of values instead of one step
-// at a time. Gives, bit for bit, what a merge step by step gives.
+// Aggregates members whose points have equal timestamps, by columns of values. The result equals
+// that of a merge by single timestamps, bit for bit.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace halite::query {
 
 class ColumnAggregator {
  public:
-  // A column of values for each member, in the order in which they combine; all of one length and
-  // one type. Appends an aggregate for each place.
+  // `columns` holds a column of values for each member, in the order of aggregation. All have one
+  // length and one type. Appends an aggregate for each position.
   static void integers(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
                        std::size_t length, std::vector<ValueBits>& out);
   static void doubles(const Aggregator& aggregator, std::span<const ValueBits* const> columns,

@@ -1,4 +1,4 @@
-// A series' points between two operators: a column each for times, values and kinds.
+// The points of a series between two operators: columns of times, values and types.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace halite::query {
 
 struct PointColumns {
-  std::vector<TimestampMs> times;  // ascending, none twice
+  std::vector<TimestampMs> times;  // strictly ascending
   std::vector<ValueBits> values;
   std::vector<std::uint8_t> floats;  // 1: values[i] is a double
 
@@ -45,7 +45,7 @@ struct PointColumns {
     values.shrink_to_fit();
     floats.shrink_to_fit();
   }
-  // Takes the first `count` points away.
+  // Removes the first `count` points.
   void drop_front(std::size_t count) {
     const auto n = static_cast<std::ptrdiff_t>(count);
     times.erase(times.begin(), times.begin() + n);
@@ -53,7 +53,7 @@ struct PointColumns {
     floats.erase(floats.begin(), floats.begin() + n);
   }
 
-  // A value as a double, whatever it is.
+  // The value as a double, whatever its type.
   [[nodiscard]] double number(std::size_t i) const {
     return floats[i] != 0 ? as_double(values[i]) : static_cast<double>(as_integer(values[i]));
   }

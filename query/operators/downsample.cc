@@ -10,7 +10,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// One bucket's aggregate, as DoubleAccumulator has it.
+// The aggregate of one bucket, equal to DoubleAccumulator's.
 template <AggregatorKind kKind>
 double aggregate(std::span<const double> numbers) {
   if constexpr (kKind == AggregatorKind::kMax) {
@@ -34,8 +34,8 @@ double aggregate(std::span<const double> numbers) {
   }
 }
 
-// How many of the points are before `end`, the first of which is. Mostly as many as `guess`, which
-// had the bucket before.
+// The number of points before `end`; at least one. Mostly equals `guess`, the count of the previous
+// bucket.
 std::size_t points_before(std::span<const TimestampMs> times, TimestampMs end, std::size_t guess) {
   if (guess < times.size() && times[guess - 1] < end && times[guess] >= end) return guess;
   std::size_t count = 1;
@@ -43,8 +43,8 @@ std::size_t points_before(std::span<const TimestampMs> times, TimestampMs end, s
   return count;
 }
 
-// Appends the buckets of fixed length that end among these points, and returns how many points
-// those have: what most questions do most of the time, without a call a bucket.
+// Fast path: appends the buckets of fixed length that end among these points, without a call for
+// each bucket. Returns the number of points in them.
 template <AggregatorKind kKind>
 std::size_t add_whole_buckets(PointSpan points, std::int64_t interval, PointColumns& out) {
   const std::span<const TimestampMs> times = points.times;
@@ -55,14 +55,14 @@ std::size_t add_whole_buckets(PointSpan points, std::int64_t interval, PointColu
   ValueBits* value_out = out.values.data() + before;
   std::size_t begin = 0;
   std::size_t length = 1;
-  TimestampMs end = times[0] - times[0] % interval;  // of the bucket before
+  TimestampMs end = times[0] - times[0] % interval;  // of the previous bucket
   while (begin < times.size()) {
     const TimestampMs time = times[begin];
-    // Mostly it is the next one.
+    // Mostly the next bucket.
     const TimestampMs bucket = time < end + interval ? end : time - time % interval;
     end = bucket + interval;
     length = points_before(times.subspan(begin), end, length);
-    if (begin + length == times.size()) break;  // more may come
+    if (begin + length == times.size()) break;  // more points may come
     *time_out++ = bucket;
     *value_out++ = double_bits(aggregate<kKind>(points.numbers.subspan(begin, length)));
     begin += length;
@@ -106,7 +106,7 @@ void Downsampler::open(TimestampMs time) {
 }
 
 void Downsampler::close(PointColumns& out) {
-  // An average of nothing is 0, as OpenTSDB has it.
+  // As in OpenTSDB, an average of no points is 0.
   const double average = count_ == 0 ? 0 : sum_ / static_cast<double>(count_);
   out.push(window_.begin(), plan_->average_of_sums ? average : bucket_.result());
   window_.close();
@@ -143,9 +143,9 @@ void Downsampler::add(PointSpan points, PointColumns& out) {
   }
 }
 
-// Whole buckets, without the last one, where that is simple.
+// Appends complete buckets, except the last one, if the fast path applies.
 std::size_t Downsampler::add_whole(PointSpan points, PointColumns& out) const {
-  // Ends of buckets must not overflow.
+  // The ends of buckets must not overflow.
   constexpr std::int64_t kIntervalMax = std::int64_t{1} << 50;
   const std::int64_t interval = plan_->interval_ms;
   if (plan_->kind != BucketKind::kFixed || plan_->average_of_sums || interval > kIntervalMax ||

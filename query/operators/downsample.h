@@ -1,4 +1,4 @@
-// Turns a series' points into one point a bucket. Keeps the open bucket only.
+// Turns the points of a series into one point for each bucket. Keeps only the open bucket.
 #pragma once
 
 #include <cstddef>
@@ -15,56 +15,57 @@
 
 namespace halite::query {
 
-// A run of points where they are: a block of the store, or another operator's output.
+// A run of points in a block of the store or in another operator's output. Owns nothing.
 struct PointSpan {
   std::span<const TimestampMs> times;
-  std::span<const double> numbers;  // as doubles, whatever they were
-  // Where the numbers are sums to be averaged: of how many points; else empty.
+  std::span<const double> numbers;  // values as doubles, whatever their type
+  // For values that are sums to be averaged: the number of points in each sum. Else empty.
   std::span<const std::int64_t> counts = {};
 };
 
-// Cuts time into a plan's buckets, for one series. The plan outlives it.
+// Divides time into a plan's buckets, for one series. The plan outlives it.
 class BucketWindow {
  public:
   explicit BucketWindow(const DownsamplePlan& plan) : plan_(&plan) {}
 
-  // The bucket that holds `time`, which lies at or after all earlier ones.
+  // Opens the bucket that contains `time`. Times must not decrease.
   void open(TimestampMs time);
   void close() { is_open_ = false; }
 
   [[nodiscard]] bool is_open() const { return is_open_; }
   [[nodiscard]] TimestampMs begin() const { return begin_; }
   [[nodiscard]] TimestampMs end() const { return end_; }
-  // The first time that a bucket still to come may have, when no point before `watermark` comes.
+  // The earliest time that a future bucket can have if no point before `watermark` comes.
   [[nodiscard]] TimestampMs final_until(TimestampMs watermark) const;
 
  private:
   const DownsamplePlan* plan_;
   bool is_open_ = false;
-  bool anchored_ = false;  // the calendar's grid is found
+  bool anchored_ = false;  // the position of the calendar's grid is known
   TimestampMs begin_ = 0;
   TimestampMs end_ = 0;
 };
 
-// The plan outlives it. Copies go on independently.
+// The plan outlives it. Copies are independent.
 class Downsampler {
  public:
   explicit Downsampler(const DownsamplePlan& plan)
       : plan_(&plan), window_(plan), bucket_(*plan.function) {}
 
-  // Points in time order, later than all before. Appends the buckets that they close.
+  // Points in time order, later than all earlier ones. Appends the buckets that they close.
   void add(PointSpan points, PointColumns& out);
 
-  // The same of totals of spans, none of which lies in two buckets.
+  // Adds totals of spans. Each span lies in one bucket.
   void add(std::span<const storage::SpanTotals> totals, PointColumns& out);
 
-  // No point before `watermark` will come: appends the open bucket if it ends by then.
+  // Call this when all points before `watermark` were added. Appends the open bucket if it ends by
+  // then.
   void close_until(TimestampMs watermark, PointColumns& out);
 
   // Appends the open bucket.
   void finish(PointColumns& out);
 
-  // As BucketWindow's.
+  // See BucketWindow.
   [[nodiscard]] TimestampMs final_until(TimestampMs watermark) const {
     return window_.final_until(watermark);
   }
@@ -79,8 +80,8 @@ class Downsampler {
   const DownsamplePlan* plan_;
   BucketWindow window_;
   DoubleAccumulator bucket_;
-  double sum_ = 0;          // of sums to be averaged
-  std::int64_t count_ = 0;  // and of their counts
+  double sum_ = 0;          // of sums that are to be averaged
+  std::int64_t count_ = 0;  // of the points in these sums
 };
 
 }  // namespace halite::query

@@ -1,4 +1,4 @@
-// Puts a point into every bucket that a series leaves empty.
+// Puts a point into each bucket in which a series has none.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace halite::query {
 
-// The plan outlives it. Copies go on independently.
+// The plan outlives it. Copies are independent.
 class FillOperator {
  public:
   explicit FillOperator(const DownsamplePlan& plan) : plan_(&plan), next_(plan.filled.begin) {}
 
-  // Buckets in time order. A bucket that is not on the grid is left out.
+  // Buckets in time order. Drops a bucket that is not on the grid.
   void add(const PointColumns& buckets, PointColumns& out);
 
-  // No bucket that ends by `watermark` will come any more.
+  // Call this when all buckets that end by `watermark` were added.
   void fill_until(TimestampMs watermark, PointColumns& out);
 
   void finish(PointColumns& out);
 
-  // The `scalar` policy has no value to fill with: OpenTSDB fails when it would need one.
+  // The `scalar` policy needed a value and has none. OpenTSDB fails here, too.
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:

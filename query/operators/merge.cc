@@ -15,7 +15,7 @@ double number(const MergePoint& point) {
   return point.is_float ? as_double(point.value) : static_cast<double>(as_integer(point.value));
 }
 
-// y0 + (t - x0) * (y1 - y0) / (x1 - x0) over 64 bits that wrap; the division truncates.
+// y0 + (t - x0) * (y1 - y0) / (x1 - x0) in 64 bits that wrap; the division truncates.
 std::int64_t line_at(const MergePoint& from, const MergePoint& to, TimestampMs time) {
   const auto rise = static_cast<std::uint64_t>(to.value) - static_cast<std::uint64_t>(from.value);
   const auto run = static_cast<std::uint64_t>(time - from.time);
@@ -23,7 +23,7 @@ std::int64_t line_at(const MergePoint& from, const MergePoint& to, TimestampMs t
   return as_integer(from.value + integer_bits(share));
 }
 
-// Up to where (excluded) all is known of this member: its points, and the one after each of them.
+// The time (excluded) up to which this member's points, and the next point after each, are known.
 TimestampMs known_until(const Member& member, bool rate) {
   if (member.finished) return kNever;
   // A first rate counts from the very beginning, but only if a second one follows.
@@ -46,7 +46,7 @@ void GroupMerge::load_next(GroupSlot& slot) const {
   }
 }
 
-// The first rate becomes the current point at once, if a second one follows; else it is nothing.
+// The first rate becomes the current point if a second one follows. Otherwise it is dropped.
 void GroupMerge::load_seed(GroupSlot& slot) const {
   Member& member = *slot.member;
   if (!plan_->rate || member.seeded || member.points.empty()) return;
@@ -100,7 +100,7 @@ void GroupMerge::leave(GroupSlot& slot) {
   slot.has_current = false;
 }
 
-// Moves every member that has a point at `time` onto it; returns the next time with a point.
+// Advances every member that has a point at `time`; returns the next time with a point.
 TimestampMs GroupMerge::step(TimestampMs time) {
   for (const std::size_t i : ended_) leave(slots_[i]);
   ended_.clear();

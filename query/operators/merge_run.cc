@@ -1,5 +1,5 @@
-// The usual case of a merge: for a stretch of time every member has its points at the same times
-// and of one type. Nothing is interpolated there, so whole columns are aggregated at once.
+// The fast path of a merge: for a stretch of time, every member has points at equal times and of
+// one type. Nothing is interpolated, so whole columns are aggregated at once.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
 constexpr std::size_t kRunMin = 4;
-constexpr std::size_t kRunValuesMax = 1 << 22;  // of all members together, between two checks
+constexpr std::size_t kRunValuesMax = 1 << 22;  // of all members, between two checks
 
 template <class T>
 std::size_t same_prefix(const T* a, const T* b, std::size_t length) {
@@ -23,8 +23,8 @@ std::size_t same_prefix(const T* a, const T* b, std::size_t length) {
 
 }  // namespace
 
-// Picks the slots that have a point at `time`. False when another one is between two of its
-// points; one that has not begun yet ends the run where it begins.
+// Collects the slots that have a point at `time`. Returns false if another slot is between two of
+// its points. A slot that has not begun ends the run where it begins.
 bool GroupMerge::gather_run(TimestampMs time, TimestampMs& end, bool& waiting_float) {
   in_run_.clear();
   for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -57,7 +57,7 @@ GroupMerge::Run GroupMerge::find_run(TimestampMs time, TimestampMs end) {
     const PointColumns& points = slots_[i].member->points;
     const std::size_t left = points.size() - slots_[i].at;
     length = same_prefix(times_of(in_run_.front()), times_of(i), std::min(length, left));
-    // An integer wants the point after it to be one as well, if there is one.
+    // An integer point requires that the next point, if any, is an integer, too.
     const std::size_t looked_at = std::min(left, length + (integers ? 1 : 0));
     const auto types = points.floats.begin() + static_cast<std::ptrdiff_t>(slots_[i].at);
     const auto other = std::find(types, types + static_cast<std::ptrdiff_t>(looked_at),
@@ -92,7 +92,7 @@ Result<void> GroupMerge::merge_run(Run run, AnswerSeries& out) {
   return check_infinity(out, before);
 }
 
-// Puts every member where the steps of the run would have put it; returns the next time.
+// Moves every member to its state after the run; returns the next time.
 TimestampMs GroupMerge::after_run(Run run) {
   for (const std::size_t i : ended_) leave(slots_[i]);
   ended_.clear();

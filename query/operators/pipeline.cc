@@ -10,7 +10,7 @@ namespace {
 void append(const PointColumns& from, std::size_t begin, PointColumns& to) {
   const auto skip = static_cast<std::ptrdiff_t>(begin);
   if (begin == from.size()) return;
-  // Most series come in one piece, and then their last bucket.
+  // Most series arrive as one block, followed by their last bucket.
   if (to.times.capacity() == 0) to.reserve(from.size() - begin + 1);
   to.times.insert(to.times.end(), from.times.begin() + skip, from.times.end());
   to.values.insert(to.values.end(), from.values.begin() + skip, from.values.end());
@@ -56,8 +56,8 @@ Pipeline::Pipeline(const SubPlan& plan) : plan_(&plan) {
   if (plan.rate) rater_.emplace(*plan.rate);
 }
 
-// The last steps: rate, then nothing before the scan range (a bucket may begin before it) nor past
-// the last bucket that counts.
+// The last steps: computes rates, then drops points before the scan range (a bucket may begin
+// before it) and after the last bucket.
 void Pipeline::pass_on(const PointColumns& points, PointColumns& out) {
   const std::size_t before = out.size();
   if (rater_) {
@@ -90,7 +90,7 @@ void Pipeline::add(const storage::Block& block, PipelineScratch& scratch, PointC
   }
   scratch.buckets.clear();
   if (block.totals.empty()) {
-    std::array<double, storage::kBlockPointsMax> numbers;  // nothing is in it yet
+    std::array<double, storage::kBlockPointsMax> numbers;  // uninitialized
     downsampler_->add(as_numbers(block, numbers), scratch.buckets);
   } else {
     downsampler_->add(block.totals, scratch.buckets);

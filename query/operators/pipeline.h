@@ -1,5 +1,5 @@
-// The operators of one series in sequence: downsample, fill, rate. Blocks go in, and the points
-// that its group merges come out.
+// The operators of one series in sequence: downsample, fill, rate. Input is blocks; output is the
+// points that the group merges.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class Pipeline {
   // Whether there was a gap for which the fill policy has no value.
   [[nodiscard]] bool failed() const { return filler_ && filler_->failed(); }
 
-  // The memory that it holds besides itself.
+  // The memory that it uses besides sizeof.
   [[nodiscard]] std::size_t bytes() const { return downsampler_ ? downsampler_->bytes() : 0; }
 
  private:

@@ -7,7 +7,7 @@ double number(ValueBits value, bool is_float) {
   return is_float ? as_double(value) : static_cast<double>(as_integer(value));
 }
 
-// a - b + c over 64 bits that wrap.
+// a - b + c in 64 bits that wrap.
 double wrapped(ValueBits a, ValueBits b, ValueBits c) {
   return static_cast<double>(as_integer(a - b + c));
 }

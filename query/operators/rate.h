@@ -1,7 +1,7 @@
-// Turns a series' points into the change per second since the point before.
+// Turns the points of a series into the change per second since the previous point.
 //
-// The first point's rate is taken against the value 0 at the time 0. OpenTSDB never answers it,
-// but adds it to groups until the series' second point; the merge decides (merge.h).
+// The first point's rate is the change from the value 0 at the time 0. OpenTSDB does not output it,
+// but adds it to groups until the series' second point. The merge decides (merge.h).
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace halite::query {
 
-// Copies go on independently.
+// Copies are independent.
 class RateOperator {
  public:
   explicit RateOperator(const RateSpec& spec) : spec_(spec) {}
 
-  // Points in time order, later than all before.
+  // Points in time order, later than all earlier ones.
   void add(const PointColumns& points, PointColumns& out);
 
  private:

@@ -25,12 +25,12 @@ enum class AggregatorKind : std::uint8_t {
   kPercentile,
 };
 
-// What stands in for a member that has no point at a time between two of its points.
+// The value that replaces a missing point between two points of a member.
 enum class Interpolation : std::uint8_t {
   kLinear,
   kZero,
-  kMax,       // the largest value: out of the way of a minimum
-  kMin,       // the smallest value
+  kMax,       // the largest value, which does not affect a minimum
+  kMin,       // the smallest value, which does not affect a maximum
   kPrevious,  // the member's last value
 };
 
@@ -44,14 +44,14 @@ struct Aggregator {
   Estimation estimation = Estimation::kLegacy;
 };
 
-// Whether the aggregate follows from the totals of the numbers.
+// Whether the aggregate can be computed from totals.
 [[nodiscard]] inline bool takes_totals(AggregatorKind kind) {
   return kind == AggregatorKind::kSum || kind == AggregatorKind::kAvg ||
          kind == AggregatorKind::kMin || kind == AggregatorKind::kMax ||
          kind == AggregatorKind::kCount;
 }
 
-// nullptr when no aggregator has that name. Names are case-sensitive.
+// Returns nullptr if no aggregator has this name. Names are case-sensitive.
 [[nodiscard]] const Aggregator* find_aggregator(std::string_view name);
 
 // The names in the order in which /api/aggregators lists them.

@@ -28,7 +28,7 @@ Result<void> parse_interval(std::string_view text, DownsampleSpec& spec) {
     spec.all = true;
     return {};
   }
-  // Java's message for what OpenTSDB does to an empty interval.
+  // The message of the Java exception in OpenTSDB for an empty interval.
   if (text.empty()) return fail(Errc::kInvalidArgument, "String index out of range: -1");
   if (text.back() == 'c') {
     spec.calendar = true;
@@ -38,7 +38,7 @@ Result<void> parse_interval(std::string_view text, DownsampleSpec& spec) {
   const std::string lower = to_lower(text);
   spec.unit = lower.substr(lower.size() - 1);
   if (lower.ends_with("ms")) spec.unit = "ms";
-  // parse_duration() found digits in front; a count too large for a calendar stays 0.
+  // parse_duration() found leading digits. A count too large for a calendar stays 0.
   std::int32_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   spec.interval = error == std::errc{} ? count : 0;

@@ -14,7 +14,7 @@ namespace {
 
 using storage::FilterType;
 
-// not_key is not among them: OpenTSDB 2.4 documents it but does not know it.
+// Without not_key: OpenTSDB 2.4 documents it but does not support it.
 constexpr std::array kTypes = {
     FilterType::kLiteralOr,     FilterType::kILiteralOr, FilterType::kNotLiteralOr,
     FilterType::kNotILiteralOr, FilterType::kWildcard,   FilterType::kIWildcard,
@@ -45,7 +45,7 @@ Result<KeyValue> parse_pair(std::string_view text) {
   return KeyValue{.key = parts[0], .value = parts[1]};
 }
 
-// As it is written; whether its pattern is one is not looked at.
+// Reads a filter without a check of its pattern.
 Result<Filter> read_filter(std::string_view type, std::string_view key, std::string_view pattern,
                            bool group_by) {
   if (type.empty()) return refuse("The filter type cannot be null or empty");
@@ -59,7 +59,7 @@ Result<Filter> read_filter(std::string_view type, std::string_view key, std::str
       .group_by = group_by};
 }
 
-// Likewise.
+// Reads a value without a check of its pattern.
 Result<Filter> read_value(std::string_view key, std::string_view value, bool group_by) {
   if (key.empty()) return refuse("Tagk cannot be null or empty");
   if (value.empty()) return refuse("Filter cannot be null or empty");
@@ -75,8 +75,8 @@ Result<Filter> read_value(std::string_view key, std::string_view value, bool gro
   return filter;
 }
 
-// A part of the braces; `what` it is called. A regular expression that is none is the asker's
-// fault, all else what OpenTSDB calls its own.
+// Reads a part of the braces; `what` names it in messages. An invalid regular expression is the
+// client's mistake; OpenTSDB reports all else as internal.
 Result<Filter> read_part(std::string_view what, std::string_view text, bool group_by,
                          std::size_t regexp_bytes_max) {
   bool own_fault = false;
@@ -141,7 +141,7 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
   std::size_t close = text.find('}');
   if (const std::size_t partner = find_close(text, open);
       close > open && partner != std::string_view::npos) {
-    close = partner;  // not a brace of a regular expression
+    close = partner;  // the brace is not in a regular expression
   }
   const bool two_braces = close != text.size() - 1;
   if (two_braces) {
@@ -156,7 +156,7 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
       parsed.filters.push_back(std::move(filter));
     }
   }
-  // A brace that closes before it opens leaves nothing between.
+  // A closing brace before an opening one leaves nothing in between.
   const std::string_view inside =
       close > open ? text.substr(open + 1, close - open - 1) : std::string_view();
   for (const std::string_view part : split_outside(inside, ',')) {

@@ -1,5 +1,5 @@
-// Tag filters as users write them: a map's value ("*", "web*", "a|b", "regexp(^l.*)"), a typed
-// filter of a JSON body, and the braces behind a metric.
+// Parses tag filters: a map's value ("*", "web*", "a|b", "regexp(^l.*)"), a typed filter of a JSON
+// body, and the braces after a metric.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace halite::query {
 
-// A filter by its type's name. `regexp_bytes_max` bounds a compiled regular expression.
+// Makes a filter of the named type. `regexp_bytes_max` limits a compiled regular expression.
 [[nodiscard]] Result<Filter> make_filter(std::string_view type, std::string_view key,
                                          std::string_view pattern, bool group_by,
                                          std::size_t regexp_bytes_max);
 
-// A filter from a tag map's value: "type(pattern)", a pattern with stars, or literals.
+// Makes a filter from a tag map's value: "type(pattern)", a pattern with stars, or literals.
 [[nodiscard]] Result<Filter> filter_from_value(std::string_view key, std::string_view value,
                                                bool group_by, std::size_t regexp_bytes_max);
 
-// The name of its type in an answer: "literal_or", ...
+// The name of the filter's type in an answer: "literal_or", ...
 [[nodiscard]] std::string_view shown_type(const Filter& filter);
 
-// Adds a grouping filter; one that is there already becomes a grouping filter instead.
+// Adds a grouping filter. If `filters` contains it, that one becomes a grouping filter instead.
 void add_group_by(Filter filter, std::vector<Filter>& filters);
 
 struct MetricAndFilters {
@@ -32,8 +32,9 @@ struct MetricAndFilters {
   std::vector<Filter> filters;  // of the second braces, then of the first
 };
 
-// "metric", "metric{tag=value,...}" or "metric{group by}{filters only}". kInternal (400; 500
-// with --opentsdb-conf), but for a bad regular expression (kInvalidArgument, kTooLarge).
+// Parses "metric", "metric{tag=value,...}" or "metric{group by}{filters only}". Errors are
+// kInternal (400; 500 with --opentsdb-conf), except for a bad regular expression (kInvalidArgument,
+// kTooLarge).
 [[nodiscard]] Result<MetricAndFilters> parse_metric(std::string_view text,
                                                     std::size_t regexp_bytes_max);
 

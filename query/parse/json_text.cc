@@ -10,7 +10,7 @@ namespace {
 
 bool may_end_a_value(char c) { return std::string_view(" \t\r\n,]}").contains(c); }
 
-// The literal that stands there and is a number to Jackson alone; empty if there is none.
+// The literal at the start that only Jackson accepts as a number; empty if there is none.
 std::string_view non_number(std::string_view text) {
   constexpr std::array<std::string_view, 4> kLiterals = {"NaN", "Infinity", "-Infinity", "-INF"};
   for (const std::string_view literal : kLiterals) {
@@ -20,7 +20,7 @@ std::string_view non_number(std::string_view text) {
   return {};
 }
 
-// Whether first_value() looks at the letter.
+// Whether first_value() handles the character.
 bool means_something(char c) {
   switch (c) {
     case '"':
@@ -37,7 +37,7 @@ bool means_something(char c) {
   }
 }
 
-// Where the string that begins at `begin` ends: behind its closing quote.
+// The end of the string that begins at `begin`: after its closing quote.
 std::size_t end_of_string(std::string_view text, std::size_t begin) {
   for (std::size_t i = begin + 1; i < text.size(); ++i) {
     if (text[i] == '\\') {
@@ -49,11 +49,11 @@ std::size_t end_of_string(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
-// The first object or array of a body, with quotes around what simdjson does not know. Of a body
-// that begins otherwise, all.
+// The first object or array of a body, with quotes around literals that simdjson does not accept. A
+// body with another start is returned whole.
 std::string first_value(std::string_view body) {
   std::string value;
-  value.reserve(body.size() + simdjson::SIMDJSON_PADDING);  // spares the parser a copy
+  value.reserve(body.size() + simdjson::SIMDJSON_PADDING);  // saves the parser a copy
   std::size_t depth = 0;
   for (std::size_t i = 0; i < body.size();) {
     const std::size_t plain_from = i;

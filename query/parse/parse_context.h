@@ -1,4 +1,4 @@
-// What the parsers of a query need to know besides its text.
+// The input of the query parsers besides the text.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,13 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 struct ParseContext {
   TimestampMs now = 0;
-  std::string timezone;  // the server's zone, for dates of a query without one; empty = UTC
+  std::string timezone;  // default zone for dates; empty = UTC
   std::size_t json_depth_max = 16;
   std::size_t regexp_bytes_max = 1 << 20;  // of one compiled regular expression
   std::size_t sub_queries_max = 256;       // query.sub_queries_max
-  std::size_t metric_width = 3;            // bytes of a metric's id, for TSUIDs
-  // With --opentsdb-conf: timezone= of a URI sets no dates, and texts are exactly OpenTSDB's.
+  std::size_t metric_width = 3;            // bytes of a metric's UID in a TSUID
+  // With --opentsdb-conf: timezone= of a URI does not affect dates, and messages are exactly
+  // OpenTSDB's.
   bool opentsdb_words = false;
 };
 

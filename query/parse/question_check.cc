@@ -20,7 +20,7 @@ std::unexpected<Error> refuse(std::string message) {
   return fail(Errc::kInvalidArgument, std::move(message));
 }
 
-// What was asked, for the details of an error.
+// The query as text, for the details of an error.
 std::string describe(const DraftQuestion& draft) {
   std::string text = fmt::format("start={} end={}", draft.start, draft.end);
   if (!draft.flags.timezone.empty()) text += " timezone=" + draft.flags.timezone;
@@ -39,7 +39,7 @@ Result<TimestampMs> read_end(const DraftQuestion& draft, const ParseContext& con
   return parse_time(draft.end, context);
 }
 
-// Times as OpenTSDB takes them: both ends included.
+// Times as in OpenTSDB: both ends included.
 struct Times {
   TimestampMs start = 0;
   TimestampMs end = 0;
@@ -124,7 +124,7 @@ Result<void> check_histogram(const SubQuestion& sub) {
   return {};
 }
 
-// OpenTSDB asks for the id of every literal. Empty ones at the end are none, as in Java's split.
+// OpenTSDB resolves every literal. As in Java's split, empty ones at the end are dropped.
 Result<void> check_literals(const SubQuestion& sub, const ParseContext& context) {
   for (const Filter& filter : sub.filters) {
     if (filter.filter.type != storage::FilterType::kLiteralOr) continue;
@@ -198,7 +198,7 @@ Result<Question> check_question(DraftQuestion draft, const ParseContext& context
     if (error.code == Errc::kInvalidArgument) error.details = describe(draft);
     return std::unexpected(std::move(error));
   }
-  // What OpenTSDB finds out only when it runs the query: answers 500.
+  // OpenTSDB finds these only when it runs the query, and answers 500.
   for (const TimestampMs time : {question->begin, question->end}) {
     if (time < 0 || time >= kTimeEnd) {
       return fail(

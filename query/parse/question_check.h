@@ -1,4 +1,4 @@
-// The last step of both syntaxes: times read, names checked, duplicates collapsed.
+// The last step for both syntaxes: reads times, checks names, removes duplicates.
 #pragma once
 
 #include <optional>
@@ -14,29 +14,29 @@ namespace halite::query {
 
 struct DraftSubQuestion {
   SubQuestion question;             // aggregator, metric, filters, explicit_tags, rate
-  std::string downsample;           // not yet read; empty = none
+  std::string downsample;           // not yet parsed; empty = none
   std::vector<std::string> tsuids;  // hexadecimal
   bool operator==(const DraftSubQuestion&) const = default;
 };
 
-// "ROLLUP_RAW" and the like, in any case; what is none of them means kNoFallback, as in OpenTSDB.
+// Parses "ROLLUP_RAW" and so on, in any case. Other texts mean kNoFallback, as in OpenTSDB.
 [[nodiscard]] RollupUsage parse_rollup_usage(std::string_view text);
 
-// A question as written: nothing checked yet.
+// A query as written, not yet checked.
 struct DraftQuestion {
   std::string start;
   std::string end;  // empty = now
   bool use_calendar = false;
-  bool dates_in_timezone = true;  // flags.timezone counts for `start` and `end`, too
+  bool dates_in_timezone = true;  // flags.timezone applies to `start` and `end`, too
   std::vector<DraftSubQuestion> queries;
-  Question flags;  // timezone and the switches; the rest is filled in by check_question()
+  Question flags;  // timezone and the switches; check_question() sets the rest
 };
 
-// Adds a sub-query as it is read; one over the limit is kTooLarge.
+// Adds a sub-query. kTooLarge: there are too many.
 [[nodiscard]] Result<void> add_sub_question(DraftQuestion& draft, DraftSubQuestion sub,
                                             const ParseContext& context);
 
-// Validates in OpenTSDB's order, with its texts.
+// Validates in OpenTSDB's order, with OpenTSDB's messages.
 [[nodiscard]] Result<Question> check_question(DraftQuestion draft, const ParseContext& context);
 
 }  // namespace halite::query

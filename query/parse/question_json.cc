@@ -1,6 +1,6 @@
-// POST body of /api/query. Types are coerced as OpenTSDB's JSON library does: numbers and booleans
-// for texts, texts for numbers and booleans. Unknown fields are ignored, except in rateOptions. An
-// empty array stands for an empty object: PHP writes it so.
+// The POST body of /api/query. Converts types as OpenTSDB's JSON library does: numbers and booleans
+// to texts, texts to numbers and booleans. Ignores unknown fields, except in rateOptions. An empty
+// array counts as an empty object, because PHP writes it so.
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace {
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 
-// Everything wrong with the body is this message; the reason stands in the details.
+// The message for all errors in the body; the details contain the reason.
 std::unexpected<Error> refuse(std::string why) {
   return fail(Errc::kInvalidArgument, "Unable to parse the given JSON", std::move(why));
 }
@@ -251,7 +251,7 @@ Result<void> read_flag(std::string_view name, element field, DraftQuestion& draf
 }
 
 Result<DraftQuestion> read_question(element root, const ParseContext& context) {
-  // What OpenTSDB says, with status 500, when there are no queries at all.
+  // OpenTSDB's message, with status 500, if there are no queries.
   const auto no_queries = fail(Errc::kInternal, "An internal null pointer exception was thrown",
                                "Missing \"queries\": expected an array of objects");
   if (root.is_null()) return no_queries;
@@ -292,7 +292,7 @@ Result<Question> parse_question_json(std::string_view body, const Parameters& pa
     return refuse(simdjson::error_message(error));
   }
   TRY(DraftQuestion draft, read_question(root, context));
-  // The one parameter of the URI that counts beside a body.
+  // The only URI parameter that applies with a body.
   for (const auto& [key, value] : parameters) {
     if (key == "arrays") draft.flags.arrays = true;
   }

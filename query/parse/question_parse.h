@@ -1,6 +1,6 @@
 // The two syntaxes of /api/query: URI parameters (question_uri.cc) and a JSON body
-// (question_json.cc). Both end in a Question whose every name, number and time was checked, with
-// OpenTSDB's error texts.
+// (question_json.cc). Both produce a Question with all names, numbers and times checked. Error
+// messages are OpenTSDB's.
 #pragma once
 
 #include <string_view>
@@ -11,10 +11,10 @@
 
 namespace halite::query {
 
-// Errors have Errc::kInternal where OpenTSDB answers 500 to a mistake of the asker's (most of the
-// URI's syntax): the message is what it says, the details are what was wanted and found where that
-// does not say it. They have kInvalidArgument where it answers 400; their details are what its
-// envelope says there.
+// Where OpenTSDB answers 500 to a client's mistake (most of the URI's syntax), the error is
+// Errc::kInternal. Its message is OpenTSDB's; its details add the expected and the found text if
+// the message lacks them. Where OpenTSDB answers 400, the error is kInvalidArgument, and its
+// details are those of OpenTSDB's error object.
 [[nodiscard]] Result<Question> parse_question_uri(const Parameters& parameters,
                                                   const ParseContext& context);
 [[nodiscard]] Result<Question> parse_question_json(std::string_view body,

@@ -24,12 +24,12 @@ std::unexpected<Error> refuse(std::string message) {
   return fail(Errc::kInvalidArgument, std::move(message));
 }
 
-// Where OpenTSDB answers 500 with `words`.
+// An error for which OpenTSDB answers 500 with `words`.
 std::unexpected<Error> mistake(std::string words, std::string reason) {
   return fail(Errc::kInternal, std::move(words), std::move(reason));
 }
 
-// The last value of a parameter that may come more than once.
+// The last value of a parameter that may be repeated.
 const std::string* last_value(const Parameters& parameters, std::string_view name) {
   const std::string* found = nullptr;
   for (const auto& [key, value] : parameters) {
@@ -110,7 +110,7 @@ Result<std::vector<float>> parse_percentiles(std::string_view part) {
   return percentiles;
 }
 
-// What stands between the aggregator and the metric. Unknown parts mean nothing.
+// Reads a part between the aggregator and the metric. Ignores unknown parts.
 Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
   const std::string lower = to_lower(part);
   if (part.empty()) {

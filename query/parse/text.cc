@@ -6,9 +6,9 @@
 namespace halite::query {
 namespace {
 
-// For each letter that opens a pair, where its partner is; 0 for all other letters. Takes time in
-// proportion to the text: a letter that closes drops what was opened inside and not closed, and is
-// looked at only where something of its kind is open.
+// For each character that opens a pair, the position of its partner; 0 for all others. Takes linear
+// time: a closing character drops what was opened inside it and not closed, and is handled only if
+// one of its kind is open.
 std::vector<std::size_t> find_pairs(std::string_view text) {
   constexpr std::string_view kOpening = "{(";
   constexpr std::string_view kClosing = "})";

@@ -20,8 +20,8 @@
 namespace halite::query {
 namespace {
 
-// Reads the fields of a date the way Java's SimpleDateFormat does: blanks and a sign before a
-// number are fine, a number may have any length, whatever follows the last field is ignored.
+// Reads the fields of a date as Java's SimpleDateFormat does: accepts blanks and a sign before a
+// number, and numbers of any length. Ignores all that follows the last field.
 class DateReader {
  public:
   explicit DateReader(std::string_view text) : rest_(text) {}
@@ -31,7 +31,7 @@ class DateReader {
       rest_.remove_prefix(1);
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    constexpr std::int64_t kFieldMax = 100'000'000;  // years so far off still fit in milliseconds
+    constexpr std::int64_t kFieldMax = 100'000'000;  // such years still fit in milliseconds
     if (error != std::errc{} || value > kFieldMax || value < -kFieldMax) {
       ok_ = false;
       return 0;
@@ -197,13 +197,13 @@ namespace {
 
 using ZoneNames = std::set<std::string, std::less<>>;
 
-// The files where cctz looks for zones.
+// The files in which cctz looks for zones.
 ZoneNames read_zone_names() {
   namespace fs = std::filesystem;
   const char* const named = std::getenv("TZDIR");  // NOLINT(concurrency-mt-unsafe)
   const fs::path root = named == nullptr ? "/usr/share/zoneinfo" : named;
   ZoneNames names;
-  std::error_code error;  // no such folder: there is UTC alone
+  std::error_code error;  // no such folder: only UTC exists
   for (fs::recursive_directory_iterator at(root, error), end; !error && at != end;
        at.increment(error)) {
     std::error_code gone;
@@ -223,7 +223,7 @@ void load_time_zone_names() { zone_names(); }
 
 std::optional<cctz::time_zone> find_time_zone(std::string_view name) {
   if (name.empty() || name == "UTC") return cctz::utc_time_zone();
-  // cctz opens a file of this name, and keeps every name that it was asked for.
+  // cctz opens a file with this name, and caches every name that it is asked for.
   const auto allowed = [](char c) {
     return is_letter_or_digit(c) || c == '/' || c == '_' || c == '-' || c == '+';
   };

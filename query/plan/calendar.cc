@@ -20,11 +20,11 @@ std::int64_t floor_seconds(TimestampMs time) {
 
 Seconds to_seconds(TimestampMs time) { return Seconds(cctz::seconds(floor_seconds(time))); }
 
-// Longer than all times there are, short enough for every sum to fit in 64 bits.
+// Longer than all valid times, and short enough that sums fit in 64 bits.
 constexpr std::int64_t kBucketMaxMs = 40'000'000'000'000;
 
-// The instant of a local time that is not after `time`: when a clock change repeats the local
-// time, the earlier one if the later one would be too late.
+// The instant of a local time that is not after `time`. If a clock change repeats the local time,
+// this is the earlier instant if the later one is after `time`.
 TimestampMs not_after(const cctz::civil_second& local, const cctz::time_zone& zone,
                       TimestampMs time) {
   const TimestampMs at = local_to_seconds(local, zone) * 1000;
@@ -61,8 +61,8 @@ Calendar::Calendar(std::string_view unit, std::int32_t count, cctz::time_zone zo
   count_ = std::min<std::int64_t>(count, kBucketMaxMs / usual_ms);
 }
 
-// Where the grid that holds `time` begins: the next greater unit when the count divides it evenly,
-// else the one above that.
+// The start of the grid that contains `time`: at the next greater unit if the count divides it
+// evenly, else at the one above.
 TimestampMs Calendar::anchor(TimestampMs time) const {
   const cctz::civil_second local = cctz::convert(to_seconds(time), zone_);
   const cctz::civil_day day(local);
@@ -95,8 +95,8 @@ TimestampMs Calendar::anchor(TimestampMs time) const {
   return not_after(from, zone_, time);
 }
 
-// As Java's calendar adds days: the time of day stays, unless the clock change makes it another
-// day.
+// Adds days as Java's calendar does: keeps the time of day, unless a clock change moves it to
+// another day.
 TimestampMs Calendar::add_days(TimestampMs start, std::int64_t days) const {
   const cctz::civil_second local = cctz::convert(to_seconds(start), zone_);
   const std::int64_t offset_before = zone_.lookup(to_seconds(start)).offset;
@@ -121,7 +121,7 @@ TimestampMs Calendar::add(TimestampMs start, std::int64_t count) const {
     case Unit::kYear:
       break;
   }
-  // Grids of months and years stand on the first of a month, so no month is too short.
+  // Grids of months and years begin on the first of a month, so no month is too short.
   const cctz::civil_second local = cctz::convert(to_seconds(start), zone_);
   const std::int64_t months = unit_ == Unit::kYear ? count * 12 : count;
   const cctz::civil_second moved(local.year(), local.month() + months, local.day(), local.hour(),
@@ -131,7 +131,7 @@ TimestampMs Calendar::add(TimestampMs start, std::int64_t count) const {
 
 TimestampMs Calendar::bucket_start(TimestampMs time) const {
   const TimestampMs from = anchor(time);
-  // OpenTSDB looks for the first week in steps of one week, whatever the count.
+  // OpenTSDB searches the first week in steps of one week, whatever the count.
   const std::int64_t step = unit_ == Unit::kWeek ? 1 : count_;
   if (unit_ == Unit::kFixed) {
     const std::int64_t step_ms = step * unit_ms_;

@@ -1,8 +1,7 @@
 // Buckets of local time: days of 23 and 25 hours, months, years.
 //
-// A grid begins at an anchor found from a series' first point (midnight, the hour, New Year, ...)
-// and steps on from there without being anchored again, as OpenTSDB's does: a grid of seven days
-// runs across New Year.
+// As in OpenTSDB, a grid begins at an anchor derived from a series' first point (midnight, the
+// hour, New Year, ...). It is not anchored again: a grid of seven days continues across New Year.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +18,13 @@ class Calendar {
   // unit: "ms" "s" "m" "h" "d" "w" "n" (month) "y"; count is at least 1.
   Calendar(std::string_view unit, std::int32_t count, cctz::time_zone zone);
 
-  // The beginning of the bucket that holds `time`, on the grid anchored at `time`.
+  // The start of the bucket that contains `time`, on the grid anchored at `time`.
   [[nodiscard]] TimestampMs bucket_start(TimestampMs time) const;
 
-  // The bucket after the one that begins at `start`.
+  // The start of the bucket after the one at `start`.
   [[nodiscard]] TimestampMs next(TimestampMs start) const;
 
-  // The beginning of the bucket that holds `time` (>= start), on the grid that has one at `start`.
+  // The start of the bucket that contains `time` (>= start), on the grid with a bucket at `start`.
   [[nodiscard]] TimestampMs advance(TimestampMs start, TimestampMs time) const;
 
  private:
@@ -37,7 +36,7 @@ class Calendar {
 
   Unit unit_ = Unit::kFixed;
   std::int64_t count_ = 1;
-  std::int64_t unit_ms_ = 0;  // of the units up to an hour
+  std::int64_t unit_ms_ = 0;  // for units up to an hour
   cctz::time_zone zone_;
 };
 

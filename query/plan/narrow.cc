@@ -13,10 +13,10 @@ std::optional<SubPlan> narrow_plan(const Question& question, const SubPlan& whol
   if (!simple) return std::nullopt;
   const std::int64_t interval = whole.downsample->interval_ms;
   const TimeRange rows = whole.downsample->points;
-  if (interval > rows.end - rows.begin) return std::nullopt;  // also far too long to add to a time
+  if (interval > rows.end - rows.begin) return std::nullopt;  // also if too long to add to a time
   TimeRange range = {.begin = whole.asked.begin - whole.asked.begin % interval,
                      .end = (whole.asked.end + interval - 1) / interval * interval};
-  // Behind the newest points nothing is saved, and series that lag would all want to be read again.
+  // After the newest points nothing is saved, and all late series would be read again.
   if (range.end > rows.end || now < rows.end) range.end = rows.end;
   range.begin = std::max(range.begin, rows.begin);
   if (range.begin >= range.end) return std::nullopt;

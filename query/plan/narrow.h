@@ -1,9 +1,9 @@
 // Plans that read less than whole hours.
 //
-// OpenTSDB reads whole rows around the range asked for. Points outside the range serve as
-// neighbours for interpolation where a series has no bucket. A group needs no neighbours if each
-// member has its buckets from the first time of the group to the last: then the answer is the same
-// without them. The engine reads the range alone and checks that (engine/sub_query.cc).
+// OpenTSDB reads whole rows around the time range. Points outside the range are neighbours for
+// interpolation where a series has no bucket. A group needs no neighbours if each member has a
+// bucket at the group's first time and at its last: then the answer does not change without them.
+// The engine reads only the range and checks this (engine/sub_query.cc).
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace halite::query {
 
-// The plan that reads only the buckets asked for. Nothing if these are most of what `whole` reads,
-// or if the answer depends on the other rows by more than neighbours.
+// The plan that reads only the buckets of the time range. Nothing if these are most of what `whole`
+// reads, or if the answer depends on the other rows for more than neighbours.
 [[nodiscard]] std::optional<SubPlan> narrow_plan(const Question& question, const SubPlan& whole,
                                                  TimestampMs now);
 

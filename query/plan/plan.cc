@@ -12,13 +12,13 @@
 namespace halite::query {
 namespace {
 
-// Nothing is stored at or after this time; a multiple of an hour, so ranges may end here.
+// No point is stored at or after this time. A multiple of an hour, so ranges may end here.
 constexpr TimestampMs kScanEnd = (kTimeEnd / kHourMs + 1) * kHourMs;
 
 TimestampMs ceil_to(TimestampMs time, std::int64_t unit) { return (time + unit - 1) / unit * unit; }
 
-// Rows are hours, and OpenTSDB reads whole rows: from the hour that holds the first bucket to the
-// end of the hour that holds the end of the last. Times count in whole seconds here.
+// Rows are hours, and OpenTSDB reads whole rows: from the hour of the first bucket's start to the
+// end of the hour of the last bucket's end. Times have whole seconds here.
 TimeRange scan_range(const Question& question, const std::optional<DownsampleSpec>& downsample) {
   const std::int64_t interval = downsample ? downsample->interval_ms : 0;
   TimestampMs begin = question.begin / 1000 * 1000;
@@ -34,7 +34,7 @@ TimeRange scan_range(const Question& question, const std::optional<DownsampleSpe
   return {.begin = begin, .end = std::min(end, kScanEnd)};
 }
 
-// OpenTSDB reads rollups from the row of the question's start on, for rates from the row before.
+// OpenTSDB reads rollups from the row of the query's start, or for rates from the row before.
 TimestampMs first_row(const Question& question, const storage::RollupInterval& rows, bool rate) {
   std::int64_t base = storage::rollup_base(rows, question.begin / 1000);
   if (rate && base > 0) base = storage::rollup_base(rows, base - 1);
@@ -55,7 +55,7 @@ Result<Calendar> make_calendar(const Question& question, const DownsampleSpec& s
   return Calendar(spec.unit, spec.interval, *zone);
 }
 
-// OpenTSDB asks every series for its points from the first whole bucket of the scan range on.
+// OpenTSDB reads every series from the first whole bucket of the scan range.
 TimestampMs first_whole_bucket(const DownsamplePlan& plan, TimestampMs scan_begin) {
   if (plan.kind == BucketKind::kFixed) {
     if (plan.interval_ms > kScanEnd) return scan_begin == 0 ? 0 : kScanEnd;
@@ -121,7 +121,7 @@ TimestampMs DownsamplePlan::bucket_end(TimestampMs start) const {
 }
 
 TimestampMs DownsamplePlan::final_until(TimestampMs watermark) const {
-  // A fill policy gives every series, also one that begins late, all buckets from the first on.
+  // With a fill policy every series, also one that begins late, has all buckets from the first on.
   if (fill != FillPolicy::kNone) return filled.begin;
   switch (kind) {
     case BucketKind::kFixed:
@@ -140,7 +140,7 @@ storage::TotalsRequest SubPlan::totals() const {
     return {};
   }
   const AggregatorKind kind = downsample->function->kind;
-  // Where points begin or end in the middle of a bucket, only points can tell which are meant.
+  // If points begin or end within a bucket, only points tell which are in the range.
   const std::int64_t bucket = downsample->interval_ms;
   if (downsample->points.begin % bucket != 0) return {};
   return {.bucket_ms = bucket,
@@ -167,7 +167,7 @@ Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
   }
   plan.empty_series_count = rollup.has_value();
   if (rollup && plan.downsample) {
-    // The last row is read whole: it may hold the rest of the last bucket.
+    // The whole last row is read: it may contain the rest of the last bucket.
     plan.buckets_end = plan.scan.end + 1;
     plan.scan.end = row_end(rollup->rows, plan.scan.end);
     plan.downsample->points.end = plan.scan.end;

@@ -11,7 +11,7 @@ namespace {
 using storage::RollupTableConfig;
 using storage::RollupTables;
 
-// Pre-aggregates are asked for by name, or by a filter for their tag.
+// Pre-aggregates are requested by name, or by a filter for their tag.
 bool wants_pre_aggregates(const SubQuestion& question, const AggregateTag& tag) {
   if (question.pre_aggregate) return true;
   return std::ranges::any_of(question.filters, [&](const Filter& filter) {
@@ -21,7 +21,7 @@ bool wants_pre_aggregates(const SubQuestion& question, const AggregateTag& tag) 
   });
 }
 
-// Intervals that divide the downsampler's, the coarsest first.
+// The tables whose intervals divide the downsampler's, coarsest first.
 std::vector<const RollupTableConfig*> fitting(const SubQuestion& question,
                                               const storage::RollupConfig& config) {
   std::vector<const RollupTableConfig*> tables;
@@ -36,7 +36,7 @@ std::vector<const RollupTableConfig*> fitting(const SubQuestion& question,
   return tables;
 }
 
-// What a downsampler's function is kept as.
+// The stored function for a downsampler's function.
 std::string stored_function(const std::string& function) {
   if (function == "zimsum") return "sum";
   if (function == "mimmin") return "min";
@@ -55,7 +55,7 @@ Result<ReadChoice> rollup_choice(const SubQuestion& question, const RollupTables
                 "Standard deviation over rolled up data is not supported at this time");
   }
   choice.rollup = PlannedRollup{.rows = table.cells, .average = function == "avg"};
-  // Counts of parts make the count of the whole by their sum.
+  // The count of the whole is the sum of its parts' counts.
   if (function == "count") downsample.function = "sum";
   return choice;
 }
@@ -67,8 +67,8 @@ ReadChoice raw_choice(const SubQuestion& question, const RollupTables* tables,
   return choice;
 }
 
-// Points in the place of a rollup that has nothing: OpenTSDB takes over that rollup's interval and
-// function, not those that were asked for.
+// Points as fallback for an empty rollup: OpenTSDB uses that rollup's interval and function, not
+// those of the query.
 ReadChoice raw_instead_of(const SubQuestion& question, const RollupTables* tables,
                           const RollupTableConfig& table, bool pre_aggregated) {
   ReadChoice choice = raw_choice(question, tables, pre_aggregated);
@@ -95,7 +95,7 @@ Result<std::vector<ReadChoice>> choose_reads(const SubQuestion& asked, const Rol
   const bool pre_aggregated = wants_pre_aggregates(asked, tag);
   const auto fit = fitting(asked, tables->config());
   SubQuestion question = asked;
-  // Of what is rolled up, OpenTSDB adds numbers where it is asked to count series.
+  // For rollups, OpenTSDB adds numbers where the query counts series.
   if (!fit.empty() && question.aggregator == "count") question.aggregator = "sum";
   if (fit.empty() || fit.front()->is_default) {
     choices.push_back(raw_choice(question, tables, pre_aggregated));

@@ -1,7 +1,7 @@
-// Where a sub-query is read: among points, in a table of rollups, or in one of pre-aggregates.
+// Chooses what a sub-query reads: points, a rollup table, or a table of pre-aggregates.
 //
-// As OpenTSDB chooses: of the rollups whose interval divides the downsampler's, the coarsest. With
-// a fallback there are more choices, each for when the one before has no series at all.
+// As in OpenTSDB, the choice is the coarsest rollup whose interval divides the downsampler's. A
+// fallback adds choices; the engine takes the next one if the previous has no series.
 #pragma once
 
 #include <memory>
@@ -20,21 +20,21 @@ class RollupTables;
 
 namespace halite::query {
 
-// The tag of pre-aggregates, where rollups are kept.
+// The tag that marks pre-aggregates in tables with rollups.
 struct AggregateTag {
   std::string key = "_aggregate";
-  std::string raw_value = "RAW";  // a filter for it selects the series themselves
+  std::string raw_value = "RAW";  // a filter for it selects single series
 };
 
 struct ReadChoice {
-  SubQuestion question;                          // as it is to be run here
-  std::optional<PlannedRollup> rollup;           // its rows, for the plan
-  std::unique_ptr<storage::BlockSource> source;  // null: the points themselves
-  std::string table = "raw";                     // what an answer calls it
+  SubQuestion question;                          // the sub-query to run on this choice
+  std::optional<PlannedRollup> rollup;           // rows of the rollup table
+  std::unique_ptr<storage::BlockSource> source;  // null: the points
+  std::string table = "raw";                     // its name in an answer
 };
 
-// At least one choice. kInvalidArgument in OpenTSDB's words: an aggregator without an id,
-// pre-aggregates where none are kept.
+// Returns at least one choice. kInvalidArgument, with OpenTSDB's message: an aggregator without an
+// id, or pre-aggregates where none are kept.
 [[nodiscard]] Result<std::vector<ReadChoice>> choose_reads(const SubQuestion& question,
                                                            const storage::RollupTables* tables,
                                                            const AggregateTag& tag);

@@ -14,15 +14,15 @@
 namespace halite::query {
 namespace {
 
-// A series of which nothing but its id is kept.
+// A series without points: only its id is kept.
 constexpr std::int64_t kEmptySeriesBytes = 32;
 
-// What one coroutine reads alone: to wake others costs more than it saves.
+// The work that one coroutine reads alone: to wake others costs more than it saves.
 constexpr std::uint64_t kSeriesHoursTogether = 1024;
-constexpr std::int64_t kHoursOfTotals = 4;  // whose totals cost what an hour of points does
+constexpr std::int64_t kHoursOfTotals = 4;  // that cost as much as an hour of points
 constexpr std::uint64_t kPointsBetweenYields = 1 << 18;
 
-// The points of a block from a time on.
+// The points of a block from a given time on.
 storage::Block rest_of(const storage::Block& block, TimestampMs from) {
   const auto first = std::ranges::lower_bound(block.times, from) - block.times.begin();
   storage::Block rest;
@@ -41,8 +41,8 @@ Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const Sub
     : store_(store),
       source_(source),
       plan_(plan),
-      shared_watch_(std::move(budget)),
-      budget_(*shared_watch_),
+      shared_budget_(std::move(budget)),
+      budget_(*shared_budget_),
       meter_(meter) {
   for (std::uint32_t i = 0; i < source.shard_count(); ++i) {
     shards_.push_back(std::make_unique<FetchShard>());
@@ -52,7 +52,7 @@ Fetch::Fetch(storage::PointStore& store, storage::BlockSource& source, const Sub
 
 Fetch::~Fetch() { static_cast<void>(count_bytes(-counted_bytes_)); }
 
-// Giving back (a negative count) never fails.
+// A negative count releases memory and never fails.
 Result<void> Fetch::count_bytes(std::int64_t bytes) {
   counted_bytes_ += bytes;
   return budget_.add_bytes(bytes);
@@ -80,13 +80,13 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
   co_return WindowOutcome::kRead;
 }
 
-// A part of the time may have been read ahead, point by point; and the meter counts points.
+// A look ahead reads points and may cover a part of the time; the meter also counts points.
 storage::TotalsRequest Fetch::totals_request_in(TimeRange window) const {
   const bool whole = window.begin == plan_.scan.begin && window.end == plan_.scan.end;
   return whole && !meter_.counts() ? plan_.totals() : storage::TotalsRequest{};
 }
 
-// Shards without a series of the selection have nothing to read.
+// Shards without a selected series have nothing to read.
 std::vector<std::vector<FetchShard*>> Fetch::share_out(TimeRange window) const {
   std::int64_t hours = (window.end - window.begin) / kHourMs;
   if (totals_request_in(window).bucket_ms >= kHourMs) hours /= kHoursOfTotals;
@@ -135,7 +135,7 @@ Task<void> Fetch::read_shard(FetchShard* shard, TimeRange window, std::uint64_t 
     CO_TRY_VOID(keep_annotations(*shard, blocks));
     if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
     if (too_large_) co_return Result<void>{};
-    // A scan that never waits must not keep others' questions waiting.
+    // A scan that never suspends must not delay other queries.
     if (shard->window_points - yielded < kPointsBetweenYields) continue;
     yielded = shard->window_points;
     const auto executor = co_await boost::asio::this_coro::executor;
@@ -170,14 +170,14 @@ Result<void> Fetch::take_blocks(FetchShard& shard, const std::vector<storage::Bl
       continue;
     }
     if (block.times.empty() || block.times.front() >= plan_.buckets_end) {
-      // Of points: a row without one in whole hours is no row of OpenTSDB's.
+      // Counts points only: in OpenTSDB, whole hours without a point have no row.
       if (!plan_.empty_series_count || shard.states.contains(block.series)) continue;
       if (shard.empty.insert(block.series).second) TRY_VOID(count_bytes(kEmptySeriesBytes));
       continue;
     }
     TRY(FetchedSeries* const state, state_of(shard, block.series));
     const std::int64_t before = state->bytes();
-    // What a look ahead has taken was counted then.
+    // A look ahead has already counted its points.
     if (block.times.front() >= state->read_until) {
       points += block.size();
       if (meter_.counts()) TRY_VOID(count_fetched(*state, block));
@@ -195,7 +195,7 @@ Result<void> Fetch::take_blocks(FetchShard& shard, const std::vector<storage::Bl
   return budget_.add_points(points);
 }
 
-// A look ahead leaves them to the window that follows.
+// A look ahead leaves annotations to the next window.
 Result<void> Fetch::keep_annotations(FetchShard& shard, const std::vector<storage::Block>& blocks) {
   for (const storage::Block& block : blocks) {
     for (const Bytes& json : block.notes) {
@@ -232,8 +232,8 @@ Result<void> Fetch::count_fetched(FetchedSeries& state, const storage::Block& bl
   return meter_.add(amount);
 }
 
-// Everything before the window's end is read. The last window ends all series. Filling can make
-// many points of few, so memory is counted series by series.
+// Called when all points before the window's end are read. The last window ends all series. A fill
+// policy can turn few points into many, so memory is counted for each series.
 Result<void> Fetch::close_window(FetchShard& shard, TimeRange window,
                                  std::uint64_t window_bytes_max) {
   for (FetchedSeries& one : shard.all) {
@@ -314,7 +314,7 @@ void Fetch::recount() {
     bytes += static_cast<std::int64_t>(shard->empty.size()) * kEmptySeriesBytes;
     for (const FetchedNote& note : shard->notes) bytes += FetchShard::bytes_of(note);
   }
-  static_cast<void>(count_bytes(bytes - counted_bytes_));  // a merge only takes
+  static_cast<void>(count_bytes(bytes - counted_bytes_));  // a merge only releases
 }
 
 std::uint64_t Fetch::window_bytes() const {

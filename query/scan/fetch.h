@@ -1,9 +1,9 @@
 // Reads the selected series, window by window in time, all shards in parallel. The points of a
-// series pass its operators and become those of a member (operators/merge.h).
+// series go through its operators and become those of a member (operators/merge.h).
 //
-//   Threads  not thread-safe. Inside, coroutines on the caller's executor read shards of their own;
-//            little work stays in one coroutine, because to wake a thread costs more.
-//   Memory   a window that exceeds its share of the memory is dropped; read a shorter one.
+//   Threads  Not thread-safe. Internally, coroutines on the caller's executor read separate shards.
+//            Small reads stay in one coroutine, because waking a thread costs more.
+//   Memory   A window that exceeds its share of the memory is dropped; read a shorter one.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ namespace halite::query {
 
 enum class WindowOutcome : std::uint8_t {
   kRead,
-  kTooLarge,  // nothing of it was kept; read a shorter one
+  kTooLarge,  // nothing of the window was kept; read a shorter one
 };
 
 class Fetch {
@@ -41,10 +41,10 @@ class Fetch {
     selection_ = std::move(selection);
   }
 
-  // Reads the window that follows the last one. window_bytes_max = 0 is no limit.
+  // Reads the window after the previous one. window_bytes_max = 0 means no limit.
   Task<WindowOutcome> read(TimeRange window, std::uint64_t window_bytes_max);
 
-  // The series that have appeared since the last call.
+  // The series that appeared since the last call.
   [[nodiscard]] std::vector<GroupMember> take_new();
 
   // The series that have rows, but only empty blocks.
@@ -53,18 +53,18 @@ class Fetch {
   // The annotations in the blocks of all windows. Call this once, at the end.
   [[nodiscard]] std::vector<FetchedNote> take_annotations();
 
-  // Reads these series on from the end of the last window, until each has so many more points or
-  // ends. Later windows skip these points.
+  // Reads these series further from the end of the last window, until each has the wanted number of
+  // additional points or ends. Later windows skip these points.
   struct LookAhead {
     const storage::Series* series = nullptr;
     std::size_t points = 0;
   };
   Task<void> look_ahead(std::vector<LookAhead> awaited, TimestampMs from);
 
-  // Counts the memory of the members anew, after a merge has consumed points.
+  // Counts the members' memory again. Call this after a merge has consumed points.
   void recount();
 
-  // The memory that the last window took.
+  // The memory that the last window used.
   [[nodiscard]] std::uint64_t window_bytes() const;
 
  private:
@@ -88,8 +88,8 @@ class Fetch {
   storage::PointStore& store_;
   storage::BlockSource& source_;
   const SubPlan& plan_;
-  const std::shared_ptr<QueryBudget> shared_watch_;
-  QueryBudget& budget_;  // the same
+  const std::shared_ptr<QueryBudget> shared_budget_;
+  QueryBudget& budget_;  // *shared_budget_
   FetchMeter& meter_;
   FetchMeter::Amount fetched_before_window_;
   std::shared_ptr<const storage::Selection> selection_;

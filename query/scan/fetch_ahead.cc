@@ -1,4 +1,4 @@
-// Reading on in a few series, further than the window goes: see Fetch::look_ahead().
+// Reads a few series beyond the window: see Fetch::look_ahead().
 #include <algorithm>
 #include <utility>
 
@@ -12,11 +12,11 @@ Task<void> Fetch::look_ahead(std::vector<LookAhead> awaited, TimestampMs from) {
   storage::SeriesQuery query;
   for (const LookAhead& one : awaited) query.tsuids.push_back(one.series->tsuid);
   auto selecting =
-      store_.select(std::move(query), {.budget = shared_watch_, .counters = shared_watch_});
+      store_.select(std::move(query), {.budget = shared_budget_, .counters = shared_budget_});
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   std::vector<std::vector<LookAhead>> by_shard(shards_.size());
   for (const LookAhead& one : awaited) {
-    // Rollups may lie in fewer shards than points: in one.
+    // Rollups may have a single shard.
     by_shard[shards_.size() == 1 ? 0 : one.series->shard].push_back(one);
   }
   const TimeRange range{.begin = from, .end = plan_.scan.end};
@@ -39,7 +39,7 @@ Task<void> Fetch::look_ahead_in(FetchShard* shard,
                                 std::vector<LookAhead> awaited, TimeRange range) {
   struct Waiting {
     FetchedSeries* state;
-    std::size_t points;  // how many it is to have
+    std::size_t points;  // the wanted number of points
   };
   std::unordered_map<storage::SeriesId, Waiting> waiting;
   for (const LookAhead& one : awaited) {
@@ -64,7 +64,7 @@ Task<void> Fetch::look_ahead_in(FetchShard* shard,
       return entry.second.state->member.points.size() >= entry.second.points;
     });
   }
-  // No more of them until the end of the scan range: they have ended.
+  // These series have no more points until the end of the scan range.
   for (const auto& [id, entry] : waiting) {
     entry.state->pipeline.finish(shard->scratch, entry.state->member.points);
     entry.state->member.finished = true;

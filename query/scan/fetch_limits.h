@@ -1,9 +1,10 @@
-// How much one sub-query may fetch from the store, by its metric: what tsd.query.limits.* is in
-// OpenTSDB, beside the limits that every query has (QueryLimits).
+// Limits what one sub-query fetches from the store, by metric. Corresponds to OpenTSDB's
+// tsd.query.limits.*, in addition to the limits of every query (QueryLimits).
 //
-//   Counting  points as stored, before filters of time cut them; bytes as rows of OpenTSDB would
-//             have them: a key an hour and series, and kPointBytes a point.
-//   Threads   FetchLimits::of() from any; a FetchMeter is used by all coroutines of one sub-query.
+//   Counting  Points as stored, before time filters. Bytes as OpenTSDB's rows would need: a key for
+//             each hour and series, and kPointBytes for each point.
+//   Threads   Call FetchLimits::of() from any thread. All coroutines of a sub-query share a
+//             FetchMeter.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,7 @@
 
 namespace halite::query {
 
-// Of one sub-query; 0 is no limit.
+// For one sub-query; 0 = no limit.
 struct FetchLimit {
   std::uint64_t points_max = 0;
   std::uint64_t bytes_max = 0;
@@ -36,10 +37,11 @@ class FetchLimits {
   FetchLimits(const FetchLimits&) = delete;
   FetchLimits& operator=(const FetchLimits&) = delete;
 
-  // Whether the file of overrides can be read and means something, for the start of the server.
+  // Whether the overrides file can be read and is valid. For the server's start.
   [[nodiscard]] static Result<void> check(const FetchLimitOptions& options);
 
-  // The limit of a metric. A file of overrides that has become unreadable leaves those it had.
+  // The limit of a metric. If the overrides file becomes unreadable, its last content stays in
+  // force.
   [[nodiscard]] FetchLimit of(std::string_view metric, bool set_points_aside, bool set_bytes_aside);
 
  private:
@@ -50,11 +52,11 @@ class FetchLimits {
   const FetchLimitOptions options_;
   const Clock& clock_;
   std::mutex mutex_;
-  std::shared_ptr<const Overrides> overrides_;  // guarded by mutex_; nullptr: never read
+  std::shared_ptr<const Overrides> overrides_;  // guarded by mutex_; nullptr: not yet read
   TimestampMs read_at_ = 0;                     // guarded by mutex_
 };
 
-// What one sub-query has fetched so far.
+// Counts what one sub-query has fetched.
 class FetchMeter {
  public:
   static constexpr std::uint64_t kPointBytes = 10;  // qualifier and value
@@ -66,12 +68,12 @@ class FetchMeter {
     std::uint64_t rows = 0;
     std::uint64_t bytes = 0;
   };
-  // kTooLarge, in OpenTSDB's words, above the limit.
+  // kTooLarge, with OpenTSDB's message: above the limit.
   [[nodiscard]] Result<void> add(const Amount& amount);
 
   [[nodiscard]] bool counts() const { return limit_.points_max != 0 || limit_.bytes_max != 0; }
 
-  // For what is read again from there.
+  // A position to return to before a part is read again.
   [[nodiscard]] Amount fetched() const { return {points_, rows_, bytes_}; }
   void go_back(const Amount& amount);
 

@@ -1,4 +1,4 @@
-// What a Fetch keeps of a series and of a shard. Only fetch.h includes this.
+// The state of a Fetch for each series and each shard. Only fetch.h includes this.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace halite::query {
 
-// An annotation that a block brought.
+// An annotation from a block.
 struct FetchedNote {
   const storage::Series* series = nullptr;
   Bytes json;
@@ -33,7 +33,7 @@ struct FetchedSeries {
         pipeline(plan),
         filled_points(plan.downsample ? plan.downsample->filled_count : 0) {}
 
-  // A filled series gets all its points at once, so that they count from the beginning. Otherwise
+  // Fill adds all points of a series at once, so the bytes count all of them in advance. Otherwise
   // one block could add millions of points before the next check.
   [[nodiscard]] std::int64_t bytes() const {
     const std::size_t points = std::max<std::size_t>(member.points.size(), filled_points);
@@ -44,14 +44,14 @@ struct FetchedSeries {
   Pipeline pipeline;
   std::size_t filled_points;
   Member member;
-  // The state at the beginning of the window.
+  // The state at the start of the window.
   std::optional<Pipeline> pipeline_before;
   std::size_t points_before = 0;
-  std::int64_t counted_hour = -1;  // the last row that the meter knows
+  std::int64_t counted_hour = -1;  // the last row that the meter counted
 
-  // The memory of a series besides its points: here, in the map of its shard, in group and merge.
+  // The memory of a series besides its points: here, in the shard's map, in group and merge.
   static constexpr std::int64_t kBytes = 1024;
-  // look_ahead() has read the points before this.
+  // look_ahead() has read all points before this time.
   TimestampMs read_until = std::numeric_limits<TimestampMs>::min();
 };
 
@@ -62,16 +62,16 @@ struct FetchShard {
   // In order of appearance. An empty boost::container::deque takes no memory.
   boost::container::deque<FetchedSeries> all;
   std::unordered_map<storage::SeriesId, FetchedSeries*> states;
-  std::vector<FetchedSeries*> fresh;            // not yet handed out
+  std::vector<FetchedSeries*> fresh;            // not yet returned by take_new()
   std::unordered_set<storage::SeriesId> empty;  // with at least one empty block
-  FetchedSeries* last = nullptr;                // the next block is often of the same series
+  FetchedSeries* last = nullptr;                // consecutive blocks are often of one series
   PipelineScratch scratch;
-  // Whether the current window has begun in this shard. If not, the states "before" here and in the
-  // series are those of the window before.
+  // Whether this shard has begun the current window. If not, the "before" states here and in the
+  // series belong to the previous window.
   bool begun = false;
   std::uint64_t window_points = 0;  // counted in the current window
   std::vector<FetchedNote> notes;   // of all windows
-  std::size_t notes_before = 0;     // at the beginning of the window
+  std::size_t notes_before = 0;     // at the start of the window
 
   static std::int64_t bytes_of(const FetchedNote& note) {
     return static_cast<std::int64_t>(sizeof(FetchedNote) + note.json.size());

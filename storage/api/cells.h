@@ -1,4 +1,4 @@
-// Rows and cells of a table, and changes to them. See wide_column.h.
+// Rows and cells of a table, and writes to them. See wide_column.h.
 #pragma once
 
 #include <cstddef>
@@ -36,17 +36,17 @@ struct Row {
 struct CellWrite {
   Column column;
   Bytes value;
-  TimestampMs time = 0;  // 0 = stamped by the store; below 0 is kInvalidArgument
+  TimestampMs time = 0;  // 0 = the store's time; below 0 = kInvalidArgument
 };
 
-// One row's changes, applied all or none.
+// The changes of one row, applied atomically.
 struct RowWrite {
   Bytes row;
   std::vector<CellWrite> puts;
-  std::vector<Column> deletes;  // of what was there before this call
+  std::vector<Column> deletes;  // applied before the puts
 };
 
-// More bytes for the end of a cell's value.
+// Bytes to append to a cell's value.
 struct CellAppend {
   Bytes row;
   Column column;
@@ -59,14 +59,14 @@ struct RowRead {
   std::vector<Bytes> qualifiers;  // empty = every cell of the family
 };
 
-// A cell by reference.
+// A view of a cell.
 struct CellRef {
   BytesView qualifier;
   BytesView value;
   TimestampMs time = 0;
 };
 
-// Valid as long as the cells stay where they are.
+// Valid while the cells are not moved or destroyed.
 [[nodiscard]] inline std::vector<CellRef> as_refs(std::span<const Cell> cells) {
   std::vector<CellRef> refs;
   refs.reserve(cells.size());
@@ -76,15 +76,15 @@ struct CellRef {
 
 struct RowRef {
   BytesView key;
-  std::size_t begin = 0;  // of its cells in PackedRows::cells
+  std::size_t begin = 0;  // range of its cells in PackedRows::cells
   std::size_t end = 0;
 };
 
-// Rows as views into bytes that they share, so that a cell needs no memory of its own.
+// Rows as views into shared bytes, so that cells need no allocations.
 struct PackedRows {
   std::vector<RowRef> rows;
   std::vector<CellRef> cells;         // row by row, in qualifier order
-  std::shared_ptr<const void> bytes;  // that all views point into
+  std::shared_ptr<const void> bytes;  // the memory behind all views
 
   [[nodiscard]] bool empty() const { return rows.empty(); }
   [[nodiscard]] std::span<const CellRef> cells_of(const RowRef& row) const {

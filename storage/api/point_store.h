@@ -1,13 +1,13 @@
-// Where points live, as ingest and query know it: series in, blocks of points out.
+// The point store: the interface through which ingest writes points and query reads them.
 //
-// CellPointStore keeps a cell a point on any WideColumnStore; EngineStore (later) is the embedded
-// engine. Blocks cross this seam, never single points.
+// CellPointStore stores points as cells in any WideColumnStore; EngineStore is the embedded engine.
+// Reads return blocks of points, never single points.
 //
-//   Threads  every call may run at the same time as every other.
-//   Ids      a SeriesId is dense, belongs to one PointStore object and dies with it, or earlier: a
-//            series without points may be forgotten, and its id given to another. Who keeps ids
-//            keeps a hold, too, from before he asked for them; a Selection is one.
-//   Order    equal times of one series: the point appended last wins.
+//   Threads  call from any thread.
+//   Ids      a SeriesId is dense and belongs to one PointStore object. The store may remove a
+//            series without points and assign its id again. Acquire a pin before you obtain ids,
+//            and keep it while you use them; a Selection contains one.
+//   Order    of two points of one series with equal times, the later append wins.
 //
 // Over 140 lines because it is the whole interface between points and stores.
 #pragma once
@@ -33,7 +33,7 @@
 
 namespace halite::storage {
 
-// Points on their way in, a column each; all columns have the same length.
+// Points to append, in columns of equal length.
 struct PointBatch {
   std::vector<SeriesId> series;
   std::vector<TimestampMs> times;
@@ -50,80 +50,80 @@ struct PointBatch {
 };
 
 struct Refusal {
-  std::size_t index = 0;  // in the batch
+  std::size_t index = 0;  // position in the batch
   Error error;
 };
 
-// What became of a batch. Points that are not refused are taken, and `durable` tells their end.
-// Finished well: all outlive a power cut. Finished with an error: each may be stored or not.
-// Readers may see it now, a restart may lose it. Sending it again does no harm.
+// The result of an append. Points that are not refused are accepted. When `durable` completes
+// without an error, they are durable. When it completes with an error, each point may be stored or
+// not: readers may see it now, and a restart may lose it. It is safe to append the points again.
 struct Accepted {
   Completion durable;
-  std::vector<Refusal> refused;  // not stored; they cost only themselves
+  std::vector<Refusal> refused;  // not stored; does not affect other points
 };
 
 inline constexpr std::size_t kBlockPointsMax = 1024;
 
-// What a store may give in place of a whole span of one series' points. Numbers are the values as
-// doubles, none of them NaN or infinite; min and max are exactly those of the points, of equal ones
-// (-0 and 0) the first in time order.
+// Totals that a store may return instead of the points of one series in one span. Values are
+// doubles, none of them NaN or infinite. min and max are exactly those of the points; of equal
+// values (-0 and 0) the first in time order.
 struct SpanTotals {
   TimestampMs begin = 0;  // a multiple of the span's length
   std::uint32_t count = 0;
-  double sum = 0;  // only where the wish has sums: then as adding the points one by one gives it
+  double sum = 0;  // only if the request asks for sums; equals adding the points one by one
   double min = 0;
   double max = 0;
   bool operator==(const SpanTotals&) const = default;
 };
 
-// What a reader can use in place of points: totals of spans whose length divides bucket_ms, which
-// are aligned as its buckets are: to multiples since 1970. 0: points only.
+// Which totals a reader accepts instead of points: those of spans whose length divides bucket_ms.
+// Spans are aligned to multiples of their length since 1970, as buckets are. 0: points only.
 struct TotalsRequest {
   std::int64_t bucket_ms = 0;
   bool sums = false;
 };
 
-// A run of one series' points in time order, no time twice. May be empty: then the series has a
-// row in the range, but no point in it. A scan that was told a wish may give totals instead.
+// Points of one series in strict time order. An empty block means that the series has a row in the
+// range, but no point in it. scan_totals() may return totals instead of points.
 struct Block {
   SeriesId series = 0;
   std::vector<TimestampMs> times;
   std::vector<ValueBits> values;
   std::bitset<kBlockPointsMax> floats;  // bit i: values[i] is a double
-  // Only where the values are sums to be averaged: how many points each is the sum of.
+  // Only if the values are sums to be averaged: the number of points in each sum.
   std::vector<std::int64_t> counts = {};
-  std::vector<SpanTotals> totals = {};  // by begin; not empty: the block has no points
-  // Stored annotations (JSON) of a row that the scan has come to, each once, where the query wants
-  // them and the store keeps them among its points. Their times may lie outside the range.
+  std::vector<SpanTotals> totals = {};  // ordered by begin; if not empty, the block has no points
+  // Annotations (JSON) of a row that the scan read, each once, if the query requests them and the
+  // store keeps them among its points. Their times may lie outside the range.
   std::vector<Bytes> notes = {};
 
   [[nodiscard]] std::size_t size() const { return times.size(); }
 };
 
-// The series a question wants: by metric and filters, or by tsuids (then filters are not used).
+// Selects series by metric and filters, or by tsuids (then filters are ignored).
 struct SeriesQuery {
   std::string metric;
   std::vector<TagFilter> filters;
   bool explicit_tags = false;  // only series with exactly the filters' keys
   std::vector<Bytes> tsuids;
-  std::size_t regexp_bytes_max = 1 << 20;  // memory for one compiled regular expression
+  std::size_t regexp_bytes_max = 1 << 20;  // memory limit for one compiled regular expression
   bool skip_unknown_values = false;  // an unknown literal value matches nothing instead of failing
-  bool notes = false;  // blocks bring the annotations that lie among the points they come from
+  bool notes = false;                // blocks include the annotations stored among their points
 };
 
-// A SeriesQuery with its names resolved. Made by the store, meaningful only to it.
+// A SeriesQuery with its names resolved. Only the store that made it can interpret it.
 class Selection {
  public:
   virtual ~Selection() = default;
 };
 
-// Reads one shard once. For one coroutine at a time. Each series' blocks come in time order; blocks
-// of different series interleave in any order.
+// Reads one shard once. Not thread-safe. The blocks of each series come in time order; blocks of
+// different series interleave in any order.
 class BlockScan {
  public:
   virtual ~BlockScan() = default;
-  // Some blocks, at most a few hundred of each part that is read side by side; none when the shard
-  // is finished.
+  // Returns at most a few hundred blocks of each part that is read in parallel. Returns none at the
+  // end of the shard.
   virtual Task<std::vector<Block>> next() = 0;
 };
 
@@ -134,7 +134,7 @@ struct LastPoint {
   bool is_float = false;
 };
 
-// A metric some of whose points were refused, as each would have begun a series too many.
+// A metric over quota: points were refused because each would have created a series.
 struct OverQuotaMetric {
   std::string metric;
   std::uint64_t refused = 0;  // points
@@ -152,39 +152,39 @@ struct PlannedScan {
   ScanDescription text;
 };
 
-// What reading a selection would take.
+// The estimated cost of reading a selection.
 struct ReadEstimate {
   std::uint64_t series = 0;  // selected, with or without points in the range
-  std::uint64_t rows = 0;    // rows, or whatever else the store reads at once, at most
-  std::uint64_t points = 0;  // about
-  std::uint64_t bytes = 0;   // as stored, about
-  // Where rows are elsewhere: the scans, the first hundred of each shard at most.
+  std::uint64_t rows = 0;    // rows, or the units that the store reads instead; an upper bound
+  std::uint64_t points = 0;  // approximate
+  std::uint64_t bytes = 0;   // as stored; approximate
+  // For remote rows: the scans, at most the first 100 of each shard.
   std::vector<PlannedScan> scans = {};
 };
 
-// May the store give ids to names it has not seen?
+// The kinds of names that the store may create.
 struct CreateNames {
   bool metrics = true;
   bool tag_keys = true;
   bool tag_values = true;
 };
 
-// Something whose series can be read as blocks: points, or rollups of them.
+// A source of blocks: points or rollups.
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
 
-  // The series behind an id that the store gave.
+  // The series of an id that the store returned.
   [[nodiscard]] virtual const Series& series(SeriesId id) const = 0;
 
   [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
 
-  // Sees every point that was durable before this call. It may block the thread that awaits it for
-  // as long as a disk takes.
+  // Sees every point that was durable before this call. Awaiting it may block the thread on disk
+  // reads.
   [[nodiscard]] virtual std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
                                                         TimeRange range, std::uint32_t shard) = 0;
 
-  // scan(), with totals in place of points where the store has them and they fit the wish.
+  // Like scan(), but returns totals instead of points where stored totals fit the request.
   [[nodiscard]] virtual std::unique_ptr<BlockScan> scan_totals(
       std::shared_ptr<const Selection> selection, TimeRange range, std::uint32_t shard,
       TotalsRequest totals_request) {
@@ -192,7 +192,7 @@ class BlockSource {
     return scan(std::move(selection), range, shard);
   }
 
-  // The shards in which the selection may have series, ascending; a scan of others finds nothing.
+  // The shards in which the selection may have series, ascending. Scans of other shards are empty.
   [[nodiscard]] virtual std::vector<ShardSeriesCount> series_by_shard(
       const Selection& selection) const {
     static_cast<void>(selection);
@@ -204,65 +204,63 @@ class BlockSource {
 
 class PointStore : public BlockSource {
  public:
-  // Ids for series, made on first sight, in the order asked. A name that may not be made is
-  // kNotFound: "No such name for 'metrics': 'x'".
+  // Returns the ids of series, in the order of `names`; creates series that do not exist. A name
+  // that `create` does not allow is kNotFound: "No such name for 'metrics': 'x'".
   virtual Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
                                                      CreateNames create) = 0;
 
-  // Metrics whose points were refused for they would have begun a series too many, lately; the
-  // worst first.
+  // Metrics that were recently over quota, those with the most refused points first.
   [[nodiscard]] virtual std::vector<OverQuotaMetric> over_quota(std::size_t max) const {
     static_cast<void>(max);
     return {};
   }
 
-  // For who has ids of series: pin_series() before they are asked for or looked up, kept as long
-  // as they are in use. Ids that were kept from an earlier epoch than the hold's may mean others.
+  // Keeps series ids valid. Pin before you intern or look up ids, and keep the pin while you use
+  // them. Ids that you obtained in an epoch before the pin's may mean other series.
   [[nodiscard]] virtual std::shared_ptr<const SeriesPin> pin_series() {
     static const auto kForEver = std::make_shared<const SeriesPin>();
     return kForEver;
   }
 
-  // Takes points in; waits here while the store has too much under way. After an error no point of
-  // the batch is stored, nor will one be.
+  // Stores points. Waits while the store applies back-pressure. After an error no point of the
+  // batch is stored, now or later.
   virtual Task<Accepted> append(PointBatch batch) = 0;
 
-  // Somebody waits for what was appended: where points wait for others to share their sync, it
-  // begins now.
+  // Starts a pending group commit now. Call it when a client waits for appended points.
   virtual void request_sync() {}
 
-  // Resolves names. kNotFound for a metric, key or literal value that has no id, in OpenTSDB's
-  // words; kInvalidArgument for a filter that does not compile; the context's errors.
-  // Counts series and the memory of those it loads. The selection keeps the context: every read by
-  // it checks whether to continue. (By value, for this is a coroutine.)
+  // Resolves names. kNotFound, with OpenTSDB's message: a metric, key or literal value has no id.
+  // kInvalidArgument: a filter does not compile. Also returns the context's errors. Counts the
+  // loaded series and their memory against the budget. The selection keeps the context; every read
+  // through the selection checks it. (By value because this is a coroutine.)
   virtual Task<std::shared_ptr<const Selection>> select(SeriesQuery query, ReadContext context) = 0;
 
-  // Every series selected, whatever its points; at most limit (0 = all), by tsuid.
+  // All selected series, with or without points, ordered by tsuid. Returns at most limit (0 = all).
   virtual Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
                                              std::size_t limit) = 0;
 
-  // The newest point of each selected series that has one in the range.
+  // The newest point in the range, of each selected series that has one.
   virtual Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
                                             TimeRange range) = 0;
 
-  // What reading the selection in the range would take, without reading it: off by a factor at
-  // worst. kUnsupported: the store cannot tell.
+  // Estimates the cost of reading the selection in the range, without reading it; may be wrong by a
+  // factor. kUnsupported: the store cannot estimate.
   virtual Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) {
     static_cast<void>(selection);
     static_cast<void>(range);
     co_return fail(Errc::kUnsupported, "this store does not support estimates");
   }
 
-  // Removes the points of the selected series in the range; returns how many. Stopped on the way,
-  // some are gone.
+  // Deletes the points of the selected series in the range and returns their number. If it stops
+  // early, some points are already deleted.
   virtual Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
                                            TimeRange range) = 0;
 
-  // Names that begin with prefix, in byte order, at most max.
+  // Names that begin with prefix, in byte order; at most max.
   virtual Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
                                                  std::size_t max) = 0;
 
-  // Everything taken so far becomes durable. seal() also rewrites it into its final form.
+  // Makes all accepted points durable. seal() also rewrites them into their final form.
   virtual Task<void> flush() = 0;
   virtual Task<void> seal() = 0;
 };

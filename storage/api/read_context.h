@@ -1,10 +1,10 @@
-// What a read may take, where it may look, and who counts its work.
+// The limits of a read, the sources that it may use, and its counters.
 //
-// The asker makes one for each question and passes it to PointStore::select() or Table::scan().
-// Neither has a default, so a decorator that does not pass it on does not compile. A Selection
-// keeps its context for everything that is read by it.
+// Each query creates one and passes it to PointStore::select() or Table::scan(). Those parameters
+// have no default, so a decorator cannot forget to pass it on. A Selection keeps its context for
+// all reads through it.
 //
-//   Threads  its members are called from any thread.
+//   Threads  call its members from any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ namespace halite::storage {
 
 enum class ReadSource : std::uint8_t {
   kDisk,
-  // A store that would block its caller for a disk fails with kUnavailable instead. Stores that
-  // never block their caller ignore it.
+  // A store that would block its caller on a disk read returns kUnavailable instead. Stores that
+  // never block their caller ignore this value.
   kMemory,
 };
 
 struct ReadWork {
   std::uint64_t chunks_decoded = 0;
-  std::uint64_t chunks_skipped = 0;  // found, but without a point in the range
-  std::uint64_t totals = 0;          // spans answered by stored totals instead of points
+  std::uint64_t chunks_skipped = 0;  // read, but without a point in the range
+  std::uint64_t totals = 0;          // spans answered from stored totals
 };
 
 class ReadCounters {
  public:
   virtual ~ReadCounters() = default;
-  virtual void count_read(const ReadWork& work) = 0;  // any thread
+  virtual void count_read(const ReadWork& work) = 0;  // call from any thread
 };
 
 struct ReadContext {
-  // Cancellation, time limit, and the budget of series and memory. Null: no limits, never stopped.
+  // Cancellation, time limit, and the budget of series and memory. Null: no limits.
   std::shared_ptr<WorkBudget> budget = nullptr;
   ReadSource source = ReadSource::kDisk;
   std::shared_ptr<ReadCounters> counters = nullptr;  // null: not counted
 
-  // The watch's error when it is time to give up.
+  // The budget's error if the read must stop.
   [[nodiscard]] Result<void> check() const {
     return budget == nullptr ? Result<void>() : budget->check();
   }

@@ -1,4 +1,4 @@
-// What a scan of a table reads, and how its rows come. See wide_column.h.
+// What a scan of a table reads, and how it returns rows. See wide_column.h.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct KeyRange {
   Bytes end;    // excluded; empty = to the last row
 };
 
-// Decides by its key whether a row is wanted. A store may push it down where the rows are.
+// Selects rows by key. A store may evaluate the filter on a remote server.
 class RowFilter {
  public:
   virtual ~RowFilter() = default;
@@ -32,45 +32,45 @@ struct ScanSpec {
   std::vector<KeyRange> ranges;           // in order, not overlapping; empty = the whole table
   Bytes qualifier_begin;                  // included
   Bytes qualifier_end;                    // excluded; empty = no bound
-  TimestampMs time_begin = 0;             // cells older than this are not wanted
+  TimestampMs time_begin = 0;             // skips older cells
   std::shared_ptr<const RowFilter> rows;  // null = every row
-  // What the keys look like that `rows` wants. Null: nothing is known.
+  // What is known about the keys that `rows` accepts. Null: nothing.
   std::shared_ptr<const ScanHint> hint = nullptr;
-  bool keys_only = false;  // one cell a row, without its value
-  bool reverse = false;    // rows from last to first; cells stay in qualifier order
+  bool keys_only = false;  // returns one cell for each row, without its value
+  bool reverse = false;    // rows in descending order; cells stay in qualifier order
 };
 
 struct ScanLimit {
   std::uint32_t rows_max = 1024;
-  std::uint32_t cells_max = 65536;  // in all rows together; the row that meets it is cut, its rest
-                                    // comes first in the next batch, under the same key
+  // Total cells; a larger row continues in the next batch.
+  std::uint32_t cells_max = 65536;
 };
 
-// Walks the ranges once. Not thread-safe. Sees at least what was there when it was made. Checks the
-// scan's ReadContext every few thousand rows; its error is then the error of next().
+// Reads the ranges once. Not thread-safe. Sees at least the rows that existed when it was made.
+// Checks the scan's ReadContext every few thousand rows and returns its error from next().
 class Scanner {
  public:
   virtual ~Scanner() = default;
-  // The next rows that have a wanted cell; none when all ranges are finished.
+  // The next rows with a selected cell; none at the end of the last range.
   virtual Task<std::vector<Row>> next(ScanLimit limit) = 0;
 };
 
-// A scan whose rows come as views: for readers that only look at cells.
+// A scan that returns rows as views, for readers that copy nothing.
 class PackedScanner {
  public:
   virtual ~PackedScanner() = default;
-  // The rows and cells that Scanner::next() would give. Where that is cheaper, it gives more or
-  // fewer than the limit, some MiB at most. The last row may continue in the next batch, under its
-  // key. Views are valid as long as the result lives. Empty when all ranges are finished.
+  // Returns the rows and cells that Scanner::next() would return. May exceed the limit by some MiB,
+  // or return fewer, where that is cheaper. The last row may continue in the next batch, with the
+  // same key. Views are valid while the result lives. Empty at the end of the last range.
   virtual Task<PackedRows> next_packed(ScanLimit limit) = 0;
 };
 
-// A scan as a store asks its servers for it, for people to read.
+// A readable description of one scan request to a server.
 struct ScanDescription {
   Bytes begin;                  // included; empty = from the first row
   Bytes end;                    // excluded; empty = to the last row
-  std::string filter;           // of rows and cells, where they are; empty = none
-  TimestampMs cells_since = 0;  // cells written before are not wanted; 0 = any
+  std::string filter;           // of rows and cells, on the server; empty = none
+  TimestampMs cells_since = 0;  // skips cells written before; 0 = none
 };
 
 }  // namespace halite::storage

@@ -1,7 +1,7 @@
-// What the keys of the wanted rows of a scan look like, told to a store whose rows are elsewhere.
+// Describes the keys that a scan selects, for stores with remote rows.
 //
-// A hint refuses nothing that is wanted; what it lets through is not wanted for that. A store on
-// this machine looks away.
+// Every selected key fits the hint; a key that fits need not be selected. Local stores ignore
+// hints.
 #pragma once
 
 #include <string>
@@ -11,18 +11,17 @@
 
 namespace halite::storage {
 
-// Keys that begin with `key`, but for the places where `any` is not 0. Both have the same length.
+// Keys that equal `key` except where the byte of `any` is not 0. Both have equal lengths.
 struct KeyMask {
   Bytes key;
   Bytes any;
 };
 
 struct ScanHint {
-  // Wanted keys fit one of these; none = `row_regex` tells, if anything does. Servers jump from fit
-  // to fit.
+  // Selected keys fit one of these. None = see `row_regex`. Servers seek from match to match.
   std::vector<KeyMask> row_masks;
-  // Wanted keys match it: a regular expression over bytes in what RE2 and Java have in common.
-  // Empty = not known. Servers look at every row, but send none in vain.
+  // Selected keys match this regular expression over bytes, in the common syntax of RE2 and Java.
+  // Empty = not known. Servers test every row, but send only matching rows.
   std::string row_regex;
 };
 

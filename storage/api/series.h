@@ -1,11 +1,11 @@
-// One series, as everybody sees it: its id, and its names and ids by reference.
+// A series: its id, and references to its names and UIDs.
 //
-// What many series have in common is kept once: a metric, a tag, and a whole set of tags, which the
-// ten metrics of one host share. A series itself takes 40 bytes.
+// Series share what they have in common: a metric, a tag, and a tag set, which for example the ten
+// metrics of one host share. A series itself takes 40 bytes.
 //
-//   Threads   reading from any thread. A name that changes shows in every series at once.
-//   Lifetime  as long as the table that made it (series_table.h); where that forgets series, as
-//             long as whoever looks at one keeps a SeriesPin from before he was told of it.
+//   Threads   read from any thread. A renamed name shows in every series at once.
+//   Lifetime  the table that made it (series_table.h) must outlive it. If the table removes series,
+//             acquire a SeriesPin before you obtain a series, and keep it while you use the series.
 //
 // Over 140 lines because a series, its tag set and its metric refer to each other.
 #pragma once
@@ -22,14 +22,12 @@
 namespace halite::storage {
 
 using SeriesId = std::uint32_t;
-using TagSetId = std::uint32_t;  // dense, of one table
+using TagSetId = std::uint32_t;  // dense, unique within one table
 
-// While it is kept, ids that its holder was given mean what they meant, even if what they mean is
-// not found any more.
+// While you keep a pin, ids that you obtain keep their meaning, even if the series is removed.
 struct SeriesPin {
   std::uint64_t epoch = 0;
-  std::uint64_t series_epoch =
-      0;  // what was known of ids in an earlier one is to be looked up again
+  std::uint64_t series_epoch = 0;  // results about ids from an earlier one are stale
 };
 
 enum class NameKind : std::uint8_t { kMetric, kTagKey, kTagValue };
@@ -41,19 +39,19 @@ struct SeriesTag {
   std::uint64_t value_uid = 0;
 };
 
-// A tag of any number of series.
+// A tag that series share.
 struct SharedTag {
   std::atomic<const SeriesTag*> tag = nullptr;  // replaced when a name changes
 };
 
-// A metric of any number of series.
+// A metric that series share.
 struct SharedMetric {
   Bytes uid;
-  std::atomic<const std::string_view*> name = nullptr;  // replaced when it changes; null: ""
+  std::atomic<const std::string_view*> name = nullptr;  // replaced when it changes; null = ""
 };
 
-// The tags of any number of series, in tagk uid order. Made by TagIndex: pointers to the tags
-// follow it in memory, and then the bytes that tsuids have behind the metric uid.
+// A tag set that series share, in tagk uid order. Made by TagIndex, which places behind it in
+// memory the pointers to the tags, then the part of the tsuid after the metric uid.
 class TagSet {
  public:
   constexpr TagSet() = default;
@@ -75,12 +73,12 @@ class TagSet {
   std::uint32_t hash_ = 0;
   std::uint16_t size_ = 0;
   std::uint16_t bytes_ = 0;
-  mutable std::atomic<std::uint32_t> series_ = 0;  // that have it
+  mutable std::atomic<std::uint32_t> series_ = 0;  // number of series with this tag set
 };
 
 inline constexpr TagSet kNoTags;
 
-// A series' tags, as a range of SeriesTag.
+// The tags of a series, as a range of SeriesTag.
 class SeriesTags {
  public:
   SeriesTags() = default;
@@ -123,7 +121,7 @@ class SeriesTags {
   const TagSet* set_ = &kNoTags;
 };
 
-// A series' metric: its name.
+// The name of a series' metric.
 class MetricName {
  public:
   MetricName() = default;
@@ -141,7 +139,7 @@ class MetricName {
   const SharedMetric* metric_ = nullptr;
 };
 
-// metric uid + (tagk uid + tagv uid)..., by tagk uid; in two pieces.
+// metric uid + (tagk uid + tagv uid)..., ordered by tagk uid; stored in two parts.
 class Tsuid {
  public:
   Tsuid() = default;
@@ -165,7 +163,7 @@ class Tsuid {
   }
   operator Bytes() const { return bytes(); }  // NOLINT(google-explicit-constructor)
 
-  // Of one table: all metric uids have the same length.
+  // Compares tsuids of one table only: all metric uids have the same length.
   bool operator==(const Tsuid& other) const {
     return metric() == other.metric() && tags() == other.tags();
   }
@@ -179,10 +177,10 @@ class Tsuid {
   const TagSet* tags_ = &kNoTags;
 };
 
-// Made once, never changed while anybody holds it.
+// Does not change while a pin keeps it.
 struct Series {
   SeriesId id = 0;
-  std::uint32_t shard = 0;  // its salt; one series always lives in one shard
+  std::uint32_t shard = 0;  // its salt; never changes
   MetricName metric;
   SeriesTags tags;  // in tagk uid order
   Tsuid tsuid;

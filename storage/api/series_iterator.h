@@ -1,8 +1,7 @@
-// A walk through series that goes on in parts, so that whoever asks may do something else between
-// two of them.
+// Iterates over series in parts, so that the caller can do other work between parts.
 //
-//   Threads   for one coroutine at a time.
-//   Lifetime  what made it outlives it.
+//   Threads   not thread-safe.
+//   Lifetime  the object that made it must outlive it.
 #pragma once
 
 #include <memory>
@@ -18,12 +17,12 @@ namespace halite::storage {
 class SeriesIterator {
  public:
   virtual ~SeriesIterator() = default;
-  // The tsuids of the next part, which takes some thousands of rows at most; a part may be empty,
-  // and a series may come several times. Nothing: it is over.
+  // The tsuids of the next part, which reads at most some thousands of rows. A part may be empty,
+  // and a series may occur several times. nullopt at the end.
   virtual Task<std::optional<std::vector<Bytes>>> next() = 0;
 };
 
-// One after the other.
+// Concatenates iterators.
 class ChainedSeriesIterator final : public SeriesIterator {
  public:
   explicit ChainedSeriesIterator(std::vector<std::unique_ptr<SeriesIterator>> walks)

@@ -1,4 +1,4 @@
-// In which of a store's shards a series lives. Of a series that is the same for ever.
+// Maps a series to a shard of a store. The shard of a series never changes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Sharding {
  public:
   virtual ~Sharding() = default;
   [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
-  // `metric` is the name of metric_uid now.
+  // `metric` is the current name of metric_uid.
   [[nodiscard]] virtual std::uint32_t shard_of(std::uint64_t metric_uid, std::string_view metric,
                                                BytesView tsuid) const = 0;
 };

@@ -10,7 +10,7 @@
 namespace halite::storage {
 namespace {
 
-// Lower case of ASCII and of U+00C0..U+00DE: all that OpenTSDB's ISO-8859-1 names can hold.
+// Lower case for ASCII and U+00C0..U+00DE, which covers the ISO-8859-1 names of OpenTSDB.
 std::string fold_case(std::string_view text) {
   std::string folded(text);
   bool after_c3 = false;
@@ -18,7 +18,7 @@ std::string fold_case(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     if (c >= 'A' && c <= 'Z') {
       c = static_cast<char>(c + 32);
-    } else if (after_c3 && byte >= 0x80 && byte <= 0x9E && byte != 0x97) {  // 0x97: the sign x
+    } else if (after_c3 && byte >= 0x80 && byte <= 0x9E && byte != 0x97) {  // 0x97: times sign
       c = static_cast<char>(byte + 32);
     }
     after_c3 = byte == 0xC3;
@@ -64,13 +64,13 @@ class LiteralMatcher final : public TagMatcher {
   bool negated_;
 };
 
-// OpenTSDB's wildcard is no glob: the first part is anchored only in "a*b*", the last only in
-// "*a*b", and each part is searched from an offset that counts the earlier parts' lengths, not
-// where they were found. So "a*b" is found anywhere, and "b*a" matches "xab".
+// OpenTSDB's wildcard is not a glob. The first part is anchored only in patterns like "a*b*", the
+// last only in "*a*b". The search for each part starts at the total length of the earlier parts,
+// not behind their matches. So "a*b" matches anywhere, and "b*a" matches "xab".
 class WildcardMatcher final : public TagMatcher {
  public:
   WildcardMatcher(std::string_view pattern, bool ignore_case)
-      : dependencies_(split(ignore_case ? fold_case(pattern) : std::string(pattern), '*')),
+      : parts_(split(ignore_case ? fold_case(pattern) : std::string(pattern), '*')),
         ignore_case_(ignore_case),
         anchored_begin_(pattern.front() != '*' && pattern.back() == '*'),
         anchored_end_(pattern.front() == '*' && pattern.back() != '*') {}
@@ -81,18 +81,18 @@ class WildcardMatcher final : public TagMatcher {
 
  private:
   [[nodiscard]] bool matches_folded(std::string_view value) const {
-    if (dependencies_.empty()) return true;
-    if (anchored_begin_ && !value.starts_with(dependencies_.front())) return false;
-    if (anchored_end_ && !value.ends_with(dependencies_.back())) return false;
+    if (parts_.empty()) return true;
+    if (anchored_begin_ && !value.starts_with(parts_.front())) return false;
+    if (anchored_end_ && !value.ends_with(parts_.back())) return false;
     std::size_t offset = 0;
-    for (const std::string& part : dependencies_) {
+    for (const std::string& part : parts_) {
       if (value.find(part, offset) == std::string_view::npos) return false;
       offset += part.size();
     }
     return true;
   }
 
-  std::vector<std::string> dependencies_;
+  std::vector<std::string> parts_;
   bool ignore_case_;
   bool anchored_begin_;
   bool anchored_end_;

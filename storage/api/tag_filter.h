@@ -1,8 +1,8 @@
-// Which series a question wants: OpenTSDB's tag filters, as data and as a compiled test.
+// OpenTSDB's tag filters, as data and as compiled matchers.
 //
-// Rules and their quirks: docs/differences.md and OpenTSDB 2.4's TagVFilter.
-//   Every filter but kNotKey wants the key to be present.
-//   All kLiteralOr filters of one key are OR-ed; everything else is AND-ed.
+// Rules and exceptions: docs/differences.md and OpenTSDB 2.4's TagVFilter.
+//   Every filter except kNotKey requires the key.
+//   All kLiteralOr filters of one key are OR-ed; all other filters are AND-ed.
 #pragma once
 
 #include <cstdint>
@@ -29,24 +29,24 @@ enum class FilterType : std::uint8_t {
 struct TagFilter {
   FilterType type = FilterType::kLiteralOr;
   std::string key;
-  std::string pattern;  // as the user wrote it: "a|b", "web*", "^l.*"
+  std::string pattern;  // as written by the user: "a|b", "web*", "^l.*"
   bool operator==(const TagFilter&) const = default;
 };
 
 [[nodiscard]] std::string_view filter_type_name(FilterType type);  // "literal_or", ...
 
-// The values named by a literal filter: "a||b" names a and b.
+// The values of a literal filter: "a||b" contains a and b.
 [[nodiscard]] std::vector<std::string> filter_literals(const TagFilter& filter);
 
-// One compiled filter. Safe to use from several threads.
+// A compiled filter. Call from any thread.
 class TagMatcher {
  public:
-  // kInvalidArgument: a regular expression that RE2 refuses, or a pattern without what its type
-  // needs. `regexp_bytes_max` bounds the compiled program.
+  // kInvalidArgument: RE2 rejects the regular expression, or the pattern is not valid for its type.
+  // `regexp_bytes_max` limits the memory of the compiled program.
   static Result<std::shared_ptr<const TagMatcher>> compile(const TagFilter& filter,
                                                            std::size_t regexp_bytes_max = 1 << 20);
   virtual ~TagMatcher() = default;
-  // Whether a series that carries the filter's key with this value passes.
+  // Whether a series with this value of the filter's key matches.
   [[nodiscard]] virtual bool matches(std::string_view value) const = 0;
 };
 

@@ -1,18 +1,19 @@
-// Tables of rows, each holding any number of cells: the seam under names, metadata and cell points.
+// The wide-column store: tables of rows with any number of cells, for names, metadata and cell
+// points.
 //
-// MemoryStore, RocksStore and (later) HBaseStore stand behind this door; all pass
-// tests/unit/storage/store_contract. Points have a faster one: point_store.h.
+// MemoryStore, RocksStore and HBaseStore implement it and pass
+// tests/unit/storage/api/store_contract. Points have a faster interface: point_store.h.
 //
 //   Order    row keys and qualifiers compare as unsigned bytes.
-//   Keys     1 to 32 767 bytes, any byte; empty or longer is kInvalidArgument in every call. A
-//            scan's bounds follow the same rule, except that an empty one means an open range.
-//   Cells    one version each: the greatest time wins, then the last written.
-//   Times    a cell written with time 0 gets the store's clock, never below any time it has seen.
-//   TTL      a cell is gone once its time is ttl_ms or more in the past; 0 keeps it for ever.
-//   Durable  what a mutating call wrote outlives a power cut once the call has returned.
-//   Threads  any call may run at the same time as any other on one table.
-//   Views    arguments are taken by value, or used only until the await is over.
-//   Errors   kUnavailable: try later. kCorruption: do not try again.
+//   Keys     1 to 32 767 bytes of any value; other lengths are kInvalidArgument in every call. A
+//            scan's bounds follow this rule, except that an empty bound means an open range.
+//   Cells    one version each: the greatest time wins, then the last write.
+//   Times    a cell written with time 0 gets the store's time, at least the greatest time seen.
+//   TTL      a cell expires when its time is ttl_ms or more in the past; 0 = never.
+//   Durable  a write is durable when the call has returned.
+//   Threads  call from any thread.
+//   Views    calls take arguments by value, or use them only until the await ends.
+//   Errors   kUnavailable: retry later. kCorruption: do not retry.
 #pragma once
 
 #include <cstdint>
@@ -32,44 +33,44 @@ namespace halite::storage {
 
 struct FamilySpec {
   std::string name;
-  std::int64_t ttl_ms = 0;  // 0 = for ever
+  std::int64_t ttl_ms = 0;  // 0 = no expiry
 };
 
 struct TableSpec {
   std::string name;  // letters, digits, '-' and '_'
   std::vector<FamilySpec> families;
-  std::vector<Bytes> split_keys;  // where a store made of regions cuts the new table
-  bool fixed_regions = false;     // and never anywhere else
+  std::vector<Bytes> split_keys;  // where a store with regions splits the new table
+  bool fixed_regions = false;     // the table is never split elsewhere
 };
 
-// What a scan would read, about.
+// The approximate size of a scan.
 struct RangeEstimate {
   std::uint64_t cells = 0;
-  std::uint64_t bytes = 0;  // as stored: compressed, where the store compresses
+  std::uint64_t bytes = 0;  // as stored: compressed if the store compresses
 };
 
 enum class CasOutcome : std::uint8_t {
   kApplied,
-  kRefused,  // the cell held something else
-  kUnknown,  // the answer was lost: read to find out
+  kRefused,  // the cell had another value
+  kUnknown,  // the response was lost: read the cell to find out
 };
 
 class Table {
  public:
   virtual ~Table() = default;
 
-  // Each row is atomic, the batch as a whole is not; an error may leave some rows written.
+  // Each row is atomic, the batch is not: after an error some rows may be written.
   virtual Task<void> write(std::vector<RowWrite> rows) = 0;
 
-  // Adds to the ends of cells, none of them named twice, each once; one that is absent counts as
-  // empty. Each is atomic, the batch is not. Cells get the store's time. kUnsupported: it cannot.
+  // Appends once to each cell; no cell may occur twice. An absent cell counts as empty. Each append
+  // is atomic, the batch is not. Cells get the store's time. kUnsupported: the store cannot append.
   virtual Task<void> append(std::vector<CellAppend> cells) {
     static_cast<void>(cells);
     co_return fail(Errc::kUnsupported, "this store does not support appends to cells");
   }
 
-  // Puts `with` in the place of a cell that is still as it was read (none: the cell goes), all or
-  // none. What is written to it from now on stays. kUnsupported: the store cannot.
+  // Atomically replaces a cell with `with` if the cell is unchanged since it was read; an empty
+  // `with` deletes it. Later writes to the cell are kept. kUnsupported: the store cannot do this.
   virtual Task<CasOutcome> replace_cell(Bytes row, Family family, Cell held,
                                         std::vector<CellWrite> with) {
     static_cast<void>(row);
@@ -79,39 +80,40 @@ class Table {
     co_return fail(Errc::kUnsupported, "this store does not support conditional replacement");
   }
 
-  // One Row for each read, in the same order; without cells where there is nothing. Cannot be
-  // stopped: who may be asks for some thousands at a time.
+  // Returns one Row for each read, in order; a row that does not exist has no cells. The call
+  // cannot be cancelled: if you need to cancel, read some thousand rows at a time.
   virtual Task<std::vector<Row>> read(std::vector<RowRead> reads) = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Scanner> scan(ScanSpec spec,
                                                       const ReadContext& context) = 0;
 
-  // The same scan, its rows as views. By default they are views into the rows of scan().
+  // Like scan(), with rows as views. The default implementation wraps scan().
   [[nodiscard]] virtual std::unique_ptr<PackedScanner> scan_packed(ScanSpec spec,
                                                                    const ReadContext& context);
 
-  // The requests that a scan sends to servers, in order. None where rows are in this process.
+  // The requests that a scan sends to servers, in order. Empty for local rows.
   [[nodiscard]] virtual std::vector<ScanDescription> describe_scan(const ScanSpec& spec) const {
     static_cast<void>(spec);
     return {};
   }
 
-  // What scanning these ranges would read, without reading it: for telling a query's cost, off by
-  // a factor at worst. Small ranges may come out as nothing. kUnsupported: the store cannot tell.
+  // Estimates the size of scanning these ranges, without reading them, for the cost of a query. It
+  // may be wrong by a factor, and small ranges may yield 0. kUnsupported: the store cannot
+  // estimate.
   virtual Task<RangeEstimate> estimate(Family family, std::vector<KeyRange> ranges) {
     static_cast<void>(family);
     static_cast<void>(ranges);
     co_return fail(Errc::kUnsupported, "this store does not support estimates");
   }
 
-  // Adds to a big-endian 64-bit counter (absent counts as 0) and returns the sum. No two callers
-  // see the same sum. A cell of another length is kInvalidArgument.
+  // Adds to a big-endian 64-bit counter (absent = 0) and returns the sum. No two callers get an
+  // equal sum. A cell of another length is kInvalidArgument.
   virtual Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) = 0;
 
-  // No cell that the store has stamped is newer, in ms since 1970. 0: the store cannot tell.
+  // No cell stamped by the store is newer, in ms since 1970. 0: not known.
   [[nodiscard]] virtual TimestampMs newest_stamp() const { return 0; }
 
-  // Writes the cell if it holds `expected` now; nothing expected means there is no such cell.
+  // Writes the cell if it contains `expected`; nullopt: if the cell does not exist.
   virtual Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                            Bytes value) = 0;
 };
@@ -120,17 +122,17 @@ class WideColumnStore {
  public:
   virtual ~WideColumnStore() = default;
 
-  // Opens a table, making it if it is not there. The store outlives it. A table that exists with
-  // other families is kConflict; TTLs may differ and are taken from the spec.
+  // Opens a table; creates it if it does not exist. The store must outlive it. A table with other
+  // families is kConflict. TTLs may differ: the spec's TTLs take effect.
   virtual Task<std::shared_ptr<Table>> open_table(TableSpec spec) = 0;
 
-  // kUnavailable with the reason while what is written cannot be made durable.
+  // kUnavailable with the reason while writes cannot be made durable.
   [[nodiscard]] virtual Result<void> health() const { return {}; }
 
-  // Forgets what can be read again. Any thread.
+  // Empties the caches. Call from any thread.
   virtual void drop_caches() {}
 
-  // Finishes what runs, then releases files and threads. No call may follow.
+  // Waits for running calls, then releases files and threads. Make no calls after it.
   virtual Task<void> close() = 0;
 };
 

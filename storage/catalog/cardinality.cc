@@ -17,17 +17,17 @@ constexpr std::uint32_t kRowsTogether = 4096;
 constexpr std::size_t kNamesTogether = 4096;
 constexpr std::size_t kMembersTogether = 16'384;
 constexpr std::int64_t kYoungMinMs = 1000;
-constexpr std::int64_t kYoungTimes = 20;  // what it took
+constexpr std::int64_t kYoungTimes = 20;  // multiple of the count's duration
 constexpr std::int64_t kBaseMs = 60 * 60 * 1000;
 
 }  // namespace
 
-// Counts by ids.
+// Counts by uid.
 class CardinalityCounter::Tally {
  public:
   explicit Tally(const UidWidths& widths) : widths_(widths) {}
 
-  // kInvalidArgument: no tsuid.
+  // kInvalidArgument: not a tsuid.
   Result<void> add(BytesView tsuid) {
     TRY(const SeriesUids uids, parse_tsuid(widths_, tsuid));
     ++series;
@@ -52,30 +52,32 @@ class CardinalityCounter::Tally {
   const UidWidths widths_;
 };
 
-// Whoever counts; the others are woken also when its coroutine is thrown away.
+// The turn of the caller that counts. Wakes the others also if its coroutine is destroyed.
 class CardinalityCounter::Turn {
  public:
-  explicit Turn(CardinalityCounter& cardinality_counter) : census_(cardinality_counter) {}
+  explicit Turn(CardinalityCounter& cardinality_counter)
+      : cardinality_counter_(cardinality_counter) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn() {
     if (!ours) return;
     {
-      const std::lock_guard lock(census_.mutex_);
-      census_.counting_.reset();
+      const std::lock_guard lock(cardinality_counter_.mutex_);
+      cardinality_counter_.counting_.reset();
     }
     done.finish({});
   }
 
-  // What there is to give at once, if there is something.
+  // The result to return at once, if there is one.
   std::shared_ptr<const Cardinality> take() {
-    const std::lock_guard lock(census_.mutex_);
-    const bool busy = census_.counting_.has_value();
-    if (census_.last_ != nullptr && (busy || census_.is_young())) return census_.last_;
+    const std::lock_guard lock(cardinality_counter_.mutex_);
+    const bool busy = cardinality_counter_.counting_.has_value();
+    if (cardinality_counter_.last_ != nullptr && (busy || cardinality_counter_.is_young()))
+      return cardinality_counter_.last_;
     if (busy) {
-      others = census_.counting_;
+      others = cardinality_counter_.counting_;
     } else {
-      census_.counting_ = done;
+      cardinality_counter_.counting_ = done;
       ours = true;
     }
     return nullptr;
@@ -86,7 +88,7 @@ class CardinalityCounter::Turn {
   bool ours = false;
 
  private:
-  CardinalityCounter& census_;
+  CardinalityCounter& cardinality_counter_;
 };
 
 CardinalityCounter::CardinalityCounter(SeriesRegistry& registry, const UidWidths& widths,
@@ -110,7 +112,7 @@ Task<std::shared_ptr<const Cardinality>> CardinalityCounter::counts() {
     if (known != nullptr) co_return known;
     if (turn.others) {
       const Result<void> waited = co_await turn.others->wait();
-      static_cast<void>(waited);  // where that failed, we try
+      static_cast<void>(waited);  // if that count failed, this one retries
       continue;
     }
     const TimestampMs begin = clock_.now_ms();
@@ -123,7 +125,7 @@ Task<std::shared_ptr<const Cardinality>> CardinalityCounter::counts() {
   }
 }
 
-// What is in memory, and of the rows those that are not: new series wait for their rows.
+// Counts the series in memory, then stored series that are not: new series have no rows yet.
 Task<std::shared_ptr<const Cardinality>> CardinalityCounter::count() {
   const SeriesTable& table = registry_.table();
   const std::shared_ptr<const SeriesPin> pin = table.pin();
@@ -165,7 +167,7 @@ Task<std::shared_ptr<const Cardinality>> CardinalityCounter::count() {
   co_return counts;
 }
 
-// The base is what was counted an hour or two ago.
+// The base is a count from 1 to 2 hours ago.
 void CardinalityCounter::remember(TimestampMs now, const ByMetric& metrics) {
   if (!base_) {
     base_ = Past{.time = now, .metrics = metrics};
@@ -185,7 +187,7 @@ Task<void> CardinalityCounter::name_metrics(const Tally* tally, Cardinality* cou
     auto naming = registry_.uids().names_of(std::move(some));
     CO_TRY(const auto names, co_await std::move(naming));
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (!names[i]) continue;  // it went meanwhile
+      if (!names[i]) continue;  // removed meanwhile
       const std::uint64_t uid = asked[at + i].uid;
       const std::uint64_t series = tally->metrics.at(uid);
       const auto before = base_->metrics.find(uid);

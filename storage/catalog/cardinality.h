@@ -1,11 +1,11 @@
-// How many series each metric has, and how many values each tag key: for people who look around.
+// Counts the series of each metric and the values of each tag key, for status pages.
 //
-// Counting goes through the keys of all series, so it is done when somebody asks, and what it gave
-// is given again for some time: the longer, the longer it took.
+// A count reads the keys of all series, so it runs only on request. Its result is cached; the cache
+// time grows with the duration of the count.
 //
-//   Threads   any call from any thread. Of those who ask at the same time one counts; the others
-//             get what was counted before, or wait where there is nothing yet.
-//   Lifetime  the registry and the clock outlive it and what is under way.
+//   Threads   call from any thread. One caller counts; concurrent callers get the previous result,
+//             or wait if there is none.
+//   Lifetime  the registry and the clock must outlive it and its running calls.
 #pragma once
 
 #include <atomic>
@@ -35,27 +35,27 @@ struct Cardinality {
   };
   struct TagKey {
     std::string name;
-    std::uint64_t series = 0;  // that have it
-    std::uint64_t values = 0;  // distinct ones
+    std::uint64_t series = 0;  // number of series with it
+    std::uint64_t values = 0;  // number of distinct values
   };
 
   TimestampMs counted_ms = 0;
-  TimestampMs grown_since_ms = 0;  // an hour or two back, or when it was counted first
+  TimestampMs grown_since_ms = 0;  // 1 to 2 hours ago, or the first count
   std::uint64_t series = 0;
-  std::vector<Metric> metrics;   // by name
-  std::vector<TagKey> tag_keys;  // by name
+  std::vector<Metric> metrics;   // ordered by name
+  std::vector<TagKey> tag_keys;  // ordered by name
 };
 
 class CardinalityCounter {
  public:
-  // It counts on the executor's threads.
+  // Counts on the executor's threads.
   CardinalityCounter(SeriesRegistry& registry, const UidWidths& widths, const Clock& clock,
                      boost::asio::any_io_executor executor);
 
-  // kUnavailable once it was stopped.
+  // kUnavailable after stop().
   Task<std::shared_ptr<const Cardinality>> counts();
 
-  // Counting under way ends early. From any thread.
+  // Ends a running count early. Call from any thread.
   void stop() { stopped_ = true; }
 
  private:
@@ -71,7 +71,7 @@ class CardinalityCounter {
   Task<void> name_metrics(const Tally* tally, Cardinality* counts);
   Task<void> name_tag_keys(const Tally* tally, Cardinality* counts);
   void remember(TimestampMs now, const ByMetric& metrics);
-  [[nodiscard]] bool is_young() const;  // mutex_ is held
+  [[nodiscard]] bool is_young() const;  // needs mutex_
   [[nodiscard]] Result<void> check_stop() const;
 
   SeriesRegistry& registry_;
@@ -80,14 +80,14 @@ class CardinalityCounter {
   const boost::asio::any_io_executor executor_;
   std::atomic<bool> stopped_ = false;
 
-  // Only who counts uses these.
-  std::optional<Past> base_;  // what growth is told from
-  std::optional<Past> next_;  // the base of an hour later
+  // Used only by the counting caller.
+  std::optional<Past> base_;  // baseline of the growth
+  std::optional<Past> next_;  // baseline from an hour later
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Cardinality> last_;  // guarded by mutex_
   std::int64_t took_ms_ = 0;                 // guarded by mutex_
-  std::optional<Completion> counting_;       // somebody is at it; guarded by mutex_
+  std::optional<Completion> counting_;       // set while a count runs; guarded by mutex_
 };
 
 }  // namespace halite::storage

@@ -21,7 +21,7 @@ InternBatch::InternBatch(const UidTable& uids, std::vector<SeriesName> names)
   look_up(uids);
 }
 
-// Place 0 is the metric, 1 the first tag's key, 2 its value...
+// Place 0 is the metric, 1 the first tag's key, 2 its value, and so on.
 const std::string& InternBatch::name_at(std::size_t series, std::size_t place) const {
   const SeriesName& name = names_[series];
   if (place == 0) return name.metric;
@@ -130,7 +130,7 @@ Bytes InternBatch::tsuid_of(std::size_t index, const UidWidths& widths) {
   return make_tsuid(widths, entries[0].uid, pairs_);
 }
 
-// The views point into the names table's own names.
+// The views refer to names in the name table.
 InternBatch::NewEntry InternBatch::fresh(std::size_t index, Bytes tsuid, bool with_tags) const {
   const NameMapping* const entries = &entries_[begins_[index]];
   NewEntry fresh;

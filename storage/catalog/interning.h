@@ -1,10 +1,10 @@
-// One SeriesRegistry::intern() under way: names become entries of the names table, those become
-// series. Private to the registry.
+// The state of one SeriesRegistry::intern() call: resolves names to uids, then uids to series.
+// Private to the registry.
 //
-// Each name is looked up once; agents send series by series with most of their tags alike, so a
-// name that stands where it stood in the series before is not looked up at all.
+// Each name is looked up once. Agents send series whose tags are mostly alike, so a name in the
+// position that it had in the previous series is not looked up at all.
 //
-//   Lifetime  the table of names outlives it; for one coroutine.
+//   Lifetime  the name table must outlive it. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -26,40 +26,39 @@ class InternBatch {
  public:
   InternBatch(const UidTable& uids, std::vector<SeriesName> names);
 
-  // Series that may make no names from now on: one that has a name without an id is refused for
-  // this reason.
+  // Forbids new names for a series: it is refused for this reason if a name has no id.
   void close(std::size_t index, const Error& reason) { closed_.insert_or_assign(index, reason); }
-  // Those that some name of is not known yet, and that are not refused so far.
+  // Series with unknown names that are not refused so far.
   [[nodiscard]] std::vector<std::size_t> incomplete() const;
   [[nodiscard]] const std::string& metric_of(std::size_t index) const {
     return names_[index].metric;
   }
-  // Of one that is not refused, once the kind is resolved.
+  // For a series that is not refused, after the metrics are resolved.
   [[nodiscard]] std::uint64_t metric_uid_of(std::size_t index) const {
     return entries_[begins_[index]].uid;
   }
 
-  // The names of one kind that have no id yet, each once, in the order in which OpenTSDB would give
-  // them ids. What became of them goes to resolved() before the next kind.
+  // The names of one kind that have no id yet, without duplicates, in the order in which OpenTSDB
+  // assigns ids. Pass their results to resolved() before the next kind.
   [[nodiscard]] std::vector<UidTable::NameRequest> unknown(NameKind kind, bool create);
   void resolved(std::span<const Result<UidTable::NameMapping>> entries);
 
-  // The tsuid of one that is not refused, once all kinds are resolved.
+  // The tsuid of a series that is not refused, after all kinds are resolved.
   [[nodiscard]] Bytes tsuid_of(std::size_t index, const UidWidths& widths);
 
   // A series that is not known yet.
   struct NewEntry {
-    std::size_t index = 0;  // in names
+    std::size_t index = 0;  // index in names
     NewSeries series;
   };
-  // With its tags or without; its shard is left open.
+  // With or without tags; its shard is not set.
   [[nodiscard]] NewEntry fresh(std::size_t index, Bytes tsuid, bool with_tags) const;
   [[nodiscard]] std::size_t tags_of(std::size_t index) const { return names_[index].tags.size(); }
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] bool refused(std::size_t index) const { return !outcomes_[index]; }
   void refuse(std::size_t index, const Error& error);
-  // The same for a series that is one too many.
+  // Refuses a series that is over quota.
   void refuse_over_quota(std::size_t index, const Error& error);
   [[nodiscard]] std::span<const std::size_t> over_quota() const { return over_quota_; }
   void accept(std::size_t index, SeriesId id) { outcomes_[index] = id; }
@@ -67,7 +66,7 @@ class InternBatch {
 
  private:
   using NameMapping = UidTable::NameMapping;
-  // An entry that waits for a request.
+  // An entry that waits for the result of a request.
   struct Wait {
     std::size_t slot = 0;
     std::size_t series = 0;
@@ -80,17 +79,18 @@ class InternBatch {
             std::vector<UidTable::NameRequest>& requests);
 
   const std::vector<SeriesName> names_;
-  std::vector<Result<SeriesId>> outcomes_;  // good until something refuses the name
-  // Of series i from begins_[i] on: its metric, then key and value of each tag. Id 0: not known.
+  std::vector<Result<SeriesId>> outcomes_;  // a value until the name is refused
+  // The entries of series i begin at begins_[i]: metric, then key and value of each tag. 0:
+  // unknown.
   std::vector<NameMapping> entries_;
   std::vector<std::size_t> begins_;
   std::vector<std::size_t> incomplete_;  // series with unknown names
   boost::unordered_flat_map<std::size_t, Error> closed_;
   std::vector<std::size_t> over_quota_;
-  bool create_ = false;      // what unknown() was told last
-  std::vector<Wait> waits_;  // for what unknown() gave last
-  boost::unordered_flat_map<std::string_view, std::size_t> requested_;  // by name: its request
-  std::vector<UidPair> pairs_;                                          // tsuid_of()'s
+  bool create_ = false;      // from the last unknown()
+  std::vector<Wait> waits_;  // for the results of the last unknown()
+  boost::unordered_flat_map<std::string_view, std::size_t> requested_;  // name -> its request
+  std::vector<UidPair> pairs_;                                          // used by tsuid_of()
 };
 
 }  // namespace halite::storage

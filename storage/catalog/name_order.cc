@@ -15,7 +15,7 @@ std::uint32_t spread_hash(std::string_view text) {
   return hash ^ (hash >> 16);
 }
 
-// 16 buckets, doubled whenever three quarters are filled.
+// 16 buckets, doubled whenever three quarters are in use.
 std::size_t bucket_count(std::size_t entries) {
   std::size_t buckets = 16;
   while (entries > buckets / 4 * 3) buckets *= 2;

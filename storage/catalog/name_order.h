@@ -1,7 +1,7 @@
-// The order in which OpenTSDB gives ids to a series' tags.
+// The order in which OpenTSDB assigns ids to the tags of a series.
 //
-// It walks a Java HashMap. Ids decide the order of tags in row keys and of groups in answers, so
-// new names get theirs in that order here, too.
+// OpenTSDB iterates over a Java HashMap. Ids determine the order of tags in row keys and of groups
+// in answers, so Halite assigns new ids in that order, too.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace halite::storage {
 
-// Indices into `tags` (in key order); keys that fall into one bucket keep the order given.
+// Indexes into `tags` (in key order); keys in one hash bucket keep their order.
 [[nodiscard]] std::vector<std::uint32_t> name_order(const std::vector<Tag>& tags);
 
 }  // namespace halite::storage

@@ -5,19 +5,19 @@
 namespace halite::storage {
 namespace {
 
-// Series looked at from one question whether to go on to the next.
+// Number of series tested between two checks of the budget.
 constexpr std::size_t kSeriesPerCheck = 4096;
-// Members taken from the table at a time: their metric is locked meanwhile.
+// Members copied from the table at a time, because their metric is locked meanwhile.
 constexpr std::size_t kMembersPerStep = 64 << 10;
-// Finding a member by its tag set costs as much as passing by so many.
+// The cost of finding a member by its tag set, in members passed over.
 constexpr std::uint64_t kPassesPerFind = 8;
-// A set is cut with another while that is at most so many times as large; then it is quicker to
-// look at what is left one by one.
+// A set is intersected with another that is at most this many times larger; beyond that, testing
+// its members one by one is faster.
 constexpr std::uint64_t kCutMax = 32;
 
-// The tag sets that can match, and what is still to be asked of each.
+// The tag sets that can match, and the matchers still to be tested.
 struct Candidates {
-  bool all = true;  // nothing is known yet: every set
+  bool all = true;  // true: every set, nothing is excluded yet
   IdSet sets;
   std::vector<const TagKeyMatcher*> unasked;
 
@@ -34,10 +34,10 @@ struct Candidates {
 
 struct LiteralCondition {
   const TagKeyMatcher* condition = nullptr;
-  std::uint64_t sets = 0;  // that have one of the literals
+  std::uint64_t sets = 0;  // number of sets with one of the literals
 };
 
-// Rarest first: it bounds what the others cost.
+// Rarest first, because it limits the cost of the others.
 std::vector<LiteralCondition> by_rarity(const TagIndex& index,
                                         std::span<const TagKeyMatcher> matchers) {
   std::vector<LiteralCondition> rare;
@@ -53,7 +53,7 @@ std::vector<LiteralCondition> by_rarity(const TagIndex& index,
   return rare;
 }
 
-// `members`: how many series it is about.
+// `members`: the number of series to select from.
 Candidates find_candidates(const TagIndex& index, std::span<const TagKeyMatcher> matchers,
                            std::uint64_t members) {
   Candidates found;
@@ -71,7 +71,7 @@ Candidates find_candidates(const TagIndex& index, std::span<const TagKeyMatcher>
   }
   for (const TagKeyMatcher& condition : matchers) {
     if (condition.literals()) continue;
-    // Each distinct value is asked once, unless there are more of them than series.
+    // Tests each distinct value once, unless there are more values than series.
     if (!condition.wants_key() || index.values(condition.key_uid()) > found.size(members)) {
       found.unasked.push_back(&condition);
       continue;
@@ -85,7 +85,7 @@ Candidates find_candidates(const TagIndex& index, std::span<const TagKeyMatcher>
   return found;
 }
 
-// The sets as bits, for many questions.
+// The sets as bits, for many lookups.
 class Bits {
  public:
   explicit Bits(const IdSet& set) {

@@ -1,5 +1,5 @@
-// Which series of a metric have the tags that are wanted: from the index where that is quicker than
-// looking at each of them.
+// Finds the series of a metric that match, through the inverted index where that is faster than
+// testing each series.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ namespace halite::storage {
 
 struct TagsWanted {
   std::span<const TagKeyMatcher> matchers;
-  std::optional<std::size_t> tags_exactly;  // how many tags a series has, if that matters
+  std::optional<std::size_t> tags_exactly;  // required number of tags; nullopt = any
 
   [[nodiscard]] bool matches(const Series& series) const;
 };
 
-// Of a metric's series, those from the begin-th to before the end-th.
+// The series of a metric at positions from begin to before end.
 struct MembersOf {
   std::uint64_t metric_uid = 0;
   std::size_t begin = 0;
-  std::size_t end = 0;  // no more than there are
+  std::size_t end = 0;  // at most the number of series
 };
 
-// Their ids, as they stand in the metric. The watch's errors; it may be null.
+// Their ids, in the metric's order. Returns the budget's errors; the budget may be null.
 [[nodiscard]] Result<std::vector<SeriesId>> select_members(const SeriesTable& table,
                                                            const MembersOf& members,
                                                            const TagsWanted& wanted,

@@ -54,10 +54,10 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
   co_return ids;
 }
 
-// Runs, merged two by two.
+// Merges the sorted runs two by two.
 void sort_by_series(std::vector<LastPoint>& points) {
   constexpr auto kSeries = &LastPoint::series;
-  std::vector<std::ptrdiff_t> ends = {0};  // behind each run
+  std::vector<std::ptrdiff_t> ends = {0};  // the end of each run
   const auto size = std::ssize(points);
   while (ends.back() < size) {
     const auto run = points.begin() + ends.back();

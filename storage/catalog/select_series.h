@@ -1,5 +1,4 @@
-// What every point store over a SeriesRegistry does the same way: makes selections, lists their
-// series.
+// Makes and lists selections, for every point store that uses a SeriesRegistry.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +13,25 @@
 
 namespace halite::storage {
 
-// As PointStore::select(). Afterwards the registry knows every series of it, unless `shared`: then
-// other processes make series, too, and scans look for them.
+// See PointStore::select(). Afterwards the registry has loaded every series of the metric, unless
+// `shared`: then other processes also create series, and scans look for them.
 Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
                                                      const RowLayout& layout, SeriesQuery query,
                                                      ReadContext context, TimestampMs now,
                                                      bool shared);
 
-// As PointStore::lookup().
+// See PointStore::lookup().
 Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
                                         std::shared_ptr<const RowSelection> selection,
                                         std::size_t limit, bool shared);
 
-// What the shards found, each by series id, one after the other.
+// Sorts the results of all shards by series id; each shard's are sorted.
 void sort_by_series(std::vector<LastPoint>& points);
 
-// What the shards found, by series id: the end of PointStore::last().
+// Collects the results of all shards, ordered by series id, for PointStore::last().
 Task<std::vector<LastPoint>> join_last_points(std::vector<Task<std::vector<LastPoint>>> shards);
 
-// The selection as its store made it. It is a bug to give one store another's.
+// Casts a selection to its type. Pass only selections that the same store made.
 [[nodiscard]] std::shared_ptr<const RowSelection> as_rows(
     const std::shared_ptr<const Selection>& selection);
 

@@ -6,7 +6,7 @@
 namespace halite::storage {
 namespace {
 
-// Series lie apart: memory is asked for one while those before it are read.
+// Prefetch distance: series are scattered in memory.
 constexpr std::size_t kAhead = 16;
 
 }  // namespace
@@ -113,7 +113,7 @@ std::span<const SeriesId> RowSelection::Matching::of_shard(std::uint32_t shard) 
   return std::span(ids_).subspan(begin_[shard], begin_[shard + 1] - begin_[shard]);
 }
 
-// Those named by tsuid among the metric's series from the examined_-th to before the end-th.
+// The series named by tsuid at positions from examined_ to before `end`.
 std::vector<SeriesId> RowSelection::named_members(std::size_t end) const {
   std::vector<SeriesId> found;
   for (const Bytes& tsuid : tsuids_) {
@@ -125,8 +125,7 @@ std::vector<SeriesId> RowSelection::named_members(std::size_t end) const {
   return found;
 }
 
-// With mutex_ held. Where series were removed meanwhile others may stand in their places: then all
-// are looked at anew.
+// Needs mutex_. If series were removed, positions may have changed, so it examines all again.
 Result<void> RowSelection::examine(const WorkBudget* budget) const {
   const SeriesTable& table = registry_.table();
   for (;;) {
@@ -141,7 +140,7 @@ Result<void> RowSelection::examine(const WorkBudget* budget) const {
   }
 }
 
-// Looks at what came since the last time.
+// Examines the series added since the last call.
 Result<void> RowSelection::examine_new(const WorkBudget* budget) const {
   const SeriesTable& table = registry_.table();
   const std::size_t end = table.count_of_metric(metric_uid_);
@@ -158,14 +157,15 @@ Result<void> RowSelection::examine_new(const WorkBudget* budget) const {
   return {};
 }
 
-// With mutex_ held. A counting sort by shard, of ids that nearly always stand in their order.
+// Needs mutex_. A counting sort by shard; ids are nearly always in order already.
 RowSelection::Known RowSelection::sorted() const {
   const SeriesTable& table = registry_.table();
   auto made = std::make_shared<Matching>();
   made->metric_size_ = examined_;
   made->removals_ = removals_;
   made->begin_.assign(std::size_t{shards_} + 1, 0);
-  if (!std::ranges::is_sorted(matching_)) std::ranges::sort(matching_);  // ids were used again
+  // Removed ids were assigned again.
+  if (!std::ranges::is_sorted(matching_)) std::ranges::sort(matching_);
   std::vector<std::uint32_t> shards;
   shards.reserve(matching_.size());
   for (std::size_t i = 0; i < matching_.size(); ++i) {
@@ -198,10 +198,10 @@ RowSelection::Known RowSelection::known() const {
   if (is_current(now)) return now;
   const std::lock_guard lock(mutex_);
   const Result<void> looked = examine(nullptr);
-  static_cast<void>(looked);  // fails only by a watch
+  static_cast<void>(looked);  // fails only with a budget
   now = published();
   if (now != nullptr && now->removals_ == removals_ && now->metric_size() == examined_) {
-    return now;  // another was first
+    return now;  // another caller was faster
   }
   now = sorted();
   const std::lock_guard publishing(known_mutex_);
@@ -215,7 +215,7 @@ Result<void> RowSelection::count() const {
   TRY_VOID(budget->check());
   const std::lock_guard lock(mutex_);
   TRY_VOID(examine(budget));
-  // Those named by tsuid were asked for one by one, and may have been counted before.
+  // Series named by tsuid were loaded one by one and may have been counted before.
   return by_tsuid() ? Result<void>() : budget->check_series(matching_.size());
 }
 

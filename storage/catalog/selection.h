@@ -1,7 +1,7 @@
-// A SeriesQuery with its names resolved to ids: which series of one metric are wanted.
+// A SeriesQuery with its names resolved to ids, and the series that match it.
 //
-//   Threads   any call from any thread.
-//   Lifetime  no longer than the registry it was made with. It holds the ids of its series.
+//   Threads   call from any thread.
+//   Lifetime  the registry must outlive it. It pins the ids of its series.
 #pragma once
 
 #include <cstdint>
@@ -28,42 +28,43 @@ class RowSelection final : public Selection {
                                                            TimestampMs now);
 
   [[nodiscard]] std::uint64_t metric_uid() const { return metric_uid_; }
-  [[nodiscard]] TimestampMs now() const { return now_; }  // when the question was asked
+  [[nodiscard]] TimestampMs now() const { return now_; }  // when the query was received
   [[nodiscard]] bool by_tsuid() const { return !tsuids_.empty(); }
   [[nodiscard]] const std::vector<Bytes>& tsuids() const { return tsuids_; }  // sorted
 
   [[nodiscard]] bool matches(const Series& series) const;
 
   [[nodiscard]] bool wants_annotations() const { return wants_annotations_; }
-  // The filters: a condition a key. With `tags_exactly`, series with so many tags are wanted.
+  // The filters, one for each key. `tags_exactly`: the required number of tags.
   [[nodiscard]] std::span<const TagKeyMatcher> matchers() const { return matchers_; }
   [[nodiscard]] std::optional<std::size_t> tags_exactly() const { return tags_exactly_; }
 
-  // The asker's, for every read of these series.
+  // The query's context, for every read of these series.
   [[nodiscard]] const ReadContext& context() const { return context_; }
 
-  // Of the series that the registry knew at some time, those wanted. Never changes.
+  // The matching series among those known at some time. Does not change.
   class Matching {
    public:
     [[nodiscard]] std::span<const SeriesId> of_shard(std::uint32_t shard) const;
     [[nodiscard]] const std::vector<SeriesId>& by_shard() const { return ids_; }
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
-    [[nodiscard]] std::size_t metric_size() const { return metric_size_; }  // wanted or not
+    // The number of series of the metric, matching or not.
+    [[nodiscard]] std::size_t metric_size() const { return metric_size_; }
 
    private:
     friend class RowSelection;
-    std::vector<SeriesId> ids_;       // by shard, then id
-    std::vector<std::size_t> begin_;  // in ids_, of each shard and of the end
+    std::vector<SeriesId> ids_;       // ordered by shard, then id
+    std::vector<std::size_t> begin_;  // start of each shard in ids_, and the end
     std::size_t metric_size_ = 0;
-    std::uint64_t removals_ = 0;  // of the table, when they were looked at
+    std::uint64_t removals_ = 0;  // the table's removals() when they were examined
   };
   using Known = std::shared_ptr<const Matching>;
 
-  // As of now. Series are looked at once a selection, when it is made or when they come; all shards
-  // and windows share the result, and nobody holds a lock while walking it.
+  // The matching series now. Each series is examined once for each selection; all shards and
+  // windows share the result and iterate over it without a lock.
   [[nodiscard]] Known known() const;
 
-  // known(), asking the watch on the way: its errors, and kTooLarge for too many series.
+  // known(), checking the budget: returns its errors, and kTooLarge for too many series.
   [[nodiscard]] Result<void> count() const;
 
  private:
@@ -93,12 +94,13 @@ class RowSelection final : public Selection {
   [[nodiscard]] Known sorted() const;
   [[nodiscard]] Known published() const;
 
-  mutable std::mutex mutex_;                // held by whoever looks at series
-  mutable std::size_t examined_ = 0;        // of the metric's series; guarded by mutex_
-  mutable std::uint64_t removals_ = 0;      // of the table, before that; guarded by mutex_
-  mutable std::vector<SeriesId> matching_;  // among those, as they came; guarded by mutex_
+  mutable std::mutex mutex_;            // held while series are examined
+  mutable std::size_t examined_ = 0;    // number of the metric's series examined; guarded by mutex_
+  mutable std::uint64_t removals_ = 0;  // the table's removals() before that; guarded by mutex_
+  // Those that match, in order of examination; guarded by mutex_.
+  mutable std::vector<SeriesId> matching_;
   mutable std::mutex known_mutex_;
-  mutable Known known_;  // null until series were looked at; guarded by known_mutex_
+  mutable Known known_;  // null until series are examined; guarded by known_mutex_
 };
 
 }  // namespace halite::storage

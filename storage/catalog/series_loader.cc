@@ -10,7 +10,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr std::uint32_t kLoadRows = 4096;  // series read in one go
+constexpr std::uint32_t kLoadRows = 4096;  // series read at a time
 
 const Error& renamed_meanwhile() {
   static const Error kError{Errc::kUnavailable, "a name changed while it was looked up", {}};
@@ -23,7 +23,7 @@ SeriesLoader::SeriesLoader(Table& rows, UidTable& uids, SeriesTable& table, UidW
                            const Sharding& sharding)
     : rows_(rows), uids_(uids), table_(table), widths_(widths), sharding_(sharding) {}
 
-// The views point into the names table's own names.
+// The views refer to names in the name table.
 Result<NewSeries> SeriesLoader::make_series(const SeriesUids& uids, Bytes tsuid) {
   NewSeries series;
   const UidTable::NameMapping* metric = uids_.cached(NameKind::kMetric, uids.metric);
@@ -88,8 +88,8 @@ Task<std::vector<Result<SeriesId>>> SeriesLoader::adopt_read(
   co_return ids;
 }
 
-// A load of one metric by whoever found nobody at it. Wakes those who wait for it, also when it is
-// thrown away unfinished.
+// The load of a metric by the caller that leads it. Wakes the waiting callers, also if it is
+// destroyed unfinished.
 class SeriesLoader::Load {
  public:
   Load(SeriesLoader& loader, std::uint64_t metric_uid, std::uint64_t number)
@@ -127,12 +127,12 @@ class SeriesLoader::Load {
 };
 
 Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, LoadLimits bounds) {
-  // Any load will do; for `again` one that begins after this call: a load that is under way may
-  // have passed what is wanted.
+  // Any load is good enough. With `again`, only one that begins after this call: a running load may
+  // already have passed the new rows.
   std::optional<std::uint64_t> begins_after;
   for (;;) {
     Completion batch;
-    std::uint64_t lead = 0;  // the number of our own load
+    std::uint64_t lead = 0;  // the number of this caller's load
     {
       const std::lock_guard lock(mutex_);
       if (!begins_after) begins_after = again ? loads_begun_ : 0;
@@ -148,7 +148,7 @@ Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, LoadL
       load.succeeded();
       break;
     }
-    // What stops the one who reads is his own business: then somebody else takes over.
+    // If the leader stops for a reason of its own, another caller takes over.
     const Result<void> waited = co_await batch.wait();
     static_cast<void>(waited);
     CO_TRY_VOID(bounds.context.check());
@@ -177,7 +177,7 @@ Task<void> SeriesLoader::read_metric(std::uint64_t metric_uid, const LoadLimits&
   }
 }
 
-// False: series were removed since, perhaps some of these.
+// False: series were removed since then, perhaps some of these.
 Task<bool> SeriesLoader::adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals,
                                    const LoadLimits& bounds) {
   if (table_.removals() != removals) co_return false;
@@ -202,7 +202,7 @@ Task<bool> SeriesLoader::adopt_all(std::vector<Bytes> tsuids, std::uint64_t remo
   co_return true;
 }
 
-// Until they were read without a removal meanwhile.
+// Repeats until no removal happened during the read.
 Task<void> SeriesLoader::load_some(std::vector<Bytes> tsuids, const LoadLimits& bounds) {
   for (;;) {
     const std::uint64_t removals = table_.removals();

@@ -1,11 +1,9 @@
-// Series that have a row, into memory: those that a question names, and those met in stored rows.
+// Loads stored series into memory: the metrics that queries name, and series found in point rows.
 //
-// A metric's series are read together when a question first names it. Of those who ask at the same
-// time one reads.
+// The first query of a metric reads all its series. Concurrent callers share one read.
 //
-//   Threads   any call from any thread. The ids want their caller to hold those of the series
-//             table.
-//   Lifetime  all that it was made with outlives it.
+//   Threads   call from any thread. Pin the series table before you call: the results are ids.
+//   Lifetime  the arguments of the constructor must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -35,30 +33,30 @@ class SeriesLoader {
   SeriesLoader(const SeriesLoader&) = delete;
   SeriesLoader& operator=(const SeriesLoader&) = delete;
 
-  // What a load may cost and who follows it.
+  // The limits and callbacks of a load.
   struct LoadLimits {
-    ReadContext context;  // counts the memory of series that were not in memory before
-    // Called after some thousands of series at a time; its error ends the load. May be empty.
+    ReadContext context;  // counts the memory of newly loaded series
+    // Called after every few thousand series; its error ends the load. May be empty.
     std::function<Result<void>()> progress;
   };
 
-  // Takes into memory those of these tsuids that have a row in the series table.
+  // Loads those of the tsuids that have a row in the series table.
   Task<void> load_series(std::vector<Bytes> tsuids, LoadLimits bounds);
 
-  // Afterwards every series of the metric that was in the series table is in memory. A metric
-  // that was loaded is not read again unless `again`: others may have written meanwhile. Of those
-  // who ask at the same time one reads; the others see how far it came, and whether they still
-  // want it, after every batch. What was loaded stays, also when a load ends early.
+  // Loads every series of the metric that is in the series table. Reads a loaded metric again only
+  // if `again` is set, because other processes may have written. Concurrent callers share one read;
+  // after every batch they check its progress and their own limits. Loaded series stay if a load
+  // ends early.
   Task<void> load_metric(std::uint64_t metric_uid, bool again, LoadLimits bounds);
 
-  // Series met in stored rows, by tsuid; all unknown names are read at once.
+  // Adds series found in stored rows, by tsuid. Reads all unknown names at once.
   Task<std::vector<Result<SeriesId>>> register_stored(std::vector<Bytes> tsuids);
 
  private:
   class Load;
 
-  // register_stored() for rows read when the table's removals() was so many: kConflict for a series
-  // that may have gone since.
+  // register_stored() for rows that were read when the table's removals() had this value: kConflict
+  // for a series that may have been removed since.
   Task<std::vector<Result<SeriesId>>> adopt_read(std::vector<Bytes> tsuids,
                                                  std::optional<std::uint64_t> removals);
   Task<bool> adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals, const LoadLimits& bounds);
@@ -73,10 +71,10 @@ class SeriesLoader {
   const Sharding& sharding_;
 
   std::mutex mutex_;
-  // Loads are numbered from 1 in the order they begin. By metric uid; all guarded by mutex_.
+  // Loads are numbered from 1. Both maps are by metric uid. All guarded by mutex_.
   std::uint64_t loads_begun_ = 0;
-  boost::unordered_flat_map<std::uint64_t, std::uint64_t> loaded_;  // the last that succeeded
-  std::map<std::uint64_t, Completion> loading_;  // under way: finishes with the batch at work
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> loaded_;  // the last successful load
+  std::map<std::uint64_t, Completion> loading_;  // running loads; completes with the current batch
 };
 
 }  // namespace halite::storage

@@ -12,7 +12,7 @@ namespace halite::storage {
 
 namespace {
 
-// Names come from outside: only so many are kept, and those with the most refusals stay.
+// Names come from clients, so only this many are kept: those with the most refusals.
 constexpr std::size_t kMetricsKept = 1000;
 
 }  // namespace
@@ -24,7 +24,7 @@ NewSeriesQuota::NewSeriesQuota(NewSeriesLimits limits, const Clock& clock,
       refused_(add_counter(registry, "halite_new_series_refused_total",
                            "Attempts to create a series refused because of a series limit.")) {}
 
-// A clock that goes back begins a new hour, too: rather some series more than none.
+// A clock that goes back also begins a new hour, which admits more series rather than none.
 void NewSeriesQuota::begin_hour() const {
   const std::int64_t number = clock_.now_ms() / kHourMs;
   if (number == hour_.number) return;
@@ -65,14 +65,14 @@ Result<void> NewSeriesQuota::Share::take(std::uint64_t known_of_metric) {
   return {};
 }
 
-// Of an hour that is over nothing has to go back; one that began anew has less than that.
+// Quota of a past hour is not returned; a restarted hour may have less than that.
 void NewSeriesQuota::give_back(std::int64_t hour, std::uint64_t count) {
   const std::lock_guard lock(mutex_);
   if (hour == hour_.number) hour_.taken -= std::min(hour_.taken, count);
 }
 
-// Metric names without end cost no memory: when the table is full everybody's count is halved, and
-// who had but one goes. Who is refused most is told of truly enough.
+// Keeps memory bounded for any number of names: if the table is full, halves all counts and removes
+// those of 1. The metrics with the most refusals stay, with approximate counts.
 void NewSeriesQuota::count_refused(std::string_view metric) {
   refused_.Increment();
   const std::lock_guard lock(mutex_);

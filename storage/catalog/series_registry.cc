@@ -29,7 +29,7 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
        }});
 }
 
-// Where no series has room no name is made: each would be of a series that is refused.
+// If no series can be added, creates no names: each would belong to a refused series.
 void SeriesRegistry::close_names(InternBatch& work) const {
   Result<void> room = table_.check_room(1, 0);
   if (room && quota_->limited()) room = quota_->check(0);
@@ -37,8 +37,8 @@ void SeriesRegistry::close_names(InternBatch& work) const {
   for (const std::size_t index : work.incomplete()) work.close(index, room.error());
 }
 
-// Nor for a metric that has all the series it may have. To know how many it has all that are stored
-// have to be known. Where they cannot be, none is new.
+// Creates no names for a metric at its limit either. Counting its series requires that all stored
+// ones are loaded. If they cannot be loaded, no series of the metric is new.
 Task<void> SeriesRegistry::close_names_by_metric(InternBatch& work) {
   if (!quota_->limits_metrics()) co_return Result<void>();
   for (const std::size_t index : work.incomplete()) {
@@ -51,7 +51,7 @@ Task<void> SeriesRegistry::close_names_by_metric(InternBatch& work) {
   co_return Result<void>();
 }
 
-// Gives ids to all names of one kind that have none and may get one.
+// Assigns ids to the names of one kind that have none and may be created.
 Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, InternBatch& work) {
   std::vector<UidTable::NameRequest> unknown = work.unknown(kind, create);
   if (unknown.empty()) co_return Result<void>();
@@ -64,7 +64,7 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
                                                            CreateNames create) {
   const std::shared_ptr<const SeriesPin> pin = table_.pin();
   InternBatch work(uids_, std::move(names));
-  // Kind after kind, so that a series that is refused makes as few names as possible.
+  // One kind after the other, so that a refused series creates as few names as possible.
   close_names(work);
   CO_TRY_VOID(co_await resolve_kind(NameKind::kMetric, create.metrics, work));
   CO_TRY_VOID(co_await close_names_by_metric(work));
@@ -92,8 +92,8 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
   co_return work.take_outcomes();
 }
 
-// Refuses those that would be new and are too many, and returns the others. One that has a row is
-// not new: it was not seen since the start.
+// Refuses new series over quota and returns the others. A series with a row is not new, only not
+// loaded since the start.
 Task<std::vector<InternBatch::NewEntry>> SeriesRegistry::within_quota(
     InternBatch& work, std::vector<InternBatch::NewEntry> fresh, NewSeriesQuota::Share& share) {
   if (!quota_->limited()) co_return fresh;
@@ -109,7 +109,7 @@ Task<std::vector<InternBatch::NewEntry>> SeriesRegistry::within_quota(
   Task<std::vector<bool>> looking = have_series_rows(*rows_, std::move(tsuids));
   CO_TRY(const std::vector<bool> known, co_await std::move(looking));
   boost::unordered_flat_set<Bytes> taken;
-  boost::unordered_flat_map<std::uint64_t, std::uint64_t> of_metric;  // taken
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> of_metric;  // taken so far, by metric
   std::vector<InternBatch::NewEntry> fit;
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     InternBatch::NewEntry& one = fresh[i];
@@ -132,8 +132,8 @@ Task<std::vector<InternBatch::NewEntry>> SeriesRegistry::within_quota(
   co_return fit;
 }
 
-// Refuses those that there is no room for, and returns the others. One that stands among them twice
-// needs room once.
+// Refuses series that do not fit the table's limits and returns the others. Counts a repeated
+// series once.
 std::vector<InternBatch::NewEntry> SeriesRegistry::with_room(
     InternBatch& work, std::vector<InternBatch::NewEntry> fresh) const {
   const auto bytes_of = [&work](const InternBatch::NewEntry& one) {
@@ -172,7 +172,7 @@ Task<void> SeriesRegistry::register_new(InternBatch& work,
     for (const InternBatch::NewEntry& one : fresh) std::ignore = add_series(work, one);
     co_return Result<void>();
   }
-  // In one step: once a series has an id its points may be on their way into chunks.
+  // Atomic, because points of a series with an id may already be on their way into chunks.
   share.keep();
   co_return unstored_.add([this, &work, &fresh](std::vector<SeriesId>& waiting) -> Result<void> {
     for (const InternBatch::NewEntry& one : fresh) {
@@ -183,7 +183,7 @@ Task<void> SeriesRegistry::register_new(InternBatch& work,
   });
 }
 
-// Writes the rows of those that have none.
+// Writes the rows of series without one.
 Task<void> SeriesRegistry::store_new(const std::vector<InternBatch::NewEntry>& fresh) {
   std::vector<Bytes> tsuids;
   for (const InternBatch::NewEntry& one : fresh) tsuids.push_back(one.series.tsuid);
@@ -196,7 +196,7 @@ Task<void> SeriesRegistry::store_new(const std::vector<InternBatch::NewEntry>& f
   co_return co_await write_series_rows(*rows_, std::move(absent));
 }
 
-// Into memory; what becomes of it is told to `work`, too.
+// Adds a series to memory and reports the result to `work`.
 Result<SeriesId> SeriesRegistry::add_series(InternBatch& work, const InternBatch::NewEntry& fresh) {
   Result<SeriesId> id = table_.add(fresh.series);
   if (!id && id.error().code == Errc::kConflict) {
@@ -220,8 +220,8 @@ std::vector<Bytes> SeriesRegistry::tsuids_of(std::span<const SeriesId> ids) cons
 }
 
 Task<void> SeriesRegistry::store_series(const std::vector<SeriesId>& ids) {
-  // A row must not lead to a name that a power cut takes away. Of these series all names are there
-  // to be settled; of those that come meanwhile they may not be.
+  // A durable row must not refer to a name that a power failure removes. The names of these series
+  // are flushed here; those of later series may not be.
   CO_TRY_VOID(co_await uids_.flush_rows());
   co_return co_await write_series_rows(*rows_, tsuids_of(ids));
 }
@@ -232,8 +232,8 @@ Task<void> SeriesRegistry::flush_rows() {
   co_return co_await uids_.flush_rows();  // names without series
 }
 
-// Rows first: a load that reads them later does not bring a series back; one that read them before
-// sees that there was a removal.
+// Deletes rows first: a later load does not find the series, and an earlier load notices the
+// removal.
 Task<void> SeriesRegistry::remove_candidates(std::vector<SeriesId> series,
                                              SeriesTable::Removed& removed) {
   Task<void> writing = delete_series_rows(*rows_, tsuids_of(series));

@@ -1,13 +1,12 @@
-// Series and their ids: made from names on first sight, found again after a restart.
+// Series and their ids: creates them from names, and finds them again after a restart.
 //
-// Each series has a row in the series table (storage/catalog/series_rows.h), written before the
-// series' first point, or before the first one that is nowhere but in rows and chunks (see
-// defer()). Nothing is read at start-up: a metric's series are read together when a question first
-// names it (storage/catalog/series_loader.h). So a start takes as long with ten million series as
-// with ten, and long dead ones cost memory only when somebody asks for their metric.
+// Each series has a row in the series table (storage/catalog/series_rows.h). The row is written
+// before the first point of the series; with defer(), before the first point that is only in rows
+// or chunks. Nothing is read at start: the first query of a metric loads its series
+// (storage/catalog/series_loader.h). So the time to start does not depend on the number of series,
+// and old series need no memory until a query names their metric.
 //
-//   Threads  any call from any thread; defer() before any other. What takes or gives ids wants its
-//            caller to hold those of table().
+//   Threads  call from any thread; defer() first. Pin table() before you pass or obtain ids.
 #pragma once
 
 #include <cstdint>
@@ -35,38 +34,38 @@ class SeriesRegistry {
                  SeriesLimits limits, std::unique_ptr<NewSeriesQuota> quota,
                  std::shared_ptr<const Sharding> sharding, NameForm form = NameForm::kUtf8);
 
-  // For who owns the tables alone and appends to this log: intern() then does not write the series
-  // table, nor read it where new series have no limits, and what is new gets its rows at
-  // flush_rows(). New names are in the log, which outlives the registry, when intern() returns;
-  // what a series is must be in it before its points.
+  // Defers rows, for a process that owns the tables and appends to this log. intern() then does not
+  // write the series table, and reads it only if new series are limited; flush_rows() writes the
+  // rows. When intern() returns, new names are in the log. The caller logs a series before its
+  // points. The log must outlive the registry.
   void defer(NameLog& log) {
     deferred_ = true;
     uids_.defer(log);
   }
 
-  // Afterwards all names and series that have ids have their rows, durably. Costs nothing where
-  // none waits.
+  // Makes the rows of all names and series that have ids durable. Costs almost nothing if none is
+  // deferred.
   Task<void> flush_rows();
 
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const SeriesTable& table() const { return table_; }
   [[nodiscard]] const NewSeriesQuota& quota() const { return *quota_; }
-  // Into memory, of series that have rows.
+  // Loads stored series into memory.
   [[nodiscard]] SeriesLoader& loader() { return loader_; }
   [[nodiscard]] std::uint32_t shard_count() const { return sharding_->shard_count(); }
 
-  // As PointStore::intern().
+  // See PointStore::intern().
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names, CreateNames create);
 
-  // With defer(): removes those of these series that are doomed, first their rows, durably, then
-  // from memory. Those that were spared get their rows again. No flush_rows() may run meanwhile but
-  // by who calls this. An error: none is doomed any more.
+  // With defer(): removes those series that are still removal candidates, first their rows,
+  // durably, then from memory. Series that were used meanwhile get their rows again. No other
+  // flush_rows() may run. After an error none of them is a candidate.
   Task<void> remove_candidates(std::vector<SeriesId> series, SeriesTable::Removed& removed);
-  // These will go, see SeriesTable.
+  // See SeriesTable.
   void mark_candidates(std::span<const SeriesId> series) { table_.mark_candidates(series); }
   void unmark_candidate(SeriesId series) { table_.unmark_candidate(series); }
   void reclaim(const SeriesTable::Removed& removed) { table_.reclaim(removed); }
-  // No series has this name any more, and nobody will find it: its id may get another.
+  // Call when a name is removed and no series has it: its id may be assigned again.
   void release_name(NameKind kind, std::uint64_t uid) { table_.release_name(kind, uid); }
   [[nodiscard]] SeriesEpochs& epochs() { return table_.epochs(); }
 
@@ -74,7 +73,7 @@ class SeriesRegistry {
   [[nodiscard]] std::unique_ptr<Scanner> scan_series() const {
     return scan_series_rows(*rows_, {}, {});
   }
-  // The shard of a series that has a row; nothing where its metric has no name.
+  // The shard of a series with a row; nullopt if its metric has no name.
   Task<std::optional<std::uint32_t>> shard_of_stored(Bytes tsuid);
 
  private:
@@ -99,7 +98,7 @@ class SeriesRegistry {
   const std::shared_ptr<Table> rows_;
   SeriesTable table_;
   SeriesLoader loader_;
-  bool deferred_ = false;                // set before anything else
+  bool deferred_ = false;                // set before any other call
   WriteBehindQueue<SeriesId> unstored_;  // without a row yet
 };
 

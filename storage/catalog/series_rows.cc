@@ -8,7 +8,7 @@ namespace halite::storage {
 namespace {
 
 constexpr Family kSeriesFamily = 0;
-constexpr std::size_t kStoreRows = 16 * 1024;  // series written in one go
+constexpr std::size_t kStoreRows = 16 * 1024;  // series written at a time
 
 }  // namespace
 

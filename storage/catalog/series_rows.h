@@ -1,7 +1,7 @@
-// The series table: a row for each series, its key the tsuid, with one empty cell. See
+// The series table: a row for each series, with the tsuid as key and one empty cell. See
 // docs/formats/names-and-series.md.
 //
-//   Lifetime  the table outlives what is under way.
+//   Lifetime  the table must outlive running calls.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace halite::storage {
 
 [[nodiscard]] TableSpec series_table_spec(std::string name);
 
-// Rows for series that have none, or have one already. Durable when it returns.
+// Writes the rows of series; existing rows are unchanged. Durable when it returns.
 [[nodiscard]] Task<void> write_series_rows(Table& table, std::vector<Bytes> tsuids);
-// All of them, or none when it fails. Durable when it returns.
+// Deletes rows. Durable when it returns; after an error some may be deleted.
 [[nodiscard]] Task<void> delete_series_rows(Table& table, std::vector<Bytes> tsuids);
 
-// Which of these have a row, in the order asked.
+// Whether each tsuid has a row, in order.
 [[nodiscard]] Task<std::vector<bool>> have_series_rows(Table& table, std::vector<Bytes> tsuids);
 
 // Rows whose key begins with prefix, keys only.

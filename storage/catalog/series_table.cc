@@ -10,13 +10,13 @@
 namespace halite::storage {
 namespace {
 
-// What a series takes besides its tag set: itself, its entry in its metric's map, which is between
-// half and 7/8 full, and its place in the metric's list, which grows by half.
+// The memory of a series besides its tag set: the Series, its entry in the metric's map, which is
+// half to 7/8 full, and its entry in the metric's list, which grows by half.
 constexpr std::size_t kIdEntry = 14;
 constexpr std::size_t kMemberEntry = 12;
 constexpr std::size_t kOwnBytes = sizeof(Series) + kIdEntry + kMemberEntry;
 
-// The set, its entries in the map of sets and by id, and its id in the postings of each tag.
+// The set, its entries in the map of sets and by id, and its id in each tag's posting list.
 std::size_t tag_set_bytes(std::size_t tags, std::size_t bytes) {
   constexpr std::size_t kMapped = 24;
   constexpr std::size_t kPosted = 6;
@@ -45,7 +45,7 @@ Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) cons
   return {};
 }
 
-// A set may be made for a series that then finds no room: a few more sets than series.
+// Sets may be made for series that then exceed a limit, so allow a few more sets than series.
 SeriesTable::SeriesTable(SeriesLimits limits, UidWidths widths)
     : limits_(limits),
       widths_(widths),
@@ -264,7 +264,7 @@ SeriesTable::Metric& SeriesTable::metric_of(const NewSeries& series) {
   if (metric == nullptr) {
     metric = std::make_shared<Metric>();
     metric->shared.uid = series.tsuid.substr(0, widths_.metric);
-    const auto renamed = renamed_.find(series.metric_uid);  // its maker may not know yet
+    const auto renamed = renamed_.find(series.metric_uid);  // the caller may not know it yet
     metric->first_name = renamed == renamed_.end() ? series.metric : renamed->second;
     metric->shared.name.store(&metric->first_name, std::memory_order_release);
   }

@@ -1,12 +1,12 @@
-// Every series that this process knows, in memory: dense ids, addresses that hold.
+// All series that the process has loaded, in memory, with dense ids and stable addresses.
 //
-// A series goes in steps, so that nobody is told of another under its id (docs/decisions/0012): it
-// is doomed, and spared by whoever uses it; when all holds from before are gone, it is removed:
-// nobody finds it; when all holds from before that are gone, it is reclaimed: its id may be
-// another's.
+// A series is removed in steps, so that its id never means another series to a reader
+// (docs/decisions/0012). First it is a removal candidate; any use ends that. When all older pins
+// are released, it is removed: no lookup finds it. When all pins older than the removal are
+// released, it is reclaimed: its id may be assigned again.
 //
-//   Threads   any call from any thread. at() takes no lock.
-//   Lifetime  a Series stays what it is while anybody has a pin() from before it was removed.
+//   Threads   call from any thread. at() takes no lock.
+//   Lifetime  a Series stays unchanged while a pin() older than its removal exists.
 //
 // Over 140 lines because each step of a removal states who may still use the series.
 #pragma once
@@ -33,9 +33,9 @@
 
 namespace halite::storage {
 
-// What one series with a tag set of its own takes in memory; series that share a tag set take less.
-// Names and single tags are kept once for all series and are not counted. With three-byte ids about
-// 130 bytes with one tag, 310 with ten, of which all but 66 are the tag set's.
+// The memory of a series with its own tag set; series that share a tag set take less. Shared names
+// and single tags are not counted. With three-byte uids: about 130 bytes with one tag, 310 with
+// ten, of which all but 66 are the tag set's.
 [[nodiscard]] std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes);
 
 struct SeriesLimits {
@@ -43,13 +43,13 @@ struct SeriesLimits {
   std::size_t bytes = 8ull << 30;  // storage.series_bytes_max: see series_bytes()
 };
 
-// A series that a table may not have yet. Names outlive the table.
+// A series to add. Its names must outlive the table.
 struct NewSeries {
   std::uint64_t metric_uid = 0;
   std::string_view metric;
   Bytes tsuid;
   std::uint32_t shard = 0;
-  std::vector<SeriesTag> tags;  // in tagk uid order; not needed where knows_tags(tsuid), mostly
+  std::vector<SeriesTag> tags;  // in tagk uid order; usually not needed if knows_tags(tsuid)
 };
 
 class SeriesTable {
@@ -59,55 +59,55 @@ class SeriesTable {
   SeriesTable(const SeriesTable&) = delete;
   SeriesTable& operator=(const SeriesTable&) = delete;
 
-  // To be taken before ids are, and kept as long as they are used.
+  // Acquire a pin before you obtain ids, and keep it while you use them.
   [[nodiscard]] std::shared_ptr<const SeriesPin> pin() const { return epochs_.take(); }
 
-  // The series behind an id that add() or find() has returned.
+  // The series of an id that add() or find() returned.
   [[nodiscard]] const Series& at(SeriesId id) const;
 
   [[nodiscard]] std::optional<SeriesId> find(BytesView tsuid) const;
-  // For who will write points under the ids: spares them. An empty tsuid is none's.
+  // Finds series to write points to; they are no longer removal candidates. An empty tsuid is not
+  // found.
   struct Known {
     std::optional<SeriesId> id;
     bool tags = false;  // knows_tags()
   };
   [[nodiscard]] std::vector<Known> use(std::span<const Bytes> tsuids);
 
-  // Whether a series with the same tags, of whatever metric, is here.
+  // Whether the table has a series with these tags, of any metric.
   [[nodiscard]] bool knows_tags(BytesView tsuid) const;
 
-  // Takes a series in and gives it its id; one that is there already keeps its own. kTooLarge once
-  // the table is full, naming the limit; kConflict where its tags are needed after all.
+  // Adds a series and returns its id; an existing one keeps its id. kTooLarge if the table is full,
+  // naming the limit; kConflict if `tags` is needed but empty.
   Result<SeriesId> add(const NewSeries& series);
-  // The same for one that was read somewhere when removals() was so many: kConflict once there were
-  // more, for it may have been among them.
+  // add() for a series that was read when removals() had this value: kConflict if removals() has
+  // changed, because the series may have been removed.
   Result<SeriesId> add_read(const NewSeries& series, std::uint64_t removals);
 
   [[nodiscard]] SeriesId size() const { return size_.load(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(); }
-  // kTooLarge when so many more do not fit, naming the limit.
+  // kTooLarge if so many more do not fit, naming the limit.
   [[nodiscard]] Result<void> check_room(std::size_t series, std::size_t bytes) const;
 
-  // These will go unless somebody uses them.
+  // Makes these series removal candidates.
   void mark_candidates(std::span<const SeriesId> series);
-  // Who got points, or is wanted. Costs next to nothing while none is doomed.
+  // Call for a series that gets points or is needed. Very cheap while there are no candidates.
   void unmark_candidate(SeriesId id) {
     if (any_candidates_.load()) unmark_if_candidate(id);
   }
   [[nodiscard]] std::vector<SeriesId> candidates() const;
 
-  // What nobody finds any more.
+  // Removed series and their shared objects; readers with older pins may still use them.
   struct Removed {
     std::vector<SeriesId> series;
     TagIndex::Removed tags;
     std::vector<std::shared_ptr<void>> metrics;
   };
-  // Those that are still doomed, out of the table. The others are returned; none is doomed any
-  // more.
+  // Removes those that are still candidates and returns the others. Afterwards none is a candidate.
   [[nodiscard]] std::vector<SeriesId> remove(std::span<const SeriesId> series, Removed& removed);
-  // How often something was removed: then what was made of members has to be made again.
+  // Counts removals. When it changes, results derived from members are stale.
   [[nodiscard]] std::uint64_t removals() const { return removals_.load(); }
-  // No hold from before the removal is left.
+  // Call when all pins older than the removal are released.
   void reclaim(const Removed& removed);
 
   [[nodiscard]] SeriesEpochs& epochs() { return epochs_; }
@@ -115,34 +115,34 @@ class SeriesTable {
   struct Renamed {
     NameKind kind = NameKind::kMetric;
     std::uint64_t uid = 0;
-    std::string_view name;  // the new one; outlives the table
+    std::string_view name;  // the new name; must outlive the table
   };
-  // Series with this id show the new name from now on.
+  // Series with this uid show the new name from now on.
   void rename(const Renamed& renamed);
 
-  // The ids of names that series here have, by kind, added.
+  // Adds the uids of the names that series in this table have, by kind.
   using NameUids = std::array<IdSet, 3>;
   void add_uids(NameUids& uids) const;
-  // Such a name has gone, and no series has it: its id may get another.
+  // Call when a name is removed and no series has it: its id may be assigned again.
   void release_name(NameKind kind, std::uint64_t uid);
 
   [[nodiscard]] const TagIndex& tags() const { return tags_; }
 
-  // A series of a metric, and the how manieth it is.
+  // A series of a metric, and its position among the metric's series.
   struct Member {
     SeriesId id = 0;
     TagSetId tags = 0;
     std::uint32_t position = 0;
   };
-  // A metric's series, from the from-th on, at most max; new ones come last, and places change only
-  // with removals(). Their tag sets are in every answer of tags() that is asked for afterwards.
+  // The series of a metric from position `from`, at most max. New series come last; positions
+  // change only with removals(). Later results of tags() include their tag sets.
   [[nodiscard]] std::vector<Member> of_metric(std::uint64_t metric_uid, std::size_t from,
                                               std::size_t max = SIZE_MAX) const;
   [[nodiscard]] std::size_t count_of_metric(std::uint64_t metric_uid) const;
-  // Those of a metric that have these tag sets.
+  // The series of a metric that have these tag sets.
   [[nodiscard]] std::vector<Member> of_metric(std::uint64_t metric_uid,
                                               std::span<const TagSetId> tags) const;
-  // The one with this tsuid, as a member of its metric.
+  // The series with this tsuid, as a member of its metric.
   [[nodiscard]] std::optional<Member> member(BytesView tsuid) const;
 
  private:
@@ -155,10 +155,11 @@ class SeriesTable {
   };
   struct Metric {
     SharedMetric shared;
-    std::string_view first_name;  // as it was made
+    std::string_view first_name;  // the name at its creation
     mutable std::shared_mutex mutex;
-    boost::unordered_flat_map<TagSetId, std::uint32_t> positions;  // in members; guarded by mutex
-    std::vector<MetricMember> members;                             // guarded by mutex
+    // Index in members; guarded by mutex.
+    boost::unordered_flat_map<TagSetId, std::uint32_t> positions;
+    std::vector<MetricMember> members;  // guarded by mutex
   };
 
   [[nodiscard]] const Metric* find_metric(std::uint64_t uid) const;
@@ -173,23 +174,23 @@ class SeriesTable {
   const UidWidths widths_;
   TagIndex tags_;
   SeriesEpochs epochs_;
-  std::shared_mutex shape_mutex_;          // shared by who adds, alone for who removes
-  std::mutex grow_mutex_;                  // held by whoever appends
+  std::shared_mutex shape_mutex_;          // shared to add, exclusive to remove
+  std::mutex grow_mutex_;                  // for appending
   std::vector<std::atomic<Page*>> pages_;  // the vector never grows
-  std::atomic<SeriesId> made_ = 0;         // ids are below
+  std::atomic<SeriesId> made_ = 0;         // all ids are below
   std::vector<SeriesId> unused_ids_;       // below made_; guarded by grow_mutex_
   std::atomic<SeriesId> size_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
-  std::atomic<std::uint64_t> removals_ = 0;  // changes with shape_mutex_ held alone
+  std::atomic<std::uint64_t> removals_ = 0;  // changes with shape_mutex_ exclusive
 
   std::atomic<bool> any_candidates_ = false;  // changes with candidates_mutex_
   mutable std::mutex candidates_mutex_;
   boost::unordered_flat_set<SeriesId> candidates_;  // guarded by candidates_mutex_
 
-  mutable std::shared_mutex metrics_mutex_;  // guards all that follows
+  mutable std::shared_mutex metrics_mutex_;  // guards all members below
   boost::unordered_flat_map<std::uint64_t, std::shared_ptr<Metric>> metrics_;
-  boost::unordered_flat_map<std::uint64_t, std::string_view> renamed_;  // metrics, so far
-  std::deque<std::string_view> new_names_;                              // that they got
+  boost::unordered_flat_map<std::uint64_t, std::string_view> renamed_;  // new names of metrics
+  std::deque<std::string_view> new_names_;                              // the texts of renamed_
 };
 
 }  // namespace halite::storage

@@ -27,7 +27,7 @@ Task<std::optional<Bytes>> read_setting(std::shared_ptr<Table> settings, std::st
   co_return std::move(rows.front().cells.front().value);
 }
 
-// Whether any data table has parameters. They do not tell which names table it goes with.
+// Whether any data table has parameters. They do not name the name table that it uses.
 Task<bool> has_parameters(std::shared_ptr<Table> settings) {
   ScanSpec spec;
   spec.family = kSettingsFamily;
@@ -63,7 +63,7 @@ Task<void> write_or_compare_parameters(std::shared_ptr<Table> settings, std::str
                                        TableParameters configured) {
   CO_TRY(auto stored, co_await read_parameters(settings, data_table));
   if (!stored) {
-    // Another process may be opening the new table, too; whoever comes second compares.
+    // Another process may open the new table, too; the second one compares.
     CO_TRY(const CasOutcome outcome,
            co_await settings->compare_and_put(data_table, parameters_column(), std::nullopt,
                                               configured.to_bytes()));
@@ -83,10 +83,10 @@ Task<NameForm> choose_name_form(std::shared_ptr<Table> settings, std::string uid
   if (!form) {
     CO_TRY(const bool used, co_await has_parameters(settings));
     const Bytes chosen(used ? kMixedNames : kOpentsdbNames);
-    // Another process may be opening it, too: the first decides.
+    // Another process may open it, too; the first one decides.
     CO_TRY(const CasOutcome outcome,
            co_await settings->compare_and_put(uid_table, name_form_column(), std::nullopt, chosen));
-    static_cast<void>(outcome);  // what stands there at the end tells
+    static_cast<void>(outcome);  // the stored value decides
     CO_TRY(form, co_await read_setting(settings, uid_table, qualifier));
     if (!form) {
       co_return fail(Errc::kUnavailable,

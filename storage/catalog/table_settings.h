@@ -1,4 +1,4 @@
-// What a point table was made with, kept next to it and compared at every opening.
+// The parameters of a point table, stored in the settings table and compared at every start.
 #pragma once
 
 #include <memory>
@@ -14,17 +14,17 @@ namespace halite::storage {
 
 [[nodiscard]] TableSpec settings_table_spec(std::string name);
 
-// What `data_table` was made with; nothing when it was not made yet.
+// The parameters of `data_table`; nullopt if it does not exist yet.
 Task<std::optional<TableParameters>> read_parameters(std::shared_ptr<Table> settings,
                                                      std::string data_table);
 
-// Writes the parameters of a new table, or compares: kConflict, naming both values.
+// Writes the parameters of a new table or compares them: kConflict, naming both values.
 Task<void> write_or_compare_parameters(std::shared_ptr<Table> settings, std::string data_table,
                                        TableParameters configured);
 
-// How names lie in a names table that other processes may write, decided when it is first opened:
-// kMixed where the settings have parameters of any data table, since an earlier version may then
-// have kept names in UTF-8 in this names table. kUnsupported: a later version decided.
+// The form of names in a name table that other processes may write, decided when it is first
+// opened. kMixed if the settings have parameters of any data table, because an earlier version may
+// have stored names in UTF-8 in this table. kUnsupported: a later version decided.
 Task<NameForm> choose_name_form(std::shared_ptr<Table> settings, std::string uid_table);
 
 }  // namespace halite::storage

@@ -1,6 +1,6 @@
-// All tag filters of one key, with the names in them resolved to ids.
+// All tag filters of one key, with their names resolved to ids.
 //
-//   Threads  any call that is const from any thread.
+//   Threads  call const members from any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace halite::storage {
 
-// Literals are OR-ed with each other, AND-ed with the rest.
+// Literals are OR-ed with each other and AND-ed with the rest.
 class TagKeyMatcher {
  public:
   explicit TagKeyMatcher(std::uint64_t key_uid) : key_uid_(key_uid) {}
@@ -29,24 +29,24 @@ class TagKeyMatcher {
   [[nodiscard]] bool wants_key() const { return literals_ || !matchers_.empty(); }
   [[nodiscard]] bool wants_absent() const { return absent_; }
   [[nodiscard]] bool wants_match() const { return !matchers_.empty(); }
-  // Sorted, none twice.
+  // Sorted, without duplicates.
   [[nodiscard]] const std::optional<std::vector<std::uint64_t>>& literals() const {
     return literals_;
   }
 
   [[nodiscard]] bool matches(const SeriesTags& tags) const;
-  // Whether tags that have the key with this value match.
+  // Whether tags with this value of the key match.
   [[nodiscard]] bool matches(const SeriesTag& tag) const;
 
  private:
   struct Pattern {
     std::shared_ptr<const TagMatcher> matcher;
-    // A regular expression's verdicts by value uid: many series share a value.
+    // Results of a regular expression by value uid, because many series share a value.
     struct MatchCache {
       std::shared_mutex mutex;
       boost::unordered_flat_map<std::uint64_t, bool> by_value;  // guarded by mutex
     };
-    std::shared_ptr<MatchCache> match_cache;  // null where matching is cheap
+    std::shared_ptr<MatchCache> match_cache;  // null if matching is cheap
     [[nodiscard]] bool matches(const SeriesTag& tag) const;
   };
 

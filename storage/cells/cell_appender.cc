@@ -24,9 +24,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A row write with one cell takes about this much memory until it is written.
+// Approximate memory of a row write with one cell until it is written.
 constexpr std::size_t kPointBytes = 256;
-// A clock that stands still or was set back is not waited for longer than this.
+// Maximum waits for a clock that stands still or was set back.
 constexpr int kClockWaitsMax = 3;
 
 bool in_order(const PointBatch& batch, const std::vector<std::uint32_t>& order) {
@@ -39,7 +39,7 @@ bool in_order(const PointBatch& batch, const std::vector<std::uint32_t>& order) 
   return true;
 }
 
-// By series, then time; of equal times only the one appended last remains.
+// Sorts by series, then time; of equal times keeps only the last appended.
 void arrange(const PointBatch& batch, std::vector<std::uint32_t>& order) {
   if (in_order(batch, order)) return;
   std::ranges::sort(order, [&batch](std::uint32_t a, std::uint32_t b) {
@@ -68,7 +68,7 @@ CellAppender::Metrics::Metrics(prometheus::Registry& registry)
       in_flight_points(add_gauge(registry, "halite_storage_in_flight_points",
                                  "Points accepted by the cell store that are not yet durable.")) {}
 
-// A batch being written. Lands with an error when it is thrown away unfinished.
+// A batch being written. Completes with an error if it is destroyed unfinished.
 class CellAppender::PendingWrite {
  public:
   PendingWrite(std::shared_ptr<CellAppender> owner, Ticket ticket, PointWrites writes,
@@ -106,7 +106,7 @@ class CellAppender::PendingWrite {
  private:
   PointWrites writes_;
   std::size_t points_;
-  std::shared_ptr<CellAppender> owner_;  // null once landed
+  std::shared_ptr<CellAppender> owner_;  // null once completed
   Ticket ticket_;
   Semaphore::Permit pass_;
 };
@@ -148,7 +148,8 @@ std::vector<std::uint32_t> CellAppender::admit(const PointBatch& batch,
   return order;
 }
 
-// Gives the batch its place among all others. Nothing awaits between here and the write's start.
+// Orders the batch among all others. There must be no await between this and the start of the
+// write.
 CellAppender::Ticket CellAppender::order_batch(const PointBatch& batch,
                                                const std::vector<std::uint32_t>& order) {
   Ticket ticket;
@@ -225,15 +226,16 @@ asio::awaitable<void> CellAppender::run(std::shared_ptr<CellAppender> self, Pend
 Task<void> CellAppender::write(PendingWrite& flight) {
   for (const Completion& before : flight.before()) {
     const Result<void> completed = co_await before.wait();
-    if (completed) continue;  // else its own business, while there is time
+    // Ignores the error of an earlier batch until this batch's time limit.
+    if (completed) continue;
     if (dependencies_.clock.now_ms() - flight.since_ms() >= turn_ms_max_) co_return completed;
   }
   PointWrites& writes = flight.writes();
-  // In a column of its own it comes behind all before it.
+  // An append column keeps the order of arrival.
   if (!writes.appends.empty()) {
     co_return co_await dependencies_.table->append(std::move(writes.appends));
   }
-  // Also where all before it has landed: that may have been in this millisecond.
+  // Also if all earlier batches are complete: that may have been in this millisecond.
   if (flight.late() && point_rows_.times_decide()) {
     CO_TRY(const TimestampMs time, co_await after_all_completed());
     for (RowWrite& row : writes.rows) {
@@ -243,8 +245,8 @@ Task<void> CellAppender::write(PendingWrite& flight) {
   co_return co_await dependencies_.table->write(std::move(writes.rows));
 }
 
-// A cell in another form than the one it replaces wins by its time, in milliseconds. Returns 0 once
-// the store's own stamp is late enough.
+// A cell that replaces one in another form wins by its time in milliseconds. Returns 0 once the
+// store's own time is late enough.
 Task<TimestampMs> CellAppender::after_all_completed() {
   TimestampMs landed_ms = dependencies_.table->newest_stamp();
   {

@@ -1,16 +1,15 @@
-// Points on their way into cells: batches become rows, rows are written in the background.
+// Appends batches of points as cells: makes rows and writes them in the background.
 //
-// Order. Of equal times of one series the point appended last wins, whatever order writes finish
-// in. Points newer than any of their series since the start cannot meet an older write, so their
-// batch is written at once, next to others. A batch with an older or repeated time is *late*: it
-// waits for the batches before it that touch the same series. Cells get their time from the store,
-// which never goes backwards; and where a repeated point needs another qualifier than the point it
-// replaces (OpenTSDB's differ by type), the replaced cell is deleted in the same row write, or the
-// clock has moved on by a millisecond; where it does not (it was set back), the cell brings its own
-// time, a millisecond past all others.
+// Order. Of points of one series with equal times the later append wins, in whatever order writes
+// finish. A batch whose points are all newer than their series' points since the start is written
+// at once, in parallel with others. A batch with an older or repeated time is *late*: it waits for
+// the earlier batches with its series. Cells get the store's time, which never goes backwards. A
+// repeated point may need another qualifier than the point it replaces (OpenTSDB's depend on the
+// type). Then the same row write deletes the old cell, or the clock has advanced by 1 ms. If the
+// clock was set back, the cell gets an explicit time, 1 ms after all others.
 //
-//   Threads  any call from any thread.
-//   Stop     drain(), then destroy; writes under way keep what they need alive.
+//   Threads  call from any thread.
+//   Stop     call drain(), then destroy it; running writes keep their data alive.
 #pragma once
 
 #include <cstdint>
@@ -40,18 +39,18 @@ namespace halite::storage {
 
 struct AppendLimits {
   std::size_t in_flight_points_max = 500'000;
-  std::size_t in_flight_bytes_max = 128 << 20;  // of memory for them, about
-  std::int64_t late_max_ms = 0;  // older points are refused; 0 = as old as the table takes
-  // A late batch that has waited so long for others, which then could not be written, fails as they
-  // did: while the store is away many behind each other would wait for its time limit in turn.
+  std::size_t in_flight_bytes_max = 128 << 20;  // approximate memory of batches in flight
+  std::int64_t late_max_ms = 0;  // older points are refused; 0 = limited by the table only
+  // A late batch that has waited this long for others that then fail returns their error. Without
+  // this limit, queued batches would each wait for the time limit of an unavailable store.
   std::int64_t turn_ms_max = 60'000;
-  // Who has waited so long for room in flight gets kOverloaded; 0 = waits as long as it takes.
+  // A batch that has waited this long for space gets kOverloaded; 0 = no limit.
   std::int64_t room_ms_max = 60'000;
 };
 
 class CellAppender : public std::enable_shared_from_this<CellAppender> {
  public:
-  // References outlive the appender.
+  // References must outlive the appender.
   struct Dependencies {
     std::shared_ptr<Table> table;
     Family family = 0;
@@ -64,26 +63,26 @@ class CellAppender : public std::enable_shared_from_this<CellAppender> {
   };
   CellAppender(Dependencies dependencies, AppendLimits limits);
 
-  // As PointStore::append().
+  // See PointStore::append().
   Task<Accepted> append(PointBatch batch);
 
-  // Waits until everything taken so far is durable, or has failed: then the first error.
+  // Waits until all accepted points are durable or have failed; returns the first error.
   Task<void> drain();
 
  private:
-  // What was last written to a series since the start.
+  // The last write to a series since the start.
   struct LastWrite {
     TimestampMs time = INT64_MIN;  // the newest
-    ValueBits value = 0;           // and what it held
-    std::uint64_t batch = 0;       // the last that touched the series
+    ValueBits value = 0;           // the value at that time
+    std::uint64_t batch = 0;       // the last with the series
     std::uint8_t flags = 0;
   };
   struct Ticket {
     std::uint64_t number = 0;
     Completion durable;
-    bool late = false;               // older or repeated times among its own
-    TimestampMs since_ms = 0;        // when it was taken
-    std::vector<Completion> before;  // to be waited for; only of a late batch
+    bool late = false;               // contains older or repeated times
+    TimestampMs since_ms = 0;        // when it was accepted
+    std::vector<Completion> before;  // batches to wait for; only if late
     std::vector<ReplacedPoint> replaced;
   };
   struct Metrics {
@@ -118,7 +117,7 @@ class CellAppender : public std::enable_shared_from_this<CellAppender> {
   std::mutex mutex_;
   std::deque<LastWrite> tails_;                         // by series id; guarded by mutex_
   std::uint64_t next_number_ = 1;                       // guarded by mutex_
-  std::map<std::uint64_t, Completion> pending_writes_;  // under way; guarded by mutex_
+  std::map<std::uint64_t, Completion> pending_writes_;  // running; guarded by mutex_
   TimestampMs last_completed_ms_ = 0;                   // guarded by mutex_
 };
 

@@ -1,4 +1,4 @@
-// The points of a selection in one shard, as blocks: rows, decoded; and the annotations in them.
+// Decodes the rows of a selection in one shard into blocks, with their annotations.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace halite::storage {
 
 class CellBlockScan final : public BlockScan {
  public:
-  // `notes`: blocks bring the annotations of their rows.
+  // `notes`: blocks include the annotations of their rows.
   CellBlockScan(const RowLayout& layout, std::unique_ptr<RowScan> rows, bool notes = false);
 
   Task<std::vector<Block>> next() override;
@@ -23,8 +23,8 @@ class CellBlockScan final : public BlockScan {
   const RowLayout& layout_;
   const std::unique_ptr<RowScan> rows_;
   const bool notes_;
-  RowPoints points_;            // of the row at hand; kept for its memory
-  bool row_had_block_ = false;  // the row whose pieces are coming
+  RowPoints points_;            // of the current row; reused
+  bool row_had_block_ = false;  // the current row, which may have more pieces
 };
 
 }  // namespace halite::storage

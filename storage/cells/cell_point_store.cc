@@ -36,7 +36,7 @@ Task<std::unique_ptr<CellPointStore>> CellPointStore::open(Dependencies dependen
          co_await dependencies.store.open_table(settings_table_spec(options.settings_table)));
   Tables tables;
   if (options.scan.shared_tables) {
-    // Before the parameters, whose absence tells that no earlier version was here.
+    // Before the parameters, because their absence shows that no earlier version used the store.
     CO_TRY(tables.form, co_await choose_name_form(settings, options.uid_table));
   }
   CO_TRY_VOID(
@@ -132,7 +132,7 @@ Task<ReadEstimate> CellPointStore::estimate(std::shared_ptr<const Selection> sel
 Task<std::uint64_t> CellPointStore::delete_range(std::shared_ptr<const Selection> selection,
                                                  TimeRange range) {
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
-  // Points taken before this call are among those to go. Their own errors are their owners'.
+  // Deletes also points accepted before this call. Their errors belong to their callers.
   const Result<void> drained = co_await appender_->drain();
   static_cast<void>(drained);
   std::vector<Task<std::uint64_t>> tasks;
@@ -155,7 +155,7 @@ Task<std::vector<std::string>> CellPointStore::suggest(NameKind kind, std::strin
 
 Task<void> CellPointStore::flush() { return appender_->drain(); }
 
-// Cells are in their final form from the start.
+// Cells are in their final form when they are written.
 Task<void> CellPointStore::seal() { return flush(); }
 
 UidTable& CellPointStore::uids() { return registry_.uids(); }

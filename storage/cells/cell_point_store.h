@@ -1,15 +1,16 @@
-// A point store with a cell a point, over any wide-column store and either row layout.
+// The point store that keeps each point in a cell, on any wide-column store and in either row
+// layout.
 //
-//   auto points = co_await CellPointStore::open(parts, options);
+//   auto points = co_await CellPointStore::open(dependencies, options);
 //   ...
 //   co_await points->close();
 //
-// What is written: the data table (rows of the layout), the names table, one row a series in the
-// series table, and the layout's fixed parameters in the settings table; opening a table that was
-// made with others is kConflict, naming both values.
+// It writes the data table (rows of the layout), the name table, a row for each series in the
+// series table, and the layout's fixed parameters in the settings table. Opening a table made with
+// other parameters is kConflict, naming both values.
 //
-//   Threads   any call from any thread.
-//   Lifetime  close() before it is destroyed; scans and selections end before it does.
+//   Threads   call from any thread.
+//   Lifetime  call close() before you destroy it, and destroy its scans and selections before it.
 #pragma once
 
 #include <cstdint>
@@ -39,29 +40,29 @@ struct CellPointStoreOptions {
   std::string uid_table = "tsdb-uid";
   std::string series_table = "halite-series";
   std::string settings_table = "halite-settings";
-  std::int64_t cell_ttl_ms = 0;  // the data table's; 0 = for ever
+  std::int64_t cell_ttl_ms = 0;  // of the data table; 0 = no expiry
   SeriesId series_max = 100'000'000;
-  std::size_t series_bytes_max = 8ull << 30;  // memory of the series known: see series_bytes()
+  std::size_t series_bytes_max = 8ull << 30;  // memory of loaded series: see series_bytes()
   NewSeriesLimits new_series;
   AppendLimits append;
-  ColumnOptions columns;          // how points of OpenTSDB's rows are written
+  ColumnOptions columns;          // how OpenTSDB's rows are written
   std::vector<Bytes> split_keys;  // of a new data table
-  bool fixed_regions = false;     // and it is never cut elsewhere
+  bool fixed_regions = false;     // the table is never split elsewhere
   RowScanOptions scan;
 };
 
-// The data table, for those who keep other things among its points.
+// The data table, for other objects that are stored among the points.
 [[nodiscard]] TableSpec data_table_spec(const CellPointStoreOptions& options);
 
 class CellPointStore final : public PointStore {
  public:
-  // References outlive the store.
+  // References must outlive the store.
   struct Dependencies {
     WideColumnStore& store;
     std::shared_ptr<const RowLayout> layout;
-    TableParameters parameters;  // the layout's
+    TableParameters parameters;  // of the layout
     const Clock& clock;
-    boost::asio::any_io_executor executor;  // background writes run here
+    boost::asio::any_io_executor executor;  // runs background writes
     prometheus::Registry& registry;
   };
 
@@ -69,7 +70,7 @@ class CellPointStore final : public PointStore {
                                                     CellPointStoreOptions options);
   ~CellPointStore() override;
 
-  // Waits for what is under way. No call may follow.
+  // Waits for running calls. Make no calls after it.
   Task<void> close();
 
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
@@ -93,10 +94,10 @@ class CellPointStore final : public PointStore {
   Task<void> flush() override;
   Task<void> seal() override;
 
-  // The names table, for those who manage names.
+  // The name table, to manage names.
   [[nodiscard]] UidTable& uids();
 
-  // Its series, for those who keep other things of them.
+  // Its series, for other data of series.
   [[nodiscard]] SeriesRegistry& registry() { return registry_; }
 
  private:
@@ -104,14 +105,14 @@ class CellPointStore final : public PointStore {
     std::shared_ptr<Table> data;
     std::shared_ptr<Table> names;
     std::shared_ptr<Table> series;
-    NameForm form = NameForm::kUtf8;  // of the names
+    NameForm form = NameForm::kUtf8;  // of the name table
   };
   CellPointStore(Dependencies dependencies, CellPointStoreOptions options, Tables tables);
 
   const std::shared_ptr<const RowLayout> layout_;
   const Clock& clock_;
   const CellPointStoreOptions options_;
-  const bool notes_among_points_;  // rows are OpenTSDB's
+  const bool notes_among_points_;  // if rows are OpenTSDB's
   SeriesRegistry registry_;
   const RowSource source_;
   const std::shared_ptr<CellAppender> appender_;

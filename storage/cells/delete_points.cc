@@ -14,21 +14,21 @@ namespace {
 
 constexpr TimeRange kAllTimes{0, std::numeric_limits<TimestampMs>::max()};
 constexpr std::size_t kColumnsAtOnce = 64;
-// Of one column that others change in between: each time somebody else got on with it.
+// Maximum retries of one column; each retry means that another writer made progress.
 constexpr int kAttemptsMax = 100;
 
 bool contains(TimeRange range, TimestampMs time) { return time >= range.begin && time < range.end; }
 
-// A column that holds several points, or may at any moment.
+// A column that contains several points, or may at any time.
 struct SharedColumn {
   Bytes row;
   RowId id;
-  TimeRange times;  // what goes
+  TimeRange times;  // to delete
   Cell held;
 };
 
 struct RowPlan {
-  std::vector<Column> alone;  // columns of one point, which goes
+  std::vector<Column> alone;  // columns to delete, with one point each
   std::vector<SharedColumn> shared;
 };
 
@@ -53,9 +53,9 @@ Result<RowPlan> plan(const RowLayout& layout, Family family, const WantedRow& ro
   return plan;
 }
 
-// What takes the column's place; nothing: no point of it goes. Points that stay keep the column's
-// time, so that whatever outranked them still does. An append column stays one, as long as a point
-// does: it is not deleted under those who are adding to it.
+// The replacement of the column; nullopt if none of its points is deleted. Remaining points keep
+// the column's time, so that they still win or lose as before. An append column keeps its form
+// while it has points, because concurrent writers append to it.
 Result<std::optional<std::vector<CellWrite>>> survivors(const RowLayout& layout, Family family,
                                                         const SharedColumn& column) {
   RowPoints points;
@@ -87,14 +87,14 @@ Task<CasOutcome> replace(const RowSource& source, const SharedColumn& column,
   const Result<CasOutcome> outcome =
       co_await source.table->replace_cell(column.row, source.family, column.held, with);
   if (outcome || outcome.error().code != Errc::kUnsupported) co_return outcome;
-  // A store that does not add to columns: nobody else writes this one now.
+  // A store without appends: no other caller writes this column now.
   std::vector<RowWrite> writes(1);
   writes[0] = {column.row, std::move(with), {{source.family, column.held.qualifier}}};
   CO_TRY_VOID(co_await source.table->write(std::move(writes)));
   co_return CasOutcome::kApplied;
 }
 
-// Points that come to the column in the meantime, and are none of the range's, stay.
+// Keeps points that are added to the column meanwhile and are outside the range.
 Task<void> delete_from(const RowSource& source, SharedColumn column) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     CO_TRY(auto with, survivors(source.layout, source.family, column));

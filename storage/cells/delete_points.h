@@ -1,4 +1,4 @@
-// Removes stored points, exactly those asked for: a column that also holds others is rewritten.
+// Deletes stored points in a range; rewrites columns that also contain other points.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace halite::storage {
 
-// In one shard; returns how many points are gone. Each row changes all or none.
+// Deletes in one shard and returns the number of points. Each row changes atomically.
 Task<std::uint64_t> delete_points(const RowSource& source,
                                   std::shared_ptr<const RowSelection> selection, TimeRange range,
                                   std::uint32_t shard);

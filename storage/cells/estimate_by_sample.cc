@@ -10,13 +10,14 @@ namespace halite::storage {
 namespace {
 
 constexpr std::size_t kRowsMax = 32;
-constexpr std::size_t kCellsMax = 65'536;  // with so many, no more rows are read
-constexpr std::size_t kCellBytes = 24;     // that a cell is sent with besides its names and value
+constexpr std::size_t kCellsMax = 65'536;  // stops reading rows after this many cells
+// Bytes of a cell as sent, besides its key, qualifier and value.
+constexpr std::size_t kCellBytes = 24;
 
-// A row that a series may have.
+// A row that may exist.
 struct Candidate {
   BucketScan bucket;
-  bool none = false;  // its time has expired
+  bool none = false;  // true: its time has expired
 };
 
 class Sample {
@@ -52,7 +53,7 @@ class Sample {
     return estimate;
   }
 
-  // One row, then twice as many each time: rows may be large.
+  // Reads one row, then twice as many each time, because rows may be large.
   Task<void> take() {
     const std::uint64_t all = tsuids_.size() * rows_a_series_;
     std::size_t at_once = 1;
@@ -68,7 +69,7 @@ class Sample {
  private:
   [[nodiscard]] std::int64_t span() const { return source_.layout.bucket_span_ms(); }
 
-  // The next of all, or any.
+  // The next candidate of all, or a random one.
   Candidate next(bool every_one) {
     const std::size_t place = every_one ? looked_at_ : random_();
     const Bytes& tsuid = tsuids_[place % tsuids_.size()];
@@ -121,10 +122,10 @@ class Sample {
   std::vector<Bytes> tsuids_;
   TimestampMs first_row_ = 0;
   std::uint64_t rows_a_series_ = 0;  // at most
-  std::mt19937_64 random_{1};        // the same rows each time
+  std::mt19937_64 random_{1};        // a fixed seed, so that results are repeatable
 
-  std::size_t looked_at_ = 0;  // rows that might have been there
-  std::uint64_t rows_ = 0;     // that were; and in them:
+  std::size_t looked_at_ = 0;  // candidates examined
+  std::uint64_t rows_ = 0;     // existing rows; their contents follow
   std::uint64_t points_ = 0;
   std::uint64_t bytes_ = 0;
   std::size_t cells_ = 0;

@@ -1,5 +1,5 @@
-// What reading a selection's points would take, where the rows are elsewhere and nobody keeps
-// numbers about them: from some of its rows, read.
+// Estimates the cost of reading a selection from a sample of its rows, for remote rows without
+// statistics.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace halite::storage {
 
-// As PointStore::estimate(): the selection's known series times the rows that each may have in the
-// range, of which some are read: exact where they are no more than that. Bytes are those of cells
-// as they are sent.
+// See PointStore::estimate(). Multiplies the known series by the possible rows of each in the
+// range, and reads a sample of those rows; exact if the sample has all of them. Bytes are those of
+// cells as sent.
 Task<ReadEstimate> estimate_by_sample(const RowSource& source,
                                       std::shared_ptr<const RowSelection> selection,
                                       TimeRange range);

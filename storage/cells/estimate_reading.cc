@@ -13,7 +13,7 @@ namespace halite::storage {
 namespace {
 
 constexpr std::size_t kRangesAtOnce = 1024;
-constexpr std::size_t kScansTold = 100;  // of a shard
+constexpr std::size_t kScansTold = 100;  // maximum for each shard
 
 std::uint64_t rows_a_series(TimeRange range, std::int64_t span_ms) {
   if (range.end <= range.begin) return 0;
@@ -21,7 +21,7 @@ std::uint64_t rows_a_series(TimeRange range, std::int64_t span_ms) {
          1;
 }
 
-// Estimates ranges as they come, some at a time.
+// Estimates ranges in groups as they are added.
 class Sum {
  public:
   Sum(const RowSource& source, const ReadContext& context) : source_(source), context_(context) {}
@@ -81,14 +81,14 @@ Task<ReadEstimate> estimate_by_ranges(const RowSource& source,
   const auto of = [part](std::uint64_t all) {
     return static_cast<std::uint64_t>(std::llround(static_cast<double>(all) * part));
   };
-  estimate.points = of(sum.total().cells);  // a cell a point
+  estimate.points = of(sum.total().cells);  // one cell for each point
   estimate.bytes = of(sum.total().bytes);
   const std::uint64_t rows = estimate.series * rows_a_series(range, source.layout.bucket_span_ms());
   estimate.rows = std::min(rows, estimate.points);
   co_return estimate;
 }
 
-// What the scans of all parts of a shard would ask for.
+// The requests of the scans of all parts of a shard.
 std::vector<ScanSpec> planned_in(const RowSource& source,
                                  const std::shared_ptr<const RowSelection>& selection,
                                  TimeRange range, std::uint32_t shard) {

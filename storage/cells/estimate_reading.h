@@ -1,4 +1,4 @@
-// What reading a selection's points would take, from the table's estimate of key ranges.
+// Estimates the cost of reading a selection from the table's estimates of key ranges.
 #pragma once
 
 #include <memory>
@@ -7,9 +7,9 @@
 
 namespace halite::storage {
 
-// As PointStore::estimate(). Series named by tsuid: their own rows are estimated. Otherwise the
-// metric's rows are, and the selection has as large a part of them as it has of the series. A table
-// that cannot tell is asked for some of the rows (storage/cells/estimate_by_sample.h).
+// See PointStore::estimate(). For series named by tsuid, estimates their rows. Otherwise estimates
+// the metric's rows and multiplies by the selected fraction of its series. If the table cannot
+// estimate, reads a sample of rows (storage/cells/estimate_by_sample.h).
 Task<ReadEstimate> estimate_reading(const RowSource& source,
                                     std::shared_ptr<const RowSelection> selection, TimeRange range);
 

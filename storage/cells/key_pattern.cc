@@ -22,7 +22,7 @@ Bytes id_bytes(std::uint64_t id, std::size_t width) {
   return bytes;
 }
 
-// Values that are named, as bytes; nothing where any will do.
+// The listed values as bytes; empty if any value matches.
 std::vector<Bytes> named_values(const TagKeyMatcher& condition, std::size_t width,
                                 std::size_t values_max) {
   std::vector<Bytes> values;
@@ -45,7 +45,7 @@ class Pattern {
   [[nodiscard]] bool says_something() const { return !wanted_.empty(); }
   [[nodiscard]] std::size_t keys() const { return wanted_.size(); }
 
-  // Every place of the key is known.
+  // Masks for keys in which every position is known.
   [[nodiscard]] std::vector<KeyMask> masks() const {
     std::vector<KeyMask> masks = first_mask();
     for (const TagKeyMatcher* const condition : wanted_) {
@@ -55,8 +55,8 @@ class Pattern {
     return masks;
   }
 
-  // Up to the last key with named values whose place only few sets of keys can come before: ids
-  // stand in their order, so those with smaller ids. None where there are too many sets.
+  // Masks up to the last key with listed values that only a few sets of keys can precede. Pairs are
+  // ordered by key uid, so those are keys with smaller uids. Empty if there are too many sets.
   [[nodiscard]] std::vector<KeyMask> masks_to_a_named_value() const {
     std::vector<KeyMask> best;
     std::vector<KeyMask> masks = first_mask();
@@ -74,7 +74,7 @@ class Pattern {
     return best;
   }
 
-  // `only`: no other pairs than the wanted ones.
+  // `only`: no pairs besides the required ones.
   [[nodiscard]] std::string regex(bool only) const {
     const std::string others =
         only ? "" : fmt::format("(?:.{{{}}})*", widths_.tag_key + widths_.tag_value);
@@ -107,7 +107,7 @@ class Pattern {
     mask.any.append(widths_.tag_value, '\1');
   }
 
-  // None where these are too many.
+  // Empty if the masks become too many.
   [[nodiscard]] std::vector<KeyMask> with_pair(const std::vector<KeyMask>& masks,
                                                const TagKeyMatcher& condition) const {
     const Bytes key = id_bytes(condition.key_uid(), widths_.tag_key);
@@ -127,7 +127,7 @@ class Pattern {
     return longer;
   }
 
-  // The same.
+  // Empty if the masks become too many.
   [[nodiscard]] std::vector<KeyMask> with_or_without(std::vector<KeyMask> masks,
                                                      std::uint64_t key_uid) const {
     if (masks.size() * 2 > limits_.masks_max) return {};

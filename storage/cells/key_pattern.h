@@ -1,5 +1,5 @@
-// Tag filters as what row keys look like: a fixed part, then pairs of key and value ids in the
-// order of the keys.
+// Translates tag filters into patterns of row keys: a fixed part, then pairs of key and value uids,
+// ordered by key uid.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 namespace halite::storage {
 
 struct KeyPatternLimits {
-  std::size_t values_max = 256;  // of one key that are named; with more, any will do
-  std::size_t masks_max = 64;    // else it is told as a regular expression
+  std::size_t values_max = 256;  // maximum of values listed for a key; with more, any value matches
+  std::size_t masks_max = 64;    // with more, the pattern is a regular expression
 };
 
-// Adds the rows' part. `tags_exactly`: series with this many tags, the keys of the conditions.
-// `few`: of so many rows few are wanted that a server had better jump to them than look at each.
-// Nothing is added where the filters say nothing about ids.
+// Adds the pattern of the rows. `tags_exactly`: series with exactly this many tags, the keys of the
+// matchers. `few`: so few rows match that a server should seek to them instead of testing each row.
+// Adds nothing if the filters do not restrict uids.
 void add_row_pattern(const RowLayout& layout, std::span<const TagKeyMatcher> matchers,
                      std::optional<std::size_t> tags_exactly, bool few,
                      const KeyPatternLimits& limits, ScanHint& hint);

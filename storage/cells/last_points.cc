@@ -14,7 +14,7 @@ constexpr std::int64_t kWindowGrowth = 4;
 
 using Found = std::map<SeriesId, LastPoint>;
 
-// Every point of the window is newer than those of the windows still to come.
+// Every point of the window is newer than those of the windows to come.
 Task<void> search(CellBlockScan& scan, Found& found) {
   for (;;) {
     CO_TRY(const std::vector<Block> blocks, co_await scan.next());
@@ -29,8 +29,8 @@ Task<void> search(CellBlockScan& scan, Found& found) {
   }
 }
 
-// Where others write, too, a series may be older than anything known here: then only those that
-// have their point are left out.
+// With other writers, a series may exist that this process does not know. Then only the series with
+// a point are excluded.
 SeriesChoice still_missing(const RowSource& source, const RowSelection& selection,
                            std::uint32_t shard, const Found& found) {
   SeriesChoice missing;
@@ -51,7 +51,7 @@ Task<std::vector<LastPoint>> find_last_points(const RowSource& source,
                                               std::shared_ptr<const RowSelection> selection,
                                               TimeRange range, std::uint32_t shard) {
   Found found;
-  // The first window has no end of its own: few points lie in the future.
+  // The first window extends to the end of the range, because few points lie in the future.
   TimestampMs end = range.end;
   TimestampMs begin = std::max(range.begin, std::min(range.end, selection->now()) - kFirstWindowMs);
   std::int64_t window_ms = kFirstWindowMs;

@@ -1,5 +1,5 @@
-// The newest point of each series of a selection: looks backwards from a range's end, a little
-// further each time, for the series that have none yet.
+// Finds the newest point of each selected series: reads backwards from the end of a range, in
+// growing steps, for the series without a point so far.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace halite::storage {
 
-// In one shard, by series id.
+// In one shard, ordered by series id.
 Task<std::vector<LastPoint>> find_last_points(const RowSource& source,
                                               std::shared_ptr<const RowSelection> selection,
                                               TimeRange range, std::uint32_t shard);

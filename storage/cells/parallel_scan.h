@@ -1,4 +1,4 @@
-// Several scans of one shard as one, each of other series.
+// Combines several scans of one shard, each of different series.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace halite::storage {
 
-// Asks all of them for their next blocks at a time, and gives what they say together.
+// Requests the next blocks of all scans in parallel and returns them together.
 class ParallelScan final : public BlockScan {
  public:
   explicit ParallelScan(std::vector<std::unique_ptr<BlockScan>> scans);
@@ -16,7 +16,7 @@ class ParallelScan final : public BlockScan {
   Task<std::vector<Block>> next() override;
 
  private:
-  std::vector<std::unique_ptr<BlockScan>> scans_;  // that are not finished
+  std::vector<std::unique_ptr<BlockScan>> scans_;  // those that are not finished
 };
 
 }  // namespace halite::storage

@@ -10,21 +10,21 @@
 namespace halite::storage {
 namespace {
 
-// After so many empty steps, look for the next row before trying the others one by one.
+// After this many empty steps, seek to the next row before trying the other steps one by one.
 constexpr int kEmptyStepsMax = 4;
-// Row ranges that are prepared at a time when rows are asked for by key.
+// Row ranges that are prepared at a time for reads by key.
 constexpr std::size_t kExactRanges = 4096;
-// Servers jump where at most one of so many known series is wanted: to jump to a row of few cells
-// costs more than to look at it.
+// Servers seek if at most one of this many known series is selected, because seeking to a row of
+// few cells costs more than testing it.
 constexpr std::size_t kRowsPerJump = 8;
-// The buckets of a part of a walk are scanned one by one up to so many: the filter that names
-// several ranges costs a server an eighth of its work, one more scan a look at its start.
+// Maximum buckets of a part that are scanned one by one. A filter with several ranges costs a
+// server an eighth more work; a separate scan costs one more seek.
 constexpr std::size_t kBucketsAlone = 32;
 
 const Bytes& begin_of(const RowScanStep& step) { return step.spec.ranges.front().begin; }
 
-// Neighbours that differ only in their keys become one step with several ranges, unless each is to
-// be alone.
+// Merges adjacent steps that differ only in their keys into one with several ranges, unless
+// `alone`.
 void add_step(std::vector<RowScanStep>& steps, BucketScan bucket, Family family, bool alone) {
   if (!steps.empty() && !alone) {
     RowScanStep& last = steps.back();
@@ -81,7 +81,7 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
   std::size_t wanted_total = 0;
   std::size_t metric_total = 0;
   bool all_known = true;
-  // Rows without salts are all in one shard, also where the points' rows have salts.
+  // Rows without salts are all in one shard, even if the points' rows have salts.
   const bool one_shard = source_.layout.salt_buckets() == 1;
   if (choice.only) {
     wanted_total = choice.only->size();
@@ -94,7 +94,7 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
       if (source_.layout.salt_of(tsuid) == shard) wanted.push_back(tsuid);
     }
     wanted_total = selection_->tsuids().size();
-    metric_total = 2 * wanted_total + 1;  // they were named: ask for them
+    metric_total = 2 * wanted_total + 1;  // named series are read by key
   } else {
     const RowSelection::Known known = selection_->known();
     const std::span<const SeriesId> ours =
@@ -103,7 +103,7 @@ void RowScan::plan(std::uint32_t shard, const SeriesChoice& choice) {
     if (all_known && ours.empty()) return;
     wanted_total = known->size();
     metric_total = known->metric_size();
-    if (wanted_total <= options.exact_series_max) {  // or they will be walked
+    if (wanted_total <= options.exact_series_max) {  // otherwise the metric is scanned
       for (const SeriesId id : ours) wanted.push_back(table.at(id).tsuid);
     }
   }
@@ -136,7 +136,7 @@ std::shared_ptr<const ScanHint> RowScan::hint_for(std::size_t wanted, std::size_
   const auto matchers = selection_->matchers();
   const bool named = std::ranges::any_of(
       matchers, [](const TagKeyMatcher& condition) { return condition.literals().has_value(); });
-  // Keys alone narrow down nothing where all series have them.
+  // Keys alone restrict nothing if all series have them.
   if (!named && !selection_->tags_exactly() && wanted * 2 > of_metric) return nullptr;
   auto hint = std::make_shared<ScanHint>();
   const bool few = wanted * kRowsPerJump <= of_metric;
@@ -157,8 +157,8 @@ void RowScan::set_steps(std::vector<BucketScan> buckets) {
   std::ranges::reverse(steps_);
 }
 
-// The steps for some more of the series that are asked for by key: bucket after bucket, so that
-// each series stays in time order and neighbours in the table are read together.
+// The steps for the next series to read by key, bucket by bucket, so that each series stays in time
+// order and adjacent rows are read together.
 void RowScan::next_exact_steps() {
   std::vector<BucketScan> buckets;
   while (!exact_.empty() && buckets.size() < kExactRanges) {
@@ -180,8 +180,8 @@ std::vector<ScanSpec> RowScan::planned() {
   return specs;
 }
 
-// A long range over few points has thousands of buckets without a row: one look at what the table
-// holds next, of any metric, passes over all of them.
+// A long range with few points has thousands of buckets without a row. One look at the next row of
+// the table, of any metric, skips all of them.
 Task<void> RowScan::skip_empty_steps() {
   ScanSpec ahead;
   ahead.family = source_.family;
@@ -199,7 +199,7 @@ Task<void> RowScan::skip_empty_steps() {
 }
 
 Task<bool> RowScan::next_step() {
-  // Buckets of a ring may begin again at its first slot; there are not many.
+  // In a ring the buckets may wrap to the first slot. There are not many, so none are skipped.
   if (empty_steps_ >= kEmptyStepsMax && steps_.size() > 1 && ascending_ && !alone_) {
     empty_steps_ = 0;
     CO_TRY_VOID(co_await skip_empty_steps());
@@ -246,8 +246,8 @@ Task<std::vector<WantedRow>> RowScan::next() {
   co_return out;
 }
 
-// Looks up, together, the series among the batch's rows that are not in memory. A row of nothing
-// but annotations is dropped when its series has no names: anybody may annotate what never was.
+// Looks up all series of the batch's rows that are not in memory, in one go. Drops a row with only
+// annotations if its series has no names, because users may annotate any tsuid.
 Task<void> RowScan::learn() {
   std::vector<Bytes> unknown;
   ids_.clear();
@@ -297,7 +297,7 @@ Result<void> RowScan::take(std::size_t at, std::vector<WantedRow>& out) {
     open_ = OpenRow{series, std::move(ids_[at]), Bytes(row.key), times_, true, {}, {}};
   }
   if (in_pieces) {
-    // Such a row may be of any length.
+    // Such a row may have any number of cells.
     out.push_back({open_->series, open_->id, row.key, cells, times_, open_->first_piece, false});
     open_->first_piece = false;
     return check_size(row.key, cells.size());

@@ -1,10 +1,10 @@
-// The stored rows of a selection in one shard, unwanted ones skipped by their keys.
+// Scans the stored rows of a selection in one shard, and skips other rows by their keys.
 //
-// Two ways to read. Exact rows: when few of a metric's series are wanted, each series' rows are
-// asked for by key. Otherwise one walk over the metric's rows, where a row filter decides by key
-// before cells are read. Either way a series' rows come in time order.
+// It reads in one of two ways. If few of a metric's series are selected, it reads the rows of each
+// series by key. Otherwise it scans the metric's rows, and a row filter tests each key before cells
+// are read. Either way the rows of a series come in time order.
 //
-//   Threads  for one coroutine at a time.
+//   Threads  not thread-safe.
 //
 // Over 140 lines because both ways to read share the state of a scan.
 #pragma once
@@ -26,62 +26,62 @@
 namespace halite::storage {
 
 struct RowScanOptions {
-  // Series asked for by key, when they are less than half of the metric's.
+  // Maximum of series read by key, if they are less than half of the metric's.
   std::size_t exact_series_max = 1000;
-  // And no more rows than this by key; above, the metric is walked.
+  // Maximum of rows read by key; above it, the metric is scanned.
   std::size_t exact_rows_max = 200'000;
   std::uint32_t rows_per_batch = 256;
   std::uint32_t cells_per_batch = 65536;
-  // A row whose cells must be seen together may have no more; 3.6 M is an hour of milliseconds.
+  // Maximum of cells in a row that is decoded whole; 3.6 M is an hour of milliseconds.
   std::size_t row_cells_max = 4'000'000;
-  // Other processes write these tables, too, or OpenTSDB did: what the registry knows of a metric
-  // is not all there is, so rows are looked for in the table itself.
+  // Other processes write these tables, or OpenTSDB did. The registry may not know all series of a
+  // metric, so scans look for rows in the table.
   bool shared_tables = false;
-  // Then whoever has the rows is told what the keys of wanted ones look like.
+  // With shared_tables: limits of the key patterns sent to servers.
   KeyPatternLimits patterns;
-  // And a walk is cut into parts that are scanned side by side.
+  // With shared_tables: how a scan is split into parallel parts.
   ScanSplitOptions split;
 };
 
-// What every scan of one store has in common. All outlive the scan.
+// What all scans of a store share. References must outlive the scan.
 struct RowSource {
   std::shared_ptr<Table> table;
   Family family = 0;
   const RowLayout& layout;
   SeriesRegistry& registry;
   RowScanOptions options;
-  // Of each row only cells in this range, whatever the layout says; empty = as the layout says.
+  // Reads only cells in this range of each row; empty = as the layout says.
   Bytes qualifier_begin = {};
   Bytes qualifier_end = {};
 };
 
-// Views of what the scan keeps until its next call.
+// Views of memory that stays valid until the scan's next call.
 struct WantedRow {
   SeriesId series = 0;
   RowId id;
   BytesView key;
-  std::span<const CellRef> cells;  // all of the row that were asked for, or a piece of them
-  TimeRange times;                 // what of the asked range counts here
+  std::span<const CellRef> cells;  // the requested cells of the row, or a part of them
+  TimeRange times;                 // the part of the range that these cells can cover
   bool first_piece = true;
   bool last_piece = true;
 };
 
-// The rows a series has in a range, about.
+// The approximate number of rows of a series in a range.
 [[nodiscard]] std::size_t rows_in(TimeRange range, std::int64_t span_ms);
 
-// Narrows a selection: by default to nothing less than all of it.
+// Narrows a selection. The default selects all of it.
 struct SeriesChoice {
   std::optional<std::vector<SeriesId>> only;
   std::vector<SeriesId> except;
-  SeriesRange span;  // of a walk
+  SeriesRange span;  // for scans of the metric
 };
 
-// The spans whose walks together are the shard's: each a RowScan of its own, side by side.
+// The series ranges that together make up the shard, one parallel RowScan for each.
 [[nodiscard]] std::vector<SeriesRange> scan_splits(const RowSource& source,
                                                    const RowSelection& selection, TimeRange range,
                                                    std::uint32_t shard);
 
-// A part of the work with the same bounds: one Scanner.
+// A part of the scan with its own bounds: one Scanner.
 struct RowScanStep {
   ScanSpec spec;
   TimeRange times;
@@ -89,19 +89,19 @@ struct RowScanStep {
 
 class RowScan {
  public:
-  // Of the series that the selection wants in the shard, those of the choice.
+  // Scans the selected series of the shard that `choice` contains.
   RowScan(const RowSource& source, std::shared_ptr<const RowSelection> selection, TimeRange range,
           std::uint32_t shard, const SeriesChoice& choice = {});
 
-  // Some rows; none when the shard is finished.
+  // Some rows; none at the end of the shard.
   Task<std::vector<WantedRow>> next();
 
-  // What next() would scan, for telling it instead; of rows by key, the first thousands.
+  // The scans that next() would make, for a description; of rows by key, the first thousands.
   [[nodiscard]] std::vector<ScanSpec> planned();
 
  private:
   void plan(std::uint32_t shard, const SeriesChoice& choice);
-  // What to tell of the rows of a walk; null: nothing that would save much.
+  // The hint for the rows of a metric scan; null if it would not save much.
   [[nodiscard]] std::shared_ptr<const ScanHint> hint_for(std::size_t wanted,
                                                          std::size_t of_metric) const;
   void next_exact_steps();
@@ -120,17 +120,17 @@ class RowScan {
   const TimeRange range_;
   std::shared_ptr<SeriesRowFilter> row_filter_;
 
-  std::vector<Bytes> exact_;        // tsuids still to be asked for by key, last first
-  bool alone_ = false;              // each bucket is a step: between them lie rows of other parts
-  bool ascending_ = true;           // the steps' keys
-  int empty_steps_ = 0;             // without a row, one after the other
-  std::vector<RowScanStep> steps_;  // still to be done, last first
+  std::vector<Bytes> exact_;  // tsuids still to be read by key, last first
+  bool alone_ = false;        // each bucket is a step, because rows of other parts lie between them
+  bool ascending_ = true;     // the order of the steps' keys
+  int empty_steps_ = 0;       // number of consecutive steps without a row
+  std::vector<RowScanStep> steps_;  // remaining steps, last first
   std::unique_ptr<PackedScanner> scanner_;
-  TimeRange times_;           // of the step under way
-  PackedRows batch_;          // what came last
-  std::vector<RowId> ids_;    // of its rows; none of one that goes on
-  std::size_t next_row_ = 0;  // of it, still to be taken
-  // A row whose next piece may still come, and its cells so far where they must be seen together.
+  TimeRange times_;           // of the current step
+  PackedRows batch_;          // the last batch
+  std::vector<RowId> ids_;    // of its rows; no entry for a row that continues
+  std::size_t next_row_ = 0;  // next row of the batch to return
+  // A row that may continue, and its cells so far if it is decoded whole.
   struct OpenRow {
     SeriesId series = 0;
     RowId id;
@@ -138,11 +138,11 @@ class RowScan {
     TimeRange times;
     bool first_piece = true;
     std::vector<Cell> cells;
-    std::vector<CellRef> refs;  // to them, once all are there
+    std::vector<CellRef> refs;  // views of the cells, once all are read
   };
   std::optional<OpenRow> open_;
-  std::optional<OpenRow> given_;  // the one handed out last
-  bool skipping_ = false;         // the row under way is not wanted
+  std::optional<OpenRow> given_;  // the row returned last
+  bool skipping_ = false;         // the current row is not selected
   Bytes skipped_key_;
 };
 

@@ -1,4 +1,4 @@
-// A store of rows keeps a series where its rows' salt says.
+// Maps a series to the shard given by its salt.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,9 @@
 namespace halite::storage {
 namespace {
 
-// So many of a shard's series tell where the others lie.
+// The number of a shard's series that are sampled to find the distribution.
 constexpr std::size_t kSample = 1024;
-// A walk in one part is one range however long it is; a part is a range a bucket.
+// An unsplit scan is one range whatever its length; a part has a range for each bucket.
 constexpr std::size_t kBucketsMax = 1000;
 
 std::vector<Bytes> sample_of(const SeriesTable& table, std::span<const SeriesId> ids) {

@@ -1,8 +1,7 @@
-// A walk over a metric's rows, cut so that several scans do it side by side.
+// Splits the scan of a metric's rows into parts that run in parallel.
 //
-// A region server goes through one scan's rows on one processor. Parts are ranges of series, in
-// every bucket of the time asked for: a series' rows are in one part, so they come in time order
-// whatever becomes of the others.
+// A region server processes a scan on one core. Each part is a range of series in every bucket of
+// the time range, so the rows of a series are in one part and come in time order.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +17,11 @@
 namespace halite::storage {
 
 struct ScanSplitOptions {
-  std::size_t splits_max = 4;          // of one question, in all shards
-  std::size_t split_series_min = 100;  // fewer are not worth a scan of their own
+  std::size_t splits_max = 4;          // of one query, in all shards
+  std::size_t split_series_min = 100;  // smaller parts are not worth a scan
 };
 
-// Those of a metric's series whose tsuids are in a range, known or not.
+// The series of a metric with tsuids in a range, known or not.
 struct SeriesRange {
   Bytes begin;  // included; empty = from the first
   Bytes end;    // excluded; empty = to the last
@@ -32,17 +31,17 @@ struct SeriesRange {
   return span.begin.empty() && span.end.empty();
 }
 
-// Spans that together are everything, ascending; of the wanted series that are known, each has
-// about as many. One span where parts are not worth their scans, or would be of more buckets than a
-// server is told at a time.
+// Ranges that together contain everything, ascending, with about equal numbers of the known
+// selected series. Returns one range if splitting does not pay, or if a part would have more
+// buckets than a request to a server may contain.
 [[nodiscard]] std::vector<SeriesRange> split_scan(const ScanSplitOptions& options,
                                                   const SeriesRegistry& registry,
                                                   const RowSelection& selection,
                                                   std::size_t buckets, std::uint32_t shard,
                                                   std::uint32_t shards);
 
-// The buckets that RowLayout::metric_buckets() tells of, narrowed to the span: then one an hour, or
-// whatever else the layout has rows of.
+// The buckets of RowLayout::metric_buckets(), narrowed to a range of series: one for each hour or
+// other unit of the layout's rows.
 [[nodiscard]] std::vector<BucketScan> buckets_of_range(const RowLayout& layout,
                                                        BytesView metric_uid,
                                                        const SeriesRange& span, TimeRange range,

@@ -1,6 +1,6 @@
-// Which rows of a scan are wanted: each series decided once, by what the selection says of it.
+// Selects the rows of a scan; tests each series once against the selection.
 //
-//   Threads  any call. A store asks by row key, from its threads.
+//   Threads  call from any thread. A store tests row keys on its own threads.
 #pragma once
 
 #include <functional>
@@ -27,15 +27,15 @@ class SeriesRowFilter final : public RowFilter {
     kWanted,
   };
 
-  // What the selection wants, if `only` and `except` say no less. The first two outlive this.
+  // Narrows the selection by `only` and `except`. layout and registry must outlive it.
   SeriesRowFilter(const RowLayout& layout, const SeriesRegistry& registry,
                   std::shared_ptr<const RowSelection> selection,
                   std::optional<std::vector<SeriesId>> only, std::vector<SeriesId> except);
 
-  // `series` is set if the series is known.
+  // Sets `series` if the series is known.
   [[nodiscard]] Match match(const Bytes& tsuid, SeriesId& series) const;
 
-  // Also rows whose series is not known, or whose key makes no sense: the scan reports those.
+  // Also true for rows of unknown series and for invalid keys, which the scan reports.
   [[nodiscard]] bool matches(BytesView row) const override;
 
  private:
@@ -54,7 +54,7 @@ class SeriesRowFilter final : public RowFilter {
   const RowLayout& layout_;
   const SeriesRegistry& registry_;
   const std::shared_ptr<const RowSelection> selection_;
-  std::optional<std::vector<SeriesId>> only_;  // sorted, as is the next
+  std::optional<std::vector<SeriesId>> only_;  // sorted, like `except_`
   std::vector<SeriesId> except_;
   mutable std::mutex mutex_;
   mutable boost::unordered_flat_map<Bytes, DecidedSeries, BytesHash, std::equal_to<>>

@@ -16,7 +16,7 @@ namespace halite::storage {
 
 namespace {
 
-// Memory for changes, shared by all files.
+// The memory for changes, shared by all files.
 class Budget {
  public:
   explicit Budget(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
@@ -29,7 +29,7 @@ class Budget {
                             "than {} bytes; raise read_only_bytes_max",
                             bytes_max_));
   }
-  // Whether so much is left; takes nothing.
+  // Checks that so many bytes are left, without taking them.
   [[nodiscard]] Result<void> check(std::uint64_t bytes) {
     TRY_VOID(take(bytes));
     give_back(bytes);
@@ -45,7 +45,7 @@ class Budget {
   std::atomic<std::uint64_t> taken_ = 0;
 };
 
-// A file in memory; names and open files share it.
+// A file in memory, shared by names and open files.
 class Content {
  public:
   explicit Content(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {}
@@ -119,7 +119,7 @@ class MemoryFile final : public File {
   const std::shared_ptr<Content> content_;
 };
 
-// Paths that somebody has locked.
+// Locked paths.
 struct Locked {
   std::mutex mutex;
   std::set<std::string> paths;  // guarded by mutex
@@ -139,11 +139,11 @@ class MemoryLock final : public FileLock {
   const std::string path_;
 };
 
-// What a name stands for since it was changed.
+// The current meaning of a changed name.
 struct Gone {};
 struct Directory {};
 struct Beneath {
-  std::string path;  // of an unchanged file, which had another name
+  std::string path;  // of an unchanged file that was renamed
 };
 using Changed = std::variant<Gone, Directory, Beneath, std::shared_ptr<Content>>;
 
@@ -256,7 +256,7 @@ class CopyOnWriteFiles final : public FileSystem {
     return beneath_->size(std::get<Beneath>(now).path);
   }
 
-  // Of what is new in memory it is not kept: nobody goes by it.
+  // Files in memory keep no modification time; nothing depends on it.
   Result<TimestampMs> modified(const std::string& path) override {
     const std::lock_guard lock(mutex_);
     TRY_VOID(check_file(path));
@@ -276,9 +276,9 @@ class CopyOnWriteFiles final : public FileSystem {
   }
 
  private:
-  // All with mutex_ held.
+  // Callers of the functions below hold mutex_.
 
-  // Of a file that is there.
+  // The file must exist.
   [[nodiscard]] Changed meaning(const std::string& path) const {
     const auto found = changed_.find(path);
     return found == changed_.end() ? Changed(Beneath{path}) : found->second;

@@ -1,15 +1,13 @@
-// Files whose changes stay in memory: what is beneath is only read, and is as before when this is
-// gone.
+// A file system whose changes stay in memory. The file system beneath is only read and never
+// changes.
 //
-// For a server on a copied data directory that must not change it, or cannot: recovery, RocksDB's
-// own logs and whatever else wants to write does so, and nobody else sees it. A file that is opened
-// for writing is copied whole at that moment.
+// Serves a copied or read-only data directory: recovery and RocksDB can write, and the changes
+// disappear with this object. Opening a file for writing copies the whole file into memory.
 //
 //   Threads  as FileSystem.
-//   Errors   kOverloaded when the changes would take more than bytes_max of memory, as on a full
-//   disk.
-//            A directory that is not empty keeps its name.
-//   Locks    exclude others who use the same object, and nobody else: nothing is changed.
+//   Errors   kOverloaded when the changes need more than bytes_max of memory, as on a full disk.
+//            A directory that is not empty cannot be renamed.
+//   Locks    exclude only other users of this object.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ Result<void> after_write(WriteFence& write_fence, Result<void> outcome) {
   return outcome;
 }
 
-// What is made while nothing is to change.
+// Stands for a file that is created after freeze().
 class NoFile final : public File {
  public:
   Result<std::size_t> pread(std::uint64_t /*offset*/, std::span<char> /*to*/) override { return 0; }
@@ -36,9 +36,9 @@ class NoFile final : public File {
   void read_ahead(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) override {}
 };
 
-class FusedFile final : public File {
+class FencedFile final : public File {
  public:
-  FusedFile(std::unique_ptr<File> file, std::shared_ptr<WriteFence> write_fence)
+  FencedFile(std::unique_ptr<File> file, std::shared_ptr<WriteFence> write_fence)
       : file_(std::move(file)), write_fence_(std::move(write_fence)) {}
 
   Result<std::size_t> pread(std::uint64_t offset, std::span<char> to) override {
@@ -86,9 +86,9 @@ class FusedFile final : public File {
   const std::shared_ptr<WriteFence> write_fence_;
 };
 
-class FusedFiles final : public FileSystem {
+class FencedFiles final : public FileSystem {
  public:
-  FusedFiles(std::shared_ptr<FileSystem> files, std::shared_ptr<WriteFence> write_fence)
+  FencedFiles(std::shared_ptr<FileSystem> files, std::shared_ptr<WriteFence> write_fence)
       : files_(std::move(files)), write_fence_(std::move(write_fence)) {}
 
   Result<std::unique_ptr<File>> open(const std::string& path, OpenFile how) override {
@@ -97,7 +97,7 @@ class FusedFiles final : public FileSystem {
       if (!real) return std::make_unique<NoFile>();
     }
     TRY(std::unique_ptr<File> file, files_->open(path, how));
-    return std::make_unique<FusedFile>(std::move(file), write_fence_);
+    return std::make_unique<FencedFile>(std::move(file), write_fence_);
   }
   Result<void> remove(const std::string& path) override {
     TRY(const bool real, write_fence_->may_change());
@@ -169,7 +169,7 @@ Result<bool> WriteFence::may_change() const {
 
 std::shared_ptr<FileSystem> fenced_files(std::shared_ptr<FileSystem> files,
                                          std::shared_ptr<WriteFence> write_fence) {
-  return std::make_shared<FusedFiles>(std::move(files), std::move(write_fence));
+  return std::make_shared<FencedFiles>(std::move(files), std::move(write_fence));
 }
 
 }  // namespace halite::storage

@@ -1,13 +1,13 @@
-// Files that are changed no more once the system has failed to make something last.
+// A file system that refuses all changes after the first failed sync or write.
 //
-// After a failed sync nobody knows what is on the disk: a later one may say that all is well
-// although bytes are missing, and what seemed to fail may have been done. Whoever cleans up then,
-// as RocksDB does, may remove what the disk already speaks of. So the first failure ends all
-// changes, reading goes on, and opening everything anew finds out what there is.
+// After a failed sync the content of the disk is unknown: a later sync may succeed although bytes
+// are missing, and the failed one may have been done. RocksDB's clean-up could then remove files
+// that the disk already refers to. So the first failure stops all changes. Reads continue, and
+// reopening finds out what is stored.
 //
 //   Threads  as FileSystem.
-//   Errors   kUnavailable with the first failure's text for every change after it. A write that
-//            found the disk full (kOverloaded) is no such failure, a sync is.
+//   Errors   kUnavailable with the first failure's text for every later change. A write that finds
+//            the disk full (kOverloaded) does not stop changes; a sync that does so stops them.
 #pragma once
 
 #include <memory>
@@ -18,24 +18,24 @@
 
 namespace halite::storage {
 
-// Any thread.
+// Call from any thread.
 class WriteFence {
  public:
-  // Ends all changes; the first error is the one that is told.
+  // Stops all changes. Only the first error is reported.
   void trip(const Error& error);
-  // Ends all changes, but says that they were made: the disk stays as it is now, as by a power cut.
-  // For who must be brought to an end and tells nobody how it went.
+  // Stops all changes but reports success for them: the disk stays as it is now, as after a power
+  // cut. For a caller that must shut down and reports no result.
   void freeze();
-  // False: the change is to be left out, in silence.
+  // False: skip the change without an error.
   [[nodiscard]] Result<bool> may_change() const;
 
  private:
   mutable std::mutex mutex_;
-  std::optional<Error> tripped_;  // guarded by mutex_, as is the next
+  std::optional<Error> tripped_;  // guarded by mutex_, like frozen_
   bool frozen_ = false;
 };
 
-// The fuse is all that they share with others; by default none has it.
+// Wraps `files`. Callers that pass one write_fence share it; by default each wrapper has its own.
 [[nodiscard]] std::shared_ptr<FileSystem> fenced_files(
     std::shared_ptr<FileSystem> files,
     std::shared_ptr<WriteFence> write_fence = std::make_shared<WriteFence>());

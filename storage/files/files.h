@@ -1,12 +1,12 @@
-// The one door to the disk: every file of ours, and RocksDB's, is opened, written, synced and
-// removed through a FileSystem, so that a test can put a faulty one underneath (tests/support).
+// The file system interface. All files, including RocksDB's, are opened, written, synced and
+// removed through it, so that tests can inject faults (tests/support).
 //
-//   Lasting  what was written outlives a power cut after sync() or datasync() of the file; that the
-//            file is there at all (made, renamed, removed), after sync_dir() of its directory.
-//   Threads  any call from any thread; writes to one file by one thread at a time.
-//   Blocks   every call. Not for io threads.
-//   Errors   kNotFound; kConflict: it exists, or somebody holds the lock; kOverloaded: the disk is
-//            full, there may be room later; kUnavailable: anything else, with the system's text.
+//   Durable  sync() or datasync() of a file makes its content durable. sync_dir() of its directory
+//            makes its creation, renaming or removal durable.
+//   Threads  call from any thread; one thread at a time writes to a file.
+//   Blocks   every call. Do not call from io threads.
+//   Errors   kNotFound; kConflict: it exists or is locked; kOverloaded: the disk is full, which may
+//            be temporary; kUnavailable: any other error, with the system's text.
 #pragma once
 
 #include <cstddef>
@@ -23,45 +23,45 @@
 namespace halite::storage {
 
 enum class OpenFile : std::uint8_t {
-  kRead,     // exists; reading only
-  kWrite,    // exists; reading and writing
-  kCreate,   // does not exist; kConflict otherwise
-  kReplace,  // made, or emptied
+  kRead,     // must exist; read only
+  kWrite,    // must exist; read and write
+  kCreate,   // must not exist, else kConflict
+  kReplace,  // created, or emptied
 };
 
 enum class ReadPattern : std::uint8_t { kNormal, kRandom, kSequential };
 
-// An open file. Closing it (the destructor) syncs nothing.
+// An open file. The destructor closes it without a sync.
 class File {
  public:
   virtual ~File() = default;
 
-  // Reads up to to.size() bytes; fewer only where the file ends.
+  // Reads up to to.size() bytes; fewer only at the end of the file.
   virtual Result<std::size_t> pread(std::uint64_t offset, std::span<char> to) = 0;
 
-  // All bytes or an error; after an error any part of them may have been written. A write behind
-  // the end leaves zeros between.
+  // Writes all bytes or returns an error; after an error any part of them may be written. A write
+  // beyond the end leaves zeros in between.
   virtual Result<void> pwrite(std::uint64_t offset, BytesView bytes) = 0;
   virtual Result<void> append(BytesView bytes) = 0;
 
-  // Reserves space for the range without changing size or content; where that cannot be done
-  // nothing happens.
+  // Reserves space for the range without changing size or content. Does nothing where the system
+  // does not support it.
   virtual Result<void> reserve(std::uint64_t offset, std::uint64_t bytes) = 0;
 
-  virtual Result<void> truncate(std::uint64_t size) = 0;  // or grows it with zeros
+  virtual Result<void> truncate(std::uint64_t size) = 0;  // or extends with zeros
   virtual Result<std::uint64_t> size() = 0;
 
-  virtual Result<void> datasync() = 0;  // content, and size where reading needs it
-  virtual Result<void> sync() = 0;      // all of the file's metadata too
+  virtual Result<void> datasync() = 0;  // content, and the size if reads need it
+  virtual Result<void> sync() = 0;      // also all metadata of the file
 
-  // Asks the system to begin writing the range out; promises nothing.
+  // Hint: start writing the range to disk.
   virtual void start_writeback(std::uint64_t offset, std::uint64_t bytes) = 0;
   virtual void expect(ReadPattern pattern) = 0;
-  // Asks the system to read the range ahead; promises nothing.
+  // Hint: read the range ahead.
   virtual void read_ahead(std::uint64_t offset, std::uint64_t bytes) = 0;
 };
 
-// A lock against other processes, and other holders in this one. Gone with the object.
+// A lock against other processes and other holders in this process. The destructor releases it.
 class FileLock {
  public:
   virtual ~FileLock() = default;
@@ -76,38 +76,38 @@ class FileSystem {
   virtual Result<std::unique_ptr<File>> open(const std::string& path, OpenFile how) = 0;
 
   virtual Result<void> remove(const std::string& path) = 0;  // a file
-  // Replaces what is at `to`: after a power cut there is the old one or the new one.
+  // Replaces `to` atomically: after a power cut either the old or the new file is there.
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
-  virtual Result<void> link(const std::string& from, const std::string& to) = 0;  // a second name
+  virtual Result<void> link(const std::string& from, const std::string& to) = 0;  // a hard link
   virtual Result<void> sync_dir(const std::string& dir) = 0;
 
-  virtual Result<void> make_dir(const std::string& dir) = 0;    // kConflict when it is there
-  virtual Result<void> remove_dir(const std::string& dir) = 0;  // an empty one
-  // Names of files and directories in it, without the path, sorted.
+  virtual Result<void> make_dir(const std::string& dir) = 0;    // kConflict if it exists
+  virtual Result<void> remove_dir(const std::string& dir) = 0;  // must be empty
+  // Sorted names of the files and directories in `dir`, without the path.
   virtual Result<std::vector<std::string>> list(const std::string& dir) = 0;
 
-  virtual Result<FileKind> kind(const std::string& path) = 0;  // kNone is no error
+  virtual Result<FileKind> kind(const std::string& path) = 0;  // kNone is not an error
   virtual Result<std::uint64_t> size(const std::string& path) = 0;
   virtual Result<TimestampMs> modified(const std::string& path) = 0;
   virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;
 
-  // Makes the file if it is not there. kConflict: it is locked.
+  // Creates the file if necessary. kConflict: it is locked.
   virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
 };
 
-// "a/b" of "a/b/c"; "." where there is no slash.
+// "a/b" of "a/b/c"; "." without a slash.
 [[nodiscard]] std::string dir_of(const std::string& path);
 [[nodiscard]] std::string name_of(const std::string& path);
 
-// Makes the directory and those above it so that they outlive a power cut. No error where it is.
+// Creates the directory and its parents durably. Not an error if it exists.
 [[nodiscard]] Result<void> make_dirs(FileSystem& files, const std::string& dir);
 
-// The whole file. kTooLarge over bytes_max.
+// Reads the whole file. kTooLarge above bytes_max.
 [[nodiscard]] Result<Bytes> read_whole(FileSystem& files, const std::string& path,
                                        std::uint64_t bytes_max);
 
-// Makes the file with this content, or gives it this content, in one step that outlives a power
-// cut: through `path` + ".tmp".
+// Creates or replaces the file with this content, atomically and durably, by way of `path` +
+// ".tmp".
 [[nodiscard]] Result<void> write_whole(FileSystem& files, const std::string& path, BytesView bytes);
 
 }  // namespace halite::storage

@@ -17,7 +17,7 @@ namespace halite::storage {
 
 namespace {
 
-// Called at once after the call that failed, while errno is its own.
+// Call immediately after the failed call, while errno is still valid.
 std::unexpected<Error> failed(std::string_view doing, const std::string& path) {
   const int code = errno;
   Errc errc = Errc::kUnavailable;
@@ -28,7 +28,7 @@ std::unexpected<Error> failed(std::string_view doing, const std::string& path) {
               fmt::format("cannot {} {}: {}", doing, path, std::generic_category().message(code)));
 }
 
-// Repeats a call that a signal broke off.
+// Repeats a call that a signal interrupted.
 template <class Call>
 auto retried(Call call) {
   auto outcome = call();
@@ -40,7 +40,7 @@ class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
   ~Descriptor() {
-    if (number_ >= 0) ::close(number_);  // an error to lose was lost before the last sync
+    if (number_ >= 0) ::close(number_);  // an error that matters was reported by the last sync
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -121,7 +121,7 @@ class PosixFile final : public File {
     return {};
   }
 
-  // The three below are hints: a system that does not take one loses nothing but time.
+  // The three functions below are hints: if the system ignores them, only speed is lost.
   void start_writeback(std::uint64_t offset, std::uint64_t bytes) override {
     std::ignore = ::sync_file_range(descriptor_.number(), static_cast<off_t>(offset),
                                     static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
@@ -240,8 +240,8 @@ class PosixFiles final : public FileSystem {
 
   Result<std::unique_ptr<FileLock>> lock(const std::string& path) override {
     TRY(Descriptor descriptor, open_descriptor(path, O_RDWR | O_CREAT));
-    // Of the open file, not of the process: a second open() in this process meets it too, and it
-    // excludes RocksDB's own kind of lock.
+    // A lock of the open file, not of the process: it also conflicts with a second open() in this
+    // process and with RocksDB's own locks.
     struct flock whole{};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;

@@ -1,4 +1,4 @@
-// The operating system's files.
+// The file system of the operating system.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// Removes whole directories.
+// Removes a directory tree.
 //
-//   Threads  nobody works in the directory meanwhile; blocks.
+//   Threads  nothing else uses the directory meanwhile; blocks.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace halite::storage {
 
-// The directory and all in it, where it is there. After a power cut some of it may still be.
+// Removes `dir` and its content, if it exists. After a power cut a part may remain.
 [[nodiscard]] Result<void> remove_tree(FileSystem& files, const std::string& dir);
 
 }  // namespace halite::storage

@@ -1,13 +1,13 @@
-// Everything that is said about names, series and times, opened together: annotations, UIDMeta,
-// TSMeta, trees, and the tracker that makes such objects as points come.
+// Annotations, UIDMeta, TSMeta and trees, opened together, with the tracker that creates such
+// objects as points arrive.
 //
-//   CO_TRY(auto metadata, co_await Metadata::open(parts, options));
-//   Writer writer(metadata->points(), ..);     what is written there is tracked
+//   CO_TRY(auto metadata, co_await Metadata::open(dependencies, options));
+//   Writer writer(metadata->points(), ..);     tracks the points written there
 //   ...
-//   CO_TRY_VOID(co_await metadata->stop());    no points any more; what was counted is written
+//   CO_TRY_VOID(co_await metadata->stop());    writes the counters; write no points after it
 //
-//   Lifetime  all that the parts refer to outlives it.
-//   Threads   any call from any thread; stop() once.
+//   Lifetime  the dependencies must outlive it.
+//   Threads   call from any thread; stop() once.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +37,15 @@ class Registry;
 namespace halite::storage {
 
 struct MetadataOptions {
-  std::string annotation_table = "halite-annotations";  // where they have one of their own
+  std::string annotation_table = "halite-annotations";  // if they have a table of their own
   std::string uid_table = "tsdb-uid";
   std::string meta_table = "tsdb-meta";
   std::string tree_table = "tsdb-tree";
   AnnotationOptions annotations;
   TrackOptions track;
   TreeOptions trees;
-  bool sort_into_trees = false;  // meta.trees (tsd.core.tree.enable_processing): new series
+  // meta.trees (tsd.core.tree.enable_processing): sorts new series into trees.
+  bool sort_into_trees = false;
 };
 
 class Metadata {
@@ -52,10 +53,10 @@ class Metadata {
   struct Dependencies {
     WideColumnStore& store;
     PointStore& points;
-    UidTable& uids;  // over options.uid_table; nothing was asked of it yet
+    UidTable& uids;  // over options.uid_table; not used so far
     UidWidths widths;
-    // Where the points lie in OpenTSDB's rows: their table, and the rows. Annotations lie there,
-    // too; with no rows they have a table of their own.
+    // The point table and its layout, if points have OpenTSDB's rows. Annotations are then stored
+    // there; without point_rows they have a table of their own.
     TableSpec point_table;
     std::shared_ptr<const OpentsdbLayout> point_rows;
     const Clock& clock;
@@ -65,7 +66,7 @@ class Metadata {
   static Task<std::unique_ptr<Metadata>> open(Dependencies dependencies, MetadataOptions options);
   Task<void> stop();
 
-  // The points that were passed in, tracked as the options say.
+  // The point store, with tracking as the options say.
   [[nodiscard]] PointStore& points() { return tracked_ ? *tracked_ : points_; }
 
   [[nodiscard]] AnnotationStore& annotations() { return annotations_; }
@@ -75,14 +76,14 @@ class Metadata {
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const UidWidths& widths() const { return widths_; }
 
-  // Those of these series that have something here: a TSMeta object or counter, annotations; and
-  // others of their metrics. They are not to be forgotten though they have no points.
+  // Those of these series that have metadata (a TSMeta object, a counter, annotations), and others
+  // of their metrics. Garbage collection must not remove them though they have no points.
   [[nodiscard]] std::unique_ptr<SeriesIterator> series_among(std::vector<Bytes> tsuids);
 
-  // Every series that has something here.
+  // Every series with metadata.
   [[nodiscard]] std::unique_ptr<SeriesIterator> series();
 
-  // A series got its TSMeta object: into the trees with it, where they are built.
+  // Call when a series gets its TSMeta object. Adds it to the trees, if trees are enabled.
   Task<void> series_created(Bytes tsuid);
 
  private:
@@ -106,8 +107,8 @@ class Metadata {
   TsMetaStore ts_metas_;
   TreeStore trees_;
   TreeSorter sorter_;
-  std::optional<TsTracker> tracker_;          // where something is tracked
-  std::optional<TrackedPointStore> tracked_;  // likewise
+  std::optional<TsTracker> tracker_;          // if anything is tracked
+  std::optional<TrackedPointStore> tracked_;  // if anything is tracked
 };
 
 }  // namespace halite::storage

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kRecordPointsMax = 1 << 16;
 constexpr std::size_t kPointBytesMax = 21;         // of one point in a record
-constexpr std::size_t kDefinedBytesMax = 4 << 20;  // of what ids stand for; then a record ends
-constexpr std::size_t kDefinedOverMax = 1 << 10;   // the last id's, beyond that, and column heads
-constexpr std::size_t kAhead = 8;                  // so many points ahead memory is asked for
+constexpr std::size_t kDefinedBytesMax = 4 << 20;  // names and series in a record; then it ends
+constexpr std::size_t kDefinedOverMax = 1 << 10;   // for its last series, and column heads
+constexpr std::size_t kAhead = 8;                  // points to prefetch ahead
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
 prometheus::Counter& points_counter(prometheus::Registry& registry, const char* outcome) {
@@ -23,8 +23,8 @@ prometheus::Counter& points_counter(prometheus::Registry& registry, const char* 
                      {{"outcome", outcome}});
 }
 
-// Threads go through the shards from different places, so that those whose batches came together do
-// not meet at each shard's lock.
+// Threads start at different shards, so that threads with simultaneous batches do not meet at the
+// lock of each shard.
 std::uint32_t first_shard(std::uint32_t shards) {
   static std::atomic<std::uint32_t> threads = 0;
   constexpr std::uint32_t kFarApart = 0x9E3779B9;  // the golden ratio of 2^32
@@ -34,21 +34,21 @@ std::uint32_t first_shard(std::uint32_t shards) {
 
 }  // namespace
 
-// A batch's points by shard, in their order of arrival within it. Reused by the thread.
+// The points of a batch by shard, in their order of arrival. Each thread reuses its own.
 struct EngineAppender::SortedBatch {
-  std::vector<TimeRange> alive;         // by class: which times are taken
+  std::vector<TimeRange> alive;         // by class: accepted times
   std::vector<std::uint32_t> shard_of;  // by point; the number of shards = refused
-  std::vector<std::uint32_t> begins;    // by shard, and one more
+  std::vector<std::uint32_t> begins;    // by shard, plus the end
   std::vector<SeriesId> series;
   std::vector<TimestampMs> times;
   std::vector<ValueBits> values;
   std::vector<std::uint8_t> flags;
   std::vector<std::uint32_t> positions;  // in the head
-  std::vector<SeriesId> defined;         // by the record under way
+  std::vector<SeriesId> defined;         // by the current record
   Bytes record;
-  std::int64_t bytes = 0;        // of the head, that it grew by
-  std::uint64_t points = 0;      // taken
-  std::uint64_t new_series = 0;  // of this generation
+  std::int64_t bytes = 0;        // growth of the head
+  std::uint64_t points = 0;      // accepted
+  std::uint64_t new_series = 0;  // new in this head
 
   void sort(const PointBatch& batch, std::uint32_t shards) {
     begins.assign(shards + 2, 0);
@@ -90,7 +90,7 @@ std::vector<Refusal> EngineAppender::admit(const PointBatch& batch, SortedBatch&
   for (std::uint32_t shard = 0; shard < retention.shard_count(); shard += salts) {
     sorted.alive.push_back(retention.layout_of(shard).alive(kAllTimes, now));
   }
-  const bool one_class = sorted.alive.size() == 1;  // the usual case does not divide
+  const bool one_class = sorted.alive.size() == 1;  // the common case needs no division
   std::vector<Refusal> refused;
   sorted.shard_of.resize(batch.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -138,7 +138,7 @@ Result<Accepted> EngineAppender::take(const PointBatch& batch) {
   Sequence last = 0;
   if (accepted.refused.size() < batch.size()) {
     const HeadList::Writing writing = context_->head_list.write();
-    // From here on nothing is refused: all of the batch is taken, or none of it.
+    // From here on the batch is accepted as a whole.
     TRY(const Log::Admission admission, context_->log->admit());
     last = take_shards(writing.head(), shards, admission, sorted);
   }
@@ -167,8 +167,8 @@ Sequence EngineAppender::take_shard(Head& head, std::uint32_t shard_index, Shard
     if (i + kAhead < count) head.prefetch_position(series[i + kAhead]);
     auto position = head.position_of(series[i]);
     if (!position) {
-      // The log says what an id stands for before its first point in each generation, so that each
-      // generation's part of the log can be read without the one before.
+      // Each head's part of the log must be readable alone. So the log defines an id before the
+      // id's first point in each head.
       const Series& known = context_->registry.table().at(series[i]);
       const Bytes tsuid = known.tsuid;
       log_records::append_series(sorted.record,
@@ -176,7 +176,7 @@ Sequence EngineAppender::take_shard(Head& head, std::uint32_t shard_index, Shard
       position = shard.add_series(series[i]);
       head.set_position(series[i], *position);
       context_->registry.unmark_candidate(
-          series[i]);  // now whoever looks for its points finds them
+          series[i]);  // from here on, every query finds the points of the series
       sorted.defined.push_back(series[i]);
     }
     sorted.positions[i] = *position;

@@ -1,7 +1,7 @@
-// Points on their way into log and head: each shard's part of a batch takes its place in the log
-// and in the head in one step, so that a series' order is the same in both.
+// Appends points to the write-ahead log and the head. One step adds a shard's part of a batch to
+// both, so that each series has one order in both.
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,7 @@ class EngineAppender {
  public:
   EngineAppender(std::shared_ptr<EngineContext> context, prometheus::Registry& registry);
 
-  // As PointStore::append(), apart from waiting for room: does not block for longer than it takes
-  // to copy the points.
+  // As PointStore::append(), but does not wait for space: blocks only while it copies the points.
   [[nodiscard]] Result<Accepted> take(const PointBatch& batch);
 
  private:
@@ -30,12 +29,12 @@ class EngineAppender {
   };
   [[nodiscard]] Sequence take_shards(Head& head, std::uint32_t shards, Log::Admission admission,
                                      SortedBatch& sorted);
-  // Takes the part's first points, as many as fit in a record; the part is those then.
+  // Appends the first points of the part, as many as fit in a record, and sets the part to them.
   [[nodiscard]] Sequence take_shard(Head& head, std::uint32_t shard, ShardPart& part,
                                     Log::Admission admission, SortedBatch& sorted);
 
   const std::shared_ptr<EngineContext> context_;
-  const std::size_t defined_bytes_max_;  // in a record
+  const std::size_t defined_bytes_max_;  // maximum bytes of names and series in a record
   const std::size_t record_points_max_;
   prometheus::Counter& points_;
   prometheus::Counter& refused_;

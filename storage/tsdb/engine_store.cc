@@ -61,7 +61,8 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Dependencies dependencies,
   CO_TRY(const bool all_names,
          co_await engine::LostNamesCheck::check(
              settings, chunks->states, {.dir = options.dir, .accept = options.accept_lost_names}));
-  // The log is of the classes that there were; then come those that are wanted.
+  // Recovery needs the classes under which the log was written; the configured ones are applied
+  // afterwards.
   CO_TRY(engine::RetentionState stored, co_await engine::read_retention(settings));
   CO_TRY(const auto before, engine::Retention::make(dependencies.layout, stored));
   engine::RecoveryDependencies recovery{.retention = *before,
@@ -112,7 +113,7 @@ EngineStore::EngineStore(std::shared_ptr<engine::EngineContext> context,
 EngineStore::~EngineStore() = default;
 
 Task<void> EngineStore::close() {
-  // So that the next start has nothing to replay. What is not flushed is in the log.
+  // Leaves the next start nothing to replay. Points that fail to flush are in the log.
   Task<void> last_flush = flush();
   const Result<void> flushed = co_await std::move(last_flush);
   if (!flushed) log::warn("the flush at shutdown failed: {}", flushed.error().message);
@@ -153,7 +154,7 @@ Task<void> EngineStore::wait_for_head_space() {
     const Completion flushed = maintenance_->next_flush();
     if (context_->head_list.bytes() < context_->options.head_bytes_max) break;
     maintenance_->wake();
-    // When the flush fails there is no room, and the reason is the answer.
+    // A failed flush frees no space: return its reason.
     CO_TRY_VOID(co_await flushed.wait());
   }
   co_return Result<void>();
@@ -240,7 +241,7 @@ Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> s
   };
   const Completion begun = maintenance_->run_flushed(std::move(begin));
   CO_TRY_VOID(co_await begun.wait());
-  // A shard at a time: others who want the pool come in between.
+  // One shard at a time, so that other users of the pool can run in between.
   for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
     CO_TRY_VOID(context->check_open());
     auto prepare = [context, rows, range, shard, deletion] {
@@ -283,7 +284,7 @@ std::vector<rocks::LiveFile> EngineStore::chunk_files() const {
   return context_->chunks->tables->live_files();
 }
 
-// Chunks first: names that are newer than they are do no harm.
+// Copies chunks first: names newer than the chunks do no harm.
 Task<void> EngineStore::checkpoint(std::string dir, std::function<Result<void>()> names) {
   auto job = [context = context_, dir = std::move(dir),
               names = std::move(names)]() -> Result<void> {

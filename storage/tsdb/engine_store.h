@@ -1,14 +1,14 @@
-// The embedded engine: points go into a log and a columnar head, and from there as chunks into
-// RocksDB. Names and series stay in the wide-column store next to it.
+// The embedded engine. Points go into a write-ahead log and a head in memory, and from there as
+// chunks into RocksDB. Names and series are in the wide-column store next to it.
 //
-//   auto points = co_await EngineStore::open(parts, options);
+//   auto points = co_await EngineStore::open(dependencies, options);
 //   ...
 //   co_await points->close();
 //
 // Formats: docs/formats/log.md, engine-chunks.md, chunk.md. Reasons: docs/decisions/.
 //
-//   Threads   any call from any thread.
-//   Lifetime  close() before it is destroyed; scans and selections end before it does.
+//   Threads   call from any thread.
+//   Lifetime  call close() before the destructor; scans and selections must end before it.
 #pragma once
 
 #include <functional>
@@ -39,28 +39,28 @@ class EngineAppender;
 class Maintenance;
 }  // namespace engine
 
-// The entry of the settings table that says with what layout the engine's data was made.
+// The entry of the settings table with the layout of the engine's data.
 inline constexpr std::string_view kEngineParameters = "engine";
 
 class EngineStore final : public PointStore {
  public:
-  // References outlive the store.
+  // All references must outlive the store.
   struct Dependencies {
-    WideColumnStore& store;  // for names and series; durable
+    WideColumnStore& store;  // durable store for names and series
     std::shared_ptr<const CyclicLayout> layout;
     const Clock& clock;
     std::shared_ptr<FileSystem> files;
     prometheus::Registry& registry;
-    // Told how much of the log is replayed, before it begins and after each segment. May be empty;
-    // an error ends open() with it, and the next one begins where this did.
+    // Reports replay progress before the first segment and after each; may be empty. An error ends
+    // open() with it; the next open() replays the same records.
     std::function<Result<void>(const ReplayProgress&)> replayed = {};
   };
 
-  // Blocks while the log is replayed: to be awaited where that does no harm.
+  // Blocks while the log is replayed. Await it where blocking is acceptable.
   static Task<std::unique_ptr<EngineStore>> open(Dependencies dependencies, EngineOptions options);
   ~EngineStore() override;
 
-  // Waits for what is under way. No call may follow.
+  // Waits for running work. Do not call anything afterwards.
   Task<void> close();
 
   // kUnavailable with the reason while points cannot be made durable.
@@ -94,25 +94,25 @@ class EngineStore final : public PointStore {
   Task<void> flush() override;
   Task<void> seal() override;
 
-  // From now on series without points are forgotten (docs/decisions/0012), and names without
-  // series, but for what the rules say. For who writes nothing but points under the store's ids.
+  // Enables garbage collection of series without points (docs/decisions/0012) and of names without
+  // series, except those that the rules protect. Enable it only if nothing but points is stored
+  // under the store's ids.
   void enable_series_gc(GcRules rules);
 
-  // The names table, for those who manage names.
+  // The name table, for managing names.
   [[nodiscard]] UidTable& uids();
 
-  // What there is in files, by retention class: for people who look.
+  // The stored data by retention class, for display.
   [[nodiscard]] std::vector<RetentionStatus> retention_status() const;
 
-  // The tables of chunks, as they are now.
+  // The current table files of chunks.
   [[nodiscard]] std::vector<rocks::LiveFile> chunk_files() const;
 
-  // A directory, which is not there, gets chunks and a log with all points that were appended
-  // before the call; `names` is then called, to keep the names that they have where it wants.
-  // Flushes, seals and removes nothing meanwhile.
+  // Creates the directory `dir`, with chunks and a log that contain all points appended before the
+  // call. Then calls `names` to copy the names. Nothing is flushed, sealed or removed meanwhile.
   Task<void> checkpoint(std::string dir, std::function<Result<void>()> names);
 
-  // Its series, for those who keep other things of them.
+  // The series, for components that store other data of them.
   [[nodiscard]] SeriesRegistry& registry();
 
  private:

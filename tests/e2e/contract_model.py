@@ -45,7 +45,7 @@ parts_of_m = st.lists(
 m_queries = joined(aggregators, st.just(":"), parts_of_m, series, st.one_of(st.just(""), braces))
 tsuid_queries = joined(aggregators, st.just(":"), parts_of_m, tsuids)
 gexps = st.one_of(
-    joined(mostly(["absolute", "sumSeries", "diff"], ["nosuch"]), st.just("("), m_queries,
+    joined(mostly(["absolute", "sumSeries", "difference"], ["nosuch"]), st.just("("), m_queries,
            st.just(")")),
     joined(st.sampled_from(["scale", "highestMax", "movingAverage", "shift"]), st.just("("),
            m_queries, mostly([",10)", ",'10min')"], [",x)", ")"])))

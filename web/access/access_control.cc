@@ -22,13 +22,13 @@
 namespace halite::web {
 namespace {
 
-// Takes as long as a real one does, so that the time tells nobody which users there are.
+// Takes as long as a real check, so that the time does not reveal which users exist.
 constexpr std::string_view kNobodysPassword =
     "$scrypt$ln=15,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$"
     "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 constexpr std::size_t kDigestKeyBytes = 32;
-constexpr std::int64_t kLookMsMin = 10;  // between two looks at auth.file
+constexpr std::int64_t kLookMsMin = 10;  // between two checks of auth.file
 
 prometheus::Counter& counter(prometheus::Registry& registry, const char* how) {
   return add_counter(registry, "halite_auth_total", "Login attempts, by outcome.",
@@ -57,14 +57,14 @@ struct AccessControl::State {
 
   std::mutex mutex;
   FailureCount failures;                 // guarded by mutex
-  std::map<Digest, TimestampMs> logins;  // until when; guarded by mutex
+  std::map<Digest, TimestampMs> logins;  // values: expiry times; guarded by mutex
 
-  std::atomic<std::size_t> waiting = 0;  // passwords to be checked
+  std::atomic<std::size_t> waiting = 0;  // passwords waiting for their check
   prometheus::Counter& known;
   prometheus::Counter& unknown;
   prometheus::Counter& held_back;
   prometheus::Counter& checked;
-  boost::asio::thread_pool checking{1};  // the last: it ends before what it works with
+  boost::asio::thread_pool checking{1};  // last: ends before what it uses
 
   [[nodiscard]] std::shared_ptr<const Accounts> current() const;
   Result<void> admit(const std::string& address);
@@ -74,7 +74,7 @@ struct AccessControl::State {
   [[nodiscard]] Digest digest_of(const PasswordLogin& login, std::string_view hash) const;
 };
 
-// None where there is no file.
+// Null without a file.
 std::shared_ptr<const Accounts> AccessControl::State::current() const {
   std::shared_ptr<const Accounts> now = accounts.current();
   return now != nullptr ? now : std::make_shared<const Accounts>();
@@ -113,11 +113,11 @@ void AccessControl::State::remember(const Digest& digest) {
   if (logins.size() >= options.logins_kept_max) {
     std::erase_if(logins, [now](const auto& login) { return login.second <= now; });
   }
-  if (logins.size() >= options.logins_kept_max) return;  // they are checked each time
+  if (logins.size() >= options.logins_kept_max) return;  // later ones are checked each time
   logins[digest] = now + options.logins_kept_ms;
 }
 
-// With the hash of the file in it, so that a changed password is no longer known.
+// Includes the hash from the file, so that a changed password no longer matches.
 Digest AccessControl::State::digest_of(const PasswordLogin& login, std::string_view hash) const {
   return sha256(
       fmt::format("{}{}:{}:{}{}", digest_key, login.user.size(), login.user, hash, login.password));

@@ -1,12 +1,13 @@
-// Who calls, and what they may do.
+// Authentication of callers, and their roles.
 //
-//   Anonymous  who says nothing has the roles of auth.anonymous. "auto" is all where there is no
-//              auth.file, else none. Listening to others than this machine wants it said: start().
-//   File       read again when it changes, by a thread of its own: no caller waits for a disk. One
-//              that is wrong is logged and the old one stays.
-//   Passwords  checked one at a time on a thread of its own, as that takes long on purpose; those
-//              that fitted are known for a while by a keyed digest.
-//   Threads    any.
+//   Anonymous  callers without credentials have the roles of auth.anonymous. "auto" means all roles
+//              without auth.file, and none with it. A server that other machines can reach needs an
+//              explicit choice: see start().
+//   File       a separate thread reads it again when it changes, so no caller waits for a disk. An
+//              invalid file is logged, and the previous accounts stay in use.
+//   Passwords  checked one at a time on a separate thread, because a check is slow by design. A
+//              keyed digest of a correct password is kept for a while.
+//   Threads    call from any thread.
 #pragma once
 
 #include <memory>
@@ -23,35 +24,35 @@
 
 namespace halite::web {
 
-// What those may do who do not say who they are. kInvalidArgument: auth.anonymous is wrong, or
-// others than this machine could come in, of whom nothing is said.
+// The roles of callers without credentials. kInvalidArgument: auth.anonymous is invalid, or other
+// machines could connect and no setting covers them.
 [[nodiscard]] Result<Roles> anonymous_roles(const AccessOptions& options, bool loopback);
 
-// What auth.file says. kInvalidArgument: it is wrong.
+// The accounts in auth.file. kInvalidArgument: the file is invalid.
 [[nodiscard]] Result<Accounts> read_accounts(const std::string& auth_file);
 
-// The anonymous one has no name.
+// An anonymous caller has no name.
 using Caller = Account;
 
 class AccessControl {
  public:
-  // Clock and registry outlive it.
+  // Clock and registry outlive this object.
   AccessControl(AccessOptions options, const Clock& clock, prometheus::Registry& registry);
   ~AccessControl();
   AccessControl(const AccessControl&) = delete;
   AccessControl& operator=(const AccessControl&) = delete;
 
   // Reads the file. `loopback`: only this machine can reach the server. kInvalidArgument: the file
-  // is wrong; errors of anonymous_roles().
+  // is invalid; also the errors of anonymous_roles().
   [[nodiscard]] Result<void> start(bool loopback);
 
   [[nodiscard]] Caller anonymous() const;
 
-  // kUnauthenticated: not known. kOverloaded: it is not known, and the address has failed too
-  // often, or too many are being checked; try after so many seconds as the error's details say.
+  // kUnauthenticated: unknown credentials. kOverloaded: too many failures from this address, or too
+  // many checks in progress; the error's details give the seconds to wait.
   Task<Caller> caller(Login login, std::string address);
 
-  // Another number when the file has changed: who came before may be somebody else now.
+  // Changes when the file changes: known callers may then have other roles.
   [[nodiscard]] std::uint64_t version();
 
  private:

@@ -36,7 +36,7 @@ Error wrong(const std::string& path, std::size_t line, std::string what) {
           .details = {}};
 }
 
-// "users.alice.roles" without its ends; empty: it has others.
+// "alice" of "users.alice.roles"; empty if `name` has another form.
 std::string_view between(std::string_view name, std::string_view begin, std::string_view end) {
   if (!name.starts_with(begin) || !name.ends_with(end)) return {};
   if (name.size() <= begin.size() + end.size()) return {};
@@ -45,7 +45,7 @@ std::string_view between(std::string_view name, std::string_view begin, std::str
 
 using Entries = std::map<std::string, Entry, std::less<>>;
 
-// Whether the setting is one of this kind of table.
+// Stores the setting if it belongs to this kind of table. Returns false otherwise.
 bool collect(const FileSetting& setting, std::string_view kind, std::string_view secret,
              Entries& entries) {
   for (const std::string_view field : {secret, std::string_view(".roles")}) {

@@ -1,9 +1,9 @@
-// Who is known here: users with passwords, and tokens, each with roles.
+// The accounts: users with passwords, and tokens, each with roles.
 //
 // The file is TOML (docs/operate/security.md):
 //   [users.alice]
 //   password = "$scrypt$ln=15,r=8,p=1$..."     # halite auth user
-//   roles = "admin"                            # read, write, admin; several with a comma
+//   roles = "admin"                            # read, write, admin; separate several with commas
 //   [tokens.collectd]
 //   sha256 = "6fe5..."                         # halite auth token
 //   roles = "write"
@@ -28,12 +28,13 @@ struct Account {
 
 class Accounts {
  public:
-  // kNotFound: it cannot be read. kInvalidArgument says where and what is wrong; also of a file
-  // that others may write, or that is no regular one. Logs a warning of one that all may read.
+  // kNotFound: the file cannot be read. kInvalidArgument gives the place and the reason; it is also
+  // the error for a file that others can write, or that is not a regular file. Logs a warning if
+  // all users can read it.
   static Result<Accounts> read(const std::string& path);
   static Result<Accounts> parse(std::string_view text, const std::string& path);
 
-  // nullptr: no such token.
+  // Returns nullptr for an unknown token.
   [[nodiscard]] const Account* of_token(std::string_view token) const;
 
   struct User {

@@ -1,4 +1,4 @@
-// What a request says of who sends it: the header Authorization (RFC 9110, 11.6; RFC 6750, 7617).
+// The credentials of a request: the Authorization header (RFC 9110, 11.6; RFC 6750, 7617).
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct PasswordLogin {
 };
 using Login = std::variant<TokenLogin, PasswordLogin>;
 
-// Bearer TOKEN, or Basic with base64 of NAME:PASSWORD. A token in the place of the password is a
-// token, whatever the name. kUnauthenticated: neither.
+// Bearer TOKEN, or Basic with base64 of NAME:PASSWORD. A token in place of the password counts as a
+// token, with any name. kUnauthenticated: neither.
 [[nodiscard]] Result<Login> parse_authorization(std::string_view header);
 
 }  // namespace halite::web

@@ -7,7 +7,7 @@
 namespace halite::web {
 namespace {
 
-// Of IPv6 one client has all that a network of 64 bits holds.
+// For IPv6 the 64-bit network, because one client usually has all of it.
 std::string network_of(std::string_view address) {
   boost::system::error_code error;
   const auto parsed = boost::asio::ip::make_address(std::string(address), error);
@@ -36,7 +36,7 @@ void FailureCount::add(std::string_view address, TimestampMs now) {
   ++failed.count;
 }
 
-// Who has that many addresses is not held up by counting; the oldest go.
+// A client with that many addresses evades the count anyway; the oldest entries go.
 void FailureCount::make_room(TimestampMs now) {
   boost::unordered::erase_if(failed_, [&](const auto& entry) { return over(entry.second, now); });
   if (failed_.size() < limits_.addresses_max) return;

@@ -1,4 +1,4 @@
-// How often addresses failed to say who they are, so that nobody can try passwords without end.
+// Failed logins by address. They limit attempts to guess passwords.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace halite::web {
 
-// Not thread-safe. An address has `failures_max` within `window_ms`, counted from its first.
+// Not thread-safe. An address may fail `failures_max` times within `window_ms` of its first
+// failure.
 class FailureCount {
  public:
   struct Limits {
@@ -22,7 +23,7 @@ class FailureCount {
   };
   explicit FailureCount(Limits limits) : limits_(limits) {}
 
-  // How long the address has to wait before it may try, in ms; 0 = it may.
+  // How long the address must wait for its next attempt, in ms; 0 = not at all.
   [[nodiscard]] std::int64_t wait_ms(std::string_view address, TimestampMs now) const;
   void add(std::string_view address, TimestampMs now);
 

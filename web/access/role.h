@@ -1,8 +1,8 @@
-// What somebody may do here.
+// The permissions of a caller.
 //
-//   read   ask questions, see names, series, metrics and the page
+//   read   query; see names, series, metrics and the page
 //   write  send points, annotations and names
-//   admin  all of that, delete points, flush, check, back up, see the log, stop others' questions
+//   admin  all of these; delete points, flush, check, back up, see the log, stop queries of others
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Roles {
 
 [[nodiscard]] std::string_view role_name(Role role);
 
-// "read,write"; "none" is no role. kInvalidArgument: another word, or nothing.
+// Parses "read,write"; "none" is no role. kInvalidArgument: any other word, or an empty text.
 [[nodiscard]] Result<Roles> parse_roles(std::string_view text);
 
 }  // namespace halite::web

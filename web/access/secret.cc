@@ -44,7 +44,7 @@ std::optional<Bytes> derive(std::string_view password, const ScryptCost& cost, B
   return key;
 }
 
-// "ln=15" with the name given; moves behind it and the sign that follows.
+// Parses "ln=15" with the given name, and moves past it and `end`.
 bool take_number(std::string_view& text, std::string_view name, char end, unsigned& number) {
   if (!text.starts_with(name)) return false;
   text.remove_prefix(name.size());
@@ -113,7 +113,7 @@ Result<void> check_password_hash(std::string_view hash) {
 
 bool password_fits(std::string_view password, std::string_view hash) {
   const std::optional<Hashed> hashed = parse(hash);
-  // HMAC, which scrypt begins with, fills up short passwords with zeros.
+  // scrypt begins with HMAC, which pads short passwords with zeros.
   if (!hashed || password.contains('\0')) return false;
   const std::optional<Bytes> key = derive(password, hashed->cost, hashed->salt, hashed->key.size());
   return key && CRYPTO_memcmp(key->data(), hashed->key.data(), key->size()) == 0;
@@ -128,7 +128,7 @@ Digest sha256(std::string_view text) {
 Result<std::string> new_token() {
   TRY(const std::string bytes, random_bytes(kTokenBytes));
   std::string text = unpadded(bytes);
-  for (char& c : text) {  // fit for URLs, command lines and config files
+  for (char& c : text) {  // safe in URLs, command lines and config files
     if (c == '+') c = '-';
     if (c == '/') c = '_';
   }

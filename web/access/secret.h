@@ -1,10 +1,10 @@
-// Passwords and tokens: how they are kept so that the file that holds them gives none away.
+// Passwords and tokens, and their stored forms, which do not reveal them.
 //
-// A password is kept as scrypt (RFC 7914) makes it, in the notation of the PHC string format:
+// A password is stored as scrypt output (RFC 7914) in the PHC string format:
 //   $scrypt$ln=15,r=8,p=1$<salt>$<key>        base64 without "="; ln is log2 of scrypt's N
-// A token has 256 random bits, so that its SHA-256 may be kept as it is.
+// A token has 256 random bits, so a plain SHA-256 of it is safe to store.
 //
-//   Threads  any.
+//   Threads  call from any thread.
 #pragma once
 
 #include <array>
@@ -21,19 +21,20 @@ struct ScryptCost {
   unsigned p = 1;
 };
 
-// kInvalidArgument: a zero byte in it. kInternal: the system gives no random numbers.
+// kInvalidArgument: it contains a zero byte. kInternal: the system provides no random numbers.
 [[nodiscard]] Result<std::string> hash_password(std::string_view password, ScryptCost cost = {});
 
-// kInvalidArgument: that is no such text, or one that would take over 256 MiB.
+// kInvalidArgument: not in this format, or it would need over 256 MiB of memory.
 [[nodiscard]] Result<void> check_password_hash(std::string_view hash);
 
-// Takes as long as the hash says, some 60 ms; false also for what check_password_hash() refuses.
+// The hash sets the duration, about 60 ms. False also for hashes that check_password_hash()
+// refuses.
 [[nodiscard]] bool password_fits(std::string_view password, std::string_view hash);
 
 using Digest = std::array<unsigned char, 32>;
 [[nodiscard]] Digest sha256(std::string_view text);
 
-inline constexpr std::string_view kTokenPrefix = "halite_";  // so that scanners of secrets know it
+inline constexpr std::string_view kTokenPrefix = "halite_";  // lets secret scanners recognise it
 [[nodiscard]] Result<std::string> new_token();
 [[nodiscard]] Result<std::string> random_bytes(std::size_t count);
 

@@ -13,7 +13,7 @@
 namespace halite::web {
 namespace {
 
-// The least names, at most so many.
+// The smallest names, up to a maximum.
 class Names {
  public:
   explicit Names(std::size_t max) : max_(max) {}
@@ -56,7 +56,7 @@ Result<std::optional<TimeRange>> parse_range(const Call& call, std::string_view 
                 fmt::format("Invalid timestamp: {}: expected milliseconds since 1970, less than {}",
                             range.end, query::kTimeEnd));
   }
-  ++range.end;  // included
+  ++range.end;  // inclusive
   if (range.begin < range.end) return range;
   return fail(Errc::kInvalidArgument, "End time must be greater than the start time");
 }
@@ -70,7 +70,7 @@ Task<std::vector<std::string>> find_active_names(storage::PointStore& store, Act
          co_await store.suggest(storage::NameKind::kMetric, std::move(prefix), SIZE_MAX));
   Names names(wanted.max);
   for (const std::string& metric : metrics) {
-    if (metrics_wanted && names.full()) break;  // they come in their order
+    if (metrics_wanted && names.full()) break;  // metrics are visited in order
     CO_TRY_VOID(budget->check());
     storage::SeriesQuery query;
     query.metric = metric;

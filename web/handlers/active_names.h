@@ -1,4 +1,4 @@
-// Which names are in use: those of series with points in a range of time.
+// The names in use: those of series with points in a time range.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,9 @@
 
 namespace halite::web {
 
-// What `start` and `end` of a request say, texts as in queries, dates in the zone that timezone= of
-// the URI names: nothing where both are empty; no end is now. The end is included in what was
-// asked, and so in the range. kInvalidArgument: an end without a start, or before it; a text that
-// is no time.
+// The range of a request's `start` and `end`: texts as in queries, dates in the zone of the URI's
+// timezone=. nullopt if both are empty; an empty end is now. The end is inclusive.
+// kInvalidArgument: an end without or before a start, or an invalid text.
 [[nodiscard]] Result<std::optional<TimeRange>> parse_range(const Call& call, std::string_view start,
                                                            std::string_view end);
 

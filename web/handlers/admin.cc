@@ -1,17 +1,17 @@
-// POST /api/admin/flush: what is in memory alone goes to its place on disk. POST /api/admin/seal:
-// and into its final form, also where that would be done later.
+// POST /api/admin/flush: writes data that is only in memory to its files. POST /api/admin/seal:
+// also brings it into its final form, even if it is not due yet.
 //
 // Parameters  none
 // Answer      204 when it is done, which may take minutes
 //
-// POST /api/admin/check: reads all stored files and checks them. POST /api/admin/backup: keeps a
-// backup in engine.backup_dir.
+// POST /api/admin/check: reads and checks all stored files. POST /api/admin/backup: makes a backup
+// in engine.backup_dir.
 //
-// Answer      202 as soon as it has begun, with what GET answers: 200 {"running":..,..}
-// Errors      409 it is under way
+// Answer      202 when it has begun, with the body of GET: 200 {"running":..,..}
+// Errors      409 it is already running
 //
-// Errors      404 another page, or none; 501 it is not to be had here; 503 with the reason while it
-//             cannot be done
+// Errors      404 no such page; 501 not available here; 503 with the reason while it is not
+//             possible
 #include "storage/api/point_store.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"

@@ -1,4 +1,4 @@
-// GET, POST /api/aggregators and GET /aggregators: names of all aggregators.
+// GET, POST /api/aggregators and GET /aggregators: the names of all aggregators.
 //
 // Parameters  none
 // Answer      200 ["sum","min",..]

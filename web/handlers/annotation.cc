@@ -1,15 +1,17 @@
-// GET, POST, PUT, DELETE /api/annotation: one note about a time, of a series or global.
+// GET, POST, PUT, DELETE /api/annotation: one annotation, of a series or global.
 //
-// Parameters  start_time, tsuid (none: a global note), end_time, description, notes; times in any
-//             form, kept in seconds; method_override. Or a body
+// Parameters  start_time, tsuid (absent: a global annotation), end_time, description, notes; times
+//             in any form, stored in seconds; method_override. Or a body
 //             {"tsuid","startTime","endTime","description","notes","custom":{}}, with times in
 //             seconds or milliseconds
-// GET         200 {"tsuid","description","notes","custom","startTime","endTime"}; 404 there is none
-// POST        changes the fields given, PUT resets the others: 200 the note; 304 no field is given
-// DELETE      204, also when there is none
-// Errors      400 no start time, or one that no row holds; neither JSON nor hexadecimal, or a time
-//             that is none (500 with --opentsdb-conf)
-// The paths /api/annotation/..bulk are answered by annotation_bulk.cc.
+// GET         200 {"tsuid","description","notes","custom","startTime","endTime"}; 404 it does not
+//             exist
+// POST        changes the given fields, PUT resets the others: 200 the annotation; 304 no field is
+//             given
+// DELETE      204, even if it does not exist
+// Errors      400 no start time, or one outside the range of rows; invalid JSON, hexadecimal or
+//             time (500 with --opentsdb-conf)
+// annotation_bulk.cc serves the paths /api/annotation/..bulk.
 #include "common/ascii.h"
 #include "storage/meta/metadata.h"
 #include "web/api_method.h"

@@ -1,11 +1,12 @@
-// POST, PUT, DELETE /api/annotation/bulk: many notes at once.
+// POST, PUT, DELETE /api/annotation/bulk: many annotations at once.
 //
-// POST, PUT   [{"tsuid","startTime",..},..]: each as by /api/annotation. 200 [..] what is stored,
+// POST, PUT   [{"tsuid","startTime",..},..]: each as in /api/annotation. 200 [..] the stored ones,
 //             without those that give no field
 // DELETE      {"startTime","endTime","tsuids":[..],"global":false}, or start_time, end_time,
-//             tsuids=A,B and global in the URI: notes that begin in this time, both ends included.
+//             tsuids=A,B and global in the URI: annotations that begin in this range, both ends
+//             inclusive.
 //             200 {"tsuids":[..],"global":..,"startTime":<ms>,"endTime":<ms>,"totalDeleted":n}
-// Errors      400 not to be understood: nothing was changed; 405 GET
+// Errors      400 invalid request: nothing was changed; 405 GET
 #include <set>
 #include <utility>
 
@@ -156,7 +157,7 @@ asio::awaitable<Response> remove(Call& call) {
   co_return json_response(200, deleted_json(*wanted, *span, deleted));
 }
 
-// What is wrong with a note before anything is written; the error's details describe the note.
+// Validates an annotation before anything is written. The error's details describe it.
 Result<void> check(const Annotation& note) {
   Error error{Errc::kInvalidArgument, {}, {}};
   if (note.start_time < 1) {
@@ -171,7 +172,7 @@ Result<void> check(const Annotation& note) {
   return std::unexpected(std::move(error));
 }
 
-// One after the other where a place is named twice: then the later note comes later.
+// One at a time if a place is named twice: then the later annotation is written later.
 std::size_t writes_at_once(const std::vector<Annotation>& notes) {
   std::set<std::pair<std::string_view, std::int64_t>> places;
   for (const Annotation& note : notes) {

@@ -10,7 +10,7 @@ namespace halite::web {
 
 namespace {
 
-// In seconds; nothing when the parameter is absent or empty.
+// In seconds; nullopt if the parameter is absent or empty.
 Result<std::optional<std::int64_t>> seconds_of(const Call& call, std::string_view name) {
   const std::string_view text = call.target.get(name);
   if (text.empty()) return std::nullopt;

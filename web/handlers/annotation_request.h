@@ -1,4 +1,4 @@
-// What the annotation endpoints are asked for, from a body or from the URI.
+// The parameters of the annotation endpoints, from a body or from the URI.
 #pragma once
 
 #include <expected>
@@ -12,12 +12,12 @@
 
 namespace halite::web {
 
-// The body where there is one, else tsuid, start_time, end_time (any time text; kept in seconds),
-// description and notes; or the answer to what is wrong with them.
+// The body if there is one, else tsuid, start_time, end_time (any time text; stored in seconds),
+// description and notes. On an error, the answer.
 [[nodiscard]] std::expected<storage::Annotation, Response> parse_annotation_request(
     const Call& call);
 
-// How time texts are read.
+// How to parse time texts.
 [[nodiscard]] query::ParseContext time_context(const Call& call);
 
 // "[{..},{..}]"

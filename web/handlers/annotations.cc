@@ -1,11 +1,11 @@
-// GET /api/annotations: the global notes of a time.
+// GET /api/annotations: the global annotations of a time range.
 //
 // Parameters  start_time, end_time (default now) in any form; or a body {"startTime","endTime"}
 // Answer      200 [{"tsuid":"","description","notes","custom","startTime","endTime"},..]: those
-//             that begin at the start or later and end by the end
-// Errors      400 no start time; a time that is none, or the end before the start (500 with
+//             that begin at or after the start and end by the end
+// Errors      400 no start time; an invalid time, or the end before the start (500 with
 //             --opentsdb-conf)
-// Any other method is answered as by /api/annotation.
+// Other methods behave as in /api/annotation.
 #include "storage/meta/metadata.h"
 #include "web/api_method.h"
 #include "web/handlers/annotation_request.h"

@@ -1,7 +1,7 @@
-// GET, POST /api/config: settings. GET, POST /api/config/filters: the tag filters there are.
+// GET, POST /api/config: the settings. GET, POST /api/config/filters: the tag filters.
 //
 // Parameters  none
-// Answer      200 {"tsd.mode":"rw",..} with every value as text, what holds a secret masked;
+// Answer      200 {"tsd.mode":"rw",..} with every value as text, secrets masked;
 //             200 {"literal_or":{"examples":"..","description":".."},..}
 // Errors      none
 #include "common/ascii.h"

@@ -1,4 +1,4 @@
-// GET, DELETE /api/dropcaches: forget what can be read again: series seen lately, blocks of files.
+// GET, DELETE /api/dropcaches: drops the series cache and cached file blocks.
 //
 // Parameters  none
 // Answer      200 {"status":"200","message":"Caches dropped"}

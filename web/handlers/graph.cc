@@ -1,14 +1,14 @@
-// GET /q: the oldest way to ask.
+// GET /q: OpenTSDB's oldest query interface.
 //
-// Parameters  start, end, m, tz as /api/query has them; one of ascii, json, png
-// ascii       200 text, a line a point: <metric> <epoch s> <value> k=v k=v. Without a downsampler
-//             the whole hours around start and end, as OpenTSDB scans them; NaN left out
+// Parameters  start, end, m, tz as in /api/query; one of ascii, json, png
+// ascii       200 text, a line for each point: <metric> <epoch s> <value> k=v k=v. Without a
+//             downsampler the whole hours around start and end, as OpenTSDB scans them; no NaN
 // json        200 {"plotted":<points>,"points":<points>,"etags":[[..],..],"timing":<ms>}
-// otherwise   our own page with the same question: png is sent there (302), a browser gets a page
-//             that leads there
-// Caching     Cache-Control: max-age is 0 where the end is to come; a day where it is more than an
-//             hour ago and no bound is relative; else a thousandth of the time asked
-// Errors      as /api/query; with --opentsdb-conf 500 for what fails while it runs. {"err":".."}
+// otherwise   Halite's page with the query: png redirects there (302), a browser gets a page that
+//             leads there
+// Caching     Cache-Control: max-age is 0 if the end is in the future; a day if it is more than an
+//             hour ago and no bound is relative; else a thousandth of the time range
+// Errors      as in /api/query; with --opentsdb-conf 500 for errors while it runs. {"err":".."}
 //             with json, a page otherwise
 #include <chrono>
 #include <cmath>
@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::uint32_t kPiecePoints = 2048;
 
-// The hours a series' rows cover, where no downsampler decides what is read.
+// Extends the range to whole hours, as rows have them, for sub-queries without a downsampler.
 void widen_to_hours(query::Question& question) {
   for (const query::SubQuestion& sub : question.queries) {
     if (sub.downsample) return;
@@ -46,7 +46,7 @@ void widen_to_hours(query::Question& question) {
   question.end += (kHourMs - question.end % kHourMs) % kHourMs;
 }
 
-// The lines of one answer, a piece at a time.
+// The lines of an answer, in pieces.
 class AsciiSource final : public BodySource {
  public:
   explicit AsciiSource(std::shared_ptr<const query::Answer> answer) : answer_(std::move(answer)) {}
@@ -86,7 +86,7 @@ class AsciiSource final : public BodySource {
   }
 
   std::shared_ptr<const query::Answer> answer_;
-  std::string tags_;  // of the series under way
+  std::string tags_;  // of the current series
   std::size_t series_ = 0;
   std::size_t point_ = 0;
 };
@@ -113,7 +113,7 @@ std::string summary_json(const query::Answer& answer, std::int64_t took_ms) {
 
 bool is_relative(std::string_view time) { return to_lower(time).ends_with("-ago"); }
 
-// Seconds a browser may keep the answer.
+// The seconds for which a browser may cache the answer.
 std::int64_t max_age_s(const Target& target, const query::Question& question, TimestampMs now) {
   constexpr std::int64_t kDayS = 86'400;
   const std::int64_t end_s = (question.end - 1) / 1000;
@@ -124,7 +124,7 @@ std::int64_t max_age_s(const Target& target, const query::Question& question, Ti
   return (end_s - question.begin / 1000) / 1024;
 }
 
-// The page keeps its question behind the '#', in the syntax of /q.
+// The page keeps its query after the '#', in the syntax of /q.
 Response lead_to_page(const Call& call) {
   const std::size_t mark = call.request.target.find('?');
   const std::string query = mark == std::string::npos ? "" : call.request.target.substr(mark + 1);

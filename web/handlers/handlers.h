@@ -1,4 +1,4 @@
-// All handlers, one a file. What each takes and answers stands at the top of its file.
+// All handlers, one in each file. The top of each file describes parameters and answers.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,4 @@
-// GET /-/healthy: the process lives. GET /-/ready: it may be given work.
+// GET /-/healthy: the process is alive. GET /-/ready: it is ready for work.
 //
 // Parameters  none
 // Answer      200 "ok"

@@ -1,11 +1,11 @@
-// POST /api/histogram: distributions instead of single values.
+// POST /api/histogram: stores histograms.
 //
 // Body        a point or an array of points: {"metric","timestamp","tags"} with either
 //             "buckets":{"<lower>,<upper>":count,...}, "underflow", "overflow", or
-//             "id" and "value": what a codec wrote, in base64
+//             "id" and "value": a codec's bytes in base64
 // Parameters  as /api/put
 // Answer      as /api/put
-// Errors      as /api/put; 503 histograms are off, whatever the method
+// Errors      as /api/put; 503 histograms are off, for any method
 #include "ingest/histogram_writer.h"
 #include "web/api_method.h"
 #include "web/handlers/handlers.h"

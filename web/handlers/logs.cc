@@ -1,11 +1,11 @@
-// GET /logs: the last lines of the log, the newest first.
+// GET /logs: the last lines of the log, newest first.
 //
 // Parameters  json: as an array of texts; level = TRACE | DEBUG | INFO | WARN | ERROR | OFF (and
-//             logger = one part's name): what is logged from now on, with web.get_may_write
-// Answer      200 text, a line a message: <epoch s>\t<level>\t<thread>\t<logger>\t<message>; with
-//             level: 200 Set the log level to DEBUG on 1 loggers.
+//             logger = a logger's name): sets the log level; requires web.get_may_write
+// Answer      200 text, a line for each message: <epoch s>\t<level>\t<thread>\t<logger>\t<message>;
+//             with level: 200 Set the log level to DEBUG on 1 loggers.
 // Errors      400 no such level; 405 level without web.get_may_write
-// How many lines are kept: log.lines_max. 0 keeps none, and none are shown.
+// log.lines_max sets how many lines are kept. With 0, the answer is empty.
 #include <fmt/format.h>
 
 #include "common/json_string.h"
@@ -16,7 +16,7 @@ namespace halite::web {
 
 namespace {
 
-// A message of several lines stays one line here.
+// Joins a message of several lines into one.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';

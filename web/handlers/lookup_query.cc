@@ -111,7 +111,7 @@ storage::SeriesQuery series_query(const LookupQuery& query, const std::string& m
     }
   }
   for (const std::string& key : any_value) {
-    values.erase(key);  // any value, so those named as well
+    values.erase(key);  // any value, including the named ones
     wanted.filters.push_back({storage::FilterType::kWildcard, key, "*"});
   }
   for (const auto& [key, pattern] : values) {

@@ -1,4 +1,4 @@
-// What /api/search/lookup is asked for, from either syntax.
+// The parameters of /api/search/lookup, from either syntax.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@
 namespace halite::web {
 
 struct LookupQuery {
-  std::string metric;       // empty: any
-  std::string metric_text;  // as asked; empty: not said, then not in the answer
-  // As asked: {key, "*"} is any value of the key, {"*", value} any key with the value. What was not
-  // said is empty and means the same.
+  std::string metric;       // empty = any
+  std::string metric_text;  // as sent; empty = absent, and omitted in the answer
+  // As sent: {key, "*"} is any value of the key, {"*", value} is any key with the value. Empty if
+  // absent, with equal meaning.
   std::vector<std::pair<std::string, std::string>> tags;
-  bool show_tags = false;                   // in the answer, perhaps none
-  std::vector<std::string> any_key_values;  // of tags of any key: the series has each
+  bool show_tags = false;                   // in the answer, possibly empty
+  std::vector<std::string> any_key_values;  // values under any key: the series has each
   std::int64_t limit = 25;
-  // Only series with points between these times, as asked; no start: whatever their points.
+  // Only series with points between these times, as sent; without a start, all series.
   std::string start;
-  std::string end;  // included; empty: now
+  std::string end;  // inclusive; empty = now
 };
 
 [[nodiscard]] Result<LookupQuery> parse_lookup_uri(const Target& target);
 [[nodiscard]] Result<LookupQuery> parse_lookup_post(std::string_view body);
 
-// The part of it that the store answers.
+// The part that the store answers.
 [[nodiscard]] storage::SeriesQuery series_query(const LookupQuery& query,
                                                 const std::string& metric);
-// The rest of it.
+// The rest of the conditions.
 [[nodiscard]] bool fits_any_key(const LookupQuery& query, const storage::Series& series);
 
 }  // namespace halite::web

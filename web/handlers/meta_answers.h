@@ -1,4 +1,4 @@
-// Pieces that the endpoints for annotations, names' and series' metadata and trees share.
+// Helpers shared by the endpoints for annotations, metadata and trees.
 #pragma once
 
 #include <string>
@@ -15,14 +15,13 @@ namespace halite::web {
 // 400 "Missing parameter <code>uid</code>"
 [[nodiscard]] Response missing_parameter(const Call& call, std::string_view name);
 
-// 400 "Missing message content", where a body is wanted.
+// 400 "Missing message content", if a body is required.
 [[nodiscard]] Response missing_content(const Call& call);
 
-// 400 with the error's text as message and again as details: what OpenTSDB says to a wrong
-// argument.
+// 400 with the error's text as message and as details: OpenTSDB's answer to an invalid argument.
 [[nodiscard]] Response wrong_argument(const Call& call, const Error& error);
 
-// What the store said while something was saved: `what` is "Annotation", "UIDMeta", "TSMeta".
+// The store's error while saving: `what` is "Annotation", "UIDMeta", "TSMeta".
 [[nodiscard]] Response save_error(const Call& call, std::string_view what, const Error& error);
 
 }  // namespace halite::web

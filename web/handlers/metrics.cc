@@ -1,4 +1,4 @@
-// GET /metrics: the process's own numbers for Prometheus.
+// GET /metrics: the process's metrics for Prometheus.
 //
 // Parameters  none
 // Answer      200, text exposition format 0.0.4

@@ -1,7 +1,7 @@
-// GET / and the page's files (/app.js, ..), and the same under /s/ as OpenTSDB has its own.
+// GET / and the page's files (/app.js, ..), also under /s/ as in OpenTSDB.
 //
 // Parameters  none
-// Answer      200 the file, gzipped when the client takes that; 304 when it has it already
+// Answer      200 the file, gzipped if the client accepts that; 304 if the client's copy is current
 // Errors      404 no such file; 400 a path with ".."
 #include "web/content_coding.h"
 #include "web/error_map.h"
@@ -17,7 +17,7 @@ Response file_response(const Call& call, const UiFile& file) {
   response.content_type = content_type_of(file.name);
   const std::string etag = etag_of(file);
   response.headers.add("ETag", etag);
-  response.headers.add("Cache-Control", "no-cache");  // ask again; 304 is cheap
+  response.headers.add("Cache-Control", "no-cache");  // revalidate; 304 is cheap
   if (call.request.headers.get("If-None-Match").find(etag) != std::string_view::npos) {
     response.status = 304;
     return response;

@@ -1,15 +1,15 @@
-// POST /api/put: points in.
+// POST /api/put: stores points.
 //
 // Body        a point or an array of points: {"metric","timestamp","value","tags"}
-// Parameters  summary, details: say how many were taken, and which were not and why
+// Parameters  summary, details: return how many were stored; details also which were not, and why
 //             sync, sync_timeout=<ms>: how long to wait for durability. Every put waits for it;
-//             only sync_timeout gives up
-// Answer      204 without a body when all were taken; 200 with summary or details;
+//             only sync_timeout limits the wait
+// Answer      204 without a body if all were stored; 200 with summary or details;
 //             {"success":n,"failed":n[,"timeouts":n][,"errors":[{"datapoint":..,"error":".."}]]}
-//             "success" counts points that are durable. "failed" also counts those that may be
-//             stored or not; their error says so
-// Errors      400 one or more points are not stored (the others are); 400 the body is no JSON, or
-//             has no points; 413 too many points; 503 the store cannot take points now, or could
+//             "success" counts durable points. "failed" includes points that may be stored or not;
+//             their error says so
+// Errors      400 one or more points are not stored (the others are); 400 the body is not JSON, or
+//             has no points; 413 too many points; 503 the store cannot accept points now, or could
 //             not make them durable: send them again (docs/decisions/0050)
 #include "ingest/writer.h"
 #include "web/handlers/handlers.h"

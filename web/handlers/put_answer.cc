@@ -15,7 +15,7 @@
 namespace halite::web {
 namespace {
 
-// 0 = wait as long as it takes.
+// 0 = no limit.
 std::int64_t sync_timeout_ms(const Target& target) {
   if (!target.has("sync")) return 0;
   const std::string_view text = target.get("sync_timeout");
@@ -51,7 +51,7 @@ Response put_answer(const Call& call, const Result<ingest::PutOutcome>& put) {
   if (!put) return error_response(call, put.error());
   const bool good = put->failed == 0 && put->timeouts == 0;
   if (call.target.has("details") || call.target.has("summary")) {
-    // Agents drop what a 400 refuses, and send again what a 503 does.
+    // Agents drop points after a 400 and send them again after a 503.
     const int bad = put->retryable_error ? http_status(put->retryable_error->code) : 400;
     return json_response(good ? 200 : bad, counts_json(call.target, *put));
   }

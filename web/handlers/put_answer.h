@@ -1,5 +1,5 @@
-// What /api/put, /api/rollup and /api/histogram answer alike: how many points were stored, and by
-// the parameters summary, details, sync and sync_timeout which were not and why (put.cc).
+// The common answer of /api/put, /api/rollup and /api/histogram: how many points were stored. With
+// the parameters summary, details, sync and sync_timeout also which were not, and why (put.cc).
 #pragma once
 
 #include "common/result.h"
@@ -8,7 +8,7 @@
 
 namespace halite::web {
 
-// What the parameters ask for.
+// The options in the parameters.
 [[nodiscard]] ingest::PutOptions parse_put_options(const Target& target);
 
 [[nodiscard]] Response put_answer(const Call& call, const Result<ingest::PutOutcome>& put);

@@ -1,21 +1,20 @@
-// GET, POST, DELETE /api/query: points out.
+// GET, POST, DELETE /api/query: reads points.
 //
 // GET         start, end, m=<agg>:[..:]<metric>[{tags}][{filters}], tsuid, ms, arrays, show_query,
 //             show_tsuids, show_stats, show_summary, ..: query/parse/question_uri.cc
-// POST        {"start","end","queries":[{"aggregator","metric",..}],..}:
-// query/parse/question_json.cc;
-//             ?arrays in the URI as well
-// DELETE      as GET, and removes the points it answers; so does POST with "delete":true. Both are
-//             refused without web.allow_delete. GET with method_override=delete removes where it
-//             may (web.get_may_write as well), and only reads where it may not
+// POST        {"start","end","queries":[{"aggregator","metric",..}],..}; ?arrays in the URI as
+//             well: query/parse/question_json.cc
+// DELETE      as GET, and removes the points in the answer; so does POST with "delete":true. Both
+//             require web.allow_delete. GET with method_override=delete removes them if that is
+//             allowed (it also requires web.get_may_write), and otherwise only reads
 // Answer      200 [{"metric","tags","aggregateTags","dps":{"<s>":number,..}},..], streamed. Under
-//             the prefix /grafana without points that are no JSON numbers, and always with
-//             globalAnnotations, in the first series only: Grafana 12.4 does not ask for them and
-//             shows them once a series
-// /exp, /gexp, /explain, /last  have files of their own; other segments behind mean nothing
-// Errors      400 the question is wrong, or names what does not exist (with --opentsdb-conf 500
-//             where OpenTSDB says so: some faults in the URI's syntax); 408 too slow; 413 over a
-//             limit; 424 the store failed
+//             the prefix /grafana without points that are not JSON numbers, and always with
+//             globalAnnotations, in the first series only: Grafana 12.4 does not request them and
+//             shows them once for each series
+// /exp, /gexp, /explain, /last  have their own files; other segments after it are ignored
+// Errors      400 the query is invalid, or names something unknown (with --opentsdb-conf 500 as in
+//             OpenTSDB: some errors in the URI's syntax); 408 too slow; 413 above a limit; 424 the
+//             store failed
 #include <string_view>
 #include <utility>
 
@@ -97,7 +96,7 @@ asio::awaitable<Response> handle_query(Call& call) {
   if (!question) co_return question_error(call, question.error());
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
   question->global_annotations |= call.target.grafana;
-  // An override that may not delete, or is none of a query's, leaves a GET what it is.
+  // An override that may not delete, or that a query does not support, leaves a GET unchanged.
   question->delete_points |=
       removes || (call.request.method == "DELETE" && call.options.allow_delete);
   if (question->delete_points && !call.options.allow_delete) co_return delete_refused(call);

@@ -1,12 +1,12 @@
-// POST /api/query/exp: arithmetic with series.
+// POST /api/query/exp: expressions over series.
 //
 // POST        {"time":{"start","end","aggregator","downsampler","rate"},"filters":[..],
 //             "metrics":[{"id","metric","filter",..}],"expressions":[{"id","expr","join",..}],
 //             "outputs":[{"id","alias"}]}: query/expression/exp_question.h
 // Answer      200 {"outputs":[{"id","dps":[[ms,value,..],..],"dpsMeta":{},"meta":[..]}],"query":{}}
-// Errors      400 the body is wrong, also for other methods than POST (500 with --opentsdb-conf);
-//             names that do not exist, expressions that use themselves, values that cannot be
-//             computed; otherwise as /api/query
+// Errors      400 the body is invalid, also for methods other than POST (500 with
+//             --opentsdb-conf); unknown names, recursive expressions, values that cannot be
+//             computed; otherwise as in /api/query
 #include <utility>
 
 #include "query/answer.h"

@@ -1,4 +1,4 @@
-// GET, POST /api/query/explain: what a query would cost, without running it.
+// GET, POST /api/query/explain: estimates the cost of a query without running it.
 //
 // GET         the parameters of GET /api/query
 // POST        the body of POST /api/query
@@ -7,7 +7,7 @@
 //             "limits":[{"name","limit","expected","exceeded"},..],"refused"};
 //             docs/query/explain.md describes the fields. On HBase each query also has "scans".
 //             Deletes nothing; on HBase it reads some rows
-// Errors      as /api/query, except that too many series are told, not refused; 501 the store
+// Errors      as in /api/query, but too many series are reported, not refused; 501 the store
 //             cannot estimate; 405 other methods
 #include <cmath>
 #include <string>
@@ -54,7 +54,7 @@ std::string to_json(const query::Explanation& explanation) {
     if (i > 0) json += ',';
     json += fmt::format("{{\"index\":{},\"metric\":", i);
     if (asked.metric.empty()) {
-      json += "null";  // asked by tsuids
+      json += "null";  // a sub-query with tsuids
     } else {
       append_json_string(json, asked.metric);
     }

@@ -1,13 +1,14 @@
-// GET /api/query/gexp: functions of series, in Graphite's manner.
+// GET /api/query/gexp: functions of series in the style of Graphite.
 //
-// GET         start, end and the flags of /api/query; exp=<function>(<argument>,..) (repeated).
-//             Arguments are functions, sub-queries as behind m=, numbers and texts:
+// GET         start, end and the flags of /api/query; exp=<function>(<argument>,..) (repeatable).
+//             Arguments are functions, sub-queries in the syntax of m=, numbers and texts:
 //             alias absolute scale movingAverage highestMax highestCurrent sum[Series]
 //             diff[erence|Series] multiply[Series] divide[Series] shift timeShift (with
 //             --opentsdb-conf the last two are refused, as by OpenTSDB 2.4)
-// Answer      200 as /api/query
-// Errors      400 the expression cannot be read or names no function (500 with --opentsdb-conf);
-//             its parameters, its sub-queries or their series are wrong; otherwise as /api/query
+// Answer      200 as in /api/query
+// Errors      400 the expression is invalid or names no function (500 with --opentsdb-conf);
+//             its parameters, its sub-queries or their series are invalid; otherwise as in
+//             /api/query
 #include <utility>
 
 #include "query/answer.h"

@@ -3,14 +3,14 @@
 // GET         timeseries=<metric>{k=v,..} and tsuids=A,B, both repeatable; resolve (names and tags
 //             in the answer); back_scan=<hours>
 // POST        {"queries":[{"metric","tags"} | {"tsuids":[..]}],"resolveNames":bool,"backScan":int}
-// back_scan   > 0: this hour and so many before it, of the series that has exactly these tags.
-//             0: the whole history, of every series that has these tags among its own; without
-//             web.last_whole_history only this hour, and only of tsuids
+// back_scan   > 0: this hour and so many before it, of the series with exactly these tags.
+//             0: the whole history, of every series that has these tags among others; without
+//             web.last_whole_history only this hour, and only for tsuids
 // Answer      200 [{"metric","timestamp":<ms>,"value":"<text>","tags","tsuid"},..]; a series
-//             without a point there is left out
-// Errors      400 nothing asked, a number that is none, a name that does not exist (with
-//             query.skip_unknown_values a tag value that does not exist has no series); a
-//             timeseries without its brace (500 with --opentsdb-conf)
+//             without a point there is omitted
+// Errors      400 an empty query, an invalid number, an unknown name (with
+//             query.skip_unknown_values an unknown tag value matches no series); a timeseries
+//             without its brace (500 with --opentsdb-conf)
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -145,7 +145,7 @@ Result<storage::SeriesQuery> by_tsuids(const std::vector<std::string>& texts) {
   return query;
 }
 
-// A value with a '|' is no name: in a filter it would be two.
+// A value with a '|' is not a name: a filter would read it as two.
 bool names_two_values(const std::pair<const std::string, std::string>& tag) {
   return tag.second.contains('|');
 }
@@ -169,7 +169,7 @@ Result<storage::SeriesQuery> by_name(const Sub& sub, bool exactly) {
   return query;
 }
 
-// Which hours are looked at; an empty range for none.
+// The hours to search; an empty range for none.
 TimeRange hours_of(const Call& call, const Wanted& wanted, bool by_tsuid) {
   const TimestampMs now = call.services.clock.now_ms();
   const TimestampMs hour = now - now % kHourMs;
@@ -268,7 +268,7 @@ void append_tsuid(std::string& json, const storage::Tsuid& tsuid) {
     to = put_hex(to, tsuid.metric());
     to = put_hex(to, tsuid.tags());
     put_text(to, kEnd);
-    return after;  // what is passed may be all the room that there is
+    return after;  // the argument may own all of this memory
   });
 }
 
@@ -285,7 +285,7 @@ void append_point(std::string& json, const storage::Series& series, const storag
   append_tsuid(json, series.tsuid);
 }
 
-// The answer piece by piece: that of many series takes megabytes.
+// Writes the answer in pieces: for many series it takes megabytes.
 class LastSource final : public BodySource {
  public:
   LastSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesPin> pin,
@@ -308,11 +308,11 @@ class LastSource final : public BodySource {
 
  private:
   static constexpr std::size_t kPieceBytes = 64 << 10;
-  static constexpr std::size_t kPointBytes = 4 << 10;  // more than nearly any takes
+  static constexpr std::size_t kPointBytes = 4 << 10;  // larger than nearly all
   static constexpr std::size_t kAhead = 8;
-  static constexpr std::size_t kTagSetLines = 3;  // of the processor's cache; with ten tags
+  static constexpr std::size_t kTagSetLines = 3;  // cache lines; for ten tags
 
-  // Series and their tags lie apart from each other: memory is asked for those that come.
+  // Series and their tags are in different places: prefetches those that follow.
   const storage::Series& series_ahead() const {
     if (at_ + 2 * kAhead < points_.size()) {
       __builtin_prefetch(&store_.series(points_[at_ + 2 * kAhead].series));
@@ -326,10 +326,10 @@ class LastSource final : public BodySource {
   }
 
   const storage::PointStore& store_;
-  const std::shared_ptr<const storage::SeriesPin> pin_;  // so that points_ name series
+  const std::shared_ptr<const storage::SeriesPin> pin_;  // keeps the series of points_ valid
   const std::vector<storage::LastPoint> points_;
   const bool resolve_;
-  std::size_t at_ = 0;  // the next of points_
+  std::size_t at_ = 0;  // index of the next of points_
   bool finished_ = false;
 };
 
@@ -344,8 +344,8 @@ asio::awaitable<Response> handle_query_last(Call& call) {
   const auto executor = co_await asio::this_coro::executor;
   std::vector<storage::LastPoint> all;
   for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
-    // What is in memory is found without waiting, and a body may ask for thousands of such: others
-    // of this event loop have their turn in between.
+    // Points in memory are found without waiting, and a body may name thousands. Let other work of
+    // this event loop run in between.
     if (i != 0) co_await asio::post(executor, asio::use_awaitable);
     Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, budget);
     if (!points) co_return query_run_error(call, points.error());

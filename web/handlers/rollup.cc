@@ -1,11 +1,10 @@
-// POST /api/rollup: points that somebody else has summed up.
+// POST /api/rollup: stores rollups and pre-aggregates, computed by the sender.
 //
 // Body        as /api/put, each point with "interval" ("1h") and "aggregator" ("sum"), and with
-//             "groupByAggregator" where it sums up several series; with the latter the former two
-//             may be missing
+//             "groupByAggregator" if it aggregates several series; then the other two are optional
 // Parameters  as /api/put
 // Answer      as /api/put
-// Errors      as /api/put; where rollups are off, each point that has an interval is refused
+// Errors      as /api/put; if rollups are off, each point with an interval is refused
 #include "ingest/rollup_writer.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/put_answer.h"

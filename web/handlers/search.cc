@@ -1,19 +1,16 @@
-// GET, POST /api/search/lookup: which series there are.
+// GET, POST /api/search/lookup: finds series.
 //
-// Parameters  m=<metric>{k=v,k=*,k=,=v}: the metric may be left out or "*"; different keys are
-//             AND-ed, values of one key OR-ed, a value without a key fits any key;
+// Parameters  m=<metric>{k=v,k=*,k=,=v}: the metric may be absent or "*"; different keys are
+//             AND-ed, values of one key OR-ed, a value without a key matches any key;
 //             limit (default 25; 0 or less: up to web.lookup_series_max);
 //             start, end: only series with points from start to end (as in queries; no end: now)
 // Or a body   {"metric":"m","tags":[{"key":"k","value":"v"}],"limit":25,"start":"1h-ago"}
-// Answer      200 {"type":"LOOKUP","metric":.. (if asked),"tags":[..],"limit":..,"time":<ms>,
+// Answer      200 {"type":"LOOKUP","metric":.. (if given),"tags":[..],"limit":..,"time":<ms>,
 //             "results":[{"tsuid","metric","tags":{}}],"startIndex":0,"totalResults":<n returned>}
-// Errors      400 no metric and no tags, or not to be understood, an end without a start; 404 a
-// name that does not exist;
-//             400 a method that is neither; a body that is not to be understood (500 with
-//             --opentsdb-conf)
-// /api/search/tsmeta, tsmeta_summary, tsuids, uidmeta, annotation want query=.. (limit,
-// start_index, use_meta) or a body, and are answered as by an OpenTSDB without a search plugin:
-// 400.
+// Errors      400 neither metric nor tags, an invalid request, an end without a start; 404 an
+//             unknown name; 400 another method; an invalid body (500 with --opentsdb-conf)
+// /api/search/tsmeta, tsmeta_summary, tsuids, uidmeta, annotation require query=.. (limit,
+// start_index, use_meta) or a body, and answer like an OpenTSDB without a search plugin: 400.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -46,7 +43,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// The series of a selection, those with points in the range if there is one; by tsuid.
+// The series of a selection, only those with points in the range if there is one, by TSUID.
 Task<std::vector<storage::SeriesId>> list_series(
     storage::PointStore& store, std::shared_ptr<const storage::Selection> selection,
     std::optional<TimeRange> range, std::size_t limit) {
@@ -62,13 +59,13 @@ Task<std::vector<storage::SeriesId>> list_series(
   co_return ids;
 }
 
-// Every series that fits, up to the limit.
+// All matching series, up to the limit.
 Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, LookupQuery query,
                                                  std::optional<TimeRange> range, std::size_t limit,
                                                  std::shared_ptr<query::QueryBudget> budget) {
   std::vector<std::string> metrics{query.metric};
   if (query.metric.empty()) {
-    // The store finds by metric, so all metrics are gone through.
+    // The store searches by metric, so visit all metrics.
     CO_TRY(metrics, co_await store.suggest(storage::NameKind::kMetric, "", SIZE_MAX));
   }
   std::vector<storage::SeriesId> found;
@@ -78,7 +75,7 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
     auto selecting = store.select(series_query(query, metric), {.budget = budget});
     Result<std::shared_ptr<const storage::Selection>> selection = co_await std::move(selecting);
     if (!selection) co_return std::unexpected(std::move(selection).error());
-    // What only we can test needs all candidates.
+    // Conditions that the store cannot test need all candidates.
     const std::size_t most = query.any_key_values.empty() ? limit - found.size() : 0;
     CO_TRY(const std::vector<storage::SeriesId> ids,
            co_await list_series(store, *selection, range, most));
@@ -91,7 +88,7 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
 
 class LookupSource final : public BodySource {
  public:
-  // `pin`: from before the ids were found.
+  // `pin` was acquired before the ids were found.
   LookupSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesPin> pin,
                LookupQuery query, std::vector<storage::SeriesId> ids, std::int64_t time_ms)
       : store_(store),
@@ -179,8 +176,8 @@ asio::awaitable<Response> lookup(Call& call) {
   const std::size_t most = call.options.lookup_series_max;
   const std::size_t limit =
       query->limit <= 0 ? most : std::min(static_cast<std::size_t>(query->limit), most);
-  // How many series are answered has a limit of its own; how many are gone through for them has
-  // only those of time and memory.
+  // The number of series in the answer has its own limit. Only time and memory limit how many are
+  // visited.
   query::QueryLimits limits = call.services.engine.limits();
   limits.series_max = std::numeric_limits<std::uint64_t>::max();
   auto budget = std::make_shared<query::QueryBudget>(limits, call.services.clock, call.stop);
@@ -199,7 +196,7 @@ asio::awaitable<Response> lookup(Call& call) {
   co_return response;
 }
 
-// The searches that need a plugin in OpenTSDB, answered as without one.
+// Searches that need a plugin in OpenTSDB, answered as without one.
 Response refuse_search(const Call& call) {
   if (!call.request.body.empty()) {
     const Result<std::map<std::string, std::string>> body = parse_flat_object(call.request.body);

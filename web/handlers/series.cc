@@ -1,22 +1,22 @@
-// What series there are, counted: for people who look around.
+// The number of series, by metric and by tag: to explore the data.
 //
 // GET /api/series/metrics   metrics with their numbers of series
-//   Parameters  contains: only names with this text in them, case not minded; max (default 100, at
+//   Parameters  contains: only names that contain this text in any case; max (default 100, at
 //               most web.suggest_names_max); order = name (default; names that begin with the text
-//               come first) | series | grown (the most first)
+//               come first) | series | grown (descending)
 //   Answer      200 {"counted":<ms>,"grownSince":<ms>,"series":<n>,"metrics":<n>,"matching":<n>,
-//               "results":[{"metric":"..","series":<n>,"grown":<n>},..]}. A count may be some time
-//               old: the more series, the older
-// GET /api/series/keys      tag keys, the most values first; max as above
+//               "results":[{"metric":"..","series":<n>,"grown":<n>},..]}. The counts may be old:
+//               the more series, the older
+// GET /api/series/keys      tag keys by descending number of values; max as above
 //   Answer      200 {"counted":<ms>,"series":<n>,"keys":<n>,"results":[{"key","series","values"}]}
-// GET /api/series/tags      the tags of one metric's series, counted now
-//   Parameters  metric; max: values of each key (default 10); key: of this key only; contains: only
-//               values with this text in them
+// GET /api/series/tags      the tags of one metric's series, counted by this request
+//   Parameters  metric; max: values of each key (default 10); key: only this key; contains: only
+//               values that contain this text
 //   Answer      200 {"metric":"..","series":<n>,"keys":[{"key":"..","series":<n>,"values":<n>,
-//               "matching":<n>,"top":[{"value":"..","series":<n>},..]},..]}, values with the most
-//               series first
-// Errors        400 a max that is no number; no metric; 404 no such metric, another page; 405; 501
-//               series are not counted here; the errors of a query's limits
+//               "matching":<n>,"top":[{"value":"..","series":<n>},..]},..]}, by descending number
+//               of series
+// Errors        400 max is not a number; no metric; 404 unknown metric or page; 405; 501 series
+//               are not counted here; the errors of a query's limits
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -63,7 +63,7 @@ Result<std::size_t> max_of(const Call& call, std::size_t standard) {
   return std::min(value, call.options.suggest_names_max);
 }
 
-// Those that are asked for, the first `max` of them in order.
+// The requested metrics: the first `max` in order.
 struct Chosen {
   std::vector<const Metric*> metrics;
   std::size_t matching = 0;
@@ -77,7 +77,7 @@ Chosen choose(const std::vector<Metric>& all, const Call& call, std::size_t max)
     if (contains_text(metric.name, text)) chosen.metrics.push_back(&metric);
   }
   chosen.matching = chosen.metrics.size();
-  // They are in the order of their names, which holds among equals.
+  // Sorted by name; a stable sort keeps that among equals.
   const auto rank = [order, &text](const Metric* metric) -> std::int64_t {
     if (order == "series") return static_cast<std::int64_t>(metric->series);
     if (order == "grown") return metric->grown;
@@ -134,11 +134,11 @@ asio::awaitable<Response> list_keys(Call& call) {
   co_return json_response(200, json + '}');
 }
 
-// The series of a metric, whatever their points.
+// The tags of all series of a metric, with or without points.
 Task<TagCardinality> shape_of(const Call* call, std::string metric) {
   storage::PointStore& store = call->services.store;
   query::QueryLimits limits = call->services.engine.limits();
-  limits.series_max = std::numeric_limits<std::uint64_t>::max();  // time and memory bound it
+  limits.series_max = std::numeric_limits<std::uint64_t>::max();  // only time and memory limit it
   auto budget = std::make_shared<query::QueryBudget>(limits, call->services.clock, call->stop);
   storage::SeriesQuery wanted;
   wanted.metric = std::move(metric);

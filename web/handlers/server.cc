@@ -1,19 +1,19 @@
-// GET /api/server: the server at a glance. GET /api/server/queries: questions that run, and those
-// that ran last. DELETE /api/server/queries/<id>: stops one that runs.
+// GET /api/server: the state of the server. GET /api/server/queries: running and recent queries.
+// DELETE /api/server/queries/<id>: cancels a running query.
 //
 // Parameters  none
 // Answer      200 {"now":<ms>,"started":<ms>,"version":"..","store":"engine","mode":"rw",
 //             "ready":true,"reason":"","refused":[{"time","protocol","reason","error","point"},..],
 //             "cycles":[{"prefix","ttlMs","spanMs","ringSlots","slots":[{"slot","begin","end",
 //             "bytes","files","sealed","late"},..]},..],"crowded":[{"metric","refused"},..]}:
-//             samples of refused points, the newest first; slots of time with points in files, by
-//             retention class; metrics whose points would have begun a series too many, this hour
-//             and the one before, the worst first
+//             samples of refused points, newest first; slots with points in files, by retention
+//             class; metrics over their new-series quota in this hour and the previous one, by
+//             descending number of refused series
 //             200 {"running":[{"id","query","remote","begin","elapsedMs","cancelled"},..],
-//             "completed":[{.., "status","error","cost"},..]}, the newest first
-//             204 it was asked to stop
-// Errors      404 another page; no such question runs; 405 a method that does not fit
-// GET /api/server/regions has a file of its own, server_regions.cc
+//             "completed":[{.., "status","error","cost"},..]}, newest first
+//             204 the query was asked to stop
+// Errors      404 unknown page; no running query with this id; 405 wrong method
+// server_regions.cc serves GET /api/server/regions.
 #include <charconv>
 #include <iterator>
 #include <ranges>

@@ -1,10 +1,10 @@
-// GET /api/server/regions: where the points lie on a cluster of HBase, and who is asked much there.
+// GET /api/server/regions: the regions of the point table on an HBase cluster, and their load.
 //
 // Parameters  none
 // Answer      200 {"table":"tsdb","servers":[{"server":"host:16020","regions":<n>,"hot":<n>,
 //             "reads":<n>,"writes":<n>,"filesMib":<n>,"memoryMib":<n>},..],"regions":[{"from":"..",
 //             "server":"..","reads","writes","files","filesMib","memoryMib","hot":false},..]}:
-//             requests since each region was opened; an empty server: on none just now
+//             requests since each region was opened; an empty server: on no server now
 // Errors      501 points are not on a cluster; 408, 503 the cluster does not answer
 #include <iterator>
 

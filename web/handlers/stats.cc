@@ -1,7 +1,7 @@
-// GET, POST /api/stats and GET /stats: the process's own numbers (web/stats.h has their names).
+// GET, POST /api/stats and GET /stats: the process's metrics (web/stats.h describes their names).
 //
-// Pages       /api/stats/query: which questions run and which ran last; /jvm and /threads: the
-//             process in the shapes OpenTSDB has; /region_clients: none in an embedded store
+// Pages       /api/stats/query: running and recent queries; /jvm and /threads: the process in
+//             OpenTSDB's format; /region_clients: empty in an embedded store
 // Parameters  json: /stats as an array of lines
 // Answer      200 [{"metric":"tsd...","timestamp":<s>,"value":"<text>","tags":{"host":".."}},..];
 //             /stats: lines of text, or with ?json an array of these lines
@@ -19,7 +19,7 @@ namespace halite::web {
 
 namespace {
 
-// The page behind /api/stats/; nothing for a name that is none.
+// The page under /api/stats/; nullopt for an unknown name.
 std::optional<std::string> page(const Call& call) {
   if (!call.target.api || call.target.rest.empty()) return std::nullopt;
   const std::string name = to_lower(call.target.rest[0]);

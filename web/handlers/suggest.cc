@@ -1,11 +1,10 @@
-// GET, POST /api/suggest and GET /suggest: names that begin with something.
+// GET, POST /api/suggest and GET /suggest: names that begin with a prefix.
 //
-// Parameters  type = metrics | tagk | tagv; q = prefix, case-sensitive (default ""); max = how many
+// Parameters  type = metrics | tagk | tagv; q = prefix, case-sensitive (default ""); max
 //             (default 25, at most web.suggest_names_max); start, end: only names of series with
-//             points from start to end (as in queries; no end: now). POST: the same as a JSON
-//             object of texts
+//             points from start to end (as in queries; no end: now). POST: a JSON object of texts
 // Answer      200 ["name",..] in byte order
-// Errors      400 for a missing or unknown type, a max that is no number, an end without a start
+// Errors      400 a missing or unknown type, max is not a number, an end without a start
 #include <charconv>
 #include <cstdint>
 #include <limits>
@@ -36,7 +35,7 @@ struct Wanted {
   storage::NameKind kind = storage::NameKind::kMetric;
   std::string prefix;
   std::size_t max = kNamesDefault;
-  std::optional<TimeRange> range;  // of points; none: it does not matter
+  std::optional<TimeRange> range;  // of points; nullopt = any
 };
 
 Result<storage::NameKind> kind_of(std::string_view type) {
@@ -84,7 +83,7 @@ Task<std::vector<std::string>> find(const Call& call, Wanted wanted) {
   if (!wanted.range) {
     co_return co_await store.suggest(wanted.kind, std::move(wanted.prefix), wanted.max);
   }
-  // How many series are gone through has only the limits of time and memory.
+  // Only time and memory limit how many series are visited.
   query::QueryLimits limits = call.services.engine.limits();
   limits.series_max = std::numeric_limits<std::uint64_t>::max();
   auto budget = std::make_shared<query::QueryBudget>(limits, call.services.clock, call.stop);

@@ -1,16 +1,16 @@
-// GET, POST, PUT, DELETE /api/tree: trees that sort series by their names.
+// GET, POST, PUT, DELETE /api/tree: trees, which sort series by their names.
 //
 // Parameters  treeid, name, description, notes, strict_match, enabled, store_failures;
 //             definition=true; method_override. Or a body {"treeId","name","description","notes",
 //             "strictMatch","enabled","storeFailures"}
 // GET         200 the tree {"name","description","notes","enabled","rules","created","treeId",
-//             "strictMatch","storeFailures"}; without an id [..] all of them
-// POST, PUT   without an id makes one; with it POST changes the fields given, PUT resets the
-// others:
-//             200 the tree; 304 no field is given
-// DELETE      its branches and leaves, with definition=true itself and its rules too: 204
+//             "strictMatch","storeFailures"}; without an id [..] all trees
+// POST, PUT   create a tree if there is no id. With an id, POST changes the given fields, PUT
+//             resets the others: 200 the tree; 304 no field is given
+// DELETE      removes its branches and leaves, with definition=true also the tree and its rules:
+//             204
 // Errors      400 no name, no such id, another method; 404 no such tree
-// /api/tree/branch, rule, rules, test, collisions and notmatched have files of their own.
+// /api/tree/branch, rule, rules, test, collisions and notmatched have their own files.
 #include "common/ascii.h"
 #include "storage/meta/metadata.h"
 #include "web/api_method.h"

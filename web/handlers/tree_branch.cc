@@ -1,9 +1,10 @@
-// GET /api/tree/branch: a branch of a tree, its leaves, and the branches in it.
+// GET /api/tree/branch: a branch of a tree, with its leaves and sub-branches.
 //
 // Parameters  treeid: its root; or branch=<id as in the answers>
 // Answer      200 {"leaves":[{"metric","tags","displayName","tsuid"}],"branches":[..],"path":{"0":
-//             "ROOT",..},"treeId","branchId","depth","displayName"}; no leaves, no branches: null
-// Errors      400 neither id, or one that is none; another method; 404 no such branch
+//             "ROOT",..},"treeId","branchId","depth","displayName"}; null without leaves or
+//             branches
+// Errors      400 no id, or an invalid one; another method; 404 no such branch
 #include <fmt/format.h>
 
 #include "storage/meta/metadata.h"

@@ -1,8 +1,8 @@
-// GET, POST, PUT /api/tree/collisions and /api/tree/notmatched: series that have no leaf in a tree.
+// GET, POST, PUT /api/tree/collisions and /api/tree/notmatched: series without a leaf in a tree.
 //
-// Parameters  treeid, tsuids=A,B (none: all); or a body {"treeId","tsuids":[..]}
-// Answer      200 {"<tsuid>":"..",..}: the series whose leaf was there first; the rules that did
-//             not match. Only trees with storeFailures keep them
+// Parameters  treeid, tsuids=A,B (absent: all); or a body {"treeId","tsuids":[..]}
+// Answer      200 {"<tsuid>":"..",..}: the series that already had the leaf; the rules that did
+//             not match. Only trees with storeFailures record them
 // Errors      400 no tree named, another method; 404 no such tree
 #include "common/json_string.h"
 #include "storage/meta/metadata.h"

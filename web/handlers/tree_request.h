@@ -1,4 +1,4 @@
-// What the tree endpoints share: ids and lists from the request, and their refusals.
+// Helpers shared by the tree endpoints: ids and lists from the request, and their refusals.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace halite::web {
 
-// The parameter treeid; 0 where it is absent and not required.
+// The parameter treeid; 0 if it is absent and optional.
 [[nodiscard]] std::expected<std::int32_t, Response> tree_id(const Call& call, bool required);
 
-// A tree and series in it: treeid and tsuids=A,B, or a body {"treeId","tsuids":[..]}.
+// A tree and some series: treeid and tsuids=A,B, or a body {"treeId","tsuids":[..]}.
 struct TreeSeries {
   std::int32_t tree = 0;
   std::vector<std::string> tsuids;  // hexadecimal

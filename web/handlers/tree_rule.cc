@@ -5,10 +5,10 @@
 //             "field","customField","regex","separator","description","notes","regexGroupIdx",
 //             "displayFormat"}; type is METRIC, METRIC_CUSTOM, TAGK, TAGK_CUSTOM or TAGV_CUSTOM
 // GET         200 the rule
-// POST        changes the fields given, PUT resets the others: 200 the rule; 304 nothing changes
+// POST        changes the given fields, PUT resets the others: 200 the rule; 304 nothing changes
 // DELETE      204
-// Errors      400 what a rule of its type needs is missing, another method; 404 no such tree or
-//             rule. A body that is no rule is 400 (500 with --opentsdb-conf)
+// Errors      400 a field that its type requires is missing, another method; 404 no such tree or
+//             rule; 400 an invalid body (500 with --opentsdb-conf)
 #include <charconv>
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ Response wrong_parameter(const Call& call, std::string_view name, std::string_vi
                         details);
 }
 
-// An absent one is left as it is.
+// Leaves the value unchanged if the parameter is absent.
 std::optional<Response> take_number(const Call& call, std::string_view name, bool required,
                                     std::int32_t& number) {
   const std::string_view text = call.target.get(name);

@@ -1,11 +1,11 @@
 // POST, PUT, DELETE /api/tree/rules: all rules of a tree at once.
 //
-// POST        [{..},{..}] rules of one tree, each as by /api/tree/rule: 204. PUT removes all others
-//             first
+// POST        [{..},{..}] rules of one tree, each as in /api/tree/rule: 204. PUT first removes all
+//             others
 // DELETE      treeid=<id>, or a body of rules that name the tree: removes all its rules: 204
-// Errors      400 no rules, or of several trees; what a rule needs is missing; another method; 404
-//             no such tree. A body that holds no rules, or one that changes nothing, is 400 (500
-//             with --opentsdb-conf)
+// Errors      400 no rules, or of several trees; a required field is missing; another method; 404
+//             no such tree; 400 a body without rules, or one that changes nothing (500 with
+//             --opentsdb-conf)
 #include <boost/json.hpp>
 
 #include "storage/meta/metadata.h"

@@ -1,10 +1,9 @@
-// GET, POST, PUT /api/tree/test: where a tree's rules would put series; nothing is stored.
+// GET, POST, PUT /api/tree/test: where a tree's rules would put series. Stores nothing.
 //
 // Parameters  treeid, tsuids=A,B; or a body {"treeId","tsuids":[..]}
-// Answer      200 {"<tsuid>":{"messages":[what was tried],"branch":<the root with what was made of
-//             the series>,"meta":<its TSMeta>},..}; branch and meta are null where nothing is known
-//             of the series
-// Errors      400 no tree or no series named, a rule that does not suit a series; 404 no such tree
+// Answer      200 {"<tsuid>":{"messages":[the steps],"branch":<the root with the branches for the
+//             series>,"meta":<its TSMeta>},..}; branch and meta are null for unknown series
+// Errors      400 no tree or no series named, a rule that does not fit a series; 404 no such tree
 #include <fmt/format.h>
 
 #include "common/json_list.h"

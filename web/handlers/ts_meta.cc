@@ -1,19 +1,17 @@
-// GET, POST, PUT, DELETE /api/uid/tsmeta: what people say about a series, and its counter.
+// GET, POST, PUT, DELETE /api/uid/tsmeta: the metadata of a series, and its counter.
 //
 // Parameters  tsuid, or m=<metric>{k=v,..}; display_name, description, notes, units, data_type,
 //             retention, max, min; create=true; method_override. Or a body
 //             {"tsuid","displayName","description","notes","custom":{},"units","dataType",
 //             "retention","max","min"}
-// GET         by tsuid 200 the object with its names' objects, "lastReceived" (s) and
-//             "totalDatapoints"; 404 nothing is known of it. By m 200 [..]: all series of the
-//             metric whose tags include these
-// POST        changes the fields given, PUT resets the others: 200 the object; 304 no field is
-// given.
-//             With m and create=true also for a series nothing is known of
-// DELETE      204, also when there is nothing; the counter stays
-// Errors      400 neither tsuid nor m, or nothing to change; 404 a name in m does not exist. A
-//             tsuid in the URI that is none is 400, one of names that do not exist 404 (500 with
-//             --opentsdb-conf)
+// GET         by tsuid 200 the object with the objects of its names, "lastReceived" (s) and
+//             "totalDatapoints"; 404 no metadata. By m 200 [..]: all series of the metric whose
+//             tags include these
+// POST        changes the given fields, PUT resets the others: 200 the object; 304 no field is
+//             given. With m and create=true also for a series without metadata
+// DELETE      204, even without metadata; the counter stays
+// Errors      400 neither tsuid nor m, or nothing to change; 404 an unknown name in m; 400 an
+//             invalid tsuid in the URI, 404 one of unknown names (500 with --opentsdb-conf)
 #include <charconv>
 #include <utility>
 
@@ -52,7 +50,7 @@ Result<bool> number_of(const Target& target, std::string_view name, Number& numb
   return true;
 }
 
-// OpenTSDB reads these two as floats.
+// OpenTSDB parses these two as floats.
 Result<bool> limit_of(const Target& target, std::string_view name, double& limit) {
   float number = 0;
   TRY(const bool given, number_of(target, name, number));
@@ -146,7 +144,7 @@ asio::awaitable<Response> change(Call& call, Bytes tsuid, TsMetaEdit edit) {
   co_return save_error(call, "TSMeta", meta.error());
 }
 
-// The series is named by m.
+// For a series named by m.
 asio::awaitable<Response> put_by_names(Call& call, TsMetaEdit edit) {
   if (call.target.get("m").empty()) co_return missing_parameter(call, "m");
   Result<MetricAndTags> names = parse_metric_and_tags(call.target.get("m"));

@@ -1,7 +1,7 @@
-// GET, POST, PUT, DELETE /api/uid/..: what is asked of ids.
+// GET, POST, PUT, DELETE /api/uid/..: names and their ids.
 //
 // Pages       assign (uid_assign.cc), rename (uid_rename.cc), uidmeta (uid_meta.cc), tsmeta
-//             (ts_meta.cc): parameters, answers and errors stand there
+//             (ts_meta.cc). These files describe parameters, answers and errors
 // Errors      501 any other page, or none
 #include "common/ascii.h"
 #include "web/handlers/handlers.h"

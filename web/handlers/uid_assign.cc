@@ -1,10 +1,10 @@
-// GET, POST /api/uid/assign: gives new names their ids.
+// GET, POST /api/uid/assign: assigns ids to new names.
 //
 // Parameters  metric=a,b&tagk=..&tagv=..; GET only with web.get_may_write
 // POST        {"metric":["a","b"],"tagk":[..],"tagv":[..]}
-// Answer      200 {"metric":{"a":"000001","b":"000002"},"tagk":{..}}; with any failure 400 and
-//             beside it "metric_errors":{"a":"Name already exists with UID: 000001"}
-// Errors      400 no names, or not to be understood; 405 another method
+// Answer      200 {"metric":{"a":"000001","b":"000002"},"tagk":{..}}; with any error 400 and also
+//             "metric_errors":{"a":"Name already exists with UID: 000001"}
+// Errors      400 no names, or an invalid request; 405 another method
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -27,7 +27,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Names by type, in the order they came.
+// Names by type, in order of arrival.
 using Wanted = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 struct Outcome {
@@ -60,7 +60,7 @@ Wanted parse_uri(const Target& target) {
   return wanted;
 }
 
-// Those of the names that are legal, each once.
+// The legal names, without duplicates.
 std::vector<std::string> legal_names(const Call& call, const std::string& type,
                                      const std::vector<std::string>& names, Outcome& outcome) {
   std::vector<std::string> legal;
@@ -104,11 +104,11 @@ Task<Outcome> assign(const Call& call, std::string type, std::vector<std::string
       outcome.ids[legal[i]] = id;
       by_hand.push_back({kind, after[i]->uid});
     }
-    // A name that was there, or that was asked for again.
+    // An existing name, or a duplicate.
     const bool again = std::ranges::count(names, legal[i]) > 1;
     if (!fresh || again) outcome.errors[legal[i]] = taken(id);
   }
-  // What somebody asked for stays, also without a series.
+  // Names that were assigned on request stay, even without a series.
   CO_TRY_VOID(co_await uids.keep(std::move(by_hand)));
   co_return std::move(outcome);
 }

@@ -1,13 +1,12 @@
-// GET, POST, PUT, DELETE /api/uid/uidmeta: what people say about a name.
+// GET, POST, PUT, DELETE /api/uid/uidmeta: the metadata of a name.
 //
 // Parameters  uid, type (metric, tagk, tagv), display_name, description, notes; method_override.
 //             Or a body {"uid","type","displayName","description","notes","custom":{}}
-// GET         200 {"uid","type","name","description","notes","created","custom","displayName"}: the
-//             defaults, where nothing was said; 404 no name has this id
-// POST        changes the fields given, PUT resets the others: 200 the object; 304 no field given
-// DELETE      204, also when nothing was said
-// Errors      400 uid or type missing; a type or an id in the URI that is none (500 with
-//             --opentsdb-conf)
+// GET         200 {"uid","type","name","description","notes","created","custom","displayName"},
+//             with defaults if there is no metadata; 404 no name has this id
+// POST        changes the given fields, PUT resets the others: 200 the object; 304 no field given
+// DELETE      204, even without metadata
+// Errors      400 uid or type missing; an invalid type or id in the URI (500 with --opentsdb-conf)
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
@@ -35,7 +34,7 @@ Response object(const UidMeta& meta) {
   return json_response(200, std::move(json));
 }
 
-// The parameters' object, or the answer to what is wrong with them.
+// The object from the parameters, or the answer to an error.
 std::expected<UidMeta, Response> parse_uri(const Call& call) {
   for (const char* name : {"uid", "type"}) {
     if (call.target.get(name).empty()) return std::unexpected(missing_parameter(call, name));

@@ -1,4 +1,4 @@
-// Names and ids as the uid endpoints are told them.
+// Parsing of names and ids for the uid endpoints.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace halite::web {
 
-// "metric", "tagk" or "tagv" in any case; nothing for another word.
+// "metric", "tagk" or "tagv" in any case; nullopt otherwise.
 [[nodiscard]] std::optional<storage::NameKind> uid_kind(std::string_view type);
 
 struct MetricAndTags {
@@ -19,7 +19,7 @@ struct MetricAndTags {
   std::map<std::string, std::string> tags;
 };
 
-// "sys.cpu{host=web01,dc=lga}"; the braces may be left out. kInvalidArgument in OpenTSDB's words.
+// "sys.cpu{host=web01,dc=lga}"; the braces are optional. kInvalidArgument with OpenTSDB's message.
 [[nodiscard]] Result<MetricAndTags> parse_metric_and_tags(std::string_view text);
 
 }  // namespace halite::web

@@ -1,9 +1,9 @@
-// GET, POST /api/uid/rename: gives an id another name. Its points answer to the new name.
+// GET, POST /api/uid/rename: gives an id another name. Its points then have the new name.
 //
 // Parameters  metric|tagk|tagv=<old name>, name=<new name>; GET only with web.get_may_write
-// POST        the same as a JSON object
+// POST        a JSON object with these fields
 // Answer      200 {"result":"true"}; 400 {"result":"false","error":".."}
-// Errors      400 a name is missing, or not to be understood; 405 another method
+// Errors      400 a missing name, or an invalid request; 405 another method
 #include <vector>
 
 #include <boost/json.hpp>
@@ -32,7 +32,7 @@ struct Rename {
   std::optional<std::string> new_name;
 };
 
-// Where several types are named, the one counts that OpenTSDB's map has last.
+// If several types are named, the last one in OpenTSDB's map counts.
 Rename choose(const std::vector<std::pair<std::string, std::optional<std::string>>>& fields,
               std::uint32_t map_capacity) {
   std::vector<std::string> keys;
@@ -95,7 +95,7 @@ Task<void> rename(const Call& call, Rename wanted) {
   }
   if (holder.error().code != Errc::kNotFound) co_return std::unexpected(holder.error());
   const Result<void> renamed = co_await uids.rename(*kind, *wanted.old_name, *wanted.new_name);
-  // Senders' bytes that led to the old name's series must be looked up again.
+  // Cached keys with the old name must be looked up again.
   call.services.writer.clear_series_cache();
   co_return renamed;
 }

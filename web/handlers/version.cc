@@ -1,8 +1,8 @@
-// GET, POST /api/version and GET /version: what runs here.
+// GET, POST /api/version and GET /version: the version of the server.
 //
 // Parameters  none
-// Answer      200 {"version":"..","short_revision":"..",..}, all text; /version answers two lines
-//             of text, or the same JSON with ?json
+// Answer      200 {"version":"..","short_revision":"..",..}, all text; /version returns two lines
+//             of text, or this JSON with ?json
 // Errors      none
 #include <array>
 #include <utility>

@@ -1,7 +1,7 @@
-// Tables in sorted maps: for tests, demos and `--store memory`. Nothing outlives the process.
+// Tables in sorted maps: for tests, demos and `--store memory`. Nothing survives the process.
 //
-//   Threads  one lock a table, held for a batch, never across an await.
-//   TTL      expired cells are hidden at once and removed little by little by later writes.
+//   Threads  Call from any thread. Each table has one lock, never held across an await.
+//   TTL      Reads hide expired cells at once; later writes remove them in small steps.
 #pragma once
 
 #include <map>

@@ -15,7 +15,7 @@ bool is_wanted(const ScanSpec& spec, const Stored& cell, std::int64_t ttl_ms, Ti
 
 }  // namespace
 
-// Copies a batch out under the lock, then goes on behind the last key it looked at.
+// Copies a batch under the lock, and continues after the last key that it read.
 class MemoryScanner final : public Scanner {
  public:
   MemoryScanner(std::shared_ptr<const MemoryTable> table, ScanSpec spec, ReadContext context)
@@ -61,7 +61,7 @@ class MemoryScanner final : public Scanner {
     piece_end_.reset();
   }
 
-  // The row to look at next; end() when the range is finished.
+  // The next row; end() at the end of the range.
   Rows::const_iterator find_row(const Rows& rows) {
     if (piece_end_ && !rows.contains(*position_)) piece_end_.reset();
     return spec_.reverse ? find_back(rows) : find_forth(rows);
@@ -93,7 +93,7 @@ class MemoryScanner final : public Scanner {
     rows.push_back(std::move(row));
   }
 
-  // Copies wanted cells until cells_left_ is used up; then piece_end_ is the last of them.
+  // Copies wanted cells until cells_left_ is 0; then piece_end_ is the last of them.
   Row copy_row(const Rows::value_type& found, std::int64_t ttl_ms) {
     const TimestampMs now = table_->clock_.now_ms();
     const Cells& cells = found.second;
@@ -121,9 +121,9 @@ class MemoryScanner final : public Scanner {
   const ReadContext context_;
   const Result<void> checked_;
   std::size_t ranges_left_ = 0;
-  std::optional<Bytes> position_;   // the last row looked at
-  std::optional<Bytes> piece_end_;  // set when that row goes on behind this qualifier
-  std::uint32_t rows_left_ = 0;     // of the batch being made
+  std::optional<Bytes> position_;   // the last row read
+  std::optional<Bytes> piece_end_;  // set if that row continues after this qualifier
+  std::uint32_t rows_left_ = 0;     // in the current batch
   std::uint32_t cells_left_ = 0;
 };
 

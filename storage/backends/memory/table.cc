@@ -11,7 +11,7 @@
 namespace halite::storage::memory {
 namespace {
 
-// Rows that each written row has checked for expired cells, elsewhere in the table.
+// Rows elsewhere in the table that each written row checks for expired cells.
 constexpr std::size_t kRowsSweptPerWrite = 2;
 
 }  // namespace
@@ -109,7 +109,7 @@ Task<std::vector<Row>> MemoryTable::read(std::vector<RowRead> reads) {
   co_return rows;
 }
 
-// Counts every row, a turn at a time: exact, and cheap enough for demos.
+// Counts every row, in pieces: exact, and fast enough for demos.
 Task<RangeEstimate> MemoryTable::estimate(Family family, std::vector<KeyRange> ranges) {
   CO_TRY_VOID(check_family(family, families_.size()));
   RangeEstimate sum;
@@ -178,7 +178,7 @@ Task<std::int64_t> MemoryTable::increment(Bytes row, Column column, std::int64_t
         Errc::kInvalidArgument,
         fmt::format("increment of a cell of {} bytes, a counter has 8", cell->value.size()));
   }
-  auto sum = static_cast<std::uint64_t>(delta);  // unsigned: a counter wraps, as HBase's does
+  auto sum = static_cast<std::uint64_t>(delta);  // unsigned: a counter wraps, as in HBase
   if (cell != nullptr) sum += load_be<std::uint64_t>(cell->value.data());
   Bytes value;
   append_be(value, sum);

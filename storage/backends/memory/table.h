@@ -1,6 +1,6 @@
-// A table in sorted maps; behind memory_store.h.
+// A table in sorted maps; internal to memory_store.h.
 //
-//   Threads  any; one lock, held for a batch, never across an await.
+//   Threads  Call from any thread. One lock, never held across an await.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace halite::storage::memory {
 
-// How many rows one hold of a table's lock looks at: a filter that refuses everything must not keep
-// writers out.
+// Rows that a scan visits before it releases the lock. A filter that rejects all rows must not
+// block writers.
 inline constexpr std::size_t kRowsPerLock = 1024;
 
 struct Stored {
@@ -30,7 +30,7 @@ using Rows = std::map<Bytes, Cells, std::less<>>;
 struct FamilyRows {
   Rows rows;
   std::int64_t ttl_ms = 0;
-  Bytes swept_to;  // the sweep goes on behind this row
+  Bytes swept_to;  // the removal of expired cells continues after this row
 };
 
 class MemoryTable final : public Table, public std::enable_shared_from_this<MemoryTable> {
@@ -64,7 +64,7 @@ class MemoryTable final : public Table, public std::enable_shared_from_this<Memo
  private:
   friend class MemoryScanner;  // memory/scan.cc
 
-  // The rest needs mutex_ held.
+  // Hold mutex_ to call these.
   void put(FamilyRows& family, BytesView row, Bytes qualifier, Bytes value, TimestampMs asked);
   void erase(const Bytes& row, const Column& column);
   void sweep(FamilyRows& family, std::size_t rows_max) const;

@@ -34,7 +34,7 @@ class GreatestTime final : public rocksdb::AssociativeMergeOperator {
   // Part of the format.
   [[nodiscard]] const char* Name() const override { return "halite.greatest-time.1"; }
 
-  // Returning false makes RocksDB fail the read or the compaction with Corruption.
+  // If it returns false, the read or compaction fails with Corruption.
   bool Merge(const rocksdb::Slice&, const rocksdb::Slice* before, const rocksdb::Slice& operand,
              std::string* merged, rocksdb::Logger*) const override {
     const auto after = parse_cell(operand.ToStringView());
@@ -61,7 +61,7 @@ class TtlFilter final : public rocksdb::CompactionFilter {
   Decision FilterV2(int, const rocksdb::Slice&, ValueType, const rocksdb::Slice& stored,
                     std::string*, std::string*) const override {
     const auto cell = parse_cell(stored.ToStringView());
-    // A value that is no cell stays, so that whoever reads it learns of the damage.
+    // A value that is not a cell stays, so that a read of it reports the damage.
     return cell && is_expired(cell->time, ttl_ms_, now_) ? Decision::kRemove : Decision::kKeep;
   }
 

@@ -1,5 +1,5 @@
-// A cell's value in RocksDB, and the two rules that RocksDB applies by itself: the greatest time
-// wins, and expired cells are dropped when files are compacted.
+// A cell's value in RocksDB, and two rules that RocksDB applies: the greatest time wins, and
+// compaction drops expired cells.
 //
 //   value = cell time in ms (8 bytes, big-endian) · bytes        (docs/formats/rocks-cells.md)
 #pragma once
@@ -26,19 +26,19 @@ struct StoredCell {
   BytesView value;
 };
 
-// Nothing for bytes too short to hold a time.
+// Returns nothing if the bytes are too short for a time.
 [[nodiscard]] std::optional<StoredCell> parse_cell(BytesView stored);
-// kCorruption names the key.
+// As parse_cell(); kCorruption names the key.
 [[nodiscard]] Result<StoredCell> parse_cell_of(BytesView key, BytesView stored);
 
 // Writes the time into the first 8 bytes at `stored`.
 void set_cell_time(char* stored, TimestampMs time);
 
-// A write with a time of its own is a merge operand: of all of a key's values the one with the
-// greatest time stays, of equal times the last written.
+// A write with an explicit time is a merge operand. Of all values of a key the one with the
+// greatest time stays; of equal times, the last written.
 [[nodiscard]] std::shared_ptr<rocksdb::MergeOperator> greatest_time_operator();
 
-// A family's TTL in ms, 0 = none. Shared with compactions, and may change under them.
+// A family's TTL in ms, 0 = none. Shared with running compactions; it may change at any time.
 using SharedTtl = std::shared_ptr<std::atomic<std::int64_t>>;
 
 // Drops expired cells. The clock outlives every compaction.

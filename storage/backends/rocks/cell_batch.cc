@@ -60,7 +60,7 @@ rocksdb::Status CellBatch::append_to(rocksdb::WriteBatch& batch, HybridClock& ti
       status = batch.Delete(item.family, key);
     } else {
       set_cell_time(key_at + item.key_bytes, times.time_for(item.asked_time));
-      // A stamp is not below any time that was committed before, so it may simply replace.
+      // A stamp is not below any committed time, so a plain put is enough.
       status = item.asked_time == 0 ? batch.Put(item.family, key, value)
                                     : batch.Merge(item.family, key, value);
     }

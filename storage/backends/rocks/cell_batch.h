@@ -1,5 +1,5 @@
-// The cells of one write() call, encoded for RocksDB but for their times: those are given in the
-// order in which the calls are committed.
+// The cells of one write() call, encoded for RocksDB except for their times. The committer sets the
+// times in commit order.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ namespace halite::storage::rocks {
 class CellBatch {
  public:
   CellBatch() = default;
-  // Families as the table has them; the rows have been checked.
+  // The caller has checked the rows against `families`.
   CellBatch(const std::vector<RowWrite>& rows, const std::vector<FamilyHandle>& families);
 
-  // What a batch of these rows takes, a little more rather than less.
+  // The approximate memory of such a batch, rather too much than too little.
   [[nodiscard]] static std::size_t bytes_of(const std::vector<RowWrite>& rows);
 
   [[nodiscard]] std::size_t cell_count() const { return items_.size(); }
 
-  // Gives the cells their times and adds them.
+  // Sets the times of the cells and adds them to `batch`.
   [[nodiscard]] rocksdb::Status append_to(rocksdb::WriteBatch& batch, HybridClock& times);
 
  private:
@@ -34,14 +34,14 @@ class CellBatch {
     rocksdb::ColumnFamilyHandle* family = nullptr;
     std::size_t key_begin = 0;  // in data_; the value follows the key
     std::size_t key_bytes = 0;
-    std::size_t value_bytes = 0;  // with the time; 0 = a delete
+    std::size_t value_bytes = 0;  // including the time; 0 = a delete
     TimestampMs asked_time = 0;
   };
   void add_key(BytesView row_prefix, const Column& column,
                const std::vector<FamilyHandle>& families);
 
   Bytes data_;
-  std::vector<Item> items_;  // a row's deletes before its puts
+  std::vector<Item> items_;  // a row's deletes come before its puts
 };
 
 }  // namespace halite::storage::rocks

@@ -1,4 +1,4 @@
-// What the committer counts.
+// Metrics of the committer.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct CommitStats {
   prometheus::Counter& requests;   // halite_storage_commit_requests_total
   prometheus::Counter& cells;      // halite_storage_cells_written_total
   prometheus::Counter& bytes;      // halite_storage_commit_bytes_total
-  prometheus::Histogram& seconds;  // halite_storage_commit_seconds, of the write and its sync
+  prometheus::Histogram& seconds;  // halite_storage_commit_seconds: write and sync
   prometheus::Gauge& queue_bytes;  // halite_storage_commit_queue_bytes
 };
 

@@ -17,26 +17,26 @@ namespace halite::storage::rocks {
 namespace {
 
 constexpr const char* kClosed = "the store is closed";
-constexpr std::size_t kUpdateBytes = 256;  // an update's share of the queue, besides its key
+constexpr std::size_t kUpdateBytes = 256;  // an update's part of the queue limit, besides its key
 
 Error write_error(const rocksdb::Status& status) {
   Error error = error_of(status, "cannot write");
-  // Whatever keeps RocksDB from writing, the caller's words are fine: later may be better.
+  // Whatever the reason, the request itself is valid and may succeed later.
   error.code = Errc::kUnavailable;
   return error;
 }
 
 }  // namespace
 
-// The read-modify-writes of one group. They come before the group's plain writes: all of these
-// calls run at the same time, so any order of them is right, and this one lets each update read the
-// database and the updates before it, but no half-made batch.
+// The read-modify-writes of one group. They come before the group's plain writes. All these calls
+// run concurrently, so any order is correct. With this one, an update sees the database and the
+// earlier updates, but no half-made batch.
 class Committer::Updates {
  public:
   Updates(Database& database, HybridClock& times, rocksdb::WriteBatch& batch)
       : database_(database), times_(times), batch_(batch) {}
 
-  // The verdict is the caller's own error; the status is the batch's.
+  // Sets `result` to the caller's error; returns the status of the batch.
   rocksdb::Status apply(Request::Update& update, Result<void>& result) {
     Bytes& held = held_[{update.family.column_family->GetID(), update.key}];
     if (held.empty()) {
@@ -74,7 +74,8 @@ class Committer::Updates {
   Database& database_;
   HybridClock& times_;
   rocksdb::WriteBatch& batch_;
-  // What a cell holds after the updates so far; empty = not there (a cell has its time at least).
+  // The value of a cell after the updates so far; empty = not there (a cell contains at least a
+  // time).
   std::map<std::pair<std::uint32_t, Bytes>, Bytes> held_;
 };
 
@@ -98,7 +99,7 @@ Task<void> Committer::write(std::vector<RowWrite> rows, std::vector<FamilyHandle
   request->pass = std::move(pass);
   request->bytes = bytes;
   request->cells = CellBatch(rows, families);
-  rows = {};  // the encoded cells are what waits
+  rows = {};  // only the encoded cells wait
   co_return co_await commit(std::move(request));
 }
 
@@ -160,7 +161,7 @@ Result<void> Committer::health() const {
   return last_commit_;
 }
 
-// Waits for work; empty when there is no more to come.
+// Waits for requests; empty at the end.
 Committer::Group Committer::take_group() {
   std::unique_lock lock(mutex_);
   arrived_.wait(lock, [this] { return stopping_ || !queue_.empty(); });

@@ -1,13 +1,13 @@
-// The one thread that writes. What arrives while it syncs goes together into the next write, so
-// any number of callers share a sync, and no one waits for more than two.
+// Group commit: the one thread that writes. All requests that arrive during a sync go into the next
+// write. So any number of callers share a sync, and each waits for at most two.
 //
-// Being one thread it also sets the order: cell times are stamped here and never run backwards, and
-// a read-modify-write (increment, compare-and-put) reads here, where nobody can write in between.
+// The thread also sets the order. It stamps cell times, which never decrease. It also runs
+// read-modify-writes (increment, compare-and-put), so no other write comes between read and write.
 //
-//   Threads  any call from any thread. stop() once.
-//   Errors   kUnavailable with RocksDB's text when a write fails: those of one group fail together,
-//            and later ones until RocksDB has recovered by itself or was opened again. A failed
-//            write may still show after that: nobody was told that it is safe, or that it is gone.
+//   Threads  Call from any thread. Call stop() once.
+//   Errors   kUnavailable with RocksDB's message: a write failed. All requests of its group fail,
+//            and later ones until RocksDB recovers or is opened again. A failed write may become
+//            visible later; it was neither acknowledged nor rolled back.
 #pragma once
 
 #include <condition_variable>
@@ -32,34 +32,34 @@
 
 namespace halite::storage::rocks {
 
-// Given what a cell holds now, what it shall hold: nothing = leave it. An error goes to the caller,
-// and nothing is written. Runs on the committer's thread.
+// Takes a cell's current value and returns the new one; nothing = do not write. An error goes to
+// the caller, and nothing is written. Runs on the committer's thread.
 using Decide =
     std::move_only_function<Result<std::optional<Bytes>>(std::optional<BytesView> current)>;
 
 class Committer {
  public:
-  // All of them outlive the committer.
+  // All references outlive the committer.
   Committer(const RocksOptions& options, Database& database, HybridClock& times,
             prometheus::Registry& registry);
   ~Committer();
 
-  // Durable when it returns. The rows have been checked.
+  // Returns when the rows are durable. The caller has checked the rows.
   Task<void> write(std::vector<RowWrite> rows, std::vector<FamilyHandle> families);
 
-  // Reads a cell and writes it again in one step.
+  // Reads a cell and writes it again, atomically.
   Task<void> update(FamilyHandle family, Bytes key, Decide decide);
 
-  // Whether the last commit was made durable, and if not, why.
+  // The error of the last commit, if it failed.
   [[nodiscard]] Result<void> health() const;
 
-  // Finishes what was taken in, refuses the rest. Blocks.
+  // Finishes accepted requests and refuses new ones. Blocks.
   void stop();
 
  private:
   struct Request {
     std::size_t bytes = 0;
-    Semaphore::Permit pass;  // for as many
+    Semaphore::Permit pass;  // for the request's bytes
     CellBatch cells;
     struct Update {
       FamilyHandle family;
@@ -67,7 +67,7 @@ class Committer {
       Decide decide;
     };
     std::optional<Update> update;
-    Result<void> result;  // an update's own error
+    Result<void> result;  // the error of an update
     Completion done;
   };
   using Group = std::vector<std::shared_ptr<Request>>;
@@ -86,7 +86,7 @@ class Committer {
   HybridClock& times_;
   CommitStats stats_;
   const std::shared_ptr<Semaphore> semaphore_;
-  TimestampMs lasting_seen_time_ = 0;  // what the database has; the committer's thread only
+  TimestampMs lasting_seen_time_ = 0;  // stored in the database; only on the committer's thread
 
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
@@ -94,7 +94,7 @@ class Committer {
   bool stopping_ = false;                       // guarded by mutex_
   Result<void> last_commit_;                    // guarded by mutex_
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: it uses all members above
 };
 
 }  // namespace halite::storage::rocks

@@ -33,7 +33,7 @@ constexpr BytesView kFormat = "halite-cells 1";
 constexpr std::string_view kTablePrefix = "table/";
 constexpr std::size_t kMetaWriteBufferBytes = 1 << 20;  // few keys, often rewritten
 
-// A lost CURRENT would make RocksDB begin anew and delete what is there.
+// If CURRENT is lost, RocksDB would create a new database and delete the existing files.
 Result<void> check_is_empty(FileSystem& files, const std::string& dir) {
   TRY(const std::vector<std::string> names, files.list(dir));
   for (const std::string& name : names) {
@@ -85,7 +85,7 @@ Result<std::unique_ptr<Database>> Database::open(const RocksOptions& options, co
 }
 
 Result<void> Database::lock_dir() {
-  // Before any other look at the files: while another process writes, they are not what they seem.
+  // Lock before any other access: while another process writes, the files are not consistent.
   Result<std::unique_ptr<FileLock>> lock = files_->lock(options_.dir + "/halite.lock");
   if (!lock && lock.error().code == Errc::kConflict) {
     return fail(Errc::kConflict,
@@ -109,7 +109,7 @@ Result<std::vector<std::string>> Database::list_column_families() const {
   return names;
 }
 
-// With the rest of a manifest whose end was cut off it is opened, or all stays as it was.
+// Opens with the rest of a cut manifest, or restores its end.
 Result<void> Database::open_whole() {
   TRY(const ManifestCut cut, cut_torn_manifest(*files_, options_.dir));
   Result<void> opened;
@@ -136,8 +136,8 @@ Result<void> Database::open_whole() {
   return {};
 }
 
-// What is left of a manifest must know what the contents name. RocksDB goes on without what it does
-// not know, and removes the log that had it.
+// The rest of a manifest must contain the families of all listed tables. RocksDB ignores families
+// that it does not know, and deletes the log with their data.
 Result<void> Database::check_rest() const {
   TRY(const std::vector<std::string> names, list_column_families());
   std::vector<rocksdb::ColumnFamilyDescriptor> only = {
@@ -178,7 +178,7 @@ Result<void> Database::open_db() {
   std::vector<rocksdb::ColumnFamilyDescriptor> wanted;
   std::vector<SharedTtl> ttls;
   for (const std::string& name : names) {
-    // The TTLs stand inside; until they are read, compactions keep everything.
+    // The TTLs are in the database; until they are read, compactions keep everything.
     ttls.push_back(std::make_shared<std::atomic<std::int64_t>>(0));
     auto family = family_options(options_, block_cache_, ttls.back(), clock_);
     if (name == rocksdb::kDefaultColumnFamilyName) {
@@ -192,7 +192,7 @@ Result<void> Database::open_db() {
   rocksdb::DBOptions how = database_options(options_, env_.get());
   how.listeners.push_back(recovery_);
   WriteRecovery::set_up(how);
-  how.paranoid_checks = !options_.read_only;  // what can be read is to be seen
+  how.paranoid_checks = !options_.read_only;  // read-only mode shows all that can be read
   const rocksdb::Status status =
       options_.read_only ? rocksdb::DB::OpenForReadOnly(how, options_.dir, wanted, &handles, &db)
                          : rocksdb::DB::Open(how, options_.dir, wanted, &handles, &db);
@@ -277,10 +277,10 @@ Result<void> Database::make_table(const TableSpec& spec) {
   TableEntry entry;
   entry.specs = spec.families;
   for (FamilySpec& family : entry.specs) {
-    // One that a crash left behind before the table was noted is empty, and used.
+    // A family that a crash left before the table was listed is empty, and is used.
     TRY(FamilyHandle handle, family_of(spec.name + "/" + family.name, true));
     entry.families.push_back(std::move(handle));
-    family.ttl_ms = 0;  // as long as nothing else is noted
+    family.ttl_ms = 0;  // until another TTL is stored
   }
   tables_.emplace(spec.name, std::move(entry));
   return {};
@@ -359,7 +359,8 @@ Result<void> Database::close() {
 }
 
 Database::~Database() {
-  // Only a failed open() or a store that nobody closed comes here with work left: no one to tell.
+  // Only after a failed open(), or for a store that was not closed. There is no caller for the
+  // error.
   std::ignore = close();
 }
 

@@ -1,8 +1,8 @@
-// The RocksDB database of one data directory: the lock on it, its column families, and the small
-// table of contents in the column family "default" (docs/formats/rocks-cells.md).
+// The RocksDB database of one data directory: its lock, its column families, and the list of tables
+// in the column family "default" (docs/formats/rocks-cells.md).
 //
-//   Threads  open_table() and db() from any thread; all calls block.
-//   Life     whoever uses db() is done before close().
+//   Threads   Call open_table() and db() from any thread. All calls block.
+//   Lifetime  Stop all use of db() before you call close().
 #pragma once
 
 #include <cstdint>
@@ -26,45 +26,46 @@
 
 namespace halite::storage::rocks {
 
-// One family of a table. The handle lives as long as the Database is open.
+// One family of a table. Valid while the Database is open.
 struct FamilyHandle {
   rocksdb::ColumnFamilyHandle* column_family = nullptr;
   SharedTtl ttl_ms;
 };
 
-// Key in the column family "default" of the greatest cell time the store has seen (8 bytes).
+// The key in the column family "default" for the greatest cell time that the store has seen (8
+// bytes).
 inline constexpr BytesView kSeenTimeKey = "seen-time";
 
 class Database {
  public:
-  // kConflict: another process has the directory. kCorruption: damaged files, by name.
-  // kUnsupported: written by a newer Halite. The clock outlives the database.
+  // kConflict: another process uses the directory. kCorruption: damaged files, by name.
+  // kUnsupported: a newer Halite wrote it. The clock outlives the database.
   static Result<std::unique_ptr<Database>> open(const RocksOptions& options, const Clock& clock);
 
   ~Database();
 
-  // The families of the table, in the spec's order, made if they are not there.
+  // The families of the table, in the spec's order. Creates missing ones.
   Result<std::vector<FamilyHandle>> open_table(const TableSpec& spec);
 
   [[nodiscard]] rocksdb::DB& db() { return *db_; }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* meta() { return db_->DefaultColumnFamily(); }
-  [[nodiscard]] TimestampMs seen_time() const { return seen_time_; }  // when it was opened
+  [[nodiscard]] TimestampMs seen_time() const { return seen_time_; }  // at the time of open()
 
   void drop_caches() { block_cache_->EraseUnRefEntries(); }
 
-  // All tables as they are now (checkpoint.h).
+  // Writes a copy of all tables to `dir` (files/checkpoint.h).
   Result<void> checkpoint(const std::string& dir);
 
-  // Rewrites every file of every table, expired cells left out.
+  // Rewrites every file of every table, without expired cells.
   Result<void> compact();
 
-  Result<void> close();  // once
+  Result<void> close();  // call once
 
  private:
   struct TableEntry {
     std::vector<FamilySpec> specs;
     std::vector<FamilyHandle> families;
-    std::string noted;  // what the contents say of it; empty = nothing yet
+    std::string noted;  // its text in the list of tables; empty = not yet written
   };
 
   Database(const RocksOptions& options, const Clock& clock);
@@ -91,11 +92,11 @@ class Database {
   const std::shared_ptr<rocksdb::Cache> block_cache_;
   TimestampMs seen_time_ = 0;
 
-  std::unique_ptr<FileLock> lock_;  // held from open() to close()
+  std::unique_ptr<FileLock> lock_;  // from open() to close()
   std::unique_ptr<rocksdb::DB> db_;
 
   std::mutex mutex_;
-  std::map<std::string, FamilyHandle> column_families_;  // the rest is guarded by mutex_
+  std::map<std::string, FamilyHandle> column_families_;  // mutex_ guards this and all that follows
   std::map<std::string, TableEntry> tables_;
 };
 

@@ -20,7 +20,7 @@ std::uint64_t cells_in_memory(Database& database, const FamilyHandle& family) {
          property(database, family, Properties::kNumEntriesImmMemTables);
 }
 
-// Cells in the files, per byte.
+// Cells for each byte of the files.
 double cells_a_byte(Database& database, const FamilyHandle& family) {
   using Properties = rocksdb::DB::Properties;
   const std::uint64_t bytes = property(database, family, Properties::kLiveSstFilesSize);
@@ -36,7 +36,7 @@ Result<RangeEstimate> estimate_ranges(Database& database, const FamilyHandle& fa
                                       const std::vector<KeyRange>& ranges) {
   if (ranges.empty()) return RangeEstimate{};
   const Bytes behind_all(kRowKeyBytesMax, '\xff');
-  std::vector<Bytes> keys;  // begin and end of each
+  std::vector<Bytes> keys;  // begin and end of each range
   keys.reserve(ranges.size() * 2);
   for (const KeyRange& range : ranges) {
     keys.push_back(range.begin.empty() ? Bytes() : row_prefix(range.begin));
@@ -65,8 +65,8 @@ Result<RangeEstimate> estimate_ranges(Database& database, const FamilyHandle& fa
     memory.cells += cells;
     memory.bytes += bytes;
   }
-  // RocksDB judges a range by the height of the towers at its ends: more than all there is at
-  // times.
+  // RocksDB estimates a range from the height of the skip list at its ends. The result may exceed
+  // the total.
   const std::uint64_t most = cells_in_memory(database, family);
   if (memory.cells > most) {
     memory.bytes = memory.bytes / memory.cells * most;

@@ -1,4 +1,4 @@
-// What a scan would read, from RocksDB's own approximations. Blocks for some index reads.
+// Estimates the size of a scan from RocksDB's approximations. Blocks for a few index reads.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace halite::storage::rocks {
 
-// As Table::estimate(). Bytes come from the files' indexes and the memtables; cells of files from
-// their bytes by the family's average, cells of memtables from the memtables.
+// See Table::estimate(). Bytes come from file indexes and memtables. Cells in files are their bytes
+// divided by the family's average; cells in memtables come from the memtables.
 [[nodiscard]] Result<RangeEstimate> estimate_ranges(Database& database, const FamilyHandle& family,
                                                     const std::vector<KeyRange>& ranges);
 

@@ -26,7 +26,7 @@ void append_row(Bytes& to, BytesView row) {
 
 class RowPrefix final : public rocksdb::SliceTransform {
  public:
-  // Part of the format: files made under another name do not use their filters.
+  // Part of the format: files with another name do not use their filters.
   [[nodiscard]] const char* Name() const override { return "halite.row.1"; }
 
   [[nodiscard]] rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
@@ -83,7 +83,7 @@ Result<Bytes> row_of_prefix(BytesView prefix) {
   row.reserve(prefix.size() - 2);
   for (std::size_t i = 0; i + 2 < prefix.size(); ++i) {
     row.push_back(prefix[i]);
-    if (prefix[i] == kZero) ++i;  // over the FF
+    if (prefix[i] == kZero) ++i;  // skip the FF
   }
   return row;
 }

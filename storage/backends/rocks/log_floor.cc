@@ -18,7 +18,7 @@ namespace halite::storage::rocks {
 
 namespace {
 
-// RocksDB shows the log number of each family to a filter before it replays. Nothing is replayed.
+// RocksDB passes the log number of each family to a filter before it replays. Nothing is replayed.
 class FloorReader final : public rocksdb::WalFilter {
  public:
   [[nodiscard]] const char* Name() const override { return "halite.log-floor"; }
@@ -50,7 +50,7 @@ Result<std::uint64_t> log_floor(rocksdb::Env* env, const std::string& dir,
   options.env = env;
   options.wal_filter = &reader;
   options.max_open_files = 20;
-  options.max_file_opening_threads = 1;  // so few need none beside
+  options.max_file_opening_threads = 1;  // few files need only one thread
   options.info_log = make_info_log();
   rocksdb::ColumnFamilyOptions family;
   family.merge_operator = greatest_time_operator();
@@ -64,7 +64,7 @@ Result<std::uint64_t> log_floor(rocksdb::Env* env, const std::string& dir,
   const std::unique_ptr<rocksdb::DB> db(opened);
   for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
   TRY_VOID(checked(status, fmt::format("cannot read {}", dir)));
-  // A floor that RocksDB did not name: every log counts.
+  // RocksDB named no floor: every log counts.
   return reader.floor() == std::numeric_limits<std::uint64_t>::max() ? 0 : reader.floor();
 }
 

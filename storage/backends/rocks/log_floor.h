@@ -1,4 +1,4 @@
-// Which log files RocksDB still needs, asked of its manifest without changing anything.
+// Finds the log files that RocksDB still needs, from its manifest. Changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace halite::storage::rocks {
 
-// The lowest number of a log with writes that are not in a table file yet. Needs every column
-// family's name.
+// The lowest number of a log with writes that are not yet in a table file. Requires the names of
+// all column families.
 [[nodiscard]] Result<std::uint64_t> log_floor(rocksdb::Env* env, const std::string& dir,
                                               const std::vector<std::string>& families);
 

@@ -15,7 +15,7 @@ namespace halite::storage::rocks {
 namespace {
 
 constexpr std::size_t kBlockBytes = 16 << 10;
-constexpr double kFilterBitsPerRow = 10;  // 1 % of the rows that are not there are looked for
+constexpr double kFilterBitsPerRow = 10;            // 1 % false positives
 constexpr std::uint64_t kSyncEveryBytes = 1 << 20;  // of tables, so that no flush stalls the disk
 constexpr std::int64_t kDayS = 24 * 60 * 60;
 
@@ -32,11 +32,11 @@ rocksdb::DBOptions database_options(const RocksOptions& options, rocksdb::Env* e
   db.write_buffer_manager =
       std::make_shared<rocksdb::WriteBufferManager>(options.write_buffers_bytes_max);
   db.bytes_per_sync = kSyncEveryBytes;
-  // After a power cut the log may end in half a record, even in one of full length whose pages did
-  // not all reach the disk. kTolerateCorruptedTailRecords refuses to open then (it takes only a
-  // file that ends too early), kAbsoluteConsistency refuses both. kPointInTimeRecovery opens, but
-  // would do the same for a record damaged in the middle and drop all that follow: check_logs()
-  // has refused those before.
+  // After a power failure the log may end with half a record, or with one of full length whose
+  // pages did not all reach the disk. kTolerateCorruptedTailRecords accepts only a file that ends
+  // too early; kAbsoluteConsistency accepts neither. kPointInTimeRecovery opens, but for a record
+  // damaged in the middle it would also drop all that follow: check_logs() has refused those
+  // before.
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   db.info_log = make_info_log();
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
@@ -65,7 +65,7 @@ rocksdb::ColumnFamilyOptions family_options(const RocksOptions& options,
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerRow));
   table.whole_key_filtering = false;  // rows only: see row_prefix_extractor()
   table.optimize_filters_for_memory = true;
-  // Inside the cache they count against its bound; outside, memory would grow with the data.
+  // In the cache they count against its limit; outside, memory would grow with the data.
   table.cache_index_and_filter_blocks = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
 
@@ -75,10 +75,10 @@ rocksdb::ColumnFamilyOptions family_options(const RocksOptions& options,
   family.merge_operator = greatest_time_operator();
   family.compaction_filter_factory = ttl_filter_factory(ttl_ms, clock);
   family.write_buffer_size = options.write_buffer_bytes;
-  family.max_write_buffer_number = 4;  // writers go on while three are being written out
+  family.max_write_buffer_number = 4;  // writers continue while three are flushed
   // Levels, not universal: universal writes each byte less often, but needs up to twice the space
-  // while it merges all it has, and a store that runs alone must not fill the disk by surprise.
-  // Heavy point loads go to the engine with its own log and chunks, not through here.
+  // during a full merge, and an unattended store must not fill the disk unexpectedly. Heavy point
+  // loads use the embedded engine with its own log and chunks.
   family.compaction_style = rocksdb::kCompactionStyleLevel;
   family.level_compaction_dynamic_level_bytes = true;
   family.disable_auto_compactions = !options.auto_compaction;
@@ -88,7 +88,8 @@ rocksdb::ColumnFamilyOptions family_options(const RocksOptions& options,
 
 std::uint64_t rewrite_after_s(std::int64_t ttl_ms) {
   if (ttl_ms == 0) return 0;
-  // A quarter of the TTL too much on disk is fair; more often than daily costs more than it frees.
+  // Up to a quarter of the TTL of extra data is acceptable; more than daily costs more than it
+  // frees.
   return static_cast<std::uint64_t>(std::clamp(ttl_ms / 4000, kDayS, 30 * kDayS));
 }
 

@@ -12,7 +12,7 @@ namespace halite::storage::rocks {
 
 namespace {
 
-// Cells asked for by name, of any number of rows, looked up together.
+// Cells read by name, from any number of rows, in one lookup.
 class NamedCells {
  public:
   void add(std::size_t row, const FamilyHandle& family, BytesView key, Bytes qualifier) {
@@ -28,7 +28,7 @@ class NamedCells {
     for (const Wanted& wanted : wanted_) keys.emplace_back(wanted.key);
     std::vector<rocksdb::PinnableSlice> values(count);
     std::vector<rocksdb::Status> statuses(count);
-    // One call for all of them: what it reads, it reads as of one moment.
+    // One call for all: it reads from one snapshot.
     db.MultiGet({}, count, families_.data(), keys.data(), values.data(), statuses.data());
     for (std::size_t i = 0; i < count; ++i) {
       if (statuses[i].IsNotFound()) continue;
@@ -69,7 +69,7 @@ Result<void> read_whole_row(rocksdb::Iterator& it, std::int64_t ttl_ms, Timestam
 Result<std::vector<Row>> read_rows(Database& database, const std::vector<FamilyHandle>& families,
                                    std::vector<RowRead> reads, TimestampMs now) {
   rocksdb::ReadOptions one_row_at_a_time;
-  one_row_at_a_time.prefix_same_as_start = true;  // so that the rows' filters are asked
+  one_row_at_a_time.prefix_same_as_start = true;  // so that the rows' filters are used
   std::vector<std::unique_ptr<rocksdb::Iterator>> iterators(families.size());
   std::vector<Row> rows(reads.size());
   NamedCells named;

@@ -10,7 +10,7 @@
 
 namespace halite::storage::rocks {
 
-// As Table::read(). The reads have been checked. Each row is seen as of one moment.
+// See Table::read(). The caller has checked the reads. Each row is consistent.
 [[nodiscard]] Result<std::vector<Row>> read_rows(Database& database,
                                                  const std::vector<FamilyHandle>& families,
                                                  std::vector<RowRead> reads, TimestampMs now);

@@ -1,4 +1,5 @@
-// What a RocksStore, its tables and their scanners share; lives as long as the last of them.
+// The state that a RocksStore, its tables and their scanners share. Lives as long as the last of
+// them.
 #pragma once
 
 #include <atomic>
@@ -22,7 +23,7 @@ struct RocksContext {
                std::unique_ptr<Database> opened_database, prometheus::Registry& registry)
       : options(options_to_use),
         database(std::move(opened_database)),
-        times(clock, database->seen_time() + 1),  // so that no cell of now equals one of then
+        times(clock, database->seen_time() + 1),  // above all stored times
         pool(options.read_threads),
         damage(registry,
                {.metrics = "halite_rocksdb",
@@ -31,13 +32,13 @@ struct RocksContext {
                         "them, stop the server and restore the data directory from a copy"}),
         committer(options, *database, times, registry) {}
 
-  // kUnavailable once the store is being closed.
+  // kUnavailable once the store is closing.
   [[nodiscard]] Result<void> check_open() const {
     if (!closing) return {};
     return fail(Errc::kUnavailable, "the store is closed");
   }
 
-  // Finishes what runs, then lets go of the directory. Blocks.
+  // Finishes running calls, then releases the directory. Blocks.
   Result<void> close();
 
   const RocksOptions options;

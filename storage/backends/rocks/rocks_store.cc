@@ -74,7 +74,7 @@ RocksStore::~RocksStore() {
   if (closer_.joinable()) {
     closer_.join();
   } else if (!context_->closing.exchange(true)) {
-    std::ignore = context_->close();  // nobody asked, so nobody listens; every write was durable
+    std::ignore = context_->close();  // no caller waits for the result; every write was durable
   }
 }
 

@@ -2,11 +2,12 @@
 //
 // Formats: docs/formats/rocks-cells.md. Reasons: docs/decisions/0001-cells-in-rocksdb.md.
 //
-//   Threads  its own: a pool for reads, one for writes, and RocksDB's in the background.
-//   Life     one process at a time on a directory. Call close() before the last reference goes;
-//            tables and scanners may outlive it, their calls are kUnavailable then.
-//   Errors   a write that fails (disk full, I/O) is kUnavailable with RocksDB's text, and so are
-//            later ones until RocksDB has recovered or the store was opened again.
+//   Threads   Call from any thread. The store has a pool for reads, one thread for writes, and
+//             RocksDB's background threads.
+//   Lifetime  One process at a time for a directory. Call close() before you release the last
+//             reference. Tables and scanners may outlive the store; their calls are kUnavailable.
+//   Errors    kUnavailable with RocksDB's message: a write failed (disk full, I/O). Later writes
+//             fail until RocksDB recovers or the store is opened again.
 #pragma once
 
 #include <memory>
@@ -30,24 +31,23 @@ struct RocksContext;
 class RocksStore final : public WideColumnStore {
  public:
   // Blocks while RocksDB replays its log. kConflict: "data directory X is in use by another
-  // process". kCorruption names the damaged file. Clock and registry outlive the store.
+  // process". kCorruption: names the damaged file. Clock and registry outlive the store.
   static Result<std::unique_ptr<RocksStore>> open(const RocksOptions& options, const Clock& clock,
                                                   prometheus::Registry& registry);
   ~RocksStore() override;
 
   Task<std::shared_ptr<Table>> open_table(TableSpec spec) override;
   [[nodiscard]] Result<void> health() const override;
-  void drop_caches() override;  // blocks of files that nobody reads just now
+  void drop_caches() override;  // blocks of files that no read uses now
   Task<void> close() override;
 
-  // Of all tables, as they are now.
+  // The files of all tables.
   [[nodiscard]] std::vector<rocks::LiveFile> live_files() const;
 
-  // A directory, which is not there, gets all tables as they are now: a data directory of its own.
-  // Blocks.
+  // Writes a copy of all tables to a new directory, which is a data directory of its own. Blocks.
   Result<void> checkpoint(const std::string& dir);
 
-  // Rewrites every file, expired cells left out: for tools and tests. May take hours.
+  // Rewrites every file, without expired cells: for tools and tests. May take hours.
   Task<void> compact();
 
  private:
@@ -55,7 +55,7 @@ class RocksStore final : public WideColumnStore {
 
   const std::shared_ptr<rocks::RocksContext> context_;
   Completion closed_;
-  std::thread closer_;  // the pool cannot wait for itself
+  std::thread closer_;  // closes the store: the pool cannot wait for itself
 };
 
 }  // namespace halite::storage

@@ -12,10 +12,9 @@ namespace {
 
 // A seek costs about as much as this many steps.
 constexpr int kStepsBeforeSeek = 8;
-// Keys that one next() looks at: some ten milliseconds of work.
+// Keys that one next() visits: about ten milliseconds of work.
 constexpr std::uint32_t kKeysPerTurn = 65536;
-// Rows, wanted or not, from one question whether to go on to the next. Each may cost a read from
-// the disk.
+// Rows, wanted or not, between two checks of the context. Each may cost a read from the disk.
 constexpr std::uint32_t kRowsPerCheck = 64;
 
 }  // namespace
@@ -38,7 +37,7 @@ CellScan::CellScan(Database& database, FamilyHandle family, ScanSpec spec, ReadC
 
 void CellScan::open() {
   rocksdb::ReadOptions options;
-  options.total_order_seek = true;  // over rows, so the rows' filters do not apply
+  options.total_order_seek = true;  // across rows, so the rows' filters do not apply
   options.background_purge_on_iterator_cleanup = true;  // the last owner may be an event loop
   lowest_slice_ = lowest_;
   highest_slice_ = highest_;
@@ -73,7 +72,7 @@ Result<CellScan::Batch> CellScan::next(ScanLimit limit, TimestampMs now) {
   }
   TRY_VOID(check());
   batch.finished = ranges_done_ == ranges_.size();
-  if (batch.finished) it_.reset();  // lets go of files and memory
+  if (batch.finished) it_.reset();  // releases files and memory
   return batch;
 }
 
@@ -90,7 +89,7 @@ bool CellScan::find_row() {
   return false;
 }
 
-// The ranges are in order, so behind one range the iterator may stand in the next one already.
+// The ranges are in order, so after one range the iterator may be in the next one already.
 void CellScan::enter_range() {
   const bool fresh = ranges_done_ == 0;
   range_entered_ = true;
@@ -152,7 +151,7 @@ void CellScan::to_first_wanted_cell() {
 Result<bool> CellScan::take_cells(std::uint32_t& cells_left, TimestampMs now, Row& row) {
   const std::int64_t ttl_ms = *family_.ttl_ms;
   to_first_wanted_cell();
-  // A row that has begun is not cut for the time it takes, only for its cells.
+  // A row that has begun is cut only for the number of its cells, not for keys visited.
   for (; in_row() && (keys_left_ > 0 || !row.cells.empty()); step()) {
     if (!spec_.qualifier_end.empty() && qualifier() >= BytesView(spec_.qualifier_end)) return true;
     TRY(const StoredCell cell,
@@ -167,11 +166,11 @@ Result<bool> CellScan::take_cells(std::uint32_t& cells_left, TimestampMs now, Ro
   return !in_row();
 }
 
-// To the row behind this one, in the scan's direction.
+// Moves to the next row, in the scan's direction.
 void CellScan::leave_row() {
   row_open_ = false;
   if (spec_.reverse) {
-    // The iterator may stand behind the row, so this cannot be done by steps.
+    // The iterator may be after the row, so steps do not work here.
     it_->SeekForPrev(row_prefix_);
     if (in_row()) it_->Prev();
     count_key();

@@ -1,11 +1,11 @@
-// Walks a family's keys for a scan. Blocks; RocksScanner in table.cc takes it to the pool.
+// Iterates over a family's keys for a scan. Blocks; RocksScanner in table.cc runs it on the pool.
 //
-//   Order    forwards, or row by row backwards with each row's cells forwards.
-//   Skips    what need not be read is passed by a seek: rows the filter refuses, cells outside the
-//            qualifier range, the rest of a row when only its key is wanted, gaps between ranges.
-//   Sees     the family as of the first next().
-//   Stop     checks its ReadContext every few rows, so a cancelled scan ends at once.
-//   Threads  one next() at a time. close() only between two.
+//   Order    Forwards, or rows backwards with the cells of each row forwards.
+//   Skips    A seek passes keys that need no read: rejected rows, cells outside the qualifier
+//            range, the rest of a row if only its key is wanted, gaps between ranges.
+//   Sees     The family at the time of the first next().
+//   Stop     Checks its ReadContext every few rows, so a cancelled scan ends soon.
+//   Threads  One next() at a time. Call close() only between two.
 #pragma once
 
 #include <cstdint>
@@ -26,35 +26,35 @@ namespace halite::storage::rocks {
 
 class CellScan {
  public:
-  // The spec has been checked. The database outlives the scan or closes it.
+  // The caller has checked the spec. The database outlives the scan or closes it.
   CellScan(Database& database, FamilyHandle family, ScanSpec spec, ReadContext context);
 
   struct Batch {
     std::vector<Row> rows;
-    bool finished = false;  // no more to come; otherwise rows may be empty, and next() goes on
+    bool finished = false;  // the scan is over. If false, rows may be empty; call next() again
   };
-  // Looks at a bounded number of keys, so that no scan keeps a thread for long.
+  // Visits a limited number of keys, so that no scan occupies a thread for long.
   Result<Batch> next(ScanLimit limit, TimestampMs now);
 
   void close() { it_.reset(); }
 
  private:
   struct EncodedRange {
-    Bytes begin;  // as keys; empty = open
+    Bytes begin;  // encoded; empty = open
     Bytes end;
   };
 
   void open();
   Result<void> check() const;
-  // Moves to the first row of the range that is not done, and into the next ranges as needed.
-  // False when there is none.
+  // Moves to the first unread row of the range, and to the next ranges as needed. Returns false at
+  // the end.
   bool find_row();
   [[nodiscard]] const EncodedRange& range() const;
   void enter_range();
   [[nodiscard]] bool in_range() const;
-  // Reads the row's key; false when the row is not wanted.
+  // Reads the row's key. Returns false if the row is not wanted.
   Result<bool> open_row();
-  // Copies the row's wanted cells until the limit; true when the row is done.
+  // Copies the row's wanted cells up to the limit. Returns true at the end of the row.
   Result<bool> take_cells(std::uint32_t& cells_left, TimestampMs now, Row& row);
   void to_first_wanted_cell();
   void leave_row();
@@ -69,7 +69,7 @@ class CellScan {
   const ScanSpec spec_;
   const ReadContext context_;
   std::vector<EncodedRange> ranges_;
-  Bytes lowest_;  // bounds of all ranges, for the iterator
+  Bytes lowest_;  // the bounds of all ranges, for the iterator
   Bytes highest_;
   rocksdb::Slice lowest_slice_;
   rocksdb::Slice highest_slice_;
@@ -77,14 +77,14 @@ class CellScan {
 
   std::size_t ranges_done_ = 0;
   bool range_entered_ = false;
-  bool row_open_ = false;  // it_ stands at a cell of row_prefix_ that comes next
+  bool row_open_ = false;  // it_ is at the next cell of row_prefix_
   Bytes row_prefix_;
   Bytes row_key_;
-  std::uint32_t keys_left_ = 0;  // to look at in this next()
+  std::uint32_t keys_left_ = 0;  // to visit in this next()
   std::uint32_t rows_seen_ = 0;
 };
 
-// The scans that are alive, so that closing the store can take their hold of the database away.
+// The open scans. Closing the store releases their iterators.
 class OpenScans {
  public:
   void add(CellScan* scan) {

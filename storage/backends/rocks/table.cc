@@ -15,7 +15,7 @@ namespace halite::storage::rocks {
 
 namespace {
 
-// Takes a CellScan to the pool. A next() that is under way keeps the scan alive by itself.
+// Runs a CellScan on the pool. A running next() keeps the scan alive.
 class RocksScanner final : public Scanner {
  public:
   RocksScanner(std::shared_ptr<RocksContext> context, const std::vector<FamilyHandle>& families,
@@ -56,7 +56,7 @@ Result<std::int64_t> incremented(std::optional<BytesView> current, std::int64_t 
     return fail(Errc::kInvalidArgument,
                 fmt::format("increment of a cell of {} bytes, a counter has 8", current->size()));
   }
-  // Unsigned, for a counter wraps, as HBase's does.
+  // Unsigned, because a counter wraps, as in HBase.
   const auto before = load_be<std::uint64_t>(current->data());
   return static_cast<std::int64_t>(before + static_cast<std::uint64_t>(delta));
 }
@@ -108,8 +108,8 @@ Task<void> RocksTable::update(Bytes row, Column column, Decide decide) {
   CO_TRY_VOID(context_->check_open());
   const FamilyHandle& family = families_[column.family];
   Bytes key = cell_key(row, column.qualifier);
-  // The committer reads the cell itself. Reading it here first brings it into memory, so that the
-  // one thread that writes does not wait for a disk.
+  // The committer reads the cell itself. This read brings it into memory first, so that the one
+  // thread that writes does not wait for a disk.
   auto warm_up = [context = context_, &family, key]() -> Result<void> {
     rocksdb::PinnableSlice value;
     const rocksdb::Status status =

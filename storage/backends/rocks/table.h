@@ -23,7 +23,7 @@ class RocksTable final : public Table {
   [[nodiscard]] TimestampMs newest_stamp() const override { return context_->times.seen(); }
 
  private:
-  // Reads the cell, lets `decide` say what becomes of it, writes it.
+  // Reads a cell, calls `decide` with its value, and writes the result.
   Task<void> update(Bytes row, Column column, Decide decide);
 
   const std::shared_ptr<RocksContext> context_;

@@ -1,4 +1,4 @@
-// What the column family "default" says about a table, as JSON:
+// The entry of a table in the column family "default", as JSON:
 //   {"families":[{"name":"t","ttl_ms":0}]}
 #pragma once
 
@@ -12,7 +12,7 @@ namespace halite::storage::rocks {
 
 [[nodiscard]] std::string table_text(const std::vector<FamilySpec>& families);
 
-// kCorruption for text that table_text() never writes.
+// kCorruption: the text is not one that table_text() writes.
 [[nodiscard]] Result<std::vector<FamilySpec>> parse_table_text(std::string_view text);
 
 }  // namespace halite::storage::rocks

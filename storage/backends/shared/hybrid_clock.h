@@ -1,7 +1,7 @@
-// Cell times for writes that bring none: the clock, but never below any time the store has seen.
+// Times for cells that are written without one: the clock, but never below a time already seen.
 //
-// Equal times are fine (the cell written last wins), a smaller one would hide the newer write.
-// Safe to call from any thread.
+// Equal times are harmless (the cell written last wins). A smaller time would hide the newer write.
+// Call from any thread.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace halite::storage {
 
 class HybridClock {
  public:
-  // `seen`: the greatest time the store held when it was closed.
+  // `seen`: the greatest time in the store at its last close.
   explicit HybridClock(const Clock& clock, TimestampMs seen = 0) : clock_(clock), seen_(seen) {}
 
   TimestampMs stamp() { return raise(clock_.now_ms()); }
   void observe(TimestampMs time) { raise(time); }
 
-  // The time to give to a cell that was written with `asked` (0 = none asked).
+  // The time of a cell written with the time `asked` (0 = none).
   TimestampMs time_for(TimestampMs asked) {
     if (asked == 0) return stamp();
     observe(asked);

@@ -32,8 +32,8 @@ bool is_plain_name(std::string_view name) {
   });
 }
 
-// As HBase has it: letters, digits, '_', '-' and '.', none of the last two first; in front there
-// may be a namespace of letters, digits and '_', and a colon.
+// As in HBase: letters, digits, '_', '-' and '.', but neither '-' nor '.' first. A namespace of
+// letters, digits and '_', and a colon may precede it.
 bool is_table_name(std::string_view name) {
   if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
     const std::string_view space = name.substr(0, colon);

@@ -2,7 +2,7 @@
 
 namespace halite::storage {
 
-// Those who have the set keep it as it is.
+// Copies the set, because readers keep the old one.
 void ActiveSeries::add(Alive& alive, const IdSet& series) {
   if (series.isSubset(*alive.series)) return;
   auto more = std::make_shared<IdSet>(*alive.series);

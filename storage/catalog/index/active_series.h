@@ -1,14 +1,12 @@
-// Which series have stored points in which slot: what keeps dead series of a metric from costing
-// anything but their bit.
+// The active series of each period and shard, so that queries skip the other series of a metric.
 //
-// Kept by generation of a slot and by shard. What is written is noted always; whether that is
-// everything is known for a metric once it was looked at in what is stored. So nothing is read at
-// start-up, and a slot that nobody asks about costs what was written into it.
+// Writes are always recorded. The set of a metric is complete once its stored points were examined.
+// So nothing is read at start, and a period that is not queried needs memory only for new writes.
 //
-// A set may hold series whose points have gone since (deleted): they cost a look in vain.
+// A set may contain series whose points were deleted; reading them finds nothing.
 //
-//   Threads  any call from any thread.
-//   Order    note() before what it tells of can be read; in() after what is read has been chosen.
+//   Threads  call from any thread.
+//   Order    call note() before the points become readable, in() after you acquire a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -25,26 +23,26 @@ namespace halite::storage {
 
 class ActiveSeries {
  public:
-  // Where series have points.
+  // The place of a partition.
   struct ShardPeriod {
     std::int64_t period = 0;
     std::uint32_t shard = 0;
     auto operator<=>(const ShardPeriod&) const = default;
   };
 
-  // These series get points there.
+  // Records that these series get points in the partition.
   void note(const ShardPeriod& shard_period, const IdSet& series);
 
-  // These are all series of the metric that had points there when that was looked up, and none has
-  // got points since that was not noted.
+  // Records that these are all series of the metric with stored points, as examined. Every later
+  // write must have been recorded by note().
   void learn(const ShardPeriod& shard_period, std::uint64_t metric_uid, const IdSet& series);
 
-  // The series that have points there, of this metric all of them; null while that is not known.
-  // The set never changes.
+  // The series with points in the partition, complete for this metric; null if not known. The set
+  // does not change.
   [[nodiscard]] std::shared_ptr<const IdSet> in(const ShardPeriod& shard_period,
                                                 std::uint64_t metric_uid) const;
 
-  // Nothing of that generation is stored any more.
+  // Call when the partition is removed.
   void forget(const ShardPeriod& shard_period);
 
   [[nodiscard]] std::size_t bytes() const;
@@ -52,7 +50,7 @@ class ActiveSeries {
  private:
   struct Alive {
     std::shared_ptr<const IdSet> series = std::make_shared<const IdSet>();
-    boost::unordered_flat_set<std::uint64_t> metrics;  // that are known
+    boost::unordered_flat_set<std::uint64_t> metrics;  // whose series are all known
   };
   static void add(Alive& alive, const IdSet& series);
 

@@ -1,9 +1,9 @@
-// Which tag sets have a tag: an ascending set of their ids, as small as it can be.
+// A posting list: the ascending ids of the tag sets that contain a tag, in little memory.
 //
-// Most values of a tag such as a host's name belong to one set, and take 16 bytes; up to
-// kArrayMax ids are an array; more are a roaring bitmap.
+// Most values of a tag like a host's name have one tag set, and take 16 bytes. Up to kArrayMax ids
+// are an array; more are a roaring bitmap.
 //
-//   Threads  not safe by itself: whoever owns it locks.
+//   Threads  not thread-safe; the owner locks.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace halite::storage {
 
-// A compressed set of ids, safe to read from several threads.
+// A compressed set of ids. Read from any thread.
 using IdSet = ::Roaring;
 
-// A name's id; one that has no place in a set is left out.
+// Adds the id of a name, unless it is too large for the set.
 inline void add_uid(std::uint64_t uid, IdSet& to) {
   if (uid <= UINT32_MAX) to.add(static_cast<std::uint32_t>(uid));
 }
@@ -32,15 +32,15 @@ class PostingList {
   PostingList(const PostingList&) = delete;
   PostingList& operator=(const PostingList&) = delete;
 
-  // Quickest when it is greater than all before.
+  // Fastest for an id greater than all others.
   void add(TagSetId id);
 
-  void remove(TagSetId id);  // if it is here
+  void remove(TagSetId id);  // if it is present
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
 
   void add_to(IdSet& all) const;
-  // Of all, only what is here, too.
+  // Removes from `all` the ids that are not in this list.
   void intersect(IdSet& all) const;
 
   [[nodiscard]] std::size_t heap_bytes() const;
@@ -51,12 +51,12 @@ class PostingList {
 
   std::uint32_t size_ = 0;
   union {
-    TagSetId one = 0;        // size_ == 1
+    TagSetId one = 0;        // if size_ == 1
     std::uint32_t capacity;  // of array
   };
   union {
-    TagSetId* array = nullptr;  // 2 to kArrayMax
-    IdSet* bitmap;              // more
+    TagSetId* array = nullptr;  // for 2 to kArrayMax ids
+    IdSet* bitmap;              // for more
   };
 };
 

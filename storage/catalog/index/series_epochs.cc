@@ -25,7 +25,7 @@ std::shared_ptr<const SeriesPin> SeriesEpochs::take() const {
 }
 
 std::uint64_t SeriesEpochs::advance(bool series_go) {
-  std::shared_ptr<const SeriesPin> last;  // let go of after the lock
+  std::shared_ptr<const SeriesPin> last;  // released after the lock
   const std::lock_guard lock(mutex_);
   SeriesPin next{.epoch = current_->epoch + 1, .series_epoch = current_->series_epoch};
   if (series_go) next.series_epoch = next.epoch;

@@ -1,7 +1,7 @@
-// Who may still look at what was taken out of a table: everybody takes a hold before he looks, and
-// what was taken out is freed once all holds from before are gone.
+// Tells when removed objects can be freed. Readers take a pin before they read; what was removed is
+// freed when all older pins are released.
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ class SeriesEpochs {
  public:
   SeriesEpochs();
 
-  // Of the epoch that there is now.
+  // A pin of the current epoch.
   [[nodiscard]] std::shared_ptr<const SeriesPin> take() const;
 
-  // Begins an epoch. Holds of it see what was done before this call. Whether series go in it: else
-  // what is known of their ids stays good.
+  // Begins an epoch. Its pins see all changes made before this call. `series_go`: series were
+  // removed, so results about ids from earlier epochs are stale.
   std::uint64_t advance(bool series_go = true);
 
-  // Whether all holds of earlier epochs are gone; then what their holders did is seen.
+  // Whether all pins of earlier epochs are released; then the effects of their owners are visible.
   [[nodiscard]] bool released_before(std::uint64_t epoch) const;
 
  private:
-  // Outlives the object where a hold does.
+  // Pins may outlive the object.
   struct Shared {
     std::mutex mutex;
     std::set<std::uint64_t> pinned;  // epochs; guarded by mutex

@@ -27,7 +27,7 @@ std::size_t TagIndex::TagHash::operator()(const IndexedTag* tag) const {
   return (*this)(TagEqual::uids(tag));
 }
 
-// Slabs of a shard double, so that few sets take little.
+// The slabs of a shard double, so that few sets use little memory.
 char* TagIndex::SetShard::allocate(std::size_t bytes) {
   if (const auto left = unused.find(bytes); left != unused.end() && !left->second.empty()) {
     char* const place = left->second.back();
@@ -76,7 +76,7 @@ const TagSet& TagIndex::at(TagSetId id) const {
   return *(*page)[id % kPageSets].load(std::memory_order_acquire);
 }
 
-// A set can be seen once all its tags know of it.
+// A set becomes visible after all its tags' posting lists contain it.
 TagIndex::Added TagIndex::add(BytesView bytes, std::span<const SeriesTag> tags) {
   const SetKey key = key_of(bytes);
   SetShard& shard = sets_[key.hash % kSetShards];
@@ -135,7 +135,7 @@ void TagIndex::remove(const TagSet& set, Removed& removed) {
     shard.sets.erase(&set);
   }
   for (const SharedTag* const shared : std::span(set.tags(), set.size())) {
-    // Nobody else can have made it: a set has tags of this index.
+    // The cast is safe: all tags of a set were made by this index.
     auto* const tag = const_cast<IndexedTag*>(static_cast<const IndexedTag*>(shared));
     bool last = false;
     {
@@ -180,7 +180,7 @@ void TagIndex::reclaim(const Removed& removed) {
     TagShard& shard = tags_[TagHash()(tag) % kTagShards];
     const std::lock_guard lock(shard.mutex);
     tag->tag.store(nullptr, std::memory_order_release);
-    tag->first = {};  // no rename is about it
+    tag->first = {};  // no rename applies to it
     shard.unused.push_back(tag);
   }
 }
@@ -227,7 +227,7 @@ std::string_view TagIndex::newest_name(NameKind kind, std::uint64_t uid,
   return found == renamed_.end() ? name : found->second;
 }
 
-// With the shard's mutex held. Who has the tag as it was keeps it.
+// Needs the shard's mutex. Readers keep the old tag.
 void TagIndex::show(TagShard& shard, IndexedTag& tag, NameKind kind, std::uint64_t uid,
                     std::string_view name) {
   const bool key = kind == NameKind::kTagKey;

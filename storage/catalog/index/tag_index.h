@@ -1,11 +1,11 @@
-// Tags and sets of tags, each kept once, and which sets have a tag.
+// The inverted index: tags and tag sets, each stored once, and the tag sets that contain a tag.
 //
-// Filters are answered from here by sets of tag sets, whatever the number of metrics that share
-// them; series_table.h knows which of them a metric has.
+// Filters match tag sets, independent of the number of metrics that share them. series_table.h
+// knows the tag sets of each metric.
 //
-//   Threads   any call from any thread.
-//   Order     what add() has returned is in every answer given later.
-//   Lifetime  addresses hold; what remove() took out stays as it was until reclaim().
+//   Threads   call from any thread.
+//   Order     what add() has returned is in every later result.
+//   Lifetime  addresses are stable; removed objects stay unchanged until reclaim().
 //
 // Over 140 lines because metrics, tags and tag sets refer to each other.
 #pragma once
@@ -41,57 +41,57 @@ class TagIndex {
   TagIndex(const TagIndex&) = delete;
   TagIndex& operator=(const TagIndex&) = delete;
 
-  // By the bytes of a tsuid behind the metric uid.
+  // `bytes`: the part of a tsuid after the metric uid.
   [[nodiscard]] const TagSet* find(BytesView bytes) const;
 
-  // The set of these tags, which are those of the bytes, in their order.
+  // Returns the set of these tags. `bytes` encodes these tags in this order.
   struct Added {
     const TagSet* set = nullptr;
-    bool made = false;  // by this call
+    bool made = false;  // created by this call
   };
   Added add(BytesView bytes, std::span<const SeriesTag> tags);
 
   [[nodiscard]] const TagSet& at(TagSetId id) const;
 
-  // How many series have the set, which is counted by who makes and forgets them.
+  // The number of series with the set, which the series table counts.
   static void count_series(const TagSet& set) { set.series_.fetch_add(1); }
   [[nodiscard]] static bool uncount_series(const TagSet& set) {  // true: it was the last
     return set.series_.fetch_sub(1) == 1;
   }
 
-  // What nobody finds any more, and some may still look at.
+  // Removed from the index; readers with older pins may still use them.
   struct Removed {
     std::vector<const TagSet*> sets;
     std::vector<SharedTag*> tags;
   };
-  // Takes a set out, and its tags as far as no other set has them. No add() may run meanwhile.
+  // Removes a set, and those of its tags that no other set has. No add() may run meanwhile.
   void remove(const TagSet& set, Removed& removed);
-  // Nobody looks at these any more: their memory and ids are used again.
+  // Call when no reader uses these any more: frees their memory and ids for reuse.
   void reclaim(const Removed& removed);
 
-  // Tags show the new name from now on, also those that are made by who has not heard of it.
+  // Tags show the new name from now on, also new tags made with the old one.
   void rename(NameKind kind, std::uint64_t uid, std::string_view name);
 
-  // The keys and the values that tags have, added.
+  // Adds the uids of all keys and values.
   void add_uids(IdSet& keys, IdSet& values) const;
-  // Such names have gone, and no tag has them: their ids may get others.
+  // Call when a name is removed and no tag has it: its id may be assigned again.
   void release_name(NameKind kind, std::uint64_t uid);
 
-  // How many sets have a tag, and which.
+  // The number of sets that contain a tag, and their ids.
   [[nodiscard]] std::uint32_t count(std::uint64_t key_uid, std::uint64_t value_uid) const;
   void add_sets(std::uint64_t key_uid, std::uint64_t value_uid, IdSet& to) const;
 
-  // The distinct values of a key.
+  // The number of distinct values of a key.
   [[nodiscard]] std::size_t values(std::uint64_t key_uid) const;
-  // Adds the sets whose value of the key passes; it is called once a value.
+  // Adds the sets whose value of the key passes. Calls `passes` once for each value.
   void add_sets_if(std::uint64_t key_uid, const std::function<bool(const SeriesTag&)>& passes,
                    IdSet& to) const;
 
  private:
   struct IndexedTag : SharedTag {
-    SeriesTag first;          // as it was made
+    SeriesTag first;          // with the names at its creation
     PostingList sets;         // guarded by its lock_of()
-    std::uint32_t place = 0;  // in its key's list; guarded by keys_mutex_
+    std::uint32_t place = 0;  // position in its key's list; guarded by keys_mutex_
   };
   struct TagUids {
     std::uint64_t key = 0;
@@ -140,13 +140,13 @@ class TagIndex {
     mutable std::shared_mutex mutex;
     boost::unordered_flat_set<const TagSet*, SetHash, SetEqual> sets;  // guarded by mutex
     std::vector<std::unique_ptr<char[]>> slabs;                        // guarded by mutex
-    std::size_t slab_bytes = 0;                                        // of the newest
+    std::size_t slab_bytes = 0;                                        // of the newest slab
     std::size_t slab_used = 0;
-    boost::unordered_flat_map<std::size_t, std::vector<char*>> unused;  // by size; likewise
+    boost::unordered_flat_map<std::size_t, std::vector<char*>> unused;  // by size; guarded by mutex
     char* allocate(std::size_t bytes);
   };
   struct Key {
-    std::vector<IndexedTag*> tags;  // one a value
+    std::vector<IndexedTag*> tags;  // one for each value
   };
 
   static constexpr std::size_t kTagShards = 16;

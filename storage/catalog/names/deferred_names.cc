@@ -10,13 +10,13 @@
 namespace halite::storage {
 namespace {
 
-// A block is twice the one before, so that few names skip few ids in a crash and many names cost
-// few increments.
+// Each block is twice the previous one: few names lose few ids in a crash, and many names cost few
+// increments.
 constexpr std::uint64_t kBlockMin = 16;
 constexpr std::uint64_t kBlockMax = 8192;
 
-constexpr std::size_t kWriteNames = 16 * 1024;  // in one write
-constexpr std::size_t kReadNames = 16 * 1024;   // in one read
+constexpr std::size_t kWriteNames = 16 * 1024;  // per write
+constexpr std::size_t kReadNames = 16 * 1024;   // per read
 
 RowWrite put(Bytes row, Family family, NameKind kind, Bytes value) {
   RowWrite write;
@@ -42,7 +42,7 @@ Task<void> write_names(Table& table, const UidAssigner& ids, const std::vector<N
     const std::size_t end = std::min(begin + kWriteNames, names.size());
     std::vector<RowWrite> rows;
     rows.reserve(2 * (end - begin));
-    // Ids last: restore_names() takes an id's row for a sign that all is there.
+    // Ids last, because restore_names() takes the row of an id as proof that all rows exist.
     for (std::size_t i = begin; i < end; ++i) {
       const NewName& name = names[i];
       rows.push_back(put(Bytes(name.name), kIdFamily, name.kind, ids.encode(name.kind, name.uid)));
@@ -80,7 +80,7 @@ Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
     }
     CO_TRY_VOID(co_await write_names(*table, ids, absent));
   }
-  // The table may have lost its last writes, and the log not.
+  // The table may have lost its last writes although the log has them.
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
     CO_TRY_VOID(co_await ids.raise(kind, greatest[static_cast<std::size_t>(kind)]));
   }
@@ -101,7 +101,7 @@ Task<void> DeferredNames::assign(std::vector<Key> names) {
     CO_TRY(const Obstacle obstacle, try_assign(names));
     if (obstacle.reserved) {
       const Result<void> waited = co_await obstacle.reserved->wait();
-      static_cast<void>(waited);  // always good
+      static_cast<void>(waited);  // never fails
     } else if (obstacle.ids != 0) {
       CO_TRY_VOID(co_await refill(obstacle.kind, obstacle.ids));
     } else {
@@ -110,7 +110,7 @@ Task<void> DeferredNames::assign(std::vector<Key> names) {
   }
 }
 
-// Gives the names their ids, all at once, unless something is in the way.
+// Assigns ids to all the names at once, unless something blocks it.
 Result<DeferredNames::Obstacle> DeferredNames::try_assign(std::span<const Key> names) {
   Obstacle obstacle;
   const std::lock_guard lock(mutex_);
@@ -139,7 +139,7 @@ Result<DeferredNames::Obstacle> DeferredNames::try_assign(std::span<const Key> n
   return obstacle;
 }
 
-// Of one kind; the block is large enough, or the ids of the kind come to their end in it.
+// For one kind; the block is large enough, or contains the last ids of the kind.
 Result<void> DeferredNames::give_ids(std::span<const Key* const> names) {
   std::vector<NewName> group;
   std::size_t bytes = 0;
@@ -165,7 +165,7 @@ Result<void> DeferredNames::give_ids(std::span<const Key* const> names) {
   return give();
 }
 
-// The log has all of the group or none of it, and what it has, everybody sees.
+// The log contains all of the group or none, and names in the log become visible.
 Result<void> DeferredNames::give_group(NameKind kind, std::span<const NewName> group) {
   std::vector<const UidTable::NameMapping*> entries;
   entries.reserve(group.size());
@@ -182,7 +182,7 @@ Result<void> DeferredNames::give_group(NameKind kind, std::span<const NewName> g
   return {};
 }
 
-// The id that comes after `ahead` others.
+// The id after `ahead` others.
 std::uint64_t DeferredNames::next_uid(NameKind kind, std::size_t ahead) {
   const std::vector<std::uint64_t>& again = unused(kind);
   if (ahead < again.size()) return again[again.size() - 1 - ahead];
@@ -207,7 +207,7 @@ void DeferredNames::reuse(NameKind kind, std::vector<std::uint64_t> uids) {
 Task<std::array<std::uint64_t, 3>> DeferredNames::stop_reuse() {
   std::array<std::uint64_t, 3> ends = {};
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
-    // The counter before the block: what is reserved in between is above it.
+    // Reads the counter before the block: ids reserved meanwhile are above it.
     CO_TRY(const std::uint64_t last, co_await ids_.last_reserved(kind));
     const std::lock_guard lock(mutex_);
     unused(kind).clear();
@@ -223,15 +223,15 @@ Task<void> DeferredNames::refill(NameKind kind, std::uint64_t ids) {
   {
     const std::lock_guard lock(mutex_);
     IdRange& now = block(kind);
-    if (now.end - now.begin >= ids) co_return Result<void>();  // another did it
+    if (now.end - now.begin >= ids) co_return Result<void>();  // another caller reserved them
     now.size = std::clamp(2 * now.size, kBlockMin, kBlockMax);
     count = std::max(now.size, ids);
   }
   CO_TRY(const std::uint64_t first, co_await ids_.reserve(kind, count));
   const std::lock_guard lock(mutex_);
   IdRange& now = block(kind);
-  if (first == 1) all_cached_[static_cast<std::size_t>(kind)] = true;  // nobody had an id before
-  if (now.end != first) now.begin = first;  // else it goes on where the last one ended
+  if (first == 1) all_cached_[static_cast<std::size_t>(kind)] = true;  // no name had an id before
+  if (now.end != first) now.begin = first;  // otherwise it continues the last block
   now.end = first + count;
   co_return Result<void>();
 }
@@ -263,7 +263,7 @@ Task<DeferredNames::NameReservation> DeferredNames::reserve_name(NameKind kind, 
       done = reserved->second;
     }
     const Result<void> waited = co_await done.wait();
-    static_cast<void>(waited);  // always good
+    static_cast<void>(waited);  // never fails
   }
   co_return NameReservation(*this, key);
 }

@@ -1,11 +1,11 @@
-// New names of a table that this process owns alone: ids from blocks, a log first, rows later.
+// New names in a table that this process alone writes: ids from blocks, write-ahead log, rows
+// later.
 //
-// Ids come from blocks that one increment of the table's counter reserves, so what a crash leaves
-// of a block is skipped and no id is given twice; ids that nothing uses any more come first, see
-// reuse(). A name is in the log before anybody sees its id;
-// its rows, both directions, wait for flush_rows().
+// One increment of the table's counter reserves a block of ids. After a crash the rest of a block
+// is skipped, so no id is assigned twice. Ids passed to reuse() are assigned first. A name is in
+// the log before its id is visible. Its two rows are deferred until flush_rows().
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 //
 // Over 140 lines because each step of an assignment states what a crash leaves.
 #pragma once
@@ -33,21 +33,20 @@
 
 namespace halite::storage {
 
-// Writes both rows of each name, durably. The names' views live until then.
+// Writes both rows of each name, durably. The names' views must stay valid until then.
 [[nodiscard]] Task<void> write_names(Table& table, const UidAssigner& ids,
                                      const std::vector<NewName>& names);
 
-// A name that a log has.
+// A name from the log.
 struct LoggedName {
   NameKind kind = NameKind::kMetric;
   std::uint64_t uid = 0;
   std::string name;
 };
 
-// After a restart: writes what a log says of names, in its order, as far as the table does not have
-// it. Where an id has its row all is left alone: the id may have got another name since. No id of
-// theirs is taken off the counter again.
-// kCorruption for what nobody logged.
+// Replays names after a restart: writes, in order, the names of a log whose rows are missing. If
+// the row of an id exists, the name is skipped, because the id may have another name since. The
+// counter never reserves these ids again. kCorruption: not a name that was logged.
 [[nodiscard]] Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
                                        std::vector<LoggedName> names);
 
@@ -56,21 +55,21 @@ class DeferredNames {
   using Caches = std::array<UidCache, 3>;  // by kind
   using OnAssigned = std::function<void(NameKind, const UidTable::NameMapping&)>;
 
-  // References outlive it. `on_assigned` is called for each new name; it must not wait.
+  // References must outlive it. Calls `on_assigned` for each new name; it must not block.
   DeferredNames(std::shared_ptr<Table> table, UidAssigner& ids, Caches& caches, NameLog& log,
                 OnAssigned on_assigned);
 
-  // Gives an id to each of these names, each once in the list, unless the cache has it by now. None
-  // of them has a row. Afterwards all are in the cache, or an error says why not.
+  // Assigns ids to those of the names that are not in the cache. The names are distinct and have no
+  // rows. When it succeeds, all are in the cache.
   Task<void> assign(std::vector<std::pair<NameKind, std::string>> names);
 
-  // Whether every name of the kind is in the cache: those of a table that was empty when this
-  // process began are.
+  // Whether every name of the kind is in the cache, which is so if the table was empty when this
+  // process started.
   [[nodiscard]] bool all_cached(NameKind kind) const {
     return all_cached_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
   }
 
-  // Keeps a name for somebody: assign() waits as long as this lives.
+  // Reserves a name: assign() waits while this exists.
   class NameReservation {
    public:
     NameReservation(DeferredNames& owner, std::pair<NameKind, std::string> name);
@@ -85,38 +84,37 @@ class DeferredNames {
   };
   Task<NameReservation> reserve_name(NameKind kind, std::string name);
 
-  // Afterwards every name that was given an id before the call has its rows, durably.
+  // Makes the rows of every name that has an id now durable.
   Task<void> flush_rows();
-  // Afterwards such names outlive a power cut, by their rows or by the log.
+  // Makes these names durable, by their rows or by the log.
   Task<void> durable();
 
-  // What is left of the blocks goes back to the counter. No assign() may follow.
+  // Returns unused ids of the blocks to the counter. Do not call assign() after it.
   Task<void> give_back();
 
-  // Ids of the kind that no name, no series and nobody else has: given to new names before others,
-  // the smallest first.
+  // Ids of the kind that nothing uses. They are assigned before others, smallest first.
   void reuse(NameKind kind, std::vector<std::uint64_t> uids);
-  // From now on none of those is given. Returns for each kind the id from which on none is known to
-  // have been given before this call.
+  // Stops the use of ids from reuse(). Returns for each kind the id from which on no id is known to
+  // have been assigned before this call.
   Task<std::array<std::uint64_t, 3>> stop_reuse();
-  // How many ids of the kind names got from this process.
+  // The number of ids of the kind that this process has assigned.
   [[nodiscard]] std::uint64_t given(NameKind kind) const {
     return given_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
   }
   [[nodiscard]] const UidAssigner& ids() const { return ids_; }
 
  private:
-  // Ids that were reserved and not given: [begin, end).
+  // Reserved ids that are not assigned yet: [begin, end).
   struct IdRange {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    std::uint64_t size = 0;  // of the last one reserved
+    std::uint64_t size = 0;  // of the last block
   };
-  // What keeps assign() from going on.
+  // What blocks assign().
   struct Obstacle {
     std::optional<Completion> reserved;
     NameKind kind = NameKind::kMetric;
-    std::uint64_t ids = 0;  // so many of the kind are wanted; 0 = none
+    std::uint64_t ids = 0;  // number of ids of the kind that are needed; 0 = none
   };
   using Key = std::pair<NameKind, std::string>;
 
@@ -138,14 +136,14 @@ class DeferredNames {
   NameLog& log_;
   const OnAssigned on_assigned_;
   WriteBehindQueue<NewName> unwritten_;  // in the log; views into the caches
-  std::shared_ptr<Semaphore> refill_;    // passed by one at a time
+  std::shared_ptr<Semaphore> refill_;    // admits one caller at a time
 
   std::array<std::atomic<bool>, 3> all_cached_ = {};
   std::array<std::atomic<std::uint64_t>, 3> given_ = {};
 
   std::mutex mutex_;
   std::array<IdRange, 3> id_ranges_;                  // guarded by mutex_
-  std::array<std::vector<std::uint64_t>, 3> unused_;  // the greatest first; guarded by mutex_
+  std::array<std::vector<std::uint64_t>, 3> unused_;  // greatest first; guarded by mutex_
   std::map<Key, Completion> reserved_;                // guarded by mutex_
 };
 

@@ -11,7 +11,7 @@ constexpr char kNameMark = '\0';
 
 Bytes marked(std::string_view name) { return kNameMark + Bytes(name); }
 
-// Nothing where a character has no byte.
+// nullopt if a character has no byte.
 std::optional<Bytes> latin1_of(std::string_view text) {
   Bytes bytes;
   while (!text.empty()) {
@@ -38,7 +38,7 @@ Bytes NameBytes::of(std::string_view name) const {
   if (!like_a_mark && is_ascii(name)) return Bytes(name);
   if (!is_utf8(name)) return Bytes(name);
   std::optional<Bytes> bytes = latin1_of(name);
-  // In a mixed table such bytes are another name's, by an earlier version.
+  // In a mixed table, an earlier version may have stored another name as these bytes.
   const bool taken = bytes && form_ == NameForm::kMixed && is_utf8(*bytes);
   if (like_a_mark || !bytes || taken) return marked(name);
   return *std::move(bytes);

@@ -1,11 +1,11 @@
-// The bytes that stand for a name in a names table, in its rows and in its cells.
+// Encodes names as bytes for the rows and cells of a name table.
 //
-// OpenTSDB keeps names as ISO-8859-1 and has no bytes for other letters. A name that ISO-8859-1
-// cannot hold has a zero byte in front of its UTF-8 here, which no name of OpenTSDB's begins with:
+// OpenTSDB stores names as ISO-8859-1 and cannot encode other letters. A name with other letters is
+// stored as a zero byte and its UTF-8; no name of OpenTSDB begins with a zero byte. See
 // docs/formats/names-and-series.md, docs/decisions/0040-names-as-opentsdb-writes-them.md.
 //
-//   Names    are UTF-8. What is not stands for its own bytes.
-//   Threads  any call from any thread.
+//   Names    are UTF-8. Invalid UTF-8 stands for its own bytes.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@
 namespace halite::storage {
 
 enum class NameForm : std::uint8_t {
-  kUtf8,      // a table of our own: names are their bytes
+  kUtf8,      // a table of Halite's own: names are their bytes
   kOpentsdb,  // ISO-8859-1, or marked UTF-8
-  kMixed,     // the same, in a table where earlier versions have left UTF-8 without a mark
+  kMixed,     // like kOpentsdb, in a table where earlier versions left unmarked UTF-8
 };
 
 class NameBytes {
  public:
   explicit NameBytes(NameForm form) : form_(form) {}
 
-  // The bytes of a name, other ones for each name.
+  // The bytes of a name; distinct for distinct names.
   [[nodiscard]] Bytes of(std::string_view name) const;
-  // Those that an earlier version may have left for it; nothing where they would be the same.
+  // The bytes that an earlier version may have stored for it; nullopt if they equal of().
   [[nodiscard]] std::optional<Bytes> earlier(std::string_view name) const;
-  // The name of such bytes, be they of() or earlier() or OpenTSDB's.
+  // The name that these bytes encode, in the form of of(), earlier() or OpenTSDB.
   [[nodiscard]] std::string name(BytesView bytes) const;
-  // Where the names are that begin with `prefix`; others may be there, too. Ranges may overlap.
+  // Key ranges that contain all names with `prefix`, and perhaps others. Ranges may overlap.
   [[nodiscard]] std::vector<KeyRange> ranges(std::string_view prefix) const;
 
  private:

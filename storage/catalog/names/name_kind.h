@@ -1,5 +1,4 @@
-// The three kinds of names: what OpenTSDB calls them, which names are legal, and what is said of
-// one that is not there.
+// The three kinds of names: their names in OpenTSDB, legal names, and errors for unknown names.
 #pragma once
 
 #include <string_view>
@@ -12,8 +11,8 @@ namespace halite::storage {
 
 [[nodiscard]] std::string_view name_kind_text(NameKind kind);  // "metrics", "tagk", "tagv"
 
-// kInvalidArgument for one of another length than 1 to 32 767 bytes, and for the one byte 0: its
-// row holds the counters.
+// kInvalidArgument unless the length is 1 to 32 767 bytes, and for the one byte 0, whose row holds
+// the counters.
 [[nodiscard]] Result<void> check_name(NameKind kind, std::string_view name);
 
 // "No such name for 'metrics': 'x'" and "No such unique ID for 'metrics': [0, 0, 1]", kNotFound.

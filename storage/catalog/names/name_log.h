@@ -1,5 +1,5 @@
-// Where new names are noted before they have rows: the embedded engine's log. Order and durability
-// are the log's: what is appended later does not come back without what was appended before.
+// The log that makes new names durable before they have rows: the engine's write-ahead log. A
+// record is never recovered without the records appended before it.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ class NameLog {
  public:
   virtual ~NameLog() = default;
 
-  // All of them or none; at most kNameLogBytesMax of names, or one. Must not wait.
+  // Appends all or none; at most kNameLogBytesMax of names, or one name. Must not block.
   virtual Result<void> append(std::span<const NewName> names) = 0;
 
-  // What was appended before the call outlives a power cut.
+  // Makes all earlier appends durable.
   virtual Task<void> durable() = 0;
 };
 
-inline constexpr std::size_t kNameLogBytesMax = 256 << 10;  // 16 bytes a name count, too
+inline constexpr std::size_t kNameLogBytesMax = 256 << 10;  // counts 16 bytes more for each name
 
 }  // namespace halite::storage

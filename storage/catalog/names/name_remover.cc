@@ -23,8 +23,8 @@ NameRemover::NameRemover(std::shared_ptr<Table> table, const UidAssigner& ids, C
                          DeferredNames& deferred)
     : table_(std::move(table)), ids_(ids), caches_(caches), deferred_(deferred) {}
 
-// Whether any is doomed is asked first: where none was before the look, either none is yet, and
-// then what is doomed later waits for the hold of who looks, or all is gone, and then it is seen.
+// Checks for candidates before the lookup. If there were none, then names that become candidates
+// later wait for the caller's pin, or the removal is complete and the lookup sees it.
 template <class By>
 const UidTable::NameMapping* NameRemover::find_in_cache(NameKind kind, By by) {
   if (!any_candidates_.load()) return cache(kind).find(by);
@@ -81,7 +81,7 @@ void NameRemover::unmark_all() {
   any_candidates_ = false;
 }
 
-// The names of ids that have nothing else.
+// The names of ids without other cells.
 Task<std::vector<NameRemover::Pair>> NameRemover::read(NameKind kind,
                                                        std::vector<std::uint64_t> uids) {
   std::vector<RowRead> reads;
@@ -106,7 +106,7 @@ Task<std::vector<NameRemover::Pair>> NameRemover::read(NameKind kind,
   co_return names;
 }
 
-// Nobody finds these in the cache any more, or brings them back into it.
+// Afterwards the cache does not contain these, and remember() does not add them again.
 std::vector<NameRemover::Pair> NameRemover::take_out(std::vector<Pair> names, Removed& removed) {
   const std::lock_guard lock(mutex_);
   std::erase_if(names, [this, &removed](const Pair& pair) {
@@ -121,7 +121,7 @@ std::vector<NameRemover::Pair> NameRemover::take_out(std::vector<Pair> names, Re
   return names;
 }
 
-// The id's row last: it tells that there is something left to do.
+// Deletes the id's row last, because it shows that work is left.
 Task<void> NameRemover::delete_rows(const std::vector<Pair>& names, TimestampMs now) {
   std::vector<RowRead> reads;
   reads.reserve(names.size());
@@ -134,11 +134,11 @@ Task<void> NameRemover::delete_rows(const std::vector<Pair>& names, TimestampMs 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Pair& pair = names[i];
     Bytes uid = ids_.encode(pair.kind, pair.uid);
-    // It may be another's by now where an earlier removal was cut short.
+    // After an interrupted removal, the name may belong to another id by now.
     const bool ours = !rows[i].cells.empty() && rows[i].cells.front().value == uid;
     if (ours) forward.push_back(without(pair.name, kIdFamily, pair.kind));
     reverse.push_back(without(std::move(uid), kNameFamily, pair.kind));
-    // In one write with the name's end: an id without both was never seen by anybody.
+    // Written together with the deletion, so an id with neither name nor mark was never visible.
     Bytes time;
     append_be<std::uint64_t>(time, static_cast<std::uint64_t>(now));
     reverse.back().puts.push_back(
@@ -152,7 +152,7 @@ Task<void> NameRemover::delete_rows(const std::vector<Pair>& names, TimestampMs 
 Task<void> NameRemover::remove(NameKind kind, std::vector<std::uint64_t> uids, TimestampMs now,
                                Removed& removed) {
   CO_TRY(std::vector<Pair> names, co_await read(kind, std::move(uids)));
-  // Nobody gives them new ids before their rows are gone.
+  // The names get no new ids before their rows are deleted.
   std::vector<DeferredNames::NameReservation> reserved;
   reserved.reserve(names.size());
   for (const Pair& pair : names) {

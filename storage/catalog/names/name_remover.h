@@ -1,12 +1,11 @@
-// Names that go because nothing uses them any more, of a table that this process owns alone
-// (docs/decisions/0012).
+// Removes unused names from a table that this process alone writes (docs/decisions/0012).
 //
-// Who decides that a name is unused dooms it first; whoever looks it up afterwards spares it. What
-// is left when all holds from before are gone (series.h) is removed: out of the cache, then its
-// rows. What was removed is reclaimed when all holds from before that are gone: then its memory is
-// used again, and its id may be.
+// Garbage collection makes an unused name a removal candidate; a lookup ends that. When all older
+// pins are released (series.h), the remaining candidates are removed from the cache, and then their
+// rows. When all pins older than the removal are released, they are reclaimed: memory and ids may
+// be used again.
 //
-//   Threads  find() and remember() from any thread, the rest for one thread.
+//   Threads  call find() and remember() from any thread; all else from one thread at a time.
 #pragma once
 
 #include <array>
@@ -33,11 +32,11 @@ class NameRemover {
   using NameMapping = UidTable::NameMapping;
   using Caches = DeferredNames::Caches;
 
-  // References outlive it.
+  // References must outlive it.
   NameRemover(std::shared_ptr<Table> table, const UidAssigner& ids, Caches& caches,
               DeferredNames& deferred);
 
-  // What the cache has; it is spared. Costs next to nothing while none is doomed.
+  // Looks up the cache; the name is no longer a removal candidate. Very cheap without candidates.
   [[nodiscard]] const NameMapping* find(NameKind kind, std::string_view name) {
     return find_in_cache(kind, name);
   }
@@ -45,38 +44,38 @@ class NameRemover {
     return find_in_cache(kind, uid);
   }
 
-  // How often something began or ended to be removed.
+  // Counts the begins and ends of removals.
   [[nodiscard]] std::uint64_t removals() const { return removals_.load(); }
   struct Pair {
     NameKind kind = NameKind::kMetric;
     std::uint64_t uid = 0;
     std::string name;
   };
-  // Takes into the cache what was read from the table when removals() was so many. False: there
-  // were more since, so it is to be read again.
+  // Caches names that were read when removals() had this value. False: removals() has changed, so
+  // read the names again.
   [[nodiscard]] bool remember(std::span<const Pair> read, std::uint64_t removals);
 
-  // All rows that names have by their ids, for name_cell().
+  // All rows that map ids to names, for name_cell().
   [[nodiscard]] std::unique_ptr<Scanner> scan() const;
-  // Nothing if the key is not an id of the kind.
+  // nullopt if the key is not an id of the kind.
   [[nodiscard]] std::optional<std::uint64_t> uid_of(NameKind kind, BytesView row) const;
 
   void mark_candidates(NameKind kind, std::span<const std::uint64_t> uids);
   void unmark_all();
 
-  // What nobody finds any more.
+  // Removed names; readers with older pins may still use them.
   struct Removed {
-    std::array<std::vector<std::uint64_t>, 3> uids;  // by kind: those without rows
+    std::array<std::vector<std::uint64_t>, 3> uids;  // by kind: ids whose rows are deleted
     std::vector<std::pair<NameKind, const NameMapping*>> entries;
   };
-  // Those that are still doomed and have nothing but their names; none of them is doomed any more.
-  // Their ids are marked as freed at that time. Durable when it returns. An error: some of them may
-  // have lost rows, and have the mark then.
+  // Removes those that are still candidates and have no cells but their names. Afterwards none is a
+  // candidate. Marks their ids as freed at `now`. Durable when it returns. After an error some of
+  // them may have lost rows; those are marked.
   Task<void> remove(NameKind kind, std::vector<std::uint64_t> uids, TimestampMs now,
                     Removed& removed);
-  // No hold from before the removal is left. The ids are not given to reuse() here.
+  // Call when all pins older than the removal are released. Does not call reuse().
   void reclaim(const Removed& removed);
-  // Takes the marks of freed ids away, durably.
+  // Deletes the marks of freed ids, durably.
   Task<void> unmark(NameKind kind, std::vector<std::uint64_t> uids);
 
   [[nodiscard]] DeferredNames& ids() { return deferred_; }
@@ -97,11 +96,11 @@ class NameRemover {
   const UidAssigner& ids_;
   Caches& caches_;
   DeferredNames& deferred_;
-  std::atomic<bool> any_candidates_ = false;  // changes with mutex_ held alone
-  std::atomic<std::uint64_t> removals_ = 0;   // likewise
+  std::atomic<bool> any_candidates_ = false;  // changes with mutex_ exclusive
+  std::atomic<std::uint64_t> removals_ = 0;   // changes with mutex_ exclusive
   std::shared_mutex mutex_;
   Uids candidates_;  // guarded by mutex_
-  Uids leaving_;     // out of the cache, rows may be there yet; guarded by mutex_
+  Uids leaving_;     // not in the cache, may still have rows; guarded by mutex_
 };
 
 }  // namespace halite::storage

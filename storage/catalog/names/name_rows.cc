@@ -7,7 +7,7 @@
 
 namespace halite::storage {
 
-// The ids that stand for these names, one read for all; nothing where a name has none.
+// The ids of these names, with one read; nullopt if a name has none.
 Task<NameRows::Ids> NameRows::read_rows(const std::vector<NameRow>& rows) {
   std::vector<RowRead> reads;
   reads.reserve(rows.size());
@@ -32,8 +32,8 @@ Task<NameRows::Ids> NameRows::ids(std::vector<UidTable::NameRequest> names) {
   co_return ids;
 }
 
-// Of a mixed table: names that are there only as an earlier version wrote them get the row that
-// OpenTSDB finds. Where that fails the id is known all the same. The caller waits for the write.
+// For a mixed table: writes OpenTSDB's row of names that have only an earlier version's. The ids
+// are valid even if that fails. The caller waits for the write.
 Task<void> NameRows::add_earlier(const std::vector<UidTable::NameRequest>& asked, Ids& uids) {
   std::vector<NameRow> rows;
   std::vector<std::size_t> places;
@@ -68,8 +68,8 @@ Task<void> NameRows::add_earlier(const std::vector<UidTable::NameRequest>& asked
   co_return Result<void>();
 }
 
-// Gives an id's name the bytes that OpenTSDB would: the row first, as rename() does. The id that
-// the name has at the end. The row of the earlier version stays, for those that still run.
+// Rewrites an id's name with OpenTSDB's bytes, the name's row first, as rename() does. Returns the
+// id that the name has at the end. Keeps the earlier version's row for processes of that version.
 Task<std::uint64_t> NameRows::rewrite(NameKind kind, std::string name, std::uint64_t uid) {
   CO_TRY(const std::uint64_t holder, co_await ids_.put_forward(kind, name, uid));
   if (holder == uid) CO_TRY_VOID(co_await put_name(kind, uid, name));
@@ -84,7 +84,7 @@ Task<void> NameRows::put_name(NameKind kind, std::uint64_t uid, std::string name
   co_return co_await table_->write(std::move(rows));
 }
 
-// The rows that lead from a name to its id, an earlier version's, too.
+// Deletes the rows that map a name to its id, also an earlier version's.
 Task<void> NameRows::delete_name(NameKind kind, std::string name, std::uint64_t uid) {
   std::vector<Bytes> keys = {ids_.bytes().of(name)};
   if (std::optional<Bytes> earlier = ids_.bytes().earlier(name)) {
@@ -116,7 +116,7 @@ Task<std::vector<std::string>> NameRows::names_in(NameKind kind, KeyRange range,
     CO_TRY(const std::vector<Row> rows, co_await scanner->next(limit));
     if (rows.empty()) break;
     for (const Row& row : rows) {
-      if (!check_name(kind, row.key)) continue;  // the counters
+      if (!check_name(kind, row.key)) continue;  // skips the counters
       std::string name = ids_.bytes().name(row.key);
       if (name.starts_with(prefix)) names.push_back(std::move(name));
     }

@@ -1,10 +1,10 @@
-// Rows of a names table by the names they stand for, whatever the form (name_bytes.h).
+// Reads and writes the rows of a name table by name, in any form (name_bytes.h).
 //
-// In a mixed table a name may have a row of OpenTSDB's form and one that an earlier version left.
-// OpenTSDB's counts. Where there is only the other, its id is the name's, and it gets OpenTSDB's
-// row as well when it is first met, so that nobody makes a second one.
+// In a mixed table a name may have a row in OpenTSDB's form and one from an earlier version.
+// OpenTSDB's row wins. If only the other exists, its id is valid, and the first lookup also writes
+// OpenTSDB's row, so that no process assigns a second id.
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@ class NameRows {
  public:
   using Ids = std::vector<std::optional<std::uint64_t>>;
 
-  // The assigner outlives it.
+  // The assigner must outlive it.
   NameRows(std::shared_ptr<Table> table, UidAssigner& ids) : table_(std::move(table)), ids_(ids) {}
 
-  // The ids of these names, in the order asked, by one read, or two in a mixed table.
+  // The ids of these names, in order, with one read, or two in a mixed table.
   Task<Ids> ids(std::vector<UidTable::NameRequest> names);
 
-  // id -> name, over what stands there.
+  // Writes id -> name, replacing the old name.
   Task<void> put_name(NameKind kind, std::uint64_t uid, std::string name);
 
-  // The rows that lead from a name to its id, of either form.
+  // Deletes the rows that map a name to its id, in both forms.
   Task<void> delete_name(NameKind kind, std::string name, std::uint64_t uid);
 
-  // Names in a range of keys that begin with `prefix`, in order of keys, at most max.
+  // Names in a key range that begin with `prefix`, in key order; at most max.
   Task<std::vector<std::string>> names_in(NameKind kind, KeyRange range, std::string prefix,
                                           std::size_t max);
 

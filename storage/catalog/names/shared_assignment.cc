@@ -5,19 +5,19 @@
 namespace halite::storage {
 namespace {
 
-// Compare-and-puts under way at once for one caller.
+// Concurrent compare-and-puts of one caller.
 constexpr std::size_t kAssignsInFlight = 64;
 
 }  // namespace
 
-// One name being given its id; those who ask meanwhile wait for the same outcome.
+// The assignment of one name; other callers wait for its result.
 struct SharedAssignment::PendingAssignment {
   Completion done;
   Result<UidTable::NameMapping> outcome =  // written before done, read after
       fail(Errc::kCancelled, "the assignment was stopped");
 };
 
-// Lands what its owner did not, so that nobody waits for a coroutine that was thrown away.
+// Completes assignments that the owner did not, so that no caller waits for a destroyed coroutine.
 class SharedAssignment::CompletionGuard {
  public:
   explicit CompletionGuard(SharedAssignment& owner) : owner_(owner) {}
@@ -46,7 +46,7 @@ void SharedAssignment::complete(const Key& key, PendingAssignment& flight) {
   flight.done.finish({});
 }
 
-// What one name's assignment yields goes into its flight, good or bad.
+// Stores the result of one assignment, a value or an error, in `flight`.
 Task<SharedAssignment::NameMapping> SharedAssignment::assign_reserved(
     Key key, std::shared_ptr<PendingAssignment> flight, std::uint64_t reserved) {
   const Result<std::uint64_t> uid = co_await ids_.assign(key.first, key.second, reserved);
@@ -62,9 +62,9 @@ Task<SharedAssignment::NameMapping> SharedAssignment::assign_reserved(
 Task<SharedAssignment::NameMapping> SharedAssignment::join(
     Key key, std::shared_ptr<PendingAssignment> flight) {
   const Result<void> completed = co_await flight->done.wait();
-  static_cast<void>(completed);  // always good: the outcome tells
+  static_cast<void>(completed);  // never fails; the outcome has the error
   if (!flight->outcome && flight->outcome.error().code == Errc::kCancelled) {
-    // Whoever led was stopped; that is no reason for us to stop.
+    // The leader was cancelled, which must not cancel this caller.
     std::vector<Key> again{key};
     CO_TRY_VOID(co_await assign(std::move(again)));
     const NameMapping* entry = cache(key.first).find(key.second);
@@ -79,7 +79,7 @@ Task<void> SharedAssignment::assign(std::vector<Key> names) {
   {
     const std::lock_guard lock(mutex_);
     for (const Key& key : names) {
-      if (cache(key.first).find(key.second) != nullptr) continue;  // landed a moment ago
+      if (cache(key.first).find(key.second) != nullptr) continue;  // assigned meanwhile
       const auto [at, fresh] = pending_.try_emplace(key);
       if (fresh) {
         at->second = std::make_shared<PendingAssignment>();
@@ -111,7 +111,7 @@ Task<void> SharedAssignment::assign(std::vector<Key> names) {
   const std::vector<Result<NameMapping>> own = co_await gather(std::move(led), kAssignsInFlight);
   for (auto& [key, flight] : guard.led) complete(key, *flight);
   guard.led.clear();
-  // Only now: two callers may each wait for a name that the other leads.
+  // Waits last: two callers may each wait for a name that the other leads.
   const std::vector<Result<NameMapping>> others =
       co_await gather(std::move(joined), kAssignsInFlight);
   for (const auto* entries : {&own, &others}) {

@@ -1,7 +1,7 @@
-// New names of a table that other processes may write, too: each is given its id by compare-and-put
-// (uid_assigner.h), and callers that ask for one name at the same time share one assignment.
+// Assigns ids to new names in a table that other processes also write, with compare-and-put
+// (uid_assigner.h). Concurrent callers for a name share one assignment.
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ class SharedAssignment {
   using OnAssigned = DeferredNames::OnAssigned;
   using Key = std::pair<NameKind, std::string>;
 
-  // References outlive it. `on_assigned` is called for each new id; it must not wait.
+  // References must outlive it. Calls `on_assigned` for each new id; it must not block.
   SharedAssignment(UidAssigner& ids, Caches& caches, OnAssigned on_assigned);
   ~SharedAssignment();
 
-  // Leads the assignment of the names that nobody leads yet, then waits for the others. Afterwards
-  // every name is in the cache, or the first error is returned.
+  // Assigns the names that no other caller assigns, then waits for the others. When it succeeds,
+  // every name is in the cache; otherwise it returns the first error.
   Task<void> assign(std::vector<Key> names);
 
  private:

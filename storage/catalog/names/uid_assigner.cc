@@ -10,12 +10,12 @@
 namespace halite::storage {
 namespace {
 
-// OpenTSDB's number of tries before it gives up on a name.
+// As many tries for a name as in OpenTSDB.
 constexpr int kAttempts = 3;
-// Compare-and-puts of one cell whose answers got lost, one after the other.
+// Consecutive lost responses to compare-and-puts of one cell.
 constexpr int kLostAnswersMax = 10;
 
-// Of the qualifier of an id's time in quarantine.
+// The suffix of the qualifier for an id in quarantine.
 constexpr BytesView kFreedEnd = "_freed";
 
 const Bytes& counter_row() {
@@ -23,12 +23,12 @@ const Bytes& counter_row() {
   return kRow;
 }
 
-// As qualifiers of other cells than names begin.
+// The prefix of qualifiers of cells that are not names.
 std::string_view kind_word(NameKind kind) {
   return kind == NameKind::kMetric ? "metric" : name_kind_text(kind);
 }
 
-// The counter is signed, which is what bounds ids of 8 bytes.
+// The counter is signed, which limits 8-byte ids.
 std::uint64_t largest_uid(unsigned width) {
   if (width >= 8) return std::numeric_limits<std::int64_t>::max();
   return (1ull << (8 * width)) - 1;
@@ -122,7 +122,7 @@ Task<void> UidAssigner::give_back(NameKind kind, std::uint64_t end, std::uint64_
   append_be(before, end - 1 - count);
   CO_TRY(const CasOutcome outcome, co_await table_->compare_and_put(
                                        counter_row(), column, std::move(now), std::move(before)));
-  static_cast<void>(outcome);  // whatever it is, no id that was given is given again
+  static_cast<void>(outcome);  // in any case no assigned id is assigned again
   co_return Result<void>();
 }
 
@@ -132,7 +132,7 @@ Task<std::uint64_t> UidAssigner::assign(NameKind kind, std::string name, std::ui
     CO_TRY_VOID(check(kind, uid));
     CO_TRY(const bool ours, co_await put_reverse(kind, uid, name));
     if (ours) break;
-    // Nobody gives out one number twice, so the counter was set back: go past what is there.
+    // The counter was set back, because no two reservations are equal: skip existing ids.
     if (attempt == kAttempts) {
       co_return fail(Errc::kConflict,
                      fmt::format("Failed to assign ID for kind='{}' name='{}' after {} attempts: "
@@ -173,13 +173,13 @@ Task<Bytes> UidAssigner::put_absent(NameKind kind, Family family, Bytes row, Byt
     CO_TRY(const CasOutcome outcome,
            co_await table_->compare_and_put(row, column, std::nullopt, value));
     if (outcome == CasOutcome::kApplied) co_return value;
-    // Refused or lost: what stands there now decides. Nothing means that a lost one was not
-    // applied (should it still arrive late, it carries the same bytes as our next try).
+    // Refused or lost: read the stored value. If there is none, the lost write was not applied; if
+    // it still arrives later, it writes the bytes of the next try.
     CO_TRY(std::optional<Bytes> holds, co_await read(kind, family, row));
     if (holds) co_return std::move(*holds);
   }
   co_return fail(Errc::kUnavailable,
-                 fmt::format("the answers to {} writes to the names table were lost, last for "
+                 fmt::format("the answers to {} writes to the name table were lost, last for "
                              "kind '{}', row {}",
                              kLostAnswersMax, name_kind_text(kind), to_hex(row)));
 }

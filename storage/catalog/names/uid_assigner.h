@@ -1,7 +1,7 @@
-// The assignment protocol of the names table, one name at a time (UidTable shares and batches it).
+// The assignment protocol of the name table, for one name (UidTable shares and batches it).
 //
-// Counter, id -> name, name -> id: each step leaves a table that every reader understands, so a
-// process may die between any two of them and leak no more than one id.
+// It writes the counter, then id -> name, then name -> id. After each step every reader understands
+// the table, so a crash between two steps loses at most one id.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,13 @@ namespace halite::storage {
 inline constexpr Family kIdFamily = 0;    // row = name, value = id
 inline constexpr Family kNameFamily = 1;  // row = id, value = name
 
-// What a cell of the name family says of the id that is its row.
+// What a cell of the name family says about the id of its row.
 struct NameCell {
   enum class Says : std::uint8_t {
-    kName,   // its name of a kind
-    kStays,  // though no series uses it: it has a UIDMeta object (OpenTSDB's "metric_meta"), or was
-             // assigned by hand (our "metric_assigned")
-    kFreed,  // when its name went, ms since 1970 in 8 bytes (our "metric_freed"): no new name has
-             // it yet
+    kName,  // the name of a kind
+    // A UIDMeta object ("metric_meta") or a manual assignment ("metric_assigned") keeps the id.
+    kStays,
+    kFreed,  // when its name was removed, ms since 1970, 8 bytes ("metric_freed")
   };
   NameKind kind = NameKind::kMetric;
   Says says = Says::kStays;
@@ -37,46 +36,46 @@ class UidAssigner {
  public:
   UidAssigner(std::shared_ptr<Table> table, UidWidths widths, NameForm form = NameForm::kUtf8);
 
-  // What stands for names in rows and cells.
+  // The encoding of names in rows and cells.
   [[nodiscard]] const NameBytes& bytes() const { return bytes_; }
   [[nodiscard]] unsigned width(NameKind kind) const;
   [[nodiscard]] Bytes encode(NameKind kind, std::uint64_t uid) const;
   // The id in a cell of the id family; kCorruption for another width.
   [[nodiscard]] Result<std::uint64_t> decode(NameKind kind, BytesView cell) const;
 
-  // The greatest id that the kind's width has room for.
+  // The greatest id of the kind's width.
   [[nodiscard]] std::uint64_t largest(NameKind kind) const;
-  // kTooLarge for an id that the kind's width has no room for, and for 0.
+  // kTooLarge for 0 and for ids that exceed the kind's width.
   [[nodiscard]] Result<void> check(NameKind kind, std::uint64_t uid) const;
 
-  // Takes count new ids off the counter; the first of them. May pass the largest id: check() tells.
+  // Reserves count ids and returns the first. It may exceed largest(): call check().
   Task<std::uint64_t> reserve(NameKind kind, std::uint64_t count);
 
-  // The counter stands at `uid` at least afterwards. Where others use it, more ids may be skipped.
+  // Raises the counter to at least `uid`. If other processes use it, more ids may be skipped.
   Task<void> raise(NameKind kind, std::uint64_t uid);
 
-  // The greatest id ever taken off the counter; 0 = none.
+  // The greatest id ever reserved; 0 = none.
   Task<std::uint64_t> last_reserved(NameKind kind);
 
-  // Sets the counter back by `count` unless others have moved it: `end` is the first id that was
-  // not reserved.
+  // Lowers the counter by `count` unless other processes have moved it: `end` is the first id that
+  // was not reserved.
   Task<void> give_back(NameKind kind, std::uint64_t end, std::uint64_t count);
 
-  // Gives `name` the reserved id, or another new one when that is taken. Returns the id that the
-  // name has at the end, which is another's when another was quicker.
+  // Assigns the reserved id to `name`, or a new one if that is in use. Returns the id that the name
+  // has at the end, which may come from another process.
   Task<std::uint64_t> assign(NameKind kind, std::string name, std::uint64_t reserved);
 
-  // Writes id -> name; false when the id belongs to another name.
+  // Writes id -> name; false if the id belongs to another name.
   Task<bool> put_reverse(NameKind kind, std::uint64_t uid, std::string name);
 
-  // Writes name -> id where there is none; returns the id that stands there at the end.
+  // Writes name -> id if it is absent; returns the stored id.
   Task<std::uint64_t> put_forward(NameKind kind, std::string name, std::uint64_t uid);
 
-  // One cell of the kind, or nothing.
+  // One cell of the kind, or nullopt.
   Task<std::optional<Bytes>> read(NameKind kind, Family family, Bytes row);
 
  private:
-  // Compare-and-put of a cell that is not there yet; what it holds at the end.
+  // Writes a cell if it is absent; returns the stored value.
   Task<Bytes> put_absent(NameKind kind, Family family, Bytes row, Bytes value);
 
   std::shared_ptr<Table> table_;

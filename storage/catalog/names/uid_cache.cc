@@ -10,7 +10,7 @@ std::size_t UidCache::NameHash::operator()(std::string_view name) const {
   return XXH3_64bits(name.data(), name.size());
 }
 
-// The map uses the hash's other bits.
+// The map uses other bits of the hash.
 UidCache::NameShard& UidCache::shard(std::string_view name) {
   return names_[(NameHash()(name) >> 40) % kShards];
 }
@@ -51,11 +51,12 @@ const UidCache::NameMapping* UidCache::remember(std::string_view name, std::uint
     node->name = node->text;
     node->uid = uid;
     entry = node;
-    shard_of_name.map.emplace(entry->name, entry);  // stays with its first id if renamed elsewhere
+    // Keeps its first id if another process renamed it.
+    shard_of_name.map.emplace(entry->name, entry);
   }
   UidShard& shard_of_name = uids_[uid % kShards];
   const std::lock_guard lock(shard_of_name.mutex);
-  shard_of_name.map.emplace(uid, entry);  // likewise
+  shard_of_name.map.emplace(uid, entry);  // keeps its first name
   return entry;
 }
 
@@ -91,7 +92,7 @@ const UidCache::NameMapping* UidCache::remove(std::string_view name, std::uint64
 void UidCache::reclaim(const NameMapping* removed) {
   NameShard& shard_of_name = shard(removed->name);
   const std::lock_guard lock(shard_of_name.mutex);
-  // Every entry is a node of ours.
+  // The cast is safe: every entry is a Node.
   auto* const node = const_cast<Node*>(static_cast<const Node*>(removed));
   *node = {};
   shard_of_name.unused.push_back(node);

@@ -1,8 +1,7 @@
-// Pairs of name and id that are known, for one kind of name.
+// The known pairs of name and id of one kind.
 //
-//   Threads   any call from any thread; readers of different names seldom meet.
-//   Lifetime  an entry and its name stay where they are as long as the cache, or until they are
-//             reclaimed.
+//   Threads   call from any thread; readers of different names rarely contend.
+//   Lifetime  addresses of entries and names are stable until reclaim() or the destructor.
 #pragma once
 
 #include <array>
@@ -26,19 +25,19 @@ class UidCache {
   [[nodiscard]] const NameMapping* find(std::string_view name) const;
   [[nodiscard]] const NameMapping* find(std::uint64_t uid) const;
 
-  // Keeps the pair. Should its name have another id here, or its id another name (both happen only
-  // when another process renames), each direction keeps what it had first.
+  // Caches the pair. If another process renames, a name may already have another id here, or an id
+  // another name; then the existing mappings stay.
   const NameMapping* remember(std::string_view name, std::uint64_t uid);
 
-  // After a rename: the old name is forgotten, the id answers to the new one.
+  // Removes the old name and maps the id to the new one.
   void rename(std::string_view old_name, std::string_view new_name, std::uint64_t uid);
 
-  // Takes a pair out. What find() gave of it stays until reclaim(); nullptr: it was not here.
+  // Removes a pair; returned entries stay valid until reclaim(). nullptr: not cached.
   const NameMapping* remove(std::string_view name, std::uint64_t uid);
-  // Nobody looks at the entry any more: its memory is used again.
+  // Call when no reader uses the entry any more: its memory is used again.
   void reclaim(const NameMapping* removed);
 
-  [[nodiscard]] std::size_t size() const;  // names
+  [[nodiscard]] std::size_t size() const;  // number of names
 
  private:
   static constexpr std::size_t kShards = 16;
@@ -48,13 +47,13 @@ class UidCache {
     std::size_t operator()(std::string_view name) const;
   };
   struct Node : NameMapping {
-    std::string text;  // what the entry's name views
+    std::string text;  // the storage of the entry's name
   };
   struct NameShard {
     mutable std::shared_mutex mutex;
     boost::unordered_flat_map<std::string_view, const NameMapping*, NameHash>
         map;                    // guarded by mutex
-    std::deque<Node> nodes;     // guarded by mutex; never shrinks, so addresses hold
+    std::deque<Node> nodes;     // guarded by mutex; never shrinks, so addresses are stable
     std::vector<Node*> unused;  // of nodes; guarded by mutex
   };
   struct UidShard {

@@ -42,12 +42,12 @@ struct UidTable::Impl {
 
   [[nodiscard]] UidCache& cache(NameKind kind) { return caches[static_cast<std::size_t>(kind)]; }
 
-  // Of a name and of its bytes, which may be one more.
+  // Checks a name and its bytes, which may be one longer.
   [[nodiscard]] Result<void> check(NameKind kind, std::string_view name) const {
     TRY_VOID(check_name(kind, name));
     return check_name(kind, assigner.bytes().of(name));
   }
-  // Takes pairs that were read into the cache; false: they are to be read again.
+  // Caches pairs that were read; false: read them again.
   bool remember(const std::vector<NameRemover::Pair>& read, std::uint64_t removals);
   [[nodiscard]] std::uint64_t removals() const {
     return name_remover ? name_remover->removals() : 0;
@@ -55,7 +55,7 @@ struct UidTable::Impl {
   Task<void> read_uids(const std::vector<UidRequest>& unknown);
   Task<void> resolve_once(const std::vector<NameRequest>& requests, Result<void>& assigned);
 
-  // The names of `requests` that the cache does not know, each once.
+  // The names of `requests` that are not cached, without duplicates.
   std::vector<NameRequest> unknown_names(const std::vector<NameRequest>& requests);
   Task<void> read_names(const std::vector<NameRequest>& unknown);
   void tell(std::function<void(NameKind, const NameMapping&)> Watcher::* what, NameKind kind,
@@ -65,12 +65,12 @@ struct UidTable::Impl {
   UidAssigner assigner;
   NameRows rows;
   std::array<UidCache, 3> caches;
-  std::optional<DeferredNames> deferred;    // set before anything else
-  std::optional<NameRemover> name_remover;  // together with deferred
-  // Set before anything else; may be empty.
+  std::optional<DeferredNames> deferred;    // set before any other call
+  std::optional<NameRemover> name_remover;  // set together with deferred
+  // Set before any other call; may be empty.
   std::function<std::shared_ptr<const SeriesPin>()> pin;
-  std::vector<Watcher> watchers;  // set before anything else
-  SharedAssignment assignment;    // where nothing is deferred
+  std::vector<Watcher> watchers;  // set before any other call
+  SharedAssignment assignment;    // used if nothing is deferred
 };
 
 void UidTable::Impl::tell(std::function<void(NameKind, const NameMapping&)> Watcher::* what,
@@ -108,7 +108,7 @@ Task<void> UidTable::Impl::read_names(const std::vector<NameRequest>& unknown) {
   std::vector<NameRequest> asked;
   asked.reserve(unknown.size());
   for (const NameRequest& request : unknown) {
-    if (deferred && deferred->all_cached(request.kind)) continue;  // then it is not there
+    if (deferred && deferred->all_cached(request.kind)) continue;  // then it does not exist
     asked.push_back(request);
   }
   if (asked.empty()) co_return Result<void>();
@@ -136,7 +136,7 @@ Task<void> UidTable::Impl::read_uids(const std::vector<UidRequest>& unknown) {
     }
     CO_TRY(const std::vector<Row> read, co_await table->read(std::move(reads)));
     std::vector<NameRemover::Pair> found;
-    std::vector<NameRequest> doubtful;  // the name may have another id, which is the one it has
+    std::vector<NameRequest> doubtful;  // the name may have another id, which is valid
     for (std::size_t i = 0; i < read.size(); ++i) {
       if (read[i].cells.empty()) continue;
       const Bytes& bytes = read[i].cells.front().value;
@@ -190,12 +190,12 @@ Task<std::vector<Result<UidTable::NameMapping>>> UidTable::resolve(
     std::vector<NameRequest> requests) {
   const bool creates = std::ranges::any_of(requests, &NameRequest::create);
   CO_TRY(auto entries, co_await resolve_logged(std::move(requests)));
-  // Also where another has just made it.
+  // Also if another caller has just created it.
   if (creates && impl_->deferred) CO_TRY_VOID(co_await impl_->deferred->durable());
   co_return std::move(entries);
 }
 
-// Reads and assigns what is not in the cache.
+// Reads and assigns the names that are not cached.
 Task<void> UidTable::Impl::resolve_once(const std::vector<NameRequest>& requests,
                                         Result<void>& assigned) {
   const std::vector<NameRequest> unknown = unknown_names(requests);
@@ -230,7 +230,7 @@ Task<std::vector<Result<UidTable::NameMapping>>> UidTable::resolve_logged(
       } else if (request.create && !assigned) {
         entries.emplace_back(std::unexpected(assigned.error()));
       } else {
-        went = went || request.create;  // it was forgotten just now
+        went = went || request.create;  // it was removed meanwhile
         entries.emplace_back(std::unexpected(no_such_name(request.kind, request.name)));
       }
     }
@@ -314,18 +314,18 @@ Task<void> UidTable::rename(NameKind kind, std::string old_name, std::string new
   }
   std::optional<DeferredNames::NameReservation> reserved;
   if (impl_->deferred) {
-    // Nobody gives the new name an id meanwhile, and whoever did before is seen in the table.
+    // No caller can assign the new name meanwhile, and earlier assignments are in the table.
     CO_TRY(DeferredNames::NameReservation ours,
            co_await impl_->deferred->reserve_name(kind, new_name));
     reserved.emplace(std::move(ours));
     CO_TRY_VOID(co_await impl_->deferred->flush_rows());
   }
   if (impl_->assigner.bytes().earlier(new_name)) {
-    // Where only an earlier version's row has it, it is taken all the same: now it has the other.
+    // An earlier version's row also counts as taken; the read adds OpenTSDB's row.
     const std::vector<NameRequest> taken = {{kind, new_name, false}};
     CO_TRY_VOID(co_await impl_->read_names(taken));
   }
-  // The new pair first, each step a table that readers understand; the old name goes last.
+  // Writes the new pair first, so that readers understand each step; deletes the old name last.
   CO_TRY(const std::uint64_t holder,
          co_await impl_->assigner.put_forward(kind, new_name, old_entry.uid));
   if (holder != old_entry.uid) {
@@ -356,7 +356,7 @@ Bytes UidTable::uid_bytes(NameKind kind, std::uint64_t uid) const {
   return impl_->assigner.encode(kind, uid);
 }
 
-// Of each range no more than wanted, then in order: OpenTSDB's order, for both go by code points.
+// Takes at most `max` of each range, then sorts by code points, which is OpenTSDB's order.
 Task<std::vector<std::string>> UidTable::suggest(NameKind kind, std::string prefix,
                                                  std::size_t max) {
   CO_TRY_VOID(co_await flush_rows());

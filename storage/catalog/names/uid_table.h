@@ -1,18 +1,17 @@
 // Names and their ids: metrics, tag keys, tag values (OpenTSDB's tsdb-uid table, byte for byte).
 //
-// Assignment is atomic across coroutines, threads and processes on one table: increment the
-// counter, then compare-and-put id -> name, then name -> id; whoever loses the last step takes the
-// winner's id and leaks his own. Found pairs are cached for ever; name views stay valid as long as
-// the table object. What is not found is asked again each time.
+// Assignment is atomic across coroutines, threads and processes: it increments the counter, then
+// writes id -> name and name -> id with compare-and-put. The loser of the last step uses the
+// winner's id, and its own is lost. Pairs are cached and their names stay valid with the table
+// object. Unknown names are looked up each time.
 //
 //   Names     are UTF-8, whatever their bytes in the table (name_bytes.h); see check_name()
 //             (name_kind.h).
-//   Lifetime  a table that forgets names (name_remover()) keeps those that somebody was told of
-//   while
-//             he keeps a pin() from before.
-//   Threads   any call from any thread.
-//   Errors    kNotFound "No such name for 'metrics': 'x'", "No such unique ID for 'metrics': [0, 0,
-//             1]";
+//   Lifetime  a table that removes names (name_remover()) keeps those that you looked up while you
+//             keep a pin() acquired before.
+//   Threads   call from any thread.
+//   Errors    kNotFound "No such name for 'metrics': 'x'",
+//             "No such unique ID for 'metrics': [0, 0, 1]";
 //             kTooLarge "All Unique IDs for metrics on 3 bytes are already assigned!".
 #pragma once
 
@@ -44,33 +43,32 @@ class UidTable {
     std::string_view name;
   };
 
-  // Who wants to know of changes made through this object. Called by whoever made them, once they
-  // are durable (with defer() a new id is at flush_rows()); it must not wait.
+  // Observes changes made through this object. The caller that makes a change calls it when the
+  // change is durable; with defer(), a new id is durable only at flush_rows(). It must not block.
   struct Watcher {
     std::function<void(NameKind, const NameMapping&)> assigned;  // a new id; may be empty
     std::function<void(NameKind, const NameMapping&)> renamed;   // an id's new name; may be empty
-    // Before a name is changed, with the old pair and the new name; an error ends it. May wait; may
-    // be empty.
+    // Called before a rename with the old pair and the new name; an error cancels the rename. It
+    // may wait, and may be empty.
     std::function<Task<void>(NameKind, const NameMapping&, std::string)> renaming = {};
   };
-  // Before any other call.
+  // Call before all other calls.
   void watch(Watcher watcher);
 
-  // For who owns the table alone: new names go into this log first, which outlives this object, and
-  // their rows wait for flush_rows(). Before any other call.
+  // Defers rows, for a process that alone writes the table: new names go into this log, and their
+  // rows wait for flush_rows(). The log must outlive this object. Call before all other calls.
   void defer(NameLog& log);
-  // What forgets names that nothing uses; nullptr without defer().
+  // Removes unused names; nullptr without defer().
   [[nodiscard]] NameRemover* name_remover();
-  // Where holds come from. Before any other call.
+  // Sets the source of pins. Call before all other calls.
   void pin_with(std::function<std::shared_ptr<const SeriesPin>()> pin);
-  // To be taken before names or ids are asked for, and kept as long as the answers are used. Null
-  // where names are not forgotten.
+  // Acquire before you look up names or ids, and keep it while you use them. Null if names are
+  // never removed.
   [[nodiscard]] std::shared_ptr<const SeriesPin> pin() const;
-  // Afterwards every name that has an id has its rows: for those who read or write the table
-  // itself. Costs nothing where none waits, and without defer().
+  // Writes all deferred rows. Call it before you read or write the table directly. Costs nothing if
+  // none is deferred.
   Task<void> flush_rows();
-  // What defer() has reserved of ids and not given goes back. Only find(), cached() and the like
-  // may follow.
+  // Returns unused ids of defer() to the counter. Call only find(), cached() and similar after it.
   Task<void> give_back();
 
   Task<NameMapping> find(NameKind kind, std::string name);
@@ -80,13 +78,13 @@ class UidTable {
   struct NameRequest {
     NameKind kind = NameKind::kMetric;
     std::string name;
-    bool create = false;  // give it an id when it has none
+    bool create = false;  // assign an id if it has none
   };
-  // Many names at once, in the order asked, with one read for all that the cache does not know.
-  // New names get ascending ids in that order. Callers that ask for one new name at the same time
-  // share one assignment. What was to be created is durable afterwards.
+  // Resolves many names, in order, with one read for those that are not cached. New names get
+  // ascending ids in this order. Concurrent callers for a new name share one assignment. Created
+  // names are durable when it returns.
   Task<std::vector<Result<NameMapping>>> resolve(std::vector<NameRequest> requests);
-  // The same without a wait for defer()'s log, for who appends to that what uses the ids.
+  // Like resolve(), but does not wait for defer()'s log. For callers that append to that log later.
   Task<std::vector<Result<NameMapping>>> resolve_logged(std::vector<NameRequest> requests);
 
   struct UidRequest {
@@ -95,26 +93,26 @@ class UidTable {
   };
   Task<std::vector<Result<NameMapping>>> names_of(std::vector<UidRequest> requests);
 
-  // These stay though no series uses them. Durable when it returns; nothing to do where names are
-  // not forgotten.
+  // Marks names to be kept though no series uses them. Durable when it returns. Does nothing if
+  // names are never removed.
   Task<void> keep(std::vector<UidRequest> names);
 
-  // Gives a new name its id. kConflict "Name already exists with UID: 000001".
+  // Assigns an id to a new name. kConflict "Name already exists with UID: 000001".
   Task<NameMapping> assign(NameKind kind, std::string name);
 
-  // Durable at once. The id keeps its points and answers to new_name from now on; other processes
-  // that have cached the old pair keep it until they restart. kNotFound: old_name; kConflict:
-  // new_name is taken.
+  // Renames an id, which keeps its points. Durable when it returns. Other processes that have
+  // cached the old name keep it until they restart. kNotFound: no old_name; kConflict: new_name
+  // exists.
   Task<void> rename(NameKind kind, std::string old_name, std::string new_name);
 
-  // From the cache alone, without a wait; nullptr when it is not there.
+  // Looks up the cache only; never waits. nullptr: not cached.
   [[nodiscard]] const NameMapping* cached(NameKind kind, std::string_view name) const;
   [[nodiscard]] const NameMapping* cached(NameKind kind, std::uint64_t uid) const;
 
-  // Names that begin with prefix, in order, at most max.
+  // Names with this prefix, in order; at most max.
   Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix, std::size_t max);
 
-  [[nodiscard]] Bytes uid_bytes(NameKind kind, std::uint64_t uid) const;  // at the kind's width
+  [[nodiscard]] Bytes uid_bytes(NameKind kind, std::uint64_t uid) const;  // with the kind's width
 
  private:
   struct Impl;

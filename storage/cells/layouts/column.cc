@@ -9,7 +9,7 @@ namespace {
 constexpr char kOneResolution = 0;
 constexpr char kMixedResolutions = 1;
 
-// A time that is not on a whole second keeps its milliseconds whatever the flag says.
+// A time that is not a whole second keeps its milliseconds whatever the flag.
 PointQualifier place(TimestampMs base_ms, TimestampMs time, std::uint8_t flags) {
   const std::int64_t offset = time - base_ms;
   HALITE_CHECK(offset >= 0 && offset < kRowMs, "a point belongs to its row's hour");

@@ -1,10 +1,10 @@
-// OpenTSDB's columns that hold several points of one row.
+// OpenTSDB's columns that contain several points of a row.
 //
-// Compacted  qualifiers one after the other by offset; values likewise, then one byte: 0, or 1 when
+// Compacted  qualifiers in order of their offsets; values likewise, then one byte: 0, or 1 if
 //            2-byte and 4-byte qualifiers are mixed. A single point has no such byte.
-// Append     qualifier 05 00 00; value = (qualifier, value) again and again, as they arrived.
+// Append     qualifier 05 00 00; the value is a sequence of (qualifier, value), as they arrived.
 //
-// A reader says in a few words what is damaged; its caller knows the row and names it.
+// A reader describes damage in a few words; the caller adds the row.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ namespace halite::storage {
 
 inline constexpr BytesView kAppendQualifier{"\x05\x00\x00", 3};
 
-// One point inside such a column.
+// One point of such a column.
 struct ColumnPoint {
   PointQualifier qualifier;
   PointValue value;
 };
 
-// Walks the points of one cell, an ordinary one included, in the order stored.
+// Iterates over the points of one cell, also of an ordinary cell, in stored order.
 class ColumnReader {
  public:
   enum class Form : std::uint8_t { kSingle, kCompacted, kAppend };
 
-  // Tells the form by the qualifier; nothing when the cell holds no points (an odd or empty
+  // Detects the form from the qualifier; nullopt if the cell contains no points (an odd or empty
   // qualifier that is not the append column's). The views must outlive the reader.
   static std::optional<ColumnReader> open(BytesView qualifier, BytesView value);
 
   [[nodiscard]] Form form() const { return form_; }
 
   enum class Step : std::uint8_t { kPoint, kEnd, kCorrupt };
-  // After kCorrupt, `problem()` says what was found.
+  // After kCorrupt, `problem()` describes the damage.
   [[nodiscard]] Step next(ColumnPoint& point);
   [[nodiscard]] const char* problem() const { return problem_; }
 
@@ -51,21 +51,21 @@ class ColumnReader {
 
   Form form_;
   bool done_ = false;
-  BytesView qualifiers_;  // kAppend: the entries; otherwise the qualifiers still to come
+  BytesView qualifiers_;  // kAppend: the entries; otherwise the remaining qualifiers
   BytesView values_;
   const char* problem_ = nullptr;
 };
 
-// The PointFlag bits that write the point back as it was.
+// The PointFlag bits that write the point back unchanged.
 [[nodiscard]] std::uint8_t point_flags(const ColumnPoint& point);
 
-// The compacted column of some points of one row, times increasing and in the hour that begins at
-// base_ms. One point becomes an ordinary cell; none is not allowed.
+// The compacted column of at least one point of a row, with ascending times in the hour that begins
+// at base_ms. One point becomes an ordinary cell.
 [[nodiscard]] PointCell compacted_cell(TimestampMs base_ms, std::span<const TimestampMs> times,
                                        std::span<const ValueBits> values,
                                        std::span<const std::uint8_t> flags);
 
-// One more entry for an append column.
+// Appends an entry to an append column.
 void append_entry(Bytes& column, TimestampMs base_ms, TimestampMs time, ValueBits value,
                   std::uint8_t flags);
 

@@ -1,4 +1,4 @@
-// How a damaged cell is reported.
+// The error for a damaged cell.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace halite::storage {
 
-// kCorruption: "row 00.. qualifier 00..: <what>: value 00.." with the beginnings of long values.
+// kCorruption: "row 00.. qualifier 00..: <what>: value 00..", with long values cut.
 [[nodiscard]] std::unexpected<Error> corrupt_cell(BytesView row_key, const CellRef& cell,
                                                   std::string_view what);
 

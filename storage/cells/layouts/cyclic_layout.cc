@@ -19,10 +19,10 @@ namespace {
 constexpr std::size_t kSaltBytes = 1;
 constexpr std::size_t kSlotBytes = 4;
 constexpr std::size_t kPointQualifierBytes = 4 + 1 + 4;
-constexpr char kPointKind = 0;  // the only kind of cell there is
+constexpr char kPointKind = 0;  // the only kind of cell
 constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
 
-// now + later without running past the largest time; both may be anything from 0 up.
+// now + later, limited to the largest time; both are at least 0.
 TimestampMs add(TimestampMs now, std::int64_t later) {
   return now > kNever - later ? kNever : now + later;
 }

@@ -1,17 +1,17 @@
-// Rows whose keys are used again lap after lap (docs/formats/cyclic-layout.md).
+// The layout with row keys that are used again (docs/formats/cyclic-layout.md).
 //
 //   row key    salt(1) · slot(4) · metric uid · (tagk uid · tagv uid)...
 //   qualifier  period(4) · kind(1) · offset in the span(4, ms)
 //   value      cyclic_value.h
 //
-// A slot is a span of time. generation = time / span; slot = generation mod N in a table that was
-// made with a TTL (a ring), slot = generation in one made without. The generation stands in every
-// cell, so what an earlier lap left behind never answers, and scans ask for one generation only.
+// A slot is a span of time; period = time / span. In a table made with a TTL (a ring), slot =
+// period mod N; in a table made without, slot = period. Each cell contains its period and scans
+// read one period only, so cells of an earlier period of the slot are never returned.
 //
-//   now      points older than now - TTL are expired and points past now + ahead_max_ms() are not
-//            yet there: buckets are clipped to what lies between.
-//   decode   give it a bucket's `times`; it reads what was asked of the cells, without a clock.
-//   row_key, point_cell   want a time that admit() takes.
+//   now      points before now - TTL are expired, points after now + ahead_max_ms() are ignored:
+//            buckets are limited to the times between.
+//   decode   pass it a bucket's `times`; it reads that range without a clock.
+//   row_key, point_cell   require a time that admit() accepts.
 #pragma once
 
 #include <memory>
@@ -26,26 +26,27 @@ namespace halite::storage {
 struct CyclicOptions {
   UidWidths widths;
   std::uint32_t salt_buckets = 16;      // 1 to 256
-  std::int64_t span_ms = kDayMs;        // of a slot, a minute to 24 days
+  std::int64_t span_ms = kDayMs;        // of a slot, 1 minute to 24 days
   std::uint32_t slots = 1024;           // N of a ring, 1 to 2^24
-  std::int64_t ttl_ms = 0;              // 0 = for ever
+  std::int64_t ttl_ms = 0;              // 0 = no expiry
   std::int64_t future_max_ms = kDayMs;  // with a TTL: how far ahead of the clock a point may be
-  std::int64_t forecast_max_ms = 3650 * kDayMs;  // likewise without a TTL
-  std::int64_t cleaning_ms = kDayMs;  // after which an expired slot's cells are surely gone
-  // The table was made without a TTL: slots stay unique even where there is one now. Set by
+  // As future_max_ms, without a TTL.
+  std::int64_t forecast_max_ms = 3650 * kDayMs;
+  std::int64_t cleaning_ms = kDayMs;  // time after which the cells of an expired slot are deleted
+  // The table was made without a TTL: slots are used once even with a TTL now. Set by
   // options_for().
   bool never_reuse = false;
-  std::string_view ttl_setting = "storage.ttl_ms";  // where the TTL is set, for messages
+  std::string_view ttl_setting = "storage.ttl_ms";  // name of the TTL setting, for messages
 };
 
 class CyclicLayout final : public RowLayout {
  public:
-  // kInvalidArgument: an option out of range, or a ring too small for its TTL:
+  // kInvalidArgument: an option is out of range, or the ring is too small for its TTL:
   //   N · span >= ttl + future_max + cleaning + 2 · span
   static Result<std::unique_ptr<CyclicLayout>> make(const CyclicOptions& options);
 
   // The options to open an existing table with: `configured`, unless the table was made otherwise
-  // (kConflict). A table made without a TTL may have one now; a ring cannot lose it.
+  // (kConflict). A table made without a TTL may get one; a ring cannot lose it.
   static Result<CyclicOptions> options_for(CyclicOptions configured, const TableParameters& stored);
 
   [[nodiscard]] TableParameters parameters() const;
@@ -70,28 +71,28 @@ class CyclicLayout final : public RowLayout {
   [[nodiscard]] bool pieces_in_time_order() const override { return true; }
   [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;
 
-  // How far ahead of the clock a point may be. With a TTL it must be little: of a ring, a slot is
-  // used again after a lap, and a wrong clock must be seen by its distance to the newest point.
+  // How far ahead of the clock a point may be. With a TTL it is little, because slots are used
+  // again and a wrong clock must be detectable by its distance to the newest point.
   [[nodiscard]] std::int64_t ahead_max_ms() const {
     return options_.ttl_ms > 0 ? options_.future_max_ms : options_.forecast_max_ms;
   }
 
-  // The slot whose keys the cells of a generation have.
+  // The slot of a period.
   [[nodiscard]] std::uint32_t slot_of(std::int64_t period) const;
-  // How many slots are used again and again; 0 = none is, a slot's number is its generation's.
+  // Length of the ring; 0 = slots are used once, and a slot's number is its period.
   [[nodiscard]] std::uint32_t ring_slots() const { return ring() ? options_.slots : 0; }
-  // The greatest generation up to `last` that has the slot; negative where there is none.
+  // The greatest period up to `last` that has the slot; negative if there is none.
   [[nodiscard]] std::int64_t newest_period(std::uint32_t slot, std::int64_t last) const;
 
-  // What of `range` can hold points that are neither expired nor too far ahead; may be empty.
+  // The part of `range` where points are neither expired nor too far ahead; may be empty.
   [[nodiscard]] TimeRange alive(TimeRange range, TimestampMs now) const;
 
  private:
   explicit CyclicLayout(const CyclicOptions& options) : options_(options) {}
   [[nodiscard]] bool ring() const { return options_.ttl_ms > 0 && !options_.never_reuse; }
   [[nodiscard]] Bytes key(std::uint32_t salt, std::uint32_t slot, BytesView tsuid) const;
-  [[nodiscard]] TimestampMs time_end() const;  // the first time that no generation holds
-  // One scan for each generation of the range, keys left to be filled in.
+  [[nodiscard]] TimestampMs time_end() const;  // the first time after the last period
+  // One scan for each period of the range; `keys` fills in the keys.
   template <class Keys>
   std::vector<BucketScan> buckets(TimeRange range, TimestampMs now, Keys keys) const;
 

@@ -10,9 +10,9 @@
 namespace halite::storage {
 namespace {
 
-// Below a minute a slot costs more than it saves, and generations of 4 bytes would run out.
+// Below a minute a slot costs more than it saves, and the 4-byte periods would run out.
 constexpr std::int64_t kSpanMsMin = 60'000;
-// 2^32 generations of it must be a time.
+// 2^32 periods of this length must be a valid time.
 constexpr std::int64_t kSpanMsMax = 24 * kDayMs;
 constexpr std::int64_t kSlotsMax = 1 << 24;
 // 10 000 years: sums of a few such times cannot overflow.

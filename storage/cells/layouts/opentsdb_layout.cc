@@ -29,7 +29,7 @@ TimeRange clip(TimeRange range) {
   return {std::max<TimestampMs>(range.begin, 0), std::min(range.end, kTimeEndMs)};
 }
 
-// How many salts so many bytes tell apart, as far as that bounds a 32-bit number.
+// The number of salts that this many bytes can distinguish, limited to 32 bits.
 std::uint32_t salts_of_width(unsigned width) {
   return width < 4 ? 1u << (8 * width) : std::numeric_limits<std::uint32_t>::max();
 }
@@ -68,7 +68,7 @@ std::uint32_t OpentsdbLayout::salt_buckets() const {
 }
 
 std::uint32_t OpentsdbLayout::salt_of(BytesView tsuid) const {
-  // Rows of metric zero hold what belongs to no series (global annotations): never salted.
+  // Rows of metric zero belong to no series (global annotations) and are never salted.
   if (options_.salt_width == 0 || all_zero(tsuid.substr(0, options_.widths.metric))) return 0;
   return opentsdb_salt(tsuid, options_.salt_buckets) % salts_of_width(options_.salt_width);
 }
@@ -107,7 +107,7 @@ std::vector<BucketScan> OpentsdbLayout::metric_buckets(BytesView metric_uid, Tim
                                                        std::uint32_t salt, TimestampMs) const {
   const TimeRange times = clip(range);
   if (times.begin >= times.end) return {};
-  // Hours follow the metric in the key, so one scan yields each series' rows in time order.
+  // The hour follows the metric in the key, so one scan returns each series' rows in time order.
   BucketScan scan;
   scan.times = times;
   scan.keys.begin = key(salt, metric_uid, base_seconds(times.begin));

@@ -1,17 +1,16 @@
-// Rows as OpenTSDB 2.4 writes and reads them, byte for byte (docs/formats/opentsdb-layout.md).
+// The layout of OpenTSDB 2.4, byte for byte (docs/formats/opentsdb-layout.md).
 //
 //   row key    salt(0-8) · metric uid · hour(4, seconds, unsigned) · (tagk uid · tagv uid)...
-//   cells      one a point; compacted and append columns are read as well
+//   cells      one for each point; compacted and append columns are also read
 //
-// Where OpenTSDB differs by an accident we do not follow: two cells of one time are never an error
-// (the newest wins), and a time past 2106-02-07, whose hour does not fit four bytes, is refused
-// instead of wrapped.
+// It deviates from two accidents of OpenTSDB: two cells of one time are never an error (the newest
+// wins), and a time after 2106-02-07, whose hour does not fit four bytes, is refused instead of
+// wrapped.
 //
-//   decode   second and millisecond cells interleave in time but not in qualifier order: hand it
-//            whole rows. Cells with an odd or empty qualifier that are no append column
-//            (annotations, histograms) are passed over. After an error `out` holds some of the
-//            points.
-//   row_key, point_cell   want a time that admit() takes.
+//   decode   pass it whole rows, because the order of second and millisecond qualifiers is not the
+//            time order. Ignores cells with an odd or empty qualifier that are no append column
+//            (annotations, histograms). After an error `out` contains some of the points.
+//   row_key, point_cell   require a time that admit() accepts.
 #pragma once
 
 #include <memory>
@@ -23,14 +22,14 @@ namespace halite::storage {
 
 struct OpentsdbOptions {
   UidWidths widths;
-  std::uint8_t salt_width = 0;      // bytes, 0 to 8; 0 = rows are not salted
-  std::uint32_t salt_buckets = 20;  // 1 to 2^31 - 1; means nothing without a salt width. Those
-                                    // whose low bytes are equal share a salt.
+  std::uint8_t salt_width = 0;  // bytes, 0 to 8; 0 = no salt
+  // 1 to 2^31 - 1; ignored without a salt width. Numbers with equal low bytes share a salt.
+  std::uint32_t salt_buckets = 20;
 };
 
 class OpentsdbLayout final : public RowLayout {
  public:
-  // kInvalidArgument: a width or a number of buckets out of range.
+  // kInvalidArgument: a width or a number of buckets is out of range.
   static Result<std::unique_ptr<OpentsdbLayout>> make(const OpentsdbOptions& options);
 
   [[nodiscard]] std::uint32_t salt_buckets() const override;
@@ -54,7 +53,7 @@ class OpentsdbLayout final : public RowLayout {
   [[nodiscard]] TableParameters parameters() const;
   [[nodiscard]] const OpentsdbOptions& options() const { return options_; }
 
-  // The key of the row that a RowId came from.
+  // The key of the row with this RowId.
   [[nodiscard]] Bytes key_of(const RowId& row) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace halite::storage {
 namespace {
 
-// Milliseconds in the hour, or -1: no single point's qualifier.
+// Milliseconds in the hour, or -1 if it is not the qualifier of a single point.
 std::int64_t read_offset(BytesView qualifier, std::uint8_t& flags, bool& millis) {
   if (qualifier.size() == 2) {
     const auto bits = load_be<std::uint16_t>(qualifier.data());

@@ -1,4 +1,5 @@
-// Rows of ordinary cells, one a point and in time order: nearly all rows of OpenTSDB's layout.
+// Decodes rows of ordinary cells, one for each point and in time order: nearly all rows of
+// OpenTSDB's layout.
 #pragma once
 
 #include <span>
@@ -8,8 +9,8 @@
 
 namespace halite::storage {
 
-// Appends the points that lie in `range`. False, with `out` as it was, where some cell is anything
-// else: of several points or none, damaged, or not later than the one before it.
+// Appends the points that lie in `range`. Returns false and leaves `out` unchanged if a cell has
+// several points or none, is damaged, or is not later than the previous one.
 [[nodiscard]] bool read_plain_cells(TimestampMs base_ms, std::span<const CellRef> cells,
                                     TimeRange range, RowPoints& out);
 

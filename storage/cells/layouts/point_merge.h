@@ -1,6 +1,6 @@
-// Brings one row's points into time order, each time once.
+// Sorts the points of a row by time and removes duplicate times.
 //
-// Points that arrive in order cost a comparison; only a row that needs it is sorted.
+// Points that arrive in order cost one comparison; only other rows are sorted.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace halite::storage {
 
 class PointMerge {
  public:
-  // Appends to `out`, which outlives this object; what it holds already stays as it is.
+  // Appends to `out`, which must outlive this object; existing contents are unchanged.
   explicit PointMerge(RowPoints& out) : out_(out), begin_(out.times.size()) {}
 
   void add(TimestampMs time, ValueBits value, std::uint8_t flags, TimestampMs cell_time);
@@ -21,7 +21,7 @@ class PointMerge {
 
  private:
   RowPoints& out_;
-  std::size_t begin_;  // where ours begin
+  std::size_t begin_;  // index of the first appended point
   std::vector<TimestampMs> cell_times_;
   bool in_order_ = true;
 };

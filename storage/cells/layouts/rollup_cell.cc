@@ -17,7 +17,7 @@ constexpr std::size_t kOffsetBytes = 2;
 
 }  // namespace
 
-// As OpenTSDB counts a row's length: the longest month and year, and a day to spare.
+// Like OpenTSDB: the longest month and year, plus one day.
 std::int64_t rollup_span_seconds(const RollupInterval& interval) {
   switch (interval.span) {
     case RollupSpan::kHours:
@@ -62,7 +62,7 @@ std::int64_t rollup_base(const RollupInterval& interval, std::int64_t time_s) {
 }
 
 std::int64_t rollup_next_base(const RollupInterval& interval, std::int64_t base_s) {
-  // The span is never shorter than the row, and never as long as the row and the next.
+  // The span is at least as long as the row, and shorter than the row and the next one.
   return rollup_base(interval, base_s + rollup_span_seconds(interval));
 }
 

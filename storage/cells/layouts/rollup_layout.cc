@@ -25,7 +25,7 @@ Bytes RollupLayout::row_key(BytesView tsuid, TimestampMs time) const {
 }
 
 PointCell RollupLayout::point_cell(TimestampMs time, ValueBits value, std::uint8_t flags) const {
-  // The row is of no interest here, so any metric will do.
+  // The row does not matter here, so any metric will do.
   const Bytes tsuid(widths().metric, '\0');
   auto made = rollup_cell(*rows_, interval_, aggregator_.id, tsuid, time / 1000, value, flags);
   HALITE_CHECK(made, "a rollup is admitted before it is written");

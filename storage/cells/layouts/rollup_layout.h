@@ -1,7 +1,7 @@
-// The rows of one interval's rollup table, as a layout: what one aggregator left in them.
+// The layout of the rollups of one interval and aggregator.
 //
-// Rows are OpenTSDB's whatever layout the points have (docs/formats/opentsdb-layout.md). A row is
-// read whole: cells of all aggregators lie in it, and older ones under names.
+// Rows are OpenTSDB's, whatever layout the points have (docs/formats/opentsdb-layout.md). Rows are
+// decoded whole: they contain the cells of all aggregators, and older cells under names.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace halite::storage {
 
 struct RollupAggregator {
   std::uint8_t id = 0;  // 0 to 127
-  std::string name;     // lower case: rows from before 2.4 have it
+  std::string name;     // lower case; in rows from before 2.4
 };
 
 class RollupLayout final : public RowLayout {
@@ -43,7 +43,7 @@ class RollupLayout final : public RowLayout {
   }
   [[nodiscard]] Result<void> decode(const RowId& row, std::span<const CellRef> cells,
                                     TimeRange range, RowPoints& out) const override;
-  // Whole seconds that fit a row, and its number in the row 12 bits.
+  // Accepts whole seconds whose row key is valid and whose number in the row fits 12 bits.
   [[nodiscard]] Result<void> admit(TimestampMs time, TimestampMs now) const override;
 
  private:

@@ -1,9 +1,9 @@
-// How a series and a time become a row key, a qualifier and a value, and back: pure functions.
+// Encodes a series and a time as row key, qualifier and value, and decodes them; pure functions.
 //
-// OpentsdbLayout writes what OpenTSDB 2.4 writes, CyclicLayout reuses time slots.
-// Formats: docs/formats/opentsdb-layout.md, docs/formats/cyclic-layout.md.
+// OpentsdbLayout is compatible with OpenTSDB 2.4; CyclicLayout uses slots again. Formats:
+// docs/formats/opentsdb-layout.md, docs/formats/cyclic-layout.md.
 //
-//   Threads  const calls only; safe from any thread.
+//   Threads  call from any thread; all calls are const.
 //   Errors   kCorruption: stored bytes that no version of the format explains.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace halite::storage {
 
-// Bytes an id takes in keys, 1 to 8 each. Fixed once a table holds data.
+// Bytes of a uid in keys, 1 to 8 each. Fixed once a table contains data.
 struct UidWidths {
   std::uint8_t metric = 3;
   std::uint8_t tag_key = 3;
@@ -35,23 +35,23 @@ struct PointCell {
   Bytes value;
 };
 
-// What a row's key says.
+// The contents of a row key.
 struct RowId {
   std::uint32_t salt = 0;
   Bytes tsuid;
   std::int64_t bucket = 0;  // opentsdb: base time in seconds; cyclic: slot number
 };
 
-// Rows to scan for one bucket of time; scanning the buckets in the order given yields each series'
+// Rows to scan for one bucket of time. Scan buckets in the returned order to get each series'
 // points in time order.
 struct BucketScan {
   KeyRange keys;
   Bytes qualifier_begin;  // as in ScanSpec
   Bytes qualifier_end;
-  TimeRange times;  // what of the asked range this bucket can hold
+  TimeRange times;  // the part of the range that this bucket can contain
 };
 
-// A row's points, in time order, no time twice.
+// A row's points in strict time order.
 struct RowPoints {
   std::vector<TimestampMs> times;
   std::vector<ValueBits> values;
@@ -67,23 +67,23 @@ class RowLayout {
  public:
   virtual ~RowLayout() = default;
 
-  [[nodiscard]] virtual std::uint32_t salt_buckets() const = 0;  // 1 when rows are not salted
+  [[nodiscard]] virtual std::uint32_t salt_buckets() const = 0;  // 1 if rows are not salted
   [[nodiscard]] virtual std::uint32_t salt_of(BytesView tsuid) const = 0;
   [[nodiscard]] virtual const UidWidths& widths() const = 0;
-  // Where in a row's key the pairs of tag key and tag value begin, which are its end.
+  // The offset in a row key of the pairs of tag key and tag value, which end the key.
   [[nodiscard]] virtual std::size_t pairs_at() const = 0;
 
-  // Where a point goes. Its time is one that admit() has taken.
+  // The place of a point. Its time must be one that admit() accepts.
   [[nodiscard]] virtual Bytes row_key(BytesView tsuid, TimestampMs time) const = 0;
   [[nodiscard]] virtual PointCell point_cell(TimestampMs time, ValueBits value,
                                              std::uint8_t flags) const = 0;
 
-  // The time that one row covers: a range divided by it is about how many rows a series has there.
-  // Where those are many, one metric_buckets() scan with a row filter is cheaper.
+  // The time that one row covers: a range divided by it is about the number of rows of a series. If
+  // that is large, one metric_buckets() scan with a row filter is cheaper.
   [[nodiscard]] virtual std::int64_t bucket_span_ms() const = 0;
 
-  // Buckets that can hold points of `range`, oldest first: every row of a metric in one salt, or
-  // the rows of one series. `now` fixes what has expired.
+  // Buckets that can contain points of `range`, oldest first: every row of a metric in one salt, or
+  // the rows of one series. `now` decides what has expired.
   [[nodiscard]] virtual std::vector<BucketScan> metric_buckets(BytesView metric_uid,
                                                                TimeRange range, std::uint32_t salt,
                                                                TimestampMs now) const = 0;
@@ -92,14 +92,14 @@ class RowLayout {
 
   [[nodiscard]] virtual Result<RowId> parse_row(BytesView row) const = 0;
 
-  // Appends the points of `cells` (one row's, in qualifier order) that lie in `range`. Of cells
-  // that hold the same time, the one with the newest cell time wins. Cells that hold no points
-  // are passed over. `cells` may be a piece of a row.
+  // Appends the points of `cells` (of one row, in qualifier order) that lie in `range`. Of cells
+  // with equal times, the one with the newest cell time wins. Ignores cells without points. `cells`
+  // may be a part of a row.
   [[nodiscard]] virtual Result<void> decode(const RowId& row, std::span<const CellRef> cells,
                                             TimeRange range, RowPoints& out) const = 0;
 
-  // Whether a row's cells, in qualifier order, are in time order with no time twice: then pieces of
-  // a row may be decoded one by one. Otherwise decode() wants whole rows.
+  // Whether a row's cells, in qualifier order, are in strict time order: then you may decode a row
+  // in parts. Otherwise pass decode() whole rows.
   [[nodiscard]] virtual bool pieces_in_time_order() const { return false; }
 
   // Whether a point of this time may be stored now; the error names the limit.

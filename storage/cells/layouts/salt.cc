@@ -10,7 +10,7 @@
 namespace halite::storage {
 
 std::int32_t opentsdb_hash(BytesView tsuid) {
-  std::uint32_t hash = 1;  // unsigned, since Java's arithmetic wraps and ours must not overflow
+  std::uint32_t hash = 1;  // unsigned, because Java's arithmetic wraps
   for (const char c : tsuid) {
     hash = 31 * hash +
            static_cast<std::uint32_t>(static_cast<std::int32_t>(static_cast<signed char>(c)));
@@ -20,7 +20,8 @@ std::int32_t opentsdb_hash(BytesView tsuid) {
 
 std::uint32_t opentsdb_salt(BytesView tsuid, std::uint32_t buckets) {
   HALITE_CHECK(buckets >= 1, "a table has at least one salt bucket");
-  const std::int64_t hash = opentsdb_hash(tsuid);  // 64 bits: |INT32_MIN| has no 32-bit form
+  // 64 bits, because |INT32_MIN| does not fit 32 bits.
+  const std::int64_t hash = opentsdb_hash(tsuid);
   return static_cast<std::uint32_t>(std::llabs(hash % static_cast<std::int64_t>(buckets)));
 }
 

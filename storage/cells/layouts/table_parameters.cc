@@ -17,7 +17,7 @@ std::string width_text(const UidWidths& widths) {
   return fmt::format("{},{},{}", widths.metric, widths.tag_key, widths.tag_value);
 }
 
-// A whole number in [0, max]; nothing otherwise.
+// A whole number in [0, max]; nullopt otherwise.
 std::optional<std::int64_t> number(const boost::json::value* value, std::int64_t max) {
   if (value == nullptr || !value->is_int64()) return std::nullopt;
   const std::int64_t found = value->get_int64();

@@ -1,5 +1,5 @@
-// What a point table was made with and can never change. Stored with it, as JSON in a settings
-// cell, so that it is never opened as something else.
+// The fixed parameters of a point table. They are stored as JSON in a settings cell, so that the
+// table is never opened with others.
 //
 //   {"format":1,"layout":"cyclic","uid_widths":[3,3,3],"salt_width":1,"salt_buckets":16,
 //    "span_ms":86400000,"slots":1024}
@@ -22,18 +22,18 @@ struct TableParameters {
   std::string layout;  // kOpentsdbLayout or kCyclicLayout
   UidWidths widths;
   std::uint8_t salt_width = 0;     // bytes
-  std::uint32_t salt_buckets = 1;  // 1 when rows are not salted
+  std::uint32_t salt_buckets = 1;  // 1 if rows are not salted
   std::int64_t span_ms = 0;        // of a slot; cyclic only, else 0
-  std::uint32_t slots = 0;         // of the ring; 0 = slots are never used again
+  std::uint32_t slots = 0;         // length of the ring; 0 = slots are used once
   bool operator==(const TableParameters&) const = default;
 
   [[nodiscard]] Bytes to_bytes() const;
-  // kCorruption: not what to_bytes() writes. kUnsupported: written by a later version.
+  // kCorruption: to_bytes() cannot have written it. kUnsupported: a later version wrote it.
   static Result<TableParameters> from_bytes(BytesView bytes);
 };
 
-// kConflict when a table made with `stored` cannot be opened with `configured`; the message names
-// the setting and both values.
+// kConflict if a table made with `stored` cannot be opened with `configured`; the message names the
+// setting and both values.
 [[nodiscard]] Result<void> check_same_table(const TableParameters& stored,
                                             const TableParameters& configured);
 

@@ -9,7 +9,7 @@ namespace halite::storage {
 Bytes make_tsuid(const UidWidths& widths, std::uint64_t metric_uid,
                  std::span<const UidPair> pairs) {
   std::vector<UidPair> sorted(pairs.begin(), pairs.end());
-  std::ranges::sort(sorted);  // numbers of one width order as their bytes do
+  std::ranges::sort(sorted);  // numbers of one width have the order of their bytes
   Bytes tsuid;
   tsuid.reserve(widths.metric + sorted.size() * (widths.tag_key + widths.tag_value));
   append_be_width(tsuid, metric_uid, widths.metric);

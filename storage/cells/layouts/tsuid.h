@@ -1,4 +1,4 @@
-// A series as ids: metric uid, then (tag key uid, tag value uid) pairs by key uid. No salt, no
+// A series as uids: metric uid, then (tag key uid, tag value uid) pairs by key uid; no salt or
 // time.
 #pragma once
 
@@ -18,7 +18,7 @@ struct UidPair {
   auto operator<=>(const UidPair&) const = default;
 };
 
-// Pairs in any order. Ids must fit their widths; their high bytes are lost otherwise.
+// Pairs in any order. Uids must fit their widths; otherwise their high bytes are lost.
 [[nodiscard]] Bytes make_tsuid(const UidWidths& widths, std::uint64_t metric_uid,
                                std::span<const UidPair> pairs);
 
@@ -27,10 +27,10 @@ struct SeriesUids {
   std::vector<UidPair> pairs;  // as stored
 };
 
-// kInvalidArgument when the length is not that of a metric and any number of pairs.
+// kInvalidArgument unless the length is that of a metric and any number of pairs.
 [[nodiscard]] Result<SeriesUids> parse_tsuid(const UidWidths& widths, BytesView tsuid);
 
-// Whether a byte string has the length of a metric uid and whole pairs after it.
+// Whether the length is that of a metric uid and whole pairs.
 [[nodiscard]] bool is_tsuid_length(const UidWidths& widths, std::size_t length);
 
 // kInvalidArgument unless every width is 1 to 8.

@@ -103,7 +103,7 @@ HistogramCells::HistogramCells(Dependencies dependencies, HistogramConfig config
 
 Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> histograms) {
   std::vector<Refusal> refused;
-  std::map<Bytes, std::map<TimestampMs, CellWrite>> rows;  // of equal times the last
+  std::map<Bytes, std::map<TimestampMs, CellWrite>> rows;  // the last of equal times
   std::vector<CellSlot> slots;
   for (std::size_t i = 0; i < histograms.size(); ++i) {
     HistogramWrite& histogram = histograms[i];
@@ -119,7 +119,8 @@ Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> his
     rows[std::move(key)][histogram.time] = {.column = {kFamily, std::move(qualifier)},
                                             .value = std::move(histogram.value)};
   }
-  CO_TRY_VOID(co_await dependencies_.series.flush_rows());  // these cells are in no log
+  // The write-ahead log does not contain these cells.
+  CO_TRY_VOID(co_await dependencies_.series.flush_rows());
   CO_TRY_VOID(co_await replaced_.wait_for_distinct_time(slots));
   std::vector<RowWrite> writes;
   for (auto& [key, cells] : rows) {

@@ -1,9 +1,9 @@
-// Histograms in the wide-column store: cells among the points of OpenTSDB's rows, or in a table of
-// their own where the points have other rows.
+// Stores histograms in the wide-column store: among the points in OpenTSDB's rows, or in a table of
+// their own if the points have another layout.
 //
-//   Durable  what write() was given outlives a power cut once it has returned.
-//   Order    equal series and time: the one written last wins.
-//   Threads  any call from any thread.
+//   Durable  write() is durable when it returns.
+//   Order    for equal series and time, the last write wins.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -31,23 +31,23 @@ namespace halite::storage {
 struct HistogramWrite {
   SeriesId series = 0;
   TimestampMs time = 0;
-  bool millis = false;  // its time was given in milliseconds
-  Bytes value;          // codec id(1) + what the codec wrote
+  bool millis = false;  // the sender gave the time in milliseconds
+  Bytes value;          // codec id(1) + the codec's bytes
 };
 
-// A run of one series' histograms in time order, no time twice. May be empty: then the series has
-// histograms near, but none in the range.
+// Histograms of one series in strict time order. An empty block means that the series has
+// histograms in nearby rows, but none in the range.
 struct HistogramBlock {
   SeriesId series = 0;
   std::vector<TimestampMs> times;
   std::vector<Bytes> values;  // as in HistogramWrite
 };
 
-// Reads one shard once. For one coroutine at a time. Each series' blocks come in time order.
+// Reads one shard once. Not thread-safe. The blocks of each series come in time order.
 class HistogramScan {
  public:
   explicit HistogramScan(std::unique_ptr<RowScan> rows) : rows_(std::move(rows)) {}
-  // Some blocks; none when the shard is finished.
+  // Some blocks; none at the end of the shard.
   Task<std::vector<HistogramBlock>> next();
 
  private:
@@ -56,26 +56,26 @@ class HistogramScan {
 
 class HistogramCells {
  public:
-  // References outlive it.
+  // References must outlive it.
   struct Dependencies {
     WideColumnStore& store;
     SeriesRegistry& series;
     std::shared_ptr<const OpentsdbLayout> rows;
     RowScanOptions scan;
-    std::string table;           // the points' own, if those have OpenTSDB's rows
-    std::int64_t cell_ttl_ms;    // of the table; 0 = for ever
-    std::string settings_table;  // where the table's parameters are kept
+    std::string table;           // the points' table, if it has OpenTSDB's rows
+    std::int64_t cell_ttl_ms;    // of the table; 0 = no expiry
+    std::string settings_table;  // contains the table's parameters
     const Clock& clock;
     prometheus::Registry& registry;
   };
 
-  // Makes the table if it is not there yet. kConflict: it was made with other widths or salts.
+  // Creates the table if it does not exist. kConflict: it was made with other widths or salts.
   static Task<std::unique_ptr<HistogramCells>> open(Dependencies dependencies,
                                                     HistogramConfig config);
 
   [[nodiscard]] const HistogramConfig& config() const { return config_; }
 
-  // Writes all but those refused, whose times no row holds.
+  // Writes all histograms except those refused because no row can contain their time.
   Task<std::vector<Refusal>> write(std::vector<HistogramWrite> histograms);
 
   [[nodiscard]] const Series& series(SeriesId id) const {

@@ -13,7 +13,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A clock that stands still (in a test) is not waited for longer than this.
+// Maximum waits for a clock that stands still (in tests).
 constexpr int kWaitsMax = 3;
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Sees to it that of two cells of one moment the one written last wins, where they lie under
-// different qualifiers: cells get their time from the store in milliseconds, so that two writes
-// within one could not be told apart.
+// Ensures that the last write wins between two cells of one time with different qualifiers. Cells
+// get the store's time in milliseconds, so two writes within 1 ms would be ambiguous.
 //
-//   CO_TRY_VOID(co_await replaced.wait_for_distinct_time(slots));   waits until no write would be a
-//   tie CO_TRY_VOID(co_await table.write(...)); replaced.completed(slots);
+//   CO_TRY_VOID(co_await replaced.wait_for_distinct_time(slots));
+//   CO_TRY_VOID(co_await table.write(...));
+//   replaced.completed(slots);
 //
-//   Order    of writes under way at the same time nothing is promised.
-//   Threads  any call from any thread.
+//   Order    undefined between concurrent writes.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@
 
 namespace halite::storage {
 
-// A place that one cell at a time holds, under a qualifier that its form decides.
+// A place for one cell, whose qualifier depends on its form.
 struct CellSlot {
-  std::uint64_t slot_hash = 0;  // a hash of table, row and what comes before the form
+  std::uint64_t slot_hash = 0;  // hash of the table, the row and the part before the form
   std::uint8_t form = 0;
 };
 
 class ReplacedCells {
  public:
-  // The clock outlives it.
+  // The clock must outlive it.
   explicit ReplacedCells(const Clock& clock) : clock_(clock) {}
 
   Task<void> wait_for_distinct_time(std::vector<CellSlot> slots);
@@ -39,8 +39,9 @@ class ReplacedCells {
 
   const Clock& clock_;
   std::mutex mutex_;
-  TimestampMs completed_ms_ = 0;  // the last time; guarded by mutex_
-  boost::unordered_flat_map<std::uint64_t, std::uint8_t> forms_;  // written then; guarded by mutex_
+  TimestampMs completed_ms_ = 0;  // of the last write; guarded by mutex_
+  // The forms written at that time; guarded by mutex_.
+  boost::unordered_flat_map<std::uint64_t, std::uint8_t> forms_;
 };
 
 }  // namespace halite::storage

@@ -33,7 +33,7 @@ Task<std::vector<Block>> RollupBlockScan::next() {
   co_return blocks;
 }
 
-// Whether the row has any cell that is asked for, at whatever time.
+// Whether the row has any requested cell, at any time.
 Result<bool> RollupBlockScan::read(const WantedRow& row) {
   values_.clear();
   counts_.clear();

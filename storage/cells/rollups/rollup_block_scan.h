@@ -1,4 +1,4 @@
-// The rollups of a selection in one shard, as blocks.
+// Decodes the rollups of a selection in one shard into blocks.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@ namespace halite::storage {
 
 class RollupBlockScan final : public BlockScan {
  public:
-  // With `counts` only times that have both are passed on, the counts beside the values. The
-  // layouts outlive the scan.
+  // With `counts`, returns only times that have both, with their counts. The layouts must outlive
+  // the scan.
   RollupBlockScan(const RowLayout& values, const RowLayout* counts, std::unique_ptr<RowScan> rows)
       : values_layout_(values), counts_layout_(counts), rows_(std::move(rows)) {}
 
@@ -25,7 +25,7 @@ class RollupBlockScan final : public BlockScan {
   const RowLayout& values_layout_;
   const RowLayout* counts_layout_;
   const std::unique_ptr<RowScan> rows_;
-  RowPoints values_;  // of the row at hand; kept for their memory
+  RowPoints values_;  // of the current row; reused
   RowPoints counts_;
 };
 

@@ -60,18 +60,18 @@ class Rollups final : public BlockSource {
 
  private:
   const std::unique_ptr<RollupLayout> values_;
-  const std::unique_ptr<RollupLayout> counts_;  // of averages, else null
+  const std::unique_ptr<RollupLayout> counts_;  // for averages, else null
   const RowSource rows_;
   const SeriesTable& series_;
 };
 
 }  // namespace
 
-// Cells on their way, row by row in each table; of two in one place the later stays.
+// Cells to write, by row in each table; of two in one place the later wins.
 struct RollupTables::Cells {
   struct Rows {
     std::vector<RowWrite> writes;
-    std::map<Bytes, std::size_t> by_key;  // into writes
+    std::map<Bytes, std::size_t> by_key;  // index in writes
   };
   std::map<std::string, Rows> tables;
   struct ShardSlot {
@@ -85,7 +85,7 @@ struct RollupTables::Cells {
 
   void add(const std::string& table, Bytes row, PointCell cell) {
     Rows& rows = tables[table];
-    // The last byte's lower half is the value's form; before it stand aggregator and time.
+    // The lower half of the last byte is the form of the value; aggregator and time precede it.
     Bytes slot_hash = table + '\0' + row + cell.qualifier;
     const auto form = static_cast<std::uint8_t>(slot_hash.back() & 0xF);
     slot_hash.back() = static_cast<char>(slot_hash.back() & 0xF0);
@@ -182,7 +182,8 @@ Task<std::vector<Refusal>> RollupTables::write(std::vector<RollupWrite> points) 
     Result<void> placed = slot_hash(points[i], cells);
     if (!placed) refused.push_back({.index = i, .error = std::move(placed).error()});
   }
-  CO_TRY_VOID(co_await dependencies_.series.flush_rows());  // these cells are in no log
+  // The write-ahead log does not contain these cells.
+  CO_TRY_VOID(co_await dependencies_.series.flush_rows());
   CO_TRY_VOID(co_await replaced_.wait_for_distinct_time(cells.slots));
   for (auto& [name, rows] : cells.tables) {
     const std::shared_ptr<Table> table = tables_.at(name);

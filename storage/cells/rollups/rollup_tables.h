@@ -1,12 +1,12 @@
-// The tables of rollups and pre-aggregates: points that somebody else has summed up, by interval
-// and aggregator.
+// The tables of rollups and pre-aggregates, which senders have computed, by interval and
+// aggregator.
 //
 //   Rows     OpenTSDB's (docs/formats/opentsdb-layout.md), whatever layout the points have. An
-//            interval whose table is that of the points themselves gets one of its own beside it:
-//            among points its cells could be taken for annotations.
-//   Durable  what write() was given outlives a power cut once it has returned.
-//   Order    equal series, time, interval and aggregator: the one written last wins.
-//   Threads  any call from any thread.
+//            interval configured with the points' table gets a table of its own, because among
+//            points its cells could be read as annotations.
+//   Durable  write() is durable when it returns.
+//   Order    for equal series, time, interval and aggregator, the last write wins.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@ namespace halite::storage {
 
 struct RollupWrite {
   SeriesId series = 0;
-  const RollupTableConfig* table = nullptr;  // null: an ordinary point among the default interval's
-                                             // pre-aggregates
-  bool pre_aggregated = false;               // means nothing without a table
-  std::uint8_t aggregator = 0;               // its id; means nothing without a table
+  // Null: an ordinary point among the default interval's pre-aggregates.
+  const RollupTableConfig* table = nullptr;
+  bool pre_aggregated = false;  // ignored without a table
+  std::uint8_t aggregator = 0;  // its id; ignored without a table
   std::int64_t time_s = 0;
   ValueBits value = 0;
   std::uint8_t flags = 0;  // PointFlag bits
@@ -46,30 +46,30 @@ struct RollupWrite {
 
 class RollupTables {
  public:
-  // References outlive it.
+  // References must outlive it.
   struct Dependencies {
     WideColumnStore& store;
     SeriesRegistry& series;
     std::shared_ptr<const OpentsdbLayout> rows;
     RowScanOptions scan;
-    std::string data_table;      // the points' own
-    std::string settings_table;  // where each table's parameters are kept
+    std::string data_table;      // of the points
+    std::string settings_table;  // contains each table's parameters
     const Clock& clock;
     prometheus::Registry& registry;
   };
 
-  // Makes tables that are not there yet. kConflict: one was made with other widths or salts.
+  // Creates missing tables. kConflict: one was made with other widths or salts.
   static Task<std::unique_ptr<RollupTables>> open(Dependencies dependencies, RollupConfig config);
   ~RollupTables();
 
   [[nodiscard]] const RollupConfig& config() const { return config_; }
 
-  // Writes all points but those refused, whose times no row holds.
+  // Writes all points except those refused because no row can contain their time.
   Task<std::vector<Refusal>> write(std::vector<RollupWrite> points);
 
-  // What an aggregator left in a table of the config. `avg` is read as sums with counts beside
-  // them. A series that has cells there, but none that count, appears with an empty block.
-  // kInvalidArgument: the aggregator has no id. The source outlives its scans, this the source.
+  // The rollups of an aggregator in a table of the config. `avg` is read as sums with counts. A
+  // series that has cells, but none that match, gets an empty block. kInvalidArgument: the
+  // aggregator has no id. The source must outlive its scans, and this object the source.
   [[nodiscard]] Result<std::unique_ptr<BlockSource>> source(const RollupTableConfig& table,
                                                             bool pre_aggregated,
                                                             std::string_view aggregator) const;
@@ -88,7 +88,7 @@ class RollupTables {
 
   const Dependencies dependencies_;
   const RollupConfig config_;
-  const std::string own_table_;  // instead of the points' own
+  const std::string own_table_;  // used instead of the points' table
   const std::map<std::string, std::shared_ptr<Table>> tables_;
   ReplacedCells replaced_;
   prometheus::Counter& points_;

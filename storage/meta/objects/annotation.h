@@ -1,11 +1,11 @@
-// A note about a time: of one series, or global. What it says, and its two forms in JSON.
+// An annotation: a text attached to a time, of one series or global, with its two forms in JSON.
 //
 //   stored  {"tsuid":"..","startTime":n,"endTime":n,"description":"..","notes":"..","custom":null}
 //           byte for byte as OpenTSDB stores it; a global one has no tsuid
 //   shown   {"tsuid":"..","description":"..","notes":"..","custom":{..},"startTime":n,"endTime":n}
-//           texts and custom fields that are null are left out
+//           without texts and custom fields that are null
 //
-//   Times   seconds, or milliseconds from 2^32 on, as the writer gave them.
+//   Times   seconds, or milliseconds from 2^32 on, as given.
 #pragma once
 
 #include <cstdint>
@@ -32,25 +32,25 @@ struct Annotation {
   bool operator==(const Annotation&) const = default;
 };
 
-// What a request wants changed. A field counts as given when it differs from its default, as
-// OpenTSDB sees it: "notes":"" changes nothing.
+// The changes of a request. Like OpenTSDB, it counts a field as given if it differs from its
+// default: "notes":"" changes nothing.
 struct AnnotationEdit {
   Annotation note;
   [[nodiscard]] bool changes_anything() const;
 };
 
-// From a request's body or a stored cell: fields it does not know are passed over.
+// Parses a request's body or a stored cell; ignores unknown fields.
 [[nodiscard]] Result<Annotation> parse_annotation(const boost::json::object& object);
 [[nodiscard]] Result<Annotation> parse_annotation(std::string_view json);
 
-// What is stored once `edit` has been applied to `stored`; `replace` resets what it does not give.
+// The result of `edit` applied to `stored`; `replace` resets the fields that it does not give.
 [[nodiscard]] Annotation merged(const AnnotationEdit& edit, const Annotation& stored, bool replace);
 
 [[nodiscard]] std::string stored_json(const Annotation& note);
 void append_shown_json(std::string& to, const Annotation& note);
 
-// The series' id; empty for a global note. kInvalidArgument: not hexadecimal. An odd number of
-// digits gets a leading zero.
+// The tsuid as bytes; empty for a global annotation. kInvalidArgument: not hexadecimal. An odd
+// number of digits gets a leading zero.
 [[nodiscard]] Result<Bytes> tsuid_bytes(std::string_view tsuid);
 
 [[nodiscard]] inline bool is_milliseconds(std::int64_t time) {

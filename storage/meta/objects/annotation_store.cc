@@ -14,9 +14,9 @@ namespace halite::storage {
 namespace {
 
 constexpr Family kFamily = 0;
-constexpr TimestampMs kTimeEnd = (TimestampMs{1} << 32) * 1000;  // what a row key holds
+constexpr TimestampMs kTimeEnd = (TimestampMs{1} << 32) * 1000;  // the end of the times in row keys
 
-// The rows of one series.
+// Selects the rows of one series.
 class SeriesRows final : public RowFilter {
  public:
   SeriesRows(std::shared_ptr<const OpentsdbLayout> layout, Bytes tsuid)
@@ -38,7 +38,7 @@ Result<Annotation> parse_stored(BytesView row, const Cell& cell) {
                                              to_hex(cell.qualifier), note.error().message));
 }
 
-// The rows of a metric in those hours; nothing when there can be none.
+// The rows of a metric in the hours of the range; nullopt if there can be none.
 std::optional<KeyRange> metric_rows(const OpentsdbLayout& layout, BytesView metric_uid,
                                     TimeRange range, std::uint32_t salt) {
   auto buckets = layout.metric_buckets(metric_uid, range, salt, 0);
@@ -46,7 +46,7 @@ std::optional<KeyRange> metric_rows(const OpentsdbLayout& layout, BytesView metr
   return std::move(buckets.front().keys);
 }
 
-// Whole hours around [begin, last], clipped to what row keys hold.
+// Whole hours around [begin, last], limited to times that row keys can contain.
 TimeRange hours(TimestampMs begin, TimestampMs last) {
   begin = std::clamp<TimestampMs>(begin, 0, kTimeEnd);
   last = std::clamp<TimestampMs>(last, 0, kTimeEnd - 1);
@@ -114,7 +114,7 @@ Task<Annotation> AnnotationStore::put(AnnotationEdit edit, bool replace) {
     return stored_json(result);
   };
   const Column column{kFamily, place.qualifier};
-  contents_ = TableContents::kMayHave;  // before it is there
+  contents_ = TableContents::kMayHave;  // set before the write
   CO_TRY_VOID(co_await merge_put(*table_, place.row, column, merge));
   co_return std::move(result);
 }
@@ -136,7 +136,7 @@ Task<bool> AnnotationStore::known_empty() {
     spec.ranges.push_back(KeyRange{});
     const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
     CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{.rows_max = 1}));
-    // One made meanwhile has said so first.
+    // An annotation created meanwhile has already set the state.
     TableContents unknown = TableContents::kUnknown;
     contents_.compare_exchange_strong(
         unknown, rows.empty() ? TableContents::kEmpty : TableContents::kMayHave);
@@ -268,7 +268,7 @@ class AnnotationStore::NotedSeries final : public SeriesIterator {
     std::vector<Bytes> series;
     for (const Row& row : rows) {
       Result<RowId> id = store_.layout_->parse_row(row.key);
-      if (id) series.push_back(std::move(id->tsuid));  // else a global one
+      if (id) series.push_back(std::move(id->tsuid));  // otherwise a global annotation
     }
     co_return std::move(series);
   }
@@ -277,7 +277,7 @@ class AnnotationStore::NotedSeries final : public SeriesIterator {
   static constexpr std::uint32_t kWalkRows = 4096;
   AnnotationStore& store_;
   ScanSpec spec_;
-  std::unique_ptr<Scanner> scanner_;  // once it has begun
+  std::unique_ptr<Scanner> scanner_;  // null before the first read
 };
 
 std::unique_ptr<SeriesIterator> AnnotationStore::series(const std::set<Bytes>& metric_uids) {

@@ -1,15 +1,14 @@
-// Annotations in rows of OpenTSDB's layout: a cell each, JSON in it
-// (storage/cells/layouts/annotation_cell.h says where).
+// Stores annotations as JSON cells in rows of OpenTSDB's layout
+// (storage/cells/layouts/annotation_cell.h).
 //
-// Where points lie in such rows, too, annotations lie among them, where OpenTSDB looks for them:
-// who reads the points comes by them (Block::notes). Otherwise they have a table of their own, and
-// looking for them costs next to nothing where there are none.
+// If points have such rows, annotations are among them, as in OpenTSDB, and scans of the points
+// return them (Block::notes). Otherwise annotations have a table of their own, and lookups cost
+// almost nothing while it is empty.
 //
-//   Threads  any call from any thread; edits of one annotation at the same time all take effect,
-//            one after the other.
-//   Errors   kInvalidArgument: no such place in any row. kTooLarge: more annotations in one answer
-//            than options allow. kConflict: others kept changing what was to be changed.
-//            kCorruption: a stored annotation that is none.
+//   Threads  call from any thread; concurrent edits of an annotation all take effect.
+//   Errors   kInvalidArgument: no row can contain it. kTooLarge: more annotations in one answer
+//            than options allow. kConflict: concurrent changes prevented the edit. kCorruption: a
+//            stored annotation is invalid.
 #pragma once
 
 #include <atomic>
@@ -32,14 +31,14 @@ namespace halite::storage {
 
 struct AnnotationOptions {
   std::size_t answer_max = 100'000;  // meta.annotations_max: of one scan
-  // Nobody else writes the table while this process has it: where it is found empty, it stays so
-  // until an annotation is made here, and no question need look.
+  // No other process writes the table while this one has it open. If the table is empty, queries
+  // skip it until this process creates an annotation.
   bool exclusive = false;
-  // The table is that of the points: of_metric() and series() read all of it.
+  // The table is the points' table: of_metric() and series() read all of it.
   bool among_points = false;
 };
 
-// One series' annotations, in the order of their cells.
+// The annotations of a series, in the order of their cells.
 struct SeriesAnnotations {
   Bytes tsuid;
   std::vector<Annotation> notes;
@@ -47,35 +46,35 @@ struct SeriesAnnotations {
 
 class AnnotationStore {
  public:
-  // Family 0 of the table holds the cells.
+  // Family 0 of the table contains the cells.
   AnnotationStore(std::shared_ptr<Table> table, std::shared_ptr<const OpentsdbLayout> layout,
                   AnnotationOptions options);
 
-  // The one that stands at this time; an empty tsuid asks for a global one.
+  // The annotation at this time; an empty tsuid means global.
   Task<std::optional<Annotation>> get(Bytes tsuid, std::int64_t start_time);
 
-  // Makes it, or changes the fields that the edit gives; `replace` resets the others. Returns what
-  // is stored now.
+  // Creates it, or changes the fields that the edit gives; `replace` resets the others. Returns the
+  // stored annotation.
   Task<Annotation> put(AnnotationEdit edit, bool replace);
 
-  // Good also when there is none.
+  // Succeeds also if there is none.
   Task<void> remove(Bytes tsuid, std::int64_t start_time);
 
-  // Those of a series, or the global ones, that begin in [begin, last], both included. Returns how
-  // many there were.
+  // Deletes those of a series, or the global ones, that begin in [begin, last], both included.
+  // Returns their number.
   Task<std::uint64_t> remove_range(Bytes tsuid, TimestampMs begin, TimestampMs last);
 
-  // Global ones as OpenTSDB selects them, comparing numbers as they stand: startTime >= begin and
-  // endTime <= last, in the hours from begin to last, in the order of their cells.
+  // Global annotations as OpenTSDB selects them: startTime >= begin and endTime <= last, compared
+  // as plain numbers, in the hours from begin to last, in the order of their cells.
   Task<std::vector<Annotation>> globals(std::int64_t begin, std::int64_t last);
 
-  // The series that have some: of these metrics, or of all where none is named.
+  // The series with annotations: of these metrics, or of all if empty.
   [[nodiscard]] std::unique_ptr<SeriesIterator> series(const std::set<Bytes>& metric_uids);
 
-  // All in the hours that `range` touches, by tsuid. Only series of that metric.
+  // The annotations in the hours that `range` touches, of series of the metric, by tsuid.
   Task<std::vector<SeriesAnnotations>> of_metric(Bytes metric_uid, TimeRange range);
 
-  // Those that begin in the range, of these series of the metric.
+  // Deletes those that begin in the range, of these series of the metric.
   Task<void> remove_of_metric(Bytes metric_uid, TimeRange range, std::set<Bytes> tsuids);
 
   [[nodiscard]] const OpentsdbLayout& layout() const { return *layout_; }
@@ -90,11 +89,11 @@ class AnnotationStore {
   };
   [[nodiscard]] bool may_be_series(BytesView tsuid) const;
   Task<std::optional<Bytes>> read(Bytes row, Bytes qualifier);
-  // Those of them that begin in [begin, last]; returns how many.
+  // Deletes those that begin in [begin, last]; returns their number.
   Task<std::uint64_t> remove(std::vector<Found> found, TimestampMs begin, TimestampMs last);
-  // Annotations of the rows, in order.
+  // The annotations in the rows, in order.
   Task<std::vector<Found>> scan(KeyRange rows, std::shared_ptr<const RowFilter> filter);
-  // Is it known that there is no annotation at all? Looks once.
+  // Whether there is certainly no annotation. Reads the table once.
   Task<bool> known_empty();
 
   const std::shared_ptr<Table> table_;
@@ -105,10 +104,10 @@ class AnnotationStore {
   std::atomic<TableContents> contents_ = TableContents::kUnknown;
 };
 
-// kTooLarge.
+// The kTooLarge error.
 [[nodiscard]] Error too_many_annotations(std::size_t answer_max);
 
-// The table of their own.
+// The table for annotations only.
 [[nodiscard]] TableSpec annotation_table_spec(std::string name);
 
 }  // namespace halite::storage

@@ -27,7 +27,7 @@ std::unexpected<Error> wrong(std::string_view name, std::string_view wanted,
               fmt::format("the field \"{}\" must be {}, not {}", name, wanted, found));
 }
 
-// A fraction is cut; nothing if it does not fit.
+// Cuts a fraction; nullopt if the value does not fit.
 std::optional<std::int64_t> whole(double value) {
   if (!(value > -9.3e18 && value < 9.3e18)) return std::nullopt;
   const double cut = std::trunc(value);

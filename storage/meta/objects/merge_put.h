@@ -1,5 +1,5 @@
-// Changes one cell so that no change made at the same time is lost: read, merge, compare-and-put,
-// again from the start when somebody was quicker.
+// Changes a cell without losing concurrent changes: reads, merges, compares and puts; starts again
+// if another writer was faster.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 
 namespace halite::storage {
 
-// Others came first so many times in a row: then something else is wrong.
+// More consecutive conflicts than this indicate another problem.
 inline constexpr int kMergeTries = 64;
 
-// merge(std::optional<Bytes> stored) -> Result<std::optional<Bytes>>: what is to stand there;
-// nothing leaves the cell as it is. It may be called several times; the last call's value is what
-// stands. All is used until the await is over.
+// merge(std::optional<Bytes> stored) -> Result<std::optional<Bytes>> returns the new value; nullopt
+// leaves the cell unchanged. It may be called several times; the last call's value is stored. The
+// arguments must stay valid until the await ends.
 template <class Merge>
 Task<void> merge_put(Table& table, const Bytes& row, const Column& column, Merge& merge) {
   for (int attempt = 0; attempt < kMergeTries; ++attempt) {
@@ -30,7 +30,7 @@ Task<void> merge_put(Table& table, const Bytes& row, const Column& column, Merge
       stored = std::move(rows.front().cells.front().value);
     }
     CO_TRY(std::optional<Bytes> wanted, merge(std::as_const(stored)));
-    // Equal also when an earlier try was applied though its answer got lost.
+    // Also equal if an earlier try was applied but its response was lost.
     if (!wanted || wanted == stored) co_return Result<void>();
     auto putting = table.compare_and_put(row, column, std::move(stored), std::move(*wanted));
     CO_TRY(const CasOutcome outcome, co_await std::move(putting));

@@ -1,4 +1,4 @@
-// The fields that annotations, UIDMeta and TSMeta share. Object is one of them.
+// Fields that annotations, UIDMeta and TSMeta share. Object is one of these types.
 #pragma once
 
 #include <iterator>
@@ -17,21 +17,21 @@ namespace halite::storage {
   return text && text->empty();
 }
 
-// A text where null is an empty one.
+// A text; null becomes an empty text.
 [[nodiscard]] inline Result<std::string> plain_text(std::string_view name,
                                                     const boost::json::value& value) {
   TRY(std::optional<std::string> text, text_field(name, value));
   return std::move(text).value_or(std::string());
 }
 
-// Appends a field behind others: a text in quotes, or null.
+// Appends another field: a quoted text, or null.
 inline void append_text_field(std::string& to, std::string_view name,
                               const std::optional<std::string>& text) {
   fmt::format_to(std::back_inserter(to), ",\"{}\":", name);
   append_text_or_null(to, text);
 }
 
-// Takes "description", "notes" and "custom". False for any other field.
+// Takes "description", "notes" and "custom". Returns false for other fields.
 template <class Object>
 [[nodiscard]] Result<bool> take_texts(Object& object, std::string_view name,
                                       const boost::json::value& value) {
@@ -47,7 +47,7 @@ template <class Object>
   return true;
 }
 
-// Fills the texts that an edit leaves alone.
+// Keeps the stored texts that an edit does not change.
 template <class Object>
 void keep_texts(Object& edited, const Object& stored) {
   if (is_empty_text(edited.description)) edited.description = stored.description;
@@ -55,7 +55,7 @@ void keep_texts(Object& edited, const Object& stored) {
   if (!edited.custom) edited.custom = stored.custom;
 }
 
-// Of UIDMeta and TSMeta: also "displayName" and "created".
+// For UIDMeta and TSMeta: also takes "displayName" and "created".
 template <class Meta>
 [[nodiscard]] Result<bool> take_meta_texts(Meta& meta, std::string_view name,
                                            const boost::json::value& value) {
@@ -69,7 +69,7 @@ template <class Meta>
   return true;
 }
 
-// The older time of creation stays. With `replace` the texts are those of the edit.
+// Keeps the earlier creation time. With `replace`, keeps the edit's texts.
 template <class Meta>
 void keep_meta_texts(Meta& edited, const Meta& stored, bool replace) {
   const bool older = stored.created_s < edited.created_s || edited.created_s == 0;

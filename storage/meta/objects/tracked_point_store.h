@@ -1,5 +1,5 @@
-// A point store that tells a TsTracker which series get points: all that the inner store takes,
-// also where it cannot make them durable later. Everything else is the inner store's.
+// A point store that passes the series of all accepted points to a TsTracker, even if the points do
+// not become durable. All other calls go to the inner store.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace halite::storage {
 
 class TrackedPointStore final : public PointStore {
  public:
-  // Both outlive it.
+  // Both must outlive it.
   TrackedPointStore(PointStore& inner, TsTracker& tracker) : inner_(inner), tracker_(tracker) {}
 
   Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,

@@ -16,14 +16,14 @@ namespace json = boost::json;
 
 namespace {
 
-// As Jackson writes a double: what is no number stands in quotes.
+// Formats a double as Jackson does, with quotes if it is not finite.
 void append_number(std::string& to, double value) {
   if (!std::isfinite(value)) to += '"';
   append_java_double(to, value);
   if (!std::isfinite(value)) to += '"';
 }
 
-// Where null is left out.
+// Omits null.
 void append_shown_field(std::string& to, std::string_view name,
                         const std::optional<std::string>& text) {
   if (text) append_text_field(to, name, text);

@@ -1,4 +1,4 @@
-// What people say about a series: TSMeta objects as texts.
+// TSMeta, OpenTSDB's metadata object for a series, and its JSON.
 //
 //   stored  {"tsuid","displayName","description","notes","created","custom","units","dataType",
 //           "retention","max","min"}, byte for byte as OpenTSDB stores it; max and min may be "NaN"
@@ -27,20 +27,20 @@ struct TsMeta {
   std::optional<CustomFields> custom;
   std::optional<std::string> units = "";
   std::optional<std::string> data_type = "";
-  std::int32_t retention = 0;  // days, by the user's word; 0 = for ever
+  std::int32_t retention = 0;  // days, as entered by the user; 0 = no limit
   double max = std::numeric_limits<double>::quiet_NaN();
   double min = std::numeric_limits<double>::quiet_NaN();
 
-  // Of the counter; not part of what is stored here.
+  // From the counter; not part of the stored object.
   std::int64_t last_received_s = 0;
   std::int64_t points = 0;
-  // Of the names; filled in where a whole object is shown.
+  // From the names; set where the whole object is shown.
   UidMeta metric;
   std::vector<UidMeta> tags;
 };
 
-// What a request wants changed. A field counts as given when it differs from its default; max and
-// min count whenever they are named, for NaN differs from itself.
+// The changes of a request. A field counts as given if it differs from its default; max and min
+// count if they are present, because NaN differs from itself.
 struct TsMetaEdit {
   TsMeta meta;
   bool max_given = false;

@@ -10,7 +10,8 @@ namespace halite::storage {
 namespace {
 
 constexpr Family kFamily = 0;
-constexpr std::uint32_t kScanRows = 512;  // then the names' objects of these are read at once
+// Rows per read; the names' objects of these rows are read together.
+constexpr std::uint32_t kScanRows = 512;
 
 Column object_column() { return Column{kFamily, "ts_meta"}; }
 Column counter_column() { return Column{kFamily, "ts_ctr"}; }
@@ -68,7 +69,7 @@ class AllRows final : public SeriesIterator {
   const std::unique_ptr<Scanner> scanner_;
 };
 
-// The object of a row with its counter; nothing where there is only a counter.
+// The object of a row with its counter; nullopt if there is only a counter.
 Result<std::optional<TsMeta>> parse_row(const Row& row) {
   std::optional<TsMeta> meta;
   std::int64_t points = 0;

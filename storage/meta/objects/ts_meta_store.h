@@ -1,12 +1,12 @@
-// What people say about series, and how many points they got: TSMeta objects and their counters.
+// Stores TSMeta objects and the point counters of series.
 //
 //   row      the tsuid, in the table tsdb-meta, family "name"
 //   ts_meta  the object (ts_meta.h)
 //   ts_ctr   8 bytes, big-endian: points counted. Its cell time is when the last was written.
 //
-//   Threads  any call from any thread; edits of one object at the same time all take effect.
-//   Errors   kNotFound: an id in a tsuid has no name (any more). kInvalidArgument: there is no
-//            object to change, or the tsuid has a length that no series has.
+//   Threads  call from any thread; concurrent edits of an object all take effect.
+//   Errors   kNotFound: a uid in a tsuid has no name. kInvalidArgument: there is no object to
+//            change, or the tsuid has an invalid length.
 #pragma once
 
 #include <cstddef>
@@ -30,30 +30,29 @@ class TsMetaStore {
  public:
   TsMetaStore(std::shared_ptr<Table> table, UidMetaStore& names, UidWidths widths);
 
-  // With its names' objects. Nothing when there is only a counter, or not even that.
+  // With its names' objects. nullopt if there is no object, even if there is a counter.
   Task<std::optional<TsMeta>> get(Bytes tsuid);
 
-  // All of a metric whose tags include these, by tsuid, at most `limit`; kTooLarge when there are
+  // Those of a metric whose tags include `tags`, by tsuid, at most `limit`; kTooLarge if there are
   // more.
   Task<std::vector<TsMeta>> find(std::uint64_t metric_uid, std::vector<UidPair> tags,
                                  std::size_t limit);
 
-  // Changes the fields that the edit gives; `replace` resets the others. Wants an object to be
-  // there.
+  // Changes the fields that the edit gives; `replace` resets the others. The object must exist.
   Task<TsMeta> put(Bytes tsuid, TsMetaEdit edit, bool replace);
 
   Task<bool> exists(Bytes tsuid);
-  // The series that have an object or a counter: those among these, or all.
+  // The series with an object or a counter: among these, or all.
   [[nodiscard]] std::unique_ptr<SeriesIterator> series_among(std::vector<Bytes> tsuids);
   [[nodiscard]] std::unique_ptr<SeriesIterator> series();
-  // Makes one of `meta`'s fields, unless there is one, and a counter, unless there is one. True:
-  // there was none.
+  // Creates an object with `meta`'s fields and a counter, if they do not exist. Returns true if
+  // there was no object.
   Task<bool> create(Bytes tsuid, TsMeta meta, std::int64_t counter);
 
-  // The object; the counter stays. Good also when there is none.
+  // Deletes the object and keeps the counter. Succeeds also if there is none.
   Task<void> remove(Bytes tsuid);
 
-  // Counters: adds, returning the sum; or sets to 1, which only moves the time of the last point.
+  // Counters: count() adds and returns the sum; mark() sets 1, which records only the last time.
   Task<std::int64_t> count(Bytes tsuid, std::int64_t points);
   Task<void> mark(std::vector<Bytes> tsuids);
   Task<bool> has_counter(Bytes tsuid);

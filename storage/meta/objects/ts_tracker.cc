@@ -20,10 +20,10 @@
 namespace halite::storage {
 namespace {
 
-// So many tasks are made at a time, and so many rows go into one write.
+// Tasks created at a time, and rows per write.
 constexpr std::size_t kSliceSeries = 4096;
 
-// The first error of many, if there is one.
+// The first error, if any.
 Result<void> first_error(const std::vector<Result<void>>& outcomes) {
   for (const Result<void>& outcome : outcomes) {
     if (!outcome) return outcome;
@@ -104,14 +104,14 @@ Task<void> TsTracker::flush() {
     names.swap(names_);
     ids.swap(waiting_);
   }
-  // What is written here of a series or a name must not outlive it.
+  // The rows of series and names must be durable before their metadata.
   if (const Result<void> settled = co_await dependencies_.names.flush_rows(); !settled) {
     const std::lock_guard lock(mutex_);
     names_.insert(names_.end(), names.begin(), names.end());
     waiting_.insert(waiting_.end(), ids.begin(), ids.end());
     co_return settled;
   }
-  // Names first: a series' object shows theirs.
+  // Writes names first, because the object of a series shows theirs.
   const Result<void> named = co_await write_names(std::move(names));
   Result<void> written;
   for (std::size_t at = 0; at < ids.size(); at += kSliceSeries) {
@@ -150,7 +150,7 @@ Task<void> TsTracker::write_name(Name name) {
   co_return written;
 }
 
-// A counter of 1 for each, at once; its time is when the series last got a point.
+// Sets the counters to 1 in one write; their cell time is the last arrival of a point.
 Task<void> TsTracker::write_marks(std::vector<SeriesId> ids) {
   std::vector<Bytes> tsuids;
   for (const SeriesId id : ids) {
@@ -184,13 +184,13 @@ Task<void> TsTracker::write_counter(SeriesId id) {
   co_return written;
 }
 
-// As OpenTSDB: an object is made where the counter was not there before.
+// As in OpenTSDB: creates the object if there was no counter.
 Task<void> TsTracker::count_or_create(SeriesId id, std::uint32_t points, bool known) {
   const Bytes tsuid = dependencies_.tsuid(id);
   if (options_.points) {
     CO_TRY(const std::int64_t sum, co_await dependencies_.series.count(tsuid, points));
     if (sum != points) co_return Result<void>();
-    // The points are counted: what fails from here on must not count them again.
+    // The points are counted, so an error from here on must not count them again.
     const Result<void> created = co_await create(tsuid);
     if (!created) {
       failures_.Increment();
@@ -226,7 +226,7 @@ boost::asio::awaitable<void> TsTracker::run() {
   while (!stopping_) {
     timer_->expires_after(std::chrono::milliseconds(options_.flush_interval_ms));
     auto waiting = timer_->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-    static_cast<void>(co_await std::move(waiting));  // cancelled: stopping
+    static_cast<void>(co_await std::move(waiting));  // cancelled by stop()
     if (stopping_) break;
     const Result<void> flushed = co_await flush();
     if (!flushed && !failing) {
@@ -247,12 +247,12 @@ Task<void> TsTracker::stop() {
       cancelled.finish({});
     });
   }
-  // Both always end well.
+  // Both never fail.
   const Result<void> told = co_await cancelled.wait();
   const Result<void> ended = co_await ended_.wait();
   static_cast<void>(told);
   static_cast<void>(ended);
-  timer_.reset();  // here, not with the tracker: the executor may be gone by then
+  timer_.reset();  // not in the destructor, because the executor may be gone by then
   strand_.reset();
   co_return co_await flush();
 }

@@ -1,17 +1,17 @@
-// Counts points and meets new names as they come, and writes what it knows about them later: the
-// path of a point costs one addition.
+// Counts points and new names as they arrive, and writes metadata in the background. The path of a
+// point costs one addition.
 //
-//   TsTracker tracker(parts, options);
+//   TsTracker tracker(dependencies, options);
 //   tracker.start(executor);       writes every flush_interval_ms
-//   tracker.count(ids);            every point that was taken, twice if it came twice; no wait
-//   co_await tracker.stop();       writes what is left
+//   tracker.count(ids);            every accepted point, duplicates too; does not wait
+//   co_await tracker.stop();       writes the rest
 //
-//   What     as OpenTSDB's tsd.core.meta.* switches say: nothing, a counter of 1 a series, or real
-//            counters; TSMeta and UIDMeta objects for what is seen for the first time.
-//   Memory   4 bytes for each series there is, and names_waiting_max names.
-//   Lost     what was counted since the last flush, when the process dies.
-//   Threads  count() and assigned() from any thread; start() and stop() once.
-//   Errors   what could not be written is tried again at the next flush, and counted.
+//   What     as OpenTSDB's tsd.core.meta.* switches: nothing, a counter of 1 for each series, or
+//            real counters; TSMeta and UIDMeta objects for new series and names.
+//   Memory   4 bytes for each series, and names_waiting_max names.
+//   Lost     counts since the last flush, if the process crashes.
+//   Threads  call count() and assigned() from any thread; start() and stop() once.
+//   Errors   a failed write is counted and tried again at the next flush.
 #pragma once
 
 #include <array>
@@ -45,12 +45,12 @@ namespace halite::storage {
 
 struct TrackOptions {
   bool series = false;          // meta.track_series: a counter for each series that gets points
-  bool points = false;          // meta.count_points: with the next, counters count
+  bool points = false;          // meta.count_points: with series_objects, counters count
   bool series_objects = false;  // meta.series_objects: a TSMeta object for each tracked series
   bool name_objects = false;    // meta.name_objects: a UIDMeta object for each new name
   std::int64_t flush_interval_ms = 1'000;     // meta.flush_interval_ms
   std::size_t writes_at_once = 64;            // meta.writes_at_once
-  std::size_t names_waiting_max = 1'000'000;  // meta.names_waiting_max: more get no object
+  std::size_t names_waiting_max = 1'000'000;  // meta.names_waiting_max: further names get no object
   SeriesId series_max = 100'000'000;          // storage.series_max
 };
 
@@ -62,7 +62,7 @@ class TsTracker {
     const Clock& clock;
     prometheus::Registry& registry;
     std::function<Bytes(SeriesId)> tsuid;
-    // Told of a series whose object was made just now; may be empty.
+    // Called for a series whose object was just created; may be empty.
     std::function<Task<void>(Bytes tsuid)> created;
   };
   TsTracker(Dependencies dependencies, TrackOptions options);
@@ -73,16 +73,16 @@ class TsTracker {
   void count(std::span<const SeriesId> series);
   void assigned(NameKind kind, std::uint64_t uid);
 
-  // The executor lives until stop() has returned.
+  // The executor must live until stop() has returned.
   void start(boost::asio::any_io_executor executor);
-  // No point may come any more.
+  // Write no points after it.
   Task<void> stop();
 
-  // Writes what has come so far. For one coroutine at a time.
+  // Writes what has been counted so far. Not thread-safe.
   Task<void> flush();
 
  private:
-  // Of a series: points not yet written, and whether its counter and object are known to be there.
+  // Of a series: the points not yet written, and whether its counter and object are known to exist.
   using Counter32 = std::atomic<std::uint32_t>;
   static constexpr std::uint32_t kKnown = 1u << 31;
   static constexpr std::size_t kPageSeries = 4096;
@@ -94,7 +94,7 @@ class TsTracker {
   };
 
   [[nodiscard]] Counter32& slot(SeriesId id);
-  // True: the series was not waiting before.
+  // true: the series was not waiting before
   bool add(SeriesId id, std::uint32_t points);
   boost::asio::awaitable<void> run();
   Task<void> write_names(std::vector<Name> names);
@@ -116,9 +116,9 @@ class TsTracker {
   std::vector<Name> names_;        // guarded by mutex_
 
   std::atomic<bool> stopping_ = false;
-  std::optional<Strand> strand_;                    // run()'s, and the timer's
+  std::optional<Strand> strand_;                    // of run() and the timer
   std::optional<boost::asio::steady_timer> timer_;  // on strand_
-  Completion ended_ = Completion::done();           // run() has
+  Completion ended_ = Completion::done();           // completes when run() ends
 };
 
 }  // namespace halite::storage

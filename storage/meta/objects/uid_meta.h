@@ -1,13 +1,13 @@
-// What people say about a name: UIDMeta objects, in the names table beside the name.
+// UIDMeta, OpenTSDB's metadata object for a name, stored beside the name in the name table.
 //
-//   row      the id's bytes
+//   row      the uid's bytes
 //   cell     family "name", metric_meta, tagk_meta or tagv_meta
 //   stored   {"type":"METRIC","displayName":"..","description":"..","notes":"..","created":s,
 //            "custom":null}, byte for byte as OpenTSDB stores it
 //   shown    {"uid","type","name","description","notes","created","custom","displayName"}
 //
-//   Threads  any call from any thread; edits of one object at the same time all take effect.
-//   Errors   kNotFound: no name has this id. kInvalidArgument: an id of another width.
+//   Threads  call from any thread; concurrent edits of an object all take effect.
+//   Errors   kNotFound: no name has this uid. kInvalidArgument: a uid of another width.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct UidMeta {
   bool operator==(const UidMeta&) const = default;
 };
 
-// What a request wants changed; a field counts as given when it differs from its default.
+// The changes of a request; a field counts as given if it differs from its default.
 struct UidMetaEdit {
   UidMeta meta;
   [[nodiscard]] bool changes_anything() const;
@@ -57,28 +57,28 @@ void append_shown_json(std::string& to, const UidMeta& meta);
 
 class UidMetaStore {
  public:
-  // The table that `uids` reads and writes. Both outlive the store.
+  // The table that `uids` uses. Both must outlive the store.
   UidMetaStore(std::shared_ptr<Table> table, UidTable& uids, UidWidths widths);
 
   struct Key {
     NameKind kind = NameKind::kMetric;
     Bytes uid;
   };
-  // What is stored, or the defaults where nothing is; with the id's name.
+  // The stored object, or the defaults if there is none, with the name.
   Task<UidMeta> get(Key key);
   Task<std::vector<UidMeta>> get_all(std::vector<Key> keys);
 
-  // Makes it or changes the fields that the edit gives; `replace` resets the others. Returns what
-  // is stored now.
+  // Creates it, or changes the fields that the edit gives; `replace` resets the others. Returns the
+  // stored object.
   Task<UidMeta> put(Key key, UidMetaEdit edit, bool replace);
 
-  // Makes one with nothing but its time, unless there is one.
+  // Creates an object with only its creation time, if there is none.
   Task<void> create(NameKind kind, std::uint64_t uid, std::int64_t created_s);
 
-  // Afterwards all names that have ids have their rows.
+  // Writes the deferred rows of all names.
   Task<void> flush_rows();
 
-  // Good also when there is none.
+  // Succeeds also if there is none.
   Task<void> remove(Key key);
 
  private:

@@ -1,4 +1,4 @@
-// A branch of a tree and the leaves on it, and their forms in JSON.
+// A branch of a tree with its leaves, and their JSON.
 //
 //   id      tree id(2) · Java's hash(4) of each display name from depth 1 on; also the row's key
 //   stored  {"path":{"0":"ROOT","1":"a"},"displayName":"a"} in the cell "branch";
@@ -23,7 +23,7 @@ namespace halite::storage {
 struct TreeLeaf {
   std::string display_name;
   std::string tsuid;  // hexadecimal
-  // Filled in where it is shown with its names.
+  // Set where the leaf is shown with its names.
   std::string metric;
   std::optional<std::map<std::string, std::string>> tags;
 };
@@ -45,7 +45,7 @@ struct TreeBranch {
 [[nodiscard]] Result<TreeBranch> parse_stored_branch(std::string_view json);
 [[nodiscard]] Result<TreeLeaf> parse_stored_leaf(std::string_view json);
 
-// Leaves and branches by their names without regard to case.
+// Leaves and branches are ordered by name, ignoring case.
 void append_shown_json(std::string& to, const TreeBranch& branch);
 
 }  // namespace halite::storage

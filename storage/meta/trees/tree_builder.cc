@@ -10,7 +10,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr int kDepthMax = 256;  // branches above each other
+constexpr int kDepthMax = 256;  // maximum depth of branches
 
 std::string to_text(const TreeBranch& branch) {
   if (branch.path.empty()) return fmt::format("Name: [{}]", branch.display_name);
@@ -24,7 +24,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
   }
 }
 
-// As Java's String.split: no empty pieces at the end, and none before a match of nothing at the
+// Like Java's String.split: no empty pieces at the end, and none before an empty match at the
 // beginning.
 std::vector<std::string> split(std::string_view text, const re2::RE2& separator) {
   std::vector<std::string> pieces;
@@ -78,7 +78,7 @@ TreeBuilder::TreeBuilder(Tree tree) : tree_(std::move(tree)) {
 
 TreeBuilder::~TreeBuilder() = default;
 
-// One series on its way through the levels.
+// The state of one series on its way through the levels.
 class TreeBuilder::Run {
  public:
   Run(const TreeBuilder& builder, const TsMeta& series, TreePath& place)
@@ -96,8 +96,8 @@ class TreeBuilder::Run {
 
   void say(std::string message) { place_.messages.push_back(std::move(message)); }
 
-  // Gives the current branch its name by the level's rules, then goes one deeper. True: there are
-  // no levels left, so that whoever called holds the leaf.
+  // Names the current branch by the level's rules and goes one level deeper. True: there are no
+  // levels left, so the caller has the leaf.
   Result<bool> descend(TreeBranch& parent, int depth) {
     if (level_ == builder_.tree_.rules.end()) return true;
     if (depth > kDepthMax) {
@@ -111,7 +111,7 @@ class TreeBuilder::Run {
     const std::shared_ptr<TreeBranch> mine = current_;
     TRY_VOID(match_level());
     if (splits_ && split_at_ < splits_->size()) {
-      // The same rule has more pieces.
+      // The current rule has more pieces.
     } else {
       splits_.reset();
       split_at_ = 0;
@@ -228,7 +228,7 @@ class TreeBuilder::Run {
     return {};
   }
 
-  // The name that the rule makes of a value.
+  // Applies the rule to a value and sets the branch's name.
   Result<void> take(const TreeRule& rule, const std::string& value) {
     const Patterns& patterns = builder_.patterns_.at({rule.level, rule.order});
     if (patterns.regex) {

@@ -1,11 +1,10 @@
-// Runs a tree's rules over a series: which branches it hangs on, under which leaf. Pure; nothing is
-// stored.
+// Applies a tree's rules to a series and returns its branches and leaf. Pure; stores nothing.
 //
-// Rules of one level are alternatives in their order, levels follow each other; a separator makes
-// several levels of one value. A level that matches nothing is skipped. The last name is the leaf.
+// Rules of one level are alternatives, in order; a separator splits one value into several levels.
+// Levels without a match are skipped. The last name is the leaf.
 //
-//   Threads  run() from any thread.
-//   Errors   kInvalidArgument: a rule that cannot be used on this series.
+//   Threads  call run() from any thread.
+//   Errors   kInvalidArgument: a rule that cannot be applied to this series.
 #pragma once
 
 #include <map>
@@ -25,14 +24,14 @@ class RE2;
 
 namespace halite::storage {
 
-// What becomes of a series.
+// The place of a series.
 struct TreePath {
-  // The first branch under the root, each with at most one branch in it. Nothing where the rules
-  // give no branch, which is also so where they give only a leaf.
+  // The first branch under the root; each branch contains at most one branch. Null if the rules
+  // yield no branch, or only a leaf.
   std::shared_ptr<TreeBranch> branch;
   std::vector<TreeLeaf> root_leaves;
-  std::string not_matched;            // the rules of levels that nothing matched
-  std::vector<std::string> messages;  // what was tried, in OpenTSDB's words
+  std::string not_matched;            // rules of levels without a match
+  std::vector<std::string> messages;  // the steps, in OpenTSDB's words
 };
 
 class TreeBuilder {
@@ -44,7 +43,7 @@ class TreeBuilder {
 
   [[nodiscard]] const Tree& tree() const { return tree_; }
 
-  // The series with its names' objects. Paths are filled in.
+  // The series with its names' objects. Sets the paths.
   [[nodiscard]] Result<TreePath> run(const TsMeta& series) const;
 
  private:

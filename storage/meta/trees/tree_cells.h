@@ -1,5 +1,4 @@
-// What the ids of trees may be and the cells of the tree table are called. Private to
-// tree_store*.cc.
+// Limits of tree ids and names of the cells of the tree table. Private to tree_store*.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Sorts new series into all trees that are enabled.
+// Sorts new series into all enabled trees.
 //
-// Trees are read once and kept: edits made in this process count at once, those of others within
+// Trees are cached. Edits in this process take effect at once, those of other processes within
 // kReloadMs.
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,11 @@ namespace halite::storage {
 
 class TreeSorter {
  public:
-  // All outlive it.
+  // All must outlive it.
   TreeSorter(TreeStore& trees, TsMetaStore& series, const Clock& clock)
       : trees_(trees), series_(series), clock_(clock) {}
 
-  // A series whose TSMeta object is there. What goes wrong in one tree is logged and stops no
-  // other.
+  // Adds a series with a TSMeta object. Logs errors of a tree and continues with the others.
   Task<void> add(Bytes tsuid);
 
  private:
@@ -38,9 +37,9 @@ class TreeSorter {
   TreeStore& trees_;
   TsMetaStore& series_;
   const Clock& clock_;
-  std::mutex mutex_;  // guards all that follows
+  std::mutex mutex_;  // guards all members below
   std::shared_ptr<const Builders> builders_;
-  std::uint64_t version_ = 0;  // of the trees they were made from
+  std::uint64_t version_ = 0;  // version of the cached trees
   TimestampMs loaded_ms_ = 0;
 };
 

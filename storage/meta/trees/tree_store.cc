@@ -25,7 +25,7 @@ Column rule_column(std::int32_t level, std::int32_t order) {
 
 struct StoredTree {
   Tree tree;
-  bool defined = false;  // not only rules or branches
+  bool defined = false;  // true: there is a definition, not only rules or branches
 };
 
 Result<StoredTree> parse_tree(const Row& row) {
@@ -86,7 +86,7 @@ Task<std::optional<Tree>> TreeStore::get(std::int32_t id) {
   co_return std::optional<Tree>(std::move(found.tree));
 }
 
-// From one tree's rows to the next tree's: there are far fewer trees than branches.
+// Seeks from one tree's rows to the next tree's, because there are far fewer trees than branches.
 Task<std::vector<Tree>> TreeStore::all() {
   std::vector<Tree> trees;
   std::int32_t id = 1;
@@ -125,7 +125,7 @@ Task<std::int32_t> TreeStore::create(TreeEdit edit) {
   for (; id <= kTreeIdMax; ++id) {
     bool ours = false;
     const auto merge = [&](const std::optional<Bytes>& stored) -> Result<std::optional<Bytes>> {
-      // A try whose answer got lost may have left our own text.
+      // An earlier try whose response was lost may have written this text.
       ours = !stored || (ours && *stored == text);
       if (stored) return std::nullopt;
       return text;

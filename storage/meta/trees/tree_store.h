@@ -1,4 +1,4 @@
-// Trees, their rules, branches and leaves in the table tsdb-tree, family "t".
+// Stores trees, their rules, branches and leaves in the table tsdb-tree, family "t".
 //
 //   row                          cell                        value
 //   tree id(2)                   tree                        definition
@@ -7,9 +7,9 @@
 //   tree id(2) 02                tree_not_matched:<tsuid>    the rules that did not match
 //   branch id                    branch, leaf:<hash>         (tree_branch.h)
 //
-//   Threads  any call from any thread; edits of one object at the same time all take effect.
-//   Errors   kInvalidArgument in OpenTSDB's words; kTooLarge: a branch with more than answer_max
-//            leaves and branches.
+//   Threads  call from any thread; concurrent edits of an object all take effect.
+//   Errors   kInvalidArgument, with OpenTSDB's messages; kTooLarge: a branch with more than
+//            answer_max leaves and branches.
 #pragma once
 
 #include <atomic>
@@ -37,38 +37,38 @@ struct TreeOptions {
 
 class TreeStore {
  public:
-  // Both outlive the store.
+  // Both must outlive the store.
   TreeStore(std::shared_ptr<Table> table, UidTable& uids, UidWidths widths, TreeOptions options);
 
-  // With its rules; nothing where there is no such tree.
+  // The tree with its rules; nullopt if there is no such tree.
   Task<std::optional<Tree>> get(std::int32_t id);
   Task<std::vector<Tree>> all();
 
-  // Gives it the next id, which is returned.
+  // Creates a tree with the next id, and returns the id.
   Task<std::int32_t> create(TreeEdit edit);
   // Changes the fields that the edit gives; `replace` resets the others.
   Task<void> change(TreeEdit edit, bool replace);
-  // Branches, leaves and failures; with `definition` the tree and its rules as well.
+  // Deletes branches, leaves and failures; with `definition` also the tree and its rules.
   Task<void> remove(std::int32_t id, bool definition);
 
-  // False: the stored rule is like that already.
+  // False: the stored rule is equal already.
   Task<bool> put_rule(TreeRule edit, bool replace);
   Task<void> remove_rule(std::int32_t tree, std::int32_t level, std::int32_t order);
   Task<void> remove_rules(std::int32_t tree);
 
-  // A branch with its leaves, their names, and the branches in it. Leaves with an id that has no
-  // name are left out.
+  // A branch with its child branches and its leaves with names. Omits leaves with a uid that has no
+  // name.
   Task<std::optional<TreeBranch>> branch(Bytes id);
 
   enum class Failure : std::uint8_t { kCollision, kNotMatched };
-  // By tsuid; of these tsuids only, unless there are none.
+  // By tsuid; only of these tsuids, or of all if empty.
   Task<std::map<std::string, std::string>> failures(Failure kind, std::int32_t tree,
                                                     std::vector<Bytes> tsuids);
 
-  // Changes with every edit of a tree or a rule made through this object.
+  // Changes with every edit of a tree or a rule through this object.
   [[nodiscard]] std::uint64_t version() const { return version_; }
 
-  // Puts a series where the rules say.
+  // Stores a series at its place.
   Task<void> add_series(const Tree& tree, const TreePath& place, Bytes tsuid);
 
  private:
@@ -76,7 +76,7 @@ class TreeStore {
   Task<std::vector<Bytes>> child_keys(Bytes id);
   Task<void> name_leaves(TreeBranch& branch);
   Task<void> put_branch(const TreeBranch& branch);
-  // The tsuid that stands there already, if it is another.
+  // The tsuid that is stored there, if it is another.
   Task<std::optional<std::string>> put_leaf(Bytes branch, const TreeLeaf& leaf);
   Task<void> put_failure(Failure kind, std::int32_t tree, Bytes tsuid, std::string text);
 

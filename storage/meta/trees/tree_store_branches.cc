@@ -1,4 +1,4 @@
-// The branches of trees, their leaves, and the series that found no place.
+// The branches of trees, their leaves, and the series without a place.
 #include <string_view>
 #include <utility>
 
@@ -34,7 +34,7 @@ Bytes failure_row(TreeStore::Failure kind, std::int32_t tree) {
 
 }  // namespace
 
-// Deeper branches are passed over: from each child to what follows its rows.
+// Skips deeper branches: seeks from each child to the end of its rows.
 Task<std::vector<Bytes>> TreeStore::child_keys(Bytes id) {
   std::vector<Bytes> children;
   Bytes from = id + Bytes(1, '\0');

@@ -22,14 +22,14 @@ namespace {
 
 constexpr std::string_view kTable = ".sst";
 
-// What a server makes again, or nobody needs: locks, files that were being written, spare segments.
-// What a start has set aside is kept.
+// Skips what a server creates anew or does not need: locks, unfinished files, spare segments. Files
+// that a start set aside are backed up.
 bool is_kept(std::string_view name) {
   return name != "LOCK" && name != "lock" && name != "halite.lock" && !name.ends_with(".new") &&
          !name.ends_with(".tmp") && !name.starts_with("spare-") && name != "snapshot";
 }
 
-// Paths of files in `dir`, with `prefix` before them.
+// Paths of the files in `dir`, each after `prefix`.
 Result<void> list_files(FileSystem& files, const std::string& dir, const std::string& prefix,
                         std::vector<std::string>& found) {
   TRY(const std::vector<std::string> names, files.list(dir));
@@ -48,7 +48,7 @@ class Counted {
  public:
   explicit Counted(const BackupContext& work) : work_(work) {}
   [[nodiscard]] bool ended() const { return work_.ended && work_.ended(); }
-  // Copying costs no more progress: most files are only read.
+  // Copying counts no extra progress, because most files are only read.
   [[nodiscard]] Result<void> go_on() const {
     if (ended()) return fail(Errc::kCancelled, "stopped");
     return {};
@@ -99,7 +99,7 @@ class Making {
   }
 
  private:
-  // The newest that can be read.
+  // Reads the newest readable manifest.
   Result<void> read_last() {
     TRY(std::vector<std::string> names, contents_.backups());
     for (; !names.empty(); names.pop_back()) {
@@ -122,7 +122,7 @@ class Making {
     TRY(file.content, contents_.content_of(from, count));
     const auto last = last_.find(path);
     if (last != last_.end() && last->second.content == file.content) {
-      file.damaged = last->second.damaged;  // told again for as long as it is kept
+      file.damaged = last->second.damaged;  // report it in every backup that has this content
     } else if (path.ends_with(kTable)) {
       TRY_VOID(look_for_damage(from, last != last_.end() ? &last->second.content : nullptr, file));
     }
@@ -138,7 +138,8 @@ class Making {
     return file;
   }
 
-  // Of a table that the backup before does not have; `last` is what it has under that name.
+  // Checks a table that the previous backup does not have. `last`: what the previous backup has
+  // under that name.
   Result<void> look_for_damage(const std::string& from, const ContentId* last, StoredFile& file) {
     if (last != nullptr && last->bytes == file.content.bytes) {
       file.damaged.push_back(fmt::format(
@@ -161,11 +162,11 @@ class Making {
   BackupRepository contents_;
   Counted counted_;
   const std::unique_ptr<rocksdb::Env> env_;
-  std::map<std::string, StoredFile> last_;  // what the backup before has
+  std::map<std::string, StoredFile> last_;  // of the previous backup
   BackupResult outcome_;
 };
 
-// Fails where something is there already.
+// Fails unless `dir` is missing or empty.
 Result<void> check_is_free(FileSystem& files, const std::string& dir) {
   TRY(const FileKind kind, files.kind(dir));
   if (kind == FileKind::kNone) return {};
@@ -197,7 +198,7 @@ Result<BackupResult> make_backup(const BackupContext& work, const std::string& d
 
 namespace {
 
-// All of it, into `dir`, durable. Every file that is not as it was kept is named in one error.
+// Copies all files into `dir`, durably. One error lists every file whose content is wrong.
 Result<void> fetch_all(const BackupContext& work, BackupRepository& contents,
                        const Manifest& manifest, const std::string& dir, BackupResult& outcome) {
   FileSystem& files = *work.files;
@@ -236,7 +237,7 @@ Result<void> fetch_all(const BackupContext& work, BackupRepository& contents,
 
 }  // namespace
 
-// First under another name, so that what is restored half is taken for nothing else.
+// Restores under another name first, so that a partial result is not mistaken for a data directory.
 Result<BackupResult> restore(const BackupContext& work, const std::string& backups,
                              const std::string& backup, const std::string& data_dir) {
   FileSystem& files = *work.files;
@@ -254,7 +255,7 @@ Result<BackupResult> restore(const BackupContext& work, const std::string& backu
   Result<void> done = fetch_all(work, contents, manifest, unfinished, outcome);
   if (done) done = files.rename(unfinished, data_dir);
   if (!done) {
-    // So that the next try begins as this one did.
+    // Leave a clean state for the next attempt.
     const Result<void> removed = remove_tree(files, unfinished);
     if (!removed) {
       done.error().message +=

@@ -1,12 +1,12 @@
-// Keeps a data directory, as it is, in a directory of backups, and makes one of a backup again.
+// Backs up a data directory into a backup repository, and restores a backup.
 //
-// Only contents that the backups do not have yet are written. Every file is read to its end all the
-// same, so what has rotted shows: a table is never changed, so one that is not as it was when it
-// was kept last is damaged, and so is one whose blocks do not fit their checksums. The manifest
-// has that, and every later backup with the same content tells it again.
+// Writes only contents that the repository does not have yet, but reads every file to its end to
+// find damage. A table file never changes. So it is damaged if its content differs from the
+// previous backup, or if its blocks fail their checksums. The manifest records the damage, and
+// later backups with the same content report it again.
 //
 //   Threads  any; blocks.
-//   Errors   as the files'; kConflict: somebody else makes a backup there.
+//   Errors   as the file system's; kConflict: another backup is running there.
 #pragma once
 
 #include <cstdint>
@@ -29,25 +29,26 @@ struct Progress {
 struct BackupContext {
   std::shared_ptr<FileSystem> files;
   std::function<void(const Progress&)> progress;  // may be empty
-  std::function<bool()> ended;  // true: the work ends with kCancelled; may be empty
+  std::function<bool()> ended;  // return true to end the work with kCancelled; may be empty
 };
 
 struct BackupResult {
-  std::string backup;  // its manifest's name
+  std::string backup;  // name of its manifest
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;           // of all files
-  std::uint64_t bytes_copied = 0;    // of those that were not there
-  std::vector<std::string> damaged;  // what is not as it should be, a line each
+  std::uint64_t bytes_copied = 0;    // of contents that the repository did not have
+  std::vector<std::string> damaged;  // one line for each damaged file
 };
 
-// The data directory does not change meanwhile: nobody has it open, or it is a snapshot.
+// `data_dir` must not change meanwhile: it is closed, or a checkpoint.
 [[nodiscard]] Result<BackupResult> make_backup(const BackupContext& work,
                                                const std::string& data_dir,
                                                const std::string& backups, TimestampMs now);
 
-// Makes `data_dir`, which is not there, or empty. The newest backup where none is named. What was
-// damaged already when it was kept is restored as it is, and named. kCorruption: other contents are
-// damaged or missing, all of them named. An error leaves nothing behind.
+// Restores into `data_dir`, which must be missing or empty. An empty `backup` selects the newest.
+// Files that were already damaged when they were backed up are restored as they are and listed.
+// kCorruption: other contents are damaged or missing; the message lists all of them. An error
+// leaves nothing behind.
 [[nodiscard]] Result<BackupResult> restore(const BackupContext& work, const std::string& backups,
                                            const std::string& backup, const std::string& data_dir);
 

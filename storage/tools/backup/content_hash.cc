@@ -1,7 +1,7 @@
 #include "storage/tools/backup/content_hash.h"
 
 #include <fmt/format.h>
-#define XXH_STATIC_LINKING_ONLY  // the state as a member, without an allocation that may fail
+#define XXH_STATIC_LINKING_ONLY  // makes the state a member, without an allocation that may fail
 #include <xxhash.h>
 
 #include "common/check.h"

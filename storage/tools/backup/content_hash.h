@@ -8,7 +8,7 @@
 
 namespace halite::storage::backup {
 
-// Of what comes in pieces. For one thread at a time.
+// Hashes content in pieces. Not thread-safe.
 class ContentHash {
  public:
   ContentHash();

@@ -25,7 +25,7 @@ std::unexpected<Error> damaged(std::string_view what) {
   return fail(Errc::kCorruption, fmt::format("the manifest of a backup is damaged: {}", what));
 }
 
-// A path that stays in the directory it is put in.
+// Whether the path stays inside its directory.
 bool is_inside(std::string_view path) {
   if (path.empty() || path.front() == '/' || path.back() == '/') return false;
   while (!path.empty()) {

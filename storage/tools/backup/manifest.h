@@ -1,5 +1,5 @@
-// What one backup has: each file of the data directory, and where its content is.
-// docs/formats/backup.md has the bytes.
+// The manifest of a backup: the files of the data directory and the content of each. Format:
+// docs/formats/backup.md.
 //
 //   Threads  pure functions.
 #pragma once
@@ -14,35 +14,35 @@
 
 namespace halite::storage::backup {
 
-// Content by what it is: 32 hexadecimal digits of its XXH3-128, and its length.
+// Identifies a content by its XXH3-128 (32 hexadecimal digits) and its length.
 struct ContentId {
   std::string hash;
   std::uint64_t bytes = 0;
   bool operator==(const ContentId&) const = default;
 
-  // Its file's name in the backup.
+  // The name of its file in the repository.
   [[nodiscard]] std::string name() const;
 };
 
 struct StoredFile {
-  std::string path;  // in the data directory, "rocksdb/000012.sst"
+  std::string path;  // relative to the data directory: "rocksdb/000012.sst"
   ContentId content;
-  std::vector<std::string> damaged = {};  // what was wrong with it already when it was kept
+  std::vector<std::string> damaged = {};  // damage found when it was backed up
   bool operator==(const StoredFile&) const = default;
 };
 
 struct Manifest {
-  TimestampMs made_ms = 0;  // everything acknowledged before that is in it
+  TimestampMs made_ms = 0;  // the backup contains everything acknowledged before this time
   std::vector<StoredFile> files;
   bool operator==(const Manifest&) const = default;
 
   [[nodiscard]] std::uint64_t bytes() const;  // of all files
   [[nodiscard]] Bytes to_bytes() const;
-  // kCorruption: not what to_bytes() writes, or not wholly. kUnsupported: of a later version.
+  // kCorruption: incomplete, or not written by to_bytes(). kUnsupported: a later version.
   static Result<Manifest> from_bytes(BytesView bytes);
 };
 
-// "20261123T001500.000Z.manifest": names sort by time.
+// "20261123T001500.000Z.manifest". Names sort by time.
 [[nodiscard]] std::string manifest_name(TimestampMs made_ms);
 inline constexpr BytesView kManifestEnd = ".manifest";
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kReadBytes = 1 << 20;
 constexpr std::uint64_t kManifestBytesMax = std::uint64_t{1} << 30;
 
-// Hands the file's bytes on, in order; its content.
+// Passes the bytes of the file to `take`, in order, and returns the content id.
 Result<ContentId> read_through(FileSystem& files, const std::string& path,
                                const std::function<Result<void>(BytesView)>& take,
                                const OnProgress& worked) {
@@ -100,7 +100,7 @@ Result<std::vector<std::string>> BackupRepository::backups() {
   for (const std::string& name : names) {
     if (name.ends_with(kManifestEnd)) found.push_back(name);
   }
-  return found;  // sorted, and times sort as their names do
+  return found;  // sorted: names sort by time
 }
 
 Result<Manifest> BackupRepository::read(const std::string& name) {

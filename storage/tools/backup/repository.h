@@ -1,9 +1,9 @@
-// The files of a backup directory: contents by what they are, each once however many backups have
-// it. Nothing that is there is ever written again.
+// The files of a backup repository. Contents that several backups share are stored once. Stored
+// files are never overwritten.
 //
 //   files/<hash>-<bytes>    contents
 //   <time>.manifest         backups, written last
-//   lock                    of who keeps something there
+//   lock                    held by the writer
 //
 //   Threads  one at a time on a directory; blocks.
 #pragma once
@@ -19,29 +19,28 @@
 
 namespace halite::storage::backup {
 
-// So many bytes more were read or written. An error ends the work with it.
+// Called with the number of bytes read or written since the last call. An error ends the work.
 using OnProgress = std::function<Result<void>(std::uint64_t bytes)>;
 
 class BackupRepository {
  public:
   BackupRepository(FileSystem& files, std::string dir) : files_(files), dir_(std::move(dir)) {}
 
-  // Makes the directory where it is not there, and takes it for this object alone. kConflict:
-  // somebody else keeps something there. Nobody needs it to read.
+  // Creates the directory if necessary and locks it for writing. kConflict: it is locked. Reading
+  // needs no lock.
   Result<void> open();
 
-  // What a file holds: reads it to its end.
+  // Reads the file to its end and returns its content id.
   Result<ContentId> content_of(const std::string& path, const OnProgress& worked);
-  // There is a file of that name and size: its bytes are not compared.
+  // Whether a file of this name and size is stored. Does not compare its bytes.
   [[nodiscard]] Result<bool> has(const ContentId& content);
-  // A copy of the file, which has that content; durable afterwards. kCorruption: it has another
-  // one now.
+  // Stores a durable copy of the file. kCorruption: the file no longer has this content.
   Result<void> add(const std::string& path, const ContentId& content, const OnProgress& worked);
-  // The content as a new file; durable but for the directory. kNotFound: it is not there.
-  // kCorruption: it is another one, and was copied all the same.
+  // Writes the content to a new file and syncs it, but not its directory. kNotFound: not stored.
+  // kCorruption: the stored bytes do not match; they are copied anyway.
   Result<void> fetch(const ContentId& content, const std::string& path, const OnProgress& worked);
 
-  // Names of manifests, oldest first.
+  // Manifest names, oldest first.
   Result<std::vector<std::string>> backups();
   Result<Manifest> read(const std::string& name);
   Result<void> write(const std::string& name, const Manifest& manifest);
@@ -52,7 +51,7 @@ class BackupRepository {
 
   FileSystem& files_;
   const std::string dir_;
-  std::unique_ptr<FileLock> lock_;  // null: only read
+  std::unique_ptr<FileLock> lock_;  // null: read only
 };
 
 }  // namespace halite::storage::backup

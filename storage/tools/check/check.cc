@@ -88,7 +88,7 @@ class Checker {
     return cells_.report_impact();
   }
 
-  // Names that cannot be read are damaged, which was told; they may be there.
+  // Names that cannot be read are reported as damaged; they are not missing.
   Result<MissingData> look_for_parts(bool rocks) {
     if (rocks && catalog_.settings() == nullptr && !no_settings_) return MissingData();
     return missing_data(options_, catalog_.settings());
@@ -96,7 +96,7 @@ class Checker {
 
   void add(Finding finding) { report_.findings.push_back(std::move(finding)); }
 
-  // What cannot be opened because of damage; other errors end the check.
+  // Reports a directory that cannot be opened because of damage; other errors end the check.
   Result<void> add_unopened(const std::string& dir, const Error& error) {
     if (error.code == Errc::kConflict || error.code == Errc::kUnavailable ||
         error.code == Errc::kUnsupported) {
@@ -122,7 +122,7 @@ class Checker {
     rocks.files = options_.files;
     rocks.read_only = true;
     rocks.read_threads = 1;
-    // First of all, for it takes the lock.
+    // Open first, because this takes the lock.
     auto opened = RocksStore::open(rocks, clock_, registry_);
     if (!opened && opened.error().code == Errc::kConflict) return std::unexpected(opened.error());
     TRY_VOID(check_directory(options_.rocks_dir));
@@ -179,7 +179,7 @@ class Checker {
         [this](const std::string& file, std::uint64_t bytes) { note_read(file, bytes); });
   }
 
-  // All tables that are there where nothing tells which of them count.
+  // Checks all tables present if it is unknown which of them are valid.
   Result<void> check_tables(const std::string& dir, TableOf of,
                             std::vector<rocks::LiveFile>& files) {
     const bool opened = of == TableOf::kNames ? store_ != nullptr : chunks_ != nullptr;
@@ -196,7 +196,7 @@ class Checker {
     return {};
   }
 
-  // What each part says of the other.
+  // Compares names, chunks and the write-ahead log with each other.
   Result<void> check_together() {
     report_.series = catalog_.series();
     if (no_names_ && cells_.nameless().points > 0) {
@@ -218,7 +218,7 @@ class Checker {
     return check_unknown();
   }
 
-  // Cells of series that the names do not know, unless they were removed since.
+  // Reports cells of series without names, unless the series were removed since.
   Result<void> check_unknown() {
     std::set<Bytes> told;
     for (const auto& [prefix, unknown] : cells_.unknown()) {
@@ -240,9 +240,9 @@ class Checker {
   Report report_;
   Progress progress_;
   std::unique_ptr<RocksStore> store_;        // null: could not be opened
-  std::unique_ptr<engine::ChunkDb> chunks_;  // likewise
-  bool no_settings_ = false;                 // they could be opened, and say nothing of an engine
-  std::optional<std::size_t> no_names_;      // the finding that tells that they are missing
+  std::unique_ptr<engine::ChunkDb> chunks_;  // null: could not be opened
+  bool no_settings_ = false;  // the settings are readable, but have no entry of an engine
+  std::optional<std::size_t> no_names_;  // the finding that reports the missing names
   std::vector<rocks::LiveFile> names_files_;
   std::vector<rocks::LiveFile> chunk_files_;
   NameCatalog catalog_;

@@ -1,11 +1,10 @@
-// Reads all that a data directory holds and tells what of it is damaged, and whose points that
-// hurts. Changes nothing.
+// Checks a closed data directory: reports damage and the series and times that it affects. Changes
+// nothing.
 //
-// Every byte is looked at but those that say nothing (rocks_files.h, log/log_check.h). What is read
-// is read as the server reads it; docs/operate/reliability.md says how it is known that nothing is
-// missed.
+// Reads every byte except those without meaning (rocks_files.h, wal/log_check.h), with the server's
+// own code. docs/operate/reliability.md describes how the check itself is tested.
 //
-//   Threads  nobody else has the directory open; blocks, for as long as reading all takes.
+//   Threads  nothing else has the directory open; blocks until everything is read.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +21,19 @@ namespace halite::storage::check {
 
 struct Progress {
   std::uint64_t bytes_done = 0;
-  std::uint64_t bytes_total = 0;  // of what is known to be read
-  std::string file;               // that was read last
+  std::uint64_t bytes_total = 0;  // as far as known
+  std::string file;               // the last file read
 };
 
 struct CheckOptions {
   std::shared_ptr<FileSystem> files;
   std::string rocks_dir;                          // names and series, or cells
-  std::string engine_dir;                         // chunks and log; need not be there
-  EngineOptions engine;                           // the names of its tables
-  std::function<void(const Progress&)> progress;  // after each file; may be empty
+  std::string engine_dir;                         // chunks and write-ahead log; may be missing
+  EngineOptions engine;                           // only the names of its tables are used
+  std::function<void(const Progress&)> progress;  // called after each file; may be empty
 };
 
-// An error only where it could not look: kConflict: somebody has it open; kNotFound: nothing is
-// there.
+// Fails only if the check is impossible. kConflict: the directory is open; kNotFound: it is empty.
 [[nodiscard]] Result<Report> check_stored(const CheckOptions& options);
 
 }  // namespace halite::storage::check

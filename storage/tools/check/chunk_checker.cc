@@ -29,7 +29,7 @@ bool is_of_cells(std::string_view family) {
 
 std::unexpected<Error> wrong(std::string what) { return fail(Errc::kCorruption, std::move(what)); }
 
-// shard(1) · slot(4) · series · period(4) and, of cells of points, more.
+// shard(1) · slot(4) · series · period(4); cell keys continue.
 struct PartitionKey {
   ShardSlot shard_slot;
   std::int64_t period = 0;
@@ -43,7 +43,7 @@ std::optional<PartitionKey> partition_of(std::string_view family, BytesView key)
                       .period = load_be<std::uint32_t>(key.data() + key.size() - tail)};
 }
 
-// Whether a key of the series in the shard may lie between the two.
+// Whether [begin, end] may contain a key of the series in the shard.
 bool may_be_between(BytesView begin, BytesView end, std::uint32_t shard, BytesView series) {
   const auto slot_of = [](BytesView key) { return load_be<std::uint32_t>(key.data() + 1); };
   const auto shard_of = [](BytesView key) { return load_be<std::uint8_t>(key.data()); };
@@ -93,7 +93,7 @@ Result<void> ChunkChecker::check_cell(std::string_view family, BytesView key, By
   if (parsed.shard_slot.shard < catalog_.retention()->shard_count()) {
     const CyclicLayout& layout = catalog_.retention()->layout_of(parsed.shard_slot.shard);
     if (layout.slot_of(parsed.cell.period) != parsed.shard_slot.slot) {
-      return wrong(fmt::format("generation {} does not belong to slot {}", parsed.cell.period,
+      return wrong(fmt::format("period {} does not belong to slot {}", parsed.cell.period,
                                parsed.shard_slot.slot));
     }
   }
@@ -103,9 +103,9 @@ Result<void> ChunkChecker::check_cell(std::string_view family, BytesView key, By
   return wrong(fmt::format("a tombstone has {} bytes", value.size()));
 }
 
-// What does not ask how wide ids are and how long a span is.
+// Checks what does not depend on UID widths and the span.
 Result<void> ChunkChecker::check_nameless(std::string_view family, BytesView key, BytesView value) {
-  if (family == engine::kSummariesFamily) return {};  // of points that are counted
+  if (family == engine::kSummariesFamily) return {};  // its points are counted in their chunk
   if (key.size() <= engine::kShardSlotBytes + engine::kCellKeyBytes) {
     return wrong("the key of a chunk is damaged: " + to_hex(key));
   }
@@ -146,7 +146,7 @@ Result<void> ChunkChecker::check_summary(BytesView key, BytesView value) {
   return decoded ? Result<void>() : Result<void>(std::unexpected(decoded.error()));
 }
 
-// Keys of a series in a slot follow each other; `prefix` is what they begin with.
+// The keys of a series in a slot are consecutive; `prefix` is their common prefix.
 Result<void> ChunkChecker::check_series(BytesView series, BytesView prefix) {
   if (prefix == series_) return {};
   series_ = prefix;
@@ -167,7 +167,7 @@ Result<void> ChunkChecker::check_series(BytesView series, BytesView prefix) {
   return {};
 }
 
-// What was given out once must not be given out again.
+// An id above the greatest assigned one would be assigned again.
 Result<void> ChunkChecker::check_id(NameKind kind, std::uint64_t uid) {
   const std::uint64_t last = catalog_.last_id(kind);
   if (last == 0 || uid <= last) return {};
@@ -186,7 +186,7 @@ void ChunkChecker::unreadable(std::size_t finding, const rocks::LiveFile& file,
   if (!first || !last) return;
   const std::int64_t span_ms = catalog_.retention()->base().bucket_span_ms();
   report_.findings[finding].impact =
-      Impact{.what = file.family == engine::kSummariesFamily ? "totals of hours" : "points",
+      Impact{.what = file.family == engine::kSummariesFamily ? "summaries" : "points",
              .series = {},
              .series_max = 0,
              .times = TimeRange{.begin = std::min(first->period, last->period) * span_ms,

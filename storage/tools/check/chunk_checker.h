@@ -1,7 +1,7 @@
-// Decodes the cells of chunks' tables wholly, and tells whose points lie where others cannot be
-// read.
+// Decodes all cells of chunk tables, and finds the series whose points are in unreadable key
+// ranges.
 //
-//   Threads  for one at a time.
+//   Threads  not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -22,37 +22,36 @@
 
 namespace halite::storage::check {
 
-// Series of a damage that are named one by one.
+// Maximum number of series that one finding lists.
 inline constexpr std::size_t kSeriesNamed = 100;
 
 class ChunkChecker {
  public:
-  // Adds to the report; both outlive it.
+  // Adds to the report. Both arguments must outlive the checker.
   ChunkChecker(NameCatalog& catalog, Report& report) : catalog_(catalog), report_(report) {}
 
-  // A cell of a file that can be read. Where the catalogue knows no layout it is decoded all the
-  // same, and counted.
+  // Checks a readable cell. Without a known layout it still decodes and counts the points.
   void cell(const rocks::LiveFile& file, BytesView key, BytesView value);
 
-  // The finding is of keys of the file that cannot be read: impact() will tell whose.
+  // Notes an unreadable key range of the file; report_impact() finds the affected series.
   void unreadable(std::size_t finding, const rocks::LiveFile& file,
                   const rocks::TableDamage::Keys& keys);
 
-  // The findings from this one on are none.
+  // Discards the findings from this one on.
   void forget_from(std::size_t finding);
 
-  // Fills in what is hurt by all of those. Reads every series' row.
+  // Fills in the impact of all unreadable ranges. Reads the row of every series.
   Result<void> report_impact();
 
-  // Series with cells that the names do not know, by what the keys of those cells begin with: to be
-  // looked for in the database, where they may have been removed. The first so many.
+  // Series that have cells but no name, by their key prefix; at most 10 000. The caller must check
+  // whether they were removed meanwhile.
   struct Unknown {
     Bytes tsuid;
     std::string file;
   };
   [[nodiscard]] const std::map<Bytes, Unknown>& unknown() const { return unknown_; }
 
-  // What chunks hold of series that no name can be known of, for nothing says how keys are made.
+  // Counts of points whose series cannot be identified because the key layout is unknown.
   struct UnnamedPoints {
     std::uint64_t points = 0;
     std::uint64_t series = 0;
@@ -65,7 +64,7 @@ class ChunkChecker {
   struct Range {
     std::size_t finding = 0;
     Bytes begin;
-    Bytes end;  // included
+    Bytes end;  // inclusive
   };
   Result<void> check_cell(std::string_view family, BytesView key, BytesView value);
   Result<void> check_nameless(std::string_view family, BytesView key, BytesView value);
@@ -77,8 +76,8 @@ class ChunkChecker {
 
   NameCatalog& catalog_;
   Report& report_;
-  std::string file_;  // that cells come of
-  Bytes series_;      // of the last cell, and its place
+  std::string file_;  // that the current cell is in
+  Bytes series_;      // key prefix of the last cell: shard, slot and series
   chunk::Decoder decoder_;
   chunk::SummaryDecoder summaries_;
   chunk::Points points_;

@@ -60,8 +60,8 @@ Result<void> LogChecker::points(const log_records::PointColumns& points) {
   return {};
 }
 
-// Which series a lost record had points of nobody knows; the times are those of the records around
-// it, for points mostly come as they are made.
+// The series of a lost record are unknown. Its times are estimated from the records around it,
+// because points usually arrive in the order of their times.
 void LogChecker::add(const LogFault& fault) {
   Finding finding{.file = fault.file,
                   .offset = fault.offset,

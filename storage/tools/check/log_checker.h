@@ -1,7 +1,7 @@
-// Checks the log of the engine's points: every record's checksum, and what the records say. What
-// they tell of names goes into the catalogue.
+// Checks the write-ahead log: the checksum and the content of every record. Adds the names and
+// series in it to the catalog.
 //
-//   Threads  for one at a time; blocks.
+//   Threads  not thread-safe; blocks.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ namespace halite::storage::check {
 
 class LogChecker final : private log_records::SectionVisitor {
  public:
-  // Adds to both, which outlive it.
+  // Adds to both arguments, which must outlive the checker.
   LogChecker(NameCatalog& catalog, Report& report) : catalog_(catalog), report_(report) {}
 
   using FileDone = std::function<void(const std::string& path, std::uint64_t bytes)>;
-  // `position`: up to which record chunks have all; engine::kUnknownPosition = nobody knows.
+  // `position`: the last sequence that is in chunks, or engine::kUnknownPosition.
   Result<void> check(FileSystem& files, const std::string& dir, std::uint64_t position,
                      const FileDone& file_done);
 
  private:
-  // Of the points of a record.
+  // The time range of a record's points.
   struct Times {
     Sequence sequence = 0;
     TimestampMs first = 0;
@@ -43,8 +43,8 @@ class LogChecker final : private log_records::SectionVisitor {
   NameCatalog& catalog_;
   Report& report_;
   log_records::SectionReader reader_;
-  Times times_;                // of the record that is read
-  std::vector<Times> around_;  // of those with points
+  Times times_;                // of the current record
+  std::vector<Times> around_;  // of all records with points
 };
 
 }  // namespace halite::storage::check

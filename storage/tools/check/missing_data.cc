@@ -29,7 +29,7 @@ Result<MissingData> missing_data(const CheckOptions& options, std::shared_ptr<Ta
                           .log = options.engine_dir + "/log"};
   const Result<void> whole = run_here(engine::check_data_dir_complete(settings, std::move(dirs)));
   if (!whole && whole.error().code == Errc::kUnavailable) return std::unexpected(whole.error());
-  // Settings that are damaged say nothing of what is missing.
+  // Damaged settings cannot show what is missing.
   if (whole || whole.error().code != Errc::kConflict) return MissingData();
   TRY(const std::optional<TableParameters> made,
       run_here(read_parameters(settings, std::string(engine::kEngineRow))));

@@ -1,7 +1,7 @@
-// Whether names and points, which are of no use without each other, are both there: what a start
-// goes by (engine/parts.h), for who only looks.
+// Checks that names and chunks, which are useless without each other, are both present. Applies the
+// rules of the start (recovery/data_dir_check.h).
 //
-//   Threads  nobody writes there meanwhile; blocks. Changes nothing.
+//   Threads  nothing else writes there meanwhile; blocks. Changes nothing.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,21 @@
 
 namespace halite::storage::check {
 
-// Why a start would be refused; empty = it is there, or never was.
+// Why a start would fail. Empty: present, or never created.
 struct MissingData {
   std::string names;
   std::string chunks;
 };
 
-// `settings`: the table that is kept with the names; null where there is none.
+// `settings`: the settings table beside the names; null if there is none.
 [[nodiscard]] Result<MissingData> missing_data(const CheckOptions& options,
                                                std::shared_ptr<Table> settings);
 
-// The same where nobody has opened the names; the files of `options` then lock them. Says nothing
-// where these cannot be read: then they are damaged, not missing.
+// Opens the names itself, which locks them through `options.files`. Reports nothing if the names
+// cannot be read: they are damaged then, not missing.
 [[nodiscard]] Result<MissingData> find_missing_data(const CheckOptions& options);
 
-// Whether there is anything in the directory of names but what locks it.
+// Whether the directory of names contains anything but lock files.
 [[nodiscard]] Result<bool> has_names(const CheckOptions& options);
 
 }  // namespace halite::storage::check

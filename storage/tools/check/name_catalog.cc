@@ -22,7 +22,7 @@ constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::k
 
 std::uint64_t hash_of(BytesView tsuid) { return XXH3_64bits(tsuid.data(), tsuid.size()); }
 
-// Where keys are is fixed; how long points live does not matter to who looks at all of them.
+// The layout of keys is fixed; the TTL does not matter for a full read.
 Result<std::shared_ptr<const CyclicLayout>> layout_of(const TableParameters& made) {
   CyclicOptions options;
   options.widths = made.widths;
@@ -52,7 +52,7 @@ Result<void> NameCatalog::read_layout(RocksStore& store) {
 
 Result<void> NameCatalog::read(RocksStore& store) {
   TRY_VOID(read_layout(store));
-  all_known_ = true;  // of what is hurt it is said that it is not known, too
+  all_known_ = true;  // the series of findings must not be reported as unknown too
   TRY_VOID(each_series([this](BytesView tsuid) { known_.insert(hash_of(tsuid)); }));
   UidAssigner ids(names_table_, retention_->base().widths());
   for (const NameKind kind : kKinds) {

@@ -1,7 +1,7 @@
-// Which series there are and what they are called, as far as that can be read: from the tables of
-// names, and from the log, which has the newest.
+// The known series and names, as far as they can be read from the name tables and the write-ahead
+// log, which has the newest.
 //
-//   Threads  for one at a time; blocks.
+//   Threads  not thread-safe; blocks.
 #pragma once
 
 #include <array>
@@ -25,32 +25,32 @@ namespace halite::storage::check {
 
 class NameCatalog {
  public:
-  // The names of the tables; the rest of the options does not matter.
+  // Uses only the table names of the options.
   explicit NameCatalog(EngineOptions options) : options_(std::move(options)) {}
 
-  // Of a store that is open as long as this is used. kNotFound: it has no points of an engine.
+  // Reads names and series. The store must stay open while this object is used. kNotFound: the
+  // store has no points of an embedded engine.
   Result<void> read(RocksStore& store);
-  // The same without a look at all series: it is not known which there are, but what they are
-  // called.
+  // As read(), but without the list of all series: text() works, series() stays 0.
   Result<void> read_layout(RocksStore& store);
 
-  // What the log says.
+  // Adds an entry found in the write-ahead log.
   void add_name(NameKind kind, std::uint64_t uid, BytesView name);
   void add_series(BytesView tsuid);
 
-  // Null before read(), and where it failed early: then nothing can be said of keys of chunks.
+  // Null before read(), or if read() failed early: keys of chunks cannot be interpreted then.
   [[nodiscard]] const engine::Retention* retention() const { return retention_.get(); }
   [[nodiscard]] std::uint64_t series() const { return known_.size(); }
-  // True, too, after read_layout() alone.
+  // Always true after read_layout() alone.
   [[nodiscard]] bool knows(BytesView tsuid) const;
-  // Up to which ids were given out; 0 where it is not known.
+  // The greatest assigned id; 0 if unknown.
   [[nodiscard]] std::uint64_t last_id(NameKind kind) const;
 
-  // m{host=a}; ids in hex stand for what cannot be read.
+  // m{host=a}. Unreadable names appear as hexadecimal ids.
   [[nodiscard]] std::string text(BytesView tsuid);
-  // The shard that the series' points are in.
+  // The shard of the series.
   [[nodiscard]] std::uint32_t shard_of(BytesView tsuid);
-  // Calls it with every series, as far as they can be read.
+  // Calls `visit` with every series that can be read.
   Result<void> each_series(const std::function<void(BytesView tsuid)>& visit);
 
   [[nodiscard]] const std::shared_ptr<Table>& settings() const { return settings_; }
@@ -69,7 +69,7 @@ class NameCatalog {
   std::map<std::pair<NameKind, std::uint64_t>, std::string> read_names_;
   bool all_known_ = false;
   boost::unordered_flat_set<std::uint64_t> known_;  // hashes of tsuids
-  boost::unordered_flat_set<Bytes> logged_;         // tsuids of the log
+  boost::unordered_flat_set<Bytes> logged_;         // tsuids in the write-ahead log
 };
 
 }  // namespace halite::storage::check

@@ -42,7 +42,7 @@ class Repair {
   Result<RepairReport> run() {
     TRY(done_.before, check_stored(options_));
     if (done_.before.findings.empty()) return std::move(done_);
-    // What was done is told, whatever came then.
+    // Report the completed actions even after an error.
     if (Result<void> all = repair_all(); !all) done_.ended_by = std::move(all).error();
     return std::move(done_);
   }
@@ -88,7 +88,7 @@ class Repair {
       return {};
     }
     if (dir == options_.rocks_dir) TRY_VOID(cut_logs(dir));
-    // All are judged before the first is taken out.
+    // Examine all tables before removing the first.
     TRY(const std::vector<rocks::LiveFile> tables, tables_of(dir));
     std::vector<std::string> whys;
     for (const rocks::LiveFile& table : tables) {
@@ -123,7 +123,8 @@ class Repair {
     return tables;
   }
 
-  // Why nothing of the table can be read; empty where something can. An error where nobody knows.
+  // Why the table is completely unreadable; empty if a part is readable. An error if that cannot be
+  // determined.
   Result<std::string> why_unreadable(const rocks::LiveFile& table) {
     TRY(const FileKind kind, files_.kind(table.path));
     if (kind != FileKind::kFile) return std::string("is missing");
@@ -136,7 +137,7 @@ class Repair {
 
   Result<void> repair_table(const std::string& dir, const rocks::LiveFile& table,
                             const std::string& why) {
-    // A server removes tables that no manifest names: the second name comes first.
+    // A server removes tables that no manifest names, so keep the file aside first.
     TRY(const FileKind kind, files_.kind(table.path));
     const bool there = kind == FileKind::kFile;
     if (there) TRY_VOID(keep_aside(table.path, dir));
@@ -159,7 +160,7 @@ class Repair {
     return files_.sync_dir(dir_of(path));
   }
 
-  // The file has a second name there, or there is a copy where that cannot be; for good.
+  // Links the file into the set-aside directory, or copies it if it cannot be linked. Durable.
   Result<void> keep_aside(const std::string& path, const std::string& dir) {
     TRY(const std::string to, place_for(dir, name_of(path)));
     Result<void> linked = files_.link(path, to);
@@ -187,13 +188,13 @@ class Repair {
     return files_.sync_dir(dir_of(path));
   }
 
-  // What follows the damaged record may build on it, and cannot be had: neither the rest of its log
-  // nor the logs behind it. The newest goes first, so that what stays is never with a gap.
+  // The rest of the log and all later logs may depend on the damaged record, so none of them can be
+  // used. Moves the newest aside first, so that the remaining logs never have a gap.
   Result<void> cut_logs(const std::string& dir) {
     const auto floor = [this, &dir] { return lowest_log_needed(env_.get(), dir); };
     TRY(const std::vector<rocks::LogDefect> defects, rocks::find_log_defects(files_, dir, floor));
     const auto first = std::ranges::find_if(defects, &rocks::LogDefect::damaged);
-    if (first == defects.end()) return {};  // what is torn the next start cuts off by itself
+    if (first == defects.end()) return {};  // the next start cuts off a torn end itself
     TRY(const std::vector<std::string> behind, logs_behind(dir, name_of(first->path)));
     for (const std::string& path : behind) {
       TRY_VOID(keep_aside(path, dir));
@@ -201,7 +202,7 @@ class Repair {
       done_.set_aside.push_back(fmt::format("{}: it follows {}", path, first->path));
     }
     TRY(const std::string to, place_for(dir, name_of(first->path)));
-    TRY_VOID(copy(first->path, to));  // the file itself is cut
+    TRY_VOID(copy(first->path, to));  // copied, because the original is truncated in place
     TRY_VOID(files_.sync_dir(dir_of(to)));
     TRY(const std::unique_ptr<File> file, files_.open(first->path, OpenFile::kWrite));
     TRY_VOID(file->truncate(*first->scan.bad_offset));
@@ -212,9 +213,9 @@ class Repair {
     return {};
   }
 
-  // Paths of logs with something in them, the newest first.
+  // Paths of later logs that are not empty, newest first.
   Result<std::vector<std::string>> logs_behind(const std::string& dir, const std::string& name) {
-    // Their names are numbers, of six digits or more.
+    // Names are numbers of at least six digits.
     const auto order = [](const std::string& one) { return std::pair(one.size(), one); };
     TRY(std::vector<std::string> names, files_.list(dir));
     std::erase_if(names, [&](const std::string& one) {
@@ -237,7 +238,8 @@ class Repair {
         "continue without those series");
   }
 
-  // What a start has cut off the chunks' manifest, and refuses to go on without.
+  // Moves aside the cut-off end of the chunks' manifest if the start refuses to continue without
+  // it.
   Result<void> set_missed_end_aside() {
     TRY(const FileKind kind, files_.kind(chunks_dir_));
     if (kind != FileKind::kDirectory) return {};
@@ -255,7 +257,7 @@ class Repair {
     const Result<void> missed =
         engine::check_log_covers(files_, dirs, opened->states.mark().log_position);
     TRY_VOID(opened->close());
-    if (missed) return {};  // a start removes it
+    if (missed) return {};  // the start removes it
     for (const std::string& path : kept) {
       TRY_VOID(move_aside(path, chunks_dir_));
       done_.set_aside.push_back(fmt::format("{}: {}", path, missed.error().message));
@@ -268,7 +270,7 @@ class Repair {
   const std::string aside_;
   const std::string chunks_dir_;
   const std::unique_ptr<rocksdb::Env> env_;
-  bool names_are_lost_ = false;  // and that was told
+  bool names_are_lost_ = false;  // already reported
   RepairReport done_;
 };
 

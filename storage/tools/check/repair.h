@@ -1,18 +1,19 @@
-// Sets aside what a data directory holds that cannot be read at all and keeps the server from
-// starting, or from answering what is whole. Removes nothing.
+// Moves aside unreadable files that prevent a start or the reading of undamaged data. Removes
+// nothing.
 //
-//   tables that cannot be opened, are cut off or gone   taken out of the manifest, moved aside
-//   a log of names with a damaged record inside         copied aside, cut off at that record;
-//                                                       logs behind it moved aside
-//   what was cut off the chunks' manifest and is missed  moved aside
+//   table files that are unopenable, truncated or missing   removed from RocksDB's manifest, moved
+//                                                           aside
+//   a log of names with a damaged record inside             copied aside, truncated before that
+//                                                           record; later logs are moved aside
+//   the cut-off end of the chunks' manifest, if needed      moved aside
 //
-// Damaged blocks stay where they are: a server answers all that does not need them. A manifest that
-// is damaged inside only a copy can replace.
+// Damaged blocks stay: the server answers all queries that do not need them. Only a backup can
+// replace a manifest that is damaged inside.
 //
-// A file is in its new place, for good, before anything stops naming it: after a power cut it is in
-// one of both, or in both.
+// A file is durably in its new place before anything stops referring to the old one. After a power
+// cut it is in one of the two places, or in both.
 //
-//   Threads  nobody else has the directory open; blocks.
+//   Threads  nothing else has the directory open; blocks.
 #pragma once
 
 #include <optional>
@@ -26,14 +27,14 @@
 namespace halite::storage::check {
 
 struct RepairReport {
-  Report before;                       // what the check found
-  std::vector<std::string> set_aside;  // what was done, a line each
-  std::vector<std::string> left;       // what only a person can do
-  std::optional<Error> ended_by;       // what kept it from doing the rest
+  Report before;                       // the findings of the check
+  std::vector<std::string> set_aside;  // one line for each action
+  std::vector<std::string> left;       // what you must do yourself
+  std::optional<Error> ended_by;       // the error that stopped the repair, if any
 };
 
-// What is set aside goes into `aside`, which is made when something does. An error: nothing was
-// changed, for the check could not be made.
+// Moves files into `aside`, which is created on demand. An error means that the check failed and
+// nothing was changed.
 [[nodiscard]] Result<RepairReport> repair_stored(const CheckOptions& options,
                                                  const std::string& aside);
 

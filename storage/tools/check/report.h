@@ -1,4 +1,4 @@
-// What a check of a data directory has found.
+// The result of a check.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,35 @@
 
 namespace halite::storage::check {
 
-// What cannot be had, or not be believed, because of a damage.
+// The data that a damage makes unavailable or unreliable.
 struct Impact {
   std::string what = {};  // "points", "names", ...
   std::vector<std::string> series =
-      {};                               // as m{host=a}; the first so many of those that may be hurt
-  std::uint64_t series_max = 0;         // no more than so many are
-  std::optional<TimeRange> times = {};  // no other times are; ms, end excluded
+      {};                        // as m{host=a}; the first of the series that may be affected
+  std::uint64_t series_max = 0;  // upper bound of affected series
+  std::optional<TimeRange> times = {};  // no other times are affected; ms, end excluded
 };
 
 struct Finding {
-  std::string file = {};                     // path of a file, or of a directory
-  std::optional<std::uint64_t> offset = {};  // of the first byte that is not as it was written
+  std::string file = {};                     // path of a file or directory
+  std::optional<std::uint64_t> offset = {};  // of the first wrong byte
   std::string what = {};
-  // It may be what a power cut left of a write that nobody was told is safe. The next start cuts it
-  // off.
+  // It may be a torn write: unfinished at a power cut and never acknowledged. The next start cuts
+  // it off.
   bool may_be_torn = false;
-  bool wants_copy = false;            // a part is gone that nothing but a copy has
-  std::optional<Impact> impact = {};  // nothing = nothing that anybody asks for
+  bool wants_copy = false;            // only a backup can replace it
+  std::optional<Impact> impact = {};  // nothing: it affects no data
 };
 
 struct Report {
   std::vector<Finding> findings;
-  std::vector<std::string> notes;  // no damage: what is left of earlier ones
-  std::uint64_t files = 0;         // read wholly
+  std::vector<std::string> notes;  // traces of earlier damage
+  std::uint64_t files = 0;         // read completely
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;   // decoded
-  std::uint64_t points = 0;   // in those
-  std::uint64_t records = 0;  // of the log
-  std::uint64_t series = 0;   // that the names know
+  std::uint64_t points = 0;   // in those chunks
+  std::uint64_t records = 0;  // of the write-ahead log
+  std::uint64_t series = 0;   // known to the names
 };
 
 }  // namespace halite::storage::check

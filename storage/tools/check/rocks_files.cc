@@ -48,7 +48,7 @@ Result<std::vector<Finding>> check_rocks_files(FileSystem& files, rocksdb::Env* 
                                                const std::string& dir) {
   std::vector<Finding> findings;
   TRY_VOID(check_manifest(files, dir, findings));
-  // Every log counts where that cannot be told.
+  // If the lowest needed log is unknown, check every log.
   const auto floor = [env, &dir]() -> Result<std::uint64_t> {
     return lowest_log_needed(env, dir).value_or(0);
   };

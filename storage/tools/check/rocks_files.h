@@ -1,7 +1,6 @@
-// What a RocksDB directory needs besides its tables: the files that say which those are, and its
-// logs.
+// Checks the files of a RocksDB directory other than its tables: the manifest and the logs.
 //
-//   Threads  nobody writes there meanwhile; blocks.
+//   Threads  nothing else writes there meanwhile; blocks.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +15,12 @@
 
 namespace halite::storage::check {
 
-// Not looked at, since nobody reads them: OPTIONS-*, IDENTITY, LOCK, and tables and logs that the
-// database has no use for any more.
+// Skips files that are not read: OPTIONS-*, IDENTITY, LOCK, and tables and logs that the database
+// no longer needs.
 [[nodiscard]] Result<std::vector<Finding>> check_rocks_files(FileSystem& files, rocksdb::Env* env,
                                                              const std::string& dir);
 
-// The lowest number of a log that the database needs. Needs a sound manifest.
+// The lowest number of a log that the database needs. Requires an undamaged manifest.
 [[nodiscard]] Result<std::uint64_t> lowest_log_needed(rocksdb::Env* env, const std::string& dir);
 
 }  // namespace halite::storage::check

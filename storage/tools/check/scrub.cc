@@ -16,7 +16,7 @@
 namespace halite::storage::check {
 namespace {
 
-// After a start there is other work to do.
+// Leaves the machine to the work that follows a start.
 constexpr std::chrono::hours kFirstPause(1);
 constexpr std::uint64_t kNapsPerSecond = 10;
 
@@ -93,7 +93,7 @@ std::vector<Scrub::Table> Scrub::tables() const {
   return tables;
 }
 
-// Files go while they are read: merged into others, or expired.
+// Compaction or expiry may remove a file while it is read.
 bool Scrub::is_live(const Table& table) const {
   return std::ranges::any_of(tables(),
                              [&](const Table& one) { return one.file.path == table.file.path; });
@@ -115,7 +115,7 @@ void Scrub::pass(const std::stop_token& stop) {
   Progress progress;
   for (const Table& table : all) progress.bytes_total += table.file.bytes;
   NameCatalog catalog(dependencies_.engine);
-  // Without it the files are checked all the same, and what is hurt is not named.
+  // Without names the files are still checked, but affected series are not listed.
   const Result<void> read = catalog.read_layout(dependencies_.names);
   if (!read && read.error().code != Errc::kNotFound) {
     log::warn("a check cannot determine what is damaged: {}", read.error().message);
@@ -155,7 +155,7 @@ void Scrub::pass(const std::stop_token& stop) {
 
 void Scrub::report_finding(const Finding& finding) {
   std::string what = finding.what;
-  // RocksDB names the place itself.
+  // RocksDB's messages contain the place already.
   if (!what.contains(" in " + finding.file)) {
     what += fmt::format(" in {} offset {}", finding.file, finding.offset.value_or(0));
   }

@@ -1,10 +1,10 @@
-// Reads the tables of an open store over and over, slowly, and tells what of them is damaged before
-// somebody asks for it.
+// Checks the table files of an open store in the background, again and again, to find damage before
+// a query does.
 //
-// The log is not read: what is in it is in memory, and in tables soon.
+// Does not read the write-ahead log: its content is in memory, and soon in tables.
 //
-//   Threads   one of its own; calls from any.
-//   Lifetime  the stores, the clock and the registry outlive it.
+//   Threads   has one thread; call from any.
+//   Lifetime  the stores, the clock and the registry must outlive it.
 #pragma once
 
 #include <condition_variable>
@@ -33,35 +33,34 @@
 namespace halite::storage::check {
 
 struct ScrubOptions {
-  std::uint64_t bytes_per_s = 8 << 20;        // at most
-  std::int64_t interval_ms = 7 * 86'400'000;  // from the end of one pass to the next; 0 = only when
-                                              // asked
+  std::uint64_t bytes_per_s = 8 << 20;        // maximum
+  std::int64_t interval_ms = 7 * 86'400'000;  // between two passes; 0 = only on request
 };
 
 struct ScrubState {
   bool running = false;
-  TimestampMs began_ms = 0;  // the last pass; 0 = there was none
-  TimestampMs ended_ms = 0;  // 0 = it runs, or there was none
-  Progress progress = {};    // of it
-  Report report = {};        // of it, as far as it came
+  TimestampMs began_ms = 0;  // the last pass; 0 = none
+  TimestampMs ended_ms = 0;  // 0 = still running, or none
+  Progress progress = {};    // of the last pass
+  Report report = {};        // of the last pass, as far as it got
 };
 
 class Scrub {
  public:
   struct Dependencies {
     RocksStore& names;
-    std::function<std::vector<rocks::LiveFile>()> chunk_files;  // empty: there are no chunks
+    std::function<std::vector<rocks::LiveFile>()> chunk_files;  // empty: no chunks
     std::shared_ptr<FileSystem> files;
-    EngineOptions engine;  // the names of its tables
+    EngineOptions engine;  // only the names of its tables are used
     const Clock& clock;
     prometheus::Registry& registry;
   };
   Scrub(Dependencies dependencies, ScrubOptions options);
-  ~Scrub();  // ends what runs
+  ~Scrub();  // stops a running pass
   Scrub(const Scrub&) = delete;
   Scrub& operator=(const Scrub&) = delete;
 
-  // A pass begins now, at the same pace. kConflict: one is under way.
+  // Begins a pass now, at the configured rate. kConflict: a pass is running.
   Result<void> begin();
   [[nodiscard]] ScrubState state() const;
 
@@ -83,13 +82,13 @@ class Scrub {
   rocks::Damage damage_;
   prometheus::Counter& bytes_;
   prometheus::Counter& passes_;
-  std::uint64_t ahead_bytes_ = 0;  // read since the thread slept last
+  std::uint64_t ahead_bytes_ = 0;  // bytes read since the thread last slept
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool asked_ = false;  // guarded by mutex_, as is the state
+  bool asked_ = false;  // guarded by mutex_, like state_
   ScrubState state_;
-  std::jthread thread_;  // the last: it uses the others
+  std::jthread thread_;  // last: it uses the others
 };
 
 }  // namespace halite::storage::check

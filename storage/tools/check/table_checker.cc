@@ -21,7 +21,7 @@
 namespace halite::storage::check {
 namespace {
 
-// A row of a table of names as people read it.
+// A row key of a name table as text.
 std::string row_text(BytesView key) {
   const std::optional<std::size_t> size = rocks::row_prefix_size(key);
   const Result<Bytes> row =
@@ -32,7 +32,7 @@ std::string row_text(BytesView key) {
   return printed ? fmt::format("\"{}\"", bytes) : to_hex(bytes);
 }
 
-// Of what the chunks' database says of itself.
+// Whether the family holds the state of the chunk database.
 bool is_own_word(std::string_view family) {
   return family == rocksdb::kDefaultColumnFamilyName || family.starts_with(engine::kStatePrefix);
 }

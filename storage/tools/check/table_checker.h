@@ -1,6 +1,6 @@
-// Checks table files, those of names and those of chunks, into a report.
+// Checks table files of names and of chunks, and adds to a report.
 //
-//   Threads  for one at a time; blocks.
+//   Threads  not thread-safe; blocks.
 #pragma once
 
 #include <cstddef>
@@ -21,23 +21,23 @@ enum class TableOf : std::uint8_t { kNames, kChunks };
 
 class TableChecker {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   TableChecker(std::shared_ptr<FileSystem> files, ChunkChecker& cells, Report& report);
 
-  // So many bytes are about to be read of the file. False: no more is to be.
+  // Called before so many bytes of the file are read. Return false to stop.
   using Pace = std::function<bool(std::size_t bytes)>;
-  // Its size; 0 where it is not there. `size_known`: the file says with how many bytes it was
+  // Returns the size of the file; 0 if it is missing. `size_known`: `file` has the size that was
   // written.
   Result<std::uint64_t> check(const rocks::LiveFile& file, TableOf of, bool size_known,
                               const Pace& pace = {});
 
-  [[nodiscard]] rocksdb::Env* env() { return env_.get(); }  // that the files are read through
+  [[nodiscard]] rocksdb::Env* env() { return env_.get(); }  // the files are read through it
 
  private:
   void add(const rocks::LiveFile& file, TableOf of, const rocks::TableDamage& damage);
 
   const std::shared_ptr<FileSystem> files_;
-  Pace pace_;  // of the check that runs
+  Pace pace_;  // of the running check
   const std::unique_ptr<rocksdb::Env> env_;
   ChunkChecker& cells_;
   Report& report_;

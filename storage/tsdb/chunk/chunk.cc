@@ -17,10 +17,10 @@ namespace halite::storage::chunk {
 namespace {
 
 constexpr std::uint8_t kVersion = 1;
-constexpr std::uint8_t kVersionSegments = 2;  // some column is in segments
+constexpr std::uint8_t kVersionSegments = 2;  // some column has segments
 constexpr std::size_t kCrcBytes = 4;
 
-// The second byte: types in bits 0 and 1, times in 2 and 3, values in 4 and 5, then these.
+// The second byte: types in bits 0 and 1, times in 2 and 3, values in 4 and 5, then these flags.
 constexpr std::uint8_t kHasStatistics = 0x40;
 constexpr std::uint8_t kSumExact = 0x80;
 
@@ -59,7 +59,7 @@ double read_double(Reader& from) {
   return as_double(number.value);
 }
 
-// Reads up to where the times begin.
+// Reads up to the begin of the times.
 Result<Header> parse_header(BytesView chunk, Reader& from, Codecs& codecs) {
   if (chunk.size() < 2 + kCrcBytes) return damaged("too short", chunk);
   const std::uint8_t version = from.byte();
@@ -140,7 +140,7 @@ void Encoder::encode(PointsView points, Level level, Bytes& out) {
 
 struct Decoder::Scratch {
   ValueScratch values;
-  // Of a chunk of which only a part is wanted; never shorter than what they had.
+  // Buffers for partially decoded chunks; they never shrink.
   std::vector<TimestampMs> times;
   std::vector<ValueBits> bits;
   FloatBits floats;

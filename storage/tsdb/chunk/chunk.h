@@ -1,10 +1,10 @@
-// A run of one series' points in one cell's bytes, and back, bit for bit. docs/formats/chunk.md has
-// every byte; docs/decisions/0008 says why these codecs.
+// Encodes a run of one series' points as a chunk, and decodes it bit for bit. Every byte:
+// docs/formats/chunk.md. Why these codecs: docs/decisions/0008.
 //
-//   Order    points by time, no time twice.
-//   Threads  an encoder or decoder is for one thread at a time: it keeps its scratch memory.
-//   Errors   bytes that are no chunk, or whose CRC is wrong: kCorruption. A version or codec of a
-//            later Halite: kUnsupported.
+//   Order    points in time order, without duplicate times.
+//   Threads  an encoder or decoder is not thread-safe: it keeps scratch memory.
+//   Errors   kCorruption: not a chunk, or a wrong CRC. kUnsupported: a version or codec of a later
+//            Halite.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@
 namespace halite::storage::chunk {
 
 inline constexpr std::size_t kChunkPointsMax = std::size_t{1} << 17;
-// From this many points on, a chunk's header has its statistics and last value.
+// Chunks with at least this many points have statistics and the last value in their headers.
 inline constexpr std::size_t kStatisticsPointsMin = 64;
 
 enum class Level : std::uint8_t {
-  kFast,    // for flushes of young data: bit-packed
+  kFast,    // for flushes of recent data: bit-packed
   kSealed,  // for data that will not change: the smallest of all codecs
 };
 
-// Over all values as doubles. Not there where a value is NaN or infinite. min and max are the
-// first such value in time order. The sum is exact if `sum_exact`; else its error is at most
+// Statistics over all values as doubles; absent if a value is NaN or infinite. min and max are the
+// first such value in time order. The sum is exact if `sum_exact`; otherwise its error is at most
 // count * 2^-52 times the sum of the magnitudes.
 struct Statistics {
   double sum = 0;
@@ -47,7 +47,7 @@ struct LastValue {
 struct Header {
   std::uint32_t count = 0;  // 1 to kChunkPointsMax
   TimestampMs first_time = 0;
-  TimestampMs last_time = 0;  // included
+  TimestampMs last_time = 0;  // inclusive
   std::optional<LastValue> last;
   std::optional<Statistics> statistics;
 };
@@ -59,7 +59,7 @@ class Encoder {
   Encoder& operator=(Encoder&&) noexcept;
   ~Encoder();
 
-  // Appends one chunk to `out`. 1 to kChunkPointsMax points; it is a bug to give others.
+  // Appends a chunk of 1 to kChunkPointsMax points to `out`.
   void encode(PointsView points, Level level, Bytes& out);
 
  private:
@@ -74,11 +74,11 @@ class Decoder {
   Decoder& operator=(Decoder&&) noexcept;
   ~Decoder();
 
-  // Appends the points of a whole chunk to `out`. Checks the CRC first. On an error `out` has what
-  // it had before.
+  // Appends the points of a chunk to `out`, after it checks the CRC. On an error `out` is
+  // unchanged.
   Result<void> decode(BytesView chunk, Points& out);
 
-  // Those in the range only, and of a long sealed chunk hardly more is decoded.
+  // Appends only points in the range. Decodes little more than these of a long sealed chunk.
   Result<void> decode(BytesView chunk, TimeRange range, Points& out);
 
  private:
@@ -86,11 +86,11 @@ class Decoder {
   std::unique_ptr<Scratch> scratch_;
 };
 
-// The header alone, for choosing which chunks to decode. Does not check the CRC, which is over
-// all bytes: numbers of it may be wrong where decode() says kCorruption.
+// Reads only the header, to choose the chunks to decode. Does not check the CRC, which covers all
+// bytes: the header may be wrong where decode() returns kCorruption.
 [[nodiscard]] Result<Header> read_header(BytesView chunk);
 
-// kCorruption if the CRC is not that of the bytes: after it, read_header() can be believed.
+// kCorruption if the CRC is wrong. After success you can trust read_header().
 [[nodiscard]] Result<void> check_crc(BytesView chunk);
 
 }  // namespace halite::storage::chunk

@@ -6,8 +6,8 @@
 namespace halite::storage::chunk {
 namespace {
 
-// The first index from `begin` on whose time is not before `time`. Overlaps are short runs, so
-// this looks near first.
+// The first index from `begin` on whose time is not before `time`. Overlaps are short, so it
+// searches nearby first.
 std::size_t lower_bound_near(const Points& points, std::size_t begin, TimestampMs time) {
   std::size_t step = 1;
   std::size_t low = begin;
@@ -21,7 +21,7 @@ std::size_t lower_bound_near(const Points& points, std::size_t begin, TimestampM
   return static_cast<std::size_t>(std::lower_bound(first, last, time) - points.times.begin());
 }
 
-// Both by time; of equal times `newer` has its point kept.
+// Both are in time order; of equal times the point of `newer` wins.
 Points merge_two(Points older, Points newer) {
   if (older.empty()) return newer;
   if (newer.empty()) return older;
@@ -59,8 +59,8 @@ Points merge_two(Points older, Points newer) {
 Points merge(std::vector<FlushedRun> runs) {
   if (runs.empty()) return {};
   std::ranges::sort(runs, {}, &FlushedRun::flush_number);
-  // Neighbours in pairs, so that a point is copied log2(runs) times; which of two is newer stays
-  // true of what they are merged into.
+  // Merges neighbours in pairs, so that each point is copied log2(runs) times. The order of age is
+  // preserved.
   for (std::size_t step = 1; step < runs.size(); step *= 2) {
     for (std::size_t i = 0; i + step < runs.size(); i += 2 * step) {
       runs[i].points = merge_two(std::move(runs[i].points), std::move(runs[i + step].points));

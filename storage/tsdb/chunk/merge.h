@@ -1,4 +1,4 @@
-// Several runs of one series' points, which may overlap in time, as one.
+// Merges runs of one series' points, which may overlap in time.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 namespace halite::storage::chunk {
 
 struct FlushedRun {
-  std::uint64_t flush_number = 0;  // no two runs of one merge have the same
-  Points points;                   // by time, no time twice
+  std::uint64_t flush_number = 0;  // unique within a merge
+  Points points;                   // by time, without duplicate times
 };
 
-// All points by time, no time twice: of equal times the run with the higher flush number has its
-// point kept, value and type. Runs that follow each other are appended without comparing points.
+// Returns all points by time, without duplicate times. Of equal times the run with the greater
+// flush number wins, with value and type. Runs that do not overlap are appended without comparing
+// points.
 [[nodiscard]] Points merge(std::vector<FlushedRun> runs);
 
 }  // namespace halite::storage::chunk

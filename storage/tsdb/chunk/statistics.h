@@ -1,4 +1,4 @@
-// Sum, minimum and maximum of a run of points, as doubles. summary.h has the rules.
+// Sum, minimum and maximum of a run of points, as doubles. Rules: summary.h.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ struct Totals {
   double sum = 0;
   double min = 0;
   double max = 0;
-  bool finite = true;      // else nothing of the above but the count is of use
-  bool sum_exact = false;  // whole numbers, whose magnitudes add up to 2^53 at most
+  bool finite = true;      // if false, only the count is valid
+  bool sum_exact = false;  // whole numbers whose magnitudes add up to at most 2^53
 };
 
 // points: at least one.

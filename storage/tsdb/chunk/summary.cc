@@ -19,23 +19,23 @@ namespace {
 
 constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kCrcBytes = 4;
-// The second byte: the exponent in bits 0 to 3, then these.
+// The second byte: the exponent in bits 0 to 3, then these flags.
 constexpr std::uint8_t kScaled = 0x10;
 constexpr std::uint8_t kHasDecodeOnly = 0x20;
-// Mantissas' sums stay below this.
+// Upper bound of sums of mantissas.
 constexpr std::uint64_t kScaledMax = std::uint64_t{1} << 62;
 
-// The spans as columns. Where the numbers are scaled they are mantissas, else ordered doubles; no
-// numbers for spans that are decode_only.
+// The spans as columns. Numbers are mantissas if scaled, otherwise ordered doubles. Spans that are
+// decode_only have no numbers.
 struct Columns {
   bool scaled = false;
   unsigned exponent = 0;
-  std::vector<std::uint64_t> gaps;  // spans between, one fewer than spans
+  std::vector<std::uint64_t> gaps;  // spans between two entries; one fewer than spans
   std::vector<std::uint64_t> counts;
   std::vector<bool> decode_only;
   std::vector<std::uint64_t> mins;
-  std::vector<std::uint64_t> ranges;  // max less min
-  std::vector<std::uint64_t> sums;    // less what count, min and max make one expect
+  std::vector<std::uint64_t> ranges;  // max - min
+  std::vector<std::uint64_t> sums;    // minus expected_sum()
 };
 
 std::int64_t floor_divide(std::int64_t dividend, std::int64_t divisor) {
@@ -43,12 +43,12 @@ std::int64_t floor_divide(std::int64_t dividend, std::int64_t divisor) {
   return quotient - (dividend % divisor < 0 ? 1 : 0);
 }
 
-// What a sum is about. Modulo 2^64, so the same whatever the numbers.
+// The estimated sum. Modulo 2^64, so it is defined for any numbers.
 std::uint64_t expected_sum(std::uint64_t count, std::uint64_t min, std::uint64_t max) {
   return min * count + (max - min) / 2 * count;
 }
 std::uint64_t expected_double_sum(std::uint64_t count, double min, double max) {
-  // A statement each: no compiler may fuse them, so every machine has the same bits.
+  // Separate statements, so that no compiler fuses them and all machines compute the same bits.
   const double least = min / 2;
   const double most = max / 2;
   const double middle = least + most;
@@ -62,7 +62,7 @@ struct ScaledTotals {
   std::int64_t max = 0;
 };
 
-// Nothing if a value is no mantissa of that exponent, or the sum might not fit.
+// Nothing if a value is not a mantissa of that exponent, or if the sum might overflow.
 std::optional<ScaledTotals> scaled_total(PointsView points, unsigned exponent) {
   const double power = kPowersOfTen[exponent];
   const auto whole_power = static_cast<std::int64_t>(power);
@@ -81,7 +81,8 @@ std::optional<ScaledTotals> scaled_total(PointsView points, unsigned exponent) {
     }
     totals.min = i == 0 ? mantissa : std::min(totals.min, mantissa);
     totals.max = i == 0 ? mantissa : std::max(totals.max, mantissa);
-    // Doubles' mantissas are below 2^51 and points 2^17 at most: nearly 2^68, so look each time.
+    // Mantissas are below 2^51 and there are at most 2^17 points, so a sum can reach almost 2^68:
+    // check each addition.
     if (__builtin_add_overflow(totals.sum, mantissa, &totals.sum)) return std::nullopt;
   }
   return totals;
@@ -104,7 +105,7 @@ std::vector<Span> spans_of(PointsView points, std::int64_t span_ms) {
   return spans;
 }
 
-// Fills the numbers' columns with mantissas; false if some span has none.
+// Fills the columns with mantissas; false if some span has none.
 bool fill_scaled(const std::vector<Span>& spans, Columns& columns) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (columns.decode_only[i]) continue;
@@ -157,7 +158,7 @@ Columns columns_of(PointsView points, const std::vector<Span>& spans) {
   return columns;
 }
 
-// Differences from the one before; the first stays.
+// Writes the first number and the differences from the previous one.
 void put_differences(std::vector<std::uint64_t> numbers, BitWriter& to) {
   for (std::size_t i = numbers.size(); i-- > 1;) numbers[i] -= numbers[i - 1];
   if (numbers.empty()) return;
@@ -176,7 +177,7 @@ std::unexpected<Error> damaged(const char* what) {
   return fail(Errc::kCorruption, std::string("summaries: ") + what);
 }
 
-// One span's numbers as doubles; false if they are none that an encoder writes.
+// Converts the numbers of a span to doubles; false if no encoder writes them.
 bool undo_numbers(const Columns& columns, std::size_t i, SpanSummary& span) {
   const std::uint64_t min = columns.mins[i];
   const std::uint64_t max = min + columns.ranges[i];

@@ -1,11 +1,11 @@
-// Count, sum, minimum and maximum of aligned spans of one series' points, in few bytes, so that
-// downsampling need not decode. docs/formats/chunk.md has the bytes.
+// Summaries: count, sum, minimum and maximum of aligned spans of one series' points, in few bytes.
+// Downsampling can use them without decoding points. Bytes: docs/formats/chunk.md.
 //
 // Rules. Numbers are the values as doubles. min and max are exact (the first such value in time
-// order: -0 before 0 stays -0). A sum is exact if sum_exact says so; then adding the values one by
-// one in any order gives the same double. Else it is within count * 2^-52 times the sum of the
-// magnitudes of that. A span where a value is NaN or infinite is `decode_only`: it has its count
-// and nothing else. Spans without points are not there.
+// order: -0 before 0 stays -0). A sum is exact if sum_exact is set: adding the values in any order
+// gives the same double. Otherwise its error is at most count * 2^-52 times the sum of the
+// magnitudes. A span that contains NaN or an infinite value is `decode_only`: only its count is
+// valid. Spans without points are omitted.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace halite::storage::chunk {
 struct SpanSummary {
   TimestampMs begin = 0;  // of the span: a multiple of its length
   std::uint32_t count = 0;
-  bool decode_only = false;  // sum, min, max mean nothing
+  bool decode_only = false;  // sum, min, max are invalid
   bool sum_exact = false;
   double sum = 0;
   double min = 0;
@@ -31,8 +31,8 @@ struct SpanSummary {
 
 inline constexpr std::size_t kSummarySpansMax = 4096;
 
-// Appends the summaries of 1 to kChunkPointsMax points to `out`. span_ms > 0; more than
-// kSummarySpansMax spans with points are a bug of the caller's.
+// Appends the summaries of 1 to kChunkPointsMax points to `out`. span_ms must be positive. At most
+// kSummarySpansMax spans may have points.
 void encode_summaries(PointsView points, std::int64_t span_ms, Bytes& out);
 
 struct Summaries {
@@ -40,15 +40,15 @@ struct Summaries {
   std::vector<SpanSummary> spans;  // by begin
 };
 
-// Checks the CRC; kCorruption if the bytes are no summaries, kUnsupported if of a later version.
+// Checks the CRC. kCorruption: the bytes are not summaries; kUnsupported: a later version.
 [[nodiscard]] Result<Summaries> decode_summaries(BytesView bytes);
 
-// The same for one series after the other, whose memory is of use again. For one at a time.
+// Decodes the summaries of many series and reuses its memory. Not thread-safe.
 class SummaryDecoder {
  public:
   SummaryDecoder();
   ~SummaryDecoder();
-  // Until the next call, or until it goes.
+  // The result is valid until the next call.
   [[nodiscard]] Result<const Summaries*> decode(BytesView bytes);
 
  private:

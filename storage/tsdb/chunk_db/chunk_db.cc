@@ -25,7 +25,7 @@ Result<void> ChunkDb::close() {
   return tables->close();
 }
 
-// It is open here only after a failed open(), or in a test.
+// Still open only after a failed open(), or in a test.
 ChunkDb::~ChunkDb() { std::ignore = close(); }
 
 }  // namespace halite::storage::engine

@@ -1,7 +1,7 @@
-// The chunks of an engine: the database, the states of its slots, and what reads and changes them.
-// Code that needs one part takes that part, not all of it.
+// The chunk database of an engine: its tables, the states of its slots, and the classes that read
+// and change them. Pass on only the member that is needed.
 //
-//   Errors   kUnavailable with RocksDB's text; kCorruption for a state that is none.
+//   Errors   kUnavailable with RocksDB's text; kCorruption for an invalid state.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@
 namespace halite::storage::engine {
 
 struct ChunkDb {
-  // With options.read_only nothing may be changed.
+  // With options.read_only you must not change anything.
   static Result<std::unique_ptr<ChunkDb>> open(const ChunkDbOptions& options);
   explicit ChunkDb(std::unique_ptr<ChunkTables> opened);
   ~ChunkDb();
-  Result<void> close();  // once; no view is left
+  Result<void> close();  // once, after the last view
 
   const std::unique_ptr<ChunkTables> tables;
   SlotStates states;

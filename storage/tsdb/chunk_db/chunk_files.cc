@@ -28,13 +28,13 @@ rocksdb::IngestExternalFileArg taken_into(rocksdb::ColumnFamilyHandle* family) {
   rocksdb::IngestExternalFileArg arg;
   arg.column_family = family;
   arg.options.move_files = true;
-  // Else a retry could not take a file of a failed attempt.
+  // Otherwise a retry could not ingest the file of a failed attempt.
   arg.options.write_global_seqno = false;
   return arg;
 }
 
-// A file that was written while its slot was sealed has cells among the sealed ones that are late
-// by now: the whole slot is sealed again.
+// For a file written while its slot was sealed: its cells are late by now, but among the sealed
+// ones. Marks the whole slot for sealing.
 void unmark_late(const SstFile& file, UnsealedRanges& lines) {
   for (const Partition& partition : file.not_late()) {
     if (const auto line = lines.find(partition); line != lines.end()) line->second.late = false;
@@ -53,7 +53,7 @@ std::optional<ShardSlot> shard_slot_of(const std::string& key) {
                    .slot = load_be<std::uint32_t>(key.data() + 1)};
 }
 
-// Places that have something to seal first.
+// Slots with something to seal first.
 std::set<ShardSlot> unsealed_slots(const UnsealedRanges& lines) {
   std::set<ShardSlot> shard_slots;
   for (const auto& [partition, what] : lines) {
@@ -83,7 +83,7 @@ Result<std::unique_ptr<ChunkFile>> ChunkFiles::new_file(FilePurpose purpose) {
   return make_file(purpose);
 }
 
-// Adds a file of the late cells that all files collected.
+// Adds one file with the late cells that all files collected.
 Result<void> ChunkFiles::add_late_file(std::vector<std::unique_ptr<ChunkFile>>& files) {
   std::vector<SstFile::LateCell> cells;
   for (const auto& file : files) {
@@ -112,8 +112,9 @@ rocksdb::ColumnFamilyHandle* ChunkFiles::family_of(FilePurpose purpose) const {
   std::unreachable();
 }
 
-// RocksDB shows one family after the other. The state comes last: whoever sees the mark must see
-// the rest. Late cells, which sealing removes, come after the chunks that it made of them.
+// RocksDB makes one family visible after the other. The state comes last, so that the mark is
+// visible only with everything else. Late files, which remove cells, come after the chunks that
+// contain these cells.
 Result<void> ChunkFiles::take(std::span<const std::unique_ptr<SstFile>> files) {
   std::vector<rocksdb::IngestExternalFileArg> all;
   for (rocksdb::ColumnFamilyHandle* const family :
@@ -135,9 +136,9 @@ Result<void> ChunkFiles::take(std::span<const std::unique_ptr<SstFile>> files) {
   return {};
 }
 
-// RocksDB reads its files to find the lowest level that new ones fit in, and fails if one of those
-// is damaged. If new files of a family overlap each other (there is always a snapshot) it puts all
-// on top without reading. So this adds a file with one of their keys to each family.
+// RocksDB reads its files to find the lowest level for new ones, and fails if one is damaged. If
+// new files of a family overlap each other (there is always a snapshot), it puts all into the top
+// level without reading. So this adds a second file with one of their keys to each family.
 Result<void> ChunkFiles::take_on_top(SstFiles files) {
   std::set<rocksdb::ColumnFamilyHandle*> seen;
   SstFiles all;
@@ -153,7 +154,7 @@ Result<void> ChunkFiles::take_on_top(SstFiles files) {
   return take(all);
 }
 
-// A merge that failed because of damage fails again, and RocksDB retries for ever.
+// A compaction that failed because of damage fails again, and RocksDB would retry forever.
 Result<void> ChunkFiles::stop_automatic_merges() {
   for (rocksdb::ColumnFamilyHandle* const family : {tables_.late(), tables_.state()}) {
     TRY_VOID(checked(tables_.db().SetOptions(family, {{"disable_auto_compactions", "true"}}),
@@ -163,7 +164,7 @@ Result<void> ChunkFiles::stop_automatic_merges() {
   return {};
 }
 
-// Syncs the files. Returns the bytes of those that hold cells.
+// Syncs the files. Returns the bytes of files with cells.
 Result<std::uint64_t> ChunkFiles::finish(const SstFiles& files) {
   std::uint64_t bytes = 0;
   for (const auto& file : files) {
@@ -216,27 +217,27 @@ Result<bool> ChunkFiles::merge_family(rocksdb::ColumnFamilyHandle* family, Bytes
     const rocksdb::Slice to = end;
     return tables_.db().CompactRange(options, family, &from, &to);
   });
-  Result<bool> yield_or_stop = true;
+  Result<bool> keep_going = true;
   while (merging.wait_for(kMeanwhile) != std::future_status::ready) {
     if (compactions_stopped_) ends = true;
     if (ends || !yield) continue;
-    yield_or_stop = yield();
-    ends = !yield_or_stop || !*yield_or_stop;
+    keep_going = yield();
+    ends = !keep_going || !*keep_going;
   }
   const rocksdb::Status status = merging.get();
   if (ends && status.IsIncomplete()) {
     if (compactions_stopped_) return fail(Errc::kUnavailable, "the store is closed");
-    return yield_or_stop;
+    return keep_going;
   }
   const Result<void> merged = checked(status, "cannot compact files of " + tables_.dir());
   if (!merged) {
     tables_.damage().note(merged.error());
     return std::unexpected(merged.error());
   }
-  return yield_or_stop;
+  return keep_going;
 }
 
-// Merges files that can be read.
+// Compacts the files that can be read.
 Result<ChunkFiles::CompactionOutcome> ChunkFiles::merge_undamaged(
     rocksdb::ColumnFamilyHandle* family, BytesView begin, BytesView end, const YieldFn& yield) {
   const Result<bool> merged = merge_family(family, begin, end, yield);
@@ -252,7 +253,7 @@ Result<ChunkFiles::CompactionOutcome> ChunkFiles::merge(BytesView begin, BytesVi
     TRY(const CompactionOutcome also, merge_undamaged(tables_.summaries(), begin, end, yield));
     merged = std::max(merged, also);
   }
-  TRY_VOID(views_.renew());  // so that the merged files can go
+  TRY_VOID(views_.renew());  // lets go of the compacted files
   return merged;
 }
 
@@ -263,7 +264,8 @@ Result<void> ChunkFiles::compact_late(const YieldFn& yield) {
   return views_.renew();
 }
 
-// Merging rewrites all of a place: it waits until enough files lie above the merged ones.
+// A compaction rewrites a whole slot, so it waits until there are enough files above the compacted
+// ones.
 std::set<ShardSlot> ChunkFiles::slots_to_compact(const CompactionRule& rule) const {
   rocksdb::ColumnFamilyMetaData meta;
   tables_.db().GetColumnFamilyMetaData(tables_.chunks(), &meta);
@@ -272,7 +274,7 @@ std::set<ShardSlot> ChunkFiles::slots_to_compact(const CompactionRule& rule) con
     for (const rocksdb::SstFileMetaData& file : level.files) {
       const std::optional<ShardSlot> shard_slot = shard_slot_of(file.smallestkey);
       if (!shard_slot || shard_slot != shard_slot_of(file.largestkey))
-        continue;  // of a flush, into several
+        continue;  // a flushed file for several slots
       SlotFiles& files = shard_slots[*shard_slot];
       if (level.level == 0) {
         ++files.fresh;
@@ -304,7 +306,7 @@ Result<bool> ChunkFiles::compact_slot(const ShardSlot& shard_slot, const YieldFn
   return merged != CompactionOutcome::kEarly;
 }
 
-// A file that removes the readable keys of [begin, end) in the family.
+// Writes a file that removes the readable keys of [begin, end) in the family.
 Result<std::unique_ptr<ChunkFile>> ChunkFiles::removals(FilePurpose purpose, BytesView begin,
                                                         BytesView end, const YieldFn& yield) {
   TRY(std::unique_ptr<ChunkFile> file, new_file(purpose));
@@ -320,8 +322,9 @@ Result<std::unique_ptr<ChunkFile>> ChunkFiles::removals(FilePurpose purpose, Byt
   }
 }
 
-// Removes whole files first, then the keys left at their borders one by one; a merge drops those.
-// Not by a range: RocksDB 7.8 aborts if it merges only removed ranges and the disk fails meanwhile.
+// Removes whole files first, then the keys in files across the borders one by one; a compaction
+// drops these. Does not use range deletions: RocksDB 7.8 aborts if it compacts only those and the
+// disk fails meanwhile.
 Result<void> ChunkFiles::drop(BytesView begin, BytesView end, const YieldFn& yield) {
   const std::shared_ptr<const UnsealedRanges> before = states_.unsealed();
   const rocksdb::Slice from = begin;
@@ -342,10 +345,10 @@ Result<void> ChunkFiles::drop(BytesView begin, BytesView end, const YieldFn& yie
     if (shard_slot < begin || shard_slot >= end) continue;
     const auto line = before->find(partition);
     const bool same = line != before->end() && line->second.touches == what.touches;
-    if (same) changes.sealed.push_back(partition);  // else something came meanwhile
+    if (same) changes.sealed.push_back(partition);  // otherwise data arrived meanwhile
   }
   TRY_VOID(ingest(std::move(files), states_.mark(), changes));
-  // Damaged files stay on the disk, and no reader sees them any more.
+  // Damaged files stay on the disk, but no reader sees them any more.
   TRY_VOID(merge(begin, end, yield));
   return {};
 }

@@ -1,10 +1,11 @@
-// Brings files into the database of chunks, merges them and removes them.
+// Adds files to the chunk database, compacts and removes them.
 //
-// Chunks are written by whole files only, each batch of files together with the mark of how far
-// the log is in them. RocksDB merges files of chunks only when compact_slot() asks for it.
+// Chunks are only written as complete files. Each batch of files is ingested together with the
+// flush mark. RocksDB compacts chunk files only when compact_slot() requests it.
 //
-//   Threads  new_file() and stop_compactions() from any thread; the rest by one at a time. All
-//   block. Errors   kUnavailable with RocksDB's text.
+//   Threads  call new_file() and stop_compactions() from any thread, the rest from one at a time.
+//            All block.
+//   Errors   kUnavailable with RocksDB's text.
 #pragma once
 
 #include <atomic>
@@ -21,9 +22,9 @@
 
 namespace halite::storage::engine {
 
-// A sealed place is merged when it reaches either.
+// A sealed slot is compacted when it reaches either limit.
 struct CompactionRule {
-  std::uint32_t fresh_percent = 100;  // bytes in files above the merged ones, of the merged bytes
+  std::uint32_t fresh_percent = 100;  // bytes in files above the compacted ones, relative to those
   std::uint32_t fresh_files = 8;
 };
 
@@ -32,29 +33,28 @@ class ChunkFiles {
   ChunkFiles(ChunkTables& tables, SlotStates& states, ChunkViews& views)
       : tables_(tables), states_(states), views_(views) {}
 
-  // Its cells are taken in by ingest() or not at all.
+  // ingest() adds the cells of the file, or they are discarded.
   [[nodiscard]] Result<std::unique_ptr<ChunkFile>> new_file(
       FilePurpose purpose = FilePurpose::kFlushed);
 
-  // Takes the files, the changes and the mark in, all or none, durably. Files without entries are
-  // dropped.
+  // Adds the files, the changes and the mark atomically and durably. Drops files without entries.
   Result<void> ingest(std::vector<std::unique_ptr<ChunkFile>> files, const FlushMark& mark,
                       const SlotChanges& changes);
 
-  // Removes every key that is in [begin, end) now, which are whole slots, and the lines of those
-  // slots. What is ingested for them meanwhile stays.
+  // Removes every key now in [begin, end), which must be whole slots, and the unsealed ranges of
+  // these slots. Data that is ingested meanwhile stays.
   //
-  // `yield`, here and below, is called now and then while a merge or a removal runs, by the
-  // calling thread, and may ingest. False, or an error: the call ends early.
+  // `yield`, here and below: called now and then during a compaction or removal, on the calling
+  // thread. It may ingest. If it returns false or an error, the call ends early.
   Result<void> drop(BytesView begin, BytesView end, const YieldFn& yield = {});
 
-  // The sealed places that have files above the merged ones and reached the rule.
+  // The sealed slots that have files above the compacted ones and reached the rule.
   [[nodiscard]] std::set<ShardSlot> slots_to_compact(const CompactionRule& rule) const;
-  // Merges the files of a place, or of late cells, and leaves out removed cells. Files that cannot
-  // be read stay as they are. False: `yield` ended it.
+  // Compacts the files of a slot, or of late cells, and drops removed cells. Unreadable files stay
+  // as they are. False: `yield` ended it.
   Result<bool> compact_slot(const ShardSlot& shard_slot, const YieldFn& yield);
   Result<void> compact_late(const YieldFn& yield);
-  // Merges under way, and later ones, end early with kUnavailable.
+  // Running and later compactions end early with kUnavailable.
   void stop_compactions() { compactions_stopped_ = true; }
 
  private:
@@ -68,7 +68,7 @@ class ChunkFiles {
   Result<void> stop_automatic_merges();
   Result<std::unique_ptr<ChunkFile>> removals(FilePurpose purpose, BytesView begin, BytesView end,
                                               const YieldFn& yield);
-  // How merging a range of keys ended.
+  // How the compaction of a key range ended.
   enum class CompactionOutcome : std::uint8_t { kAll, kUndamaged, kEarly };
   Result<CompactionOutcome> merge(BytesView begin, BytesView end, const YieldFn& yield);
   Result<CompactionOutcome> merge_undamaged(rocksdb::ColumnFamilyHandle* family, BytesView begin,

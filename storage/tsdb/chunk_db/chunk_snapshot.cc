@@ -39,7 +39,7 @@ Snapshot::Cursors Snapshot::take(CursorKind place) {
 
 void Snapshot::give_back(CursorKind place, Cursors cursors) {
   if (!keeps_cursors_) return;
-  // Where one failed, the next question tries anew.
+  // Discards failed cursors, so that the next query retries.
   if (cursors.chunks != nullptr && !cursors.chunks->status()) return;
   if (cursors.late != nullptr && !cursors.late->status()) return;
   if (cursors.summaries != nullptr && !cursors.summaries->status()) return;

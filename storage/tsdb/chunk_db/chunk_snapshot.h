@@ -1,9 +1,8 @@
-// One state of the chunks' database, as all questions share it until the next one: the mark of the
-// last flush, what is not sealed, and cursors that one question after the other uses again. A
-// cursor has all files open that lie above the merged ones: where these are too many it goes with
-// its question.
+// A snapshot of the chunk database, which queries share until the next one: the flush mark, the
+// unsealed ranges, and reusable cursors. A cursor keeps all files above the compacted ones open. If
+// there are too many, cursors are not kept after their query.
 //
-//   Threads  any call from any thread; a cursor is for one at a time.
+//   Threads  call from any thread; a cursor is not thread-safe.
 //   Errors   kUnavailable with RocksDB's text.
 #pragma once
 
@@ -28,9 +27,9 @@ class Snapshot {
     rocksdb::ColumnFamilyHandle* chunks = nullptr;
     rocksdb::ColumnFamilyHandle* late = nullptr;
     rocksdb::ColumnFamilyHandle* summaries = nullptr;
-    Damage* damage = nullptr;  // told of what cannot be read
+    Damage* damage = nullptr;  // notified of unreadable data
   };
-  // Of the database as it is now; it outlives the snapshot. Cursors are used again if told so.
+  // Takes a snapshot of `db`, which must outlive it. keeps_cursors: reuse cursors.
   Snapshot(rocksdb::DB& db, Families families, bool keeps_cursors);
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
@@ -38,16 +37,16 @@ class Snapshot {
 
   [[nodiscard]] const rocksdb::Snapshot* id() const { return snapshot_; }
 
-  // To be set by its maker before others see it.
+  // The creator sets these before it shares the snapshot.
   FlushMark mark;
   std::shared_ptr<const UnsealedRanges> unsealed;
 
-  // Cursors are null until somebody needs one.
+  // Cursors are created on first use; null until then.
   struct Cursors {
     std::unique_ptr<Cursor> chunks;
     std::unique_ptr<Cursor> late;
     std::unique_ptr<Cursor> summaries;
-    std::unique_ptr<chunk::Decoder> decoder;  // whose memory is of use again, too
+    std::unique_ptr<chunk::Decoder> decoder;  // kept to reuse its memory
   };
   struct CursorKind {
     std::uint32_t shard = 0;
@@ -58,8 +57,8 @@ class Snapshot {
   [[nodiscard]] std::unique_ptr<Cursor> chunk_cursor(CursorKind place) const;
   [[nodiscard]] std::unique_ptr<Cursor> late_cursor(CursorKind place) const;
   [[nodiscard]] std::unique_ptr<Cursor> summary_cursor(CursorKind place) const;
-  // Slots of a shard, and a generation of each: those that are not sealed, and those that files
-  // are of. Reads no file.
+  // Slots of a shard that are unsealed or appear in file metadata, each with one of its periods.
+  // Reads no file.
   [[nodiscard]] std::map<std::uint32_t, std::int64_t> known_slots(std::uint32_t shard) const;
   void note_damage(const Error& error) const {
     if (families_.damage != nullptr) families_.damage->note(error);
@@ -70,7 +69,7 @@ class Snapshot {
                                                CursorKind place) const;
 
   static constexpr std::size_t kShardsMax = 256;
-  static constexpr std::size_t kIdleMax = 8;  // a shard, of either kind
+  static constexpr std::size_t kIdleMax = 8;  // for each shard and read source
 
   rocksdb::DB& db_;
   const Families families_;
@@ -86,7 +85,7 @@ class Snapshot {
   std::vector<std::vector<Cursors>> idle_memory_;
 };
 
-// A shard as one question sees it.
+// A shard as one query sees it.
 class ShardView {
  public:
   ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadSource from);
@@ -95,13 +94,13 @@ class ShardView {
   ShardView& operator=(const ShardView&) = delete;
 
   [[nodiscard]] const FlushMark& mark() const { return snapshot_->mark; }
-  // Empty where all that the slot has in this lap is sealed and has summaries.
+  // Empty if all data of the slot in this period is sealed and has summaries.
   [[nodiscard]] UnsealedRange unsealed(std::uint32_t slot, std::uint32_t period) const;
-  [[nodiscard]] Cursor& chunks();  // late ones, too
-  [[nodiscard]] Cursor& late();    // those alone
+  [[nodiscard]] Cursor& chunks();  // includes late cells
+  [[nodiscard]] Cursor& late();    // late cells only
   [[nodiscard]] Cursor& summaries();
   [[nodiscard]] chunk::Decoder& decoder();
-  // A cursor's status() does it by itself.
+  // For damage that a cursor's status() has not noted already.
   void note_damage(const Error& error) const { snapshot_->note_damage(error); }
   [[nodiscard]] std::map<std::uint32_t, std::int64_t> known_slots() const {
     return snapshot_->known_slots(place_.shard);

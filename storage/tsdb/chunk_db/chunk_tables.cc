@@ -60,7 +60,7 @@ Result<void> ChunkTables::open_db() {
       {rocksdb::kDefaultColumnFamilyName, state_options(options_)}};
   rocksdb::DBOptions how = chunk_db_options(options_, env_.get(), listener_);
   std::vector<std::string> names;
-  // If that fails there is no database yet, or opening it says why.
+  // If this fails there is no database yet, or opening it returns the reason.
   std::ignore = rocksdb::DB::ListColumnFamilies(how, options_.dir, &names);
   std::ranges::sort(names);
   for (const std::string& name : names) {
@@ -78,7 +78,7 @@ Result<void> ChunkTables::open_db() {
   const bool damaged = !status.ok() && how.paranoid_checks &&
                        rocks::error_of(status, "").code == Errc::kCorruption && !options_.strict;
   if (damaged) {
-    // Files are missing, or cannot be opened: opens it with the others.
+    // Files are missing or cannot be opened: open the database with the others.
     const std::string first = status.ToString();
     how.paranoid_checks = false;
     status = open();
@@ -104,7 +104,7 @@ Result<void> ChunkTables::open_db() {
   return {};
 }
 
-// Notes files that have not the size that they were written with.
+// Notes files whose size is not the one that was written.
 void ChunkTables::note_damaged_files() const {
   std::vector<rocksdb::LiveFileMetaData> live;
   db_->GetLiveFilesMetaData(&live);
@@ -227,7 +227,7 @@ std::vector<FileExtent> ChunkTables::file_extents() const {
     for (const rocksdb::LevelMetaData& level : meta.levels) {
       for (const rocksdb::SstFileMetaData& file : level.files) {
         const std::size_t shortest = std::min(file.smallestkey.size(), file.largestkey.size());
-        if (shortest < kShardSlotBytes + tail) continue;  // none of ours
+        if (shortest < kShardSlotBytes + tail) continue;  // not a file of cells
         extents.push_back({.first = partition(file.smallestkey),
                            .last = partition(file.largestkey),
                            .bytes = file.size});

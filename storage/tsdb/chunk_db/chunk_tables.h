@@ -1,12 +1,12 @@
-// The RocksDB that holds chunks: opens it, and knows its column families and its files.
+// The RocksDB database of chunks: opens it, and knows its column families and files.
 //
 //   chunks     keys of chunk_key.h; no automatic compaction: only sealing rewrites files
-//   late       cells for slots that are sealed, until sealing takes them over
-//   summaries  of sealed chunks: a cell for each series and lap of a slot
+//   late       cells for sealed slots, until sealing merges them into the chunks
+//   summaries  of sealed chunks: one cell for each series and partition
 //   default    "state": flush number(8) · log position(8), both of the last flush; numbers by name;
-//              which slots are not sealed. If it is damaged, a family "state-<number>" replaces it
+//              the unsealed ranges. If it is damaged, a family "state-<number>" replaces it
 //
-//   Threads  any call from any thread, open(), close() and changes of state families apart.
+//   Threads  call from any thread, except open(), close() and changes of state families.
 //   Errors   kUnavailable with RocksDB's text. All calls block.
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace halite::storage::engine {
 
-// The laps of a file's first and last keys, and its size.
+// The partitions of a file's first and last keys, and its size.
 struct FileExtent {
   Partition first;
   Partition last;
@@ -37,13 +37,13 @@ struct FileExtent {
 
 class ChunkTables {
  public:
-  // Makes the database if it is not there. With options.strict off, opens it without the files that
-  // are damaged or missing, and notes them.
+  // Creates the database if it does not exist. Unless options.strict is set, opens it without
+  // damaged or missing files, and notes them.
   static Result<std::unique_ptr<ChunkTables>> open(const ChunkDbOptions& options);
   ~ChunkTables();
   ChunkTables(const ChunkTables&) = delete;
   ChunkTables& operator=(const ChunkTables&) = delete;
-  Result<void> close();  // after all cursors and snapshots are gone
+  Result<void> close();  // after all cursors and snapshots are destroyed
 
   [[nodiscard]] const ChunkDbOptions& options() const { return options_; }
   [[nodiscard]] const std::string& dir() const { return options_.dir; }
@@ -52,12 +52,12 @@ class ChunkTables {
   [[nodiscard]] rocksdb::ColumnFamilyHandle* chunks() const { return chunks_; }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* late() const { return late_; }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* summaries() const { return summaries_; }
-  // The cells of points in [begin, end), late ones too, or those of one family. As they are now.
+  // The current cells of points in [begin, end): with late cells, or of one family.
   [[nodiscard]] std::unique_ptr<Cursor> points(BytesView begin, BytesView end) const;
   [[nodiscard]] std::unique_ptr<Cursor> cells(rocksdb::ColumnFamilyHandle* family, BytesView begin,
                                               BytesView end) const;
 
-  // The default family, and those that replaced it when it was damaged. The last one is in use.
+  // The default family, and those that replaced it after damage. The last one is in use.
   [[nodiscard]] const std::vector<rocksdb::ColumnFamilyHandle*>& states() const { return states_; }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* state() const { return states_.back(); }
   Result<void> add_state(const std::string& name);
@@ -66,7 +66,7 @@ class ChunkTables {
   // For writing a file outside the database.
   [[nodiscard]] const rocksdb::Options& file_options() const { return file_options_; }
   Result<void> remove_unfinished_files();
-  // After a failed write, until RocksDB has recovered from it.
+  // True after a failed write, until RocksDB has recovered.
   [[nodiscard]] bool writes_stopped() const { return listener_->stopped(); }
 
   [[nodiscard]] FileBytesCounted& counted() const { return *counted_; }
@@ -76,12 +76,12 @@ class ChunkTables {
   [[nodiscard]] std::vector<FileExtent> file_extents() const;  // of chunks and summaries
   [[nodiscard]] Result<std::uint64_t> file_count() const;      // of chunks
   [[nodiscard]] std::uint64_t bytes() const;  // of the files of chunks and summaries
-  // Files of a family in its first levels; by default in all.
+  // The number of files of a family in its first levels; by default in all.
   [[nodiscard]] Result<std::uint64_t> count_files(rocksdb::ColumnFamilyHandle* family,
                                                   int levels = INT_MAX) const;
 
-  // Copies all that is ingested now into a directory that does not exist (rocks/checkpoint.h).
-  // Not while files are ingested.
+  // Copies the current content into a directory that does not exist (rocks/files/checkpoint.h). Do
+  // not ingest files meanwhile.
   Result<void> copy_to(const std::string& dir) const;
 
  private:

@@ -20,7 +20,7 @@ Result<ChunkViews::View> ChunkViews::view(BytesView begin, BytesView end) const 
     TRY(before, states_.stored_mark());
     view.cursor = tables_.points(begin, end);
     TRY(view.mark, states_.stored_mark());
-  } while (view.mark != before);  // a flush came between
+  } while (view.mark != before);  // retry if a flush came between
   return view;
 }
 
@@ -50,7 +50,7 @@ Result<void> ChunkViews::renew() {
   fresh->mark = states_.mark();
   fresh->unsealed = states_.unsealed();
   const std::lock_guard lock(mutex_);
-  std::swap(snapshot_, fresh);  // the old one goes with its last reader
+  std::swap(snapshot_, fresh);  // its last reader destroys the old one
   return {};
 }
 

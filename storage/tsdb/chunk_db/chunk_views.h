@@ -1,6 +1,6 @@
-// Views of the chunks: what a question or a rewrite reads, as of one moment.
+// Consistent views of the chunks for queries and rewrites.
 //
-//   Threads  any call from any thread, but renew() and close() by one at a time.
+//   Threads  call from any thread, but renew() and close() from one at a time.
 //   Errors   kUnavailable with RocksDB's text.
 #pragma once
 
@@ -20,24 +20,24 @@ class ChunkViews {
   ChunkViews(const ChunkTables& tables, const SlotStates& states)
       : tables_(tables), states_(states) {}
 
-  // A shard as it is now, for a question: costs next to nothing.
+  // The current state of a shard, for a query. Cheap.
   [[nodiscard]] std::unique_ptr<ShardView> shard_view(std::uint32_t shard, ReadSource from) const;
 
-  // The chunks in [begin, end) and the mark, as they are now and stay whatever is ingested later.
-  // For a rewrite: takes no RocksDB snapshot, which would make merges keep what was dropped.
+  // The chunks in [begin, end) and the flush mark, unaffected by later ingests. For a rewrite:
+  // takes no RocksDB snapshot, which would make compactions keep removed cells.
   struct View {
     FlushMark mark;
     std::unique_ptr<Cursor> cursor;
   };
   [[nodiscard]] Result<View> view(BytesView begin, BytesView end) const;
 
-  // The late cells in [begin, end) as they are now.
+  // The current late cells in [begin, end).
   [[nodiscard]] std::unique_ptr<Cursor> late_cells(BytesView begin, BytesView end) const;
 
-  // Whether a cell of points has a key with that prefix, or that cannot be read.
+  // Whether a cell of points has this key prefix, or that cannot be read.
   [[nodiscard]] bool any_with(BytesView prefix) const;
 
-  // Later questions see what is ingested by now. Those that run keep what they have.
+  // Makes everything ingested so far visible to later queries. Running ones keep their view.
   Result<void> renew();
   void close();
 

@@ -6,8 +6,8 @@
 namespace halite::storage::engine {
 namespace {
 
-// Up to so many generations are looked for one by one; more are found by hopping over the slots
-// that exist.
+// Up to this many periods are looked up one by one; more are found by skipping through the existing
+// slots.
 constexpr std::int64_t kPeriodsListed = 8;
 
 void remove_hidden(chunk::FlushedRun& run, const std::vector<Tombstone>& tombstones,
@@ -58,7 +58,7 @@ Result<std::vector<std::int64_t>> SlotReader::periods(TimeRange range) {
   TRY(const StoredSlots stored, stored_slots(*view_, layout_.widths(), shard_));
   const std::int64_t ring = layout_.ring_slots();
   if (stored.damaged) {
-    // Any may have been there; without a ring, none outside those that are told of.
+    // Any period may exist; without a ring, none outside the known slots.
     const bool bounded = ring == 0 && !stored.slots.empty();
     const std::int64_t least = bounded ? stored.slots.front().number : first;
     const std::int64_t greatest = bounded ? stored.slots.back().number : last;
@@ -67,7 +67,7 @@ Result<std::vector<std::int64_t>> SlotReader::periods(TimeRange range) {
     return found;
   }
   for (const StoredSlot& slot : stored.slots) {
-    // Of a ring, any lap that touches the range may be in a slot.
+    // In a ring, a slot may have any period that touches the range.
     std::int64_t period = layout_.newest_period(slot.number, last);
     for (; period >= first; period -= ring) {
       found.push_back(period);
@@ -93,7 +93,7 @@ Result<void> SlotReader::visit(Cursor& cursor, std::int64_t period, BytesView se
   append_shard_slot(prefix_, {.shard = shard_, .slot = layout_.slot_of(period)});
   prefix_.append(series_key);
   key_ = prefix_;
-  const std::size_t wanted = key_.size() + sizeof(std::uint32_t);  // the generation, too
+  const std::size_t wanted = key_.size() + sizeof(std::uint32_t);  // with the period
   append_cell_key(key_, {.period = static_cast<std::uint32_t>(period),
                          .kind = CellKind{},
                          .offset_ms = 0,
@@ -126,7 +126,7 @@ Result<UnsealedRange> SlotReader::unsealed(std::int64_t period, BytesView series
   const UnsealedRange partition =
       view_->unsealed(layout_.slot_of(period), static_cast<std::uint32_t>(period));
   if (!partition.late || partition.without_summary) return partition;
-  UnsealedRange of_series;  // its own late cells, which are few and lie apart
+  UnsealedRange of_series;  // its own late cells; they are few and scattered
   const TimestampMs slot_begin = period * layout_.options().span_ms;
   TRY_VOID(visit(view_->late(), period, series_key,
                  [&](const CellKey& cell, BytesView value) -> Result<void> {
@@ -174,7 +174,7 @@ Result<std::optional<SlotReader::Newest>> SlotReader::newest(std::int64_t period
   const TimestampMs slot_begin = period * layout_.options().span_ms;
   std::optional<Newest> best;
   std::uint64_t best_flush = 0;
-  bool must_decode = false;  // what is hidden, or where a chunk is cut, headers do not tell
+  bool must_decode = false;  // headers do not show what is hidden or where a chunk is cut
   TRY_VOID(visit(period, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
     must_decode |= cell.kind == CellKind::kTombstone;
     if (must_decode || slot_begin + cell.offset_ms >= range.end) return {};
@@ -239,14 +239,14 @@ Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_be
   ++out.chunks_decoded;
   chunk::FlushedRun run;
   run.flush_number = cell.flush_number;
-  // It takes room for all that the chunk has, and keeps that for what is wanted.
+  // Reserves memory for all points of the chunk, although only the wanted ones are kept.
   if (reservation != nullptr) TRY_VOID(reservation->add(header.count * kPointBytes));
   TRY_VOID(decoder.decode(value, range, run.points));
   if (reservation != nullptr) {
     reservation->give_back((header.count - run.points.size()) * kPointBytes);
   }
   if (run.points.empty()) return {};
-  // Parts of one flush follow each other in time: one run.
+  // Cells of one flush do not overlap: they form one run.
   const auto same = std::ranges::find(out.runs, run.flush_number, &chunk::FlushedRun::flush_number);
   if (same != out.runs.end()) {
     same->points.append(run.points.view());

@@ -1,6 +1,6 @@
-// The stored points of series in one slot: their chunks, tombstones applied, as runs.
+// Reads the stored points of series in one slot as runs: chunks with tombstones.
 //
-//   Threads  for one at a time; it holds the view of the store that it was made with.
+//   Threads  not thread-safe; keeps the view that it was created with.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 
 namespace halite::storage::engine {
 
-// What a decoded point takes: its time and value, and at most a byte beside them.
+// The memory for a decoded point: time, value, and at most a byte for its type.
 inline constexpr std::size_t kPointBytes = sizeof(TimestampMs) + sizeof(ValueBits) + 1;
 
-// What one total in a summary covers.
+// The span that one total of a summary covers.
 inline constexpr std::int64_t kSummarySpanMs = 3'600'000;
 
-// Sealed slots have summaries only if no hour lies in two slots.
+// Sealed slots have summaries only if no hour extends over two slots.
 [[nodiscard]] inline bool has_summaries(const CyclicLayout& layout) {
   return layout.options().span_ms % kSummarySpanMs == 0;
 }
@@ -35,7 +35,7 @@ struct Tombstone {
   TimeRange range;
 };
 
-// What is stored of one series in one generation of a slot.
+// The stored data of one series in one period.
 struct StoredSeries {
   std::vector<chunk::FlushedRun> runs;
   std::vector<Tombstone> tombstones;
@@ -45,38 +45,37 @@ struct StoredSeries {
 
 class SlotReader {
  public:
-  // Of one shard, on what is there now. The database and the layout outlive it.
+  // A reader of one shard in its current state. The database and the layout must outlive it.
   static Result<std::unique_ptr<SlotReader>> open(const ChunkViews& views,
                                                   const CyclicLayout& layout, std::uint32_t shard,
                                                   ReadSource from);
 
-  // What was flushed with a number up to this one is in the chunks that it sees.
+  // Points with flush numbers up to this one are in the visible chunks.
   [[nodiscard]] std::uint64_t flush_number() const { return view_->mark().flush_number; }
 
-  // The generations, ascending, of which there may be chunks in the range.
+  // The periods, ascending, that may have chunks in the range.
   [[nodiscard]] Result<std::vector<std::int64_t>> periods(TimeRange range);
 
   [[nodiscard]] Result<std::vector<StoredSlot>> slots(const YieldFn& yield = {});
 
-  // What touches the range, of a series (chunk_key.h: series_key()). Quick when series are asked
-  // for in ascending order within a generation. Decoding and its points count as held.
+  // The data of a series (chunk_key.h: series_key()) that touches the range. Fast for series in
+  // ascending order within a period. Counts decoding memory and points against the reservation.
   [[nodiscard]] Result<StoredSeries> read(std::int64_t period, BytesView series_key,
                                           TimeRange range,
                                           MemoryReservation* reservation = nullptr);
 
-  // The times of a slot in which a series' summary says nothing: [0, 0) if there are none.
+  // The times of a slot that the summary of a series does not cover: [0, 0) if none.
   [[nodiscard]] Result<UnsealedRange> unsealed(std::int64_t period, BytesView series_key);
 
-  // The summary of a series' sealed chunks, until the next one is read; null where it has none, or
-  // one that says only that its chunks are to be decoded: told apart by `must_decode`.
+  // The summary of a series' sealed chunks, valid until the next call. Null if there is none, or if
+  // it only says that the chunks must be decoded; then `must_decode` is set.
   struct Summary {
     const chunk::Summaries* summaries = nullptr;
     bool must_decode = false;
   };
   [[nodiscard]] Result<Summary> read_summary(std::int64_t period, BytesView series_key);
 
-  // The newest point of a series in the range; nothing where there is none. Told from the headers
-  // of chunks where that is possible.
+  // The newest point of a series in the range, if any. Uses chunk headers where possible.
   struct Newest {
     TimestampMs time = 0;
     chunk::LastValue last;
@@ -84,7 +83,7 @@ class SlotReader {
   [[nodiscard]] Result<std::optional<Newest>> newest(std::int64_t period, BytesView series_key,
                                                      TimeRange range);
 
-  // What read() would decode, told from the chunks' headers.
+  // What read() would decode, according to the chunk headers.
   struct Extent {
     std::uint64_t chunks = 0;
     std::uint64_t points = 0;
@@ -101,19 +100,19 @@ class SlotReader {
   const CyclicLayout& layout_;
   const std::uint32_t shard_;
   const std::unique_ptr<ShardView> view_;
-  std::optional<chunk::SummaryDecoder> summaries_;  // once one is asked for
-  // Room for keys.
+  std::optional<chunk::SummaryDecoder> summaries_;  // created on first use
+  // Buffers for keys.
   Bytes prefix_;
   Bytes key_;
 };
 
-// Adds a cell's points or tombstone to `out` if it touches the range. slot_begin: the time at which
-// the cell's generation begins.
+// Adds the points or the tombstone of a cell to `out` if they touch the range. slot_begin: the
+// begin of the cell's period.
 [[nodiscard]] Result<void> take_cell(const CellKey& cell, BytesView value, TimestampMs slot_begin,
                                      TimeRange range, chunk::Decoder& decoder, StoredSeries& out,
                                      MemoryReservation* reservation = nullptr);
 
-// All runs as one, what tombstones hide left out, within the range.
+// All runs as one, within the range, without points that tombstones hide.
 [[nodiscard]] chunk::Points merge_runs(std::vector<chunk::FlushedRun> runs,
                                        const std::vector<Tombstone>& tombstones, TimeRange range);
 

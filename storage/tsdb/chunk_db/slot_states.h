@@ -1,10 +1,10 @@
-// Which slots are not sealed, and how far the log is in the chunks.
+// The unsealed ranges of slots, and the flush mark.
 //
-// The database keeps both in its state family, and they change only together with the files that
-// ChunkFiles ingests. A slot without a line here is sealed and has summaries.
+// The database stores both in its state family. They change only together with the files that
+// ChunkFiles ingests. A slot without an entry here is sealed and has summaries.
 //
-//   Threads  any call from any thread, but load() and set() by one at a time. All block.
-//   Errors   kUnavailable with RocksDB's text; kCorruption for bytes that are no state.
+//   Threads  call from any thread, but load() and set() from one at a time. All block.
+//   Errors   kUnavailable with RocksDB's text; kCorruption for an invalid state.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ namespace halite::storage::engine {
 
 // How an ingest changes slots.
 struct SlotChanges {
-  UnsealedRanges touched;               // by chunks or tombstones among the files
+  UnsealedRanges touched;               // by chunks or tombstones in the files
   std::vector<Partition> sealed;        // completely, with summaries
-  std::vector<Partition> sealed_early;  // likewise; later points for them are not late
-  bool sealing = false;                 // the files are of sealing, else of a flush or a delete
+  std::vector<Partition> sealed_early;  // likewise, but later points for them are not late data
+  bool sealing = false;                 // the files come from sealing, not from a flush or a delete
 };
 
 class SlotStates {
@@ -35,27 +35,27 @@ class SlotStates {
   explicit SlotStates(ChunkTables& tables) : tables_(tables) {}
 
   // Reads the stored state. If it is damaged: with options.read_only, mark() has the unknown
-  // position and unsealed() may lack slots; with options.strict, fails; else rebuilds the state
-  // from the keys of all cells.
+  // position and unsealed() may lack slots; with options.strict, fails; otherwise rebuilds the
+  // state from the keys of all cells.
   Result<void> load();
 
   [[nodiscard]] FlushMark mark() const;
   [[nodiscard]] std::shared_ptr<const UnsealedRanges> unsealed() const;
-  // As the database has it now: ahead of mark() while files are ingested.
+  // The mark in the database: ahead of mark() while files are ingested.
   [[nodiscard]] Result<FlushMark> stored_mark() const;
 
-  // Whether new cells for that lap are late: it is sealed, or has had only late cells since.
+  // Whether new cells for the partition are late: it is sealed, or has only had late cells since.
   [[nodiscard]] bool is_late(const Partition& partition);
 
   // unsealed() after these changes.
   [[nodiscard]] UnsealedRanges after(const SlotChanges& changes);
-  // Puts what a changed state stores into a file for the state family.
+  // Writes the changed entries into a file for the state family.
   static Result<void> write(const FlushMark& mark, const SlotChanges& changes,
                             const UnsealedRanges& after, ChunkFile& file);
-  // That file is ingested.
+  // Call it when that file is ingested.
   void set(const FlushMark& mark, UnsealedRanges unsealed);
 
-  // A time or another number that outlives the process; nothing if none was noted.
+  // Reads and stores a time or another number by name; nothing if none is stored.
   [[nodiscard]] Result<std::optional<std::int64_t>> read_number(BytesView name) const;
   Result<void> note_number(BytesView name, std::int64_t number);
 
@@ -77,7 +77,7 @@ class SlotStates {
   ChunkTables& tables_;
   std::mutex late_mutex_;
   std::map<Partition, bool>
-      late_partitions_;  // is_late() since the last set(); guarded by late_mutex_
+      late_partitions_;  // results of is_late() since the last set(); guarded by late_mutex_
   mutable std::mutex mutex_;
   FlushMark mark_;  // guarded by mutex_
   // Never null; guarded by mutex_.

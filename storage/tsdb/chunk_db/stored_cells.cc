@@ -44,7 +44,8 @@ Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths, Byte
     TRY(const ParsedKey key, parse_key(widths, cursor.key()));
     Bytes series = shard_slot_prefix(key.shard_slot);
     series.append(key.series);
-    // One that began before has lost cells; of any other the first ones may be lost.
+    // A series that begins before `at` has lost cells: skip it. Any other may have lost its first
+    // cells.
     if (series > at) {
       cursor.seek(series);
       if (cursor.valid()) return true;
@@ -62,7 +63,7 @@ Result<StoredCells> StoredCells::open(const ChunkViews& views, const UidWidths& 
                                       std::uint32_t shard, std::optional<std::uint32_t> except,
                                       YieldFn yield) {
   StoredCells cells(views.shard_view(shard, ReadSource::kDisk), widths, shard, std::move(yield));
-  std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // generation, slot
+  std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // period, slot
   TRY(const StoredSlots stored, stored_slots(*cells.view_, widths, shard, cells.yield_));
   cells.damaged_ = stored.damaged;
   for (const StoredSlot& slot : stored.slots) {
@@ -87,7 +88,7 @@ Result<bool> StoredCells::any(BytesView series_key, std::size_t slots_max) {
     if (status.error().code == Errc::kCorruption) return true;  // it may be there
     return std::unexpected(status.error());
   }
-  return damaged_;  // it may be in a slot that nobody knows of
+  return damaged_;  // it may be in an unknown slot
 }
 
 Result<bool> StoredCells::any_tombstone(BytesView series_key) {

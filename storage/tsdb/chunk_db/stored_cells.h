@@ -1,7 +1,7 @@
-// Which slots of a shard have cells, and whether a series has cells in any of them: points or
-// tombstones of any lap.
+// Finds the slots of a shard that have cells, and whether a series has cells in any of them: points
+// or tombstones of any period.
 //
-//   Threads  not thread-safe; a StoredCells holds the view that it was made with. All block.
+//   Threads  not thread-safe; a StoredCells keeps the view that it was created with. All block.
 #pragma once
 
 #include <cstdint>
@@ -18,37 +18,36 @@ namespace halite::storage::engine {
 struct StoredSlot {
   std::uint32_t number = 0;
   std::int64_t period = 0;  // of its first cell
-  bool unreadable = false;  // files have cells of it, but none can be read
+  bool unreadable = false;  // files have cells of it, but none is readable
 };
 
 struct StoredSlots {
-  std::vector<StoredSlot> slots;  // ascending, each once
-  // Some cells cannot be read. Slots that files or the unsealed lines name are here all the same;
-  // there may be more between the least and the greatest one.
+  std::vector<StoredSlot> slots;  // ascending, unique
+  // Some cells cannot be read. Slots named by file metadata or unsealed ranges are listed; there
+  // may be more between the least and the greatest one.
   bool damaged = false;
 };
-// Which slots of a shard have cells. kCorruption only for keys that are none.
+// The slots of a shard that have cells. kCorruption only for invalid keys.
 [[nodiscard]] Result<StoredSlots> stored_slots(ShardView& view, const UidWidths& widths,
                                                std::uint32_t shard, const YieldFn& yield = {});
 
-// For a cursor whose status is kCorruption, met on the way from `from`: goes to the first cell of
-// the next series that is not damaged there. False if there is none.
+// For a cursor whose status is kCorruption after it started at `from`: moves to the first cell of
+// the next series that is readable there. False if there is none.
 [[nodiscard]] Result<bool> seek_undamaged_series(Cursor& cursor, const UidWidths& widths,
                                                  BytesView from);
 
 class StoredCells {
  public:
-  // Without the cells of slot `except`, if one is named. Breathes between two looks into files, on
-  // what there was when it was made.
+  // Without the cells of slot `except`, if given. Reads the state at its creation, and yields
+  // between lookups.
   static Result<StoredCells> open(const ChunkViews& views, const UidWidths& widths,
                                   std::uint32_t shard, std::optional<std::uint32_t> except = {},
                                   YieldFn yield = {});
 
-  // Of a series (chunk_key.h: series_key()). True, too, where that cannot be read any more. The
-  // slots with the newest data are looked into first: most series are there. In no more than so
-  // many slots.
+  // Whether a series (chunk_key.h: series_key()) has cells. Also true if that cannot be read.
+  // Examines at most slots_max slots, newest data first, because most series are there.
   [[nodiscard]] Result<bool> any(BytesView series_key, std::size_t slots_max = SIZE_MAX);
-  // Whether a tombstone is among them.
+  // Whether one of its cells is a tombstone.
   [[nodiscard]] Result<bool> any_tombstone(BytesView series_key);
 
   // Calls visit(series key) for each series with cells in a slot. False: some cannot be read.
@@ -56,9 +55,9 @@ class StoredCells {
                                          const std::function<Result<void>(BytesView)>& visit);
 
   [[nodiscard]] const std::vector<std::uint32_t>& slots() const { return slots_; }  // newest first
-  // Whether there may be more slots, and cells that cannot be read.
+  // Whether there may be more slots, with cells that cannot be read.
   [[nodiscard]] bool damaged() const { return damaged_; }
-  [[nodiscard]] std::uint64_t looks() const { return looks_; }  // what any() did so far, in seeks
+  [[nodiscard]] std::uint64_t looks() const { return looks_; }  // seeks of any() so far
 
  private:
   StoredCells(std::unique_ptr<ShardView> view, const UidWidths& widths, std::uint32_t shard,

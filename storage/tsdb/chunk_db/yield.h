@@ -1,5 +1,5 @@
-// How long work on the maintenance thread lets through what cannot wait for its end: flushes above
-// all, for while none comes heads fill and then writers wait.
+// How long work on the maintenance thread lets urgent work run, above all flushes: without them
+// heads fill up and writers wait.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,12 @@
 
 namespace halite::storage::engine {
 
-// Called between two small pieces of work: does what is more urgent, and pauses where the work is
-// to be slow. Chunks, heads and lines of slots may be others afterwards. False: the work should end
-// here.
+// Called between two small pieces of work: does more urgent work, and pauses for throttling.
+// Chunks, heads and unsealed ranges may change meanwhile. False: end the work here.
 using YieldFn = std::function<Result<bool>()>;
 
-// For work that has nothing to keep where it ends early: kUnavailable where it should. An empty one
-// lets nothing through.
+// For work that can stop without saving anything: kUnavailable if it should stop. Does nothing
+// without a function.
 [[nodiscard]] inline Result<void> yield_or_stop(const YieldFn& yield) {
   if (!yield) return {};
   TRY(const bool goes_on, yield());

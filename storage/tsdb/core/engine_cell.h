@@ -1,6 +1,6 @@
 // The engine's own cells in the settings table (docs/formats/engine-chunks.md).
 //
-//   Threads  any.
+//   Threads  call from any thread.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ inline constexpr BytesView kEngineRow = "engine";
 
 [[nodiscard]] Task<std::optional<Bytes>> read_engine_cell(std::shared_ptr<Table> settings,
                                                           Bytes qualifier);
-// Durable afterwards.
+// The write is durable when the task completes.
 [[nodiscard]] Task<void> write_engine_cell(std::shared_ptr<Table> settings, Bytes qualifier,
                                            Bytes value);
 

@@ -1,4 +1,4 @@
-// What the parts of one engine share; lives as long as the last of them.
+// The state that the classes of one engine share. It lives as long as the last of them.
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,7 @@ struct EngineContext {
     registry.defer(name_log);
   }
 
-  // kUnavailable once the store is being closed.
+  // kUnavailable once the store is closing.
   [[nodiscard]] Result<void> check_open() const {
     if (!closing) return {};
     return fail(Errc::kUnavailable, "the store is closed");

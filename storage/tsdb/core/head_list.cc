@@ -26,8 +26,8 @@ void HeadList::freeze(Log& log, std::uint64_t used_number) {
   const std::lock_guard lock(mutex_);
   const bool nothing_new = active_->points() == 0 && log.last() == cut_position_;
   if (nothing_new && active_->number() - 1 > used_number) return;
-  // Under the lock nobody appends, so that every record of the frozen generation, and none of the
-  // next, is before the cut.
+  // No append runs under this lock. So every record of the frozen head, and none of the next, is
+  // before the cut.
   const Sequence position = log.cut();
   cut_position_ = position;
   const std::uint64_t next = active_->number() + 2;

@@ -1,7 +1,6 @@
-// The head's generations: one takes points, those before it are frozen and on their way into
-// chunks.
+// The heads of an engine: one active head, and frozen heads that wait to be flushed.
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +17,17 @@ namespace halite::storage::engine {
 
 struct FrozenHead {
   std::shared_ptr<Head> head;
-  Sequence log_position = 0;  // its records are up to here
+  Sequence log_position = 0;  // the last sequence of its records
 };
 
 class HeadList {
  public:
-  // Numbers go on after `last_number`.
-  // Up to `log_position` nothing of the log is needed any more.
+  // The active head's number is greater than `last_number`. The write-ahead log is not needed up to
+  // `log_position`.
   HeadList(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max,
            Sequence log_position);
 
-  // The generation that takes points, and the promise that it is not frozen while this lives.
+  // The active head; it cannot be frozen while this object lives.
   class Writing {
    public:
     [[nodiscard]] Head& head() const { return *head_; }
@@ -42,32 +41,32 @@ class HeadList {
   };
   [[nodiscard]] Writing write();
 
-  // Freezes the generation that takes points and cuts the log behind it; where there are neither
-  // points nor names since the last cut only if the number before its own is not above used_number.
-  // Two numbers pass with each generation: the one between is for what a delete hides, which is all
-  // that has a lower one.
+  // Freezes the active head and begins a new segment of the write-ahead log. Does nothing if there
+  // are neither points nor names since the last freeze and the number below the active head's is
+  // above used_number. Heads have every second number; the number between two heads is for
+  // tombstones.
   void freeze(Log& log, std::uint64_t used_number);
 
   [[nodiscard]] std::vector<FrozenHead> frozen() const;  // oldest first
-  void drop_oldest();                                    // once it is in chunks
+  void drop_oldest();                                    // call it once the head is in chunks
 
-  // All generations that may hold points, oldest first. To be taken before a look at the chunks:
-  // then no point is missed, and one seen twice does no harm.
+  // All heads, oldest first. Call it before you read the chunks: then no point is missed. A point
+  // in both is harmless.
   [[nodiscard]] std::vector<std::shared_ptr<Head>> view() const;
 
-  [[nodiscard]] std::size_t bytes() const;  // of all generations, about
+  [[nodiscard]] std::size_t bytes() const;  // approximate, of all heads
   [[nodiscard]] std::uint64_t active_points() const;
-  [[nodiscard]] bool active_is_full(const EngineOptions& options) const;  // it is to be frozen
+  [[nodiscard]] bool active_is_full(const EngineOptions& options) const;  // it must be frozen
   [[nodiscard]] std::uint64_t active_number() const;
-  [[nodiscard]] Sequence cut_position() const;  // of the last cut
+  [[nodiscard]] Sequence cut_position() const;  // of the last freeze
 
  private:
   [[nodiscard]] std::shared_ptr<Head> make(std::uint64_t number) const;
 
   const std::uint32_t shards_;
   const SeriesId series_max_;
-  // Writers hold it shared as long as a batch takes, and there are always some: neither freeze()
-  // nor drop_oldest() may wait until by chance there are none.
+  // Writers hold it shared during a batch, and there are always some. A fair mutex lets freeze()
+  // and drop_oldest() proceed.
   mutable FairSharedMutex mutex_;
   std::shared_ptr<Head> active_;    // guarded by mutex_
   std::vector<FrozenHead> frozen_;  // guarded by mutex_

@@ -12,7 +12,7 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr BytesView kSettled = "settled";  // the qualifier, and the number's name in the chunks
+constexpr BytesView kSettled = "settled";  // qualifier; also a name in the chunks
 
 Task<std::int64_t> noted(std::shared_ptr<Table> settings) {
   CO_TRY(const std::optional<Bytes> cell,

@@ -1,6 +1,6 @@
-// Finds out that the tables of names and series have lost their last writes: a number is noted
-// beside them, and then in the chunks, whenever the log is about to rely on them no more. RocksDB
-// itself cannot tell a last write that rotted, or a log that is gone, from one that never was.
+// Detects that the tables of names and series lost their last writes. note() stores a number beside
+// the names, then in the chunks, before the write-ahead log may drop names. RocksDB cannot
+// distinguish a damaged last write, or a missing log, from one that never existed.
 //
 //   Threads  one at a time; blocks.
 #pragma once
@@ -19,15 +19,15 @@ class LostNamesCheck {
  public:
   explicit LostNamesCheck(std::shared_ptr<Table> settings) : settings_(std::move(settings)) {}
 
-  // All names and series that chunks will need are in their tables, durably.
+  // Call it when all names and series that chunks need are durable in their tables.
   [[nodiscard]] Result<void> note(SlotStates& chunks);
 
   struct Lost {
-    std::string dir;      // of the engine, for the message
-    bool accept = false;  // go on without them
+    std::string dir;      // of the engine, for the error message
+    bool accept = false;  // continue without the lost names
   };
-  // When the store is opened. kCorruption: names are lost, and what to do. False: they are, and
-  // that is accepted; it stays so until note() is called.
+  // Call it when the store is opened. kCorruption: names are lost; the message says what to do.
+  // False: names are lost and that is accepted, until note() is called.
   static Task<bool> check(std::shared_ptr<Table> settings, const SlotStates& chunks, Lost lost);
 
  private:

@@ -11,7 +11,7 @@ Result<void> EngineNameLog::append(std::span<const NewName> names) {
         record, {.kind = static_cast<std::uint8_t>(name.kind), .uid = name.uid, .name = name.name});
   }
   TRY(const Sequence sequence, log_.append(record));
-  static_cast<void>(sequence);  // whatever uses these names comes later
+  static_cast<void>(sequence);  // records that use these names come later
   return {};
 }
 

@@ -1,4 +1,4 @@
-// New names as records of the engine's log.
+// Writes new names as records of the write-ahead log.
 #pragma once
 
 #include "storage/catalog/names/name_log.h"
@@ -8,7 +8,7 @@ namespace halite::storage::engine {
 
 class EngineNameLog final : public NameLog {
  public:
-  // The log outlives it.
+  // The log must outlive it.
   explicit EngineNameLog(Log& log) : log_(log) {}
 
   Result<void> append(std::span<const NewName> names) override;

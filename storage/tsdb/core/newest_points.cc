@@ -6,9 +6,9 @@
 namespace halite::storage::engine {
 namespace {
 
-// Entries lie apart: memory is asked for one while those before it are read.
+// Entries are scattered in memory: prefetch this many entries ahead.
 constexpr std::size_t kAhead = 16;
-// Who asks for newest points may be an event loop, and waits for this lock.
+// An event loop may wait for this lock.
 constexpr std::size_t kSeriesPerLock = 256;
 
 }  // namespace
@@ -57,7 +57,7 @@ void NewestPoints::fill(std::uint32_t shard_index, std::uint64_t version,
   for (std::size_t i = 0; i < series.size(); ++i) make(series[i]) = entries[i];
 }
 
-// The first part makes what is being read void. Between two parts the head still has the points.
+// The first part makes a concurrent fill() void. Until the last part the head still has the points.
 void NewestPoints::flushed(std::uint32_t shard_index, std::span<const LastPoint> points) {
   Shard& shard = shards_[shard_index];
   do {

@@ -1,11 +1,11 @@
-// The newest stored point of every series that was asked for once, so that asking again reads
-// nothing. What the head has is not in it.
+// A cache of the newest stored point of each series. A series enters it with its first query.
+// Points in the head are not in it.
 //
-// Who fills it notes the version before looking at the chunks: what was flushed or deleted since
-// then makes the filling void.
+// To fill it, call find() first, then read the chunks, then fill() with the version from find(). A
+// flush or delete in between makes that fill() void.
 //
-//   Threads  any call from any thread; a lock a shard. flushed() and invalidate() hold it for some
-//            series at a time; who calls find() or fill() decides for how many.
+//   Threads  call from any thread; one lock for each shard. flushed() and invalidate() release it
+//            between groups of series; find() and fill() hold it for all series of the call.
 #pragma once
 
 #include <array>
@@ -38,22 +38,21 @@ class NewestPoints {
     State state = State::kUnknown;
   };
 
-  // Of series of a shard, in their order; and the version that fill() wants.
+  // The entries of the series, in their order, and the version for fill().
   struct Found {
     std::vector<NewestPoint> entries;
     std::uint64_t version = 0;
   };
   [[nodiscard]] Found find(std::uint32_t shard, std::span<const SeriesId> series);
 
-  // What the chunks had at that version.
+  // Stores what the chunks contained at that version.
   void fill(std::uint32_t shard, std::uint64_t version, std::span<const SeriesId> series,
             std::span<const NewestPoint> entries);
 
-  // These went into the chunks of a shard, the newest of each series. Before the head that had them
-  // is gone.
+  // Call it after a flush, with the newest point of each series, before the head is dropped.
   void flushed(std::uint32_t shard, std::span<const LastPoint> points);
 
-  // Points of these may be gone.
+  // Call it when points of these series may have been removed.
   void invalidate(std::uint32_t shard, std::span<const SeriesId> series);
 
  private:
@@ -68,8 +67,7 @@ class NewestPoints {
     std::uint64_t version = 0;  // guarded by mutex
   };
   std::deque<Shard> shards_;
-  // An entry is touched only under its series' shard's lock, a page is made by whoever needs it
-  // first.
+  // An entry is accessed only under the lock of its shard. The first user creates a page.
   std::vector<std::atomic<Page*>> pages_;
 };
 

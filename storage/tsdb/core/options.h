@@ -1,4 +1,4 @@
-// How the embedded engine uses disk, memory and threads.
+// The options of the embedded engine.
 #pragma once
 
 #include <cstddef>
@@ -16,65 +16,66 @@
 
 namespace halite::storage {
 
-// Metrics whose names begin with the prefix are kept for so long; the longest prefix counts.
+// The TTL of the metrics whose names begin with the prefix. The longest matching prefix applies.
 struct RetentionRule {
   std::string prefix;
-  std::int64_t ttl_ms = 0;  // 0 = for ever
+  std::int64_t ttl_ms = 0;  // 0 = keep forever
 };
 
-// What besides points keeps series and names from being forgotten. All may be empty.
+// What protects series and names from garbage collection, besides points. Any member may be empty.
 struct GcRules {
-  // Those of these series that must not go though they have no points; and perhaps others.
+  // Returns those of these series that must stay although they have no points; it may return
+  // others.
   std::function<std::unique_ptr<SeriesIterator>(std::vector<Bytes> tsuids)> keeps;
-  // All series, known ones and others, whose names must not go.
+  // Returns all series whose names must stay, whether they are known or not.
   std::function<std::unique_ptr<SeriesIterator>()> others;
-  bool names = true;  // names without series go, and their ids are used again
+  bool names = true;  // remove names without series and reuse their UIDs
 };
 
 struct EngineOptions {
-  std::string dir;  // made if it is not there; one process at a time
+  std::string dir;  // created if missing; one process at a time
 
-  LogOptions log;                 // its dir is made from `dir`
-  engine::ChunkDbOptions chunks;  // its dir and files too
+  LogOptions log;                 // its dir is derived from `dir`
+  engine::ChunkDbOptions chunks;  // its dir is derived from `dir`, its files are the engine's
 
-  // Recent points in memory, about: of the generation that takes points, after which it is frozen
-  // and flushed; and of all generations, after which writers wait for a flush.
+  // Approximate memory for recent points: of the active head, which is frozen above the first
+  // limit, and of all heads; writers wait for a flush above the second.
   std::size_t head_freeze_bytes = 128 << 20;
   std::size_t head_bytes_max = 512 << 20;
-  // It is frozen as well when it has so many points, long runs of each series: a flush of more
-  // would make chunks no better, but a start after a crash longer.
+  // The active head is also frozen when it has this many points and long runs of each series. More
+  // points would not improve the chunks, but lengthen a start after a crash.
   std::uint64_t head_freeze_points = 48'000'000;
-  std::uint64_t head_run_points = 512;                // such a run, on average
-  std::int64_t head_age_max_ms = 2 * 60 * 60 * 1000;  // then it is frozen, too
+  std::uint64_t head_run_points = 512;                // the average length of such runs, in points
+  std::int64_t head_age_max_ms = 2 * 60 * 60 * 1000;  // maximum age of the active head
 
-  // A slot is sealed when it has been over for so long and nothing was flushed into it meanwhile.
+  // A slot is sealed this long after its end and after its last flush.
   std::int64_t seal_quiet_ms = 10 * 60 * 1000;
-  // Sealed chunks of so many points stay when their series is sealed again, where nothing came in
-  // front of their ends.
+  // When a series is sealed again, sealed chunks of at least this many points stay unless points
+  // arrived before their ends.
   std::uint32_t seal_long_points = 1 << 13;
-  // What comes for a slot after it was sealed stays apart from its chunks, as it was flushed, until
-  // a series has so much of it there: then that series' chunk is written anew.
-  std::int64_t seal_late_interval_ms = 60 * 60 * 1000;  // a slot is looked through so often at most
-  std::uint32_t seal_late_percent = 400;     // bytes of late chunks, of those of the sealed one
-  std::uint32_t seal_late_chunks_max = 256;  // or so many late chunks
-  std::uint32_t seal_cpu_percent = 50;       // of one core that sealing takes by itself, 1 to 100
-  std::int64_t expiry_interval_ms = 60 * 60 * 1000;  // how often expired slots are looked for
+  // Late data stays in separate chunks until a series has too much of it; then its sealed chunk is
+  // rewritten.
+  std::int64_t seal_late_interval_ms = 60 * 60 * 1000;  // minimum time between looks at a slot
+  std::uint32_t seal_late_percent = 400;     // bytes of late chunks, relative to the sealed one
+  std::uint32_t seal_late_chunks_max = 256;  // or this number of late chunks
+  std::uint32_t seal_cpu_percent = 50;       // of one core, for sealing, 1 to 100
+  std::int64_t expiry_interval_ms = 60 * 60 * 1000;  // time between searches for expired slots
   bool expire_after_clock_jump = false;              // see expiry.h
-  std::int64_t maintenance_ms = 1000;                // how often it looks for work
-  // Expiry and forgetting let a flush through after so long; 0 = after every piece of work.
+  std::int64_t maintenance_ms = 1000;                // time between maintenance cycles
+  // Expiry and garbage collection let a flush run after this time; 0 = after each piece of work.
   std::int64_t maintenance_yield_ms = 20;
-  bool auto_maintenance = true;  // false: it flushes, seals and expires only when it is asked to
+  bool auto_maintenance = true;  // false: flush, seal and expire only on request
 
-  std::vector<RetentionRule> retention;  // storage.retention; a prefix once
+  std::vector<RetentionRule> retention;  // storage.retention; prefixes are unique
 
   unsigned read_threads = 4;  // for newest points and estimates, which block
-  // A question that wants so many series of a metric in a shard, and not far fewer than it has,
-  // first looks which of them have points in the slots; fewer are looked for one by one.
+  // A query that selects at least this many series of a metric in a shard, and at least an eighth
+  // of all, first finds the active ones. Fewer series are looked up one by one.
   std::size_t list_active_min = 32;
   SeriesId series_max = 100'000'000;
-  std::size_t series_bytes_max = 8ULL << 30;  // memory of known series
+  std::size_t series_bytes_max = 8ULL << 30;  // maximum memory of known series
   NewSeriesLimits new_series;
-  bool accept_lost_names = false;  // lost_names_check.h
+  bool accept_lost_names = false;  // see lost_names_check.h
   std::string settings_table = "halite-settings";
   std::string uid_table = "tsdb-uid";
   std::string series_table = "halite-series";

@@ -1,11 +1,11 @@
-// Deletes that are being prepared. Each has a flush number of its own, above every flush so far and
-// below all that come: its tombstones hide what has a lower one.
+// The deletes that are being prepared. Each has its own flush number, above all flushes so far and
+// below all later ones. Its tombstones hide points with a lower number.
 //
-// What is made of several flushes gets the greatest of their numbers. So nothing from below a
-// pending delete's number may be joined with something from above until its tombstones are there:
-// sealing leaves what is not below lowest() as it is.
+// A chunk made from several flushes gets the greatest of their numbers. So until the tombstones of
+// a pending delete are stored, cells below its number must not be merged with cells above it:
+// sealing uses only cells below lowest().
 //
-//   Threads  any.
+//   Threads  call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace halite::storage::engine {
 
 class PendingDeletes {
  public:
-  // A delete is pending while this lives, which may be longer than the list does.
+  // A delete is pending while this object lives. It may outlive the list.
   class Pending {
    public:
     ~Pending();
@@ -36,11 +36,11 @@ class PendingDeletes {
     const std::uint64_t number_;
   };
 
-  // No other pending one has the number.
+  // No other pending delete may have the number.
   [[nodiscard]] std::unique_ptr<const Pending> begin(std::uint64_t number);
 
-  [[nodiscard]] std::uint64_t lowest() const;   // UINT64_MAX: none is pending
-  [[nodiscard]] std::uint64_t highest() const;  // 0: none is pending
+  [[nodiscard]] std::uint64_t lowest() const;   // UINT64_MAX: none
+  [[nodiscard]] std::uint64_t highest() const;  // 0: none
 
  private:
   const std::shared_ptr<Pending::Numbers> numbers_ = std::make_shared<Pending::Numbers>();

@@ -1,7 +1,7 @@
-// Ids that no new name may get, because of the history of this directory.
+// UIDs that are not assigned to new names because of the history of this directory.
 //
-// Chunks may hold ids whose names are lost (recovery/lost_ids.h): another name with such an id
-// would show their points as its own. And earlier versions freed ids without a mark of when.
+// Chunks may contain UIDs whose names are lost (recovery/lost_ids.h): a new name with such a UID
+// would show their points as its own. Also, earlier versions freed UIDs without noting the time.
 //
 //   Threads  one at a time; blocks.
 #pragma once
@@ -22,14 +22,14 @@ class ReservedIds {
  public:
   explicit ReservedIds(std::shared_ptr<Table> settings) : settings_(std::move(settings)) {}
 
-  // By kind of name: no new name gets an id up to this one. 0 = all may be given.
+  // For each kind of name: all UIDs up to this one are reserved; 0 = none.
   [[nodiscard]] Task<std::array<std::uint64_t, 3>> read() const;
 
   // Durable.
   [[nodiscard]] Task<void> write(std::array<std::uint64_t, 3> ids) const;
 
-  // Ids that are free and have no mark count as freed then; 0: for long. Nothing: this directory
-  // does not say.
+  // The time from which free UIDs without a recorded time count as freed; 0: long ago. Nothing: not
+  // recorded in this directory.
   [[nodiscard]] Task<std::optional<TimestampMs>> unmarked_since() const;
   // Durable.
   [[nodiscard]] Task<void> set_unmarked_since(TimestampMs time) const;

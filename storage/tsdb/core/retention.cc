@@ -17,7 +17,7 @@ namespace {
 constexpr BytesView kQualifier = "retention";  // in the settings table
 
 constexpr std::int64_t kFormat = 1;
-constexpr std::uint32_t kShardsMax = 256;  // a key has one byte for them
+constexpr std::uint32_t kShardsMax = 256;  // the key has one byte for the shard
 
 std::optional<std::int64_t> number(const boost::json::object& object, std::string_view name) {
   const boost::json::value* found = object.if_contains(name);
@@ -180,7 +180,7 @@ Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state
 
 Task<void> RetentionClassWriter::keep_class(std::uint64_t metric_uid, std::string old_name,
                                             std::string new_name) {
-  // A state that was read earlier must not be written later.
+  // Serializes read and write, so that an older state cannot overwrite a newer one.
   CO_TRY(const Semaphore::Permit pass, co_await turn_->enter(SemaphoreLoad{1, 0}));
   const std::uint32_t before = retention_->class_of(metric_uid, old_name);
   if (retention_->class_of(metric_uid, new_name) == before) co_return Result<void>();

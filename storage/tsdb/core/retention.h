@@ -1,15 +1,14 @@
-// Retention classes: metrics whose names begin alike are kept for a time of their own.
+// Retention classes: metrics whose names share a prefix with its own TTL.
 //
-// Each class has its own shards, as many as there are salts, and its own ring of slots in them: its
-// cells lie apart, expire by its own TTL, and nothing in the formats knows of classes. Class 0 is
-// of the metrics that no rule names.
+// Each class has its own shards, one for each salt, and its own ring of slots. So its cells are
+// stored apart and expire by its TTL, and the key formats do not contain classes. Class 0 has the
+// metrics that no rule names.
 //
 //   shard = class · salts + salt
 //
-//   Belonging  a metric's class is that of the longest prefix in use that its name begins with. A
-//              metric for which that would change, because the rules or its name do, is pinned to
-//              the class that has its points.
-//   Threads    any call from any thread.
+//   Membership  the class of the longest prefix in use that the metric's name begins with. If rules
+//               or names change, a metric that would move is pinned to the class of its points.
+//   Threads     call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -30,19 +29,19 @@
 
 namespace halite::storage::engine {
 
-// What is kept of the classes; class 0 is not listed, so that the first has the number 1.
+// The stored state of the classes. Class 0 is not listed; the first entry is class 1.
 struct RetentionState {
   struct Class {
     std::string prefix;
-    std::int64_t ttl_ms = 0;  // 0 = for ever
-    std::uint32_t slots = 0;  // of its ring; 0 = it was made without a TTL: never used again
-    bool in_use = true;       // some rule names it: it takes new metrics
+    std::int64_t ttl_ms = 0;  // 0 = keep forever
+    std::uint32_t slots = 0;  // ring size; 0 = created without a TTL, slots are never reused
+    bool in_use = true;       // a rule names it: it takes new metrics
     bool operator==(const Class&) const = default;
   };
   std::vector<Class> classes;
   std::map<std::uint64_t, std::uint32_t> pinned;  // metric uid -> class
 
-  // The class of a metric of this name that is not pinned.
+  // The class of an unpinned metric with this name.
   [[nodiscard]] std::uint32_t class_of(std::string_view metric) const;
 
   bool operator==(const RetentionState&) const = default;
@@ -50,18 +49,18 @@ struct RetentionState {
   // JSON: {"format":1,"classes":[{"prefix":"tmp.","ttl_ms":604800000,"slots":1024,"in_use":true}],
   // "pinned":[[5,1]]}
   [[nodiscard]] Bytes to_bytes() const;
-  // kCorruption: not what to_bytes() writes. kUnsupported: written by a later version.
+  // kCorruption: not written by to_bytes(). kUnsupported: written by a later version.
   static Result<RetentionState> from_bytes(BytesView bytes);
 };
 
 class Retention final : public Sharding {
  public:
-  // `base` is class 0's layout; the others have its salts and span. kInvalidArgument: a class
-  // whose TTL does not go with its slots, or more classes than there are shards.
+  // `base` is the layout of class 0; all classes have its salts and span. kInvalidArgument: a class
+  // whose TTL does not fit its slots, or more classes than shards allow.
   static Result<std::shared_ptr<Retention>> make(std::shared_ptr<const CyclicLayout> base,
                                                  RetentionState state);
 
-  // Salts, span and widths are those of all classes.
+  // All classes have its salts, span and widths.
   [[nodiscard]] const CyclicLayout& base() const { return *layouts_.front(); }
   [[nodiscard]] const CyclicLayout& layout_of(std::uint32_t shard) const {
     return *layouts_[shard / salts_];
@@ -82,20 +81,20 @@ class Retention final : public Sharding {
   const std::vector<std::shared_ptr<const CyclicLayout>> layouts_;  // by class
   const std::uint32_t salts_;
   mutable std::shared_mutex mutex_;
-  RetentionState state_;  // its pins are guarded by mutex_; the classes stay
+  RetentionState state_;  // pins are guarded by mutex_; the classes are constant
 };
 
-// The stored state; only class 0 if none was stored. In the settings table.
+// Reads the state from the settings table; only class 0 if none is stored.
 Task<RetentionState> read_retention(std::shared_ptr<Table> settings);
 Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state);
 
-// Keeps metrics in their classes when their names change, one at a time. Outlives its tasks.
+// Keeps metrics in their classes when they are renamed. Must outlive its tasks.
 class RetentionClassWriter {
  public:
   RetentionClassWriter(std::shared_ptr<Table> settings, std::shared_ptr<Retention> retention)
       : settings_(std::move(settings)), retention_(std::move(retention)) {}
 
-  // Call it before a metric gets a new name. Durable.
+  // Call it before a metric gets a new name. The change is durable when the task completes.
   Task<void> keep_class(std::uint64_t metric_uid, std::string old_name, std::string new_name);
 
  private:

@@ -23,7 +23,7 @@ Slab::~Slab() {
 Arena::Extent Arena::take(std::size_t units) {
   if (end_ - next_ < units) {
     next_ = slabs_.size() * kSlabUnits;
-    if (next_ == 0) next_ = 1;  // 0 is no block
+    if (next_ == 0) next_ = 1;  // 0 means no block
     slabs_.emplace_back();
     end_ = slabs_.size() * kSlabUnits;
     HALITE_CHECK(end_ <= std::numeric_limits<Extent>::max(), "a shard of the head over 64 GiB");

@@ -1,7 +1,7 @@
-// Memory for what only grows: blocks of some 16 to 4080 bytes, cut one after the other from slabs,
-// named by 32-bit numbers. Everything goes at once, with the arena, back to the system.
+// Allocates blocks of about 16 to 4080 bytes from slabs. A 32-bit number identifies a block. All
+// memory is freed at once, with the arena.
 //
-//   Threads  for one thread at a time.
+//   Threads  not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,7 @@
 
 namespace halite::storage {
 
-// A piece of memory straight from the system, zeros at first. What holds many of them does not
-// leave holes in the process's heap.
+// Zeroed memory directly from the operating system. Freeing many slabs leaves no holes in the heap.
 class Slab {
  public:
   static constexpr std::size_t kBytes = 256 << 10;
@@ -31,23 +30,24 @@ class Slab {
 
 class Arena {
  public:
-  static constexpr std::size_t kUnitBytes = 16;  // blocks are so many of them
-  using Extent = std::uint32_t;                  // the number of a block's first unit; 0: none
+  static constexpr std::size_t kUnitBytes = 16;  // block sizes are multiples of it
+  using Extent = std::uint32_t;                  // number of a block's first unit; 0: none
 
   [[nodiscard]] Extent take(std::size_t units);
   [[nodiscard]] std::uint8_t* at(Extent block) const {
     return slabs_[block / kSlabUnits].data() + (block % kSlabUnits) * kUnitBytes;
   }
 
-  // Of blocks taken. What is left of the newest slab was never touched and is no memory yet.
+  // Of allocated blocks. The unused part of the newest slab was never touched and occupies no
+  // memory.
   [[nodiscard]] std::size_t bytes() const { return next_ * kUnitBytes; }
 
  private:
   static constexpr std::size_t kSlabUnits = Slab::kBytes / kUnitBytes;
 
   std::vector<Slab> slabs_;
-  std::size_t next_ = 0;  // unit
-  std::size_t end_ = 0;   // of the newest slab
+  std::size_t next_ = 0;  // next free unit
+  std::size_t end_ = 0;   // end of the newest slab, in units
 };
 
 }  // namespace halite::storage

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSeriesPerLock = 256;
 
-// Sorts by time; of equal times the last to come stays.
+// Sorts by time. Of equal times the point that came last stays.
 void sort_points(chunk::Points& points) {
   std::vector<std::uint32_t> order(points.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -27,13 +27,13 @@ void sort_points(chunk::Points& points) {
   points = std::move(sorted);
 }
 
-// A series whose last point to come is not told to be the newest in the range.
+// A series whose last point may not be its newest in the range, so it must be decoded.
 struct Undecided {
-  std::size_t index = 0;  // of its place among what is found
+  std::size_t index = 0;  // position in the result
   HeadPoints copy;
 };
 
-// Decodes those, and takes out what has no point in the range.
+// Decodes these series, and removes those without a point in the range from the result.
 void decide(const std::vector<Undecided>& undecided, TimeRange range,
             std::vector<LastPoint>& found) {
   chunk::Points points;
@@ -133,8 +133,8 @@ std::optional<std::vector<LastPoint>> Head::last(std::uint32_t shard_index,
   return found;
 }
 
-// Under the shard's lock. Series lie apart from each other: memory is asked for all of them before
-// the first is looked at.
+// Call under the shard's lock. Series are scattered in memory: prefetches all before it reads the
+// first.
 std::vector<std::uint32_t> Head::positions_of(const HeadShard& shard,
                                               std::span<const SeriesId> wanted) const {
   std::vector<std::uint32_t> positions;
@@ -157,7 +157,7 @@ void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out) {
   const std::uint8_t* from = copy.bytes.data();
   const std::uint8_t* const end = from + copy.bytes.size();
   std::size_t count = 0;
-  std::size_t run = 0;  // points from here on are of one type
+  std::size_t run = 0;  // points from here on have one type
   bool floats = false;
   while (from != end) {
     const StreamPoint point = point_stream::decode_point(from, state);

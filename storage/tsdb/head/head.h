@@ -1,8 +1,8 @@
-// One generation of recent points in memory, in shards: searchable at once, written into chunks
-// when it is frozen, then dropped as a whole.
+// Recent points in memory, in shards. Points are searchable immediately. A frozen head is flushed
+// into chunks, then dropped as a whole.
 //
-//   Threads  any call from any thread; a shard's own calls under its lock (head_shard.h).
-//   Life     shared by the engine and by the scans that read it.
+//   Threads   call from any thread; use a shard under its lock (head_shard.h).
+//   Lifetime  shared by the engine and by the scans that read it.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class Head {
   Head(const Head&) = delete;
   Head& operator=(const Head&) = delete;
 
-  // Generations count up; what a later one holds wins.
+  // Heads are numbered in ascending order. Points of the greater number win.
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
   [[nodiscard]] HeadShard& shard(std::uint32_t index) { return shards_[index]; }
@@ -34,35 +34,35 @@ class Head {
     return static_cast<std::uint32_t>(shards_.size());
   }
 
-  // Under the lock of the series' shard: its place there, if it has one.
+  // The position of the series in its shard, if any. Hold the lock of the shard.
   [[nodiscard]] std::optional<std::uint32_t> position_of(SeriesId id) const {
     const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
     const std::uint32_t position = page == nullptr ? 0 : (*page)[id % kPageSeries];
     if (position == 0) return std::nullopt;
     return position - 1;
   }
-  // Asks memory for what position_of() will read.
+  // Prefetches the memory that position_of() reads.
   void prefetch_position(SeriesId id) const {
     const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
     if (page != nullptr) __builtin_prefetch(&(*page)[id % kPageSeries]);
   }
   void set_position(SeriesId id, std::uint32_t position);
 
-  // Copies of what the wanted series have in a range, in their order; series without are left out.
-  // Takes the shard's lock for some series at a time.
+  // Copies the points of the wanted series in the range, in the order of `wanted`; omits series
+  // without points. Locks the shard for a few series at a time.
   [[nodiscard]] std::vector<HeadPoints> copy(std::uint32_t shard, std::span<const SeriesId> wanted,
                                              TimeRange range);
 
-  // The newest point in the range of each wanted series, in their order; series without are left
-  // out. Takes the shard's lock as copy() does. Nothing at all where more than decode_left points
-  // would have to be decoded: those of series with late ones, or with some behind the range. What
-  // was decoded is taken from it.
+  // The newest point in the range of each wanted series, in their order; omits series without
+  // points. Locks the shard as copy() does. Returns nothing if it would have to decode more than
+  // decode_left points, which happens for series with late points or with points after the range.
+  // Subtracts the decoded points from decode_left.
   [[nodiscard]] std::optional<std::vector<LastPoint>> last(std::uint32_t shard,
                                                            std::span<const SeriesId> wanted,
                                                            TimeRange range,
                                                            std::uint64_t& decode_left);
 
-  // About, of all shards; kept by account() so that reading it takes no lock.
+  // Approximate, of all shards. account() maintains them, so that reading takes no lock.
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t points() const { return points_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t series() const { return series_.load(std::memory_order_relaxed); }
@@ -74,23 +74,22 @@ class Head {
 
  private:
   static constexpr std::size_t kPageSeries = 4096;
-  using Page = std::array<std::uint32_t, kPageSeries>;  // place + 1; 0 = none
+  using Page = std::array<std::uint32_t, kPageSeries>;  // position + 1; 0 = none
 
   [[nodiscard]] std::vector<std::uint32_t> positions_of(const HeadShard& shard,
                                                         std::span<const SeriesId> wanted) const;
 
   const std::uint64_t number_;
   std::vector<HeadShard> shards_;
-  // An entry is touched only under its series' shard's lock, a page is made once by whoever needs
-  // it first.
+  // An entry is accessed only under the lock of its shard. The first user creates a page.
   std::vector<std::atomic<Page*>> pages_;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::uint64_t> points_ = 0;
   std::atomic<std::uint64_t> series_ = 0;
 };
 
-// Decodes the points in the range into `out`, which is cleared first: by time, no time twice, of
-// equal times the one that came last.
+// Decodes the points in the range into `out`, which it clears first. The result is in time order
+// without duplicate times; the point that came last wins.
 void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out);
 
 }  // namespace halite::storage

@@ -7,8 +7,8 @@
 namespace halite::storage {
 namespace {
 
-// A block begins with the number of the next one. What is left over in the last block of a series
-// is a small part of all it has: blocks grow as the chain does.
+// A block begins with the number of the next one. Blocks grow with the chain, so the unused part of
+// the last block stays a small fraction.
 constexpr std::size_t kLinkBytes = sizeof(Arena::Extent);
 constexpr std::array<std::uint8_t, 24> kUnits = {2,  2,  2,  2,  3,  3,  4,  5,  6,  7,  8,   10,
                                                  12, 14, 16, 20, 24, 28, 32, 40, 64, 96, 128, 192};
@@ -17,7 +17,7 @@ std::size_t units_of(std::uint8_t number) {
   return kUnits[std::min<std::size_t>(number, kUnits.size()) - 1];
 }
 
-// Of the last block of so many; of none, what a series has of its own.
+// End of the last of so many blocks; without blocks, of the series' own bytes.
 std::size_t end_of_room(std::uint8_t blocks) {
   return blocks == 0 ? HeadSeries::kOwnBytes : units_of(blocks) * Arena::kUnitBytes;
 }

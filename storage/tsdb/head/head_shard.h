@@ -1,8 +1,7 @@
-// One shard of one generation of the head: the points that came for its series since the last
-// freeze.
+// One shard of a head: the points of its series since the last freeze.
 //
-//   Threads  calls marked "locked" want mutex() held. Once the generation is frozen
-//            (HeadList::freeze()) nothing changes any more, and reading needs no lock.
+//   Threads  hold mutex() for calls marked "locked". A frozen head (HeadList::freeze()) does not
+//            change, and reading it needs no lock.
 #pragma once
 
 #include <array>
@@ -17,34 +16,34 @@
 
 namespace halite::storage {
 
-// A series' points in one generation, as bytes of point_stream.h: the first of them here, more in a
-// chain of blocks, each larger than the one before by and by. Nothing moves once it is written, and
-// a block is full before there is a next one. A line of the processor's cache.
+// The points of one series in one head, as bytes of point_stream.h. The first bytes are stored
+// here, the rest in a chain of growing blocks. Written bytes never move, and a block is filled
+// before the next is added. The size is one cache line.
 struct alignas(64) HeadSeries {
   static constexpr std::size_t kOwnBytes = 16;
 
-  TimestampMs first_time = 0;  // of the point that came first; the stream begins from it
-  TimestampMs time = 0;        // of the last; these three are the stream's state
+  TimestampMs first_time = 0;  // of the point that came first; the stream starts from it
+  TimestampMs time = 0;        // of the last point; these three are the state of the stream
   ValueBits value = 0;
   std::int32_t step = 0;
   SeriesId id = 0;
   std::uint32_t points = 0;
-  Arena::Extent second = 0;  // the first of the chain
-  Arena::Extent tail = 0;    // the last one
-  std::uint16_t used = 0;    // bytes of the tail, or of `own` while there is no chain
-  std::uint8_t blocks = 0;   // in the chain; stays at the number from which all have one size
-  bool ordered : 1 = true;   // each time later than the one before
+  Arena::Extent second = 0;  // first block of the chain
+  Arena::Extent tail = 0;    // last block
+  std::uint16_t used = 0;    // bytes of the tail, or of `own` without a chain
+  std::uint8_t blocks = 0;   // in the chain; stays at the number where sizes stop growing
+  bool ordered : 1 = true;   // each time is later than the one before
   bool last_is_float : 1 = false;
   std::array<std::uint8_t, kOwnBytes> own{};
 
-  // Whether a range may have points of it.
+  // Whether the range may contain points of the series.
   [[nodiscard]] bool touches(TimeRange range) const {
     return points > 0 && (!ordered || (time >= range.begin && first_time < range.end));
   }
 };
 static_assert(sizeof(HeadSeries) == 64);
 
-// A copy of a HeadSeries that needs no lock any more.
+// A copy of a HeadSeries, usable without a lock.
 struct HeadPoints {
   SeriesId id = 0;
   bool ordered = true;
@@ -57,13 +56,13 @@ class HeadShard {
  public:
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
-  // Locked. A place for a series that has none; its number counts from 0.
+  // Locked. Adds a series that has no position yet; positions count from 0.
   std::uint32_t add_series(SeriesId id);
 
   // Locked.
   void append(std::uint32_t position, const StreamPoint& point);
 
-  // Locked. Ask memory for what append() will need: first the series, later the end of its bytes.
+  // Locked. Prefetch what append() needs: first the series, later the end of its bytes.
   void prefetch(std::uint32_t position) const { __builtin_prefetch(&at(position), 1); }
   void prefetch_end(std::uint32_t position) const {
     const HeadSeries& series = at(position);
@@ -72,7 +71,7 @@ class HeadShard {
 
   // Locked, unless frozen.
   [[nodiscard]] const HeadSeries& at(std::uint32_t position) const { return series_at(position); }
-  // Likewise. What `copy` held before is gone.
+  // Locked, unless frozen. Replaces the content of `copy`.
   void copy(std::uint32_t position, HeadPoints& copy) const;
   [[nodiscard]] std::uint32_t series_count() const { return series_; }
   [[nodiscard]] std::size_t bytes() const { return blocks_.bytes() + series_ * sizeof(HeadSeries); }

@@ -1,16 +1,16 @@
-// One series' recent points in the order they came, in few bytes each: 1 where a gauge of integers
-// ticks evenly and moves little.
+// The recent points of one series in order of arrival, in a few bytes each: 1 byte for an integer
+// gauge with a regular interval and small changes.
 //
-//   short     1 byte with bit 7: an integer, the step as before; bits 0-6 = zigzag(value - the
-//             value before)
-//   control   else 1 byte: bits 0-3 = bytes of the value (0 to 8), bit 4 = the value is a double,
-//             bit 5 = those bytes are the high ones, bit 6 = a time follows
-//   time      zigzag varint: by how many ms the step differs from the step before
-//   value     little-endian: integers zigzag(value - the value before), doubles the bits that
-//             differ from the value before
+//   short     1 byte with bit 7: an integer with the previous step; bits 0-6 = zigzag(value - the
+//             previous value)
+//   control   otherwise 1 byte: bits 0-3 = bytes of the value (0 to 8), bit 4 = the value is a
+//             double, bit 5 = those bytes are the high ones, bit 6 = a time follows
+//   time      zigzag varint: difference in ms between this step and the previous one
+//   value     little-endian: integers zigzag(value - the previous value), doubles the bits that
+//             differ from the previous value
 //
-// A step that 32 bits do not hold counts as 0 for the point behind it. Any order of times is taken,
-// also repeated ones. The bytes never leave the process.
+// A step that does not fit in 32 bits counts as 0 for the next point. Times may come in any order
+// and repeat. The bytes never leave the process.
 //
 // Over 140 lines because the code is inlined where points are appended.
 #pragma once
@@ -27,14 +27,14 @@
 
 namespace halite::storage {
 
-// What the next point is told from.
+// The state from which the next point is encoded.
 struct StreamState {
   TimestampMs time = 0;
   ValueBits value = 0;
   std::int32_t step = 0;
 };
 
-inline constexpr std::size_t kStreamPointBytesMax = 1 + 10 + 8;  // what it may touch, too
+inline constexpr std::size_t kStreamPointBytesMax = 1 + 10 + 8;  // the encoder may touch all
 
 struct StreamPoint {
   TimestampMs time = 0;
@@ -44,7 +44,7 @@ struct StreamPoint {
 
 namespace point_stream {
 
-// The bits of a control byte, and the small numbers around them.
+// Bits of a control byte.
 
 inline constexpr std::uint8_t kLengthMask = 0x0F;
 inline constexpr std::uint8_t kFloatBit = 0x10;
@@ -62,14 +62,14 @@ inline std::uint64_t load_low(const std::uint8_t* from, unsigned length) {
   return value;
 }
 
-// As the state keeps it.
+// The step as the state stores it.
 inline std::int32_t kept_step(std::uint64_t step) {
   const auto kept = static_cast<std::int32_t>(step);
   return static_cast<std::uint64_t>(std::int64_t{kept}) == step ? kept : 0;
 }
 
-// Writes a point at `to`, where kStreamPointBytesMax bytes are free; returns the end of it. State
-// is anything with the members of StreamState.
+// Writes a point at `to`, where kStreamPointBytesMax bytes must be free, and returns its end. State
+// is any type with the members of StreamState.
 template <class State>
 [[nodiscard]] std::uint8_t* encode_point(std::uint8_t* to, State& state, const StreamPoint& point) {
   const auto step = static_cast<std::uint64_t>(point.time) - static_cast<std::uint64_t>(state.time);
@@ -95,7 +95,7 @@ template <class State>
     bits |= kFloatBit;
     change = point.value ^ state.value;
     length = bytes_of(change);
-    // Round numbers end in zeros: then the low bytes are the ones to leave out.
+    // Round numbers end in zero bits: omit the low bytes instead.
     const unsigned zeros = change == 0 ? 0 : static_cast<unsigned>(std::countr_zero(change)) / 8;
     if (8 - zeros < length) {
       bits |= kHighBit;
@@ -114,7 +114,7 @@ template <class State>
   return to + length;
 }
 
-// Reads a point that encode_point() wrote; moves `from` behind it.
+// Reads a point that encode_point() wrote, and advances `from` past it.
 [[nodiscard]] inline StreamPoint decode_point(const std::uint8_t*& from, StreamState& state) {
   const std::uint8_t control = *from++;
   auto step = static_cast<std::uint64_t>(std::int64_t{state.step});

@@ -1,4 +1,4 @@
-// Points of a series as cells: cut at the borders of slots and where a chunk is full.
+// Encodes points of a series as cells; begins a new chunk at slot borders and at the maximum size.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct CellEntry {
   Bytes key;
   Bytes value;
   Partition partition;
-  UnsealedRange covers;  // the times that it is about
+  UnsealedRange covers;  // times that the cell covers
 };
 
 class ChunkWriter {
  public:
-  // Kind kChunk or kSealed.
+  // `kind` is kChunk or kSealed.
   ChunkWriter(const CyclicLayout& layout, CellKind kind, std::uint64_t flush_number);
 
-  // Appends the cells of these points, which have times that admit() takes.
+  // Appends the cells of these points. Their times must be valid for admit().
   void add(std::uint32_t shard, BytesView tsuid, chunk::PointsView points,
            std::vector<CellEntry>& entries);
 

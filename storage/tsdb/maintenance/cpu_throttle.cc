@@ -7,7 +7,7 @@
 namespace halite::storage::engine {
 namespace {
 
-// Less is not worth a pause.
+// Shorter pauses are not worthwhile.
 constexpr std::chrono::milliseconds kPauseMin{20};
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Keeps one thread's work to a share of a core.
+// Limits one thread's work to a share of a core.
 //
-//   Threads  for the one thread that works.
+//   Threads  for the working thread only.
 #pragma once
 
 #include <chrono>
@@ -16,11 +16,10 @@ class CpuThrottle {
 
   [[nodiscard]] bool is_all() const { return percent_ >= kAll; }
 
-  // How long the thread should now pause for what it has worked since this was made; 0 while that
-  // is little.
+  // How long the thread should pause now for its work so far; 0 if the pause would be short.
   [[nodiscard]] std::chrono::milliseconds pause_due() const;
 
-  // Other work of the thread, as long as this lives: its time is not the share's.
+  // Excludes other work of the thread from the share while this object lives.
   class Excluded {
    public:
     explicit Excluded(CpuThrottle& share) : share_(share), begin_(thread_cpu()) {}

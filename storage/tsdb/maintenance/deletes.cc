@@ -15,13 +15,13 @@ struct TombstoneEntry {
   UnsealedRange covers;
 };
 
-// May it go on?
+// Whether the delete may continue.
 Result<void> check(const EngineContext& context, const RowSelection& selection) {
   TRY_VOID(context.check_open());
   return selection.context().check();
 }
 
-// Tombstones of one series, one a slot in which it has points in the range.
+// Adds the tombstones of one series: one for each slot in which it has points in the range.
 Result<std::uint64_t> delete_series(const EngineContext& context, const RowSelection& selection,
                                     SlotReader& reader, const CyclicLayout& layout,
                                     const std::vector<std::int64_t>& periods, const Series& series,
@@ -36,7 +36,7 @@ Result<std::uint64_t> delete_series(const EngineContext& context, const RowSelec
     const TimeRange part = {.begin = std::max(range.begin, slot_begin),
                             .end = std::min(range.end, slot_begin + span)};
     TRY(StoredSeries stored, reader.read(period, key, part));
-    // Flushed since the delete began.
+    // Flushed after the delete began.
     std::erase_if(stored.runs, [flush_number](const chunk::FlushedRun& run) {
       return run.flush_number > flush_number;
     });
@@ -62,7 +62,7 @@ Result<std::uint64_t> delete_series(const EngineContext& context, const RowSelec
 
 }  // namespace
 
-// Above every flush, below the generation that takes points now.
+// The number is above every flush and below the active head's.
 void begin_delete(EngineContext& context, Deletion& deletion) {
   deletion.pending = context.deletes.begin(context.head_list.active_number() - 1);
 }
@@ -97,7 +97,7 @@ Result<void> prepare_delete(EngineContext& context, const RowSelection& selectio
 
 Result<void> finish_delete(EngineContext& context, SeriesGc& series_gc, Deletion& deletion) {
   TRY_VOID(series_gc.note_deleted(deletion.series));
-  // Their points may have expired meanwhile; the tombstones are cells of theirs all the same.
+  // Their points may have expired meanwhile, but the tombstones are cells too.
   for (const SeriesId id : deletion.series) context.registry.unmark_candidate(id);
   FlushMark mark = context.chunks->states.mark();
   mark.flush_number = std::max(mark.flush_number, deletion.pending->number());

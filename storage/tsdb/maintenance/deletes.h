@@ -1,11 +1,11 @@
-// Deletes: what hides the points that are in chunks.
+// Deletes: hide stored points with tombstones.
 //
-// In three steps: the maintenance thread, after a flush, gives the delete a number; the read pool
-// reads what there is to hide, a shard at a time, while flushes go on; the maintenance thread takes
-// the tombstones in. What came after the first step has a higher number and stays. Until the last
-// one nothing of the delete lasts, and nobody sees any of it.
+// A delete has three steps. The maintenance thread flushes and assigns a flush number. The read
+// pool reads what to hide, one shard at a time, while flushes continue. The maintenance thread
+// ingests the tombstones. Points that arrive after the first step have a greater number and stay.
+// Until the last step the delete is neither durable nor visible.
 //
-//   Threads  all block: begin_delete() and finish_delete() are for the maintenance thread,
+//   Threads  all calls block. begin_delete() and finish_delete() are for the maintenance thread,
 //            prepare_delete() for the read pool, one call at a time.
 #pragma once
 
@@ -20,17 +20,17 @@
 
 namespace halite::storage::engine {
 
-// The cells that hide the stored points of a selection in a range: tombstones in the order of their
-// keys, a file a shard; and how many points they hide.
+// The tombstones that hide the stored points of a selection in a range, in key order, one file for
+// each shard; and the number of hidden points.
 struct Deletion {
-  std::unique_ptr<const PendingDeletes::Pending> pending;  // until it is taken in, or there is none
+  std::unique_ptr<const PendingDeletes::Pending> pending;  // until it is ingested; may be null
   std::vector<std::unique_ptr<ChunkFile>> files;
   SlotChanges changes;
   std::vector<SeriesId> series;  // that lose points, by shard
   std::uint64_t points = 0;
 };
 
-// All that was appended before is in chunks.
+// Everything appended before must be in chunks.
 void begin_delete(EngineContext& context, Deletion& deletion);
 [[nodiscard]] Result<void> prepare_delete(EngineContext& context, const RowSelection& selection,
                                           TimeRange range, std::uint32_t shard, Deletion& deletion);

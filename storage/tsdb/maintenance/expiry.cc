@@ -11,7 +11,7 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr BytesView kStopped = "expiry stopped";  // when the jump was seen; 0 once that is over
+constexpr BytesView kStopped = "expiry stopped";  // when the jump was noticed; 0 once it is over
 constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
 }  // namespace
@@ -63,7 +63,7 @@ Result<bool> Expiry::stopped_by_jump(TimestampMs now, const YieldFn& yield) {
     const std::int64_t span = context_->retention->base().options().span_ms;
     TRY(const auto last_run, context_->chunks->states.read_number(kLastExpiryKey));
     const bool ahead = last_run && now - *last_run > 2 * span;
-    // Data that came after the jump says nothing: it may have its time from the same clock.
+    // Data that arrived after the jump proves nothing: its times may come from the same clock.
     stopped = ahead && was_stopped;
     if (ahead && !was_stopped) {
       TRY(const bool ahead_too, ahead_of_data(now, 2 * span, yield));
@@ -89,8 +89,8 @@ Result<bool> Expiry::ahead_of_data(TimestampMs now, std::int64_t by_ms, const Yi
     }
     for (const StoredSlot& slot : slots) newest = std::max(newest, slot.period);
   }
-  // What was taken without a TTL may be a forecast, which says nothing of what the time is. Without
-  // data there is nothing to lose.
+  // Data without a ring was stored without a TTL. It may be forecasts, which do not show the
+  // current time. Without data there is nothing to lose.
   if (newest < 0) return others;
   return now - (newest + 1) * span > by_ms;
 }
@@ -101,12 +101,12 @@ bool Expiry::expired(std::uint32_t shard, const StoredSlot& slot, TimestampMs no
   const std::int64_t span = layout.options().span_ms;
   const TimeRange alive = layout.alive(kAllTimes, now);
   const std::int64_t newest = layout.newest_period(slot.number, (alive.end - 1) / span);
-  // Of a later lap than there can be: the clock was set back, and knows nothing of what is old.
+  // The period is later than possible: the clock was set back and cannot show what is old.
   if (slot.period > newest) return false;
   return (newest + 1) * span <= alive.begin;
 }
 
-// The view that they were read with is gone: it would keep what is dropped.
+// Releases the view before the removal, because it would keep what is dropped.
 Result<std::vector<StoredSlot>> Expiry::slots_of(std::uint32_t shard, const YieldFn& yield) const {
   TRY(const auto reader,
       SlotReader::open(context_->chunks->views, context_->retention->layout_of(shard), shard,
@@ -121,7 +121,7 @@ Result<void> Expiry::run(TimestampMs now, const YieldFn& yield) {
       if (!expired(shard, slot, now)) continue;
       const Partition partition{
           .shard = shard, .slot = slot.number, .period = static_cast<std::uint32_t>(slot.period)};
-      // What of it could be removed is.
+      // Everything removable was removed already.
       if (slot.unreadable && !unreadable_.insert(partition).second) continue;
       TRY_VOID(remove(shard, slot, yield));
     }
@@ -131,8 +131,8 @@ Result<void> Expiry::run(TimestampMs now, const YieldFn& yield) {
 
 Result<void> Expiry::remove(std::uint32_t shard, const StoredSlot& slot, const YieldFn& yield) {
   TRY_VOID(series_gc_.note_slot(shard, slot.number, yield));
-  // Flushes went on meanwhile. By now the slot's next lap may take points, and what has come of it
-  // would go with the old one's files.
+  // Flushes continued meanwhile. By now the slot may have points of the next period, which would be
+  // removed with the old ones.
   if (!expired(shard, slot, context_->clock.now_ms())) return {};
   const Bytes begin = shard_slot_prefix({.shard = shard, .slot = slot.number});
   Bytes end = prefix_end(begin);

@@ -1,9 +1,9 @@
-// What is older than the TTL goes: whole slots, once nothing in them can be asked for any more.
+// Removes whole slots once everything in them is older than the TTL.
 //
-// Removal does not trust a jump of the clock. Once now is more than two spans past both the last
-// run and the newest stored data, nothing is removed and the log says so, until the setting
-// engine.expire_after_clock_jump confirms that the clock is right, or the clock is back. A clock
-// that was set back removes only what was due by then.
+// Expiry does not trust a clock jump. It stops and logs an error if the time is more than two spans
+// after both the last run and the newest stored data. It continues when
+// engine.expire_after_clock_jump confirms the clock, or the clock is set back. A clock that was set
+// back removes only what was due by that time.
 //
 //   Threads  for the maintenance thread.
 #pragma once
@@ -26,11 +26,11 @@ namespace halite::storage::engine {
 
 class Expiry {
  public:
-  // `series_gc`, which outlives it, is told of every slot before it goes.
+  // `series_gc` must outlive it. It is notified of every slot before its removal.
   Expiry(std::shared_ptr<EngineContext> context, SeriesGc& series_gc,
          prometheus::Registry& registry);
 
-  // Looks through all slots, at most every expiry_interval_ms.
+  // Examines all slots, at most once each expiry_interval_ms.
   [[nodiscard]] Result<void> run_due(const YieldFn& yield);
 
  private:
@@ -46,9 +46,9 @@ class Expiry {
 
   const std::shared_ptr<EngineContext> context_;
   SeriesGc& series_gc_;
-  TimestampMs last_run_ms_ = INT64_MIN;  // of this process
-  std::set<Partition> unreadable_;       // were removed as far as that can be
-  bool warned_ = false;                  // of the clock, since it was last right
+  TimestampMs last_run_ms_ = INT64_MIN;  // in this process
+  std::set<Partition> unreadable_;       // removed as far as possible
+  bool warned_ = false;                  // about the clock, since it was last right
   prometheus::Counter& slots_;
   prometheus::Gauge& stopped_;
 };

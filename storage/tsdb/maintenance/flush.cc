@@ -58,7 +58,7 @@ Result<FlushStats> flush_head(Head& head, const Retention& retention, const Tsui
   std::vector<std::unique_ptr<ChunkFile>> files;
   for (std::uint32_t shard = 0; shard < head.shard_count(); ++shard) {
     if (head.shard(shard).series_count() == 0) continue;
-    std::map<std::int64_t, IdSet> written;  // by generation of a slot
+    std::map<std::int64_t, IdSet> written;  // by period
     TRY(auto file,
         write_shard(head, shard, retention.layout_of(shard), tsuid_of, chunks, stats, written));
     for (const auto& [period, ids] : written) {

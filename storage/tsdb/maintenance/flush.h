@@ -1,5 +1,5 @@
-// A frozen generation of the head as chunks: one sorted file a shard, taken in together with the
-// mark of how far the log is in them.
+// Writes a frozen head into chunks: one sorted file for each shard, ingested together with the
+// flush mark.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace halite::storage::engine {
 using TsuidOf = std::function<Bytes(SeriesId)>;
 
 struct FlushStats {
-  std::set<std::int64_t> periods;              // of slots, that got chunks
-  SlotChanges changes;                         // those slots
-  std::vector<std::vector<LastPoint>> newest;  // by shard: of each series that it had
+  std::set<std::int64_t> periods;              // that received chunks
+  SlotChanges changes;                         // of those partitions
+  std::vector<std::vector<LastPoint>> newest;  // by shard: of each series in the head
   std::uint64_t points = 0;
   std::uint64_t chunks = 0;
   std::uint64_t bytes = 0;  // of keys and chunks
 };
 
-// The head is frozen. Its number is the chunks' flush number. `alive` is told of the series that
-// get chunks, before these can be seen; it may be null. Blocks.
+// Flushes a frozen head. Its number becomes the flush number of the chunks. `alive`, if not null,
+// is notified of the series with chunks before these become visible. Blocks.
 [[nodiscard]] Result<FlushStats> flush_head(Head& head, const Retention& retention,
                                             const TsuidOf& tsuid_of, Sequence log_position,
                                             ChunkFiles& chunks, ActiveSeries* alive = nullptr);

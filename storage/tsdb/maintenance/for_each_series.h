@@ -1,4 +1,4 @@
-// Walks of series (storage/api/series_iterator.h) on the maintenance thread.
+// Iterates over series (storage/api/series_iterator.h) on the maintenance thread.
 #pragma once
 
 #include "common/run_here.h"
@@ -7,7 +7,7 @@
 
 namespace halite::storage::engine {
 
-// Calls visit(tsuid) for all, and breathes between two parts of the walk.
+// Calls visit(tsuid) for all series, and yields between batches.
 template <class Visit>
 [[nodiscard]] Result<void> for_each_series(SeriesIterator& walk, const YieldFn& yield,
                                            Visit visit) {

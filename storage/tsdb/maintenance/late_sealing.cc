@@ -32,7 +32,7 @@ Result<std::uint64_t> LateSealing::run(SealBatch& batch, const YieldFn& yield, b
   const std::shared_ptr<const UnsealedRanges> lines = context_->chunks->states.unsealed();
   for (const auto& [partition, line] : *lines) {
     if (!line.late || partition.shard >= context_->retention->shard_count()) continue;
-    if (is_expired(partition)) continue;  // expiry.h takes it
+    if (is_expired(partition)) continue;  // expiry removes it
     const auto before = looked_at_.find(partition);
     if (!all && before != looked_at_.end() && before->second == line.touches) {
       looked_at.insert(*before);
@@ -40,7 +40,7 @@ Result<std::uint64_t> LateSealing::run(SealBatch& batch, const YieldFn& yield, b
     }
     TRY(const SealOutcome outcome, seal(partition, batch, yield, all));
     points += outcome.points;
-    if (outcome.ended) break;  // what is left is looked at again
+    if (outcome.ended) break;  // the rest is examined again
     if (!outcome.blocked) looked_at.emplace(partition, line.touches);
     const std::shared_ptr<const UnsealedRanges> now = context_->chunks->states.unsealed();
     const auto same = now->find(partition);
@@ -74,9 +74,9 @@ Result<bool> LateSealing::any_pays(const Partition& partition, const YieldFn& yi
   const auto look = [&](SeriesRewrite& rewrite) -> Result<bool> {
     found = pays(rewrite, context_->options.seal_late_percent);
     if (found) return false;
-    TRY(const bool yield_or_stop, yield());
-    outcome.ended = !yield_or_stop;
-    return yield_or_stop;
+    TRY(const bool keep_going, yield());
+    outcome.ended = !keep_going;
+    return keep_going;
   };
   TRY([[maybe_unused]] const bool all, visit(partition, look, outcome.blocked));
   return found;
@@ -113,11 +113,11 @@ Result<bool> LateSealing::visit(const Partition& partition, const Visit& take, b
     const AddCells add = {.prefix = prefix, .flushes_end = flushes_end, .blocked = blocked};
     TRY(const bool whole, add_cells(layout.widths(), *view.cursor, add, rewrite));
     if (whole) {
-      Result<bool> yield_or_stop = take(rewrite);
-      if (yield_or_stop && !*yield_or_stop) return !damaged;
-      if (!yield_or_stop && yield_or_stop.error().code != Errc::kCorruption) return yield_or_stop;
-      if (!yield_or_stop) context_->chunks->tables->damage().note(yield_or_stop.error());
-      damaged |= !yield_or_stop;
+      Result<bool> keep_going = take(rewrite);
+      if (keep_going && !*keep_going) return !damaged;
+      if (!keep_going && keep_going.error().code != Errc::kCorruption) return keep_going;
+      if (!keep_going) context_->chunks->tables->damage().note(keep_going.error());
+      damaged |= !keep_going;
     } else {
       damaged = true;
     }
@@ -126,7 +126,7 @@ Result<bool> LateSealing::visit(const Partition& partition, const Visit& take, b
   }
 }
 
-// All of a series' cells from before the pending deletes. False: some cannot be read.
+// Adds all cells of a series that are older than the pending deletes. False: some cannot be read.
 Result<bool> LateSealing::add_cells(const UidWidths& widths, Cursor& cursor, const AddCells& add,
                                     SeriesRewrite& rewrite) {
   const Bytes& prefix = add.prefix;
@@ -152,7 +152,8 @@ Result<LateSealing::SealOutcome> LateSealing::seal(const Partition& partition, S
     if (!worthwhile) return outcome;
     outcome.complete = true;
   }
-  // Where one pays, those that soon would come with it: then the slot's files are merged once.
+  // If one series is worth rewriting, includes those that soon will be, so that the files of the
+  // slot are compacted once.
   const std::uint32_t percent = context_->options.seal_late_percent / 2;
   const auto rewrite_one = [&](SeriesRewrite& rewrite) -> Result<bool> {
     if (all || pays(rewrite, percent)) {
@@ -162,9 +163,9 @@ Result<LateSealing::SealOutcome> LateSealing::seal(const Partition& partition, S
     } else if (rewrite.late_cells() > 0) {
       outcome.complete = false;
     }
-    TRY(const bool yield_or_stop, yield());
-    outcome.ended = !yield_or_stop;
-    return yield_or_stop;
+    TRY(const bool keep_going, yield());
+    outcome.ended = !keep_going;
+    return keep_going;
   };
   TRY(const bool all_read, visit(partition, rewrite_one, outcome.blocked));
   if (!all_read) outcome.complete = false;

@@ -1,5 +1,5 @@
-// What came for slots that were sealed: it stays as it was flushed, apart from them, until there is
-// so much of a series that its chunk is worth writing anew. Only that series' is.
+// Seals late data. It stays separate, as flushed, until a series has enough of it to rewrite its
+// sealed chunk. Only the chunks of that series are rewritten.
 //
 //   Threads  for the maintenance thread.
 #pragma once
@@ -18,30 +18,30 @@ class LateSealing {
  public:
   explicit LateSealing(std::shared_ptr<EngineContext> context) : context_(std::move(context)) {}
 
-  // Looks through the slots that got something since the last look, at most every
-  // seal_late_interval_ms. The points written.
+  // Examines the slots that received data since the last look, at most once each
+  // seal_late_interval_ms. Returns the number of points written.
   [[nodiscard]] Result<std::uint64_t> run_due(SealBatch& batch, const YieldFn& yield);
-  // Every series of every slot.
+  // Rewrites every series with late data in every slot.
   [[nodiscard]] Result<std::uint64_t> run_all(SealBatch& batch, const YieldFn& yield);
 
  private:
   struct SealOutcome {
     std::uint64_t points = 0;
-    bool complete = true;  // the slot has no late cells any more
-    bool ended = false;    // yield() said so
-    bool blocked = false;  // some cells are left to a pending delete
+    bool complete = true;  // the slot has no more late cells
+    bool ended = false;    // yield() ended it
+    bool blocked = false;  // some cells wait for a pending delete
   };
   [[nodiscard]] Result<std::uint64_t> run(SealBatch& batch, const YieldFn& yield, bool all);
   [[nodiscard]] Result<SealOutcome> seal(const Partition& partition, SealBatch& batch,
                                          const YieldFn& yield, bool all);
   [[nodiscard]] bool is_expired(const Partition& partition) const;
-  // Takes the series of a lap that have late cells, with all their cells, until it says false. What
-  // is damaged is passed over, and then the answer is false. `blocked`: so are cells that a pending
-  // delete comes before.
+  // Visits the series of a partition that have late cells, with all their cells, until take()
+  // returns false. Skips damaged ones, and then returns false. Sets `blocked` if it skipped cells
+  // that must wait for a pending delete.
   using Visit = std::function<Result<bool>(SeriesRewrite&)>;
   [[nodiscard]] Result<bool> visit(const Partition& partition, const Visit& take, bool& blocked);
   struct AddCells {
-    const Bytes& prefix;  // of their keys
+    const Bytes& prefix;  // of the series' keys
     std::uint64_t flushes_end = 0;
     bool& blocked;
   };
@@ -53,7 +53,7 @@ class LateSealing {
 
   const std::shared_ptr<EngineContext> context_;
   TimestampMs last_look_ms_ = INT64_MIN;
-  std::map<Partition, std::uint32_t> looked_at_;  // UnsealedRange::touches then
+  std::map<Partition, std::uint32_t> looked_at_;  // UnsealedRange::touches at the last look
 };
 
 }  // namespace halite::storage::engine

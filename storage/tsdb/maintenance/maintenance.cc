@@ -17,13 +17,13 @@
 namespace halite::storage::engine {
 namespace {
 
-// While sealing pauses it looks so often whether the head is old enough to be flushed.
+// While sealing pauses, checks this often whether the head is old enough to be flushed.
 constexpr std::chrono::milliseconds kPauseMax{100};
-// Of forgetting, in one look around.
+// Garbage collection steps in one cycle.
 constexpr std::size_t kForgetSteps = 8;
 
-// Rows and chunks on their way are many small pieces, a few times in some minutes; what was freed
-// of them would stay with the process. It is a matter of milliseconds.
+// Rows and chunks consist of many small allocations, and the process would keep the freed memory.
+// Takes a few milliseconds.
 void give_back_memory() { ::malloc_trim(0); }
 
 }  // namespace
@@ -193,7 +193,7 @@ bool Maintenance::serve_urgent() {
     lock.unlock();
     serve(std::move(request));
   }
-  // Its outcome is in health(), and it is tried again.
+  // Failures are in health(), and the flush is retried.
   if (wants_freeze()) std::ignore = flush_all(FlushOf::kEverything);
   busy_begins();
   return true;
@@ -207,7 +207,7 @@ Result<bool> Maintenance::yield_briefly() {
 
 Result<bool> Maintenance::yield(CpuThrottle& share) {
   const auto flush_first = [this, &share] {
-    const CpuThrottle::Excluded aside(share);  // else a heavy load leaves nothing for sealing
+    const CpuThrottle::Excluded aside(share);  // otherwise heavy load would starve sealing
     return serve_urgent();
   };
   if (context_->closing || !flush_first()) return false;
@@ -227,8 +227,8 @@ Result<bool> Maintenance::yield(CpuThrottle& share) {
 }
 
 void Maintenance::flush_due() {
-  const bool pending = !context_->head_list.frozen().empty();  // a flush failed
-  // Its outcome is in health(), and it is tried again.
+  const bool pending = !context_->head_list.frozen().empty();  // true: a flush failed
+  // Failures are in health(), and the flush is retried.
   if (wants_freeze()) {
     std::ignore = flush_all(FlushOf::kEverything);
   } else if (pending) {
@@ -249,16 +249,15 @@ void Maintenance::run_cycle() {
   if (const auto expired = expiry_.run_due(yield_briefly_); !expired && !context_->closing) {
     log::error("removing expired slots failed: {}", expired.error().message);
   }
-  if (const auto name_remover = collect_garbage(kForgetSteps);
-      !name_remover && !context_->closing) {
-    log::error("removing unused series failed: {}", name_remover.error().message);
+  if (const auto collected = collect_garbage(kForgetSteps); !collected && !context_->closing) {
+    log::error("removing unused series failed: {}", collected.error().message);
   }
   busy_ends();
   set_gauges();
   metrics_.cycles.Increment();
 }
 
-// As far as nobody has to be waited for.
+// Runs steps until one would have to wait.
 Result<void> Maintenance::collect_garbage(std::size_t steps_max) {
   for (std::size_t step = 0; step < steps_max; ++step) {
     TRY_VOID(context_->check_open());
@@ -276,12 +275,13 @@ bool Maintenance::wants_freeze() const {
   }
   return head_list.active_is_full(context_->options) ||
          head_list.bytes() >= context_->options.head_bytes_max ||  // writers wait for it
-         context_->log->full() ||                                  // it makes room
+         context_->log->full() ||                                  // flushing frees space
          context_->clock.now_ms() - head_since_ms_ >= context_->options.head_age_max_ms;
 }
 
 Result<void> Maintenance::flush_all(FlushOf what) {
-  // First what an earlier try left: while that fails another generation would be one more to fail.
+  // First flushes what an earlier attempt left: while that fails, another frozen head would fail
+  // too.
   if (!context_->head_list.frozen().empty()) {
     const Result<void> left = flush_frozen();
     if (!left || what == FlushOf::kFrozen) return flushed(left);
@@ -295,7 +295,7 @@ Result<void> Maintenance::flush_all(FlushOf what) {
 Result<void> Maintenance::flush_frozen() {
   const SeriesTable& table = context_->registry.table();
   const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
-  // What the log says besides points must not need it any more when its segments go.
+  // Names and series must be in their tables before log segments with them are truncated.
   Result<void> outcome = run_here(context_->registry.flush_rows());
   if (outcome) outcome = context_->lost_names_check.note(context_->chunks->states);
   give_back_memory();
@@ -322,7 +322,7 @@ Result<void> Maintenance::flush_frozen() {
   return outcome;
 }
 
-// What fails is tried again when it is looked around.
+// Failures are retried in the next cycle.
 void Maintenance::drop_log() {
   Result<void> dropped = context_->log->truncate_upto(drop_log_upto_);
   if (dropped) {
@@ -336,7 +336,7 @@ void Maintenance::drop_log() {
   log_dropped_ = std::move(dropped);
 }
 
-// Tells the outcome of a flush to those who want to know.
+// Records the result of a flush and informs waiters.
 Result<void> Maintenance::flushed(Result<void> outcome) {
   if (!outcome) {
     metrics_.failed_flushes.Increment();

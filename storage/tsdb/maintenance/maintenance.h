@@ -1,9 +1,9 @@
-// The engine's one owner of freezing, flushing, sealing, expiry and deletes: a thread that does one
-// thing at a time.
+// The maintenance thread. It alone freezes, flushes, seals, expires, applies deletes and collects
+// garbage, one task at a time.
 //
-//   Threads  any call from any thread.
-//   Errors   a flush that fails is tried again; until one succeeds health() says why. The same for
-//            the log's segments that are not needed any more after one.
+//   Threads  call from any thread.
+//   Errors   a failed flush is retried; until one succeeds health() returns the reason. The same
+//            applies to the truncation of the write-ahead log after a flush.
 #pragma once
 
 #include <chrono>
@@ -30,27 +30,27 @@ namespace halite::storage::engine {
 class Maintenance {
  public:
   Maintenance(std::shared_ptr<EngineContext> context, prometheus::Registry& registry);
-  ~Maintenance();  // stop() was called, or nothing was asked
+  ~Maintenance();  // call stop() first, unless it was never started
 
   void start();
-  // Ends after what is under way; later requests are kUnavailable. Blocks.
+  // Stops after the current work; later requests are kUnavailable. Blocks.
   void stop();
 
-  // Everything appended so far goes into chunks.
+  // Flushes everything appended so far into chunks.
   [[nodiscard]] Completion flush();
-  // And all chunks into their final form, also those of slots that are not over.
+  // Flushes, and seals all slots, including those that have not ended.
   [[nodiscard]] Completion seal();
-  // Runs on the thread, after everything appended so far is in chunks.
+  // Runs the job on the thread, after it flushed everything appended so far.
   [[nodiscard]] Completion run_flushed(std::function<Result<void>()> job);
-  // The same without the flush.
+  // As run_flushed(), without the flush.
   [[nodiscard]] Completion run(std::function<Result<void>()> job);
 
   [[nodiscard]] SeriesGc& series_gc() { return series_gc_; }
 
-  // Looks at once whether there is something to do.
+  // Starts a maintenance cycle now.
   void wake();
 
-  // Finishes with the flush under way or, where none is, the next.
+  // Finishes with the current flush or, if none is running, the next one.
   [[nodiscard]] Completion next_flush() const;
   [[nodiscard]] Result<void> health() const;
 
@@ -58,7 +58,7 @@ class Maintenance {
   struct Request {
     std::function<Result<void>()> job;  // after the flush; may be empty
     bool flushes = true;
-    bool seals = false;  // it is sealing: not to be served while something is sealed
+    bool seals = false;  // it seals: must wait for the end of a running sealing
     Completion done;
   };
   struct Metrics {
@@ -80,26 +80,26 @@ class Maintenance {
 
   void work();
   void serve(Request request);
-  // While something is sealed: serves what came meanwhile. False: the sealing should end.
+  // Serves new requests during sealing. False: the sealing should end.
   [[nodiscard]] bool serve_urgent();
   [[nodiscard]] Result<bool> yield(CpuThrottle& share);
-  // As yield() of all of a core, but looks for something urgent only now and then.
+  // As yield() with a full core, but checks for urgent work only now and then.
   [[nodiscard]] Result<bool> yield_briefly();
-  // Between them the thread works on something that a flush has to wait for.
+  // Mark the begin and end of work that delays flushes.
   void busy_begins() { busy_since_ = std::chrono::steady_clock::now(); }
   void busy_ends();
   void run_cycle();
   void flush_due();
   [[nodiscard]] Result<void> collect_garbage(std::size_t steps_max);
   [[nodiscard]] bool wants_freeze() const;
-  // Everything, or what earlier tries left.
+  // Everything, or only what earlier attempts left.
   enum class FlushOf : std::uint8_t { kEverything, kFrozen };
   [[nodiscard]] Result<void> flush_all(FlushOf what);
   [[nodiscard]] Result<void> flush_frozen();
   void drop_log();
   Result<void> flushed(Result<void> outcome);
   Completion enqueue(Request request);
-  // The first that need not wait for the end of sealing; the lock is held.
+  // The first request that need not wait for the end of sealing. Call with the lock held.
   [[nodiscard]] std::deque<Request>::iterator first_urgent();
   void set_gauges();
 
@@ -109,13 +109,13 @@ class Maintenance {
   Expiry expiry_;
   Metrics metrics_;
   const YieldFn yield_briefly_ = [this] { return yield_briefly(); };
-  TimestampMs head_since_ms_;                         // only the thread uses it
-  std::chrono::steady_clock::time_point busy_since_;  // only the thread uses it
-  Sequence drop_log_upto_ = 0;  // what failed so far; 0 = nothing did. Only the thread uses it
+  TimestampMs head_since_ms_;                         // used by the thread only
+  std::chrono::steady_clock::time_point busy_since_;  // used by the thread only
+  Sequence drop_log_upto_ = 0;  // truncation to retry; 0 = none. Used by the thread only
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Request> requests_;  // the rest is guarded by mutex_
+  std::deque<Request> requests_;  // guarded by mutex_, like all members below
   Completion flushed_;            // of the next flush
   Result<void> health_;
   Result<void> log_dropped_;

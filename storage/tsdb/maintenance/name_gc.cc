@@ -13,18 +13,17 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr BytesView kForgotten = "names forgotten";  // when names went first
+constexpr BytesView kForgotten = "names forgotten";  // the time of the first removal of a name
 
 constexpr std::uint32_t kRowsPerStep = 4 * 1024;
-constexpr std::size_t kRemovedAtOnce = 1024;  // who creates one of these waits meanwhile
+constexpr std::size_t kRemovedAtOnce = 1024;  // creating one of these names waits meanwhile
 constexpr std::size_t kReleasedAtOnce = 1024;
-constexpr std::size_t kReusedMax = 1024 * 1024;  // ids of a kind kept for reuse; more are found
-                                                 // by a later look
+constexpr std::size_t kReusedMax = 1024 * 1024;  // limit of each kind; a later scan finds the rest
 constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue};
 
 std::size_t index(NameKind kind) { return static_cast<std::size_t>(kind); }
 
-// So many ids of a kind are to be ready for new names.
+// The number of UIDs of a kind that should be ready for new names.
 std::uint64_t least_ready(const UidAssigner& ids, NameKind kind) {
   return std::min<std::uint64_t>(ids.largest(kind) / kReadyIdsPart, kReusedMax / 2);
 }
@@ -77,7 +76,7 @@ Result<bool> NameGc::due() const {
   return over(sure);
 }
 
-// New names take what is ready, and there is something in quarantine that could be.
+// Whether new names use up the ready UIDs while the quarantine has some to release.
 bool NameGc::is_short_of_ids() const {
   return std::ranges::any_of(kKinds, [this](NameKind kind) {
     const DeferredNames& ids = names_.ids();
@@ -87,13 +86,13 @@ bool NameGc::is_short_of_ids() const {
   });
 }
 
-// Expiry stops where the clock is not to be believed; so does the end of a quarantine.
+// Expiry stops if the clock is doubtful; so does the end of quarantines.
 Result<TimestampMs> NameGc::quarantine_time() const {
   TRY(const auto last_expiry, context_->chunks->states.read_number(kLastExpiryKey));
   return std::min<TimestampMs>(context_->clock.now_ms(), last_expiry.value_or(0));
 }
 
-// What went wrong is begun anew, later. What was removed until then is reclaimed as ever.
+// After an error the scan is repeated later. Names removed before it are reclaimed as usual.
 Result<bool> NameGc::step(const YieldFn& yield) {
   known_.Set(static_cast<double>(names_.known()));
   if (!allowed_) return false;
@@ -102,7 +101,7 @@ Result<bool> NameGc::step(const YieldFn& yield) {
   if (more) return more;
   names_.unmark_all();
   wanted_ = true;
-  quarantine_ = {};  // else a look that found little seems short of ids, and is made anew at once
+  quarantine_ = {};  // otherwise a scan that found little would restart at once
   phase_ = Phase::kIdle;
   const bool any_removed = std::ranges::any_of(
       removed_.uids, [](const std::vector<std::uint64_t>& uids) { return !uids.empty(); });
@@ -113,7 +112,7 @@ Result<bool> NameGc::step(const YieldFn& yield) {
   return more;
 }
 
-// Which ids are nobody's is known to nobody any more; where none ever went there are few. An
+// After a start it is unknown which UIDs are unused; if no name was ever removed there are few. An
 // earlier version did not note when it freed them.
 Result<void> NameGc::begin_process() {
   TRY(const auto since, context_->chunks->states.read_number(kForgotten));
@@ -153,7 +152,7 @@ Result<bool> NameGc::run(const YieldFn& yield) {
       return true;
     }
     case Phase::kUnused:
-      // No replay of the log brings their names back.
+      // Wait until a replay of the log can no longer restore the names.
       if (context_->chunks->states.mark().log_position < log_position_) return false;
       mark_candidates();
       return true;
@@ -178,7 +177,7 @@ Result<bool> NameGc::run(const YieldFn& yield) {
   std::unreachable();
 }
 
-// Ids for reuse are found anew, so that none that is given meanwhile is taken for one.
+// Collects UIDs for reuse anew, so that none assigned meanwhile is mistaken for a free one.
 Result<void> NameGc::begin() {
   wanted_ = false;
   run_soon_ = false;
@@ -202,7 +201,7 @@ Result<void> NameGc::read_names() {
     for (const Cell& cell : row.cells) TRY_VOID(note_name(row.key, cell));
   }
   if (!rows.empty()) return {};
-  log_position_ = context_->log->last();  // names that came meanwhile may have been seen
+  log_position_ = context_->log->last();  // the scan may have seen names created meanwhile
   scanner_ = context_->registry.scan_series();
   phase_ = Phase::kSeries;
   return {};
@@ -258,7 +257,7 @@ Result<void> NameGc::read_series(const YieldFn& yield) {
   return compare(yield);
 }
 
-// Those that are in memory, or known to others.
+// Adds UIDs that are used in memory or by others.
 Result<void> NameGc::note_kept(const YieldFn& yield) {
   context_->registry.table().add_uids(used_);
   decltype(GcRules::others) others;
@@ -272,7 +271,7 @@ Result<void> NameGc::note_kept(const YieldFn& yield) {
 
 Result<void> NameGc::compare(const YieldFn& yield) {
   TRY_VOID(note_kept(yield));
-  // A metric that was put into a retention class is known by its id.
+  // The state of retention classes stores metrics by UID.
   for (const auto& [uid, to_class] : context_->retention->state().pinned) {
     add_uid(uid, kept_[index(NameKind::kMetric)]);
   }
@@ -290,9 +289,9 @@ Result<void> NameGc::compare(const YieldFn& yield) {
   return {};
 }
 
-// Of the ids that have neither names nor series, new names get those that nobody ever saw and those
-// that were in quarantine for long enough. Of the others, the oldest where ids come to their end:
-// twice as many as are to be ready, so that the next look is not soon.
+// Decides about the UIDs that have neither names nor series. UIDs that were never used, or whose
+// quarantine is over, are reused. If UIDs run out, the oldest of the others are reused too: twice
+// the number that should be ready, so that the next scan is not soon.
 Result<void> NameGc::classify_unused(NameKind kind, IdSet unused) {
   const UidAssigner& ids = names_.ids().ids();
   UidQuarantine& quarantine = quarantine_[index(kind)];
@@ -322,7 +321,7 @@ Result<void> NameGc::classify_unused(NameKind kind, IdSet unused) {
   return {};
 }
 
-// The mark goes first: it tells of the name that is gone, not of one that comes.
+// Removes the note first: it refers to the removed name, not to the new one.
 Result<bool> NameGc::release_some() {
   for (const NameKind kind : kKinds) {
     if (released_[index(kind)].empty()) continue;
@@ -343,8 +342,8 @@ void NameGc::mark_candidates() {
   phase_ = Phase::kCandidates;
 }
 
-// Series that came since the look at their table are in memory: nothing else takes them out. Who
-// makes one from now on spares its names.
+// Series created since the scan of their table are in memory, because only this thread removes
+// them. From now on a new series ends the candidacy of its names.
 Result<void> NameGc::recheck(const YieldFn& yield) {
   TRY_VOID(note_kept(yield));
   for (const NameKind kind : kKinds) {
@@ -367,7 +366,7 @@ Result<bool> NameGc::remove_some() {
   return false;
 }
 
-// The ids are in quarantine, by their marks.
+// The notes put the UIDs into quarantine.
 Result<void> NameGc::reclaim() {
   if (!noted_) {
     if (unmarked_since_ == 0) TRY_VOID(run_here(context_->reserved_ids.set_unmarked_since(0)));

@@ -1,14 +1,14 @@
-// Names that no series has any more go: out of the names table, out of memory, and their ids are
-// given to new names after a quarantine (docs/decisions/0012, 0046).
+// Garbage collection of names: removes names without series from the name table and from memory.
+// Their UIDs are assigned again after a quarantine (docs/decisions/0012, 0046).
 //
-// One look through the names table and one through the series table tell which ids have names,
-// which are used, and when those that are freed were. What is used by none is doomed and removed in
-// the steps of forgotten_names.h, which mark its id as freed. Ids whose quarantine is over lose the
-// mark, and then, as those that a crash skipped, are used again. Nothing of it is kept anywhere
-// else: what a crash cuts short is found by the next look.
+// A scan of the name table and of the series table shows which UIDs have names, which are used, and
+// when freed UIDs were freed. Unused names become removal candidates and are removed in the steps
+// of name_remover.h, which note the time at their UIDs. UIDs after their quarantine lose that note
+// and are then reused, as are those that a crash skipped. Nothing else is stored: the next scan
+// finds what a crash interrupted.
 //
-//   Threads  for the maintenance thread, but allow().
-//   Cost     a step looks at some thousands of rows, and breathes where it looks at more.
+//   Threads  for the maintenance thread, except allow().
+//   Cost     a step reads some thousands of rows, and yields when it reads more.
 #pragma once
 
 #include <array>
@@ -33,17 +33,17 @@ class NameGc {
  public:
   NameGc(std::shared_ptr<EngineContext> context, prometheus::Registry& registry);
 
-  // From now on, if the rules say so.
+  // Enables the collection, if the rules say so.
   void allow(GcRules rules);
 
-  // Series went, or may have: there is to be a look.
+  // Requests a scan because series were or may have been removed.
   void ask() { wanted_ = true; }
-  // It need not wait until the last one is long enough ago.
+  // Skips the minimum interval before the next scan.
   void run_soon() { run_soon_ = true; }
-  // Somebody asked and it is not over.
+  // A scan is requested or running.
   [[nodiscard]] bool pending() const { return allowed_ && (wanted_ || phase_ != Phase::kIdle); }
 
-  // One step. False: there is nothing to do but wait.
+  // Runs one step. False: nothing to do but wait.
   [[nodiscard]] Result<bool> step(const YieldFn& yield);
 
  private:
@@ -85,27 +85,27 @@ class NameGc {
   GcRules rules_;  // guarded by mutex_; the rest is the thread's own
 
   bool begun_ = false;
-  bool noted_ = false;  // in the chunks' database: names went
+  bool noted_ = false;  // the chunk database notes that names were removed
   bool wanted_ = false;
-  bool run_soon_ = true;  // the first need not wait
+  bool run_soon_ = true;  // the first scan need not wait
   TimestampMs begun_at_ms_ = 0;
   Phase phase_ = Phase::kIdle;
-  std::uint64_t epoch_ = 0;                           // holds from before it are waited for
-  Sequence log_position_ = 0;                         // what is looked at was named before it
-  std::array<std::uint64_t, 3> ends_;                 // ids that are looked at are below; by kind
-  std::array<std::uint64_t, 3> reserved_upto_ = {};   // no id up to these is used again; by kind
-  std::unique_ptr<Scanner> scanner_;                  // of the table that is looked at
+  std::uint64_t epoch_ = 0;            // waits for the release of pins older than this
+  Sequence log_position_ = 0;          // candidates were named before it
+  std::array<std::uint64_t, 3> ends_;  // only UIDs below are examined; by kind
+  std::array<std::uint64_t, 3> reserved_upto_ = {};   // UIDs up to these are never reused; by kind
+  std::unique_ptr<Scanner> scanner_;                  // of the current table
   Uids named_;                                        // have names
-  Uids kept_;                                         // and are to stay
+  Uids kept_;                                         // must stay
   Uids used_;                                         // by series
-  std::array<std::vector<std::uint64_t>, 3> unused_;  // named, and neither kept nor used
+  std::array<std::vector<std::uint64_t>, 3> unused_;  // named, but neither kept nor used
 
-  // Of ids whose names went; all by kind.
+  // UIDs of removed names; all by kind.
   std::array<UidQuarantine, 3> quarantine_;
-  std::array<std::vector<std::uint64_t>, 3> released_;  // have marks that are to go
-  std::array<std::uint64_t, 3> ready_ = {};             // for new names, at the last look
-  std::array<std::uint64_t, 3> given_ = {};             // to names, before it
-  TimestampMs unmarked_since_ = 0;                      // ids without a mark are free since
+  std::array<std::vector<std::uint64_t>, 3> released_;  // their notes of time must be removed
+  std::array<std::uint64_t, 3> ready_ = {};             // for new names, at the last scan
+  std::array<std::uint64_t, 3> given_ = {};             // to names, before that scan
+  TimestampMs unmarked_since_ = 0;                      // UIDs without a note count as freed then
   NameRemover::Removed removed_;
   prometheus::Counter& forgotten_;
   prometheus::Gauge& known_;

@@ -15,7 +15,7 @@ void SealBatch::finish_slot() {
 Result<SeriesRewrite::Files*> SealBatch::files_for(const Partition& partition) {
   if (partition != partition_) {
     finish_slot();
-    // Of two laps of one place keys would not ascend.
+    // The keys of two periods of one slot would not ascend.
     if (partition.shard == partition_.shard && partition.slot == partition_.slot)
       TRY_VOID(commit());
     partition_ = partition;

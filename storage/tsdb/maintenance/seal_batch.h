@@ -1,5 +1,5 @@
-// What sealing wrote of some slots, taken in together: files of a place each, one
-// of what is removed from the late cells, and what is sealed with them.
+// The output of sealing some slots, ingested together: files of one slot each, one file of removals
+// of late cells, and the partitions that become sealed.
 //
 //   Threads  for the maintenance thread.
 #pragma once
@@ -18,14 +18,14 @@ class SealBatch {
  public:
   explicit SealBatch(EngineContext& context) : context_(context) {}
 
-  // The files for the series of a lap of a slot; laps come in ascending order. What is there so far
-  // is taken in where it has to be before.
+  // The files for the series of a partition; partitions must come in ascending order. Ingests
+  // earlier output if necessary.
   [[nodiscard]] Result<SeriesRewrite::Files*> files_for(const Partition& partition);
   void seals(Partition partition, bool early);
 
-  // There is so much that it should be taken in.
+  // There is enough to ingest.
   [[nodiscard]] bool full() const;
-  // Takes all in; does nothing where there is nothing.
+  // Ingests everything; does nothing if the batch is empty.
   [[nodiscard]] Result<void> commit();
   [[nodiscard]] std::uint64_t bytes_taken() const { return bytes_taken_; }
 
@@ -35,7 +35,7 @@ class SealBatch {
   void finish_slot();
 
   EngineContext& context_;
-  Partition partition_;  // that files_ are of
+  Partition partition_;  // of files_
   SeriesRewrite::Files files_;
   std::vector<std::unique_ptr<ChunkFile>> done_;
   SlotChanges changes_;

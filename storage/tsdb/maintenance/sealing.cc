@@ -12,7 +12,7 @@ namespace {
 
 constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
-// Nothing came since it was sealed, and summaries say all of it.
+// No data arrived since it was sealed, and all of it has summaries.
 bool is_sealed(const UnsealedRange& line) {
   return line.begin_ms >= line.end_ms && !line.without_summary;
 }
@@ -36,8 +36,8 @@ void Sealing::on_flush(const std::set<std::int64_t>& periods) {
   }
 }
 
-// Those of before the start, and those in which points were deleted. Others have late data only, or
-// nothing that is not sealed.
+// Adds slots from before the start and slots with deletes. Others have only late data, or nothing
+// unsealed.
 void Sealing::find_slots() {
   std::shared_ptr<const UnsealedRanges> unsealed = context_->chunks->states.unsealed();
   if (unsealed == looked_at_) return;
@@ -48,7 +48,7 @@ void Sealing::find_slots() {
     if (partition.shard >= context_->retention->shard_count() || line.late) continue;
     const TimeRange alive = context_->retention->layout_of(partition.shard).alive(kAlways, now);
     if ((std::int64_t{partition.period} + 1) * span <= alive.begin) continue;
-    // What was sealed early and is over takes nothing more but late data.
+    // It was sealed early and has ended: only late data can arrive.
     if (is_sealed(line) && !is_over(partition.period)) continue;
     wanted.insert(partition.period);
   }
@@ -113,13 +113,14 @@ Result<void> Sealing::merge(const CompactionRule& rule, const YieldFn& yield) {
   std::set<ShardSlot> left = context_->chunks->files.slots_to_compact(rule);
   while (!left.empty()) {
     const ShardSlot shard_slot = *left.begin();
-    TRY(bool yield_or_stop, yield());
-    if (yield_or_stop) {
-      TRY(yield_or_stop, context_->chunks->files.compact_slot(shard_slot, yield));
+    TRY(bool keep_going, yield());
+    if (keep_going) {
+      TRY(keep_going, context_->chunks->files.compact_slot(shard_slot, yield));
     }
-    compaction_due_ |= !yield_or_stop;
-    if (!yield_or_stop) return {};
-    // It took in what lies across the place's borders, too, often all that others are about.
+    compaction_due_ |= !keep_going;
+    if (!keep_going) return {};
+    // The compaction included files that extend over the slot's borders. Often they were the reason
+    // why other slots were due.
     const std::set<ShardSlot> due = context_->chunks->files.slots_to_compact(rule);
     left.erase(shard_slot);
     std::erase_if(left, [&due](const ShardSlot& other) { return !due.contains(other); });
@@ -139,7 +140,7 @@ Result<void> Sealing::seal_separately(const std::set<std::int64_t>& periods, con
   return outcome;
 }
 
-// All slots of a shard before the next shard: their files are merged at once.
+// Seals all slots of a shard before the next shard, so that their files are compacted together.
 Result<void> Sealing::seal(const std::set<std::int64_t>& periods, const YieldFn& yield) {
   std::map<std::int64_t, std::uint32_t> flushes;
   for (const std::int64_t period : periods) {
@@ -175,7 +176,7 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& periods, const YieldFn&
   if (ended) return {};
   for (const auto& [period, before] : flushes) {
     Dirty& dirty = dirty_[period];
-    if (dirty.blocked) {  // a delete may take long: the slot is not read again each round
+    if (dirty.blocked) {  // a delete may take long: do not read the slot again in each cycle
       dirty.not_before_ms = context_->clock.now_ms() + context_->options.seal_quiet_ms;
       continue;
     }
@@ -218,22 +219,22 @@ Result<bool> Sealing::seal_partition(const Partition& partition, SealBatch& batc
     return true;
   }
   const auto same = now->find(partition);
-  // Else something came meanwhile.
+  // Otherwise data arrived meanwhile.
   if (same != now->end() && same->second.touches == under_way.line.touches) {
     batch.seals(partition, !is_over(partition.period));
   }
   return true;
 }
 
-// A slot that still gets points may never be one of the sealed places that are merged, and what was
-// made of its chunks leaves none of them of use.
+// Compacts a slot that still receives points. The regular compaction may never choose it, and after
+// sealing its old files are useless.
 Result<bool> Sealing::merge_early(const Partition& partition, SealBatch& batch,
                                   const YieldFn& yield) {
   TRY_VOID(batch.commit());
   Result<bool> merged = context_->chunks->files.compact_slot(
       {.shard = partition.shard, .slot = partition.slot}, yield);
   if (merged || context_->closing) return merged;
-  // Want of room, say. What comes for the slot next tries again.
+  // The disk may be full. The next sealing of the slot retries.
   log::error("compacting files of a sealed slot failed: {}", merged.error().message);
   return true;
 }
@@ -244,8 +245,8 @@ Result<bool> Sealing::rewrite(PartitionSeal& partition, SealBatch& batch, const 
       shard_slot_prefix({.shard = partition.partition.shard, .slot = partition.partition.slot});
   Bytes end = prefix_end(begin);
   if (end.empty()) end = Bytes(64, '\xFF');
-  // As if the rest had not come yet (pending_deletes.h). A delete that begins later is above all of
-  // the view.
+  // Ignore later cells for now (pending_deletes.h). A delete that begins later has a number above
+  // everything in the view.
   const std::uint64_t flushes_end = context_->deletes.lowest();
   TRY(const ChunkViews::View view, context_->chunks->views.view(begin, end));
   TRY(SeriesRewrite::Files* const files, batch.files_for(partition.partition));
@@ -260,7 +261,7 @@ Result<bool> Sealing::rewrite(PartitionSeal& partition, SealBatch& batch, const 
       if (status) break;
       if (status.error().code != Errc::kCorruption) return std::unexpected(status.error());
       partition.damaged = true;
-      series.begin({});  // there may be more of it
+      series.begin({});  // more of it may follow
       TRY(const bool more, seek_undamaged_series(cursor, layout.widths(), from));
       if (!more) break;
       continue;
@@ -268,8 +269,8 @@ Result<bool> Sealing::rewrite(PartitionSeal& partition, SealBatch& batch, const 
     TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
     if (key.series != series.series()) {
       TRY_VOID(write(series, partition, *files));
-      TRY(const bool yield_or_stop, yield());
-      if (!yield_or_stop) return false;
+      TRY(const bool keep_going, yield());
+      if (!keep_going) return false;
       series.begin(key.series);
     }
     if (key.cell.flush_number < flushes_end) {

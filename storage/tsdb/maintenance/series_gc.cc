@@ -17,11 +17,11 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr BytesView kForgettingSince = "forgetting";  // since when; 0 = nothing is
+constexpr BytesView kForgettingSince = "forgetting";  // its begin; 0 = none is running
 
 constexpr std::size_t kLooksPerStep = 1024;     // series
 constexpr std::size_t kRemovedAtOnce = 1024;    // new series wait meanwhile
-constexpr std::size_t kSlotsLookedAtFirst = 2;  // nearly all that live are there
+constexpr std::size_t kSlotsLookedAtFirst = 2;  // most active series have cells there
 
 }  // namespace
 
@@ -63,7 +63,7 @@ Result<void> SeriesGc::note_slot(std::uint32_t shard, std::uint32_t slot, const 
     if (!lives) to_check_.push_back({.tsuid = tsuid_of(widths, series), .shard = shard});
     return {};
   }));
-  if (!all) begun_ = false;  // nobody can say which they were: all are looked at
+  if (!all) begun_ = false;  // it is unknown which series they were: check all
   return {};
 }
 
@@ -100,7 +100,7 @@ Result<bool> SeriesGc::step(const YieldFn& yield) {
     case Phase::kCandidates:
       if (!epochs.released_before(epoch_)) return false;
       if (const Result<void> removed = remove(yield); !removed) {
-        begun_ = false;  // those that it spared are looked at again, with all
+        begun_ = false;  // candidates that were kept are checked again, with all others
         return std::unexpected(removed.error());
       }
       phase_ = Phase::kRemoved;
@@ -115,7 +115,7 @@ Result<bool> SeriesGc::step(const YieldFn& yield) {
   std::unreachable();
 }
 
-// What was under way when the process ended is known to nobody any more: all are looked at.
+// The work of an earlier process is unknown: check all series.
 Result<void> SeriesGc::begin() {
   TRY(const auto since, context_->chunks->states.read_number(kForgettingSince));
   if (since.value_or(0) != 0) {
@@ -145,7 +145,7 @@ Result<bool> SeriesGc::check_some(const YieldFn& yield) {
   return true;
 }
 
-// Tombstones go when their slot is sealed, at some time.
+// Tombstones disappear when their slot is sealed.
 void SeriesGc::check_deleted() {
   if (deleted_.empty() || !to_check_.empty()) return;
   const TimestampMs since = context_->clock.now_ms() - deleted_checked_ms_;
@@ -187,8 +187,8 @@ Result<std::vector<Bytes>> SeriesGc::find_without_cells(std::uint32_t shard,
   return without;
 }
 
-// Doomed first: a point that is in no head and no chunk yet when these are looked at then spares
-// its series.
+// Marks candidates before the search. A point that is not yet in a head or chunk at that time then
+// ends the candidacy of its series.
 Result<void> SeriesGc::mark_candidates(std::uint32_t shard, std::vector<Bytes> tsuids,
                                        const YieldFn& yield) {
   if (tsuids.empty()) return {};
@@ -199,7 +199,7 @@ Result<void> SeriesGc::mark_candidates(std::uint32_t shard, std::vector<Bytes> t
     if (const auto id = table.find(tsuid)) series.push_back(*id);
   }
   context_->registry.mark_candidates(series);
-  // The heads before the chunks, and so that a flush while these are looked at frees the head.
+  // Search heads before chunks. Release the heads, so that flushes can free them during the search.
   series = find_without_head(shard, series);
   const UidWidths& widths = context_->retention->base().widths();
   TRY(StoredCells cells,
@@ -211,7 +211,7 @@ Result<void> SeriesGc::mark_candidates(std::uint32_t shard, std::vector<Bytes> t
   return {};
 }
 
-// Spares those that a head has.
+// Ends the candidacy of series that a head contains.
 std::vector<SeriesId> SeriesGc::find_without_head(std::uint32_t shard,
                                                   const std::vector<SeriesId>& series) {
   const auto heads = context_->head_list.view();
@@ -230,7 +230,8 @@ std::vector<SeriesId> SeriesGc::find_without_head(std::uint32_t shard,
   return without;
 }
 
-// Into memory, as far as they can be: one whose names are lost stays where it is.
+// Loads the series into memory as far as possible. A series whose names are lost stays in its
+// table.
 Result<void> SeriesGc::load(std::vector<Bytes> tsuids) {
   const Result<void> loaded = run_here(context_->registry.loader().load_series(tsuids, {}));
   if (loaded) return {};
@@ -244,7 +245,7 @@ Result<void> SeriesGc::load(std::vector<Bytes> tsuids) {
   return {};
 }
 
-// All were looked at.
+// All series were checked.
 Result<bool> SeriesGc::finish() {
   if (!context_->registry.table().candidates().empty()) {
     epoch_ = context_->registry.epochs().advance();
@@ -259,7 +260,7 @@ Result<bool> SeriesGc::finish() {
 }
 
 Result<void> SeriesGc::remove(const YieldFn& yield) {
-  TRY_VOID(run_here(context_->registry.flush_rows()));  // none waits for its row
+  TRY_VOID(run_here(context_->registry.flush_rows()));  // no row is deferred any more
   TRY(const std::vector<SeriesId> series,
       find_removable(context_->registry.table().candidates(), yield));
   for (std::size_t begin = 0; begin < series.size(); begin += kRemovedAtOnce) {

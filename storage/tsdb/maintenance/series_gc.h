@@ -1,15 +1,15 @@
-// Series that have no points any more go: out of the series table, out of memory, and their ids are
-// used again (docs/decisions/0012).
+// Garbage collection of series: removes series without points from the series table and from
+// memory, and frees their ids for reuse (docs/decisions/0012).
 //
-// Looked at are those that had points in a slot that expired, and those of which points were
-// deleted. Such a series is doomed first; whoever interns it or puts a point spares it. Then it is
-// looked for in the head and in every slot. What is left when all holds from before are gone is
-// removed, its row first, and what was removed is reclaimed when all holds from before that are
-// gone. What a crash interrupts begins again with a look at all series. Names follow their last
-// series (name_sweep.h).
+// It checks series that had points in an expired slot or whose points were deleted. Such a series
+// first becomes a removal candidate; interning it or appending a point ends that. Then it is
+// searched for in the heads and in every slot. Once all older pins are released, the remaining
+// candidates are removed, rows first. Once all pins older than the removal are released, their ids
+// are freed. After a crash, all series are checked again. Names are removed after their last series
+// (name_gc.h).
 //
-//   Threads  for the maintenance thread, but allow().
-//   Cost     a step looks at a thousand series at most, and breathes between two of them.
+//   Threads  for the maintenance thread, except allow().
+//   Cost     a step checks at most a thousand series, and yields between two of them.
 #pragma once
 
 #include <atomic>
@@ -34,18 +34,18 @@ class SeriesGc {
  public:
   SeriesGc(std::shared_ptr<EngineContext> context, prometheus::Registry& registry);
 
-  // From now on, except what the rules say. Nothing is forgotten before.
+  // Enables the collection, within the rules. Nothing is removed before.
   void allow(GcRules rules);
 
-  // The cells of a slot are about to be dropped.
+  // Call it before the cells of a slot are dropped.
   [[nodiscard]] Result<void> note_slot(std::uint32_t shard, std::uint32_t slot,
                                        const YieldFn& yield);
-  // Points of these may have been deleted.
+  // Call it when points of these series may have been deleted.
   [[nodiscard]] Result<void> note_deleted(std::span<const SeriesId> series);
-  // Deleted points and their tombstones may be gone for good.
+  // Call it when deleted points and their tombstones may have been removed for good.
   void note_sealed();
 
-  // One step. False: there is nothing to do but wait.
+  // Runs one step. False: nothing to do but wait.
   [[nodiscard]] Result<bool> step(const YieldFn& yield);
 
  private:
@@ -53,7 +53,7 @@ class SeriesGc {
   struct SeriesToCheck {
     Bytes tsuid;
     std::uint32_t shard = 0;
-    bool deleted = false;  // from, so it may have tombstones
+    bool deleted = false;  // points were deleted, so it may have tombstones
   };
 
   [[nodiscard]] bool allowed() const { return allowed_.load(); }
@@ -81,12 +81,12 @@ class SeriesGc {
   GcRules rules_;  // guarded by mutex_; the rest is the thread's own
 
   bool begun_ = false;
-  bool unfinished_ = false;  // as noted in the chunks' database
+  bool unfinished_ = false;  // as noted in the chunk database
   Phase phase_ = Phase::kChecking;
-  std::uint64_t epoch_ = 0;              // holds from before it are waited for
-  std::unique_ptr<Scanner> all_;         // of the series table, while all are looked at
-  std::vector<SeriesToCheck> to_check_;  // to be looked at
-  boost::unordered_flat_map<Bytes, std::uint32_t> deleted_;  // and shards: once they are sealed
+  std::uint64_t epoch_ = 0;              // waits for the release of pins older than this
+  std::unique_ptr<Scanner> all_;         // of the series table, while all series are checked
+  std::vector<SeriesToCheck> to_check_;  // still to be checked
+  boost::unordered_flat_map<Bytes, std::uint32_t> deleted_;  // with shards: checked once sealed
   TimestampMs deleted_checked_ms_ = 0;
   SeriesTable::Removed removed_;
   NameGc names_;

@@ -51,7 +51,7 @@ void SeriesRewrite::add(const ParsedKey& key, const Cursor& cursor) {
   unsealed_ |= key.cell.kind != CellKind::kSealed || cell.late || expired;
 }
 
-// The least offset at which anything begins that is not sealed.
+// The least offset at which unsealed data begins.
 std::uint32_t SeriesRewrite::changes_begin() const {
   std::uint32_t begin = UINT32_MAX;
   for (const Cell& cell : cells_) {
@@ -61,7 +61,7 @@ std::uint32_t SeriesRewrite::changes_begin() const {
   return begin;
 }
 
-// They come one after the other from the first one on, and none reaches into the next.
+// The chunks that stay are consecutive from the first one on, and do not overlap.
 Result<std::uint64_t> SeriesRewrite::choose_what_stays() {
   const TimestampMs slot_begin = period_ * layout_.options().span_ms;
   const std::uint32_t changes = changes_begin();
@@ -73,7 +73,7 @@ Result<std::uint64_t> SeriesRewrite::choose_what_stays() {
     const std::uint32_t end =
         next == cells_.end() ? changes : std::min(changes, next->cell.offset_ms);
     if (header.count < long_points_ || header.last_time >= slot_begin + end) break;
-    TRY_VOID(chunk::check_crc(cell->value));  // the others' are checked as they are decoded
+    TRY_VOID(chunk::check_crc(cell->value));  // the others are checked when they are decoded
     cell->stays = true;
     points += header.count;
     cell = next;
@@ -83,7 +83,7 @@ Result<std::uint64_t> SeriesRewrite::choose_what_stays() {
 
 Result<SeriesRewrite::Written> SeriesRewrite::write(ChunkFiles& chunks, Files& files) {
   if (cells_.empty()) return Written{};
-  // All that may fail because of damage comes before anything is written.
+  // Everything that damage can fail comes before the first write.
   TRY(const std::uint64_t staying, choose_what_stays());
   TRY(const chunk::Points points, merged(false));
   std::optional<Bytes> summary;
@@ -118,12 +118,12 @@ Result<void> SeriesRewrite::put_chunks(chunk::PointsView points, ChunkFile& file
   std::vector<CellEntry> entries;
   writer.add(partition_.shard, tsuid_of(layout_.widths(), series_), points, entries);
   auto put = entries.begin();
-  for (const Cell& cell : cells_) {  // both are in the order of their keys
+  for (const Cell& cell : cells_) {  // both are in key order
     if (cell.late || cell.stays) continue;
     for (; put != entries.end() && put->key < cell.key; ++put) {
       TRY_VOID(file.put(put->key, put->value));
     }
-    if (put != entries.end() && put->key == cell.key) continue;  // written over
+    if (put != entries.end() && put->key == cell.key) continue;  // overwritten
     TRY_VOID(file.remove(cell.key));
   }
   for (; put != entries.end(); ++put) TRY_VOID(file.put(put->key, put->value));
@@ -154,8 +154,8 @@ Bytes SeriesRewrite::summary_key(std::uint32_t period) const {
   return key;
 }
 
-// Of the points of chunks that stay, and of those written, which come after them. Too many points
-// for one: an empty one says that they are to be decoded.
+// The summary of the points in chunks that stay and of the written ones, which come after them. If
+// there are too many points, returns an empty one: the chunks must be decoded.
 Result<Bytes> SeriesRewrite::summary_of(std::uint64_t staying, chunk::PointsView written) {
   Bytes summary;
   if (staying + written.size() > chunk::kChunkPointsMax || !has_summaries(layout_)) return summary;
@@ -169,7 +169,7 @@ Result<Bytes> SeriesRewrite::summary_of(std::uint64_t staying, chunk::PointsView
   return summary;
 }
 
-// And takes those of other laps away.
+// Also removes the summaries of other periods.
 Result<void> SeriesRewrite::put_summary(const std::optional<Bytes>& summary,
                                         ChunkFile& file) const {
   std::set<std::uint32_t> periods = {partition_.period};

@@ -1,9 +1,8 @@
-// The cells of one series in one lap of a slot, as they are, and as sealing makes them: one chunk
-// of all points, and its summary. Of a series that gets very many, long chunks that were sealed
-// before stay as they are where nothing came in front of their ends: else each sealing of a slot
-// that still gets points would take longer than the one before.
+// Rewrites the cells of one series in one partition for sealing: one chunk of all points, and its
+// summary. Long sealed chunks stay unless points arrived before their ends. Otherwise each early
+// sealing of a slot would take longer than the previous one.
 //
-//   Threads  for one at a time.
+//   Threads  not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +18,15 @@ namespace halite::storage::engine {
 
 class SeriesRewrite {
  public:
-  // Where what sealing writes goes; null: nothing was to be written so far.
+  // The files that sealing writes to; null: nothing written so far.
   struct Files {
     std::unique_ptr<ChunkFile> sealed;
     std::unique_ptr<ChunkFile> late;
     std::unique_ptr<ChunkFile> summaries;
   };
 
-  // Cells of other generations of the slot that lie before oldest_alive are removed; sealed chunks
-  // of long_points may stay.
+  // Cells of other periods of the slot are removed if they are before oldest_alive. Sealed chunks
+  // of at least long_points may stay.
   SeriesRewrite(const CyclicLayout& layout, Partition partition, std::int64_t oldest_alive,
                 std::uint32_t long_points)
       : layout_(layout),
@@ -39,23 +38,23 @@ class SeriesRewrite {
   void begin(BytesView series);
   [[nodiscard]] BytesView series() const { return series_; }
 
-  // The cell that the cursor is at, which is the series'; in the order of their keys.
+  // Adds the cell at the cursor, which must belong to the series; cells come in key order.
   void add(const ParsedKey& key, const Cursor& cursor);
 
-  // All that it has is one sealed chunk, or nothing.
+  // The series has only one sealed chunk, or nothing.
   [[nodiscard]] bool is_sealed() const { return !unsealed_; }
   [[nodiscard]] bool empty() const { return cells_.empty(); }
-  [[nodiscard]] bool expired() const { return expired_; }  // some cells are
+  [[nodiscard]] bool expired() const { return expired_; }  // some cells are expired
   [[nodiscard]] std::uint64_t late_cells() const { return late_cells_; }
-  [[nodiscard]] std::uint64_t late_bytes() const { return late_bytes_; }      // keys, too
-  [[nodiscard]] std::uint64_t sealed_bytes() const { return sealed_bytes_; }  // keys, too
+  [[nodiscard]] std::uint64_t late_bytes() const { return late_bytes_; }      // with keys
+  [[nodiscard]] std::uint64_t sealed_bytes() const { return sealed_bytes_; }  // with keys
 
   struct Written {
     std::uint64_t points = 0;
-    std::uint64_t sealed_before = 0;  // of these; some may have been hidden since
+    std::uint64_t sealed_before = 0;  // of these; some may be hidden since
   };
-  // Puts what to write and what to remove into the files; files that are missing are made. The
-  // points in chunks that were written. kCorruption: a chunk is none; nothing was put.
+  // Writes the new cells and the removals into the files, and creates missing files. Returns the
+  // points in the written chunks. kCorruption: an invalid chunk; nothing was written.
   [[nodiscard]] Result<Written> write(ChunkFiles& chunks, Files& files);
 
  private:
@@ -70,7 +69,7 @@ class SeriesRewrite {
     return cell.cell.period == period_ && cell.cell.kind == CellKind::kSealed && !cell.late;
   }
   [[nodiscard]] std::uint32_t changes_begin() const;
-  // The points of the chunks that stay.
+  // Returns the number of points in the chunks that stay.
   [[nodiscard]] Result<std::uint64_t> choose_what_stays();
   [[nodiscard]] Result<chunk::Points> merged(bool of_those_that_stay);
   [[nodiscard]] Result<Bytes> summary_of(std::uint64_t staying, chunk::PointsView written);

@@ -5,7 +5,7 @@
 namespace halite::storage::engine {
 namespace {
 
-// The least ids, as many as there are or `count`.
+// The least `count` ids, or all if there are fewer.
 IdSet least(const IdSet& ids, std::uint64_t count) {
   IdSet some;
   for (auto id = ids.begin(); id != ids.end() && count > 0; ++id, --count) some.add(*id);

@@ -1,11 +1,11 @@
-// Ids of one kind whose names went, and which no new name may have yet.
+// The quarantine of one kind of UID: UIDs of removed names that new names must not get yet.
 //
-// Somebody may have kept a tsuid outside of Halite. Until its ids leave the quarantine it names
-// nothing, so that it never names another's series unnoticed. Ids stay for the longest TTL that any
-// metric has, for ever where one has none, unless so few are left that new names would be refused
+// A tsuid may be stored outside Halite. Until its UIDs leave the quarantine it denotes nothing, so
+// it cannot silently denote another series. UIDs stay for the longest TTL of all metrics, or
+// forever if one has no TTL. If free UIDs run out, the oldest leave earlier
 // (docs/operate/retention.md).
 //
-//   Threads  for one at a time.
+//   Threads  not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,25 @@
 
 namespace halite::storage::engine {
 
-// So many ids of a kind are kept ready for new names, quarantine or not: a part of all.
+// The part of all UIDs of a kind that is kept ready for new names, despite the quarantine.
 inline constexpr std::uint64_t kReadyIdsPart = 16;
 
-// The longest TTL of all retention classes; nothing: one keeps its points for ever.
+// The longest TTL of all retention classes; nothing: one keeps its points forever.
 [[nodiscard]] std::optional<std::int64_t> longest_ttl_ms(const Retention& retention);
 
 class UidQuarantine {
  public:
-  // Its name went at that time.
+  // Adds UIDs whose names were removed at that time.
   void add(TimestampMs freed_ms, const IdSet& ids);
-  // The others are no matter of the quarantine: they have names or series.
+  // Removes all other UIDs: they have names or series.
   void keep_only(const IdSet& ids);
 
   [[nodiscard]] IdSet all() const;
   [[nodiscard]] std::uint64_t size() const;
-  // When the one that is there for longest came.
+  // The time of the oldest entry.
   [[nodiscard]] std::optional<TimestampMs> oldest_ms() const;
 
-  // Takes out those that came up to `freed_until_ms`, and then the oldest until there are `wanted`.
+  // Releases the UIDs freed up to `freed_until_ms`, then the oldest until there are `wanted`.
   [[nodiscard]] IdSet release(std::optional<TimestampMs> freed_until_ms, std::uint64_t wanted);
 
  private:

@@ -9,10 +9,10 @@
 namespace halite::storage::engine {
 namespace {
 
-// Looking at what is stored costs a seek a series of the metric, as the scan does a series that is
-// wanted. It is done once; so it may cost some scans.
+// Finding the stored series costs one seek for each series of the metric; the scan costs one for
+// each selected series. The result is kept, so it may cost as much as several scans.
 constexpr std::size_t kLearningCost = 8;
-// Ids looked up in a head at a time: its shard is locked meanwhile.
+// Ids looked up in a head while its shard is locked.
 constexpr std::size_t kIdsPerLock = 4096;
 
 void remove_present(Head& head, std::uint32_t shard, std::vector<SeriesId>& absent) {
@@ -45,7 +45,7 @@ Result<IdSet> find_stored_series(const EngineContext& context,
     TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
     Bytes next = shard_slot_prefix(stored);
     next.append(key.series);
-    if (key.cell.period < shard_period.period) {  // of an earlier lap
+    if (key.cell.period < shard_period.period) {  // from an earlier period
       append_cell_key(next, {.period = static_cast<std::uint32_t>(shard_period.period),
                              .kind = CellKind{},
                              .offset_ms = 0,
@@ -83,7 +83,7 @@ Result<ActiveFilter> ActiveFilter::make(EngineContext& context, const RowSelecti
         context.active_series.learn(shard_period, selection.metric_uid(), *found);
         stored = context.active_series.in(shard_period, selection.metric_uid());
       } else if (found.error().code != Errc::kNotFound &&
-                 found.error().code != Errc::kCorruption) {  // then nobody knows
+                 found.error().code != Errc::kCorruption) {  // otherwise it is unknown
         return std::unexpected(found.error());
       }
     }

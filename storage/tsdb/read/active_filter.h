@@ -1,6 +1,6 @@
-// The series of a selection that have points in slots, for one scan of one shard.
+// The active series of a selection, for one scan of one shard.
 //
-//   Threads  for one at a time; it blocks.
+//   Threads  not thread-safe; blocks.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace halite::storage::engine {
 
 class ActiveFilter {
  public:
-  // What is asked: to be made after the scan's view of the chunks. `heads`: those whose points are
-  // not in the chunks.
+  // The scan's shard and periods. Create it after the scan's view of the chunks. `heads`: those
+  // whose points are not in the chunks.
   struct ActiveQuery {
     std::uint32_t shard = 0;
     std::span<const std::int64_t> periods;
     std::span<const std::shared_ptr<Head>> heads;
   };
-  // Looks at what is stored of the metric where that is not known yet and the selection would cost
-  // about as much as that.
+  // Reads which series of the metric have stored cells, if that is unknown and the selection would
+  // cost about as much.
   static Result<ActiveFilter> make(EngineContext& context, const RowSelection& selection,
                                    const ActiveQuery& query);
 
-  // Those that may have points, in their order.
+  // The series that may have points, in their order.
   [[nodiscard]] std::vector<SeriesId> alive(std::span<const SeriesId> series) const;
 
-  // False: no chunk of that generation is the series'.
+  // False: the series has no chunk in the period.
   [[nodiscard]] bool may_be_stored(std::int64_t period, SeriesId id) const;
 
  private:
@@ -40,12 +40,11 @@ class ActiveFilter {
 
   std::uint32_t shard_;
   std::vector<std::shared_ptr<Head>> heads_;
-  // By generation, ascending; null: not known.
+  // By period, ascending; null: unknown.
   std::vector<std::pair<std::int64_t, std::shared_ptr<const IdSet>>> stored_;
 };
 
-// The series of a metric that have cells in one generation of a slot. kNotFound when one of them is
-// not in memory.
+// The series of a metric that have cells in a partition. kNotFound if one of them is not in memory.
 [[nodiscard]] Result<IdSet> find_stored_series(const EngineContext& context,
                                                const ActiveSeries::ShardPeriod& shard_period,
                                                std::uint64_t metric_uid);

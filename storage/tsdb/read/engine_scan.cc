@@ -16,7 +16,7 @@ namespace halite::storage::engine {
 namespace {
 
 constexpr std::size_t kSeriesPerGroup = 64;
-// Points of heads that a group of more than one series may have.
+// Maximum points in heads for a group of more than one series.
 constexpr std::size_t kGroupHeadPoints = 256 << 10;
 constexpr std::size_t kBlocksPerBatch = 256;
 
@@ -52,7 +52,7 @@ class EngineScan::Reader {
         heads_held_(selection_->context().budget),
         blocks_held_(selection_->context().budget) {}
 
-  // Blocks; none when the shard is finished.
+  // The next blocks; none when the shard is finished.
   Result<std::vector<Block>> next() {
     if (!started_) TRY_VOID(start());
     blocks_held_.give_back();
@@ -101,26 +101,26 @@ class EngineScan::Reader {
   ReadCounters* const counters_;  // may be null
 
   bool started_ = false;
-  std::vector<std::shared_ptr<Head>> heads_;  // whose points are not in the chunks that are read
+  std::vector<std::shared_ptr<Head>> heads_;  // with points that are not in the visible chunks
   std::unique_ptr<SlotReader> stored_;
   std::vector<std::int64_t> periods_;
   std::optional<ActiveFilter> alive_;
-  std::vector<Wanted> wanted_;  // in the order of their keys
+  std::vector<Wanted> wanted_;  // in key order
   bool totals_wished_ = false;
   SummaryPlan choice_;
 
-  // A group of series is read slot by slot, as the cells lie; blocks are given out on the way.
-  std::size_t group_series_ = kSeriesPerGroup;  // at most; fewer where heads have much of each
+  // Groups of series are read slot by slot, in storage order. Blocks are returned in between.
+  std::size_t group_series_ = kSeriesPerGroup;  // maximum; fewer if heads have many points of each
   std::span<const Wanted> group_;               // of wanted_
-  std::size_t next_series_ = 0;                 // in wanted_, behind the group
+  std::size_t next_series_ = 0;                 // in wanted_, after the group
   HeadRuns head_runs_;                          // of the group
-  MemoryReservation heads_held_;                // by those
-  std::vector<std::int64_t> slots_;             // their generations
-  std::size_t slot_ = 0;                        // of slots_, to be read now
-  std::size_t slot_series_ = 0;                 // of group_, read of that
+  MemoryReservation heads_held_;                // for head_runs_
+  std::vector<std::int64_t> slots_;             // periods
+  std::size_t slot_ = 0;                        // next in slots_
+  std::size_t slot_series_ = 0;                 // series of group_ already read in that slot
   std::vector<Block> blocks_;
-  MemoryReservation blocks_held_;  // by those and by what was given out last
-  ReadWork work_;                  // since blocks were given out last
+  MemoryReservation blocks_held_;  // for blocks_ and the blocks returned last
+  ReadWork work_;                  // since the last blocks were returned
 };
 
 Result<void> EngineScan::Reader::start() {
@@ -145,7 +145,7 @@ Result<void> EngineScan::Reader::start() {
   return {};
 }
 
-// The next series, fewer of them where the heads have much of each.
+// Starts the next group: fewer series if heads have many points of each.
 Result<void> EngineScan::Reader::begin_group() {
   TRY_VOID(selection_->context().check());
   const std::size_t count = std::min(group_series_, wanted_.size() - next_series_);
@@ -169,7 +169,7 @@ std::vector<EngineScan::Reader::HeadCopies> EngineScan::Reader::copy_heads() con
   return copies;
 }
 
-// Sets head_runs_; cuts the group where they would be too many at once.
+// Sets head_runs_; shortens the group if it would have too many points.
 Result<void> EngineScan::Reader::take_heads() {
   head_runs_.clear();
   heads_held_.give_back();
@@ -201,7 +201,7 @@ Result<void> EngineScan::Reader::take_heads() {
   return {};
 }
 
-// Those of the slots and those that the points of heads are in, ascending.
+// The periods of the slots and of the points in heads, ascending.
 std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
   std::vector<std::int64_t> periods = periods_;
   const std::int64_t span = layout_.options().span_ms;
@@ -219,7 +219,7 @@ std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
   return periods;
 }
 
-// Of a slot, until it is read or there are blocks enough to give out.
+// Reads a slot until it is finished or there are enough blocks to return.
 Result<void> EngineScan::Reader::read_some() {
   TRY_VOID(selection_->context().check());
   while (slot_series_ < group_.size() && blocks_.size() < kBlocksPerBatch) {
@@ -233,7 +233,7 @@ Result<void> EngineScan::Reader::read_some() {
   return {};
 }
 
-// Who asked is told whose points are damaged: without that series there may be an answer.
+// Names the series with damaged points, so that the query can be repeated without it.
 Error EngineScan::Reader::of_series(Error error, SeriesId id) const {
   if (error.code != Errc::kCorruption) return error;
   const Series& series = context_->registry.table().at(id);
@@ -268,7 +268,7 @@ Result<void> EngineScan::Reader::read_slot(std::int64_t period, const Wanted& se
   return {};
 }
 
-// False where nothing but decoding all will do.
+// False: all points must be decoded.
 Result<bool> EngineScan::Reader::read_totals(std::int64_t period, const Wanted& series,
                                              TimeRange range) {
   const TimestampMs slot_begin = period * layout_.options().span_ms;
@@ -283,7 +283,7 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t period, const Wanted& 
   }
   if (!choice_.any()) return false;
   TRY(const SlotReader::Summary summary, stored_->read_summary(period, series.key));
-  // Without one there is nothing, or nobody knows what there is.
+  // Without a summary there is no data, or its content is unknown.
   if (summary.must_decode || summary.summaries == nullptr) return false;
   choice_.take(*summary.summaries, wish_);
   TRY_VOID(add_pieces(period, series));
@@ -292,7 +292,7 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t period, const Wanted& 
 
 Result<void> EngineScan::Reader::add_pieces(std::int64_t period, const Wanted& series) {
   const std::span<SummaryPlan::Piece> pieces = choice_.pieces();
-  TimeRange decoded;  // from the first to the last piece to decode, at once
+  TimeRange decoded;  // covers all pieces to decode, in one call
   for (const SummaryPlan::Piece& piece : pieces) {
     if (!piece.decode) continue;
     if (decoded.end == 0) decoded.begin = piece.range.begin;

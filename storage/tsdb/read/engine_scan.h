@@ -1,8 +1,7 @@
-// The points of a selection in one shard, from chunks and the head: groups of series at a time, a
-// group's slots in the order of their times.
+// Scans the points of a selection in one shard, from chunks and heads. It reads groups of series,
+// and for each group the slots in time order.
 //
-//   Threads  for one coroutine at a time; it reads where it is awaited: where blocking does no
-//   harm.
+//   Threads  one coroutine at a time. next() blocks the awaiting thread.
 #pragma once
 
 #include <memory>
@@ -16,7 +15,7 @@ namespace halite::storage::engine {
 
 class EngineScan final : public BlockScan {
  public:
-  // The range is clipped to what is alive now.
+  // The range is limited to times within the TTL.
   EngineScan(std::shared_ptr<EngineContext> context, std::shared_ptr<const RowSelection> selection,
              TimeRange range, std::uint32_t shard, TotalsRequest totals_request);
   ~EngineScan() override;

@@ -1,4 +1,4 @@
-// What reading a selection would take: counted in the head, told from headers of some chunks.
+// Estimates the cost of reading a selection, from the heads and from the headers of some chunks.
 #pragma once
 
 #include "storage/catalog/selection.h"
@@ -6,8 +6,8 @@
 
 namespace halite::storage::engine {
 
-// As PointStore::estimate(). Looks at no more than kEstimatedSeries of the selection's series and
-// takes the others to be alike; a chunk at the edge of the range counts whole. Blocks.
+// As PointStore::estimate(). Examines at most kEstimatedSeries of the selected series and
+// extrapolates. A chunk at the edge of the range counts fully. Blocks.
 inline constexpr std::size_t kEstimatedSeries = 64;
 [[nodiscard]] Result<ReadEstimate> estimate_reading(EngineContext& context,
                                                     const RowSelection& selection, TimeRange range);

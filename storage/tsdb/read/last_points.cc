@@ -15,15 +15,15 @@
 namespace halite::storage::engine {
 namespace {
 
-// What is looked for, the same for every piece.
+// The query, common to all pieces.
 struct LastAsked {
   std::shared_ptr<EngineContext> context;
   std::shared_ptr<const RowSelection> selection;
-  RowSelection::Known known;  // of one moment, so that pieces are of the same series
+  RowSelection::Known known;  // of one moment, so that all pieces use the same series
   TimeRange range;
 };
 
-// What may be done for it.
+// The permitted effort.
 struct LastMeans {
   ReadSource from = ReadSource::kDisk;
   std::uint64_t decode_left = UINT64_MAX;  // points in heads
@@ -36,7 +36,7 @@ constexpr std::size_t kJobsAtOnce = 16;
 
 constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
-// Looks for the newest points of one shard's series, for as long as it lives.
+// Finds the newest points of one shard's series.
 class Finder {
  public:
   Finder(const LastAsked& asked, std::uint32_t shard, LastMeans& means)
@@ -60,10 +60,10 @@ class Finder {
 
  private:
   Result<void> find_piece(std::span<const SeriesId> wanted, std::vector<LastPoint>& found) {
-    // The heads first: what leaves them is in the table, or in the chunks, by then.
+    // Take the heads first: points that leave them are in the cache or in the chunks by then.
     const std::vector<std::shared_ptr<Head>> heads = context_.head_list.view();
     NewestPoints::Found stored = context_.newest.find(shard_, wanted);
-    // What was read for a piece before may lack what left the heads since then.
+    // The reader of an earlier piece may lack what left the heads since.
     if (stored.version != reader_version_) reader_.reset();
     reader_version_ = stored.version;
     TRY_VOID(fill_unknown(wanted, stored));
@@ -88,7 +88,7 @@ class Finder {
     return fail(Errc::kUnavailable, "newest points that are to be looked for");
   }
 
-  // Reads what the table does not know, and tells it.
+  // Reads the points that the cache lacks, and adds them to it.
   Result<void> fill_unknown(std::span<const SeriesId> wanted, NewestPoints::Found& stored) {
     std::vector<SeriesId> series;
     std::vector<NewestPoint> entries;
@@ -102,7 +102,7 @@ class Finder {
     return {};
   }
 
-  // The newest stored ones in the range, of the newest ever.
+  // Restricts the newest stored points to the range.
   Result<void> clip(std::span<const SeriesId> wanted, std::vector<NewestPoint>& newest) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       NewestPoint& one = newest[i];
@@ -114,7 +114,7 @@ class Finder {
     return {};
   }
 
-  // Those of a head, which came later. Both in the order of `wanted`.
+  // Merges the points of a head, which came later. Both are in the order of `wanted`.
   static void add_recent(std::span<const SeriesId> wanted, std::span<const LastPoint> recent,
                          std::vector<NewestPoint>& newest) {
     std::size_t i = 0;
@@ -158,21 +158,21 @@ class Finder {
   const CyclicLayout& layout_;
   const TimeRange range_;
   LastMeans& means_;
-  std::unique_ptr<SlotReader> reader_;  // once something must be read
-  std::uint64_t reader_version_ = 0;    // of the table, before it was opened
+  std::unique_ptr<SlotReader> reader_;  // created on the first read
+  std::uint64_t reader_version_ = 0;    // of the cache, before reader_ was opened
   std::vector<std::int64_t> periods_;
 };
 
-// Some of the series, counted as in Matching::by_shard().
+// A part of the series, counted as in Matching::by_shard().
 struct LastShare {
   std::size_t begin = 0;
-  std::size_t end = 0;  // excluded
+  std::size_t end = 0;  // exclusive
 };
 
 Result<std::vector<LastPoint>> find_some(const LastAsked& asked, LastShare share, LastMeans means) {
   std::vector<LastPoint> found;
   found.reserve(share.end - share.begin);
-  std::size_t at = 0;  // where the shard's series begin
+  std::size_t at = 0;  // offset of the shard's series
   for (std::uint32_t shard = 0; at < share.end; ++shard) {
     const std::span<const SeriesId> of_shard = asked.known->of_shard(shard);
     const std::size_t begin = std::clamp(share.begin, at, at + of_shard.size());
@@ -226,7 +226,7 @@ Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<EngineContext> con
   auto finding = gather(std::move(jobs), kJobsAtOnce);
   LastParts parts = co_await std::move(finding);
   if (parts.size() == 1) co_return std::move(parts.front());
-  // Many points, so that they are merged there, too.
+  // Many points: merge them on the pool too.
   auto merge = [found = std::move(parts)] { return join(found); };
   co_return co_await offload(context->pool, std::move(merge));
 }

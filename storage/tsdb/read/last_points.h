@@ -1,8 +1,8 @@
-// The newest point of each series of a selection: looks into the newest slots first.
+// Finds the newest point of each series of a selection, newest slots first.
 //
-// Series are looked at in pieces. Between two pieces no lock is held, and the selection's context
-// is asked. Few series are looked for by whoever asks, from memory alone; more, and what must be
-// read, on the engine's read threads, a job of some pieces at a time.
+// Processes series in pieces. Between two pieces it holds no lock and checks the selection's
+// context. For few series it runs on the calling thread, from memory alone. More series, and reads
+// from disk, run on the engine's read threads, some pieces in each job.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,17 @@
 
 namespace halite::storage::engine {
 
-inline constexpr std::size_t kLastPieceSeries = 256;  // looked at under one lock
+inline constexpr std::size_t kLastPieceSeries = 256;  // processed under one lock
 
-// What is done where it is asked, which may be an event loop: some tenths of a millisecond. To wake
+// Limits for the calling thread, which may be an event loop: a few tenths of a millisecond. Waking
 // another thread takes about as long.
 inline constexpr std::size_t kLastHereSeries = 1'024;
-inline constexpr std::uint64_t kLastHerePoints = 4'096;  // decoded, of all those series
+inline constexpr std::uint64_t kLastHerePoints = 4'096;  // decoded, in total
 
-inline constexpr std::size_t kLastJobSeries = 16'384;  // what a read thread is kept for
+inline constexpr std::size_t kLastJobSeries = 16'384;  // in one job of a read thread
 
-// By series id. The context's errors; kUnavailable, kCorruption: what is stored cannot be read.
+// Ordered by series id. Errors of the context; kUnavailable, kCorruption: stored points cannot be
+// read.
 Task<std::vector<LastPoint>> find_last_points(std::shared_ptr<EngineContext> context,
                                               std::shared_ptr<const RowSelection> selection,
                                               TimeRange range);

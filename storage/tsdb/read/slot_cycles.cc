@@ -25,7 +25,7 @@ std::vector<RetentionStatus> retention_status(const EngineContext& context) {
   std::vector<ByPeriod> slots(retention.shard_count() / salts);
   for (const FileExtent& file : context.chunks->tables->file_extents()) {
     const std::size_t index = file.first.shard / salts;
-    if (index >= slots.size()) continue;  // of a class that is no more
+    if (index >= slots.size()) continue;  // the class no longer exists
     const CyclicLayout& layout = retention.layout_of(file.first.shard);
     SlotStatus& first = slot_of(slots[index], file.first.period, layout);
     ++first.files;
@@ -59,7 +59,7 @@ std::vector<RetentionStatus> retention_status(const EngineContext& context) {
         std::ranges::lower_bound(states, std::int64_t{partition.period}, {}, &SlotStatus::period);
     if (state == states.end() || state->period != partition.period) continue;
     if (what.begin_ms >= what.end_ms)
-      continue;  // sealed before it was over, and nothing came since
+      continue;  // sealed before its end, and no data arrived since then
     state->late |= what.late;
     state->sealed &= what.late;
   }

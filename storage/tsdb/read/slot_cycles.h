@@ -1,7 +1,6 @@
-// The slots of an engine as people are shown them: from what is known of files, without reading
-// any.
+// The stored slots of an engine, for display. Uses only file metadata and reads no file.
 //
-//   Threads  any call from any thread; takes as long as listing some thousands of files.
+//   Threads  call from any thread; takes as long as listing some thousands of files.
 #pragma once
 
 #include <vector>

@@ -26,7 +26,7 @@ void SummaryPlan::decode(TimeRange times) {
 bool SummaryPlan::any() const { return std::ranges::find(decode_, 0) != decode_.end(); }
 
 void SummaryPlan::take(const chunk::Summaries& summaries, const TotalsRequest& totals_request) {
-  // Adding whole numbers is exact up to here, in any order.
+  // Sums of whole numbers are exact up to this value, in any order.
   const std::int64_t spans = totals_request.bucket_ms / kSummarySpanMs;
   const double most = 0x1p53 / static_cast<double>(spans);
   const auto exact = [most](const chunk::SpanSummary& span) {
@@ -51,7 +51,7 @@ void SummaryPlan::take(const chunk::Summaries& summaries, const TotalsRequest& t
                 [this](const SpanTotals& span) { return decode_[hour_of(span.begin)] != 0; });
 }
 
-// Hours beside the whole ones are decoded, and so is the bucket that they are in.
+// Incomplete hours at the edges are decoded, and so is the bucket that contains them.
 void SummaryPlan::decode_whole_buckets(std::int64_t bucket_ms) {
   std::size_t hour = 0;
   while (hour < decode_.size()) {

@@ -1,7 +1,7 @@
-// Which of a slot's hours the summary of a sealed series may stand for, and which are to be
+// Decides which hours of a slot the summary of a sealed series can replace, and which must be
 // decoded.
 //
-//   Threads  for one at a time.
+//   Threads  not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace halite::storage::engine {
 
-// Can totals of hours stand for points? A sum of doubles depends on the order of adding, so a
-// bucket's is made of totals or of points, and no bucket may reach into another slot, where it
-// might not be the same.
+// Whether hourly totals can replace points. The sum of doubles depends on the order of the
+// additions. So a bucket's sum comes either from totals or from points, and no bucket may extend
+// into another slot, which may differ.
 [[nodiscard]] inline bool fits(const TotalsRequest& totals_request, const CyclicLayout& layout) {
   if (!has_summaries(layout) || totals_request.bucket_ms <= 0) return false;
   return totals_request.bucket_ms % kSummarySpanMs == 0 &&
@@ -27,27 +27,27 @@ namespace halite::storage::engine {
 
 class SummaryPlan {
  public:
-  // The range, which is within a slot, has hours that lie in it wholly: all of them may be told by
-  // totals so far.
+  // Starts with a range within a slot. All hours that lie completely in it are candidates.
   void begin(TimeRange range);
 
-  // Of these times the summary says nothing.
+  // Marks times that the summary does not cover.
   void decode(TimeRange times);
 
-  // Is there an hour left that totals may tell?
+  // Whether any hour can still use totals.
   [[nodiscard]] bool any() const;
 
-  // Takes the totals of those hours. Hours whose totals mean nothing are to be decoded; where sums
-  // are wished, all of a bucket of which one hour is, or whose sum may not be exact.
+  // Takes the totals of the remaining hours. Hours with unusable totals must be decoded. If sums
+  // are requested, so must all hours of a bucket that contains such an hour or whose sum may be
+  // inexact.
   void take(const chunk::Summaries& summaries, const TotalsRequest& totals_request);
 
-  // In time order, what the range is made of.
+  // A piece of the range; pieces are in time order.
   struct Piece {
     TimeRange range;
     bool decode = false;
-    std::vector<SpanTotals> totals;  // where it is not to be decoded; may be none
+    std::vector<SpanTotals> totals;  // if not `decode`; may be empty
   };
-  [[nodiscard]] std::span<Piece> pieces();  // until begin()
+  [[nodiscard]] std::span<Piece> pieces();  // valid until begin()
 
  private:
   void decode_whole_buckets(std::int64_t bucket_ms);
@@ -59,8 +59,8 @@ class SummaryPlan {
   }
 
   TimeRange range_;
-  TimestampMs first_ = 0;             // of the first whole hour
-  std::vector<std::uint8_t> decode_;  // by whole hour
+  TimestampMs first_ = 0;             // of the first complete hour
+  std::vector<std::uint8_t> decode_;  // by complete hour
   std::vector<SpanTotals> totals_;
   std::vector<Piece> pieces_;
 };

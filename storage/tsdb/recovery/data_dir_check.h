@@ -1,8 +1,8 @@
-// Whether all that belongs together is there: the rows with names and series, the files of chunks,
-// the log. One without the others would be answered under names that are not its own.
+// Checks that the parts of a data directory are all present: the rows of names and series, the
+// chunk files, and the log. Without one of them, answers could show points under wrong names.
 //
-//   Threads  before anything of it is opened. Blocks.
-//   Errors   kConflict: a part is missing, and what to do.
+//   Threads  call it before anything is opened. Blocks.
+//   Errors   kConflict: a part is missing; the message says what to do.
 #pragma once
 
 #include <memory>
@@ -22,20 +22,20 @@ struct EngineDirs {
   std::string log;
 };
 
-// Before the settings table is written to.
+// Call it before you write to the settings table.
 [[nodiscard]] Task<void> check_data_dir_complete(std::shared_ptr<Table> settings, EngineDirs dirs);
 
-// All of them were made, and are there from now on.
+// Notes that all parts exist and must exist from now on.
 [[nodiscard]] Task<void> note_data_dir_complete(std::shared_ptr<Table> settings);
 
-// kCorruption where the end of the chunks' manifest was cut off, and the log has dropped records
-// above `position` that only files named there had. Changes nothing.
+// kCorruption if the end of the chunks' manifest was cut off, and the log has truncated records
+// above `position` that only the files named there contained. Changes nothing.
 [[nodiscard]] Result<void> check_log_covers(FileSystem& files, const EngineDirs& dirs,
                                             Sequence position);
 
-// Chunks were opened with a manifest whose end had been cut off, now or before. `position`: up to
-// which record of the log they hold. kCorruption where the log has dropped records behind it; else
-// nothing had relied on what was cut off, and what is kept of it goes.
+// Call it after chunks were opened whose manifest was cut off, now or earlier. `position`: the last
+// sequence in these chunks. kCorruption if the log has truncated records above it. Otherwise
+// nothing depended on the end of the manifest, and its set-aside copy is removed.
 [[nodiscard]] Result<void> check_manifest_cut(FileSystem& files, const EngineDirs& dirs,
                                               Sequence position);
 

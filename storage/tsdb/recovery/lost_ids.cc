@@ -15,7 +15,7 @@ namespace {
 using Ids = std::array<std::uint64_t, 3>;  // by kind
 
 constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue};
-// For those in chunks that cannot be read: a part of what there is room for, or so many.
+// UIDs added for unreadable chunks: a part of the UID space, at most this many.
 constexpr std::uint64_t kUnreadIds = 1 << 20;
 
 std::size_t index(NameKind kind) { return static_cast<std::size_t>(kind); }
@@ -34,7 +34,7 @@ Result<void> note_series(const UidWidths& widths, BytesView tsuid, Ids& greatest
   return {};
 }
 
-// Adds those of a shard's chunks. False: some cannot be read.
+// Adds the UIDs of a shard's chunks. False: some cannot be read.
 Result<bool> note_shard(const StoredIds& stored, std::uint32_t shard, Ids& greatest) {
   TRY(StoredCells cells, StoredCells::open(stored.chunks, stored.widths, shard));
   bool all = !cells.damaged();

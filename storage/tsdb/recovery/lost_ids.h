@@ -1,4 +1,5 @@
-// Keeps the ids of lost names from new names, when a directory is opened without those names.
+// Prevents new names from getting the UIDs of lost names, when a directory is opened without those
+// names.
 //
 //   Threads  one at a time; blocks.
 #pragma once
@@ -21,8 +22,8 @@ struct StoredIds {
   std::uint32_t shard_count = 0;
 };
 
-// Keeps all ids that were ever given, by the counters or in chunks, durably. `kept` outlives the
-// task. Reads the key of every chunk. If some cannot be read, keeps many more ids.
+// Reserves all UIDs that the counters or the chunks show as assigned, durably. `kept` must outlive
+// the task. Reads the key of every chunk. If some keys cannot be read, reserves many more UIDs.
 [[nodiscard]] Task<void> keep_lost_ids(const ReservedIds& kept, StoredIds stored);
 
 }  // namespace halite::storage::engine

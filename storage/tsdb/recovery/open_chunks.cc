@@ -13,9 +13,8 @@
 namespace halite::storage::engine {
 namespace {
 
-// What is missing with the end of the manifest, where the rest names files that are gone since:
-// others had taken their place. RocksDB would say no more than the first one's name, and that with
-// an ending that none of ours has.
+// Describes what is lost with the end of the manifest, if its rest names files that were replaced
+// since. RocksDB would only name the first file, with a suffix that Halite does not use.
 Error explain_lost_end(const EngineDirs& dirs, ChunkDbOptions options,
                        const rocks::ManifestCut& cut, Error why) {
   if (why.code != Errc::kCorruption) return why;
@@ -32,7 +31,7 @@ Error explain_lost_end(const EngineDirs& dirs, ChunkDbOptions options,
   const auto begin = log_format::log_start(*dirs.files, dirs.log);
   std::string records = "the log has no record of what only they hold";
   if (begin && *begin && position == kUnknownPosition) {
-    // How far the others came is told by files that are missing, too.
+    // The position of the other records is in missing files too.
     records = fmt::format("only they hold the last records up to {}, which the log no longer has",
                           **begin);
   } else if (begin && *begin && **begin > position) {
@@ -49,8 +48,8 @@ Error explain_lost_end(const EngineDirs& dirs, ChunkDbOptions options,
 
 }  // namespace
 
-// Where the end of the manifest had to be cut off: if that says all that the log relies on, else
-// nothing is changed.
+// Opens chunks whose manifest had to be cut off, if the rest covers everything that the log relies
+// on. Otherwise changes nothing.
 Result<std::unique_ptr<ChunkDb>> open_chunks(const EngineDirs& dirs, ChunkDbOptions options) {
   FileSystem& files = *dirs.files;
   TRY(const rocks::ManifestCut cut, rocks::cut_torn_manifest(files, options.dir));
@@ -62,7 +61,7 @@ Result<std::unique_ptr<ChunkDb>> open_chunks(const EngineDirs& dirs, ChunkDbOpti
     return std::unexpected(std::move(error));
   }
   if (!opened) return opened;
-  // Till then all that was set aside stays: RocksDB may already merge tables that it opened with.
+  // Keep the set-aside files until then: RocksDB may already compact tables that it opened.
   TRY_VOID(check_manifest_cut(files, dirs, (*opened)->states.mark().log_position));
   return opened;
 }

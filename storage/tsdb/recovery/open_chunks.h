@@ -1,8 +1,8 @@
-// Opens the database of chunks of an engine, also after a power cut tore its manifest.
+// Opens the chunk database of an engine, also after a power cut tore its manifest.
 //
 //   Threads  one at a time; blocks.
-//   Errors   as ChunkDb::open(); kCorruption where the manifest's end is missing, with what is
-//            lost by it: then nothing is changed.
+//   Errors   as ChunkDb::open(); kCorruption if the end of the manifest is missing and data depends
+//            on it. The message lists the lost data; nothing is changed.
 #pragma once
 
 #include <memory>

@@ -16,9 +16,9 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr std::size_t kNamesMax = 64 * 1024;  // that wait to be restored
+constexpr std::size_t kNamesMax = 64 * 1024;  // names waiting to be restored
 
-// Collects points in a head of its own, whose series are numbered as they are met.
+// Collects points in a head of its own and numbers series as it finds them.
 class Replay final : public log_records::SectionVisitor {
  public:
   Replay(const EngineOptions& options, const RecoveryDependencies& dependencies)
@@ -37,12 +37,12 @@ class Replay final : public log_records::SectionVisitor {
     last_ = sequence;
     if (names_.size() >= kNamesMax) TRY_VOID(restore());
     if (head_->bytes() < options_.head_freeze_bytes) return {};
-    // What a series' number stands for is said once in each generation of the head, and there may
-    // be more of this one: after a crash reading begins again where it began now.
+    // The log defines each id once for each head, and this head may continue. So after a crash the
+    // replay must begin at the same record again.
     return flush(begin_);
   }
 
-  // All was read. Where nothing is damaged every series was named.
+  // Call it at the end. Without damage every series is defined.
   Result<void> finish(bool damages) {
     if (unnamed_points_ > 0) {
       if (!damages) return fail(Errc::kCorruption, "the log holds points of an unnamed series");
@@ -55,7 +55,7 @@ class Replay final : public log_records::SectionVisitor {
 
   Result<void> flush(Sequence position) {
     TRY_VOID(restore());
-    // Also of series that have theirs: writing it again costs less than reading it.
+    // Includes series that have rows: writing a row costs less than reading it.
     TRY_VOID(run_here(write_series_rows(series_, std::exchange(met_, {}))));
     const TsuidOf tsuid_of = [this](SeriesId id) -> Bytes { return Bytes(tsuids_[id]); };
     TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, position, chunks_.files));
@@ -80,7 +80,7 @@ class Replay final : public log_records::SectionVisitor {
     if (is_new) {
       tsuids_.push_back(known->first);
       met_.push_back(known->first);
-      // There may be more than the limit of series is now: the log is of before.
+      // The log may have more series than the current limit, because it is older.
       if (tsuids_.size() > series_room_) {
         series_room_ = 2 * tsuids_.size();
         TRY_VOID(flush(begin_));
@@ -137,18 +137,18 @@ class Replay final : public log_records::SectionVisitor {
   std::size_t series_room_;  // of the head
   std::unique_ptr<Head> head_;
   Sequence begin_ = 0;             // before the first record to read
-  Sequence last_ = 0;              // 0 = there was none
+  Sequence last_ = 0;              // 0 = none
   std::vector<LoggedName> names_;  // not yet restored
   std::uint64_t unnamed_points_ = 0;
   boost::unordered_flat_map<Bytes, SeriesId> by_tsuid_;
   std::vector<Bytes> tsuids_;  // by our numbers
-  std::vector<Bytes> met_;     // those without a row, as far as we know
-  // What a number in the log stands for, as last said.
+  std::vector<Bytes> met_;     // those that may lack a row
+  // The latest meaning of each id in the log.
   boost::unordered_flat_map<SeriesId, SeriesId> meaning_;
 };
 
 void report(const ReplayReport& replayed) {
-  // What is damaged the log has said.
+  // The log has reported damage already.
   if (replayed.torn) log::warn("an incomplete write was removed from the end of the log");
 }
 
@@ -174,7 +174,7 @@ Result<std::unique_ptr<Log>> recover(const EngineOptions& options,
       Log::open(dependencies.files, log_options, callbacks, dependencies.registry));
   report(log->replayed());
   TRY_VOID(replay.finish(!log->replayed().damages.empty()));
-  // Where numbers were left out, or it was not known which were used, chunks say so from now on.
+  // Store the position in the chunks, also if sequences were skipped or unknown.
   if (dependencies.chunks.states.mark().log_position != log->last())
     TRY_VOID(replay.flush(log->last()));
   TRY_VOID(log->truncate_upto(dependencies.chunks.states.mark().log_position));

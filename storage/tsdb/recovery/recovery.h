@@ -1,5 +1,5 @@
-// What the log holds and chunks do not, brought into chunks: done once, before the engine takes
-// points.
+// Flushes the records that only the write-ahead log has into chunks: once, before the engine
+// accepts points.
 #pragma once
 
 #include <functional>
@@ -22,12 +22,11 @@ struct RecoveryDependencies {
   Table& series;
   std::shared_ptr<FileSystem> files;
   prometheus::Registry& registry;
-  std::function<Result<void>(const ReplayProgress&)> progress = {};  // as EngineStore::Parts
+  std::function<Result<void>(const ReplayProgress&)> progress = {};  // as Dependencies::replayed
 };
 
-// Opens the log of options.log and replays it, a flush whenever head_freeze_bytes are full and one
-// at the end; then nothing of the log is needed any more. Blocks; reports progress to the
-// process's log.
+// Opens the log of options.log and replays it. Flushes whenever head_freeze_bytes are reached and
+// at the end; afterwards no record of the log is needed. Blocks; logs its progress.
 [[nodiscard]] Result<std::unique_ptr<Log>> recover(const EngineOptions& options,
                                                    RecoveryDependencies dependencies);
 

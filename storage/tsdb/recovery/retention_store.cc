@@ -9,7 +9,7 @@
 namespace halite::storage::engine {
 namespace {
 
-// Slots enough for the TTL, not fewer than other rings have.
+// Enough slots for the TTL, and at least as many as other rings have.
 std::uint32_t slots_for(std::int64_t ttl_ms, const CyclicOptions& base) {
   if (ttl_ms == 0) return 0;
   const std::int64_t needed = ttl_ms + base.future_max_ms + base.cleaning_ms + 2 * base.span_ms;
@@ -65,7 +65,7 @@ Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRul
     const std::uint32_t before = stored.class_of(metric);
     CO_TRY(const UidTable::NameMapping entry,
            co_await uids.find(NameKind::kMetric, std::move(metric)));
-    next.pinned.try_emplace(entry.uid, before);  // one that was pinned stays where it is
+    next.pinned.try_emplace(entry.uid, before);  // a pinned metric stays in its class
   }
   co_return next;
 }

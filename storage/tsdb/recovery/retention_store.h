@@ -1,5 +1,4 @@
-// Brings the stored retention classes of a data directory in line with the configured ones, when it
-// is opened.
+// Applies the configured retention rules to the stored classes when a data directory is opened.
 #pragma once
 
 #include <vector>
@@ -11,8 +10,9 @@
 
 namespace halite::storage::engine {
 
-// The state with exactly these rules in use. Existing metrics stay in their classes: they are
-// pinned if the rules would move them. kConflict: a class that was made with a TTL cannot lose it.
+// Returns the state with exactly these rules in use. Existing metrics stay in their classes; they
+// are pinned if the rules would move them. kConflict: a class that was created with a TTL cannot
+// lose it.
 Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRule> rules,
                                  const CyclicLayout& base, UidTable& uids);
 

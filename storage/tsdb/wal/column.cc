@@ -11,7 +11,8 @@ namespace {
 
 constexpr unsigned char kSteps = 0x80;
 
-// Values are compared as signed numbers, so that small negative ones stay near small positive ones.
+// Compares values as signed numbers, so that small negative values are close to small positive
+// ones.
 struct Span {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   std::int64_t greatest = std::numeric_limits<std::int64_t>::min();
@@ -50,7 +51,7 @@ void store_steps(char* to, std::span<const Value> values, std::uint64_t step) {
   }
 }
 
-// Calls do_it with an integer of the width; not for width 0.
+// Calls do_it with an integer of that width; not for width 0.
 template <class Do>
 void with_width(std::size_t width, Do do_it) {
   if (width == 1) do_it(std::uint8_t{});
@@ -59,18 +60,18 @@ void with_width(std::size_t width, Do do_it) {
   if (width == 8) do_it(std::uint64_t{});
 }
 
-// Grows `to` by `bytes` and lets fill(pointer) write them: no zeros are written before.
+// Appends `bytes` that fill(pointer) writes, without zeroing them first.
 template <class Fill>
 void append_filled(Bytes& to, std::size_t bytes, Fill fill) {
   const std::size_t old = to.size();
-  // GCC 12's string hands over more than was asked for, so its word for the size does not count.
+  // Ignore the size argument: GCC 12's string passes more than was requested.
   to.resize_and_overwrite(old + bytes, [&](char* data, std::size_t) {
     fill(data + old);
     return old + bytes;
   });
 }
 
-// The upper bits of all values together, to see whether one did not fit.
+// ORs the upper bits of all values to detect one that does not fit.
 template <class Value>
 bool fits(std::uint64_t bits) {
   if constexpr (sizeof(Value) == sizeof(std::uint64_t)) return true;

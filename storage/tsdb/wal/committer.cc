@@ -1,4 +1,4 @@
-// The committer's thread of a log: when to commit, and what a commit does.
+// The committer's thread: when to commit, and how.
 #include <algorithm>
 #include <utility>
 
@@ -63,7 +63,7 @@ void Log::Impl::wait_for_work(Lock& lock) {
     const Time now = steady_clock::now();
     if (due && *due <= now) return;
     wakes_at_ = due.value_or(Time::max());
-    // When much is going on it looks for itself, so that whoever comes first need not wake it.
+    // Under load the committer wakes by itself, so that appenders need not wake it.
     if (busy) wakes_at_ = std::min(wakes_at_, now + milliseconds(options_.commit_interval_ms));
     if (busy && expected_requests_ > 1)
       wakes_at_ = std::min(wakes_at_, std::max(now, gather_until_));
@@ -100,7 +100,7 @@ void Log::Impl::run() {
   Result<void> marked = write_mark();
   if (marked) marked = segments_->sync();
   lock.lock();
-  // The mark is a help for the next replay; that there is no room for it loses nothing.
+  // The mark only speeds up the next replay, so a full disk is harmless here.
   if (!marked && marked.error().code != Errc::kOverloaded) finish_commit(marked);
 }
 
@@ -118,7 +118,7 @@ void Log::Impl::commit(Lock& lock) {
   const auto took = steady_clock::now() - begin;
   stats_.seconds.Observe(std::chrono::duration<double>(took).count());
   lock.lock();
-  // Who got an answer now comes again, if ever, when those who came meanwhile are still here.
+  // Clients answered now tend to return while the requests that arrived meanwhile still wait.
   expected_requests_ = served + sync_requests_;
   gather_ = std::clamp<Time::duration>(took / 2, kGatherMin, kGatherMax);
   gather_until_ = expected_requests_ > 1 ? begin + took + 2 * gather_ : Time::min();
@@ -129,7 +129,7 @@ Result<void> Log::Impl::write_in_flight() {
   while (written_ < in_flight_.size()) {
     Result<void> written = write_group(*in_flight_[written_]);
     if (!written) {
-      // A full disk ends this group, not those that are written whole.
+      // A full disk fails this group, but not those already written.
       if (written.error().code == Errc::kOverloaded) TRY_VOID(sync_written());
       return written;
     }
@@ -143,12 +143,12 @@ Result<void> Log::Impl::write_group(Group& group) {
   if (group.begins_segment || (group.records > 0 && !segments_->has_room(bytes))) {
     TRY_VOID(sync_written());
     TRY_VOID(segments_->begin_next(group.first - 1));
-    group.begins_segment = false;  // also when writing it has to be tried again
+    group.begins_segment = false;  // also if the write must be retried
   }
   if (group.records == 0) return {};
   log_format::seal_group(group.bytes, synced_upto_, group.first, group.records, segments_->key(),
                          segments_->offset());
-  // What stands before a cut has to be written for anything to be dropped.
+  // Records before a cut must be written before anything can be truncated.
   const bool cut_waits =
       std::ranges::any_of(in_flight_, [](const GroupPtr& one) { return one->begins_segment; });
   TRY_VOID(segments_->write(
@@ -160,8 +160,8 @@ Result<void> Log::Impl::write_group(Group& group) {
 
 Result<void> Log::Impl::sync_written() {
   if (written_ == 0) return {};
-  // Once only: after a failure the system forgets what it could not write, and the next sync
-  // would say that all is well.
+  // Sync only once. After a failure the system forgets what it could not write, and the next sync
+  // would succeed.
   if (Result<void> synced = segments_->sync(); !synced) {
     synced.error().code = Errc::kUnavailable;
     return synced;
@@ -177,7 +177,7 @@ Result<void> Log::Impl::sync_written() {
   return {};
 }
 
-// The first in flight is durable.
+// The first group in flight is durable.
 Completion Log::Impl::finish_group() {
   const GroupPtr group = std::move(in_flight_.front());
   in_flight_.pop_front();
@@ -217,7 +217,7 @@ void Log::Impl::finish_commit(const Result<void>& outcome) {
     return;
   }
   stats_.failures.Increment();
-  // What was not written goes back to the front, to be tried again or to be told of.
+  // Groups that were not written return to the front, to be retried or failed.
   while (!in_flight_.empty()) {
     groups_.push_front(std::move(in_flight_.back()));
     in_flight_.pop_back();
@@ -260,7 +260,7 @@ void Log::Impl::run_jobs(Lock& lock) {
       note_disk();
       lock.lock();
     }
-    if (full_) retry_at_ = steady_clock::now();  // it may have made room
+    if (full_) retry_at_ = steady_clock::now();  // it may have freed space
     job.outcome.set_value(std::move(outcome));
   }
 }

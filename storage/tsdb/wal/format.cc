@@ -12,7 +12,7 @@ namespace halite::storage::log_format {
 
 namespace {
 
-constexpr BytesView kMagic = "halite-log";  // 10 bytes, then the version on 2
+constexpr BytesView kMagic = "halite-log";  // 10 bytes, followed by a 2-byte version
 constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kSegmentHeadBytes = 40;  // magic, version, salt, number, after, crc
 constexpr unsigned kKindShift = 28;
@@ -20,7 +20,7 @@ constexpr std::size_t kGroupBodyBytes = kGroupHeadBytes - kRecordHeadBytes;
 constexpr BytesView kNameEnd = ".log";
 constexpr std::size_t kNameDigits = 16;
 
-// 64 well mixed bits of a number (the finisher of SplitMix64).
+// Mixes the 64 bits of a number (the finisher of SplitMix64).
 std::uint64_t mixed(std::uint64_t value) {
   value += 0x9E3779B97F4A7C15u;
   value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9u;
@@ -97,7 +97,7 @@ void append_record(Bytes& group, std::uint64_t sequence, BytesView payload) {
   HALITE_CHECK(payload.size() <= kPayloadBytesMax, "a log record is too long for its length field");
   char head[kRecordHeadBytes] = {};
   store_le(head + 4, length_word(RecordKind::kData, payload.size()));
-  store_le(head + 8, sequence);  // masked when it is sealed
+  store_le(head + 8, sequence);  // sealing masks it
   group.append(head, sizeof head);
   group.append(payload);
   group.append(record_bytes(payload.size()) - kRecordHeadBytes - payload.size(), '\0');
@@ -128,7 +128,7 @@ std::optional<FoundRecord> read_record(BytesView segment, std::size_t offset, co
                                        std::uint64_t begin, std::uint64_t end) {
   if (offset > segment.size() || segment.size() - offset < kRecordHeadBytes) return std::nullopt;
   const char* const at = segment.data() + offset;
-  // First what costs nothing to see: behind a damage this is asked at every place.
+  // Cheapest checks first: after damage this runs at every position.
   FoundRecord found;
   found.sequence = load_le<std::uint64_t>(at + 8) ^ key.mask();
   if (found.sequence < begin || found.sequence >= end) return std::nullopt;

@@ -1,4 +1,4 @@
-// Records on their way to the disk: written together, or retried together.
+// Records that are written together, or retried together.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@
 namespace halite::storage::log_format {
 
 struct Group {
-  Bytes bytes;  // as format.h begins and seals it
+  Bytes bytes;  // in the form that format.h defines
   Sequence first = 0;
   std::uint32_t records = 0;
-  std::size_t record_bytes = 0;                 // of unsynced_bytes
-  bool begins_segment = false;                  // of a cut(); then it may be without records
-  std::chrono::steady_clock::time_point since;  // when its first record came
+  std::size_t record_bytes = 0;                 // its part of unsynced_bytes
+  bool begins_segment = false;                  // after a cut(); it may then have no records
+  std::chrono::steady_clock::time_point since;  // arrival of its first record
   Completion done;
 
   [[nodiscard]] Sequence last() const { return first + records - 1; }

@@ -20,14 +20,14 @@ namespace {
 
 struct Segment {
   SegmentFile file;
-  std::optional<SegmentHead> head;  // nothing when it is damaged
+  std::optional<SegmentHead> head;  // nothing if damaged
 };
 
-// A group's head or a record, where it stands.
+// A group head or a record, and its position.
 struct Item {
   std::size_t offset = 0;
-  Sequence sequence = 0;                // of a group the first one's
-  const ScannedGroup* group = nullptr;  // one of the two is not null
+  Sequence sequence = 0;                // of a group: of its first record
+  const ScannedGroup* group = nullptr;  // exactly one of the two is not null
   const ScannedRecord* record = nullptr;
 };
 
@@ -43,7 +43,7 @@ std::vector<Item> items_of(const SegmentScan& scan) {
   return items;
 }
 
-// Goes through what a segment's scan has found and looks for what should stand between.
+// Compares the scan of a segment with what should be there.
 class SegmentWalk {
  public:
   SegmentWalk(const LogCheck& check, const Segment& segment, Sequence last,
@@ -66,7 +66,7 @@ class SegmentWalk {
   [[nodiscard]] Sequence last() const { return last_; }
 
  private:
-  // Behind the records of a group whose head is damaged, so that nobody knows where it ends.
+  // Whether the item follows a group whose head is damaged, so that the group's end is unknown.
   [[nodiscard]] bool fills_up(const Item& item) const {
     return item.group != nullptr && !in_group_ && item.offset == padded(at_, kPageBytes);
   }
@@ -99,12 +99,12 @@ class SegmentWalk {
     return {};
   }
 
-  // Bytes at at_ are none of what belongs there; what comes next, if anything, is `next`.
+  // Reports invalid bytes at at_. `next` is the sequence after them.
   void missing(Sequence next) {
     LogFault fault{.file = segment_.file.path, .offset = at_};
     fault.begin = std::max(last_, check_.flushed_upto) + 1;
     fault.end = std::max(next, fault.begin);
-    // Left out when an end was missing, which was told then.
+    // Skipped when an end was missing; that was reported then.
     if (fault.end - fault.begin >= kSequencesSkipped) return;
     fault.may_be_torn = std::max(next, last_ + 1) > synced_ + 1 && last_ >= synced_;
     fault.before = last_;
@@ -125,14 +125,14 @@ class SegmentWalk {
 
   const LogCheck& check_;
   const Segment& segment_;
-  Sequence last_;  // that was read or is missed
+  Sequence last_;  // last sequence read or reported
   std::vector<LogFault>& faults_;
-  Sequence synced_ = 0;          // somebody was told that these are safe
-  std::size_t at_ = kPageBytes;  // where the next item should stand
-  bool in_group_ = false;        // records of it are still to come
+  Sequence synced_ = 0;          // acknowledged up to here
+  std::size_t at_ = kPageBytes;  // expected offset of the next item
+  bool in_group_ = false;        // more of its records follow
   std::size_t group_end_ = 0;
-  Sequence group_end_sequence_ = 0;  // behind its last record
-  bool behind_wanted_ = false;       // of the last fault
+  Sequence group_end_sequence_ = 0;  // sequence after its last record
+  bool behind_wanted_ = false;       // the last fault still needs its `behind`
 };
 
 class LogChecker {
@@ -171,7 +171,7 @@ class LogChecker {
     TRY(const std::size_t got, file->pread(0, page));
     page.resize(got);
     const Result<SegmentHead> head = read_segment_page(page);
-    if (head && head->number != number) return {};  // emptied: a spare one
+    if (head && head->number != number) return {};  // emptied: a spare segment
     if (head) {
       segment.head = *head;
       salt_ = head->salt;
@@ -186,7 +186,7 @@ class LogChecker {
     return {};
   }
 
-  // What tells that the end of the log is gone.
+  // Detects that the end of the log is missing.
   Result<void> check_newest() {
     const std::string path = newest_path(check_.dir);
     std::optional<NewestSegment> newest;
@@ -208,7 +208,7 @@ class LogChecker {
     return {};
   }
 
-  // What came before was dropped, so it was flushed, unless a segment is missing.
+  // Earlier records were truncated, so they were flushed, unless a segment is missing.
   Sequence first_sequence() {
     const Segment& first = segments_.front();
     if (!first.head) return 0;
@@ -224,7 +224,7 @@ class LogChecker {
 
   Result<void> check_segment(std::size_t index, Sequence& last) {
     const Segment& segment = segments_[index];
-    if (salt_ == 0) return {};  // no record can be known from what looks like one
+    if (salt_ == 0) return {};  // without the salt no record can be verified
     std::optional<Sequence> bound;
     if (index + 1 < segments_.size() && segments_[index + 1].head) {
       bound = segments_[index + 1].head->after;

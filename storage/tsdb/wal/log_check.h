@@ -1,11 +1,11 @@
-// Looks at every byte of a log and changes nothing: for who wants to know whether it is sound.
+// Checks every meaningful byte of a log without changing it.
 //
-// Not looked at are bytes that say nothing: what is behind the 40 bytes of a segment's head on its
-// page, zeros that fill up records and groups, what lies behind the last group (it was reserved, or
-// is of an earlier life of the file), spare files. So a damaged last group of no records, which
-// tells nothing but that all before it was durable, is not seen.
+// Skips bytes without meaning: the header page beyond its first 40 bytes, the padding of records
+// and groups, everything after the last group (reserved space, or remains of an earlier use), and
+// spare files. So it does not detect damage of a last group without records, which only says that
+// everything before it was durable.
 //
-//   Threads  nobody writes the log meanwhile; blocks.
+//   Threads  nothing writes the log meanwhile; blocks.
 #pragma once
 
 #include <cstdint>
@@ -24,27 +24,27 @@ struct LogFault {
   std::string file;
   std::uint64_t offset = 0;
   std::string what = {};
-  // The records lost: [begin, end); none where these are equal.
+  // The lost records: [begin, end); none if equal.
   Sequence begin = 0;
   Sequence end = 0;
-  // It may be what a power cut left of a write that nobody was told is safe.
+  // It may be a torn write, which was never acknowledged.
   bool may_be_torn = false;
-  // The last whole record before it and the first one behind; 0 = there is none. The file's.
+  // The last complete record before the fault and the first after it, in this file; 0 = none.
   Sequence before = 0;
   Sequence behind = 0;
 };
 
 struct LogCheck {
   std::string dir;
-  Sequence flushed_upto = 0;     // what is known to be elsewhere: nobody misses that
-  bool flushed_unknown = false;  // what was dropped is not missed
-  // Each whole record of the log, in order. kCorruption is a fault of it, any other error ends the
-  // check.
+  Sequence flushed_upto = 0;     // up to here, records are in chunks and not missed
+  bool flushed_unknown = false;  // flushed_upto is unknown: truncated records are not missed
+  // Called with each complete record, in order. kCorruption is reported as a fault of the record;
+  // any other error ends the check.
   std::function<Result<void>(Sequence, BytesView payload)> record;
   std::function<void(const std::string& path, std::uint64_t bytes)> file_done;
 };
 
-// Of all segments, in their order. An error only where a file cannot be read.
+// The faults of all segments, in order. Fails only if a file cannot be read.
 [[nodiscard]] Result<std::vector<LogFault>> check_log(FileSystem& files, const LogCheck& check);
 
 }  // namespace halite::storage

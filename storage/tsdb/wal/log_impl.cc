@@ -56,7 +56,7 @@ Log::Impl::Impl(std::shared_ptr<FileSystem> files, LogOptions options,
     : files_(std::move(files)), options_(std::move(options)), stats_(registry) {}
 
 Log::Impl::~Impl() {
-  // Who cared for the outcome called close() before.
+  // Callers that need the result call close() themselves.
   std::ignore = close();
 }
 
@@ -70,7 +70,7 @@ Result<void> Log::Impl::open(const ReplayCallbacks& replay) {
   for (const LogDamage& damage : report_.damages) {
     stats_.damaged_records.Increment(static_cast<double>(damage.end - damage.begin));
   }
-  // What was flushed may never have become durable here. Numbers go on above both.
+  // Flushed records may not have become durable here. Continue above both.
   last_ = std::max(report_.last, options_.flushed_upto);
   if (report_.torn) stats_.torn_ends.Increment();
   const std::string missing = log_format::missing_end(newest, replayed, options_.flushed_upto);
@@ -85,12 +85,12 @@ Result<void> Log::Impl::open(const ReplayCallbacks& replay) {
         "were not yet in chunks is lost. To recover them, stop the server and restore the data "
         "directory from a copy",
         options_.dir, missing);
-    // Nobody knows which numbers it used. Without any segment the log begins with a new salt.
+    // The missing sequences are unknown. Without any segment the log begins with a new salt.
     if (!replayed.segments.empty()) last_ += log_format::kSequencesSkipped;
   }
   synced_ = synced_upto_ = marked_upto_ = cut_at_ = last_;
   segments_.emplace(*files_, options_, std::move(replayed));
-  // Never on in the old segment: behind a cut-off place there may be whole records.
+  // Never continue in the old segment: there may be complete records after the cut-off position.
   TRY_VOID(segments_->begin_next(last_));
   TRY_VOID(segments_->truncate_upto(options_.flushed_upto));
   TRY_VOID(segments_->trim_spares(options_.spare_segments_max));
@@ -197,7 +197,7 @@ Task<void> Log::Impl::wait_for_space() {
       if (unsynced_bytes_ <= options_.unsynced_bytes_max) co_return Result<void>();
       freed = space_;
       sync_requested_ = true;
-      sync_requests_ = std::max(sync_requests_, expected_requests_);  // no waiting for others
+      sync_requests_ = std::max(sync_requests_, expected_requests_);  // do not wait for others
     }
     work_.notify_one();
     CO_TRY_VOID(co_await freed.wait());
@@ -238,7 +238,7 @@ Result<void> Log::Impl::close() {
     closing_ = closed_ = true;
   }
   work_.notify_one();
-  if (!thread_.joinable()) return {};  // it never opened
+  if (!thread_.joinable()) return {};  // it was never opened
   thread_.join();
   const std::lock_guard lock(mutex_);
   if (failed_) return std::unexpected(*failed_);

@@ -1,8 +1,8 @@
-// The inside of a Log: what appenders and the committer's thread share.
+// The implementation of Log: the state that appenders and the committer's thread share.
 //
-// Records wait in groups_, the last of which is open. The committer takes all groups that have
-// work, writes them without the mutex, and hands the outcome to their Completions. Everything on
-// the disk belongs to its thread; truncate_upto() and shrink() are jobs it runs between commits.
+// Records wait in groups_; the last group is open. The committer takes all groups that have work,
+// writes them without the mutex, and completes their Completions. Only its thread accesses the
+// disk; it runs truncate_upto() and shrink() as jobs between commits.
 #pragma once
 
 #include <atomic>
@@ -56,21 +56,21 @@ class Log::Impl {
     std::promise<Result<void>> outcome;
   };
 
-  // With mutex_ held.
-  [[nodiscard]] Result<void> takes_records() const;  // as health()
+  // Call with mutex_ held.
+  [[nodiscard]] Result<void> takes_records() const;  // error as health()
   Sequence add_record(BytesView payload);
   void add_group();
   [[nodiscard]] bool has_work() const;
-  [[nodiscard]] bool has_cut() const;                  // one that jobs have to wait for
-  [[nodiscard]] std::optional<Time> next_due() const;  // nothing = not before somebody calls
+  [[nodiscard]] bool has_cut() const;                  // one that jobs must wait for
+  [[nodiscard]] std::optional<Time> next_due() const;  // nothing = not before the next call
   void wait_for_work(Lock& lock);
-  [[nodiscard]] bool wants_waking();                // what is due is due before the committer looks
-  Completion finish_group();                        // the first in flight is durable
-  void fail_groups(const Error& error);             // all who wait now; the groups stay
-  void finish_commit(const Result<void>& outcome);  // after a commit, or a try
+  [[nodiscard]] bool wants_waking();                // work is due before the committer wakes
+  Completion finish_group();                        // the first group in flight is durable
+  void fail_groups(const Error& error);             // all current waiters; the groups stay
+  void finish_commit(const Result<void>& outcome);  // after a commit, or an attempt
   void wake_space();
 
-  // On the committer's thread, without it.
+  // On the committer's thread, without mutex_.
   void run();
   Result<void> write_in_flight();
   Result<void> write_group(log_format::Group& group);
@@ -87,43 +87,43 @@ class Log::Impl {
   std::unique_ptr<FileLock> lock_;
   std::atomic<std::uint64_t> disk_bytes_ = 0;
 
-  // The committer's thread only.
+  // Used by the committer's thread only.
   std::optional<log_format::Segments> segments_;
-  std::size_t written_ = 0;  // groups in flight that are written, but not synced
+  std::size_t written_ = 0;  // groups in flight that are written but not synced
   Sequence synced_upto_ = 0;
   Sequence marked_upto_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
-  // Guarded by mutex_; the committer alone adds to and takes from in_flight_, and reads what its
-  // groups hold without the mutex.
+  // Guarded by mutex_. Only the committer adds to and removes from in_flight_, and it reads the
+  // content of these groups without the mutex.
   std::deque<GroupPtr> groups_;
   std::deque<GroupPtr> in_flight_;
-  std::vector<Bytes> buffers_;  // of groups that are done, for new ones
+  std::vector<Bytes> buffers_;  // of completed groups, for reuse
   std::deque<Job> jobs_;
   Sequence last_ = 0;
   Sequence synced_ = 0;
-  Sequence cut_at_ = 0;  // the last sequence before the newest cut
+  Sequence cut_at_ = 0;  // last sequence before the newest cut
   std::size_t unsynced_bytes_ = 0;
   bool sync_requested_ = false;
-  // Those who hurry come together often: a commit waits for as many as the one before served or let
-  // wait, for half the time that that one took (0.5 to 1 ms), counted from the first of them, or
-  // for twice that from its end. So connections that would else take turns share their syncs. Who
-  // is alone waits for nobody.
+  // Sync requests often arrive together. So a commit waits until as many arrived as the previous
+  // commit served or delayed. It waits at most half as long as that commit took (0.5 to 1 ms) after
+  // the first request, or twice that after its end. So connections that would otherwise take turns
+  // share their syncs. A single requester does not wait.
   std::size_t sync_requests_ = 0;      // calls of request_sync() since the last commit began
-  std::size_t expected_requests_ = 0;  // of the commit before and those who came while it ran
-  Time sync_requested_since_;          // the first of them
-  Time::duration gather_{0};           // how long others are waited for
-  Time gather_until_ = Time::min();    // and until when, after a commit that served several
-  Time wakes_at_ = Time::min();        // when the committer looks by itself; min: it is awake
+  std::size_t expected_requests_ = 0;  // of the previous commit and during it
+  Time sync_requested_since_;          // time of the first request
+  Time::duration gather_{0};           // maximum wait for others
+  Time gather_until_ = Time::min();    // and its end, after a commit that served several
+  Time wakes_at_ = Time::min();        // when the committer wakes by itself; min: it is awake
   bool closing_ = false;
   bool closed_ = false;
-  bool ended_ = false;            // the committer takes nothing any more
-  std::optional<Error> failed_;   // for good
-  std::optional<Error> full_;     // until a retry succeeds
+  bool ended_ = false;            // the committer accepts nothing more
+  std::optional<Error> failed_;   // permanent failure
+  std::optional<Error> full_;     // full disk, until a retry succeeds
   std::optional<Time> retry_at_;  // while full_
   std::optional<Time> mark_at_;   // when to note that all is synced
-  Completion space_;              // for those who wait now
+  Completion space_;              // for current waiters
 
   std::thread thread_;  // last: it uses all of the above
 };

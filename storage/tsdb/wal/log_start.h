@@ -1,6 +1,6 @@
-// Where a log begins, told without opening it; and a log that has only begun.
+// Finds where a log begins without opening it, and creates an empty log.
 //
-//   Threads  nobody writes it meanwhile. Blocks.
+//   Threads  nothing writes the log meanwhile. Blocks.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,11 @@
 
 namespace halite::storage::log_format {
 
-// The last sequence before the oldest segment whose header can be read; nothing where there is
-// none.
+// The last sequence before the oldest segment with a readable header; nothing if there is none.
 [[nodiscard]] Result<std::optional<Sequence>> log_start(FileSystem& files, const std::string& dir);
 
-// Makes a log that begins behind `after` and has no record, where there is none: what came before
-// is safe elsewhere. options.dir is made.
+// Creates a log without records that begins after `after`, where no log exists. Records up to
+// `after` must be stored elsewhere. Creates options.dir.
 [[nodiscard]] Result<void> create_empty_log(FileSystem& files, const LogOptions& options,
                                             Sequence after);
 

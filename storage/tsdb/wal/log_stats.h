@@ -1,4 +1,4 @@
-// What the log counts.
+// The metrics of the log.
 #pragma once
 
 #include <prometheus/counter.h>

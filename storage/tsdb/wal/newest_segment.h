@@ -1,5 +1,5 @@
-// The file `newest` of a log's directory names the segment that was begun last: without it nobody
-// would know that the last segments are gone.
+// The file `newest` in a log's directory describes the newest segment. Without it, missing segments
+// at the end would not be noticed.
 //
 //   Threads  one at a time; blocks.
 #pragma once
@@ -20,23 +20,23 @@ inline constexpr std::uint64_t kNewestBytesMax = 4096;
 
 struct NewestSegment {
   std::uint64_t number = 0;
-  Sequence after = 0;           // the last sequence before it
+  Sequence after = 0;           // last sequence before it
   std::uint64_t bytes_min = 0;  // its file is never shorter
   bool operator==(const NewestSegment&) const = default;
 };
 
-// In one step that outlives a power cut.
+// Writes the file atomically and durably.
 [[nodiscard]] Result<void> write_newest(FileSystem& files, const std::string& dir,
                                         const NewestSegment& newest);
-// The file's content. kCorruption: it is none.
+// Parses the content of the file. kCorruption: invalid.
 [[nodiscard]] Result<NewestSegment> parse_newest(BytesView bytes);
-// Nothing where the file is not there, or is damaged, which is said.
+// Nothing if the file is missing, or damaged, which is logged.
 [[nodiscard]] std::string newest_path(const std::string& dir);
 [[nodiscard]] Result<std::optional<NewestSegment>> read_newest(FileSystem& files,
                                                                const std::string& dir);
 
-// Why the end of what was replayed cannot be the end of the log; empty where it may be.
-// `flushed_upto`: the last record that is known to have been in it.
+// Why the end of the replayed records cannot be the end of the log; empty if it can.
+// `flushed_upto`: the last record known to have been in it.
 [[nodiscard]] std::string missing_end(const std::optional<NewestSegment>& newest,
                                       const ReplayedLog& replayed, Sequence flushed_upto);
 

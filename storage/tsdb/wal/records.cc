@@ -98,7 +98,7 @@ void append_points(Bytes& to, const PointColumns& points) {
   append_column(to, points.flags);
 }
 
-// Columns without width need no bytes: without a bound a short payload could claim any number.
+// Columns of width 0 take no bytes, so without a limit a short payload could claim any count.
 Result<std::size_t> SectionReader::read_count(BytesView& rest) {
   TRY(const std::uint64_t count, read_bounded(rest, count_left_, "a count"));
   count_left_ -= count;

@@ -1,12 +1,11 @@
-// What the records of the point log say, as bytes: names and series made, and points.
-// docs/formats/log.md has every byte.
+// The payload of log records: new names and series, and points. Every byte: docs/formats/log.md.
 //
-// A payload is one or more sections, one after the other: append sections to a Bytes, hand it to
-// Log::append(); read_sections() takes it apart again.
+// A payload consists of one or more sections. Append sections to a Bytes and pass it to
+// Log::append(). SectionReader::read() parses it.
 //
-//   Errors  kCorruption for bytes that no writer wrote; kUnsupported for a section kind of a newer
-//           Halite. No input makes it read outside, or take memory out of proportion.
-//   Threads pure functions; a visitor is called on the caller's thread.
+//   Errors   kCorruption: not written by this code; kUnsupported: a section kind of a newer Halite.
+//            No input causes reads out of bounds or memory use out of proportion.
+//   Threads  pure functions; visitors run on the caller's thread.
 #pragma once
 
 #include <cstddef>
@@ -21,24 +20,24 @@
 
 namespace halite::storage::log_records {
 
-inline constexpr std::size_t kPointsMax = 1 << 20;      // of all sections of one payload
+inline constexpr std::size_t kPointsMax = 1 << 20;      // in all sections of one payload
 inline constexpr std::size_t kNameBytesMax = 64 << 10;  // of one name or tsuid
 
-// A name got an id. `kind` is a NameKind.
+// A name and its UID. `kind` is a NameKind.
 struct NameRecord {
   std::uint8_t kind = 0;
   std::uint64_t uid = 0;
   BytesView name;
 };
 
-// A series got an id.
+// A series and its id.
 struct SeriesRecord {
   std::uint32_t id = 0;
   std::uint32_t shard = 0;
   BytesView tsuid;
 };
 
-// Points of one shard, a column each, all of one length, in order of arrival.
+// Points of one shard in columns of equal length, in order of arrival.
 struct PointColumns {
   std::uint32_t shard = 0;
   std::span<const std::uint32_t> series;
@@ -51,7 +50,7 @@ void append_name(Bytes& to, const NameRecord& name);
 void append_series(Bytes& to, const SeriesRecord& series);
 void append_points(Bytes& to, const PointColumns& points);
 
-// Views are valid during the call. An error ends the reading with it.
+// Views are valid during the call. An error ends the read with it.
 class SectionVisitor {
  public:
   virtual ~SectionVisitor() = default;
@@ -60,10 +59,10 @@ class SectionVisitor {
   virtual Result<void> points(const PointColumns& points) = 0;
 };
 
-// Reads payloads; keeps its column buffers, so use one for many. For one thread at a time.
+// Reads payloads. Reuse it: it keeps its column buffers. Not thread-safe.
 class SectionReader {
  public:
-  // points_max: of all sections of one payload; more are an error.
+  // points_max: limit for all sections of one payload; more is an error.
   explicit SectionReader(std::size_t points_max = kPointsMax) : points_max_(points_max) {}
 
   Result<void> read(BytesView payload, SectionVisitor& visitor);
@@ -73,7 +72,7 @@ class SectionReader {
   Result<std::size_t> read_count(BytesView& rest);
 
   const std::size_t points_max_;
-  std::size_t count_left_ = 0;  // of points_max_, in this payload
+  std::size_t count_left_ = 0;  // rest of points_max for this payload
   std::vector<std::uint32_t> series_;
   std::vector<TimestampMs> times_;
   std::vector<ValueBits> values_;

@@ -17,7 +17,7 @@ namespace {
 
 struct Found {
   SegmentFile file;
-  std::optional<SegmentHead> head;  // nothing when it is damaged
+  std::optional<SegmentHead> head;  // nothing if damaged
 };
 
 class Replay {
@@ -61,7 +61,7 @@ class Replay {
   std::vector<Found> found_;
   ReplayedLog log_;
   ReplayProgress progress_;
-  Sequence last_ = 0;  // the last one read or given up
+  Sequence last_ = 0;  // last sequence read or given up
 };
 
 Result<void> Replay::list() {
@@ -79,7 +79,7 @@ Result<void> Replay::list() {
   return {};
 }
 
-// Segments come in the order of their names, which is that of their numbers.
+// Call in the order of segment names, which is the order of their numbers.
 Result<void> Replay::take_segment(std::uint64_t number, const std::string& path) {
   Found found;
   found.file.number = number;
@@ -97,12 +97,12 @@ Result<void> Replay::take_segment(std::uint64_t number, const std::string& path)
     log_.salt = head->salt;
     found.head = *head;
   } else if (head) {
-    log_.spares.push_back(path);  // emptied, and written again under a name that did not last
+    log_.spares.push_back(path);  // emptied; its new name did not become durable
     return {};
   } else if (head.error().code == Errc::kUnsupported) {
     return fail(Errc::kUnsupported, fmt::format("{}: {}", path, head.error().message));
   }
-  // Nothing is lost with what is behind; but it is no log's doing, and takes room on the disk.
+  // Nothing is lost there, but the log did not write it, and it takes disk space.
   if (const std::string text = oversize_text(found.file.bytes); !text.empty()) {
     log::error(
         "log segment {} is damaged: it {}. Its records are still read, and the file is removed "
@@ -115,7 +115,7 @@ Result<void> Replay::take_segment(std::uint64_t number, const std::string& path)
   return {};
 }
 
-// Without one header that tells the salt no record can be known from what looks like one.
+// Without a readable header the salt is unknown, so no record can be verified.
 Result<void> Replay::set_aside_unreadable() {
   if (found_.empty() || log_.salt != 0) return {};
   for (const Found& found : found_) {
@@ -137,7 +137,7 @@ Result<void> Replay::replay_segment(std::size_t index) {
   Found& found = found_[index];
   const bool known_begin = found.head.has_value();
   if (known_begin && index == 0) {
-    // What came before was dropped, so it was flushed, unless a segment is missing.
+    // Earlier records were truncated, so they were flushed, unless a segment is missing.
     if (found.head->after > options_.flushed_upto && !options_.flushed_unknown) {
       last_ = std::min(found.head->after, options_.flushed_upto);
       TRY_VOID(damaged(found.file, {}, 0, 0, found.head->after + 1));
@@ -172,7 +172,7 @@ Result<void> Replay::walk(const SegmentFile& file, BytesView bytes, const Segmen
         TRY_VOID(damaged(file, bytes, whole_end, record.offset, lost_end));
       }
       if (record.sequence > last_ + 1) {
-        // Nobody was told that what is missing is safe, and this may build on it.
+        // The missing records were not acknowledged, and this one may depend on them.
         log_.report.torn = true;
         return {};
       }
@@ -187,7 +187,8 @@ Result<void> Replay::walk(const SegmentFile& file, BytesView bytes, const Segmen
   return {};
 }
 
-// The records from last_ + 1 to `next` are gone; `begin` and `end` are where their bytes were.
+// Handles the loss of the records from last_ + 1 to before `next`, whose bytes were in [begin,
+// end).
 Result<void> Replay::damaged(const SegmentFile& file, BytesView bytes, std::size_t begin,
                              std::size_t end, Sequence next) {
   LogDamage damage;
@@ -196,8 +197,8 @@ Result<void> Replay::damaged(const SegmentFile& file, BytesView bytes, std::size
   damage.begin = std::max(last_, options_.flushed_upto) + 1;
   damage.end = next;
   last_ = next - 1;
-  if (damage.begin >= damage.end) return {};  // they are safe elsewhere
-  // Left out when an end was missing, which was told then.
+  if (damage.begin >= damage.end) return {};  // they are in chunks
+  // Skipped when an end was missing; that was reported then.
   if (damage.end - damage.begin >= kSequencesSkipped) return {};
   if (begin < end && begin < bytes.size()) {
     damage.bytes = std::min(end, bytes.size()) - begin;
@@ -214,7 +215,7 @@ Result<void> Replay::set_aside(LogDamage& damage, BytesView bytes) {
   damage.quarantine = fmt::format("{}/{}{}-{:08x}.bytes", options_.dir, kDamagedPrefix,
                                   name_of(damage.segment).substr(0, 16), damage.offset);
   TRY(const FileKind there, files_.kind(damage.quarantine));
-  if (there != FileKind::kNone) return {};  // of an earlier replay
+  if (there != FileKind::kNone) return {};  // from an earlier replay
   return write_whole(files_, damage.quarantine, bytes);
 }
 

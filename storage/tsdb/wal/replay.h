@@ -1,5 +1,5 @@
-// Reads a log's directory back: which records it holds, which were lost, and what is left of an
-// unfinished commit at its end.
+// Reads a log's directory: finds its records, lost records, and the remains of an unfinished commit
+// at its end.
 //
 //   Threads  one at a time on a directory; blocks.
 //   Errors   as Log::open().
@@ -18,21 +18,21 @@ namespace halite::storage::log_format {
 struct SegmentFile {
   std::uint64_t number = 0;
   std::string path;
-  std::uint64_t bytes = 0;  // that may hold records: no more than kSegmentBytesMax
-  bool oversized = false;   // its file has more
-  Sequence after = 0;       // before its first record
-  Sequence last = 0;        // its last record; `after` when it has none
+  std::uint64_t bytes = 0;  // that may contain records; at most kSegmentBytesMax
+  bool oversized = false;   // the file is longer
+  Sequence after = 0;       // last sequence before its first record
+  Sequence last = 0;        // its last record; `after` if it has none
 };
 
 struct ReplayedLog {
   ReplayReport report;
   std::vector<SegmentFile> segments;  // oldest first
   std::vector<std::string> spares;    // paths
-  std::uint64_t salt = 0;             // 0 = no segment has told it
-  std::uint64_t number_max = 0;       // the greatest in use
+  std::uint64_t salt = 0;             // 0 = no readable segment has it
+  std::uint64_t number_max = 0;       // greatest number in use
 };
 
-// Numbers left out behind an end that is missing: those that it used are never used again.
+// Sequences skipped after a missing end, so that none of its sequences is reused.
 inline constexpr Sequence kSequencesSkipped = Sequence{1} << 32;
 
 Result<ReplayedLog> replay_log(FileSystem& files, const LogOptions& options,

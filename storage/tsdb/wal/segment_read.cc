@@ -12,10 +12,10 @@
 namespace halite::storage::log_format {
 namespace {
 
-// Up to this size, that of a segment by default, a file is taken as it is.
+// Files up to this size, the default of a segment, are read as they are.
 constexpr std::uint64_t kFastBytes = 64 << 20;
 constexpr std::uint64_t kPieceBytes = 1 << 20;
-// The last record may end with zeros of its own; no log ever took one so long.
+// The last record may end with zeros. No log accepts one of this size.
 constexpr std::uint64_t kTailBytes = 32 << 20;
 
 bool is_zero(std::span<const char> bytes) {
@@ -23,7 +23,7 @@ bool is_zero(std::span<const char> bytes) {
                            std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-// Behind the last piece of the first `bytes` that is not all zeros.
+// The end of the last piece of the first `bytes` that is not all zeros.
 Result<std::uint64_t> end_of_data(File& file, std::uint64_t bytes) {
   Bytes piece(kPieceBytes, '\0');
   for (std::uint64_t end = bytes; end > 0;) {

@@ -1,7 +1,7 @@
-// The bytes of a segment's file that may hold records.
+// Reads the bytes of a segment's file that may contain records.
 //
-// A file that something else than the log made long is not taken into memory for that: of one that
-// is longer than most, zeros at its end stay out.
+// Limits memory use for files that something other than the log extended: if a file is longer than
+// usual, zeros at its end are not read into memory.
 //
 //   Threads  one at a time on a file; blocks.
 #pragma once
@@ -15,10 +15,10 @@
 
 namespace halite::storage::log_format {
 
-// From its first byte. What is behind kSegmentBytesMax is not looked at.
+// From the first byte. Ignores everything beyond kSegmentBytesMax.
 [[nodiscard]] Result<Bytes> read_segment(FileSystem& files, const std::string& path);
 
-// What is wrong with a segment's file of that size; empty where nothing is.
+// What is wrong with a segment's file of this size; empty if nothing.
 [[nodiscard]] std::string oversize_text(std::uint64_t bytes);
 
 }  // namespace halite::storage::log_format

@@ -7,8 +7,8 @@ namespace halite::storage::log_format {
 
 namespace {
 
-// No segment holds so many records. What chance takes for a sequence is sorted out by this bound,
-// before a checksum over what it takes for a length.
+// No segment has this many records. The limit rejects random bytes before the checksum over a
+// random length is computed.
 constexpr std::uint64_t kSequencesMax = std::uint64_t{1} << 40;
 
 }  // namespace
@@ -16,8 +16,8 @@ constexpr std::uint64_t kSequencesMax = std::uint64_t{1} << 40;
 SegmentScan scan_segment(BytesView segment, const SegmentKey& key, std::uint64_t first) {
   SegmentScan scan;
   std::uint64_t next = first;
-  std::uint64_t group_next = 0;  // the sequence behind the group's last record
-  std::size_t group_end = 0;     // offset; 0 = in no group
+  std::uint64_t group_next = 0;  // the sequence after the group's last record
+  std::size_t group_end = 0;     // offset; 0 = not in a group
   std::size_t at = kPageBytes;
   while (at < segment.size()) {
     if (group_end > at && next == group_next) {  // the rest of the page is padding
@@ -36,7 +36,7 @@ SegmentScan scan_segment(BytesView segment, const SegmentKey& key, std::uint64_t
       scan.synced_upto = std::max(scan.synced_upto, head.synced_upto);
       group_next = head.first + head.records;
       group_end = at + head.bytes;
-      // A group of none may stand where records before it are damaged; it does not hide the gap.
+      // A group without records may follow damaged records; it must not hide the gap.
       if (head.records == 0) next = std::max(next, head.first);
     } else {
       scan.records.push_back({found->sequence, at, found->bytes, found->payload});

@@ -1,4 +1,4 @@
-// Finds the whole records of a segment, whatever stands between them.
+// Finds the complete records of a segment, whatever is between them.
 //
 //   Threads  pure function.
 #pragma once
@@ -15,8 +15,8 @@ namespace halite::storage::log_format {
 struct ScannedRecord {
   std::uint64_t sequence = 0;
   std::size_t offset = 0;  // of the record in the segment
-  std::size_t bytes = 0;   // of the record, padding too
-  BytesView payload;       // in the segment
+  std::size_t bytes = 0;   // of the record, with padding
+  BytesView payload;       // points into the segment
 };
 
 struct ScannedGroup {
@@ -25,13 +25,13 @@ struct ScannedGroup {
 };
 
 struct SegmentScan {
-  std::vector<ScannedGroup> groups;    // offsets rise
-  std::vector<ScannedRecord> records;  // sequences and offsets rise
-  std::uint64_t synced_upto = 0;       // the greatest that a group names; 0 = none does
+  std::vector<ScannedGroup> groups;    // in ascending order of offset
+  std::vector<ScannedRecord> records;  // in ascending order of sequence and offset
+  std::uint64_t synced_upto = 0;       // greatest of all groups; 0 = none
 };
 
-// `first`: the least sequence it may hold. Where no record stands, or not one that may come next,
-// the search goes on 8 bytes later: a damaged length costs its record, not those behind.
+// `first`: the least valid sequence. If there is no valid record at a position, the search
+// continues 8 bytes later. So a damaged length loses its record, but not those after it.
 [[nodiscard]] SegmentScan scan_segment(BytesView segment, const SegmentKey& key,
                                        std::uint64_t first);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kZerosBytes = 1 << 20;  // written at once
 
-// Not 0, which stands for "none".
+// Not 0, which means "none".
 std::uint64_t drawn_salt() {
   std::random_device device;
   return (static_cast<std::uint64_t>(device()) << 32 | device()) | 1;
@@ -30,7 +30,7 @@ Segments::Segments(FileSystem& files, const LogOptions& options, ReplayedLog rep
       number_max_(replayed.number_max),
       segments_(replayed.segments.begin(), replayed.segments.end()) {
   for (std::string& path : replayed.spares) {
-    // A spare whose size cannot be read is as good as empty.
+    // Treats a spare of unreadable size as empty.
     const std::uint64_t bytes = files_.size(path).value_or(0);
     spares_.push_back({std::move(path), bytes});
   }
@@ -46,7 +46,7 @@ Result<void> Segments::write_zeros(File& file, std::uint64_t begin, std::uint64_
   return {};
 }
 
-// A spare file, or a new one of the least size; a name of its own marks it until it is a segment.
+// Returns a spare file, or a new one of minimum size. Its name shows that it is not a segment yet.
 Result<Segments::Spare> Segments::make_file() {
   if (!spares_.empty()) return spares_.back();
   Spare made{fmt::format("{}/new{}", options_.dir, kTemporaryEnd), options_.segment_bytes_min};
@@ -57,7 +57,7 @@ Result<Segments::Spare> Segments::make_file() {
 
 Result<void> Segments::begin_next(Sequence after) {
   TRY(Spare file_made, make_file());
-  // A number of a failed attempt is not used again: nobody knows what of it is on the disk.
+  // The number of a failed attempt is not reused, because parts of it may be on the disk.
   const std::uint64_t number = ++number_max_;
   {
     TRY(const std::unique_ptr<File> file, files_.open(file_made.path, OpenFile::kWrite));
@@ -78,14 +78,14 @@ Result<void> Segments::begin_next(Sequence after) {
   active_ = std::move(file);
   active_key_ = SegmentKey(salt_, number);
   active_offset_ = kPageBytes;
-  // The segment is good without it; only that it is gone would not be seen.
+  // The segment works without the note; only its loss would not be detected.
   if (const auto noted = note_bytes(segments_.back().bytes); !noted) {
     log::warn("{}", noted.error().message);
   }
   return {};
 }
 
-// So many bytes of the active segment are durable, and stay.
+// Notes that this many bytes of the active segment are durable and stay.
 Result<void> Segments::note_bytes(std::uint64_t bytes) {
   noted_bytes_ = bytes;
   const SegmentFile& active = segments_.back();
@@ -93,7 +93,7 @@ Result<void> Segments::note_bytes(std::uint64_t bytes) {
                       {.number = active.number, .after = active.after, .bytes_min = bytes});
 }
 
-// A new segment is not asked: with it the one before can be dropped.
+// New segments are exempt: they allow the previous one to be truncated.
 Result<void> Segments::check_growth(std::uint64_t bytes) {
   if (options_.reserve_bytes == 0) return {};
   const auto is_there = [&]() -> bool {
@@ -131,7 +131,7 @@ Result<void> Segments::write(BytesView group, Sequence last, Growth growth) {
 Result<void> Segments::sync() {
   TRY_VOID(active_->datasync());
   if (segments_.back().bytes <= noted_bytes_) return {};
-  // What was synced is durable without it; only that it is cut off later would not be seen.
+  // Synced data is durable without the note; only its later loss would not be detected.
   if (const auto noted = note_bytes(segments_.back().bytes); !noted) {
     log::warn("{}", noted.error().message);
   }
@@ -139,7 +139,7 @@ Result<void> Segments::sync() {
 }
 
 Result<void> Segments::empty_out(const SegmentFile& segment) {
-  // A file that is longer than any segment would count as room that the log takes.
+  // A file larger than a segment would count as disk space of the log.
   if (segment.oversized || spares_.size() >= options_.spare_segments_max) {
     return files_.remove(segment.path);
   }
@@ -152,7 +152,7 @@ Result<void> Segments::empty_out(const SegmentFile& segment) {
 
 Result<void> Segments::truncate_upto(Sequence sequence) {
   bool changed = false;
-  bool oldest = true;  // those that hold records go oldest first, those that hold none at any time
+  bool oldest = true;  // segments with records are removed oldest first, empty ones at any time
   for (std::size_t i = 0; i + 1 < segments_.size();) {
     const SegmentFile& segment = segments_[i];
     oldest = oldest && segment.last <= sequence;
@@ -191,7 +191,7 @@ Result<void> Segments::shrink() {
 std::uint64_t Segments::disk_bytes() const {
   std::uint64_t bytes = 0;
   for (const SegmentFile& segment : segments_) {
-    if (!segment.oversized) bytes += segment.bytes;  // else it is mostly a hole, and goes soon
+    if (!segment.oversized) bytes += segment.bytes;  // otherwise mostly a hole, and soon removed
   }
   for (const Spare& spare : spares_) bytes += spare.bytes;
   return bytes;

@@ -1,12 +1,11 @@
-// The segment files of an open log: the one that is written, older ones that may be needed, spare
-// ones to be written again.
+// The segment files of an open log: the active one, older ones that may be needed, and spare ones.
 //
-// A segment grows by doubling from segment_bytes_min, as far as reserve_bytes allows; one that was
-// emptied keeps its size, so that a sync of it need not touch metadata. Both are zeros or old
-// records where nothing was written yet.
+// A segment grows by doubling from segment_bytes_min, within reserve_bytes. An emptied segment
+// keeps its size, so that a sync of it does not change metadata. Unwritten parts contain zeros or
+// old records.
 //
 //   Threads  one at a time; blocks.
-//   Errors   kOverloaded: the disk is full; nothing has changed, try again. Any other: give up.
+//   Errors   kOverloaded: the disk is full; nothing has changed, retry. Any other is permanent.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +26,20 @@ class Segments {
  public:
   Segments(FileSystem& files, const LogOptions& options, ReplayedLog replayed);
 
-  // Makes a new segment the active one, durable as an empty one that begins behind `after`. The
-  // caller has synced the one before.
+  // Makes a new segment the active one, durably empty, beginning after `after`. Sync the previous
+  // one first.
   Result<void> begin_next(Sequence after);
 
-  // Whether so many bytes, whole pages, fit in the active segment.
+  // Whether so many bytes, in whole pages, fit in the active segment.
   [[nodiscard]] bool has_room(std::size_t bytes) const {
     return active_offset_ + bytes <= options_.segment_bytes;
   }
-  [[nodiscard]] const SegmentKey& key() const { return active_key_; }  // what to seal a group for
+  [[nodiscard]] const SegmentKey& key() const { return active_key_; }  // key to seal a group with
   [[nodiscard]] std::uint64_t offset() const { return active_offset_; }
 
-  // Growing ahead leaves what reserve_bytes says; who only grows as far as needed takes what there
-  // is.
+  // kAhead leaves reserve_bytes free; kNeeded grows only as far as needed and may use the reserve.
   enum class Growth : std::uint8_t { kAhead, kNeeded };
-  // A sealed group, at offset(). `last`: the last sequence the segment then holds.
+  // Writes a sealed group at offset(). `last`: the last sequence in the segment afterwards.
   Result<void> write(BytesView group, Sequence last, Growth growth = Growth::kAhead);
   Result<void> sync();
 
@@ -50,7 +48,7 @@ class Segments {
   Result<void> shrink();
 
   [[nodiscard]] std::uint64_t disk_bytes() const;
-  [[nodiscard]] std::size_t count() const { return segments_.size(); }  // without spare ones
+  [[nodiscard]] std::size_t count() const { return segments_.size(); }  // without spare segments
 
  private:
   struct Spare {
@@ -67,13 +65,13 @@ class Segments {
   const LogOptions& options_;
   const std::uint64_t salt_;
   std::uint64_t number_max_;
-  std::deque<SegmentFile> segments_;  // oldest first; the last is active after begin_next()
+  std::deque<SegmentFile> segments_;  // oldest first; after begin_next() the last is active
   std::vector<Spare> spares_;
 
   std::unique_ptr<File> active_;
   SegmentKey active_key_{0, 0};
-  std::uint64_t active_offset_ = 0;  // where the next group goes
-  std::uint64_t noted_bytes_ = 0;    // of the active segment, in the file `newest`
+  std::uint64_t active_offset_ = 0;  // of the next group
+  std::uint64_t noted_bytes_ = 0;    // size of the active segment in the file `newest`
 };
 
 }  // namespace halite::storage::log_format

@@ -299,9 +299,8 @@ TEST(Server, AClientThatDoesNotReadItsAnswerIsLeft) {
   fill(server, 4);
   Client client(server.port(), 4 << 10);
   ASSERT_TRUE(client.send(fmt::format("GET {} HTTP/1.1\r\n\r\n", kAskAll)));
-  ASSERT_TRUE(soon([&] { return server.metric("halite_web_connections") == 1; }));
+  EXPECT_TRUE(soon([&] { return server.metric("halite_web_timeouts_total") == 1; }));
   EXPECT_TRUE(soon([&] { return server.metric("halite_web_connections") == 0; }));
-  EXPECT_EQ(server.metric("halite_web_timeouts_total"), 1);
 }
 
 // Returns when the question runs; reading each part of the answer takes a while. The connection

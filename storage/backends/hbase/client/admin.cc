@@ -33,7 +33,7 @@ Task<void> change_table(ClientContextPtr context, const char* method, std::strin
   co_return outcome;
 }
 
-// All regions, asked anew, as long as that may help.
+// Reads all regions again, with retries.
 Task<std::vector<RegionPtr>> regions_of(ClientContextPtr context, std::string table) {
   Retry retry(context, context->options.operation_ms_max, Subject::kTables);
   for (;;) {
@@ -45,7 +45,7 @@ Task<std::vector<RegionPtr>> regions_of(ClientContextPtr context, std::string ta
   }
 }
 
-// Calls the server of a region until it has done it there, wherever the region is by then.
+// Calls the server of a region until the call succeeds, even if the region moves.
 Task<void> call_region(ClientContextPtr context, RegionPtr region, const char* method, bool major) {
   Retry retry(context, context->options.procedure_ms_max, Subject::kTables);
   for (;;) {
@@ -91,7 +91,7 @@ Task<void> call_regions(ClientContextPtr context, std::vector<RegionPtr> regions
   co_return Result<void>();
 }
 
-// Puts what a server says of its regions into those that it names.
+// Copies a server's report on its regions to the entries of these regions.
 void apply(const pb::GetRegionLoadResponse& response, std::vector<RegionStatus>& regions) {
   std::map<BytesView, RegionStatus*> by_name;
   for (RegionStatus& region : regions) by_name.emplace(region.name, &region);
@@ -224,7 +224,7 @@ Task<std::vector<RegionStatus>> region_statuses(ClientContextPtr context, std::s
         call_region_server(context, server, "GetRegionLoad", request.SerializeAsString(),
                            context->options.call_ms_max);
     const Outcome<Reply> reply = co_await std::move(calling);
-    // A server that has just died says nothing of regions that will soon be elsewhere.
+    // A server that has just died has no report; its regions will move soon.
     if (!reply) continue;
     CO_TRY(const auto response, read_message<pb::GetRegionLoadResponse>(*reply));
     apply(response, statuses);

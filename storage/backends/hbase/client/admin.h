@@ -1,4 +1,4 @@
-// What the master and the region servers do with whole tables and regions.
+// Operations of the master and the region servers on whole tables and regions.
 #pragma once
 
 #include <optional>

@@ -33,7 +33,7 @@ Result<void> procedure_outcome(const pb::GetProcedureResultResponse& response) {
   const pb::GenericExceptionMessage& told = response.exception().generic_exception();
   RemoteException exception =
       exception_from_text(told.class_name(), told.class_name() + ": " + told.message());
-  exception.do_not_retry = true;  // the master has given it up
+  exception.do_not_retry = true;  // the procedure failed for good
   return std::unexpected(classify(exception, "HBase's master").error);
 }
 

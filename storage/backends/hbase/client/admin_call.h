@@ -1,4 +1,4 @@
-// Calls to the master and to the administration of region servers, tried again as long as it helps.
+// Calls to the master and to region servers' administration, with retries.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace halite::storage::hbase {
 
-// One call to the active master, whoever that is.
+// One call to the active master.
 [[nodiscard]] Task<Reply> call_master(ClientContextPtr context, const char* method, Bytes message);
 
-// Has the master begin a procedure, whose answer is its number, and waits for its end. The message
-// carries a nonce, so that sending it twice begins one.
+// Starts a procedure of the master, which answers its number, and waits for its end. The message
+// has a nonce, so a repeated message starts only one procedure.
 [[nodiscard]] Task<void> run_procedure(ClientContextPtr context, const char* method, Bytes message);
 
-// One attempt.
+// One attempt, without retries.
 [[nodiscard]] RemoteTask<Reply> call_region_server(ClientContextPtr context, Endpoint server,
                                                    const char* method, Bytes message,
                                                    std::uint32_t timeout_ms);
 
-// A reply's message; kInternal when it is none.
+// Parses a reply's message; kInternal if it does not parse.
 template <class Message>
 [[nodiscard]] Result<Message> read_message(const Reply& reply) {
   Message message;

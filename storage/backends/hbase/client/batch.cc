@@ -18,7 +18,7 @@ namespace halite::storage::hbase {
 
 namespace {
 
-constexpr std::size_t kRequestsAtOnce = 64;  // of one call, over all servers
+constexpr std::size_t kRequestsAtOnce = 64;  // for one call, over all servers
 
 class WriteJob final : public BatchJob {
  public:
@@ -82,7 +82,7 @@ class AppendJob final : public BatchJob {
   const std::vector<CellAppend> cells_;
   const Durability durability_;
   const std::uint64_t nonce_group_;
-  std::vector<std::uint64_t> nonces_;  // of each, also when it is sent again
+  std::vector<std::uint64_t> nonces_;  // one for each cell, kept when it is sent again
 };
 
 class ReadJob final : public BatchJob {
@@ -127,7 +127,7 @@ class ReadJob final : public BatchJob {
 
 using Failures = std::vector<BatchFailure>;
 
-// Sends a part of the job to one server. Always good: what failed is in the list.
+// Sends a part of the job to one server. Never fails: the list contains what failed.
 Task<Failures> send(ClientContextPtr context, std::shared_ptr<BatchJob> job, Endpoint server,
                     std::vector<BatchItem> items, std::uint32_t timeout_ms) {
   BatchRequest request(*job, std::move(items));
@@ -146,17 +146,17 @@ Task<Failures> send(ClientContextPtr context, std::shared_ptr<BatchJob> job, End
   co_return request.read(*reply, to_text(server), *job);
 }
 
-// One attempt of what is still to be done.
+// One attempt for all pending items.
 class Round {
  public:
   Round(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job)
       : context_(std::move(context)), table_(std::move(table)), job_(std::move(job)) {}
 
-  // Returns the items that failed, those without a region that nobody could locate.
+  // Returns the items that failed, including those whose region could not be located.
   Task<Failures> run(std::vector<std::size_t> pending, std::uint32_t timeout_ms) {
     Failures failures;
     std::map<Endpoint, std::vector<BatchItem>> by_server;
-    std::vector<std::size_t> lost;  // nobody knows where
+    std::vector<std::size_t> lost;  // without a known region
     for (const std::size_t at : pending) {
       RegionPtr region = context_->locator.known(table_, job_->row(at));
       if (region == nullptr) {
@@ -187,9 +187,9 @@ class Round {
  private:
   using Located = std::map<Endpoint, std::vector<BatchItem>>;
 
-  // Rows that no region is known for. One that cannot be located does not keep back others, nor has
-  // each of its rows to be looked up to see that: after each that fails, twice as many are passed
-  // by. Those may be known later, as a look-up brings neighbours along.
+  // Locates rows without a known region. A row that cannot be located does not delay the others. To
+  // avoid a look-up for each row, each failure doubles the number of rows that are skipped. A
+  // look-up also returns neighbouring regions, so skipped rows may be known later.
   Task<Failures> look_up(std::vector<std::size_t> lost, Located& by_server) {
     std::ranges::sort(lost, {}, [this](std::size_t at) { return BytesView(job_->row(at)); });
     std::optional<Fault> fault;
@@ -214,7 +214,7 @@ class Round {
     co_return failures;
   }
 
-  // Located, and forgotten again in the same moment.
+  // The region was located, and dropped from the cache at once.
   static Fault passed_by() {
     return {.remedy = Remedy::kRelocate,
             .error = {Errc::kUnavailable, "a region has moved while it was looked up", {}},
@@ -243,7 +243,7 @@ class Round {
   const std::shared_ptr<BatchJob> job_;
 };
 
-// Which fault decides on the pause.
+// The fault with the greatest weight decides on the pause.
 int weight(const Fault& fault) {
   switch (fault.remedy) {
     case Remedy::kGiveUp:
@@ -262,7 +262,7 @@ int weight(const Fault& fault) {
   return fault.tries_max == 0 ? 1 : 2;
 }
 
-// Room for an operation's bytes, and that they are counted.
+// The permit for an operation's bytes, counted in the metric.
 class OperationSlot {
  public:
   OperationSlot(Semaphore::Permit pass, prometheus::Gauge& gauge, std::size_t bytes)

@@ -1,4 +1,4 @@
-// Many rows' reads or writes: grouped by server, sent as few requests, failed ones sent again.
+// Reads and writes many rows: grouped by server, in few requests, with retries of failed ones.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace halite::storage::hbase {
 
-// Every argument has been checked.
+// The caller has checked all arguments.
 [[nodiscard]] Task<void> write_rows(ClientContextPtr context, std::string table,
                                     std::vector<RowMutation> rows);
 [[nodiscard]] Task<void> append_cells(ClientContextPtr context, std::string table,

@@ -35,7 +35,7 @@ BatchRequest::BatchRequest(const BatchJob& job, std::vector<BatchItem> items)
     pb::RegionAction& group = *message_.mutable_region_action(message_.region_action_size() - 1);
     const int before = group.action_size();
     job.append(item.at, group, cells_);
-    // Unique within its RegionAction: actions of an atomic one count from 0.
+    // Unique within a RegionAction: the actions of an atomic one count from 0.
     for (int action = before; action < group.action_size(); ++action) {
       group.mutable_action(action)->set_index(static_cast<std::uint32_t>(action));
     }
@@ -75,7 +75,7 @@ void BatchRequest::read_group(const Group& group, const pb::RegionActionResult& 
   }
   for (const pb::ResultOrException& entry : result.result_or_exception()) {
     const std::size_t at = group.atomic ? 0 : entry.index();
-    if (at >= count || (!group.atomic && told[at])) continue;  // not one of ours
+    if (at >= count || (!group.atomic && told[at])) continue;  // not an index of this request
     if (entry.has_exception()) {
       failed(at, classify(exception_from_text(entry.exception().name(), entry.exception().value()),
                           server));

@@ -1,4 +1,4 @@
-// One request of many actions to one server, and what its answer says of each.
+// One request of many actions to one server, and the result of each action.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,24 @@
 
 namespace halite::storage::hbase {
 
-// A list of rows to read or to write. take() may run side by side for different rows.
+// A list of rows to read or to write. Call take() for different rows in parallel.
 class BatchJob {
  public:
   virtual ~BatchJob() = default;
   [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] virtual const Bytes& row(std::size_t at) const = 0;
-  [[nodiscard]] virtual std::size_t bytes(std::size_t at) const = 0;  // in a request, about
-  // More than one action, all or none.
+  [[nodiscard]] virtual std::size_t bytes(std::size_t at) const = 0;  // about, in a request
+  // Whether it has more than one action, all or none.
   [[nodiscard]] virtual bool atomic(std::size_t at) const = 0;
   virtual void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const = 0;
-  // Its result; takes its cells.
+  // Takes the result of an action and its cells.
   virtual Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) = 0;
-  // Of actions that are to be done once; 0 = there is none.
+  // For actions that must be applied once; 0 = there is none.
   [[nodiscard]] virtual std::uint64_t nonce_group() const { return 0; }
 };
 
 struct BatchItem {
-  std::size_t at = 0;  // in the job
+  std::size_t at = 0;  // index in the job
   RegionPtr region;
 };
 
@@ -42,13 +42,13 @@ struct BatchFailure {
 
 class BatchRequest {
  public:
-  // Items of one region stand together.
+  // Items of one region must be adjacent.
   BatchRequest(const BatchJob& job, std::vector<BatchItem> items);
 
-  // Message and cellblock, to be sent once.
+  // Message and cellblock. Send it once.
   [[nodiscard]] Call call(std::uint32_t timeout_ms);
 
-  // Gives the job what came; returns the items that failed.
+  // Passes the results to the job; returns the items that failed.
   std::vector<BatchFailure> read(const Reply& reply, const std::string& server,
                                  BatchJob& job) const;
 
@@ -56,7 +56,7 @@ class BatchRequest {
 
  private:
   struct Group {
-    std::size_t begin = 0;  // in items_
+    std::size_t begin = 0;  // index in items_
     std::size_t end = 0;
     bool atomic = false;
   };
@@ -66,7 +66,7 @@ class BatchRequest {
                   std::vector<BatchFailure>& failures) const;
 
   std::vector<BatchItem> items_;
-  std::vector<Group> groups_;  // one a RegionAction
+  std::vector<Group> groups_;  // one for each RegionAction
   pb::MultiRequest message_;
   Bytes cells_;
 };

@@ -1,6 +1,6 @@
-// Waits that a closing client cuts short.
+// Delays that end early when the client closes.
 //
-//   Threads  any call from any thread.
+//   Threads  Call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class CancellableDelays : public std::enable_shared_from_this<CancellableDelays>
  public:
   explicit CancellableDelays(const boost::asio::any_io_executor& executor);
 
-  // kUnavailable when the client closes meanwhile.
+  // kUnavailable: the client closed meanwhile.
   Task<void> pause(std::uint32_t ms);
 
-  // Finished once no timer is left.
+  // Finishes when no timer is left.
   Task<void> close();
 
  private:
@@ -30,7 +30,7 @@ class CancellableDelays : public std::enable_shared_from_this<CancellableDelays>
   void begin(const std::shared_ptr<Wait>& wait);
 
   const boost::asio::any_io_executor strand_;
-  // Only on the strand.
+  // Use it only on the strand.
   std::set<std::shared_ptr<Wait>> waits_;
   bool closed_ = false;
 };

@@ -21,7 +21,7 @@ Result<void> check_cell(const CellAddress& cell) {
   return check_family(cell.family);
 }
 
-// Counts regions later, so an order that HBase would refuse is told here.
+// HBase counts the regions only later, so an order that it would refuse is reported here.
 Result<void> check_splits(const std::vector<Bytes>& keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     TRY_VOID(check_row(keys[i]));
@@ -159,7 +159,7 @@ Task<void> Client::close() {
   CO_TRY_VOID(co_await std::move(closing));
   Task<void> ending = context->activity.end();
   CO_TRY_VOID(co_await std::move(ending));
-  // A scanner or a look at ZooKeeper that was still under way may have asked for a connection.
+  // A scanner or a read of ZooKeeper may have requested a connection meanwhile.
   co_return Result<void>();
 }
 

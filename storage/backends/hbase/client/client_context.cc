@@ -10,7 +10,7 @@ namespace halite::storage::hbase {
 namespace {
 
 constexpr unsigned kDoublingsMax = 16;
-constexpr unsigned kAtOnceMax = 3;  // then even what asks for no pause gets one
+constexpr unsigned kAtOnceMax = 3;  // after so many retries without a pause, a pause follows
 
 std::uint64_t seed_or_random(std::uint64_t seed) {
   if (seed != 0) return seed;
@@ -27,7 +27,7 @@ std::unique_ptr<ConnectionRegistry> make_registry(const ClientOptions& options,
   return zookeeper_registry(options, executor, std::move(transport), activity);
 }
 
-// A refusal of HBase's, to whom it is none of his doing.
+// An error of HBase for a caller who did not cause it.
 Error outage(Error error) {
   const bool blames = error.code == Errc::kNotFound || error.code == Errc::kConflict ||
                       error.code == Errc::kInvalidArgument || error.code == Errc::kTooLarge;
@@ -130,7 +130,7 @@ Task<void> Retry::after(const Fault& fault) {
   if (std::chrono::steady_clock::now() + std::chrono::milliseconds(pause) >= deadline_) {
     Error error = about_ == Subject::kRows ? outage(fault.error) : fault.error;
     error.message = fmt::format("not done within {} ms: {}", limit_ms_, error.message);
-    // A server that is silent is one that is not there; kTimeout would blame what was asked.
+    // A silent server counts as unavailable; kTimeout would blame the request.
     if (error.code == Errc::kTimeout) error.code = Errc::kUnavailable;
     co_return std::unexpected(std::move(error));
   }

@@ -1,4 +1,4 @@
-// What all calls of one client share, and how they try again.
+// The state that all calls of one client share, and their retries.
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,10 @@
 
 namespace halite::storage::hbase {
 
-// What is to be told when the client closes. Any call from any thread.
+// Functions to call when the client closes. Call from any thread.
 class CloseHooks {
  public:
-  // False: it is closed already, the hook will not be called.
+  // Returns false if it is closed already; the hook will not be called.
   bool add(std::uint64_t id, std::function<void()> hook);
   void remove(std::uint64_t id);
   void run();
@@ -40,14 +40,14 @@ class CloseHooks {
   bool closed_ = false;                                   // guarded by mutex_
 };
 
-// Members are safe by themselves.
+// The members are thread-safe.
 struct ClientContext {
   ClientContext(ClientOptions options, std::vector<boost::asio::any_io_executor> executors,
                 MakeTransport transport, prometheus::Registry& registry);
 
-  // Not 0, which means none to HBase.
+  // Never 0, which means "none" in HBase.
   [[nodiscard]] std::uint64_t nonce();
-  // 0.8 to 1.2 of it, so that many who wait for the same do not come back together.
+  // Returns 0.8 to 1.2 times `ms`, so that waiting calls do not all retry at once.
   [[nodiscard]] std::uint32_t jittered(std::uint64_t ms);
   [[nodiscard]] const boost::asio::any_io_executor& next_executor();
 
@@ -60,7 +60,7 @@ struct ClientContext {
   const std::shared_ptr<CancellableDelays> pauses;
   const std::unique_ptr<ConnectionRegistry> registry;
   RegionLocator locator;
-  const std::shared_ptr<Semaphore> operations;  // bytes of writes and reads under way
+  const std::shared_ptr<Semaphore> operations;  // bytes of running writes and reads
   const std::uint64_t nonce_group;
 
  private:
@@ -70,23 +70,23 @@ struct ClientContext {
 };
 using ClientContextPtr = std::shared_ptr<ClientContext>;
 
-// What an operation is about. Whoever has rows to write or to read is not to blame where HBase
-// refuses it (no table, a disabled one, no right, no room): that is kUnavailable, so that nobody
-// drops points for it. Who asks about tables is told which it is.
+// What an operation concerns. If HBase refuses rows (no table, disabled table, no right, no space),
+// the sender is not at fault: the error is kUnavailable, so that senders keep the points. Table
+// operations return the specific error.
 enum class Subject : std::uint8_t { kRows, kTables };
 
-// One operation's time and attempts. For one coroutine at a time.
+// The time and the attempts of one operation. One coroutine at a time.
 class Retry {
  public:
   Retry(ClientContextPtr context, std::uint32_t limit_ms, Subject about);
 
-  // What one more call may take: call_ms_max, or what is left. At least 1.
+  // The time limit of one more call: call_ms_max, or the rest of the time. At least 1.
   [[nodiscard]] std::uint32_t call_ms() const;
 
-  // Waits as the fault wishes, then it is worth another attempt. Its error: there is none.
+  // Waits as the fault requires; on success, try again. An error: no attempt is left.
   Task<void> after(const Fault& fault);
 
-  // Things went on: pauses begin small again, and there is as much time as at first.
+  // Resets pauses and time limit after progress.
   void progress();
 
  private:
@@ -96,8 +96,8 @@ class Retry {
   const Subject about_;
   TimePoint deadline_;
   unsigned attempts_ = 0;
-  unsigned at_once_ = 0;  // in a row
-  unsigned limited_ = 0;  // faults that have a tries_max, since there was progress
+  unsigned at_once_ = 0;  // consecutive
+  unsigned limited_ = 0;  // faults with a tries_max since the last progress
 };
 
 }  // namespace halite::storage::hbase

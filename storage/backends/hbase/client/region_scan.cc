@@ -10,7 +10,7 @@ namespace halite::storage::hbase {
 
 namespace {
 
-constexpr std::uint32_t kAllRows = std::numeric_limits<std::int32_t>::max();  // bytes limit it
+constexpr std::uint32_t kAllRows = std::numeric_limits<std::int32_t>::max();  // the size is limited
 constexpr std::uint32_t kReleaseMs = 2'000;
 constexpr std::size_t kCellBytesMin = 24;
 constexpr const char* kOutOfOrder = "OutOfOrderScannerNextException";
@@ -27,7 +27,7 @@ pb::Scan::ReadType read_type(ReadKind kind) {
   return pb::Scan::PREAD;
 }
 
-// Adds `cell` and `more` cells behind it; `cell` becomes the last of them.
+// Adds `cell` and the next `more` cells; `cell` becomes the last of them.
 Result<void> pack_cells(CellReader& reader, CellView& cell, std::size_t more, ScanBatch& to) {
   PackedRows& rows = to.rows;
   rows.cells.reserve(more + 1);
@@ -98,10 +98,10 @@ RemoteTask<ScanBatch> RegionScan::attempt() {
   if (!reply) {
     context_->locator.learn(region, reply.error());
     if (open_ && reply.error().class_name == kOutOfOrder) {
-      auto releasing = release();  // it is still there
+      auto releasing = release();  // it is still open
       co_await std::move(releasing);
     }
-    open_.reset();  // whatever it was: that scanner may be anywhere now
+    open_.reset();  // after any error, the state of that scanner is unknown
     co_return std::unexpected(reply.error());
   }
   pb::ScanResponse response;
@@ -211,7 +211,7 @@ bool RegionScan::seen(const CellView& cell) const {
 Outcome<ScanBatch> RegionScan::take_rows(const pb::ScanResponse& response, const Reply& reply) {
   std::size_t left = 0;
   for (const std::uint32_t count : response.cells_per_result()) left += count;
-  // No cell takes less than its lengths: a number that is wrong costs no memory.
+  // A cell takes at least its length fields, so a wrong count reserves no memory.
   left = std::min(left, reply.cellblock.size() / kCellBytesMin + 1);
   ScanBatch batch;
   if (left == 0) return batch;
@@ -270,7 +270,7 @@ boost::asio::awaitable<void> RegionScan::release() {
       context_->servers.call(open_->region->server, kClientService, std::move(call));
   open_.reset();
   const Outcome<Reply> reply = co_await std::move(calling);
-  static_cast<void>(reply);  // what is not given back ends with its lease
+  static_cast<void>(reply);  // a scanner that is not closed ends with its lease
 }
 
 }  // namespace halite::storage::hbase

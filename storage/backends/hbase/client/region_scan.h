@@ -1,7 +1,7 @@
-// The requests of one scanner: opens it in a region, asks for more, goes on to the next region, and
-// opens it again behind the last cell when something was lost.
+// The requests of one scanner: opens it in a region, reads rows, continues in the next region.
+// After a loss it opens the scanner again after the last cell.
 //
-//   Threads  for one coroutine at a time.
+//   Threads  One coroutine at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ class RegionScan {
  public:
   RegionScan(ClientContextPtr context, std::string table, ScanRequest request);
 
-  // One answer's rows, perhaps none: finished() tells the end. The last row may go on in the next
-  // answer, under its key.
+  // The rows of one answer; none does not mean the end: see finished(). The last row may continue
+  // in the next answer, with its key.
   Task<ScanBatch> next();
 
   [[nodiscard]] bool finished() const { return finished_; }
-  // The server holds a scanner for us, that it gives up after this time without a request. 0: none.
+  // The server drops the scanner after this time without a request. 0: no scanner is open.
   [[nodiscard]] std::uint32_t lease_ms() const { return open_ ? open_->lease_ms : 0; }
 
-  // Keeps the lease for another such time; if that fails, next() opens the scanner again.
+  // Renews the lease. If that fails, next() opens the scanner again.
   boost::asio::awaitable<void> renew();
-  // Gives the server's scanner back. next() would open it again.
+  // Closes the server's scanner. next() would open it again.
   boost::asio::awaitable<void> release();
 
  private:
@@ -59,14 +59,14 @@ class RegionScan {
   std::optional<Open> open_;
   bool finished_ = false;
 
-  // Where a scanner that is opened now begins. In reverse, without the row itself and empty: at the
-  // table's last row.
+  // Where to open the next scanner. In reverse, empty and without the row itself: at the table's
+  // last row.
   Bytes from_;
   bool include_from_;
-  // The cell that was handed out last, without its value.
+  // The last cell that was returned, without its value.
   std::optional<Bytes> last_row_;
   Cell last_cell_;
-  // What a scanner opened within a row again is to see: what the one before saw.
+  // The read point of the last scanner, for a scanner that reopens within a row.
   Bytes read_point_region_;
   std::uint64_t read_point_ = 0;
 };

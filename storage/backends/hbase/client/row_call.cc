@@ -39,7 +39,7 @@ Outcome<RowAnswer> read_answer(const Reply& reply) {
   return answer;
 }
 
-// A Multi of one region action.
+// The answer to a Multi with one region action.
 Outcome<RowAnswer> read_multi_answer(const Reply& reply, const std::string& server) {
   pb::MultiResponse response;
   const bool parsed =
@@ -61,8 +61,8 @@ Outcome<RowAnswer> read_multi_answer(const Reply& reply, const std::string& serv
   return answer;
 }
 
-// One attempt, of the server that has the row now. `request` tells the message for a region. What
-// it learns of the region is remembered.
+// One attempt, at the server that has the row now. `request` makes the message for a region. Errors
+// update the region cache.
 template <class Request>
 RemoteTask<RowAnswer> attempt(ClientContextPtr context, std::string table, Bytes row,
                               Request request, Bytes cellblock, std::uint32_t timeout_ms) {
@@ -116,7 +116,7 @@ void set_mutation(pb::MutationProto& mutation, pb::MutationProto::MutationType t
   }
 }
 
-// Nothing expected: there is no such cell.
+// Without `expected`, the cell must not exist.
 void set_condition(pb::Condition& condition, const CellAddress& cell,
                    const std::optional<Bytes>& expected) {
   condition.set_row(cell.row);
@@ -135,15 +135,15 @@ void set_condition(pb::Condition& condition, const CellAddress& cell,
   comparator.set_serialized_comparator(binary.SerializeAsString());
 }
 
-// The class itself, none of those that extend it: of an increment HBase throws it for what the cell
-// holds, which is no counter. Its words differ from version to version.
+// Exactly this class, no subclass: for an increment, HBase throws it if the cell is not a counter.
+// Its message differs between versions.
 bool is_no_counter(const Fault& fault) { return fault.class_name == "DoNotRetryIOException"; }
 
-constexpr int kUnsaidMax = 3;  // sums that are not in the answer
+constexpr int kUnsaidMax = 3;  // attempts whose answer has no sum
 
 enum class Found : std::uint8_t { kOurs, kOther, kUnreadable };
 
-// After a lost answer: is what the cell holds what this write would have left there?
+// After a lost answer: reads whether the cell holds what this write would have left.
 boost::asio::awaitable<Found> read_back(ClientContextPtr context, std::string table,
                                         const CheckAndPut& change) {
   std::vector<RowGet> reads(1);
@@ -170,7 +170,7 @@ Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table
   pb::MutateRequest request;
   set_mutation(*request.mutable_mutation(), pb::MutationProto::INCREMENT, cell.row,
                context->options.durability);
-  // The same for every attempt: so HBase knows one that it has counted already.
+  // All attempts share it, so HBase recognizes one that it has counted.
   request.mutable_mutation()->set_nonce(context->nonce());
   request.set_nonce_group(context->nonce_group);
 
@@ -181,8 +181,9 @@ Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table
         attempt(context, table, request.mutation().row(), request, cellblock, retry.call_ms());
     const Outcome<RowAnswer> answer = co_await std::move(trying);
     if (answer) {
-      // An earlier attempt was counted by a server that died; the next one knows that from its log,
-      // but not of the sum. Reading it now would give others' as well: it is counted once more.
+      // A server that died counted an earlier attempt. The next server knows this from its log, but
+      // not the sum. A read now would include other writers' increments, so it is counted once
+      // more.
       if (answer->cells.empty() && ++unsaid <= kUnsaidMax) {
         request.mutable_mutation()->set_nonce(context->nonce());
         continue;
@@ -210,7 +211,7 @@ Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,
                context->options.durability);
   set_condition(*request.mutable_condition(), change.cell, change.expected);
 
-  bool doubt = false;  // an attempt may have been applied unseen
+  bool doubt = false;  // an attempt may have been applied without an answer
   Retry retry(context, context->options.operation_ms_max, Subject::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =
@@ -219,7 +220,8 @@ Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,
     if (answer && answer->processed) co_return CasOutcome::kApplied;
     if (answer && !doubt) co_return CasOutcome::kRefused;
     if (answer) {
-      // Refused by what an attempt of ours wrote, or by somebody else, perhaps over ours.
+      // Refused because of an attempt of this call, or of another writer's value, perhaps over this
+      // one's.
       auto reading = read_back(context, table, change);
       const Found found = co_await std::move(reading);
       co_return found == Found::kOurs ? CasOutcome::kApplied : CasOutcome::kUnknown;
@@ -251,7 +253,7 @@ Task<CasOutcome> check_and_mutate_row(ClientContextPtr context, std::string tabl
   for (int i = 0; i < actions.action_size(); ++i) {
     actions.mutable_action(i)->set_index(static_cast<std::uint32_t>(i));
   }
-  bool doubt = false;  // an attempt may have been applied unseen
+  bool doubt = false;  // an attempt may have been applied without an answer
   Retry retry(context, context->options.operation_ms_max, Subject::kRows);
   for (;;) {
     RemoteTask<RowAnswer> trying =

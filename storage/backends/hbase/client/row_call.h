@@ -1,4 +1,4 @@
-// Requests for one row whose answer matters: counters, and writes under a condition.
+// Requests for one row that return a result: counters and conditional writes.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace halite::storage::hbase {
 
-// Every argument has been checked.
+// The caller has checked all arguments.
 //
-// Where a region server died between counting and answering `delta` may be counted twice: a gap
-// among ids; a series' counter of points is too high then, and a TSMeta object that depends on it
-// is not made.
+// If a region server dies after it counts and before it answers, `delta` may be counted twice. Ids
+// then have a gap. The counter of a series' points is too high, and a TSMeta object that depends on
+// it is not created.
 [[nodiscard]] Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table,
                                                    CellAddress cell, std::int64_t delta);
 [[nodiscard]] Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,

@@ -25,7 +25,7 @@ using Batch = Result<ScanBatch>;
 constexpr const char* kClosed = "the HBase client is closed";
 constexpr milliseconds kNoLease{std::chrono::hours(1)};
 
-// Between the coroutine that fetches, on a strand, and whoever asks, anywhere.
+// Connects the coroutine that fetches, on a strand, with the caller on any executor.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   Exchange(ClientContextPtr context, std::string table, ScanRequest request)
@@ -33,7 +33,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
         strand_(boost::asio::make_strand(context_->next_executor())),
         walk_(context_, std::move(table), std::move(request)) {}
 
-  // The asker's side.
+  // The caller's side.
   Result<void> begin();
   Task<ScanBatch> next();
   void abandon();
@@ -50,14 +50,14 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   const ClientContextPtr context_;
   const boost::asio::any_io_executor strand_;
-  // Only on the strand.
+  // Use these only on the strand.
   RegionScan walk_;
-  std::optional<boost::asio::steady_timer> timer_;  // gone when the fetching has ended
+  std::optional<boost::asio::steady_timer> timer_;  // empty once fetching has ended
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_.
+  // mutex_ guards these.
   std::optional<Batch> ready_;
-  std::optional<Completion> waiting_;  // somebody waits for ready_
+  std::optional<Completion> waiting_;  // a caller waits for ready_
   bool abandoned_ = false;
 };
 
@@ -124,7 +124,7 @@ Task<ScanBatch> Exchange::next() {
       co_return *std::move(batch);
     }
     const Result<void> woken = co_await arrived.wait();
-    static_cast<void>(woken);  // what has arrived tells
+    static_cast<void>(woken);  // the received batch holds the error
   }
 }
 
@@ -203,7 +203,7 @@ class FetchingScanner final : public Scanner {
  private:
   const std::shared_ptr<Exchange> exchange_;
   bool begun_ = false;
-  std::optional<Batch> over_;  // what every further call says
+  std::optional<Batch> over_;  // the result of every further call
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A scanner that fetches the next batch while the last one is used.
+// A scanner that fetches the next batch while the caller uses the last one.
 #pragma once
 
 #include <memory>

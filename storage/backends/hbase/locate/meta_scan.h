@@ -1,4 +1,4 @@
-// Reads of hbase:meta: a few rows each, in one request.
+// Reads a few rows of hbase:meta in one request.
 #pragma once
 
 #include <vector>
@@ -14,13 +14,13 @@ struct MetaScanRequest {
   bool include_begin = true;
   Bytes end;
   bool include_end = false;
-  bool reverse = false;  // from begin down to end
+  bool reverse = false;  // from begin downwards to end
   std::uint32_t rows_max = 1;
 };
 
 struct MetaScanResult {
   std::vector<MetaRow> rows;
-  bool more = false;  // behind the last row, as far as is known
+  bool more = false;  // more rows may follow
 };
 
 // Family "info".
@@ -28,12 +28,11 @@ struct MetaScanResult {
                                                    MetaScanRequest question,
                                                    std::uint32_t timeout_ms);
 
-// kFound: whether the table's own row says it is disabled. No row: false.
+// kFound: whether the table's own row says it is disabled; false if there is no row.
 [[nodiscard]] RemoteTask<bool> is_disabled(ConnectionPool& servers, Endpoint meta,
                                            std::string table, std::uint32_t timeout_ms);
 
-// Where the question begins that finds the region of `row`: asked in reverse, the first row that
-// is not greater.
+// The start of a reverse scan of hbase:meta for the region of `row`: its first row is not greater.
 [[nodiscard]] Bytes meta_key(const std::string& table, BytesView row);
 
 }  // namespace halite::storage::hbase

@@ -9,7 +9,7 @@ namespace halite::storage::hbase {
 
 namespace {
 
-constexpr std::uint32_t kNeighbours = 10;  // rows of a lookup; what is more than the one is a gift
+constexpr std::uint32_t kNeighbours = 10;  // rows of a lookup; the extra rows fill the cache
 
 std::unexpected<Fault> wait(std::string message) {
   return std::unexpected<Fault>(Fault{
@@ -27,7 +27,7 @@ bool overlap(const Region& a, const Region& b) {
 
 }  // namespace
 
-// Does the lookup for all who wait; tells them also when its coroutine is thrown away.
+// Runs the lookup for all who wait. Signals them also if its coroutine is destroyed.
 class RegionLocator::Leader {
  public:
   Leader(RegionLocator& locator, std::string table, std::shared_ptr<Lookup> lookup)
@@ -96,7 +96,7 @@ RemoteTask<RegionPtr> RegionLocator::find(std::string table, Bytes row, Side sid
     }
     if (!leads) {
       const Result<void> waited = co_await lookup->done.wait();
-      static_cast<void>(waited);  // the lookup tells
+      static_cast<void>(waited);  // the lookup holds the error
       if (RegionPtr region = find_known(table, row, side)) co_return region;
       if (lookup->fault) co_return std::unexpected(*lookup->fault);
       continue;
@@ -118,7 +118,7 @@ RemoteTask<RegionPtr> RegionLocator::find(std::string table, Bytes row, Side sid
   }
 }
 
-// What is not known of a table is read whole, else the region of this row and some before it.
+// Reads all regions of an unknown table; otherwise the region of this row and some before it.
 RemoteTask<void> RegionLocator::look_up(std::string table, Bytes row, Side side) {
   bool whole = false;
   {
@@ -199,7 +199,7 @@ RemoteTask<MetaScanResult> RegionLocator::ask(MetaScanRequest question) {
   if (!answer) {
     Fault fault = std::move(answer).error();
     forget_meta(*server, fault);
-    // Whatever is wrong there, it is not the caller's region; only a pause helps.
+    // The fault concerns hbase:meta, not the caller's region; only a pause helps.
     if (fault.remedy != Remedy::kGiveUp) fault.remedy = Remedy::kWait;
     fault.error.message = "hbase:meta: " + fault.error.message;
     co_return without_meta(std::move(fault));

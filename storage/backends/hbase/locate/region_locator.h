@@ -1,9 +1,10 @@
-// Who serves a row: remembered, and asked of hbase:meta when it is not known or proved wrong.
+// Finds the region and the server of a row: from a cache, or from hbase:meta if the cache has no
+// entry or a wrong one.
 //
-//   Threads  any call from any thread.
-//   Asks     once for all who want to know of one table at the same time; the first time for all of
-//            its regions.
-//   Errors   kNotFound: no such table. kConflict: it is disabled. Else there is a remedy.
+//   Threads   Call from any thread.
+//   Requests  Concurrent callers for one table share a request. The first request for a table reads
+//             all its regions.
+//   Errors    kNotFound: no such table. kConflict: it is disabled. Other faults have a remedy.
 #pragma once
 
 #include <map>
@@ -27,25 +28,25 @@ namespace halite::storage::hbase {
 
 class RegionLocator {
  public:
-  // All outlive it.
+  // All references outlive it.
   RegionLocator(const ClientOptions& options, ConnectionPool& servers, ConnectionRegistry& registry,
                 Stats& stats);
 
-  // The region that holds the row, with a server. One attempt: the caller pauses and asks again.
+  // The region of the row, with its server. One attempt: the caller pauses and tries again.
   RemoteTask<RegionPtr> locate(std::string table, Bytes row);
-  // The last region of the table when `end` is empty, else the one that ends at or holds what is
-  // just below `end`: where a scan in reverse goes on.
+  // Where a reverse scan continues: the table's last region if `end` is empty, else the region that
+  // contains the keys just below `end`.
   RemoteTask<RegionPtr> locate_before(std::string table, Bytes end);
 
-  // What is remembered; null = ask.
+  // From the cache only; null = call locate().
   [[nodiscard]] RegionPtr known(const std::string& table, BytesView row) const;
 
-  // All regions in order, asked anew; also those that nobody serves just now.
+  // Reads all regions again, in order, including those without a server.
   RemoteTask<std::vector<RegionPtr>> all(std::string table);
 
   RemoteTask<Endpoint> master();
 
-  // Learns from a fault that a call to this region met.
+  // Updates the cache after a call to this region failed.
   void learn(const RegionPtr& region, const Fault& fault);
   void forget_table(const std::string& table);
 
@@ -74,8 +75,8 @@ class RegionLocator {
   Stats& stats_;
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::unordered_map<std::string, Regions> tables_;  // those that were read whole once
+  // mutex_ guards this and what follows.
+  std::unordered_map<std::string, Regions> tables_;  // only tables that were read completely once
   std::unordered_map<std::string, std::shared_ptr<Lookup>> lookups_;
   std::optional<Endpoint> meta_;
 };

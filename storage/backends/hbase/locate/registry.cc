@@ -14,7 +14,7 @@ namespace halite::storage::hbase {
 
 namespace {
 
-constexpr std::uint32_t kStateOpen = 3;  // of RegionState; absent means the same
+constexpr std::uint32_t kStateOpen = 3;  // of RegionState; also the default
 
 std::unexpected<Fault> not_yet(std::string message) {
   return std::unexpected<Fault>(Fault{
@@ -28,13 +28,13 @@ Outcome<Endpoint> endpoint(const pb::ServerName& name, const char* whose) {
   return Endpoint{name.host_name(), static_cast<std::uint16_t>(name.port())};
 }
 
-// A look into ZooKeeper that runs on a strand and is awaited from elsewhere.
+// A read of ZooKeeper that runs on a strand while the caller awaits it elsewhere.
 struct Look {
   Result<std::optional<Bytes>> outcome = fail(Errc::kUnavailable, "ZooKeeper was not asked");
   Completion done;
 };
 
-// Tells also when the coroutine is thrown away.
+// Signals the caller also if the coroutine is destroyed.
 class LookGuard {
  public:
   explicit LookGuard(std::shared_ptr<Look> look) : look_(std::move(look)) {}
@@ -87,7 +87,7 @@ class ZookeeperRegistry final : public ConnectionRegistry {
   }
 
  private:
-  // Whether the node is there; its message then.
+  // Whether the node exists; if so, reads its message.
   RemoteTask<bool> read(std::string node, google::protobuf::MessageLite& message) {
     TaskTracker::TokenPtr token = activity_.token();
     if (token == nullptr) co_return give_up(Errc::kUnavailable, "the HBase client is closed");
@@ -98,7 +98,7 @@ class ZookeeperRegistry final : public ConnectionRegistry {
                                   options_.root + node),
                           boost::asio::detached);
     const Result<void> looked = co_await look->done.wait();
-    static_cast<void>(looked);  // the outcome tells
+    static_cast<void>(looked);  // the outcome holds the error
     if (!look->outcome) co_return not_yet(look->outcome.error().message);
     const std::optional<Bytes>& value = *look->outcome;
     if (!value) co_return false;
@@ -142,7 +142,7 @@ class RpcRegistry final : public ConnectionRegistry {
   }
 
  private:
-  // Asks one after the other until one answers; begins with who answered last.
+  // Asks one server after another until one answers; starts with the last one that answered.
   RemoteTask<void> ask(const char* method, google::protobuf::MessageLite& response) {
     const std::size_t first = next_;
     Fault fault;

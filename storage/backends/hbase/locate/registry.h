@@ -1,9 +1,9 @@
-// Where hbase:meta and the master are: asked of ZooKeeper, or of masters and region servers that
-// answer as registry.
+// Finds hbase:meta and the master: asks ZooKeeper, or masters and region servers that act as
+// registry.
 //
-//   Threads  any call from any thread. Nothing is kept: who asks keeps the answer until it proves
-//            wrong.
-//   Errors   Remedy::kWait: nobody answers, or HBase itself does not know yet.
+//   Threads  Call from any thread.
+//   Cache    None: the caller keeps the answer until it proves wrong.
+//   Errors   Remedy::kWait: no server answers, or HBase itself does not know yet.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class ConnectionRegistry {
   virtual RemoteTask<Endpoint> master() = 0;
 };
 
-// All outlive the registry and its calls.
+// All references outlive the registry and its calls.
 [[nodiscard]] std::unique_ptr<ConnectionRegistry> zookeeper_registry(
     const ClientOptions& options, const boost::asio::any_io_executor& executor,
     MakeTransport transport, const TaskTracker& activity);

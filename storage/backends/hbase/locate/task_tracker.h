@@ -1,6 +1,6 @@
-// What runs in the background, so that a close can wait for its end.
+// Counts background tasks, so that close() can wait for their end.
 //
-//   Threads  any call from any thread.
+//   Threads  Call from any thread.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace halite::storage::hbase {
 
 class TaskTracker {
  public:
-  // Held by whatever runs; let go last. Null after end().
+  // Each task keeps one until its end. Null after end().
   class Token {
    public:
     explicit Token(Completion ended) : ended_(std::move(ended)) {}
@@ -32,7 +32,7 @@ class TaskTracker {
     return own_;
   }
 
-  // No token is given any more; finished once all are back.
+  // Grants no more tokens; finishes once all are released.
   Task<void> end() {
     TokenPtr own;
     {

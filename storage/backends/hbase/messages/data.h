@@ -1,8 +1,8 @@
-// Rows and cells as HBase has them, and what one may ask of them.
+// Rows and cells of HBase, and the operations on them.
 //
-//   Names  rows have 1 to 32 767 bytes; families 1 to 127, printable, no ':'.
-//   Times  ms since 1970. A cell with time 0 is stamped by the region server: a retry then may
-//          leave a second version, so give times to whatever must be there once.
+//   Names  Rows have 1 to 32 767 bytes; families 1 to 127, printable, without ':'.
+//   Times  ms since 1970. The region server stamps a cell with time 0. A retry may then leave a
+//          second version, so set times where a cell must exist once.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct Row {
 };
 
 enum class DeleteKind : std::uint8_t {
-  kVersion,   // the version of exactly that time; time 0: the newest
+  kVersion,   // the version with exactly that time; time 0: the newest
   kVersions,  // all versions up to and including that time; time 0: up to now
-  kFamily,    // the same for the whole family, whatever the qualifier says
+  kFamily,    // as kVersions, for the whole family; ignores the qualifier
 };
 
 struct CellDelete {
@@ -39,8 +39,8 @@ struct CellDelete {
   TimestampMs time = 0;
 };
 
-// One row's changes, applied all or none. A delete hides what has its time or an older one, also
-// puts of this same mutation.
+// One row's changes, applied all or none. A delete hides all cells with its time or an older one,
+// including puts of this mutation.
 struct RowMutation {
   Bytes row;
   std::vector<Cell> puts;
@@ -55,8 +55,8 @@ struct FamilyColumns {
 struct RowGet {
   Bytes row;
   std::vector<FamilyColumns> columns;  // empty = every family
-  // Else the newest version of each cell. Also what is hidden by deletes and the deletes themselves
-  // (with empty values); then `columns` names families alone.
+  // If false, only the newest version of each cell. If true, also deleted cells and the deletes
+  // themselves (with empty values); then `columns` contains families only.
   bool all_versions = false;
 };
 
@@ -66,32 +66,32 @@ struct CellAddress {
   Bytes qualifier;
 };
 
-// More bytes for the end of a cell's value; an absent one counts as empty.
+// Bytes to append to a cell's value; an absent cell counts as empty.
 struct CellAppend {
   CellAddress cell;
   Bytes value;
-  TimestampMs time = 0;  // of a cell that was absent; another gets the server's or keeps its own
+  TimestampMs time = 0;  // for an absent cell; another gets the server's or keeps its own
 };
 
-// Writes `put` if the cell holds `expected` now; nothing expected means there is no such cell
-// (HBase holds an empty value for the same).
+// Writes `put` if the cell's value is `expected`; nothing means that the cell does not exist (to
+// HBase, an empty value is the same).
 struct CheckAndPut {
   CellAddress cell;
   std::optional<Bytes> expected;
   Bytes value;
-  TimestampMs time = 0;  // of what is written
+  TimestampMs time = 0;  // of the new cell
 };
 
 struct IncrementResult {
   std::int64_t sum = 0;
-  TimestampMs time = 0;  // that the region server gave it
+  TimestampMs time = 0;  // assigned by the region server
 };
 
-// Changes the row if the cell holds `expected` now.
+// Changes the row if the cell's value is `expected`.
 struct CheckAndMutate {
   Bytes family;
   Bytes qualifier;
-  Bytes expected;  // not empty: HBase holds that for a cell that is not there
+  Bytes expected;  // not empty: HBase treats an empty value as no cell
   RowMutation mutation;
 };
 

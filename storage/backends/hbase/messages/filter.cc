@@ -14,9 +14,9 @@ namespace {
 
 constexpr const char* kPackage = "org.apache.hadoop.hbase.filter.";
 
-constexpr std::int32_t kDotAll = 32;  // of java.util.regex: '.' is a line's end too
+constexpr std::int32_t kDotAll = 32;  // of java.util.regex: '.' also matches line ends
 
-// `what` stands behind the name.
+// `what` follows the name.
 Filter made(std::string name, const google::protobuf::MessageLite& message, std::string_view what) {
   std::string text = name;
   text += what;
@@ -48,7 +48,7 @@ Filter fuzzy_rows(const std::vector<FuzzyKey>& keys) {
     pair.set_first(key.key);
     pair.set_second(key.any);
     for (std::size_t i = 0; i < key.key.size() && i < key.any.size(); ++i) {
-      if (key.any[i] != 0) (*pair.mutable_first())[i] = 0;  // HBase compares from zeros on
+      if (key.any[i] != 0) (*pair.mutable_first())[i] = 0;  // HBase compares with zeros there
     }
   }
   return made("FuzzyRowFilter", filter, text_of(keys));

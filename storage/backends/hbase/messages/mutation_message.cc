@@ -159,8 +159,8 @@ void write_get(const RowGet& get, pb::Get& to) {
     to.set_max_versions(1);
     return;
   }
-  // Without this attribute a region server gives as many versions as the family is to keep, though
-  // it has more, any of which may come to light.
+  // Without this attribute a region server returns at most the family's number of versions. It may
+  // have more, and deletes can make any of them visible.
   pb::NameBytesPair& raw = *to.add_attribute();
   raw.set_name("_raw_");
   raw.set_value(Bytes(1, '\1'));

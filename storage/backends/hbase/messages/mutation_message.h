@@ -1,4 +1,4 @@
-// Rows' changes and reads as messages and cells.
+// Converts changes and reads of rows to messages and cells.
 #pragma once
 
 #include "common/bytes.h"
@@ -9,7 +9,7 @@
 
 namespace halite::storage::hbase {
 
-// Row, family and value lengths within HBase's rules; kInvalidArgument or kTooLarge says which.
+// Checks row, family and value lengths against HBase's rules: kInvalidArgument or kTooLarge.
 [[nodiscard]] Result<void> check_row(BytesView row);
 [[nodiscard]] Result<void> check_mutation(const RowMutation& mutation,
                                           const ClientOptions& options);
@@ -19,13 +19,13 @@ namespace halite::storage::hbase {
 [[nodiscard]] std::size_t mutation_bytes(const RowMutation& mutation);
 [[nodiscard]] std::size_t append_bytes(const CellAppend& append);
 
-// One Put message whose cells go to the cellblock; the same for its deletes.
+// Writes one Put message with its cells in the cellblock; write_deletes() does so for deletes.
 void write_puts(const RowMutation& mutation, Durability durability, pb::MutationProto& to,
                 Bytes& cells);
 void write_deletes(const RowMutation& mutation, Durability durability, pb::MutationProto& to,
                    Bytes& cells);
 
-// Without the cell that it becomes as an answer.
+// The server does not return the new cell.
 void write_append(const CellAppend& append, std::uint64_t nonce, Durability durability,
                   pb::MutationProto& to, Bytes& cells);
 
@@ -35,7 +35,7 @@ void write_columns(const FamilyColumns& columns, pb::Column& to);
 [[nodiscard]] Cell cell_from(const CellView& view);
 [[nodiscard]] Cell cell_from(const pb::Cell& message);
 
-// HBase's "now" for 0.
+// Converts 0 to HBase's "now".
 [[nodiscard]] std::uint64_t wire_time(TimestampMs time);
 
 }  // namespace halite::storage::hbase

@@ -1,4 +1,4 @@
-// A region: a run of a table's rows, and who serves it. What hbase:meta says of one.
+// A region: a range of a table's rows, and its server, as hbase:meta describes it.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace halite::storage::hbase {
 
 struct Region {
-  Bytes name;                  // whole: table, first row, number, and their digest
+  Bytes name;                  // full: table, first row, number, and their digest
   std::string table;           // "namespace:table", or "table" of the default namespace
   Bytes begin;                 // included
   Bytes end;                   // excluded; empty = to the last row
-  std::uint64_t id = 0;        // of two that overlap the greater is the younger
-  Endpoint server;             // port 0 = nobody just now
-  std::int64_t sequence = -1;  // of its opening there; grows with each
+  std::uint64_t id = 0;        // if two overlap, the greater one is newer
+  Endpoint server;             // port 0 = no server at present
+  std::int64_t sequence = -1;  // of its opening there; increases each time
 
   [[nodiscard]] bool holds(BytesView row) const {
     return row >= begin && (end.empty() || row < end);
@@ -34,17 +34,17 @@ inline constexpr BytesView kMetaRegion = "hbase:meta,,1";
 // One row of hbase:meta.
 struct MetaRow {
   Bytes key;
-  RegionPtr region;     // null: no region, or one that was split or merged away
-  bool closed = false;  // its state says so: moving, or the table is disabled
+  RegionPtr region;     // null: no region, or it was split or merged
+  bool closed = false;  // according to its state: it moves, or the table is disabled
 };
 
-// Reads the cells of one row; what is damaged is as if it were not there.
+// Parses the cells of one row; ignores damaged cells.
 [[nodiscard]] MetaRow read_meta_row(BytesView key, const std::vector<CellView>& cells);
 
-// Puts the region's name into a request.
+// Sets the region's name in a request.
 void set_region(pb::RegionSpecifier& to, BytesView name);
 
-// "host:port", as cells of hbase:meta have it.
+// Parses "host:port", as cells of hbase:meta contain it.
 [[nodiscard]] std::optional<Endpoint> endpoint_from(BytesView text);
 
 }  // namespace halite::storage::hbase

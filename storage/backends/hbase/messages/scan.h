@@ -1,4 +1,4 @@
-// Scanning a table's rows in order, over all its regions.
+// Scans a table's rows in order, over all its regions.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 namespace halite::storage::hbase {
 
 enum class ReadKind : std::uint8_t {
-  kByServer,  // begins with single reads, goes on as a stream
+  kByServer,  // starts with single reads, then streams
   kStream,    // for long ranges
-  kSingle,    // for some rows
+  kSingle,    // for a few rows
 };
 
 struct ScanRequest {
@@ -27,34 +27,34 @@ struct ScanRequest {
   Filter filter;
   TimeRange times;  // of cells; 0 to 0 = any
   std::uint32_t versions_max = 1;
-  bool cache_blocks = true;  // false for long scans, so that they do not push out what others need
+  bool cache_blocks = true;  // false for long scans, so that they do not evict other blocks
   ReadKind read = ReadKind::kByServer;
 };
 
-// Rows as they came, and the family that cells belong to from an index on.
+// Rows in the order of arrival, and the family of the cells from an index on.
 struct ScanBatch {
   struct FamilyStart {
     std::size_t cell = 0;
     BytesView family;
   };
   PackedRows rows;
-  std::vector<FamilyStart> families;  // by index; none only where there is no cell
+  std::vector<FamilyStart> families;  // by index; empty only if there are no cells
 };
 
-// Walks the range once. One next() at a time; different scanners side by side.
+// Reads the range once. One next() at a time; different scanners may run in parallel.
 //
-//   Ahead   while a batch is used, the next one is fetched; never more than that one.
-//   Regions that move, split or lose their server in between are no error and cost no row: the scan
-//           goes on behind the last cell that was handed out.
-//   Sees    every write that was answered before the first next().
-//   Ends    destroyed at any time; the server's part is then given back.
+//   Read-ahead  Fetches the next batch while the caller uses the current one; never more than one.
+//   Recovery    Regions that move, split or lose their server cause no error and no lost row: the
+//               scan continues after the last cell that it returned.
+//   Sees        All writes that were acknowledged before the first next().
+//   Lifetime    Destroy it at any time; the server's scanner is then closed.
 class Scanner {
  public:
   virtual ~Scanner() = default;
-  // The next rows, some MiB at most; none when the range is finished. A long row is cut: its rest
-  // begins the next batch, under the same key. After an error the scan is over.
+  // The next rows, a few MiB at most; none at the end of the range. A long row is split: its rest
+  // begins the next batch, with its key. After an error the scan is over.
   virtual Task<ScanBatch> next_packed() = 0;
-  // The same as rows that keep their own bytes.
+  // As next_packed(), as rows that own their bytes.
   Task<std::vector<Row>> next();
 };
 

@@ -12,9 +12,9 @@
 
 namespace halite::storage::hbase {
 
-// Values are texts as HBase's shell takes them: TTL "86400", COMPRESSION "GZ", BLOOMFILTER "ROW",
-// DATA_BLOCK_ENCODING "DIFF", VERSIONS "1", BLOCKCACHE "true". What is absent has HBase's default;
-// an unknown name is kept by HBase without a word.
+// Values are texts as in HBase's shell: TTL "86400", COMPRESSION "GZ", BLOOMFILTER "ROW",
+// DATA_BLOCK_ENCODING "DIFF", VERSIONS "1", BLOCKCACHE "true". Absent ones have HBase's defaults;
+// HBase stores unknown names without an error.
 using Attributes = std::map<std::string, std::string>;
 
 struct FamilyDescriptor {
@@ -37,18 +37,18 @@ struct ServerStatus {
   std::uint32_t heap_mib_max = 0;
 };
 
-// One region, where it is, and what its server says of it.
+// One region, its location, and its server's report on it.
 struct RegionStatus {
-  Bytes name;                       // whole, as hbase:meta has it
+  Bytes name;                       // full, as in hbase:meta
   Bytes begin;                      // included; empty = from the first row
   Bytes end;                        // excluded; empty = to the last row
-  Endpoint server;                  // port 0: none just now, and all below is 0
+  Endpoint server;                  // port 0: no server at present, and all below is 0
   std::uint64_t read_requests = 0;  // since the region was opened
   std::uint64_t write_requests = 0;
   std::uint32_t files = 0;
   std::uint32_t files_mib = 0;      // on disk
   std::uint32_t memory_mib = 0;     // not yet in files
-  TimestampMs major_compacted = 0;  // the oldest file's; 0 = never
+  TimestampMs major_compacted = 0;  // of the oldest file; 0 = never
 };
 
 }  // namespace halite::storage::hbase

@@ -1,4 +1,4 @@
-// Tables' names and descriptions as messages.
+// Converts tables' names and descriptions to messages.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace halite::storage::hbase {
 
-// "namespace:table", or "table" of the namespace "default".
+// Accepts "namespace:table", or "table" for the namespace "default".
 [[nodiscard]] pb::TableName table_name(const std::string& table);
 [[nodiscard]] std::string table_text(const pb::TableName& name);
 

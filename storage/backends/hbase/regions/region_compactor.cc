@@ -44,7 +44,7 @@ Task<std::uint32_t> RegionCompactor::look() {
     const KeyRange keys{region.begin, region.end};
     const auto dead = dead_since(*dependencies_.layout, keys, dependencies_.life, now);
     if (!dead) continue;
-    // HBase leaves one file of nothing where it has compacted since.
+    // After a compaction HBase leaves one empty file.
     if (region.files == 1 && region.major_compacted > *dead) continue;
     due.push_back(region.name);
   }

@@ -1,11 +1,11 @@
-// Sees to it that regions of a ring in HBase that are dead are empty before they are used again:
-// asks their servers for a major compaction, in quiet hours, a few at a time. It writes nothing of
-// a dead region: its files just go.
+// Empties expired regions of a ring in HBase before they are used again: requests major compactions
+// from their servers, in quiet hours, a few at a time. A compaction of an expired region writes
+// nothing; its files are just removed.
 //
-// Any number of processes may do so for one table: what one has had compacted, others find empty.
+// Several processes may do this for one table: one finds empty what another had compacted.
 //
-//   Life     what the parts refer to outlives it.
-//   Threads  one look at a time.
+//   Lifetime  All references outlive it.
+//   Threads   One look() at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +25,22 @@ class Registry;
 namespace halite::storage {
 
 struct RegionCompactorOptions {
-  std::int64_t interval_ms = 600'000;  // between two looks at the regions
-  std::uint32_t regions_at_once = 4;   // asked for in one look
-  // Hours of the day, UTC, in which servers are asked: from the first, included, to the last,
-  // excluded, over midnight where that is smaller. Equal: at any time.
+  std::int64_t interval_ms = 600'000;  // between two runs
+  std::uint32_t regions_at_once = 4;   // requested in one run
+  // The hours of the day, UTC, in which compactions run: first included, last excluded. If the last
+  // is smaller, they span midnight. Equal: at any time.
   std::uint32_t hour_begin = 1;
   std::uint32_t hour_end = 5;
 };
 
-// Is this an hour for it?
+// Whether compactions may run at this time.
 [[nodiscard]] bool is_quiet(TimestampMs now, const RegionCompactorOptions& options);
 
 class RegionCompactor {
  public:
   struct Dependencies {
     hbase::Client& client;
-    std::string table;  // its whole name
+    std::string table;  // its full name
     std::shared_ptr<const CyclicLayout> layout;
     CellLifetime life;
     const Clock& clock;
@@ -48,7 +48,7 @@ class RegionCompactor {
   };
   RegionCompactor(Dependencies dependencies, RegionCompactorOptions options);
 
-  // Asks for the compactions that are due, whatever the hour; returns of how many regions.
+  // Requests the compactions that are due, at any hour; returns the number of regions.
   Task<std::uint32_t> look();
 
   [[nodiscard]] bool quiet() const { return is_quiet(dependencies_.clock.now_ms(), options_); }

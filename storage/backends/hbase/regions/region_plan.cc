@@ -24,7 +24,7 @@ struct Border {
   std::uint32_t slot = 0;
 };
 
-// An empty key is the table's begin, or its end.
+// An empty key is the start of the table, or its end.
 std::optional<Border> border_at(BytesView key, Border if_empty) {
   if (key.empty()) return if_empty;
   if (key.size() != kSlotKeyBytes) return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<TimestampMs> dead_since(const CyclicLayout& layout, const KeyRange
   TimestampMs dead = 0;
   for (std::uint32_t slot = begin->slot; slot < end->slot; ++slot) {
     const std::int64_t period = layout.newest_period(slot, newest);
-    if (period < 0) continue;  // its first use is still to come
+    if (period < 0) continue;  // not yet used
     dead = std::max(dead, (period + 1) * span + life.late_max_ms + life.ttl_ms);
   }
   if (dead > now) return std::nullopt;

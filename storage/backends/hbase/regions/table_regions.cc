@@ -13,7 +13,7 @@
 namespace halite::storage {
 namespace {
 
-// A region is hot with so many times the requests that regions with any have on average.
+// A region is hot at this multiple of the average requests, over regions that have any.
 constexpr double kHotTimes = 4;
 constexpr double kHotRequests = 10'000;
 constexpr std::size_t kSaltAndSlotBytes = 5;
@@ -22,7 +22,7 @@ double requests_of(const hbase::RegionStatus& region) {
   return static_cast<double>(region.read_requests) + static_cast<double>(region.write_requests);
 }
 
-// From how many requests a region is hot.
+// The number of requests from which a region is hot.
 double hot_from(const std::vector<hbase::RegionStatus>& regions) {
   double all = 0;
   double asked = 0;

@@ -20,7 +20,7 @@ std::unexpected<Error> damaged(std::size_t at, std::string_view why) {
   return fail(Errc::kCorruption, fmt::format("cellblock at byte {}: {}", at, why));
 }
 
-// The key's parts, once its length is known to be at least the minimum.
+// Parses the parts of a key that has at least the minimum length.
 Result<CellView> read_key(BytesView key, std::size_t at) {
   CellView cell;
   const std::size_t row_bytes = load_be<std::uint16_t>(key.data());
@@ -38,7 +38,7 @@ Result<CellView> read_key(BytesView key, std::size_t at) {
   return cell;
 }
 
-// memcmp() of some twenty bytes, without the call.
+// memcmp() for about twenty bytes, without the call.
 bool same_bytes(const char* a, BytesView b) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   const auto word = [](const char* from) {
@@ -93,8 +93,8 @@ Result<CellView> CellReader::next() {
   return cell;
 }
 
-// All cells of a row begin with the same bytes, but for three lengths. Nothing is kept between two
-// cells but where the next one is: there may be millions.
+// All cells of a row begin with equal bytes, except for three lengths. Only the position of the
+// next cell is stored between two cells: there may be millions.
 void CellReader::next_of_row(const CellView& last, std::size_t most, std::vector<CellRef>& cells) {
   constexpr std::size_t kAfterQualifier = 8 + 1;  // time, kind
   const std::size_t shared_bytes = 2 + last.row.size() + 1 + last.family.size();

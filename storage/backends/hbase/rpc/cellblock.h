@@ -1,4 +1,4 @@
-// Cells as HBase's KeyValueCodec writes them, one after the other: docs/formats/hbase.md.
+// Encodes and decodes cells as HBase's KeyValueCodec does: docs/formats/hbase.md.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ enum class CellKind : std::uint8_t {
   kDeleteFamily = 14,
 };
 
-// A cell's time that stands for "when the region server has it".
+// A cell time that stands for "when the region server receives the cell".
 inline constexpr std::uint64_t kLatestTime = 0x7FFFFFFFFFFFFFFF;
 
 // A view into a cellblock.
@@ -31,22 +31,21 @@ struct CellView {
   BytesView value = {};
 };
 
-// Bytes that a cell takes in a cellblock.
+// The size of a cell in a cellblock.
 [[nodiscard]] std::size_t cell_bytes(const CellView& cell);
 
-// A row of 1 to 32 767 bytes, a family of at most 127: the caller has seen to it.
+// The caller has checked that the row has 1 to 32 767 bytes and the family at most 127.
 void append_cell(Bytes& block, const CellView& cell);
 
-// Reads cells one by one. kCorruption names the place where the block contradicts itself; do not go
-// on then.
+// Reads cells one by one. kCorruption names the offset of an inconsistency; do not continue then.
 class CellReader {
  public:
   explicit CellReader(BytesView block) : block_(block) {}
 
   [[nodiscard]] bool at_end() const { return at_ == block_.size(); }
   [[nodiscard]] Result<CellView> next();
-  // Adds the cells, up to `most`, that follow the one read last and have its row and family. Ends
-  // before any other, also a damaged one: next() knows more.
+  // Adds up to `most` cells that follow the last one and have its row and family. Stops before any
+  // other cell, and before a damaged one: call next() for it.
   void next_of_row(const CellView& last, std::size_t most, std::vector<CellRef>& cells);
 
  private:

@@ -19,12 +19,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kTickBusy{20};  // how late a call may expire
+constexpr milliseconds kTickBusy{20};  // a call may time out this much late
 constexpr milliseconds kTickIdle{1000};
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kLengthBytes = 4;
 
-// Counts something for as long as it is there.
+// Counts one during its lifetime.
 class GaugeGuard {
  public:
   GaugeGuard(prometheus::Gauge& gauge, std::size_t amount)
@@ -40,10 +40,10 @@ class GaugeGuard {
   const double amount_;
 };
 
-// Its first bytes; the others are not set, as they will be read into it.
+// Sets only the first bytes; the rest is read into it.
 Bytes begun_frame(BytesView begin, std::size_t length) {
   Bytes frame;
-  // Not told by its size: GCC 12's library says how much there is room for instead.
+  // Do not use the size argument: GCC 12's library passes the capacity instead.
   frame.resize_and_overwrite(length, [begin, length](char* to, std::size_t) {
     std::memcpy(to, begin.data(), begin.size());
     return length;
@@ -53,7 +53,7 @@ Bytes begun_frame(BytesView begin, std::size_t length) {
 
 }  // namespace
 
-// Held by each coroutine of the connection; the last one that goes tells.
+// Each coroutine of the connection holds it; the last one signals the end.
 class Connection::Running {
  public:
   explicit Running(Completion ended) : ended_(std::move(ended)) {}
@@ -124,7 +124,7 @@ RemoteTask<Reply> Connection::call(Call call) {
   stats_.requests.Increment();
   if (*to_wake) wake_writer();
   const Result<void> told = co_await pending->done.wait();
-  static_cast<void>(told);  // the outcome tells
+  static_cast<void>(told);  // the outcome holds the error
   co_return std::move(pending->outcome);
 }
 
@@ -219,7 +219,7 @@ Task<void> Connection::read_answers() {
   }
 }
 
-// The rest of an answer that is longer than the buffer.
+// Reads the rest of an answer that is longer than the buffer.
 Task<void> Connection::read_long(Bytes& frame, std::size_t have) {
   while (have < frame.size()) {
     CO_TRY(const std::size_t got, co_await transport_->read_some(boost::asio::buffer(
@@ -291,7 +291,7 @@ boost::asio::awaitable<void> Connection::watch(std::shared_ptr<Running> running,
     auto ticked = self->tick_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     co_await std::move(ticked);
     const TimePoint now = std::chrono::steady_clock::now();
-    if (idle) self->heard_ = std::max(self->heard_, now);  // nothing was owed until now
+    if (idle) self->heard_ = std::max(self->heard_, now);  // no answer was due until now
     self->expire(now);
     if (auto reason = self->reason_to_end(now)) {
       self->break_off({Errc::kUnavailable, *std::move(reason), {}});

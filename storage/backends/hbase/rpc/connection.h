@@ -1,10 +1,9 @@
 // One connection to one service of one server: many calls at once, answered in any order.
 //
-//   Threads  call(), close() and the questions from any thread; the socket lives on a strand.
-//   Life     made connected-to-be; once broken it stays so, and a new one is made. What is under
-//            way keeps it alive.
-//   Limits   server_calls_max and server_bytes_max at a time, the rest waits in line. Every call
-//            has its time; a server that owes answers and is silent is given up.
+//   Threads   Call from any thread; the socket lives on a strand.
+//   Lifetime  A broken connection stays broken; open a new one. Running calls keep it alive.
+//   Limits    server_calls_max and server_bytes_max at a time; further calls wait in a queue. Every
+//             call has a time limit. A server that owes answers and sends nothing counts as dead.
 #pragma once
 
 #include <chrono>
@@ -27,7 +26,7 @@
 namespace halite::storage::hbase {
 
 struct Call {
-  const char* method = "";  // lives for ever
+  const char* method = "";  // a string literal
   Bytes message;
   Bytes cellblock;
   std::uint32_t timeout_ms = 0;           // at least 1
@@ -44,27 +43,27 @@ class Connection : public std::enable_shared_from_this<Connection> {
     boost::asio::any_io_executor executor;
     MakeTransport transport;
   };
-  // Begins to connect; calls may come at once. Options and stats outlive it.
+  // Starts to connect; you may call at once. Options and stats outlive it.
   static std::shared_ptr<Connection> open(Setup setup, const ClientOptions& options, Stats& stats);
   Connection(Private, Setup setup, const ClientOptions& options, Stats& stats);
 
   RemoteTask<Reply> call(Call call);
 
-  // Why no call can succeed any more; nothing while one can.
+  // The error that broke the connection; nothing if it works.
   [[nodiscard]] std::optional<Error> broken() const { return calls_.broken(); }
-  // It has answered something once.
+  // Whether it has received an answer.
   [[nodiscard]] bool answered() const { return calls_.answered(); }
 
-  // Calls under way end with this error.
+  // Running calls end with this error.
   void close(Error why);
-  // Finished once it holds no socket and runs nothing any more.
+  // Finishes once the connection has no socket and runs nothing.
   [[nodiscard]] Completion ended() const { return ended_; }
 
  private:
   using TimePoint = std::chrono::steady_clock::time_point;
   class Running;
 
-  // The connection goes before what tells that it has.
+  // Destroys the connection before it signals the end.
   static boost::asio::awaitable<void> run(std::shared_ptr<Running> running,
                                           std::shared_ptr<Connection> self);
   static boost::asio::awaitable<void> watch(std::shared_ptr<Running> running,
@@ -89,14 +88,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<Semaphore> semaphore_;
   const Completion ended_;
   PendingCalls calls_;
-  std::weak_ptr<Running> running_;  // set before it runs
+  std::weak_ptr<Running> running_;  // set before run() starts
 
-  // Only on the strand.
+  // Use these only on the strand.
   std::unique_ptr<Transport> transport_;
   boost::asio::steady_timer tick_;
   bool connected_ = false;
-  TimePoint heard_;  // the last byte, or when there was nothing to hear
-  TimePoint used_;   // the last call
+  TimePoint heard_;  // of the last byte, or when no answer was due
+  TimePoint used_;   // of the last call
   TimePoint opened_;
 };
 

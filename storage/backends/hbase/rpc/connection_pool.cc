@@ -38,7 +38,7 @@ Outcome<std::shared_ptr<Connection>> ConnectionPool::connection_to(const Endpoin
     const std::optional<Error> broken = entry.connection->broken();
     if (!broken) return entry.connection;
     const TimePoint now = std::chrono::steady_clock::now();
-    if (entry.not_before == TimePoint()) {  // nobody has noticed yet
+    if (entry.not_before == TimePoint()) {  // not yet recorded
       entry.failures =
           entry.connection->answered() ? 0 : std::min(entry.failures + 1, kDoublingsMax);
       const std::uint64_t pause =
@@ -125,7 +125,7 @@ Task<void> ConnectionPool::close() {
   connections.clear();
   for (const Completion& end : ends) {
     const Result<void> ended = co_await end.wait();
-    static_cast<void>(ended);  // always good
+    static_cast<void>(ended);  // never fails
   }
   co_return Result<void>();
 }

@@ -1,7 +1,8 @@
-// Connections to all servers of a cluster: made when needed, again after they broke, not too often.
+// Connections to all servers of a cluster. Opens them on demand, and again after they break, with
+// pauses.
 //
-//   Threads  any call from any thread.
-//   Life     close() and its await before it is destroyed.
+//   Threads   Call from any thread.
+//   Lifetime  Await close() before you destroy it.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@
 
 namespace halite::storage::hbase {
 
-// The services that a server offers, one a connection.
+// The services of a server; one connection for each.
 inline constexpr const char* kClientService = "ClientService";
 inline constexpr const char* kAdminService = "AdminService";
 inline constexpr const char* kMasterService = "MasterService";
@@ -34,27 +35,27 @@ class ConnectionPool {
   ConnectionPool(const ClientOptions& options, std::vector<boost::asio::any_io_executor> executors,
                  MakeTransport transport, Stats& stats);
 
-  // A server that could not be reached is not tried again before a pause that doubles each time;
-  // until then calls end at once with the reason of last time.
+  // A server that cannot be reached is tried again after a pause that doubles each time. Until then
+  // calls fail at once with the last error.
   RemoteTask<Reply> call(Endpoint server, const char* service, Call call);
 
-  // Room for one more batch at this server: server_batches_max. kOverloaded: there was none for so
-  // long. No other error but after close().
+  // Acquires a permit for one more batch at this server (server_batches_max). kOverloaded: none was
+  // free in time. There are no other errors before close().
   Task<Semaphore::Permit> batch_pass(Endpoint server, std::uint32_t timeout_ms);
 
-  // The last trouble, also of finding the servers, until some server answers again.
+  // Records the last error, including those of finding servers, until a server answers again.
   void note_error(const Error& error);
   [[nodiscard]] std::optional<Error> last_error() const;
 
-  // Calls under way and later ones end with kUnavailable. Finished once no socket is left.
+  // Running and later calls end with kUnavailable. Finishes once no socket is left.
   Task<void> close();
 
  private:
   using TimePoint = std::chrono::steady_clock::time_point;
   struct ServerConnection {
     std::shared_ptr<Connection> connection;
-    unsigned failures = 0;  // connections in a row that never answered
-    TimePoint not_before;   // of the next attempt
+    unsigned failures = 0;  // consecutive connections without an answer
+    TimePoint not_before;   // the time of the next attempt
   };
   using Key = std::pair<Endpoint, std::string>;
 
@@ -67,10 +68,10 @@ class ConnectionPool {
   Stats& stats_;
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_.
+  // mutex_ guards these.
   std::map<Key, ServerConnection> entries_;
   std::map<Endpoint, std::shared_ptr<Semaphore>> batches_;
-  std::vector<std::shared_ptr<Connection>> ending_;  // replaced, perhaps not yet ended
+  std::vector<std::shared_ptr<Connection>> ending_;  // replaced, but perhaps not yet ended
   std::size_t next_executor_ = 0;
   std::optional<Error> last_error_;
   bool closed_ = false;

@@ -17,10 +17,10 @@ struct Rule {
   Errc code;
 };
 
-// A region may be cut again between a look-up and the call; three times in a row it is the row.
+// A region may be split between look-up and call. After three in a row, the row is at fault.
 constexpr unsigned kSanityTriesMax = 3;
 
-// In alphabetical order. Checked against the hierarchy of HBase 2.6.4's exceptions.
+// In alphabetical order. Checked against the exception hierarchy of HBase 2.6.4.
 constexpr auto kRules = std::to_array<Rule>({
     {"AccessDeniedException", Remedy::kGiveUp, Errc::kInvalidArgument},
     {"CallDroppedException", Remedy::kOverloaded, Errc::kOverloaded},
@@ -62,7 +62,7 @@ constexpr auto kRules = std::to_array<Rule>({
 });
 static_assert(std::ranges::is_sorted(kRules, {}, &Rule::class_name));
 
-// Of the classes above, those where the request may have been carried out although they came.
+// The classes above for which the request may have been executed nevertheless.
 bool leaves_doubt(std::string_view class_name) {
   return class_name == "WALSyncTimeoutIOException" || class_name == "DamagedWALException" ||
          class_name == "FailedLogCloseException" || class_name == "TimeoutIOException" ||
@@ -71,7 +71,7 @@ bool leaves_doubt(std::string_view class_name) {
          class_name == "RegionServerStoppedException";
 }
 
-// The number behind `mark`, or -1.
+// The number after `mark`, or -1.
 std::int64_t number_after(std::string_view text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return -1;
@@ -98,7 +98,7 @@ std::optional<RegionMoved> moved_to(std::string_view text) {
   return moved;
 }
 
-// "... - wait 1hrs, 2mins, 3sec, 400ms", any of them absent; 0 when nothing is asked for.
+// "... - wait 1hrs, 2mins, 3sec, 400ms", each part optional; 0 if no pause is requested.
 std::uint32_t asked_pause_ms(std::string_view text) {
   constexpr std::string_view kWait = "wait ";
   constexpr std::uint32_t kPauseMax = 600'000;
@@ -141,7 +141,7 @@ Fault classify(const RemoteException& exception, const std::string& where) {
   } else {
     fault.remedy = exception.overloaded ? Remedy::kOverloaded : Remedy::kRelocate;
     fault.error.code = exception.overloaded ? Errc::kOverloaded : Errc::kUnavailable;
-    // Anything: a server that dies while it waits for its log, for one.
+    // It may have been executed, for example if a server dies while it waits for its log.
     fault.maybe_done = !exception.overloaded;
   }
   const std::string& text = exception.text.empty() ? exception.class_name : exception.text;
@@ -150,8 +150,8 @@ Fault classify(const RemoteException& exception, const std::string& where) {
     fault.moved = moved_to(exception.text);
     if (fault.moved) fault.remedy = Remedy::kMoved;
   }
-  // A batch is told so of a row that is no longer in the region, and of one that no region takes:
-  // only another look-up tells which it is.
+  // A batch gets this for a row that has left the region, and for one that no region accepts. Only
+  // another look-up can tell which.
   if (name == "FailedSanityCheckException") fault.tries_max = kSanityTriesMax;
   if (name == "RpcThrottlingException") fault.pause_ms = asked_pause_ms(exception.text);
   return fault;

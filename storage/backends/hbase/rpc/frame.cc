@@ -14,7 +14,8 @@ namespace {
 constexpr BytesView kPreamble{"HBas\0\x50", 6};  // version 0, SIMPLE authentication
 constexpr const char* kCodec = "org.apache.hadoop.hbase.codec.KeyValueCodec";
 
-// With these HBase sends all cells in cellblocks and has answers say when they were cut.
+// From these versions on, HBase sends all cells in cellblocks, and answers say where they were
+// split.
 constexpr std::uint32_t kVersionMajor = 2;
 constexpr std::uint32_t kVersionMinor = 6;
 
@@ -24,7 +25,7 @@ std::unexpected<Error> damaged(std::string_view why) {
   return fail(Errc::kCorruption, fmt::format("answer of a region server: {}", why));
 }
 
-// A message behind its length; `rest` becomes what follows it.
+// Takes a length-delimited message; `rest` becomes what follows it.
 Result<BytesView> take_delimited(BytesView& rest) {
   const std::optional<std::uint64_t> length = take_varint(rest);
   if (!length) return damaged("a length that does not end");

@@ -1,4 +1,4 @@
-// The bytes of a connection: greeting, requests, answers. Pure functions; docs/formats/hbase.md.
+// Encodes requests and parses answers of a connection. Pure functions; docs/formats/hbase.md.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,33 @@
 
 namespace halite::storage::hbase {
 
-// What an answer says went wrong, in the server's words.
+// An error in an answer, with the server's text.
 struct RemoteException {
   std::string class_name;  // with package
   std::string text;        // first line of the stack trace: "class: message"
-  std::string host;        // where a region moved to; empty = not said
+  std::string host;        // the new server of a region; empty = not given
   std::uint16_t port = 0;
   bool do_not_retry = false;
   bool overloaded = false;
 };
 
-// The preamble and the header that a connection begins with. The server answers nothing.
+// The preamble and the header that begin a connection. The server does not answer them.
 [[nodiscard]] Bytes preamble(std::string_view service, std::string_view user);
 
 struct RequestHead {
   std::uint32_t call_id = 0;
   std::string_view method;
-  std::uint32_t timeout_ms = 0;           // then the server drops it unanswered; 0 = never
+  std::uint32_t timeout_ms = 0;           // the server drops the request after this time; 0 = never
   std::optional<std::uint32_t> priority;  // nothing = the server's choice
-  std::size_t cellblock_bytes = 0;        // that follow the frame's head
+  std::size_t cellblock_bytes = 0;        // size of the cellblock after the message
 };
 
-// A request but for its cellblock, its length included.
+// A request without its cellblock, but with its length.
 [[nodiscard]] Bytes request_frame(const RequestHead& head, BytesView message);
 
-inline constexpr std::uint32_t kConnectionCallId = 0xFFFFFFFF;  // an answer to the whole connection
+inline constexpr std::uint32_t kConnectionCallId = 0xFFFFFFFF;  // for the whole connection
 
-// One answer. The views are into the frame that was parsed.
+// One answer. The views point into the parsed frame.
 struct RpcResponse {
   std::uint32_t call_id = 0;
   std::optional<RemoteException> exception;
@@ -44,11 +44,11 @@ struct RpcResponse {
   BytesView cellblock;
 };
 
-// `frame`: what follows the length. kCorruption where it contradicts itself: the connection cannot
-// be used any more.
+// `frame` is what follows the length. kCorruption: it is inconsistent, and the connection cannot be
+// used further.
 [[nodiscard]] Result<RpcResponse> parse_answer(BytesView frame);
 
-// As NameBytesPair has it for one action of many: the class, and "class: message\n\tat ...".
+// Parses the NameBytesPair of one action: the class, and "class: message\n\tat ...".
 [[nodiscard]] RemoteException exception_from_text(std::string class_name, BytesView text);
 
 }  // namespace halite::storage::hbase

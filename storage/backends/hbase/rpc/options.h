@@ -1,4 +1,4 @@
-// How a Client finds its HBase, and every limit it keeps.
+// How a Client finds HBase, and all its limits.
 #pragma once
 
 #include <cstddef>
@@ -15,41 +15,39 @@ struct Endpoint {
   auto operator<=>(const Endpoint&) const = default;
 };
 
-// What a write outlives: docs/operate/hbase.md. The numbers are HBase's.
+// The durability of writes: docs/operate/hbase.md. The numbers are HBase's.
 enum class Durability : std::uint8_t {
   kTableDefault = 0,
-  kSkipLog = 1,   // lost when a region server dies before its next flush
+  kSkipLog = 1,   // lost if a region server dies before its next flush
   kAsyncLog = 2,  // in the log soon
-  kSyncLog = 3,   // in the memory of the machines that keep the log
+  kSyncLog = 3,   // in the memory of the machines that store the log
   kForceLog = 4,  // on their disks
 };
 
-// A server's name in hbase:meta, and where it is reached from here: containers, address
-// translation.
+// The address of a server with a given name in hbase:meta, for containers and address translation.
 struct HostOverride {
   std::string host;
   Endpoint instead;  // port 0 = as in hbase:meta
 };
 
 struct ClientOptions {
-  // Where to ask for hbase:meta and the master. ZooKeeper's hosts, or, when given, masters and
-  // region servers that answer as registry themselves (HBase 2.5 and newer): then ZooKeeper is not
-  // needed.
+  // Where to find hbase:meta and the master: ZooKeeper's hosts, or, if given, masters and region
+  // servers that act as registry (HBase 2.5 and newer). These need no ZooKeeper.
   std::vector<Endpoint> quorum;
   std::string root = "/hbase";  // ZooKeeper's node of this cluster
   std::vector<Endpoint> registry;
 
-  std::string user = "halite";  // as HBase's logs name us; believed without a check (no SASL)
+  std::string user = "halite";  // for HBase's logs; not authenticated (no SASL)
   std::vector<HostOverride> hosts;
   Durability durability = Durability::kForceLog;
 
-  // Times in ms.
-  std::uint32_t connect_ms_max = 5'000;      // name, TCP, greeting; also one look into ZooKeeper
-  std::uint32_t call_ms_max = 20'000;        // one request to one server, its wait in the queue too
-  std::uint32_t operation_ms_max = 60'000;   // one call of Client, all its retries
-  std::uint32_t procedure_ms_max = 300'000;  // create_table() and the other work of the master
-  std::uint32_t silence_ms_max = 15'000;     // no byte of a server that owes an answer: it is dead
-  std::uint32_t idle_ms_max = 120'000;       // a connection that nobody uses is closed
+  // Times in milliseconds.
+  std::uint32_t connect_ms_max = 5'000;  // name, TCP, greeting; also one read from ZooKeeper
+  std::uint32_t call_ms_max = 20'000;  // one request to one server, including its wait in the queue
+  std::uint32_t operation_ms_max = 60'000;   // one call of Client, with all retries
+  std::uint32_t procedure_ms_max = 300'000;  // create_table() and other procedures of the master
+  std::uint32_t silence_ms_max = 15'000;     // a server that owes an answer and is silent is dead
+  std::uint32_t idle_ms_max = 120'000;       // an unused connection is closed
   std::uint32_t pause_ms_min = 50;           // before the first retry; doubles with each
   std::uint32_t pause_ms_max = 5'000;
   std::uint32_t overloaded_ms_min = 500;  // the first pause after "too busy"
@@ -57,19 +55,19 @@ struct ClientOptions {
   // Sizes in bytes.
   std::size_t value_bytes_max = 10 << 20;      // of one cell; HBase's own default limit
   std::size_t request_bytes_max = 8 << 20;     // of one request; larger batches become several
-  std::size_t response_bytes_max = 256 << 20;  // a server that says more is not believed
-  std::size_t scan_batch_bytes_max = 1 << 20;  // that a server gathers for one answer to a scan
+  std::size_t response_bytes_max = 256 << 20;  // a longer answer breaks the connection
+  std::size_t scan_batch_bytes_max = 1 << 20;  // that a server collects for one answer to a scan
 
-  // How much may be under way; whoever asks for more waits.
-  std::size_t server_calls_max = 256;           // requests to one server
-  std::size_t server_bytes_max = 32 << 20;      // of requests to one server
-  std::size_t server_batches_max = 8;           // batches of writes or reads at one server
+  // Limits on running work; further requests wait.
+  std::size_t server_calls_max = 256;           // for one server
+  std::size_t server_bytes_max = 32 << 20;      // of requests for one server
+  std::size_t server_batches_max = 8;           // batches of writes or reads for one server
   std::size_t operation_bytes_max = 256 << 20;  // of writes and reads of the whole client
   std::size_t batch_actions_max = 1'000;        // rows in one request
-  std::size_t lookup_rows_max = 500;            // regions asked for at once
+  std::size_t lookup_rows_max = 500;            // regions requested at once
   std::size_t regions_max = 100'000;            // of one table
 
-  // A scanner that nobody asks keeps its lease so long; later it is opened again where it was.
+  // An idle scanner keeps its lease for this time. Later reads open it again where it was.
   std::uint32_t scanner_idle_ms_max = 600'000;
 
   std::uint64_t seed = 0;  // of pauses and nonces; 0 = one from the system

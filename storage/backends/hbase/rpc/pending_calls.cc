@@ -36,7 +36,7 @@ std::vector<PendingCallPtr> PendingCalls::next_to_write() {
   while (!line_.empty() && bytes < kWriteBytesMax && batch.size() < kWriteCallsMax) {
     PendingCallPtr call = std::move(line_.front());
     line_.pop_front();
-    if (!open_.contains(call->id)) continue;  // its time was up
+    if (!open_.contains(call->id)) continue;  // it has timed out
     call->sent = true;
     bytes += call->bytes();
     batch.push_back(std::move(call));

@@ -1,6 +1,6 @@
-// The calls of one connection that are still to be written or answered.
+// The calls of one connection that wait to be written or answered.
 //
-//   Threads  any call from any thread. Who takes a call out sets its outcome, then finishes it.
+//   Threads  Call from any thread. If you take a call out, set its outcome, then finish it.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 namespace halite::storage::hbase {
 
 struct Reply {
-  std::shared_ptr<const Bytes> frame;  // what the views point into
+  std::shared_ptr<const Bytes> frame;  // the views point into it
   BytesView message;
   BytesView cellblock;
 };
@@ -29,7 +29,7 @@ struct PendingCall {
   Bytes cellblock;
   std::chrono::steady_clock::time_point deadline;
   std::uint32_t timeout_ms = 0;
-  bool sent = false;  // or it is just being written; settled once it was taken out
+  bool sent = false;  // written, or being written; final once the call is taken out
   Outcome<Reply> outcome;
   Completion done;
 
@@ -41,34 +41,35 @@ class PendingCalls {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Not that of any call in here, nor one that has a meaning of its own.
+  // Unused by pending calls, and not a reserved number.
   [[nodiscard]] std::uint32_t new_id();
 
-  // The last in line. True: nobody writes, so somebody has to begin. The error: why it is broken.
+  // Adds a call to the queue. True: start a writer, for none is active. An error: why the
+  // connection broke.
   [[nodiscard]] Result<bool> add(PendingCallPtr call);
 
-  // Some of the line, to be written together. None: from now on nobody writes.
+  // Takes some of the queue, to be written together. None: the writer must stop.
   [[nodiscard]] std::vector<PendingCallPtr> next_to_write();
 
-  // The one that was answered; null: it is not in here any more.
+  // Takes the answered call; null if it is gone.
   [[nodiscard]] PendingCallPtr take(std::uint32_t id);
   [[nodiscard]] std::vector<PendingCallPtr> take_expired(TimePoint now);
 
-  // All that are in here; none can be added any more. Nothing: it was broken already.
+  // Takes all calls and accepts no more. Nothing: it was broken already.
   [[nodiscard]] std::optional<std::vector<PendingCallPtr>> break_off(const Error& why);
   [[nodiscard]] std::optional<Error> broken() const;
 
   [[nodiscard]] bool empty() const;
-  // Something was once.
+  // Whether any call was answered.
   [[nodiscard]] bool answered() const;
 
  private:
   mutable std::mutex mutex_;
-  // Guarded by mutex_.
+  // mutex_ guards these.
   std::uint32_t last_id_ = 0;
   std::unordered_map<std::uint32_t, PendingCallPtr> open_;
-  std::deque<PendingCallPtr> line_;  // not yet written; some may have expired
-  bool writing_ = true;              // a writer is there, or one comes after the greeting
+  std::deque<PendingCallPtr> line_;  // not yet written; some may have timed out
+  bool writing_ = true;              // a writer is active, or starts after the greeting
   bool answered_ = false;
   std::optional<Error> broken_;
 };

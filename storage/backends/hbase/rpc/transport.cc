@@ -39,7 +39,7 @@ class TcpTransport final : public Transport {
     auto [refused, reached] = co_await boost::asio::async_connect(socket_, found, kAsTuple);
     if (refused) co_return unavailable(refused);
     if (closed_) co_return fail(Errc::kUnavailable, "closed");
-    boost::system::error_code ignored;  // both only make it better
+    boost::system::error_code ignored;  // both options are optional improvements
     socket_.set_option(tcp::no_delay(true), ignored);
     socket_.set_option(tcp::socket::keep_alive(true), ignored);
     co_return Result<void>();
@@ -60,7 +60,7 @@ class TcpTransport final : public Transport {
   void close() override {
     closed_ = true;
     resolver_.cancel();
-    boost::system::error_code ignored;  // it is gone either way
+    boost::system::error_code ignored;  // the socket is closed in any case
     socket_.close(ignored);
   }
 

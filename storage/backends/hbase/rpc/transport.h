@@ -1,7 +1,6 @@
-// What carries the bytes of a connection. TCP for now; TLS and SASL's wrapping get in here.
+// The byte stream under a connection. TCP for now; TLS and SASL would be other implementations.
 //
-//   Threads  everything on the executor it was made with, a strand; one read and one write at a
-//   time.
+//   Threads  Use it only on its executor, a strand; one read and one write at a time.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +19,13 @@ namespace halite::storage::hbase {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Has no time limit of its own: whoever waits closes. Errors are kUnavailable.
+  // Has no time limit: the caller closes it to give up. Errors are kUnavailable.
   virtual Task<void> connect(Endpoint to) = 0;
-  // At least one byte; kUnavailable "closed by the server" at the end.
+  // Reads at least one byte; kUnavailable "closed by the server" at the end.
   virtual Task<std::size_t> read_some(boost::asio::mutable_buffer into) = 0;
-  // All of them; what they point at stays until then.
+  // Writes all bytes. The buffers must stay valid until then.
   virtual Task<void> write(std::vector<boost::asio::const_buffer> buffers) = 0;
-  // What is under way ends with an error. Again: nothing.
+  // Running operations end with an error. May be called twice.
   virtual void close() = 0;
 };
 
@@ -35,7 +34,7 @@ using MakeTransport =
 
 [[nodiscard]] std::unique_ptr<Transport> tcp_transport(const boost::asio::any_io_executor& strand);
 
-// "host:port", an IPv6 address in brackets.
+// "host:port", with an IPv6 address in brackets.
 [[nodiscard]] std::string to_text(const Endpoint& endpoint);
 
 }  // namespace halite::storage::hbase

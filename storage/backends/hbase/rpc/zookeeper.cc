@@ -16,11 +16,11 @@ namespace {
 constexpr std::uint32_t kGetData = 4;
 constexpr std::uint32_t kCloseSession = static_cast<std::uint32_t>(-11);
 constexpr std::uint32_t kNoNode = static_cast<std::uint32_t>(-101);
-constexpr std::uint32_t kSessionMs = 10'000;  // longer than any visit
+constexpr std::uint32_t kSessionMs = 10'000;  // longer than any use
 constexpr std::size_t kPasswordBytes = 16;
 constexpr std::size_t kPacketBytesMax = 2 << 20;  // a node holds at most 1 MiB
 
-// Closes the transport when time is up. On the strand.
+// Closes the transport when the time limit is reached. Use it on the strand.
 class TimeLimit {
  public:
   TimeLimit(const boost::asio::any_io_executor& strand, std::shared_ptr<Transport> transport,
@@ -43,19 +43,19 @@ Bytes packet(const Bytes& body) {
 
 Bytes connect_packet() {
   Bytes body;
-  append_be<std::uint32_t>(body, 0);  // version of the protocol
+  append_be<std::uint32_t>(body, 0);  // protocol version
   append_be<std::uint64_t>(body, 0);  // last transaction seen
   append_be(body, kSessionMs);
   append_be<std::uint64_t>(body, 0);  // a new session
   append_be(body, static_cast<std::uint32_t>(kPasswordBytes));
   body.append(kPasswordBytes, '\0');
-  body.push_back('\0');  // a server that can only be read would do, but old ones do not know
+  body.push_back('\0');  // no read-only server: old ones do not know the flag
   return packet(body);
 }
 
 Bytes get_packet(const std::string& path) {
   Bytes body;
-  append_be<std::uint32_t>(body, 1);  // number of the request
+  append_be<std::uint32_t>(body, 1);  // request number
   append_be(body, kGetData);
   append_be(body, static_cast<std::uint32_t>(path.size()));
   body += path;
@@ -98,7 +98,7 @@ Task<void> write_packet(Transport& transport, const Bytes& bytes) {
   co_return co_await std::move(writing);
 }
 
-// An answer to getData: number, transaction, error, then the value behind its length.
+// An answer to getData: number, transaction, error, then the value after its length.
 Result<std::optional<Bytes>> value_in(const Bytes& answer) {
   constexpr std::size_t kHead = 4 + 8 + 4;
   if (answer.size() < kHead) return fail(Errc::kUnavailable, "a truncated answer");
@@ -109,7 +109,7 @@ Result<std::optional<Bytes>> value_in(const Bytes& answer) {
   }
   if (answer.size() < kHead + 4) return fail(Errc::kUnavailable, "a truncated answer");
   const std::size_t bytes = load_be<std::uint32_t>(answer.data() + kHead);
-  if (bytes == 0xFFFFFFFF) return std::optional<Bytes>(Bytes());  // no value at all
+  if (bytes == 0xFFFFFFFF) return std::optional<Bytes>(Bytes());  // no value
   if (bytes > answer.size() - kHead - 4) return fail(Errc::kUnavailable, "a truncated answer");
   return std::optional<Bytes>(answer.substr(kHead + 4, bytes));
 }
@@ -126,11 +126,11 @@ Task<std::optional<Bytes>> visit(Transport& transport, Endpoint host, const std:
   CO_TRY_VOID(co_await write_packet(transport, question));
   for (;;) {
     CO_TRY(const Bytes answer, co_await read_packet(transport));
-    if (answer.size() >= 4 && load_be<std::uint32_t>(answer.data()) != 1) continue;  // not to us
+    if (answer.size() >= 4 && load_be<std::uint32_t>(answer.data()) != 1) continue;  // not this
     CO_TRY(std::optional<Bytes> value, value_in(answer));
     const Bytes bye = close_packet();
     const Result<void> said = co_await write_packet(transport, bye);
-    static_cast<void>(said);  // a session that is not closed ends by itself
+    static_cast<void>(said);  // a session that is not closed expires
     co_return value;
   }
 }

@@ -1,4 +1,4 @@
-// Reads nodes of ZooKeeper, and nothing else: no session is kept, no watch is set.
+// Reads nodes of ZooKeeper. Keeps no session and sets no watch.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,13 @@
 
 namespace halite::storage::hbase {
 
-// The node's value, or nothing where there is no such node. Asks one host after the other until one
-// answers; each has connect_ms_max. Runs on `strand`, and is to be awaited there. Options outlive
-// it.
+// The node's value; nothing if the node does not exist. Tries one host after another until one
+// answers; each has connect_ms_max. Await it on `strand`, where it runs. Options outlive it.
 [[nodiscard]] Task<std::optional<Bytes>> read_node(boost::asio::any_io_executor strand,
                                                    MakeTransport transport,
                                                    const ClientOptions& options, std::string path);
 
-// The message in a value that HBase wrote: behind the writer's name and "PBUF".
+// The message in a value written by HBase: it follows the writer's name and "PBUF".
 [[nodiscard]] Result<BytesView> message_in_node(BytesView value);
 
 }  // namespace halite::storage::hbase

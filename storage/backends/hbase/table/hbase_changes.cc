@@ -18,7 +18,7 @@ bool before(const hbase::Cell& a, const hbase::Cell& b) {
   return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
 }
 
-// Points come in order, so that mostly there is nothing to do.
+// Points arrive in order, so there is mostly nothing to do.
 void resolve_repeated(std::vector<hbase::Cell>& cells) {
   const auto not_rising = [](const hbase::Cell& a, const hbase::Cell& b) { return !before(a, b); };
   if (std::ranges::adjacent_find(cells, not_rising) == cells.end()) return;
@@ -32,7 +32,7 @@ void resolve_repeated(std::vector<hbase::Cell>& cells) {
   std::vector<hbase::Cell> kept;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool repeated = i + 1 < order.size() && same_column(cells[order[i]], cells[order[i + 1]]);
-    if (!repeated) kept.push_back(std::move(cells[order[i]]));  // of each column the last
+    if (!repeated) kept.push_back(std::move(cells[order[i]]));  // the last of each column
   }
   cells = std::move(kept);
 }

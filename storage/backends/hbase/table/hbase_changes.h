@@ -1,7 +1,8 @@
-// What a batch of row writes comes to, as HBase's mutations: a row once, a cell once.
+// Converts a batch of row writes to HBase's mutations, with each row and each cell once.
 //
-// HBase writes the rows of a batch in no order, and of two cells with one time it keeps either, so
-// repeated ones are settled here by the seam's rule: the greatest time wins, then the last written.
+// HBase writes the rows of a batch in any order, and keeps any of two cells with one time. So
+// repeated cells are resolved here by the store's rule: the greatest time wins, then the last
+// written.
 #pragma once
 
 #include <vector>
@@ -12,18 +13,18 @@
 
 namespace halite::storage {
 
-// Cells without a time get the clock's. Deletes come out with time 0: stamp_deletes() gives them
-// theirs. `families`: their names. The rows have passed check_writes().
+// Cells without a time get the clock's. Deletes have time 0 until stamp_deletes() sets it.
+// `families` contains their names. The rows have passed check_writes().
 [[nodiscard]] std::vector<hbase::RowMutation> mutations_of(std::vector<RowWrite> rows,
                                                            const std::vector<Bytes>& families,
                                                            HybridClock& clock);
 
-// Deletes hide what is as old as `until`; cells that the same mutation puts into the same columns
-// come after that.
+// Deletes hide all cells with a time of `until` or before. Cells that the mutation puts into those
+// columns get later times.
 void stamp_deletes(hbase::RowMutation& row, TimestampMs until);
 
-// Deletes of those cells of rows that are newer than `until`, each of its version alone: what is
-// written later is not hidden, however much older. Rows without such cells are left out.
+// Deletes for the cells of rows that are newer than `until`, each for its version only, so they
+// hide nothing that is written later. Omits rows without such cells.
 [[nodiscard]] std::vector<hbase::RowMutation> deletes_of_newer(const std::vector<hbase::Row>& rows,
                                                                TimestampMs until);
 

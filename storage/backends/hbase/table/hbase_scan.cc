@@ -24,15 +24,15 @@ std::vector<hbase::Filter> cell_filters(const ScanSpec& spec) {
     filters.push_back(hbase::qualifier_span(spec.qualifier_begin, spec.qualifier_end));
   }
   if (spec.keys_only) {
-    // Asked about cells that the filter before it refuses, too, it would take one of them for the
-    // row's first: there, we drop the rest of the row ourselves.
+    // After a qualifier filter, HBase's filter for first cells would count a cell that is already
+    // refused. Then the rest of the row is dropped here instead.
     if (all_cells) filters.push_back(hbase::first_cell_only());
     filters.push_back(hbase::keys_only());
   }
   return filters;
 }
 
-// Backwards, servers do not jump.
+// Servers do not seek in reverse scans.
 std::optional<hbase::Filter> row_filter(const ScanSpec& spec) {
   if (spec.hint == nullptr) return std::nullopt;
   if (!spec.hint->row_masks.empty() && !spec.reverse) {
@@ -49,7 +49,7 @@ hbase::Filter joined(std::vector<hbase::Filter> filters) {
   return filters.size() == 1 ? std::move(filters.front()) : hbase::all_of(filters);
 }
 
-// One request for some ranges that follow each other.
+// One request for several consecutive ranges.
 hbase::ScanRequest request_for(const ScanSpec& spec, std::span<const KeyRange> ranges,
                                const Bytes& family, TimestampMs expired_until) {
   hbase::ScanRequest request;
@@ -72,14 +72,14 @@ hbase::ScanRequest request_for(const ScanSpec& spec, std::span<const KeyRange> r
   return request;
 }
 
-// The last first.
+// In reverse order.
 std::vector<hbase::ScanRequest> requests_for(const ScanSpec& spec, const HBaseTable& table) {
   std::vector<KeyRange> ranges;
   for (const KeyRange& range : spec.ranges) {
     if (!is_empty(range)) ranges.push_back(range);
   }
   if (spec.ranges.empty()) ranges.emplace_back();
-  // Backwards, one at a time: servers do not jump from range to range then.
+  // In reverse, one range at a time: servers do not seek between ranges then.
   const std::size_t at_once = spec.reverse ? 1 : table.dependencies().range_filter_max;
   std::vector<hbase::ScanRequest> requests;
   for (std::size_t i = 0; i < ranges.size(); i += at_once) {
@@ -141,7 +141,7 @@ Task<std::vector<Row>> HBaseScanner::next(ScanLimit limit) {
   co_return batch;
 }
 
-// The last row counts only when another one has begun after it, or all cells of it fit.
+// The last row counts only if another one has begun after it, or if all its cells fit.
 bool HBaseScanner::enough(ScanLimit limit) const {
   const bool finished = scanner_ == nullptr && requests_.empty();
   return finished || rows_.size() > limit.rows_max || cells_ > limit.cells_max;
@@ -183,7 +183,7 @@ void HBaseScanner::start_next() {
 }
 
 Result<void> HBaseScanner::sift(PackedRows& rows) {
-  // Of keys only, the first cell was looked for when the scan began; none expires since.
+  // With keys only, the first cell was chosen when the scan began; none expires since.
   const TimestampMs expired = spec_.keys_only ? -1 : table_->expired_until(spec_.family);
   const bool every_cell = !spec_.keys_only && expired < 0;
   std::size_t kept = 0;
@@ -222,7 +222,7 @@ Result<void> HBaseScanner::begin_row(BytesView key) {
 
 void HBaseScanner::take(const PackedRows& rows) {
   for (const RowRef& row : rows.rows) {
-    // Of a row that was handed out in part, what comes now begins the next batch.
+    // If a row was returned in part, its rest begins the next batch.
     if (rows_.empty() || rows_.back().key != row.key) rows_.push_back({Bytes(row.key), {}});
     for (const CellRef& cell : rows.cells_of(row)) {
       rows_.back().cells.push_back({Bytes(cell.qualifier), Bytes(cell.value), cell.time});

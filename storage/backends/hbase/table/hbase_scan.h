@@ -1,7 +1,8 @@
-// Scans of an HBaseTable: the seam's ranges, limits and filters over the client's scanner.
+// Scans of an HBaseTable: implements the interface's ranges, limits and filters over the client's
+// scanner.
 //
-// What a region server can decide it is told: ranges, qualifiers, times, keys only, and what the
-// keys of wanted rows look like. A RowFilter is asked here, as rows come.
+// Region servers apply ranges, qualifiers, times, keys only, and patterns of row keys. A RowFilter
+// runs here, as rows arrive.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace halite::storage {
 
 class HBaseTable;
 
-// What a scanner of this would ask of region servers.
+// The requests that such a scanner would send to region servers.
 [[nodiscard]] std::vector<ScanDescription> describe_hbase_scan(const ScanSpec& spec,
                                                                const HBaseTable& table);
 
@@ -26,17 +27,17 @@ class HBaseScanner final : public Scanner, public PackedScanner {
   ~HBaseScanner() override;
 
   Task<std::vector<Row>> next(ScanLimit limit) override;
-  // One answer of a server at a time.
+  // Returns one answer of a server at a time.
   Task<PackedRows> next_packed(ScanLimit limit) override;
 
  private:
-  // Until a batch can be made that is cut only where the limit says, or nothing more comes.
+  // Reads until a batch is complete that only the limit cuts, or until the end.
   Task<void> fill(ScanLimit limit);
   [[nodiscard]] bool enough(ScanLimit limit) const;
   void start_next();
-  // What comes next and is wanted; none when all is finished.
+  // The next wanted rows; none at the end.
   Task<PackedRows> next_wanted();
-  // Drops what is not wanted.
+  // Removes unwanted rows and cells.
   Result<void> sift(PackedRows& rows);
   Result<void> begin_row(BytesView key);
   void take(const PackedRows& rows);
@@ -45,17 +46,17 @@ class HBaseScanner final : public Scanner, public PackedScanner {
   const ScanSpec spec_;
   const ReadContext context_;
   const Result<void> checked_;
-  std::vector<hbase::ScanRequest> requests_;  // still to be done, last first
+  std::vector<hbase::ScanRequest> requests_;  // not yet sent, last first
   std::unique_ptr<hbase::Scanner> scanner_;   // null: between two requests, or finished
 
-  // What has come and was not handed out; the last row may still grow.
+  // Received, but not yet returned; the last row may still grow.
   std::deque<Row> rows_;
   std::size_t cells_ = 0;  // in them
-  Bytes row_;              // the one under way
+  Bytes row_;              // the current one
   bool in_row_ = false;
-  bool wanted_ = false;      // its filter's word
-  bool row_began_ = false;   // a cell of it was wanted
-  std::uint32_t asked_ = 0;  // rows since the context was checked
+  bool wanted_ = false;      // the filter's result for it
+  bool row_began_ = false;   // it has a wanted cell
+  std::uint32_t asked_ = 0;  // since the last check of the context
 };
 
 }  // namespace halite::storage

@@ -24,7 +24,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr auto kEnabledPause = std::chrono::milliseconds(100);
-// The order of our families, which HBase does not keep; a table with this is one that we made.
+// The order of families, which HBase does not keep. Halite creates its tables with this attribute.
 const std::string kFamiliesKey = "halite.families";
 
 std::string ttl_text(std::int64_t ttl_s) {
@@ -61,7 +61,7 @@ hbase::TableDescriptor description_of(const std::string& name, const TableSpec& 
   return table;
 }
 
-// In our order where we made the table, else in that of `spec` if they are the same.
+// In Halite's order if Halite created the table, else in the order of `spec` if the sets are equal.
 std::vector<FamilySpec> families_of(const hbase::TableDescriptor& table, const TableSpec& spec) {
   std::vector<FamilySpec> families;
   const auto ours = table.attributes.find(kFamiliesKey);
@@ -102,7 +102,7 @@ Result<std::int64_t> ttl_s_of(const hbase::FamilyDescriptor& family) {
 }
 
 std::string HBaseStoreOptions::whole_name(std::string_view table) const {
-  const std::size_t at = table.find(':') + 1;  // 0: there is none
+  const std::size_t at = table.find(':') + 1;  // 0: no namespace
   std::string whole(table.substr(0, at));
   whole += table_prefix;
   whole += table.substr(at);
@@ -120,7 +120,7 @@ HBaseStore::HBaseStore(HBaseStoreOptions options, const Clock& clock,
 HBaseStore::~HBaseStore() = default;
 
 Task<std::shared_ptr<Table>> HBaseStore::open_table(TableSpec spec) {
-  CO_TRY_VOID(check_table_spec(spec));  // a prefix does not make a name of none
+  CO_TRY_VOID(check_table_spec(spec));  // the prefix does not make an invalid name valid
   spec.name = whole_name(spec.name);
   CO_TRY_VOID(check_table_spec(spec));
   const std::string name = spec.name;
@@ -150,7 +150,7 @@ Task<hbase::TableDescriptor> HBaseStore::find_or_create(std::string name, TableS
                                  name, created.error().message, name.substr(0, name.find(':'))));
     }
     if (created.error().code != Errc::kConflict) co_return std::unexpected(created.error());
-    CO_TRY(found, co_await client_.describe_table(name));  // somebody else was quicker
+    CO_TRY(found, co_await client_.describe_table(name));  // another process created it first
     if (!found) {
       co_return fail(Errc::kUnavailable,
                      fmt::format("HBase table {} was created and removed at once", name));
@@ -160,7 +160,7 @@ Task<hbase::TableDescriptor> HBaseStore::find_or_create(std::string name, TableS
   co_return *std::move(found);
 }
 
-// A table that is being made is there before its regions are.
+// A new table exists before its regions do.
 Task<void> HBaseStore::await_enabled(std::string name) {
   asio::steady_timer timer(co_await asio::this_coro::executor);
   const auto end =
@@ -179,16 +179,15 @@ Task<void> HBaseStore::await_enabled(std::string name) {
   }
 }
 
-// What a shorter TTL removes is gone for all who use the table: it comes only where it is asked
-// for, or the daemon that starts last would decide for all. Tables that others made stay as they
-// are.
+// A shorter TTL deletes data for all users of the table. It is set only on request; otherwise the
+// daemon that starts last would decide for all. Tables of other programs stay unchanged.
 Task<void> HBaseStore::apply_ttl(hbase::TableDescriptor found, TableSpec spec) {
   const HBaseTableOptions& options = options_.tables;
   const bool ours = found.attributes.contains(kFamiliesKey) && options.expire;
   bool changed = false;
   for (const FamilySpec& family : spec.families) {
     const auto at = std::ranges::find(found.families, family.name, &hbase::FamilyDescriptor::name);
-    if (at == found.families.end()) continue;  // checked before
+    if (at == found.families.end()) continue;  // checked earlier
     CO_TRY(const std::int64_t has_s, ttl_s_of(*at));
     const std::int64_t wanted_s = ttl_s_for(family.ttl_ms, options);
     if (has_s == wanted_s) continue;
@@ -242,7 +241,7 @@ Result<void> HBaseStore::health() const {
   return health;
 }
 
-// Every table has its state in hbase:meta; any answer will do.
+// Every table has its state in hbase:meta; any answer is fine.
 asio::awaitable<void> HBaseStore::look_again(const HBaseStore& store) {
   std::string name;
   {

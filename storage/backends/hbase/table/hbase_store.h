@@ -1,23 +1,21 @@
-// Tables in HBase: HBase's tables are ours, its families ours, and other programs may use them,
-// too.
+// Tables in HBase. Tables and families are HBase's, and other programs may use them, too.
 //
-// What differs from a store on this machine: docs/operate/hbase.md. In short:
+// docs/operate/hbase.md describes all differences from a local store. In short:
 //
-//   Times    cells carry this process's clock, never below a time it has written or met, if that is
-//            no more than clock_ahead_ms_max ahead. Clocks of machines that write the same cells
-//            have to agree; of two writes, the later stamp wins.
-//   Deletes  hide what is there and whatever is written later with a time at or before theirs.
-//            Stamped writes of this process come after, unless what was deleted was too far ahead;
-//            what the same call puts always does.
-//   Appends  are stamped by region servers: delete what may be added to by replace_cell() only.
-//   TTL      ours hides cells exactly; HBase's own, a little longer, removes them. A table that is
-//            there gets a longer one where the spec's is, never by itself a shorter one: others
-//            may have promised what it holds.
-//   Empty    to compare-and-put, a cell with an empty value that appears at the same moment looks
-//            like none.
+//   Times    Cells get this process's clock, never below a time that it has written or read, if
+//            that time is at most clock_ahead_ms_max ahead. Clocks of machines that write to one
+//            cell must agree: of two writes, the later stamp wins.
+//   Deletes  They hide existing cells, and later writes with a time at or before the delete's.
+//            Stamped writes of this process have later times, unless the deleted cell was too far
+//            ahead. Puts of the same call always have later times.
+//   Appends  Region servers stamp them: delete such cells only with replace_cell().
+//   TTL      Halite's TTL hides cells exactly; HBase's is a little longer and removes them. An
+//            existing table's TTL is raised to the spec's, but not lowered by default: others may
+//            rely on it.
+//   Empty    compare-and-put treats a cell with an empty value, written at that moment, as absent.
 //
-//   Threads  its own for sockets; any call from any thread.
-//   Life     close() before it is destroyed; tables and scanners end before it does.
+//   Threads   Call from any thread. Sockets have threads of their own.
+//   Lifetime  Destroy tables and scanners first; call close() before you destroy the store.
 #pragma once
 
 #include <atomic>
@@ -40,51 +38,51 @@ namespace halite::storage {
 
 class HBaseTable;
 
-// What a new table gets; one that is there keeps what it has, but for a longer TTL.
+// For new tables. Existing tables change only to a longer TTL.
 struct HBaseTableOptions {
-  bool create = true;                     // false: a table that is not there is kNotFound
+  bool create = true;                     // false: a missing table is kNotFound
   std::string compression = "GZ";         // COMPRESSION of its families
   std::string encoding = "DIFF";          // DATA_BLOCK_ENCODING
   std::string bloom_filter = "ROW";       // BLOOMFILTER
-  bool block_cache = true;                // BLOCKCACHE: what is read stays in the servers' memory
-  bool expire = true;                     // gives them a TTL, too: HBase's servers keep real time
-  std::int64_t expire_slack_ms = 60'000;  // so much later, as clocks differ
-  bool lower_ttl = false;                 // also of a table that is there: that deletes, for all
+  bool block_cache = true;                // BLOCKCACHE: the servers keep read blocks in memory
+  bool expire = true;                     // sets a TTL in HBase, too: HBase's servers use real time
+  std::int64_t expire_slack_ms = 60'000;  // added to the TTL, because clocks differ
+  bool lower_ttl = false;  // also for an existing table: that deletes data for all its users
 };
 
 struct HBaseStoreOptions {
   hbase::ClientOptions client;
   std::uint32_t threads = 2;  // for sockets
-  std::string table_prefix;   // before the name of every table, behind its namespace
+  std::string table_prefix;   // before the name of every table, after its namespace
   HBaseTableOptions tables;
-  std::uint32_t enabled_ms_max = 60'000;  // how long to wait for a table that somebody else makes
-  std::int64_t clock_ahead_ms_max = 60'000;  // of cells that others wrote: our stamps follow
-  std::size_t range_filter_max = 1'000;      // ranges of one scan that a server is told at a time
+  std::uint32_t enabled_ms_max = 60'000;     // wait for a table that another process creates
+  std::int64_t clock_ahead_ms_max = 60'000;  // follow other writers' times up to this
+  std::size_t range_filter_max = 1'000;  // ranges of one scan that are sent to a server at a time
 
-  // What HBase calls a table: "ns:tsdb" has the prefix behind the colon, and the namespace
-  // "default" goes without saying.
+  // The full name of a table in HBase: in "ns:tsdb" the prefix follows the colon; the namespace
+  // "default" is omitted.
   [[nodiscard]] std::string whole_name(std::string_view table) const;
 };
 
-// HBase's TTL in seconds: of a family as it is, and the one that goes with a TTL of ours, which is
+// HBase's TTL in seconds: the current one of a family, and the one for a TTL of Halite, which is
 // exact.
-inline constexpr std::int64_t kForEverS = 2'147'483'647;  // HBase's word for none
+inline constexpr std::int64_t kForEverS = 2'147'483'647;  // HBase's value for "no TTL"
 [[nodiscard]] Result<std::int64_t> ttl_s_of(const hbase::FamilyDescriptor& family);
 [[nodiscard]] std::int64_t ttl_s_for(std::int64_t ttl_ms, const HBaseTableOptions& options);
 
 class HBaseStore final : public WideColumnStore {
  public:
-  // Connects to nothing yet. Clock and registry outlive the store.
+  // Does not connect yet. Clock and registry outlive the store.
   HBaseStore(HBaseStoreOptions options, const Clock& clock, prometheus::Registry& registry);
   ~HBaseStore() override;
 
   Task<std::shared_ptr<Table>> open_table(TableSpec spec) override;
-  // Where it is not well it looks again, in the background: nobody else may do so, as who sees that
-  // it is not ready sends nothing.
+  // If the store is not healthy, this starts a new attempt in the background: callers that see an
+  // error send nothing, so only this can find that HBase is back.
   [[nodiscard]] Result<void> health() const override;
   Task<void> close() override;
 
-  // For what the seam does not have: regions, compactions.
+  // For operations that the interface does not have: regions, compactions.
   [[nodiscard]] hbase::Client& client() { return client_; }
   [[nodiscard]] std::string whole_name(const std::string& table) const {
     return options_.whole_name(table);
@@ -106,7 +104,7 @@ class HBaseStore final : public WideColumnStore {
   mutable std::atomic<bool> looking_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<HBaseTable>> tables_;  // guarded by mutex_
-  std::set<std::string> warnings_;                             // given; guarded by mutex_
+  std::set<std::string> warnings_;                             // already logged; guarded by mutex_
 };
 
 }  // namespace halite::storage

@@ -19,7 +19,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr auto kNextMillisecond = std::chrono::milliseconds(2);
-// Versions of one cell that are far ahead and lie under each other.
+// The maximum of versions of one cell that are far ahead.
 constexpr int kFarAheadMax = 100;
 
 std::vector<Cell> cells_of(std::vector<hbase::Cell> found, TimestampMs expired_until) {
@@ -66,7 +66,7 @@ Task<void> HBaseTable::write(std::vector<RowWrite> rows) {
 Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
   std::vector<hbase::CellAppend> changes;
   changes.reserve(cells.size());
-  // Region servers stamp them all: later than what replace_cell() deletes, whenever they arrive.
+  // Region servers stamp them: later than what replace_cell() deletes, whenever they arrive.
   for (CellAppend& cell : cells) {
     CO_TRY_VOID(check_row_key(cell.row));
     CO_TRY_VOID(check_family(cell.column.family, names_.size()));
@@ -78,8 +78,8 @@ Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
   co_return co_await dependencies_.client.append(dependencies_.name, std::move(changes));
 }
 
-// A delete reaches no further than what was read: what is added later is stamped by the region
-// server, which has stamped what was read, too. So they must not be of one millisecond.
+// The delete affects only what was read. Later appends are stamped by the region server, which also
+// stamped what was read. So the two times must differ by at least a millisecond.
 Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
                                           std::vector<CellWrite> with) {
   std::vector<RowWrite> checked(1);
@@ -116,7 +116,7 @@ Task<CasOutcome> HBaseTable::replace_cell(Bytes row, Family family, Cell held,
   co_return co_await dependencies_.client.check_and_mutate(dependencies_.name, std::move(change));
 }
 
-// What is written later is not hidden by them, however much older it is.
+// These deletes do not hide what is written later, however old its time is.
 Task<std::vector<hbase::CellDelete>> HBaseTable::by_version(const Bytes& row,
                                                             hbase::CellDelete whole) {
   std::vector<hbase::RowGet> gets(1);
@@ -135,8 +135,8 @@ Task<std::vector<hbase::CellDelete>> HBaseTable::by_version(const Bytes& row,
   co_return deletes;
 }
 
-// Clocks differ a little. A cell that is far ahead is an error of somebody's: to go along would
-// make what all others write too old.
+// Clocks differ a little. A cell that is far ahead is an error. If the clock followed it, the
+// writes of all others would be too old.
 void HBaseTable::follow(TimestampMs time) {
   if (time <= far_ahead()) dependencies_.clock.observe(time);
 }
@@ -145,7 +145,7 @@ TimestampMs HBaseTable::far_ahead() const {
   return dependencies_.clock.now_ms() + dependencies_.ahead_ms_max;
 }
 
-// A delete of all that is as old as such a cell would hide what is written until that time comes.
+// A delete with the time of such a cell would hide all writes until that time comes.
 Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::RowGet> gets) {
   for (int i = 0; i < kFarAheadMax; ++i) {
     CO_TRY(std::vector<hbase::Row> found,
@@ -159,7 +159,7 @@ Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::Ro
                              dependencies_.name, kFarAheadMax));
 }
 
-// Another machine, whose clock is ahead, may have written what is to go.
+// Another machine, whose clock is ahead, may have written the cells to delete.
 Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
   std::vector<hbase::RowGet> gets;
   for (const hbase::RowMutation& row : rows) {
@@ -175,7 +175,7 @@ Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
     }
   }
   CO_TRY(const std::vector<hbase::Row> found, co_await remove_far_ahead(std::move(gets)));
-  // One time for all rows: with one each, many would carry the clock away.
+  // One time for all rows: a time for each would advance the clock too far.
   const TimestampMs stamp = dependencies_.clock.stamp();
   dependencies_.clock.observe(stamp + 1);
   auto next = found.begin();
@@ -280,7 +280,7 @@ Task<std::int64_t> HBaseTable::increment(Bytes row, Column column, std::int64_t 
   co_return counted.sum;
 }
 
-// Where what has expired counts as nothing, and the server's clock does not tell what has.
+// For counters with a TTL: an expired cell counts as 0, which the server cannot decide.
 Task<std::int64_t> HBaseTable::increment_by_hand(Bytes row, Column column, std::int64_t delta) {
   for (;;) {
     CO_TRY(std::optional<Cell> found, co_await read_cell(row, column));
@@ -296,7 +296,7 @@ Task<std::int64_t> HBaseTable::increment_by_hand(Bytes row, Column column, std::
     hbase::CellAddress at{row, names_[column.family], column.qualifier};
     CO_TRY(const CasOutcome outcome,
            co_await replace(std::move(at), std::move(found), std::move(value)));
-    // Unknown: it may have counted. Counting again skips a number, but gives none twice.
+    // Unknown: it may have counted. Another attempt may skip a number, but returns none twice.
     if (outcome == CasOutcome::kApplied) co_return static_cast<std::int64_t>(sum);
   }
 }

@@ -1,4 +1,4 @@
-// One table of HBaseStore: calls of the seam as calls of the client.
+// One table of HBaseStore: translates calls of the interface to calls of the client.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,13 @@ namespace halite::storage {
 
 class HBaseTable final : public Table, public std::enable_shared_from_this<HBaseTable> {
  public:
-  // References outlive the table.
+  // All references outlive the table.
   struct Dependencies {
     hbase::Client& client;
     HybridClock& clock;
     std::string name;
     std::size_t range_filter_max;
-    std::int64_t ahead_ms_max = 60'000;  // cells further ahead do not move the clock
+    std::int64_t ahead_ms_max = 60'000;  // the clock does not follow cells further ahead
   };
   HBaseTable(Dependencies dependencies, const std::vector<FamilySpec>& families);
 
@@ -46,21 +46,21 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   [[nodiscard]] const Dependencies& dependencies() const { return dependencies_; }
   [[nodiscard]] const Bytes& family_name(Family family) const { return names_[family]; }
   [[nodiscard]] std::size_t family_count() const { return names_.size(); }
-  // Cells of this time or older have expired; -1 = none.
+  // Cells with this time or an older one have expired; -1 = none.
   [[nodiscard]] TimestampMs expired_until(Family family) const;
 
  private:
-  // A cell as the region server has it, also one that has expired for us.
+  // A cell as the region server has it, even if its TTL has passed.
   Task<std::optional<Cell>> read_cell(Bytes row, Column column);
   void follow(TimestampMs time);
   Task<void> hide(std::vector<hbase::RowMutation>& rows);
-  // What is there and not far ahead; cells that are, go.
+  // Returns the existing cells that are not far ahead, and deletes those that are.
   Task<std::vector<hbase::Row>> remove_far_ahead(std::vector<hbase::RowGet> gets);
-  // Deletes of each version that `whole` reaches.
+  // One delete for each version that `whole` affects.
   Task<std::vector<hbase::CellDelete>> by_version(const Bytes& row, hbase::CellDelete whole);
-  [[nodiscard]] TimestampMs far_ahead() const;  // cells newer than this are
+  [[nodiscard]] TimestampMs far_ahead() const;  // cells with a later time are far ahead
   Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
-  // Puts `value` where the server has `found`.
+  // Replaces the server's value `found` by `value`.
   Task<CasOutcome> replace(hbase::CellAddress at, std::optional<Cell> found, Bytes value);
 
   const Dependencies dependencies_;

@@ -1,7 +1,7 @@
-// A directory that holds a database as it is now, made of second names of its tables where that can
-// be done: it takes hardly any time or room, and stays as it is while the database goes on.
+// A directory with a consistent copy of a database, made of hard links to its tables if possible.
+// It then takes little time and space. It does not change while the database continues.
 //
-//   Threads  any; blocks.
+//   Threads  Call from any thread. Blocks.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace halite::storage::rocks {
 
-// `dir` is not there; the one above it is made. What is in memory is written to tables before.
+// `dir` must not exist; its parent is created. Flushes memory to tables first.
 [[nodiscard]] Result<void> make_checkpoint(rocksdb::DB& db, FileSystem& files,
                                            const std::string& dir);
 

@@ -17,8 +17,8 @@ using rocksdb::Slice;
 IOStatus status_of(const Error& error) {
   if (error.code == Errc::kNotFound) return IOStatus::PathNotFound(error.message);
   IOStatus failed = IOStatus::IOError(error.message);
-  // A full disk: RocksDB tries again until there is room (write_recovery.h). Not as NoSpace, of
-  // which 7.8 recovers in another way: it stays stopped then, and says that it is not.
+  // A full disk: RocksDB retries until there is space (write_recovery.h). Not as NoSpace: there 7.8
+  // recovers in another way, stays stopped, and reports that it is not.
   failed.SetRetryable(error.code == Errc::kOverloaded);
   return failed;
 }
@@ -27,7 +27,7 @@ IOStatus status_of(const Result<void>& outcome) {
   return outcome ? IOStatus::OK() : status_of(outcome.error());
 }
 
-// Hands the value of a result to `take`; its error is the status.
+// Passes the value of a result to `take`; an error becomes the status.
 template <class T, class Take>
 IOStatus taken(Result<T> result, Take take) {
   if (!result) return status_of(result.error());
@@ -43,7 +43,7 @@ IOStatus read_into(File& file, std::uint64_t offset, std::size_t bytes, Slice* r
                [&](std::size_t got) { *result = Slice(scratch, got); });
 }
 
-// RocksDB joins names with care, its users with one slash too many.
+// Removes duplicate and trailing slashes, which users of RocksDB may add.
 std::string plain(const std::string& path) {
   std::string text;
   for (const char letter : path) {
@@ -124,7 +124,7 @@ class WritableFile final : public rocksdb::FSWritableFile {
   }
   IOStatus Close(const IOOptions&, IODebugContext*) override {
     if (file_ == nullptr) return IOStatus::OK();
-    // What was reserved and not written goes back.
+    // Frees the reserved space that was not written.
     const Result<void> cut = reserved_ > end_ ? file_->truncate(end_) : Result<void>();
     file_.reset();
     return status_of(cut);

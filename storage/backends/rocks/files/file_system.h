@@ -1,10 +1,10 @@
-// RocksDB's files through storage/files: what a FileSystem does to ours it does to RocksDB's too.
+// Runs RocksDB's file operations through storage/files, so a FileSystem affects RocksDB, too.
 //
-// After a failed sync it changes nothing any more (storage/files/fenced_files.h): RocksDB would
-// remove the files of an entry of its manifest that it takes for lost.
+// After a failed sync it changes nothing more (storage/files/fenced_files.h). Otherwise RocksDB
+// would remove the files of a manifest entry that it believes lost.
 //
-//   Threads  as RocksDB asks: any call from any thread, one writer a file.
-//   Errors   a full disk is an IOError to be tried again; what is not there is a NotFound.
+//   Threads  As RocksDB requires: call from any thread, one writer for each file.
+//   Errors   A full disk is a retryable IOError; a missing file is NotFound.
 #pragma once
 
 #include <memory>

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t kMessageBytesMax = 2048;
 
-// Files that are written outside of a database and then taken in have no such id: all of chunks.
+// Files written outside of a database and then ingested have no such id: all files of chunks.
 constexpr std::string_view kNoUniqueId = "SST file opened without unique ID";
 
 class InfoLog final : public rocksdb::Logger {
  public:
   InfoLog() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
 
-  // What RocksDB calls without a level is its header: options, statistics.
+  // RocksDB logs its header (options, statistics) without a level.
   void Logv(const char* /*format*/, std::va_list /*arguments*/) override {}
 
   void Logv(rocksdb::InfoLogLevel level, const char* format, std::va_list arguments) override {

@@ -1,8 +1,7 @@
-// RocksDB's own messages in the process's log.
+// Writes RocksDB's messages to the process's log.
 //
-// Not in its LOG file: that one lies on the disk it tells about, and once it could not be written
-// (disk full) RocksDB stops the whole process at its next message, by an assertion that Debian's
-// package was built with.
+// RocksDB's own LOG file is on the disk that it reports on. Once that file cannot be written (disk
+// full), RocksDB's next message stops the process: Debian's package is built with assertions.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@
 
 namespace halite::storage::rocks {
 
-// Warnings and worse.
+// Logs warnings and errors.
 [[nodiscard]] std::shared_ptr<rocksdb::Logger> make_info_log();
 
 }  // namespace halite::storage::rocks

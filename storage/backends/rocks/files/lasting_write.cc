@@ -5,7 +5,7 @@
 namespace halite::storage::rocks {
 namespace {
 
-constexpr const char* kNobodysKey = "nothing";
+constexpr const char* kUnusedKey = "nothing";
 
 rocksdb::Status have_something_to_flush(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
   std::uint64_t entries = 0;
@@ -15,7 +15,7 @@ rocksdb::Status have_something_to_flush(rocksdb::DB& db, rocksdb::ColumnFamilyHa
   }
   rocksdb::WriteOptions unlogged;
   unlogged.disableWAL = true;
-  return db.Delete(unlogged, family, kNobodysKey);
+  return db.Delete(unlogged, family, kUnusedKey);
 }
 
 }  // namespace

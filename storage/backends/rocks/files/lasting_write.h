@@ -1,6 +1,6 @@
-// Writes that are on disk when they return.
+// Durable writes to RocksDB.
 //
-//   Threads  any.
+//   Threads  Call from any thread.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -9,10 +9,9 @@
 
 namespace halite::storage::rocks {
 
-// All of the batch or nothing. `family` is where a key that nobody asks for may be removed: RocksDB
-// 7.8 gets over a log that could not be written by beginning another one, but it only does so when
-// there is something in memory to flush. Else it takes the broken log again, and stops the process
-// by an assertion.
+// Writes the whole batch or nothing. May also delete an unused key of `family`: after a failed log
+// write, RocksDB 7.8 recovers with a new log, but only if there is data in memory to flush.
+// Otherwise it continues the broken log, and an assertion stops the process.
 rocksdb::Status write_lasting(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family,
                               rocksdb::WriteBatch& batch);
 

@@ -1,6 +1,6 @@
-// The table files that a database has, as its manifest says.
+// The table files of a database, according to its manifest.
 //
-//   Threads  any.
+//   Threads  Call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace halite::storage::rocks {
 struct LiveFile {
   std::string path;
   std::string family = {};  // the column family's name
-  std::uint64_t bytes = 0;  // that it was written with
+  std::uint64_t bytes = 0;  // its size when it was written
   Bytes first_key = {};
   Bytes last_key = {};  // included
 };

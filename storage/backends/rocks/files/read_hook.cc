@@ -28,7 +28,7 @@ class HookedFile final : public rocksdb::FSRandomAccessFileOwnerWrapper {
   }
 
  private:
-  const ReadHook& hook_;  // of the file system, which outlives it
+  const ReadHook& hook_;  // owned by the file system, which outlives this
 };
 
 class HookedFileSystem final : public rocksdb::FileSystemWrapper {

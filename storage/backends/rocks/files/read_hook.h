@@ -1,7 +1,6 @@
-// Tells of every read of RocksDB's files before it is made, so that somebody may make it wait, or
-// end it.
+// Calls a hook before each read of RocksDB's files. The hook may delay or abort the read.
 //
-//   Threads  as the files'; `hook` is called by whoever reads.
+//   Threads  The hook runs on the reading thread.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +11,10 @@
 
 namespace halite::storage::rocks {
 
-// So many bytes are about to be read. False: they are not to be; the read is Aborted.
+// Called with the size of the read. If it returns false, the read fails with Aborted.
 using ReadHook = std::function<bool(std::size_t bytes)>;
 
-// Of files for random reading: tables.
+// For files with random access: tables.
 [[nodiscard]] std::shared_ptr<rocksdb::FileSystem> hook_reads(
     const std::shared_ptr<rocksdb::FileSystem>& files, ReadHook hook);
 

@@ -15,8 +15,8 @@ Errc code_of(const rocksdb::Status& status) {
   switch (status.code()) {
     case rocksdb::Status::kCorruption:
       return Errc::kCorruption;
-    case rocksdb::Status::kIOError:  // also NoSpace
-      // A file that the database is sure to have.
+    case rocksdb::Status::kIOError:  // including NoSpace
+      // A file that the database must have.
       if (status.IsPathNotFound()) return Errc::kCorruption;
       return Errc::kUnavailable;
     case rocksdb::Status::kBusy:
@@ -33,7 +33,7 @@ Errc code_of(const rocksdb::Status& status) {
   }
 }
 
-// A table that is not there RocksDB looks for under LevelDB's ending, and then names that one.
+// If a table is missing, RocksDB looks for LevelDB's extension and names that file.
 std::string text_of(const rocksdb::Status& status) {
   constexpr std::string_view kOther = ".ldb";
   std::string text = status.ToString();

@@ -1,6 +1,6 @@
-// RocksDB's Status as our errors; the message keeps RocksDB's text.
-//   Corruption, a missing file -> kCorruption; disk full, I/O and other trouble that may pass ->
-//   kUnavailable; what only a fault of ours explains -> kInternal.
+// Converts RocksDB's Status to Error; the message keeps RocksDB's text.
+//   Corruption, a missing file -> kCorruption; disk full, I/O and other temporary failures ->
+//   kUnavailable; what only a bug explains -> kInternal.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace halite::storage::rocks {
 
-// Of a status that is not ok. `doing`: "cannot write", "cannot open /data".
+// For a status that is not ok. `doing`: "cannot write", "cannot open /data".
 [[nodiscard]] Error error_of(const rocksdb::Status& status, std::string_view doing);
 
 [[nodiscard]] Result<void> checked(const rocksdb::Status& status, std::string_view doing);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::chrono::milliseconds kRetryEvery(100);
 constexpr std::chrono::seconds kEndMax(2);
 
-// What RocksDB 7.8 tries again (ErrorHandler::SetBGError); it does not say so.
+// The errors after which RocksDB 7.8 retries (ErrorHandler::SetBGError). It has no call for this.
 bool is_tried_again(const rocksdb::Status& error) {
   const rocksdb::IOStatus io = rocksdb::status_to_io_status(rocksdb::Status(error));
   const bool of_file = io.GetScope() == rocksdb::IOStatus::IOErrorScope::kIOErrorScopeFile;
@@ -24,7 +24,7 @@ void WriteRecovery::set_up(rocksdb::DBOptions& options) {
   options.bgerror_resume_retry_interval =
       std::chrono::duration_cast<std::chrono::microseconds>(kRetryEvery).count();
   options.avoid_flush_during_shutdown =
-      true;  // of what is not logged nobody asks (lasting_write.h)
+      true;  // unlogged data is not needed after a close (lasting_write.h)
 }
 
 bool WriteRecovery::stopped() const {
@@ -41,14 +41,14 @@ void WriteRecovery::end(WriteFence& write_fence) {
 
 void WriteRecovery::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
                                       rocksdb::Status* error) {
-  if (reason == rocksdb::BackgroundErrorReason::kCompaction) return;  // is scheduled again
+  if (reason == rocksdb::BackgroundErrorReason::kCompaction) return;  // RocksDB schedules it again
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   retrying_ = retrying_ || is_tried_again(*error);
 }
 
-// Told twice of each success: before RocksDB takes files again, of an error that is none now; and
-// after, of none that is none. Once of each end without success.
+// RocksDB calls this twice after a success: before it takes files again, with an error that has
+// passed, and afterwards, without an error. It calls this once after each end without success.
 void WriteRecovery::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
   const std::lock_guard lock(mutex_);
   stopped_ = !info.old_bg_error.ok() || !info.new_bg_error.ok();

@@ -1,7 +1,7 @@
-// How RocksDB gets over writes that failed for want of room: it tries again until one succeeds, and
-// what 7.8 does wrong meanwhile.
+// Recovers from writes that failed because the disk was full: RocksDB retries until a write
+// succeeds. Works around bugs of RocksDB 7.8 in this state.
 //
-//   Threads  RocksDB calls from its own; ours any.
+//   Threads  RocksDB calls from its own threads; call the rest from any thread.
 #pragma once
 
 #include <condition_variable>
@@ -16,15 +16,15 @@ namespace halite::storage::rocks {
 
 class WriteRecovery : public rocksdb::EventListener {
  public:
-  // How it tries again, if it is among the options' listeners.
+  // Sets the options for retries. Requires that the listener is among the options' listeners.
   static void set_up(rocksdb::DBOptions& options);
 
-  // Whether a write failed, and RocksDB is not over it. For a moment then it says that it has no
-  // error, and yet takes no files: handed some, it stops the process by an assertion.
+  // Whether a write failed and RocksDB has not recovered. For a moment RocksDB then reports no
+  // error, but an assertion stops the process if you ingest files.
   [[nodiscard]] bool stopped() const;
 
-  // To be called before the database is closed: told to close while it tries again, RocksDB would
-  // wait for ever. So its next attempt seems to succeed, but nothing is written any more.
+  // Call this before you close the database. RocksDB would wait for ever if it were closed during
+  // retries. Its next attempt appears to succeed, but nothing is written.
   void end(WriteFence& write_fence);
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override;
@@ -33,8 +33,8 @@ class WriteRecovery : public rocksdb::EventListener {
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool stopped_ = false;   // guarded by mutex_, as is the next
-  bool retrying_ = false;  // maybe
+  bool stopped_ = false;   // guarded by mutex_, as the next
+  bool retrying_ = false;  // may be stale
 };
 
 }  // namespace halite::storage::rocks

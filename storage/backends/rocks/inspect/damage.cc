@@ -8,7 +8,7 @@
 namespace halite::storage::rocks {
 namespace {
 
-// RocksDB says " in <file> offset <n> size <n>"; where it does not, the whole text is the place.
+// RocksDB says " in <file> offset <n> size <n>"; otherwise the whole message is the place.
 std::string place_of(const std::string& message) {
   const std::size_t in = message.rfind(" in ");
   return in == std::string::npos ? message : message.substr(in + 4);

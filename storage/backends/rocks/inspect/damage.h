@@ -1,9 +1,9 @@
-// What of stored files cannot be read: said in the process's log once a place, counted always.
+// Reports stored data that cannot be read: logs each place once, and counts all reads.
 //
-// Nothing is repaired and nothing is removed. Who needs what is there fails with the error; all
-// else goes on without it (docs/operate/damage.md).
+// Repairs and removes nothing. Reads of damaged data fail with the error; all others continue
+// (docs/operate/damage.md).
 //
-//   Threads  any call from any thread.
+//   Threads  Call from any thread.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ class Damage {
  public:
   struct DamageMessages {
     std::string metrics;  // "halite_engine": _damaged_reads_total, _damaged_places
-    std::string of;       // what is damaged, as a line of the log begins: "stored points are"
-    std::string then;     // what follows from it, as it ends
+    std::string of;       // what is damaged: begins the log line: "stored points are"
+    std::string then;     // the consequence: ends the log line
   };
   Damage(prometheus::Registry& registry, DamageMessages words);
 
-  // An error of reading. Counts where it is kCorruption.
+  // Reports an error of a read, if it is kCorruption.
   void note(const Error& error);
-  // The same of an outcome, which is handed on.
+  // Reports the error of a result, and returns the result.
   template <class T>
   Result<T> noted(Result<T> outcome) {
     if (!outcome) note(outcome.error());
@@ -38,7 +38,7 @@ class Damage {
   }
 
  private:
-  static constexpr std::size_t kPlacesMax = 1000;  // more are counted, but not said
+  static constexpr std::size_t kPlacesMax = 1000;  // further ones are counted, but not logged
 
   const DamageMessages words_;
   std::mutex mutex_;

@@ -6,7 +6,7 @@
 namespace halite::storage::rocks {
 namespace {
 
-// So much of keys is looked for, or more where the one that it begins at is longer.
+// The length of the keys in the search, unless `from` is longer.
 constexpr std::size_t kSearchedBytesMin = 64;
 
 // (a + b) / 2 of two numbers of one length.
@@ -27,7 +27,7 @@ Bytes between(const Bytes& a, const Bytes& b) {
   return middle;
 }
 
-// a + 2^bit, less where that is no number of so many bytes any more.
+// a + 2^bit, or less if the sum does not fit in as many bytes.
 Bytes raised(const Bytes& a, std::size_t bit) {
   Bytes sum = a;
   if (bit / 8 >= sum.size()) return Bytes(a.size(), '\0');
@@ -42,10 +42,10 @@ Bytes raised(const Bytes& a, std::size_t bit) {
 
 }  // namespace
 
-// A seek to any key up to the damaged ones' end meets them, to any behind does not. Ever further
-// away first, so as not to pass over what lies before the next damage; then by halves.
+// A seek to any key up to the end of the damage fails, and to any key after it succeeds. First goes
+// in growing steps, so as not to skip what is before the next damage; then bisects.
 Result<Bytes> key_past_damage(BytesView from, BytesView end, const CanRead& can_read) {
-  // Longer than `from`, so that what is found lies behind it.
+  // Longer than `from`, so that the result is after it.
   const std::size_t size = std::max(kSearchedBytesMin, from.size() + 1);
   const auto sized = [size](BytesView key) {
     Bytes bytes(key.substr(0, size));

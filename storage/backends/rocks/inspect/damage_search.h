@@ -1,6 +1,6 @@
-// Finds the way past keys that cannot be read: the block that has them is damaged.
+// Finds the end of a range of keys that cannot be read because their block is damaged.
 //
-//   Threads  pure function, but for what can_read() does.
+//   Threads  A pure function, except for the effects of can_read().
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,11 @@
 
 namespace halite::storage::rocks {
 
-// Whether a seek to the key meets no damage. An error ends the search with it.
+// Whether a seek to the key meets no damage. An error ends the search and is returned.
 using CanRead = std::function<Result<bool>(BytesView key)>;
 
-// The least key above `from`, to so many bytes, to which a seek meets no damage any more; where
-// there is none, `end` (empty: a key above all). `from` is a key whose seek, or whose next, meets
-// it.
+// The least key above `from`, up to a limited length, to which a seek succeeds. If there is none,
+// returns `end` (empty: above all keys). A seek to `from`, or its next, must meet the damage.
 [[nodiscard]] Result<Bytes> key_past_damage(BytesView from, BytesView end, const CanRead& can_read);
 
 }  // namespace halite::storage::rocks

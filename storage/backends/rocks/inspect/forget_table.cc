@@ -22,7 +22,7 @@ Result<void> forget_table(rocksdb::Env* env, const std::string& dir, const std::
   rocksdb::Options options;
   options.env = env;
   options.info_log = make_info_log();
-  // RocksDB has this only as a command of its tool.
+  // RocksDB offers this only as a command of its tool.
   const std::unique_ptr<rocksdb::LDBCommand> command(rocksdb::LDBCommand::InitFromCmdLineArgs(
       {"--db=" + dir, "unsafe_remove_sst_file", std::to_string(number)}, options,
       rocksdb::LDBOptions(), nullptr));

@@ -1,6 +1,6 @@
-// Takes a table that cannot be read out of a database that nobody has open.
+// Removes an unreadable table from a closed database.
 //
-//   Threads  one at a time on a database; blocks.
+//   Threads  One call at a time for a database. Blocks.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace halite::storage::rocks {
 
-// The manifest does not name the table any more; its file stays as it is. What other tables have
-// under the same keys shows again. kNotFound: `name` ("000012.sst") is no table of it.
+// Removes the table from the manifest; its file stays. Cells of other tables under its keys become
+// visible again. kNotFound: the database has no table `name` ("000012.sst").
 [[nodiscard]] Result<void> forget_table(rocksdb::Env* env, const std::string& dir,
                                         const std::string& name);
 

@@ -18,11 +18,11 @@ namespace {
 constexpr std::uint64_t kNameBytesMax = 4096;
 constexpr std::uint64_t kManifestBytesMax = std::uint64_t{2} << 30;
 constexpr std::size_t kHeaderBytes = 7;
-// What the last edit of a group ends with: its tag for groups, 300 as a varint, and how many
-// follow.
+// The end of the last edit of a group: the tag for groups, 300 as a varint, and the number of edits
+// that follow.
 constexpr BytesView kLastOfGroup("\xAC\x02\x00", 3);
 
-// Whether nothing whole stands behind the bad place but, at most, the last edit of a group.
+// Whether the bad record is followed by nothing whole, except at most the last edit of a group.
 bool is_torn(BytesView behind) {
   bool last_seen = false;
   for (std::size_t at = 0; at + kHeaderBytes <= behind.size();) {
@@ -41,7 +41,7 @@ bool is_torn(BytesView behind) {
 constexpr std::string_view kAside = "aside-";
 constexpr std::string_view kTable = ".sst";
 
-// The manifest in use; empty where there is none.
+// The current manifest; empty if there is none.
 Result<std::string> current_manifest(FileSystem& files, const std::string& dir) {
   TRY(const FileKind current, files.kind(dir + "/CURRENT"));
   if (current == FileKind::kNone) return std::string();
@@ -49,10 +49,10 @@ Result<std::string> current_manifest(FileSystem& files, const std::string& dir) 
   while (name.ends_with('\n')) name.pop_back();
   const std::string path = dir + "/" + name;
   TRY(const FileKind kind, files.kind(path));
-  return kind == FileKind::kFile ? path : std::string();  // RocksDB says what is wrong
+  return kind == FileKind::kFile ? path : std::string();  // RocksDB reports the error
 }
 
-// Links of all tables, and a copy of the manifest, which is changed in its place.
+// Links all tables, and copies the manifest, which is changed in place.
 Result<void> set_aside(FileSystem& files, const std::string& dir, const ManifestCut& cut,
                        BytesView manifest) {
   TRY_VOID(make_dirs(files, cut.aside));
@@ -77,7 +77,7 @@ Result<ManifestLook> look_at_manifest(FileSystem& files, const std::string& dir)
   look.bad_offset = scan.bad_offset;
   if (!look.bad_offset) return look;
   TRY(const Bytes bytes, read_whole(files, look.manifest, kManifestBytesMax));
-  // Its own begin may be whole, and is not one that follows.
+  // The start of the bad record itself may be whole, and does not count.
   look.torn = is_torn(BytesView(bytes).substr(*look.bad_offset + 1));
   return look;
 }

@@ -1,15 +1,15 @@
-// Cuts off what a power cut tore at the end of RocksDB's manifest, which RocksDB takes for damage:
-// it opens nothing when a record there has its full length, but not its content.
+// Cuts off the torn end of RocksDB's manifest after a power failure. RocksDB treats it as damage:
+// it does not open a database whose last record has its full length but not its content.
 //
-// RocksDB syncs the manifest after every change before it relies on it. So a bad record was synced
-// when a whole one stands behind it, and is damage then, left for RocksDB to refuse. But one change
-// of two column families is two records, so one whole last part of such a pair may follow.
+// RocksDB syncs the manifest after each change before it relies on it. So if a whole record follows
+// a bad one, the bad one was synced and is damaged; RocksDB then refuses it. One exception: a
+// change of two column families is two records, so the whole last record of such a pair may follow.
 //
-// The last record may have been synced all the same, and rotted since. So what is cut off, and all
-// tables that RocksDB may take for forgotten ones then, stay in a directory of their own,
-// "aside-<manifest>", until somebody knows that nothing relied on it.
+// The bad record may also have been synced and damaged later. So the cut bytes, and all tables that
+// RocksDB may then delete as obsolete, stay in a directory "aside-<manifest>" until an
+// administrator knows that nothing needs them.
 //
-//   Threads  before the database is opened, or beside it. Blocks.
+//   Threads  Call before the database is opened, or while it is open. Blocks.
 #pragma once
 
 #include <cstdint>
@@ -24,36 +24,36 @@
 
 namespace halite::storage::rocks {
 
-// The manifest in use, as it is.
+// The state of the current manifest.
 struct ManifestLook {
-  std::string manifest;                     // path; empty = CURRENT names none that is there
+  std::string manifest;  // path; empty = the file that CURRENT names does not exist
   std::optional<std::uint64_t> bad_offset;  // of the first record that is not whole
-  bool torn = false;                        // it may be what a power cut left
+  bool torn = false;                        // a power failure may have caused it
 };
 [[nodiscard]] Result<ManifestLook> look_at_manifest(FileSystem& files, const std::string& dir);
 
 struct ManifestCut {
-  std::string manifest;      // path; empty = nothing was cut off
-  std::uint64_t offset = 0;  // where
-  Bytes tail;                // what
-  std::string aside;         // where all is, as it was
+  std::string manifest;      // path; empty = nothing was cut
+  std::uint64_t offset = 0;  // of the cut
+  Bytes tail;                // the bytes that were cut
+  std::string aside;         // the directory with the originals
 
   [[nodiscard]] bool made() const { return !manifest.empty(); }
 };
 
-// No error where there is no manifest, or nothing to cut.
+// Succeeds if there is no manifest, or nothing to cut.
 [[nodiscard]] Result<ManifestCut> cut_torn_manifest(FileSystem& files, const std::string& dir);
 
-// The database could not be opened with the rest: the end is put back, where RocksDB still uses
-// that manifest.
+// Restores the end if the database could not be opened without it and RocksDB still uses that
+// manifest.
 [[nodiscard]] Result<void> undo_cut(FileSystem& files, const ManifestCut& cut);
 
-// It was opened, and has these files (names, without the path): they need not be in `aside`. The
-// number of tables that are left there.
+// Removes files that the opened database has (names, without the path) from `aside`. Returns the
+// number of tables that remain there.
 [[nodiscard]] Result<std::size_t> keep_orphans(FileSystem& files, const std::string& aside,
                                                const std::set<std::string>& live);
 
-// Directories "aside-<manifest>", of which some may be of earlier starts. Paths.
+// The directories "aside-<manifest>", including those of earlier starts. Paths.
 [[nodiscard]] Result<std::vector<std::string>> list_aside(FileSystem& files,
                                                           const std::string& dir);
 [[nodiscard]] Result<void> remove_aside(FileSystem& files, const std::string& aside);

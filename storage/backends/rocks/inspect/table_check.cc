@@ -15,16 +15,16 @@
 namespace halite::storage::rocks {
 namespace {
 
-// The last bytes of a file: kind of checksum (1), where two blocks are (four varints, zeros up to
-// 40 bytes), version (4) and magic number (8), both little-endian.
+// The last bytes of a file: kind of checksum (1), the places of two blocks (four varints, zeros up
+// to 40 bytes), version (4) and magic number (8), both little-endian.
 constexpr std::size_t kFooterBytes = 53;
 constexpr std::size_t kHandlesEnd = 41;
 constexpr int kHandleNumbers = 4;
 constexpr char kXxh3 = 4;
 constexpr BytesView kVersionAndMagic("\x05\0\0\0\xF7\xCF\xF4\x85\xB7\x41\xE2\x88", 12);
 
-// Empty where the footer is as we write it. RocksDB would take one with another kind of checksum,
-// none among them, at its word.
+// Empty if the footer is as Halite writes it. RocksDB would trust one with another kind of
+// checksum, including none.
 std::string footer_fault(BytesView footer) {
   if (footer[0] != kXxh3) return "names another kind of checksum";
   if (footer.substr(kHandlesEnd) != kVersionAndMagic) return "has another version or number";
@@ -83,14 +83,14 @@ class TableWalk {
     return std::move(damages_);
   }
 
-  // No more was wanted.
+  // The callback has stopped the check.
   [[nodiscard]] bool ended() const { return ended_; }
 
  private:
-  // One that has failed goes on failing.
+  // After an error, an iterator keeps failing.
   void renew() { at_.reset(reader_.NewIterator(options_)); }
 
-  // Up to the end, or to damage.
+  // Reads up to the end or to damage.
   void tell_cells() {
     for (; at_->Valid() && !ended_; at_->Next()) {
       last_ = at_->key().ToString();
@@ -98,10 +98,10 @@ class TableWalk {
     }
   }
 
-  // Goes behind what cannot be read. False at the end.
+  // Moves after the unreadable keys. Returns false at the end.
   bool skip_damage() {
     const rocksdb::Status status = at_->status();
-    if (status.IsAborted()) ended_ = true;  // told_reads.h
+    if (status.IsAborted()) ended_ = true;  // files/read_hook.h
     if (status.ok() || ended_) return false;
     TableDamage damage;
     damage.what = status.ToString();
@@ -126,7 +126,7 @@ class TableWalk {
   const EachCell& each_;
   rocksdb::ReadOptions options_;
   std::unique_ptr<rocksdb::Iterator> at_;
-  std::optional<Bytes> last_;  // the last key that was read
+  std::optional<Bytes> last_;  // the last key read
   bool ended_ = false;
   std::vector<TableDamage> damages_;
 };
@@ -166,7 +166,7 @@ std::vector<TableDamage> check_table(FileSystem& files, const rocksdb::Options& 
   TableWalk walk(reader, each);
   std::vector<TableDamage> damages = walk.walk();
   if (walk.ended()) return damages;
-  // Blocks that say something of the file itself; where cells are damaged it stops at those.
+  // Reads the blocks that describe the file; stops at damaged data blocks.
   rocksdb::ReadOptions all;
   all.fill_cache = false;
   const rocksdb::Status verified = reader.VerifyChecksum(all);

@@ -1,9 +1,9 @@
-// Reads one of RocksDB's table files to its last byte: every block against its checksum, and the
-// footer, which has none, against what we write.
+// Reads a whole table file of RocksDB. Compares every block with its checksum, and the footer,
+// which has none, with what Halite writes.
 //
-// Bytes that say nothing are the only ones that are not looked at: there are none in these files.
+// These files have no unused bytes, so every byte is checked.
 //
-//   Threads  any; blocks.
+//   Threads  Call from any thread. Blocks.
 #pragma once
 
 #include <functional>
@@ -21,32 +21,33 @@ namespace halite::storage::rocks {
 
 struct TableDamage {
   std::string what;
-  std::optional<std::uint64_t> offset;  // in the file, where that is known
-  // The keys that cannot be read lie between these two, which are not among them. Nothing = from
-  // the file's first key on, or up to its last.
+  std::optional<std::uint64_t> offset;  // in the file, if known
+  // The unreadable keys lie between these two, exclusive. Nothing = from the first key of the file,
+  // or up to the last.
   struct Keys {
     std::optional<Bytes> after;
     std::optional<Bytes> before;
   };
   std::optional<Keys> keys;  // nothing = every key can be read
-  // It could not be read just now, which says nothing of the file: no memory, no descriptor, a disk
-  // that does not answer.
+  // The read failed for a reason that may pass and says nothing about the file: no memory, no
+  // descriptor, a disk that does not answer.
   bool may_pass = false;
 };
 
-// Called with what can be read, in order; views end with the call. False: no more is to be read.
+// Called with all readable cells, in order. The views are valid during the call. Return false to
+// stop.
 using EachCell = std::function<bool(BytesView key, BytesView value)>;
 
-// What is wrong with the file, as far as it was read: reads that are Aborted (told_reads.h) end it.
-// Most of the file is read twice, its blocks of cells and then all of it. It may be open in a
-// database; `options` are that one's, with the environment that the file is read through.
+// The damage of the file, as far as it was read. A read that is Aborted (files/read_hook.h) ends
+// the check. Reads most of the file twice: its data blocks, then all of it. The file may be open in
+// a database; `options` are those of the database, with the environment to read through.
 [[nodiscard]] std::vector<TableDamage> check_table(FileSystem& files,
                                                    const rocksdb::Options& options,
                                                    const std::string& path, const EachCell& each);
 
-// Why nothing of the file can be read; empty where its blocks can be looked for. An error where it
-// could not be looked at, which says nothing of the file: no memory, no descriptor, a disk that
-// does not answer.
+// Why nothing of the file can be read; empty if its blocks can be found. An error if the check
+// itself failed, which says nothing about the file: no memory, no descriptor, a disk that does not
+// answer.
 [[nodiscard]] Result<std::string> why_unopenable(FileSystem& files, const rocksdb::Options& options,
                                                  const std::string& path);
 

@@ -24,9 +24,9 @@ constexpr std::string_view kLogEnd = ".log";
 
 enum RecordType : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
-// Records of logs that are recycled are types 5 to 8, 11 and, from some version on, others.
+// Records of recycled logs have types 5 to 8, 11 and, from some version on, others.
 constexpr std::size_t kRecyclableHeaderBytes = 11;
-// This one is known: it has types 1 to 9. What later ones have is for them to say.
+// This version is known: it has types 1 to 9. Later ones may have more.
 constexpr std::uint32_t kKnownLibrary = 708;
 constexpr std::uint8_t kKnownTypes = 9;
 
@@ -36,22 +36,22 @@ std::uint32_t byte_at(BytesView bytes, std::size_t at) {
 
 struct Fragment {
   RecordType type = kFull;
-  std::size_t bytes = 0;  // with its header
+  std::size_t bytes = 0;  // including its header
 };
 
-// The checksum is of all from the type on.
+// The checksum covers all bytes from the type on.
 bool checksum_fits(BytesView bytes, std::size_t header_bytes) {
   if (bytes.size() < header_bytes) return false;
   const std::size_t length = load_le<std::uint16_t>(bytes.data() + 4);
   if (header_bytes + length > bytes.size()) return false;
   const auto masked = load_le<std::uint32_t>(bytes.data());
-  // RocksDB masks the checksum, for a checksum of data that holds checksums is weak.
+  // RocksDB masks the checksum, because a checksum of data that contains checksums is weak.
   const std::uint32_t rotated = masked - 0xA282EAD8u;
   const std::uint32_t expected = rotated >> 17 | rotated << 15;
   return crc32c(bytes.substr(6, header_bytes - 6 + length)) == expected;
 }
 
-// The fragment that `bytes` begins with; nothing when it is not whole.
+// The fragment at the start of `bytes`; nothing if it is not whole.
 std::optional<Fragment> parse_fragment(BytesView bytes) {
   if (bytes.size() < kHeaderBytes) return std::nullopt;
   const auto type = static_cast<RecordType>(byte_at(bytes, 6));
@@ -59,7 +59,7 @@ std::optional<Fragment> parse_fragment(BytesView bytes) {
   return Fragment{type, kHeaderBytes + (load_le<std::uint16_t>(bytes.data() + 4))};
 }
 
-// The type of the whole record that `bytes` begins with, where it is none of ours.
+// The type of the whole record at the start of `bytes`, if it is not one of types 1 to 4.
 std::optional<std::uint8_t> other_type(BytesView bytes) {
   if (bytes.size() < kHeaderBytes) return std::nullopt;
   const auto type = static_cast<std::uint8_t>(byte_at(bytes, 6));
@@ -69,12 +69,12 @@ std::optional<std::uint8_t> other_type(BytesView bytes) {
   return whole ? std::optional(type) : std::nullopt;
 }
 
-// Reads a log block by block; see LogScan for what it finds out.
+// Reads a log block by block. LogScan describes the result.
 class LogWalker {
  public:
   explicit LogWalker(std::uint64_t number) { scan_.number = number; }
 
-  // False when no more needs to be read.
+  // Returns false if the rest is not needed.
   bool walk_block(BytesView block) {
     std::size_t at = 0;
     if (!scan_.bad_offset) at = walk_whole(block);
@@ -92,11 +92,11 @@ class LogWalker {
   }
 
  private:
-  // Up to the end of the block or the first bad fragment. Returns how far it came.
+  // Reads up to the end of the block or the first bad fragment. Returns the position.
   std::size_t walk_whole(BytesView block) {
     std::size_t at = 0;
     while (at < block.size()) {
-      // The last bytes of a block that a header does not fit in are filler.
+      // The last bytes of a block, too short for a header, are padding.
       if (block.size() == kBlockBytes && kBlockBytes - at < kHeaderBytes) return block.size();
       const auto fragment = parse_fragment(block.substr(at));
       if (!fragment) scan_.other_type = other_type(block.substr(at));
@@ -113,7 +113,7 @@ class LogWalker {
     return at;
   }
 
-  // Whether the fragment may come now; keeps count of the record it belongs to.
+  // Whether the fragment is valid here. Tracks the record that it belongs to.
   bool fits_in(const Fragment& fragment, std::uint64_t offset) {
     const bool begins = fragment.type == kFull || fragment.type == kFirst;
     if (begins == record_begin_.has_value()) return false;
@@ -125,8 +125,8 @@ class LogWalker {
     return true;
   }
 
-  // A length behind a damage cannot be trusted, so a begin is looked for at every byte. Chance
-  // makes one up in one of 2^32 places.
+  // A length after damage cannot be trusted, so every byte is tried as a start. A random match
+  // occurs in one of 2^32 places.
   static bool holds_record_begin(BytesView bytes) {
     for (std::size_t at = 0; at + kHeaderBytes <= bytes.size(); ++at) {
       const std::uint32_t type = byte_at(bytes, at + 6);
@@ -141,7 +141,7 @@ class LogWalker {
   std::optional<std::uint64_t> record_begin_;  // set between a first and a last fragment
 };
 
-// 12 of "000012.log".
+// Parses "000012.log" to 12.
 std::optional<std::uint64_t> log_number(const std::string& name) {
   if (!name.ends_with(kLogEnd)) return std::nullopt;
   const char* const digits_end = name.data() + name.size() - kLogEnd.size();
@@ -174,7 +174,7 @@ std::unexpected<Error> damaged(const LogDefect& trouble) {
                           trouble.path, *trouble.scan.bad_offset));
 }
 
-// Whether the log is for RocksDB to judge.
+// Whether RocksDB should handle the log.
 Result<bool> left_to_library(const std::string& path, const LogScan& scan) {
   if (!scan.other_type) return false;
   if (library_reads(*scan.other_type, library_version())) {
@@ -228,13 +228,13 @@ Result<std::vector<LogDefect>> find_log_defects(FileSystem& files, const std::st
                                                 const LogFloor& floor) {
   TRY(const std::vector<LogFile> logs, list_logs(files, dir));
   std::vector<LogDefect> defects;
-  std::optional<LogDefect> torn;  // the first bad record that nothing has followed yet
+  std::optional<LogDefect> torn;  // the first bad record, while nothing has followed
   for (const LogFile& log : logs) {
     TRY(const LogScan scan, scan_log(files, log.path));
     if (torn && scan.has_records) {
-      // A log that RocksDB has written to its tables, but not yet deleted, holds nothing to lose:
-      // so after a full disk, when the end of the log is half a record and writing goes on in the
-      // next one.
+      // A log whose data is in tables, but which is not yet deleted, has nothing to lose. This
+      // happens after a full disk: the log ends with half a record and writing continues in the
+      // next log.
       TRY(const std::uint64_t needed, floor());
       torn->damaged = true;
       if (torn->scan.number >= needed) defects.push_back(*torn);

@@ -15,8 +15,7 @@ constexpr unsigned kMantissaCut = 52 - 23;
 
 bool is_nan(ValueBits bits) { return (bits & kExponent) == kExponent && (bits & kMantissa) != 0; }
 
-// NaNs are moved bit by bit: the processor's conversion would turn a signalling one into a quiet
-// one.
+// NaNs are converted bit by bit, because the processor would make a signalling NaN quiet.
 std::uint32_t narrow(ValueBits bits) {
   if (is_nan(bits)) {
     return static_cast<std::uint32_t>((bits & kSign) >> 32) | 0x7F800000u |
@@ -61,7 +60,8 @@ std::optional<PointValue> read_float(std::uint8_t flags, BytesView value) {
 bool fits_single(ValueBits double_value) {
   if (is_nan(double_value)) return widen(narrow(double_value)) == double_value;
   const double number = as_double(double_value);
-  // Out of float's range the conversion is undefined, so ask first; infinities are in it.
+  // The conversion is undefined outside float's range, so this is tested first; infinities are
+  // valid.
   if (number > std::numeric_limits<float>::max() || number < std::numeric_limits<float>::lowest()) {
     return number == std::numeric_limits<double>::infinity() ||
            number == -std::numeric_limits<double>::infinity();

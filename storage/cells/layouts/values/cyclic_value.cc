@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint8_t kKnownFlags = kFloat | kMillis | kWide;
 
 unsigned integer_size(ValueBits bits) {
-  // The bits that differ from the sign, and the sign itself.
+  // The bits that differ from the sign, and the sign bit.
   const ValueBits magnitude = as_integer(bits) < 0 ? ~bits : bits;
   return bits == 0 ? 0 : static_cast<unsigned>(std::bit_width(magnitude)) / 8 + 1;
 }

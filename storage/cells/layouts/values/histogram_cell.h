@@ -1,9 +1,9 @@
 // OpenTSDB's histogram points: cells in the series' ordinary rows.
 //
 //   qualifier  06 + seconds in the hour(2), or 06 + milliseconds in the hour(4)
-//   value      codec id(1) + what the codec wrote
+//   value      codec id(1) + the codec's bytes
 //
-// The codec's part is not read here.
+// The codec's bytes are not interpreted here.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ struct HistogramCell {
   std::uint32_t offset_ms = 0;  // in the hour
   bool millis = false;
   std::uint8_t codec = 0;
-  BytesView payload;  // points into the cell's value
+  BytesView payload;  // a view of the cell's value
 };
 
-// time >= 0; a time that is not on a whole second is written in milliseconds whatever is asked.
+// time >= 0; a time that is not a whole second is always written in milliseconds.
 [[nodiscard]] Bytes histogram_qualifier(TimestampMs time, bool millis);
 
 [[nodiscard]] bool is_histogram(BytesView qualifier);
 
-// Nothing when the cell is no histogram, lies outside the hour or has no codec id.
+// nullopt if the cell is no histogram, lies outside the hour or has no codec id.
 [[nodiscard]] std::optional<HistogramCell> read_histogram(BytesView qualifier, BytesView value);
 
 }  // namespace halite::storage

@@ -1,4 +1,4 @@
-// OpenTSDB's point qualifiers: where in its hour a point lies and how its value is written.
+// OpenTSDB's point qualifiers: the position of a point in its hour and the form of its value.
 //
 //   2 bytes  (seconds << 4) | flags                    seconds 0 to 3599
 //   4 bytes  0xF0000000 | (milliseconds << 6) | flags  milliseconds 0 to 3599999
@@ -24,20 +24,20 @@ struct PointQualifier {
   std::uint8_t flags = 0;       // the low four bits
 };
 
-// The bytes that a qualifier beginning with this byte takes.
+// The length of a qualifier that begins with this byte.
 [[nodiscard]] inline std::size_t qualifier_size(char first) {
   return (static_cast<unsigned char>(first) & 0xF0) == 0xF0 ? 4 : 2;
 }
 
-// The value's length that the flags announce.
+// The length of the value according to the flags.
 [[nodiscard]] inline std::size_t value_size(std::uint8_t flags) {
   return static_cast<std::size_t>(flags & kQualifierLength) + 1;
 }
 
 void append_qualifier(Bytes& to, const PointQualifier& qualifier);
 
-// Reads the first qualifier of `from`, however long that is. Nothing when the bytes end too early
-// or the offset lies outside the hour.
+// Reads the first qualifier of `from`. nullopt if the bytes end too early or the offset lies
+// outside the hour.
 [[nodiscard]] std::optional<PointQualifier> read_qualifier(BytesView from);
 
 }  // namespace halite::storage

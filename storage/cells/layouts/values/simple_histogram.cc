@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kBucketsMax = std::numeric_limits<std::int16_t>::max();
 constexpr int kKryoLongBytesMax = 9;
 
-// A number that orders floats as Float.compare does.
+// A number that orders floats like Float.compare.
 std::int64_t rank(float value) {
   if (std::isnan(value)) return std::numeric_limits<std::int64_t>::max();
   const auto bits = std::bit_cast<std::int32_t>(value);
@@ -30,7 +30,7 @@ std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-// What Java's intValue() leaves of a count.
+// The result of Java's intValue() for a count.
 std::int32_t low_half(std::int64_t count) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(count)));
 }
@@ -124,7 +124,7 @@ Result<void> SimpleHistogram::add(const SimpleHistogram& other) {
 
 double SimpleHistogram::percentile(double percentile) const {
   if (!(percentile >= 1 && percentile <= 100)) return -1;
-  std::uint32_t sum = 0;  // of 32 bits, as OpenTSDB's
+  std::uint32_t sum = 0;  // 32 bits, as in OpenTSDB
   for (const HistogramBucket& bucket : buckets_) {
     sum += static_cast<std::uint32_t>(low_half(bucket.count));
   }

@@ -6,13 +6,13 @@ namespace halite::storage::chunk {
 
 std::optional<unsigned> decimal_exponent(PointsView points) {
   constexpr std::size_t kTried = 48;
-  constexpr std::size_t kOthersMax = 4;  // soon enough to give up a run of full doubles
+  constexpr std::size_t kOthersMax = 4;  // gives up runs of full doubles early
   unsigned exponent = 0;
   std::size_t decimals = 0;
   std::size_t others = 0;
   const std::size_t doubles = points.float_count();
   const std::size_t step = std::max<std::size_t>(1, doubles / kTried);
-  std::size_t skip = 0;  // so many doubles before the next one tried
+  std::size_t skip = 0;  // doubles between two samples
   for (std::size_t i = 0; i < points.size(); i += doubles == points.size() ? step : 1) {
     if (doubles != points.size()) {
       if (!points.is_float(i)) continue;

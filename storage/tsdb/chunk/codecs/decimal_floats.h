@@ -1,5 +1,5 @@
-// Doubles that are short decimals, as integers: 12.34 as 1234 with the exponent 2 ("ALP"). Exact:
-// what does not come back bit for bit stands apart.
+// Encodes doubles that are short decimals as integers ("ALP"): 12.34 becomes 1234 with exponent 2.
+// Exact: values that do not round-trip bit for bit are stored separately.
 #pragma once
 
 #include <bit>
@@ -15,23 +15,23 @@ namespace halite::storage::chunk {
 
 inline constexpr unsigned kDecimalExponentMax = 15;
 
-// Doubles with these are exact, so a division by one rounds once: the double nearest to the
-// decimal, which is what its text was read as.
+// These powers are exact doubles, so a division by one rounds once. The result is the double
+// nearest to the decimal, as when its text is parsed.
 inline constexpr double kPowersOfTen[kDecimalExponentMax + 1] = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-// Mantissas are within ±2^51, where adding this puts an integer into a double's low bits.
+// Mantissas are within ±2^51, where adding this constant puts an integer into the low bits of a
+// double.
 inline constexpr double kMantissaMagic = 0x1.8p52;
 inline constexpr std::uint64_t kMantissaMagicBits = std::bit_cast<std::uint64_t>(kMantissaMagic);
 
-// The double that a mantissa stands for; a number of no meaning, but some number, where it is not
-// within ±2^51.
+// The double for a mantissa; an arbitrary number if it is not within ±2^51.
 [[nodiscard]] inline double from_mantissa(std::uint64_t mantissa, double power) {
   const double whole = std::bit_cast<double>(mantissa + kMantissaMagicBits) - kMantissaMagic;
   return whole / power;
 }
 
-// The mantissa of `value`, and whether it gives the same bits back.
+// The mantissa of `value`, and whether it restores the same bits.
 struct Mantissa {
   std::uint64_t mantissa = 0;
   bool exact = false;
@@ -44,11 +44,11 @@ struct Mantissa {
   return {mantissa, double_bits(from_mantissa(mantissa, power)) == double_bits(value)};
 }
 
-// The least exponent that all of some tens of the doubles need that are decimals; nothing where
-// fewer than half are.
+// The least exponent that turns all short decimals of a sample into integers; nothing if fewer than
+// half of the sample are short decimals.
 [[nodiscard]] std::optional<unsigned> decimal_exponent(PointsView points);
 
-// Doubles from mantissas, in place.
+// Converts mantissas to doubles in place.
 void undo_mantissas(std::span<std::uint64_t> numbers, unsigned exponent);
 
 }  // namespace halite::storage::chunk

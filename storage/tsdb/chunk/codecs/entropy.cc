@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::uint8_t kZigzag = 0x08;
 
-// How a symbol of rANS becomes a number again.
+// Converts a rANS symbol back to a number.
 struct Alphabet {
-  // Of the first `size` symbols; others never come.
+  // Only the first `size` symbols are used.
   std::array<std::uint64_t, kRansSymbolsMax> bases;
   std::array<std::uint8_t, kRansSymbolsMax> bits;
   std::size_t size = 0;
   unsigned bits_most = 0;
 };
 
-// An Elias gamma code: the bits of value + 1, after as many zeros as there are below its top one.
+// An Elias gamma code: value + 1 in binary, after as many zeros as it has bits below its top one.
 void put_gamma(std::uint64_t value, BitWriter& to) {
   const auto width = static_cast<unsigned>(std::bit_width(value + 1));
   to.put(0, width - 1);
@@ -42,18 +42,18 @@ std::uint64_t undo(std::uint64_t magnitude, bool is_zigzag, std::uint64_t centre
   return (is_zigzag ? unzigzag(magnitude) : magnitude) + centre;
 }
 
-// Numbers from symbols and the bits below their buckets. kLongest: the most bits a number has
-// there; up to 56 are in one word wherever they begin.
+// Combines symbols with the bits below their buckets. Up to 56 bits are in one word wherever they
+// begin.
 template <bool kOver56>
 void add_low_bits(BytesView low, const Alphabet& alphabet, std::span<const std::uint8_t> symbols,
                   bool is_zigzag, std::uint64_t centre, std::span<std::uint64_t> numbers) {
-  // The last numbers read past the end: they have a copy with zeros behind it.
+  // The last numbers would read past the end: copy them and append zeros.
   constexpr std::size_t kStride = 32;
   constexpr std::size_t kReach = kStride * 8 + 9;
   std::array<char, 2 * kReach> tail{};
   const char* from = low.data();
   std::size_t size = low.size();
-  std::size_t position = 0;  // in bits, from `from`
+  std::size_t position = 0;  // in bits
   bool in_tail = false;
   for (std::size_t i = 0; i < symbols.size(); i += kStride) {
     if (!in_tail && size - position / 8 < kReach) {
@@ -102,10 +102,10 @@ bool read_alphabet(Reader& from, unsigned mantissa, Alphabet& alphabet, RansShar
   return bits.ok() && from.ok();
 }
 
-// What a run's segments have in common.
+// Parameters that the segments of a run share.
 struct Coding {
   EntropyShape shape;
-  RansShares shares;  // none where all numbers are in one bucket
+  RansShares shares;  // empty if all numbers are in one bucket
   std::array<std::uint8_t, kBucketsMax> symbol_of{};
   bool has_low_bits = false;
 };
@@ -177,8 +177,8 @@ class EntropyDecoder {
     }
   }
 
-  // The first `wanted` of a run of `numbers`; takes all that `from` has left if these are not all.
-  // Of the first `summed` only the sum, in place of the last of them.
+  // Reads the first `wanted` of a run of `numbers`. If not all are wanted, consumes all of `from`.
+  // Replaces the first `summed` numbers by their sum, stored in the last of them.
   void read(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
             std::size_t wanted, std::size_t summed) const {
     if (symbols_) {
@@ -213,7 +213,7 @@ class EntropyDecoder {
  private:
   [[nodiscard]] bool is_zigzag() const { return (head_ & kZigzag) != 0; }
 
-  // Where the bases are the numbers.
+  // For buckets without low bits: the bases are the numbers.
   void take_bases(std::span<const std::uint8_t> symbols, std::span<std::uint64_t> numbers,
                   std::size_t summed) const {
     if (summed > 0) {
@@ -263,7 +263,7 @@ void read_entropy_segments(Reader& from, SegmentsWanted wanted, EntropyScratch& 
   const std::size_t segments = (numbers.size() + segment - 1) / segment;
   const std::size_t segments_end = (end + segment - 1) / segment;
   std::size_t all = 0;     // bytes
-  std::size_t before = 0;  // of the segments not to be read
+  std::size_t before = 0;  // of skipped segments
   std::vector<std::size_t> sizes;
   for (std::size_t i = 0; i < segments && from.ok(); ++i) {
     const std::uint64_t size = from.varint();

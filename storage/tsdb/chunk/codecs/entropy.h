@@ -1,5 +1,5 @@
-// Integers by an order-0 entropy coder: each number becomes a bucket, whose share of the run sets
-// its cost (static rANS, four states), and the bits below the bucket as they are.
+// An order-0 entropy coder for integers. It encodes each number as a bucket, whose frequency sets
+// its cost (static rANS, four states), and the bits below the bucket verbatim.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ namespace halite::storage::chunk {
 void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
                     EntropyScratch& scratch, Bytes& out);
 
-// Fills the first `wanted` (at least one) of `numbers`; makes the reader bad if its bytes are not
-// of as many numbers. Where not all are wanted, it takes all that the reader has. Of the first
-// `summed` (at most `wanted`) only the sum is wanted, in place of the last of them.
+// Fills the first `wanted` (at least one) of `numbers`. Marks the reader bad if its bytes do not
+// contain that many numbers. If not all are wanted, consumes all bytes of the reader. Replaces the
+// first `summed` (at most `wanted`) numbers by their sum, stored in the last of them.
 void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
                   std::size_t wanted, std::size_t summed = 0);
 
-// The same in segments of so many numbers each (the last may have fewer), any of which can be read
-// alone.
+// As append_entropy(), in segments of `segment` numbers each (the last may be shorter). Each can be
+// read alone.
 void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShape shape,
                              std::size_t segment, EntropyScratch& scratch, Bytes& out);
 
-// Fills `numbers` from the segment `begin`, counted in segments, to before the number `end`, which
-// lies in it or behind; leaves others as they are. Makes the reader bad if its bytes are not of
-// that many numbers. `summed` as above, of the first segment read.
+// Fills `numbers` from segment number `begin` up to number `end` (exclusive), which is in that
+// segment or later; leaves others unchanged. Marks the reader bad if its bytes do not contain that
+// many numbers. `summed` as above, for the first segment read.
 struct SegmentsWanted {
   std::size_t segment = 0;  // numbers in each
   std::size_t begin = 0;

@@ -9,7 +9,7 @@
 namespace halite::storage::chunk {
 namespace {
 
-// How often the finest buckets come, those that come at all, in order.
+// Counts the finest buckets that occur, in order.
 std::vector<BucketCount> count_buckets(std::span<const std::uint64_t> numbers,
                                        const EntropyShape& shape,
                                        std::vector<std::uint32_t>& histogram) {
@@ -24,7 +24,7 @@ std::vector<BucketCount> count_buckets(std::span<const std::uint64_t> numbers,
   return counts;
 }
 
-// The same with fewer, wider buckets.
+// Merges them into fewer, wider buckets.
 std::vector<BucketCount> coarser(const std::vector<BucketCount>& fine, unsigned mantissa) {
   std::vector<BucketCount> counts;
   for (const BucketCount& one : fine) {
@@ -35,7 +35,7 @@ std::vector<BucketCount> coarser(const std::vector<BucketCount>& fine, unsigned 
   return counts;
 }
 
-// Bits for all the numbers, without the table.
+// Bits for all numbers, without the table.
 double cost_bits(const std::vector<BucketCount>& counts, unsigned mantissa) {
   double all = 0;
   double bits = 0;
@@ -48,7 +48,7 @@ double cost_bits(const std::vector<BucketCount>& counts, unsigned mantissa) {
 
 double table_cost_bits(std::size_t buckets) { return 40 + 9.0 * static_cast<double>(buckets); }
 
-// Sets the shape's mantissa and costs to the cheapest. `scale`: numbers to come for one counted.
+// Sets the cheapest mantissa and its costs. `scale`: numbers for each counted one.
 void choose_mantissa(const std::vector<BucketCount>& fine, double scale, EntropyShape& shape) {
   double best = std::numeric_limits<double>::infinity();
   double all = 0;
@@ -67,7 +67,8 @@ void choose_mantissa(const std::vector<BucketCount>& fine, double scale, Entropy
   }
 }
 
-// An unsigned shape's centre came from a sample: take the least of all numbers if that is near.
+// The centre of an unsigned shape came from a sample: replaces it by the least of all numbers if
+// that is near.
 void lower_centre(std::span<const std::uint64_t> numbers, EntropyShape& shape) {
   auto least = static_cast<std::int64_t>(numbers[0]);
   std::int64_t most = least;

@@ -1,7 +1,7 @@
-// Which buckets an entropy coder sorts a run's numbers into.
+// Chooses the buckets of the entropy coder for a run of numbers.
 //
-// A bucket is exact for small magnitudes and as wide as 2^-m of the magnitude above, so that one
-// table of some tens of entries fits steps of a walk as well as the top bits of full doubles.
+// A bucket is exact for small magnitudes, and 2^-m of the magnitude wide above. So one table of
+// some tens of entries suits both the steps of a random walk and the top bits of full doubles.
 #pragma once
 
 #include <bit>
@@ -14,16 +14,16 @@
 
 namespace halite::storage::chunk {
 
-// How numbers turn into magnitudes.
+// The conversion of numbers to magnitudes.
 struct EntropyShape {
-  bool zigzag = false;       // magnitude = zigzag(number - centre), else number - centre
-  std::uint64_t centre = 0;  // modulo 2^64: no number is lost whatever it is
-  unsigned mantissa = 0;     // m: buckets of a power of two: 2^m; 0 to 4
-  double bits = 0;           // estimated, a number; without the table
-  double table_bits = 0;     // estimated, once
+  bool zigzag = false;       // magnitude = zigzag(number - centre), otherwise number - centre
+  std::uint64_t centre = 0;  // modulo 2^64, so every number is representable
+  unsigned mantissa = 0;     // m: each power of two has 2^m buckets; 0 to 4
+  double bits = 0;           // estimate for each number, without the table
+  double table_bits = 0;     // estimate for the table
 };
 
-// Memory that one run after the other may use.
+// Reusable scratch memory.
 struct EntropyScratch {
   std::vector<std::uint64_t> sorted;
   std::vector<std::uint32_t> histogram;
@@ -36,7 +36,7 @@ inline constexpr std::size_t kBucketsMax = (64 - kMantissaMax + 1) << kMantissaM
 
 struct Bucket {
   std::uint64_t base = 0;
-  unsigned bits = 0;  // below it
+  unsigned bits = 0;  // below the bucket
 };
 
 [[nodiscard]] inline Bucket bucket_at(std::size_t index, unsigned mantissa) {
@@ -58,18 +58,18 @@ struct Bucket {
   return shape.zigzag ? zigzag(distance) : distance;
 }
 
-// How often a bucket comes.
+// How often a bucket occurs.
 struct BucketCount {
   std::size_t bucket = 0;
   std::uint32_t count = 0;
 };
 
-// The shape that a sample (not empty) of the numbers asks for; scale: all numbers for one of it.
+// The shape for a sample (not empty) of the numbers. scale: numbers for each one in the sample.
 [[nodiscard]] EntropyShape choose_shape(std::span<const std::uint64_t> sample, double scale,
                                         EntropyScratch& scratch);
 
-// The shape made to fit all the numbers (not empty) of a run: its centre, its mantissa and its
-// costs. The counts of its buckets, those that come at all, in order.
+// Fits the centre, the mantissa and the costs of the shape to all numbers (not empty) of a run.
+// Returns the counts of the buckets that occur, in order.
 [[nodiscard]] std::vector<BucketCount> fit_shape(std::span<const std::uint64_t> numbers,
                                                  EntropyShape& shape, EntropyScratch& scratch);
 

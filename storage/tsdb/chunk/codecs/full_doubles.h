@@ -1,5 +1,5 @@
-// Doubles that are no short decimals, as integers in the order of the numbers: neighbours of a
-// walk then differ in few of the low bits, and a column of integers takes the difference.
+// Encodes doubles that are not short decimals as integers in the same order. Neighbours of a random
+// walk then differ in few low bits, and an integer column stores the differences.
 #pragma once
 
 #include <bit>
@@ -12,14 +12,15 @@
 
 namespace halite::storage::chunk {
 
-// A bijection of all 64-bit patterns that is its own inverse; -0 just below +0, NaNs at both ends.
+// A bijection of all 64-bit patterns; it is its own inverse. -0 is directly below +0, NaNs are at
+// both ends.
 [[nodiscard]] inline std::uint64_t ordered_double(ValueBits bits) {
   const std::uint64_t below = std::uint64_t{0} - (bits >> 63);
   return bits ^ (below >> 1);
 }
 
-// The same for doubles that are singles, as sensors and OpenTSDB's short cells have them: half as
-// many bits, and the low ones are not all zero.
+// For doubles that are exact singles, as from sensors and OpenTSDB's short cells: half as many
+// bits, and the low ones are not all zero.
 [[nodiscard]] inline std::uint64_t ordered_single(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t ordered = bits ^ ((std::uint32_t{0} - (bits >> 31)) >> 1);
@@ -31,7 +32,7 @@ namespace halite::storage::chunk {
   return std::bit_cast<float>(ordered ^ ((std::uint32_t{0} - (ordered >> 31)) >> 1));
 }
 
-// Is the double a single, and does it come back from one on every machine? No NaN does for sure.
+// Whether the double is exactly a single on every machine. Always false for NaN.
 [[nodiscard]] inline bool is_single(ValueBits bits) {
   const double value = as_double(bits);
   if (!(std::fabs(value) <= std::numeric_limits<float>::max())) return false;

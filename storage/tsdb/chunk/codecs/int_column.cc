@@ -18,14 +18,14 @@ constexpr std::uint8_t kDivided = 0x20;
 constexpr std::uint8_t kHeadMax = 0x3F;
 
 constexpr int kZstdLevel = 3;
-// Of the entropy coder: more numbers are cut into segments of so many, eight hours at one in 10 s.
-// One costs some 20 bytes.
+// Numbers in a segment of the entropy coder: eight hours at one point in 10 s. Each segment costs
+// about 20 bytes.
 constexpr std::size_t kSegment = 2880;
 
-// What all distances divide by: 1 mostly, 1000 for seconds in milliseconds, 2^29 for singles among
-// doubles; 0 where all are zero.
+// The greatest common divisor of all distances: usually 1; 1000 for whole seconds in milliseconds;
+// 2^29 for singles among doubles; 0 if all are zero.
 std::uint64_t common_divisor(std::span<const std::uint64_t> distances) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // it is signed where it divides
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // divisors are signed
   std::uint64_t divisor = 0;
   for (const std::uint64_t distance : distances) {
     const std::uint64_t size = std::min(distance, std::uint64_t{0} - distance);
@@ -40,7 +40,7 @@ void undo_differ(std::span<std::uint64_t> numbers) {
   for (std::size_t i = 1; i < numbers.size(); ++i) numbers[i] = number += numbers[i];
 }
 
-// A view of scratch memory.
+// Returns a view of scratch memory.
 BytesView compress(std::span<const std::uint64_t> residuals, IntScratch& scratch) {
   if (!scratch.compressor) scratch.compressor.reset(ZSTD_createCCtx());
   HALITE_CHECK(scratch.compressor != nullptr, "no memory for zstd");
@@ -57,14 +57,14 @@ void read_zstd(Reader& from, IntScratch& scratch, std::span<std::uint64_t> resid
   if (!from.ok()) return;
   if (!scratch.decompressor) scratch.decompressor.reset(ZSTD_createDCtx());
   HALITE_CHECK(scratch.decompressor != nullptr, "no memory for zstd");
-  // It never writes past the numbers asked for, whatever size the frame declares.
+  // Never writes past `residuals`, whatever size the frame declares.
   const std::size_t size =
       ZSTD_decompressDCtx(scratch.decompressor.get(), residuals.data(), residuals.size_bytes(),
                           packed.data(), packed.size());
   if (ZSTD_isError(size) != 0 || size != residuals.size_bytes()) from.set_bad();
 }
 
-// Packed in blocks or all alike.
+// Packs in blocks or with one width for all.
 Coder append_bits(std::span<const std::uint64_t> residuals, Bytes& out) {
   const std::size_t begin = out.size();
   append_packed(residuals, out);
@@ -74,13 +74,13 @@ Coder append_bits(std::span<const std::uint64_t> residuals, Bytes& out) {
   return Coder::kFlat;
 }
 
-// The two numbers before a segment's first residual, of which its transform needs `order`.
+// The two numbers before a segment's first residual; its transform needs `order` of them.
 struct Carry {
-  std::uint64_t number = 0;      // distance from the column's first, divided
-  std::uint64_t difference = 0;  // from the one before it
+  std::uint64_t number = 0;      // distance from the first number of the column, divided
+  std::uint64_t difference = 0;  // from the previous number
 };
 
-// Of all segments but the first, before the transform.
+// The carries of all segments but the first, before the transform.
 std::vector<Carry> carries(std::span<const std::uint64_t> distances, std::size_t order) {
   std::vector<Carry> found;
   for (std::size_t i = kSegment; i + order < distances.size(); i += kSegment) {
@@ -103,22 +103,22 @@ void append_segments(const Plan& plan, std::span<const std::uint64_t> residuals,
   append_entropy_segments(residuals, plan.shape, kSegment, scratch, out);
 }
 
-// The residuals of the segments that a part needs, and what stands before them.
+// The residuals of the segments that a part needs, and the carry before them.
 struct SegmentsRead {
-  std::size_t begin = 0;  // of the residuals; what stands there may be the sum of those up to it
+  std::size_t begin = 0;  // of the residuals; the entry there may be a sum up to it
   std::size_t end = 0;
-  Carry before;  // of a first segment nothing
+  Carry before;  // empty for the first segment
 };
 
-// Up to the last that a part needs, at least one.
+// Residuals up to the last that a part needs, at least one.
 std::size_t residuals_wanted(IndexRange part, std::size_t order,
                              std::span<const std::uint64_t> residuals) {
   const std::size_t end = std::min(part.end, residuals.size() + order);
   return end <= order ? 1 : end - order;
 }
 
-// How many of the residuals from `begin` on are wanted as their sum only: those that lead up to the
-// part where each number is the one before and a residual.
+// How many residuals from `begin` on are wanted only as a sum: those before the part, if each
+// number is the previous one plus a residual.
 std::size_t residuals_summed(IndexRange part, std::size_t order, std::size_t begin,
                              std::size_t end) {
   return order == 1 && part.begin > begin ? std::min(part.begin, end) - begin : 0;
@@ -148,7 +148,7 @@ SegmentsRead read_segments(Reader& from, std::size_t order, IndexRange part,
   return read;
 }
 
-// Appends them by the coder planned or by another that turns out smaller, and says which.
+// Appends the residuals by the planned coder, or by one that turns out smaller. Returns the coder.
 Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residuals,
                        const std::vector<Carry>& before, bool small, IntScratch& scratch,
                        Bytes& out) {
@@ -167,7 +167,7 @@ Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residual
     } else {
       append_entropy(residuals, plan.shape, scratch.entropy, out);
     }
-    // Packed numbers decode several times as quickly.
+    // Prefer packed numbers, which decode several times as fast.
     if (packed < (out.size() - begin) + (out.size() - begin) / 64) {
       out.resize(begin);
       coder = Coder::kPacked;
@@ -201,15 +201,15 @@ void read_residuals(Coder coder, Reader& from, IntScratch& scratch,
     case Coder::kZstd:
       read_zstd(from, scratch, residuals);
       break;
-    case Coder::kEntropy:  // of these a part is read
+    case Coder::kEntropy:  // allows partial reads
     case Coder::kSegments:
       from.set_bad();
       break;
   }
 }
 
-// The distances of all numbers from the first, divided by what divides all: returned, 1 if nothing
-// does.
+// Sets `to` to the distances of all numbers from the first, divided by their common divisor.
+// Returns the divisor; 1 if there is none.
 std::uint64_t distances(std::span<const std::uint64_t> numbers, std::vector<std::uint64_t>& to) {
   to.resize(numbers.size());
   const std::uint64_t first = numbers[0];
@@ -318,11 +318,11 @@ void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbe
   if (coder == Coder::kSegments) return read_segmented(from, head, part, scratch, numbers);
   auto residuals = numbers.subspan(head.order);
   if (coder == Coder::kEntropy && !residuals.empty()) {
-    // What follows is not needed.
+    // The rest is not needed.
     const std::size_t wanted = residuals_wanted(part, head.order, residuals);
     const std::size_t summed = residuals_summed(part, head.order, 0, wanted);
     read_entropy(from, scratch.entropy, residuals, wanted, summed);
-    // What leads up to the part is one step.
+    // The sum of the skipped residuals counts as one step.
     const std::size_t skipped = summed > 0 ? summed - 1 : 0;
     residuals = residuals.subspan(skipped, wanted - skipped);
     numbers = numbers.subspan(skipped, head.order + wanted - skipped);
@@ -330,7 +330,7 @@ void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbe
     read_residuals(coder, from, scratch, residuals);
   }
   if (!from.ok()) return;
-  // Last transform first; what the first number of each is was written by itself.
+  // Undoes the last transform first. The first number of each is stored separately.
   if (head.order == 2) {
     numbers[1] = head.first_step;
     undo_differ(numbers.subspan(1));

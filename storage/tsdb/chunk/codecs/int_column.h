@@ -1,5 +1,5 @@
-// A column of 64-bit integers, exact whatever they are: what times and all kinds of values come
-// down to. Chooses by trying: which differences to take, and which coder to give them to.
+// A column of arbitrary 64-bit integers: the basis for times and all kinds of values. Chooses the
+// differences and the coder by estimation.
 //
 // All arithmetic is modulo 2^64, so no difference overflows.
 #pragma once
@@ -29,28 +29,29 @@ struct IntScratch {
   std::vector<std::uint64_t> sample;
   std::vector<std::uint64_t> differences;  // of the sample
   Bytes frame;
-  bool segmented = false;  // set where a column was written that only version 2 of chunks has
+  bool segmented = false;  // set if a written column requires version 2 of chunks
   std::unique_ptr<ZSTD_CCtx_s, ZstdFree> compressor;
   std::unique_ptr<ZSTD_DCtx_s, ZstdFree> decompressor;
 };
 
-// Integers that change by any of these alone cost next to nothing: value, step, step of steps.
-// small: also try what is slower and smaller (entropy coder, zstd). At least one number.
+// Appends at least one number. Columns where the value, the step or the change of the step is
+// constant take almost no space. small: also try the smaller but slower coders (entropy coder,
+// zstd).
 void append_ints(std::span<const std::uint64_t> numbers, bool small, IntScratch& scratch,
                  Bytes& out);
 
-// About how many bytes append_ints() would take.
+// Approximate size of the output of append_ints().
 [[nodiscard]] std::size_t estimate_ints(std::span<const std::uint64_t> numbers, bool small,
                                         IntScratch& scratch);
 
-// Which numbers of a column are wanted.
+// The wanted numbers of a column.
 struct IndexRange {
   std::size_t begin = 0;
-  std::size_t end = SIZE_MAX;  // excluded; all the rest, where there are not so many
+  std::size_t end = SIZE_MAX;  // exclusive; limited to the length of the column
 };
 
-// Fills those of `numbers`, and perhaps others; makes the reader bad if its bytes are not of that
-// many numbers. Long columns of sealed data have segments, of which it decodes those that it must.
+// Fills the wanted numbers, and possibly others. Marks the reader bad if its bytes do not contain
+// that many numbers. Of a long column of sealed data, decodes only the necessary segments.
 void read_ints(Reader& from, IntScratch& scratch, std::span<std::uint64_t> numbers,
                IndexRange part = {});
 

@@ -9,12 +9,12 @@
 namespace halite::storage::chunk {
 namespace {
 
-// What a plan is made of: all numbers up to so many, else four windows that make up as many.
+// Sample sizes: all numbers up to this many, otherwise four windows with this many in total.
 constexpr std::size_t kSampleSmall = 1024;
 constexpr std::size_t kSampleQuick = 128;
 constexpr std::size_t kWindows = 4;
 
-// Do runs of four numbers in the sample come again, more than chance has it?
+// Whether runs of four numbers repeat in the sample more often than by chance.
 bool has_repeats(std::span<const std::uint64_t> sample, double bits_a_number) {
   if (sample.size() < 64 || bits_a_number < 4) return false;
   std::array<std::uint64_t, 512> seen{};
@@ -32,7 +32,7 @@ bool has_repeats(std::span<const std::uint64_t> sample, double bits_a_number) {
   return again * 8 > sample.size();
 }
 
-// A few windows of the numbers, each with its differences taken in itself.
+// Some windows of the numbers; differences are taken within each.
 class Sample {
  public:
   Sample(std::span<const std::uint64_t> numbers, std::size_t most,
@@ -52,7 +52,7 @@ class Sample {
 
   [[nodiscard]] double scale() const { return scale_; }
 
-  // What to give to a coder after `order` calls of differ(): the windows without their beginnings.
+  // The input of a coder after `order` calls of differ(): the windows without their first numbers.
   std::span<const std::uint64_t> residuals(std::size_t order,
                                            std::vector<std::uint64_t>& to) const {
     to.clear();
@@ -81,7 +81,7 @@ Plan plan_residuals(std::span<const std::uint64_t> residuals, double scale, bool
   Plan plan;
   if (all_equal(residuals)) {
     plan.bytes = 4;
-    plan.coder = small ? Coder::kEntropy : Coder::kPacked;  // for what the sample does not have
+    plan.coder = small ? Coder::kEntropy : Coder::kPacked;  // for numbers outside the sample
     plan.shape = {.zigzag = true, .centre = residuals[0]};
     return plan;
   }
@@ -116,13 +116,13 @@ Plan make_plan(std::span<const std::uint64_t> numbers, bool small, IntScratch& s
     const std::size_t order = order_of(transform);
     if (numbers.size() <= order) break;
     if (order > 0) sample.differ_again();
-    // differences are not needed until the plan is made: their memory holds residuals.
+    // `differences` is not needed until the plan is made: reuse its memory.
     const auto residuals = sample.residuals(order, scratch.differences);
     if (residuals.empty()) break;
     Plan plan = plan_residuals(residuals, sample.scale(), small, scratch.entropy);
     plan.transform = transform;
     plan.bytes += static_cast<double>(order) * 4;
-    // A difference more costs time in decoding: it must pay.
+    // Another difference slows down decoding, so it must save space.
     if (transform == Transform::kNone || plan.bytes < best.bytes * 0.99) best = plan;
   }
   return best;

@@ -1,4 +1,4 @@
-// How a column of integers should be coded: told from a sample of it.
+// Chooses the encoding of a column of integers from a sample of it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace halite::storage::chunk {
 
-// Which differences are taken.
+// The differences to encode.
 enum class Transform : std::uint8_t { kNone, kDelta, kDelta2 };
 enum class Coder : std::uint8_t { kConstant, kPacked, kFlat, kEntropy, kZstd, kSegments };
 
@@ -18,13 +18,13 @@ struct Plan {
   Transform transform = Transform::kNone;
   Coder coder = Coder::kPacked;
   EntropyShape shape;
-  bool repeats = false;  // whole runs of numbers come again: zstd may find them
-  double bytes = 0;      // estimated, for all
+  bool repeats = false;  // runs of numbers repeat, which zstd may exploit
+  double bytes = 0;      // estimate for all numbers
 };
 
 constexpr std::size_t kEntropyMin = 96;  // numbers; a table does not pay for fewer
 
-// Of a whole column's distances. small: also by what is slower and smaller.
+// The plan for the distances of a whole column. small: also consider the smaller but slower coders.
 [[nodiscard]] Plan make_plan(std::span<const std::uint64_t> numbers, bool small,
                              IntScratch& scratch);
 
@@ -32,7 +32,7 @@ constexpr std::size_t kEntropyMin = 96;  // numbers; a table does not pay for fe
   return static_cast<std::size_t>(transform);
 }
 
-// In place: numbers[i] to its difference from the one before, the last first.
+// Replaces each number by its difference from the previous one, in place.
 void differ(std::span<std::uint64_t> numbers);
 
 [[nodiscard]] bool all_equal(std::span<const std::uint64_t> numbers);

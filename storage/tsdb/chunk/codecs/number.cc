@@ -11,7 +11,7 @@ constexpr std::uint8_t kLengthMax = 8;
 }  // namespace
 
 void append_number(Bytes& to, ValueBits value, bool is_float) {
-  // An integer's sign goes into the low bit, so that small ones of both signs are short.
+  // Zigzag puts the sign of an integer into the low bit, so that small negative ones are short too.
   const std::uint64_t bits = is_float ? value : zigzag(value);
   const unsigned zero_bits =
       static_cast<unsigned>(is_float ? std::countr_zero(bits) : std::countl_zero(bits));

@@ -1,5 +1,5 @@
-// One value in few bytes: its type and length, then its bytes, most significant first: a zigzag
-// integer without leading zero bytes, a double without trailing ones. 0 and 0.0 take one byte.
+// One value in few bytes: its type and length, then its bytes, most significant first. Integers are
+// zigzag without leading zero bytes, doubles without trailing ones. 0 and 0.0 take one byte.
 #pragma once
 
 #include "common/bytes.h"

@@ -21,7 +21,7 @@ std::uint64_t load_word(const char* from) {
   return word;
 }
 
-// The widths are template arguments so that every shift is a constant; the loops unroll.
+// Widths are template arguments so that shifts are constants and loops unroll.
 template <unsigned kWidth>
 void pack_group(const std::uint64_t* numbers, char* out) {
   std::uint64_t bits = 0;
@@ -57,7 +57,8 @@ void unpack_group(const char* from, std::uint64_t base, std::uint64_t* numbers) 
   } else {
 #pragma clang loop unroll(full)
     for (std::size_t i = 0; i < kGroup; ++i) {
-      // The word that holds the number's first bit, or the last one of the group: never past it.
+      // The word with the first bit of the number, or the last word of the group; never past the
+      // group.
       const std::size_t bit = i * kWidth;
       const std::size_t byte = std::min<std::size_t>(bit / 8, kWidth - 8);
       const std::size_t shift = bit - byte * 8;
@@ -103,7 +104,7 @@ struct BlockPlan {
   std::uint64_t base = 0;
   unsigned width = 0;
   std::size_t exceptions = 0;
-  std::size_t bytes = 0;  // about
+  std::size_t bytes = 0;  // approximate
 };
 
 struct Range {
@@ -126,8 +127,8 @@ Range range_of(std::span<const std::uint64_t> numbers) {
   return {least, most};
 }
 
-// The fewest bits for `numbers` above `base`. One below the base wraps round to a huge number: an
-// exception like any other.
+// The smallest width for `numbers` above `base`. A number below the base wraps around to a huge one
+// and becomes an exception.
 BlockPlan plan_above(std::span<const std::uint64_t> numbers, std::uint64_t base) {
   std::array<std::uint16_t, 65> of_width{};
   for (const std::uint64_t number : numbers) {
@@ -142,7 +143,7 @@ BlockPlan plan_above(std::span<const std::uint64_t> numbers, std::uint64_t base)
   for (; width > 0; --width) {
     exceptions += of_width[width];
     bits += std::size_t{of_width[width]} * width;
-    // A byte of position, then a varint of what is above the width.
+    // An exception takes a byte for its position, then a varint of the bits above the width.
     const std::size_t above = (bits - exceptions * (width - 1)) * 8 / 7 + exceptions * 4;
     const std::size_t bytes = groups * (width - 1) + 1 + exceptions + above / 8;
     if (exceptions < numbers.size() / 4 && bytes < best.bytes) {
@@ -153,12 +154,12 @@ BlockPlan plan_above(std::span<const std::uint64_t> numbers, std::uint64_t base)
   return best;
 }
 
-// The least of the numbers that is not far below nearly all others; `least` where none is. High
-// outliers need no such care: they are exceptions to any base.
+// The least number that is not far below nearly all others; `least` if there is none. High outliers
+// need no care: they are exceptions to any base.
 std::uint64_t base_without_outliers(std::span<const std::uint64_t> numbers, std::int64_t least) {
   constexpr std::size_t kTried = 16;
   if (numbers.size() < kTried) return static_cast<std::uint64_t>(least);
-  // The second of some at either end: one outlier may be among those tried.
+  // Use the second of the samples at either end, because one outlier may be among them.
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
   std::int64_t lowest = kMost;
@@ -224,7 +225,7 @@ void append_block(std::span<const std::uint64_t> numbers, Bytes& out) {
   }
 }
 
-// packed: whole groups of that width.
+// `packed`: complete groups of that width.
 void unpack(BytesView packed, unsigned width, std::uint64_t base,
             std::span<std::uint64_t> numbers) {
   const std::size_t whole = numbers.size() / kGroup;

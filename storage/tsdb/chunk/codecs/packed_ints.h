@@ -1,5 +1,6 @@
-// Integers in blocks of 128: a base a block, what is above it in as many bits as most need, and
-// the few that need more patched in ("PFOR"). Quick both ways, and a block adapts to its numbers.
+// Integers in blocks of 128 ("PFOR"): each block has a base, offsets in as many bits as most
+// numbers need, and exceptions for the few larger ones. Fast both ways; each block adapts to its
+// numbers.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +16,14 @@ inline constexpr std::size_t kPackedBlock = 128;
 
 void append_packed(std::span<const std::uint64_t> numbers, Bytes& out);
 
-// About how many bytes append_packed() would take.
+// Approximate size of the output of append_packed().
 [[nodiscard]] std::size_t estimate_packed(std::span<const std::uint64_t> numbers);
 
-// Fills `numbers`; makes the reader bad if its bytes are not of that many numbers.
+// Fills `numbers`. Marks the reader bad if its bytes do not contain that many numbers.
 void read_packed(Reader& from, std::span<std::uint64_t> numbers);
 
-// One base and one width for all: smaller and quicker yet where the numbers are evenly spread.
-// At least one number.
+// One base and one width for all numbers (at least one): smaller and faster if they are evenly
+// distributed.
 void append_flat(std::span<const std::uint64_t> numbers, Bytes& out);
 [[nodiscard]] std::size_t flat_size(std::span<const std::uint64_t> numbers);
 void read_flat(Reader& from, std::span<std::uint64_t> numbers);

@@ -6,7 +6,7 @@
 namespace halite::storage::chunk {
 namespace {
 
-// Up to 64 bits of `words` from bit `begin` on, the first in bit 0; bits past count are zero.
+// Up to 64 bits of `words` from bit `begin`, the first in bit 0; bits past `count` are zero.
 std::uint64_t bits_at(std::span<const std::uint64_t> words, std::size_t begin, std::size_t count) {
   const std::size_t shift = begin % 64;
   std::uint64_t bits = words[begin / 64] >> shift;

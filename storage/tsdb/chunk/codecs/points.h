@@ -1,7 +1,7 @@
-// A run of one series' points as columns: what the chunk codecs take and give.
+// A run of one series' points in columns: the input and output of the chunk codecs.
 //
-//   Order    by time, no time twice; decoders promise it, encoders ask for it.
-//   Exact    values are 64-bit patterns (data_point.h); nothing here looks at them as numbers.
+//   Order    by time, without duplicate times: decoders guarantee it, encoders require it.
+//   Exact    values are 64-bit patterns (data_point.h) and are not interpreted here.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace halite::storage::chunk {
 
-// One bit a point: is its value a double? Bit i is words()[i / 64] >> (i % 64) & 1; the bits past
-// size() are zero.
+// One bit for each point: whether its value is a double. Bit i is words()[i / 64] >> (i % 64) & 1;
+// bits past size() are zero.
 class FloatBits {
  public:
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -26,9 +26,9 @@ class FloatBits {
 
   void push_back(bool is_float) { append(1, is_float); }
   void append(std::size_t count, bool is_float);
-  // `count` bits of `words`, from bit `begin` on.
+  // Appends `count` bits of `words`, from bit `begin`.
   void append(std::span<const std::uint64_t> words, std::size_t begin, std::size_t count);
-  void truncate(std::size_t size);  // to what it had when it was that long
+  void truncate(std::size_t size);  // restores an earlier, shorter state
   void clear();
 
   bool operator==(const FloatBits&) const = default;
@@ -38,12 +38,12 @@ class FloatBits {
   std::size_t size_ = 0;
 };
 
-// Columns that somebody else owns. times and values have the same length.
+// A view of columns. times and values have the same length.
 struct PointsView {
   std::span<const TimestampMs> times;
   std::span<const ValueBits> values;
-  std::span<const std::uint64_t> float_words;  // laid out as in FloatBits
-  std::size_t float_begin = 0;                 // the first point's bit in float_words
+  std::span<const std::uint64_t> float_words;  // layout as in FloatBits
+  std::size_t float_begin = 0;                 // bit of the first point in float_words
 
   [[nodiscard]] std::size_t size() const { return times.size(); }
   [[nodiscard]] bool is_float(std::size_t i) const {
@@ -54,7 +54,7 @@ struct PointsView {
     return {times.subspan(begin, count), values.subspan(begin, count), float_words,
             float_begin + begin};
   }
-  // How many of the values are doubles.
+  // The number of doubles among the values.
   [[nodiscard]] std::size_t float_count() const;
 };
 

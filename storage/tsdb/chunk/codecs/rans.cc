@@ -12,11 +12,11 @@ namespace halite::storage::chunk {
 namespace {
 
 constexpr unsigned kLog2Least = 10;
-constexpr unsigned kLog2Most = 12;  // as large as a decoder's table
+constexpr unsigned kLog2Most = 12;  // size of the decoder's table
 constexpr std::size_t kStates = 4;
-constexpr std::uint32_t kStateMin = 1u << 16;  // states are below 2^32 and not below this
+constexpr std::uint32_t kStateMin = 1u << 16;  // states are in [kStateMin, 2^32)
 
-// One step of share more or less where it costs the whole least.
+// Changes one share by `step` where that costs least.
 void adjust(std::span<const std::uint32_t> counts, int step, std::vector<std::uint16_t>& shares) {
   std::size_t best = 0;
   double best_cost = std::numeric_limits<double>::infinity();
@@ -57,7 +57,7 @@ void put_rans_shares(const RansShares& shares, BitWriter& to) {
   to.put(shares.log2_total - kLog2Least, 2);
   std::uint32_t left = 1u << shares.log2_total;
   for (std::size_t i = 0; i + 1 < shares.shares.size(); ++i) {
-    // Those that follow have one each at least; the last has what is left.
+    // Each following share is at least one; the last gets the rest.
     const auto followers = static_cast<std::uint32_t>(shares.shares.size() - i - 1);
     to.put(shares.shares[i] - 1u, static_cast<unsigned>(std::bit_width(left - followers - 1)));
     left -= shares.shares[i];
@@ -90,8 +90,8 @@ void append_rans(std::span<const std::uint8_t> symbols, const RansShares& shares
     begins[i] = begin;
     begin += shares.shares[i];
   }
-  // Backwards, since a state gives its symbols back last in, first out; a step writes at most one
-  // word.
+  // Encodes backwards, because a state returns its symbols last in, first out. Each step writes at
+  // most one word.
   words.resize(symbols.size() + 2 * kStates);
   std::uint16_t* at = words.data() + words.size();
   std::array<std::uint32_t, kStates> states;
@@ -126,7 +126,7 @@ RansDecoder::RansDecoder(const RansShares& shares) : log2_total_(shares.log2_tot
 }
 
 void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_t total) const {
-  switch (log2_total_) {  // known to the compiler, shifts and masks cost half
+  switch (log2_total_) {  // as a constant, it halves the cost of shifts and masks
     case kLog2Least:
       return read<kLog2Least>(from, symbols, total);
     case kLog2Least + 1:
@@ -159,7 +159,7 @@ void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_
     return (place >> 16) * (state >> kLog2Total) + (place & 0xFFFF);
   };
   std::size_t i = 0;
-  // Four symbols take at most four words: no bounds to check among them.
+  // Four symbols take at most four words, so no bounds checks are needed between them.
   for (; i + kStates <= symbols.size() && end - at >= 8; i += kStates) {
 #pragma clang loop unroll(full)
     for (std::size_t k = 0; k < kStates; ++k) {
@@ -179,7 +179,7 @@ void RansDecoder::read(Reader& from, std::span<std::uint8_t> symbols, std::size_
     }
   }
   if (symbols.size() < total) return;
-  // The encoder began with these: whatever is damaged hardly ever ends on them.
+  // The encoder starts with these states; damaged bytes hardly ever end in them.
   const bool all_back = std::ranges::all_of(states, [](auto state) { return state == kStateMin; });
   if (at != end || !all_back) from.set_bad();
 }

@@ -9,7 +9,7 @@
 namespace halite::storage::chunk {
 namespace {
 
-constexpr unsigned kQuotientMax = 20;  // so many ones say: the number follows in 64 bits
+constexpr unsigned kQuotientMax = 20;  // this many ones: the number follows in 64 bits
 
 void put_number(std::uint64_t number, BitWriter& to) {
   const auto width = static_cast<unsigned>(std::bit_width(number));

@@ -1,5 +1,5 @@
-// A few dozen integers in few bits (Golomb-Rice codes around a centre): the columns of summaries,
-// which are too short for a table of shares.
+// A few dozen integers as Golomb-Rice codes around a centre: for the columns of summaries, which
+// are too short for a table of shares.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace halite::storage::chunk {
 
-// Arithmetic is modulo 2^64: any integers come back. None at all take no bits.
+// Arithmetic is modulo 2^64, so any integers are possible. An empty column takes no bits.
 void put_rice_column(std::span<const std::uint64_t> numbers, BitWriter& to);
 
-// Fills `numbers`; ask from.ok().
+// Fills `numbers`; check from.ok() afterwards.
 void get_rice_column(BitReader& from, std::span<std::uint64_t> numbers);
 
 }  // namespace halite::storage::chunk

@@ -6,7 +6,7 @@
 namespace halite::storage::chunk {
 namespace {
 
-// Beyond these a column of integers may be smaller; fewer are quicker to read.
+// Above this number of runs a column of integers may be smaller; fewer runs are faster to read.
 constexpr std::size_t kRunsAlways = 8;
 
 struct StepRun {
@@ -14,7 +14,7 @@ struct StepRun {
   std::uint64_t step = 0;
 };
 
-// The runs of equal steps, up to one more than `most`.
+// The runs of equal steps, at most `most` + 1.
 std::vector<StepRun> step_runs(std::span<const TimestampMs> times, std::size_t most) {
   std::vector<StepRun> runs;
   for (std::size_t i = 1; i < times.size() && runs.size() <= most; ++i) {
@@ -50,7 +50,7 @@ void read_runs(Reader& from, TimestampMs first, std::span<TimestampMs> times) {
   if (i != times.size()) from.set_bad();
 }
 
-// 0 for a single point, or where the reader goes bad.
+// 0 for a single point, or if the reader becomes bad.
 std::uint64_t constant_step(Reader& from, TimestampMs first, TimestampMs last, std::size_t count) {
   const std::uint64_t span = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
   const std::uint64_t steps = count - 1;

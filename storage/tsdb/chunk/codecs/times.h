@@ -1,4 +1,4 @@
-// The times of a chunk, between the first and the last, which the header has: nothing at a
+// The times of a chunk between the first and the last, which are in the header: nothing for a
 // constant step, runs of equal steps, or a column of integers.
 #pragma once
 
@@ -14,15 +14,15 @@ namespace halite::storage::chunk {
 
 enum class TimeCodec : std::uint8_t { kConstantStep, kRuns, kInts };
 
-// times: at least one, ascending, no two equal.
+// times: at least one, strictly ascending.
 [[nodiscard]] TimeCodec append_times(std::span<const TimestampMs> times, bool small,
                                      IntScratch& scratch, Bytes& out);
 
-// Fills `times`, which are as promised above, from `first` to `last`; else the reader is bad.
+// Fills `times`, strictly ascending from `first` to `last`; otherwise the reader is bad.
 void read_times(Reader& from, TimeCodec codec, TimestampMs first, TimestampMs last,
                 IntScratch& scratch, std::span<TimestampMs> times);
 
-// The same where only the times in a range are wanted: fills those, and tells which they are.
+// Fills only the times in a range, and returns which they are.
 [[nodiscard]] IndexRange read_times_in(Reader& from, TimeCodec codec, TimestampMs first,
                                        TimestampMs last, TimeRange range, IntScratch& scratch,
                                        std::span<TimestampMs> times);

@@ -9,9 +9,9 @@
 namespace halite::storage::chunk {
 namespace {
 
-constexpr double kExactIntegerMax = 0x1p53;  // doubles are exact up to here
+constexpr double kExactIntegerMax = 0x1p53;  // doubles represent all integers up to here
 constexpr std::int64_t kMantissaMax = std::int64_t{1} << 51;
-constexpr std::size_t kExceptionBytes = 10;  // about: a gap and eight bytes
+constexpr std::size_t kExceptionBytes = 10;  // approximate: a gap and eight bytes
 
 enum class Mix : std::uint8_t { kIntegers, kDoubles, kBoth };
 
@@ -25,7 +25,8 @@ std::int64_t power_of_ten(unsigned exponent) {
   return static_cast<std::int64_t>(kPowersOfTen[exponent]);
 }
 
-// Fills scratch.numbers with mantissas and scratch.exceptions with where these are not exact.
+// Sets scratch.numbers to mantissas and scratch.exceptions to the positions where these are
+// inexact.
 void to_decimals(PointsView points, Mix mix, unsigned exponent, ValueScratch& scratch) {
   const double power = kPowersOfTen[exponent];
   const std::int64_t whole_power = power_of_ten(exponent);
@@ -43,7 +44,7 @@ void to_decimals(PointsView points, Mix mix, unsigned exponent, ValueScratch& sc
       one.exact = exponent == 0 || (integer >= -integer_most && integer <= integer_most);
       if (one.exact) one.mantissa = static_cast<std::uint64_t>(integer * whole_power);
     }
-    // One that stands apart repeats its neighbour here: that costs least.
+    // An exception repeats its neighbour here, which costs least.
     if (one.exact) {
       before = one.mantissa;
     } else {
@@ -72,7 +73,7 @@ void to_ordered(PointsView points, Mix mix, ValueScratch& scratch) {
   }
 }
 
-// Are the integers just those whose decimal has no fraction?
+// Whether the integers are exactly the values whose decimal has no fraction.
 bool whole_are_integers(PointsView points, unsigned exponent, const ValueScratch& scratch) {
   if (exponent == 0) return false;
   const std::int64_t power = power_of_ten(exponent);
@@ -80,7 +81,7 @@ bool whole_are_integers(PointsView points, unsigned exponent, const ValueScratch
   for (std::size_t i = 0; i < points.size(); ++i) {
     bool has_fraction = static_cast<std::int64_t>(scratch.numbers[i]) % power != 0;
     if (exception < scratch.exceptions.size() && scratch.exceptions[exception] == i) {
-      has_fraction = true;  // as the reader has it
+      has_fraction = true;  // as the reader assumes
       ++exception;
     }
     if (points.is_float(i) != has_fraction) return false;
@@ -110,7 +111,7 @@ void append_exceptions(PointsView points, const ValueScratch& scratch, Bytes& ou
   for (const std::uint32_t position : scratch.exceptions) append_be(out, points.values[position]);
 }
 
-// Fills scratch.numbers with singles; false if some double is none.
+// Sets scratch.numbers to singles; false if some double is not a single.
 bool to_singles(PointsView points, ValueScratch& scratch) {
   scratch.numbers.resize(points.size());
   scratch.exceptions.clear();
@@ -126,7 +127,7 @@ struct Mapping {
   unsigned exponent = 0;  // of decimals
 };
 
-// Chooses what the column's integers are and fills scratch with them.
+// Chooses the meaning of the column's integers and fills scratch with them.
 Mapping map_doubles(PointsView points, Mix mix, bool small, ValueScratch& scratch) {
   const std::optional<unsigned> exponent = decimal_exponent(points);
   if (exponent) {
@@ -153,7 +154,7 @@ void read_type_runs(Reader& from, std::size_t count, FloatBits& floats) {
   bool is_float = false;
   for (std::size_t i = 0; i < count && from.ok(); is_float = !is_float) {
     const std::uint64_t run = from.varint();
-    // Only the first run may be empty: then the first point is a double.
+    // Only the first run may be empty, if the first point is a double.
     if (run > count - i || (run == 0 && (i > 0 || is_float))) return from.set_bad();
     floats.append(run, is_float);
     i += run;
@@ -206,7 +207,7 @@ void read_whole_integers(std::span<const std::uint64_t> numbers, IndexRange part
   floats.append(numbers.size() - part.end, false);
 }
 
-// Of points of both types: the doubles as the column's codec has them, the integers as integers.
+// For points of both types: doubles use the column's codec, integers are integers.
 void undo_mixed(const FloatBits& floats, std::size_t float_begin, ValueCodec codec,
                 unsigned exponent, std::span<ValueBits> values) {
   const std::int64_t power = power_of_ten(exponent);
@@ -220,7 +221,7 @@ void undo_mixed(const FloatBits& floats, std::size_t float_begin, ValueCodec cod
     values[i] = ordered_double(values[i]);
     if (is_float) continue;
     const double number = as_double(values[i]);
-    // What stands apart has a neighbour's number here, which need not be one of an integer.
+    // An exception has its neighbour's number here, which need not be an integer.
     const bool is_integer = std::fabs(number) < kExactIntegerMax;
     values[i] = is_integer ? integer_bits(static_cast<std::int64_t>(number)) : 0;
   }

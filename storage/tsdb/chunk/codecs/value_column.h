@@ -1,5 +1,5 @@
-// The values of a chunk, with the types of the points: all kinds of them as a column of integers,
-// and apart from it what is exact in no other way.
+// The values of a chunk and their types. All values become one column of integers; values that
+// cannot be represented that way are stored separately.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ enum class TypeCodec : std::uint8_t {
   kIntegers,       // none
   kDoubles,        // all
   kRuns,           // lengths of runs of integers, doubles, integers, ...
-  kWholeIntegers,  // those whose decimal has a fraction: what shortest printing makes
+  kWholeIntegers,  // values with a fraction, as shortest printing produces them
 };
 
-// What the integers of the column are.
+// What the integers of the column represent.
 enum class ValueCodec : std::uint8_t { kIntegers, kDecimals, kFullDoubles, kSingles };
 
 struct ValueCodecs {
@@ -38,8 +38,8 @@ struct ValueScratch {
 [[nodiscard]] ValueCodecs append_values(PointsView points, bool small, ValueScratch& scratch,
                                         Bytes& out);
 
-// Fills `values` and appends to `floats`; the reader is bad if its bytes are no such values.
-// Outside the part, values and bits may be anything.
+// Fills `values` and appends to `floats`. The reader is bad if its bytes are not such values.
+// Values and bits outside the part are arbitrary.
 void read_values(Reader& from, ValueCodecs codecs, ValueScratch& scratch,
                  std::span<ValueBits> values, FloatBits& floats, IndexRange part = {});
 

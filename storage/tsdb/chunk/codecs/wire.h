@@ -1,5 +1,5 @@
-// The small pieces chunks are written in: variable-length numbers, bits, and a reader that cannot
-// leave its bytes.
+// The elements of chunk encodings: variable-length numbers, bits, and a reader that cannot leave
+// its bytes.
 //
 // Over 140 lines because the reader and the writer of each encoding stand side by side.
 #pragma once
@@ -17,8 +17,8 @@ namespace halite::storage::chunk {
 
 inline void append_signed(Bytes& to, std::uint64_t value) { append_varint(to, zigzag(value)); }
 
-// Reads from the front. What is missing or malformed makes it bad for good, and everything read
-// after that zero or empty: callers ask ok() where it matters, not at each number.
+// Reads from the front. Missing or malformed bytes make it permanently bad; later reads return zero
+// or nothing. So check ok() at the end, not after each number.
 class Reader {
  public:
   explicit Reader(BytesView bytes) : left_(bytes) {}
@@ -47,7 +47,7 @@ class Reader {
   }
   std::uint64_t signed_varint() { return unzigzag(varint()); }
 
-  // Empty and bad if there are fewer.
+  // Marks the reader bad and returns nothing if there are fewer bytes.
   BytesView take(std::size_t size) {
     if (size > left_.size()) {
       set_bad();
@@ -63,13 +63,12 @@ class Reader {
   bool ok_ = true;
 };
 
-// Numbers of 0 to 64 bits one behind the other, the low bit first; the last byte is filled with
-// zeros.
+// Writes numbers of 0 to 64 bits without gaps, low bit first. The last byte is padded with zeros.
 class BitWriter {
  public:
   explicit BitWriter(Bytes& to) : to_(to) {}
 
-  // The bits of `value` above `count` are zero.
+  // The bits of `value` above `count` must be zero.
   void put(std::uint64_t value, unsigned count) {
     bits_ |= value << filled_;
     if (filled_ + count < 64) {
@@ -94,7 +93,7 @@ class BitWriter {
   unsigned filled_ = 0;  // of bits_, below 64
 };
 
-// Reads what a BitWriter wrote. For small tables.
+// Reads what a BitWriter wrote. Intended for small tables.
 class BitReader {
  public:
   explicit BitReader(BytesView bytes) : bytes_(bytes) {}
@@ -111,7 +110,7 @@ class BitReader {
     return skip(count) ? value : 0;
   }
 
-  // Reads ones: up to `most` (at most 32), or fewer and the zero that ends them.
+  // Reads consecutive ones: `most` (at most 32), or fewer and the zero that ends them.
   unsigned ones(unsigned most) {
     const auto count = static_cast<unsigned>(std::countr_one(word()));
     if (count >= most) return skip(most) ? most : 0;
@@ -119,9 +118,9 @@ class BitReader {
   }
 
  private:
-  static constexpr unsigned kWordBits = 57;  // that word() has at the least
+  static constexpr unsigned kWordBits = 57;  // minimum that word() returns
 
-  // The bits that come next, zeros behind the last.
+  // The next bits, with zeros after the last.
   [[nodiscard]] std::uint64_t word() const {
     const std::size_t at = position_ / 8;
     std::uint64_t word = 0;

@@ -14,9 +14,10 @@ namespace halite::storage::engine {
 namespace {
 
 constexpr std::size_t kBlockBytes = 16 << 10;
-// Keys are short beside their chunks, and a series is looked for key by key behind a restart.
+// Keys are small compared with their chunks, and a search compares key by key after a restart
+// point.
 constexpr int kKeysBetweenRestarts = 4;
-constexpr int kFilesUnlimited = 1 << 30;  // they come from outside, however many there are
+constexpr int kFilesUnlimited = 1 << 30;  // files are ingested, in any number
 
 }  // namespace
 
@@ -32,19 +33,19 @@ rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cach
   table.block_restart_interval = kKeysBetweenRestarts;
   table.checksum = rocksdb::kXXH3;
   table.format_version = 5;
-  // A block is read only where a key of it is wanted: not one that comes behind all that is, which
-  // costs time and, where it is damaged, the answer.
+  // Reads a block only if it may contain a wanted key. Reading the block after all wanted keys
+  // would take time and, if it is damaged, fail the query.
   table.index_type = rocksdb::BlockBasedTableOptions::kBinarySearchWithFirstKey;
   table.cache_index_and_filter_blocks = true;
   rocksdb::ColumnFamilyOptions family;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  family.compression = rocksdb::kNoCompression;  // chunks are dense already
+  family.compression = rocksdb::kNoCompression;  // chunks are already dense
   family.table_properties_collector_factories = {note_file_shards()};
   family.disable_auto_compactions = true;
   family.level0_slowdown_writes_trigger = kFilesUnlimited;
   family.level0_stop_writes_trigger = kFilesUnlimited;
-  // A merge goes to the last level at once, not down level by level; and a file of a merge is of
-  // one place, so that the next merge of another has nothing to do with it.
+  // A compaction writes to the last level at once. Each output file contains one slot, so that
+  // compactions of other slots do not touch it.
   family.level_compaction_dynamic_level_bytes = true;
   family.max_bytes_for_level_base = std::uint64_t{1} << 50;
   family.sst_partitioner_factory = rocksdb::NewSstPartitionerFixedPrefixFactory(kShardSlotBytes);
@@ -65,17 +66,17 @@ rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
   family.disable_auto_compactions = !options.auto_compaction;
   family.compaction_style = rocksdb::kCompactionStyleUniversal;
   family.num_levels = 1;
-  family.write_buffer_size = 1 << 20;  // only removals of whole slots go through it
+  family.write_buffer_size = 1 << 20;  // only removals of whole slots use it
   family.level0_file_num_compaction_trigger = options.late_files_max;
-  // Files of about one size become one; small ones leave the large ones alone, also where these
-  // are few. What is removed goes when sealing has taken most of what there was.
+  // Merges files of similar size, and leaves large files alone even if they are few. Removed cells
+  // disappear once sealing has taken most of the rest.
   family.compaction_options_universal.size_ratio = 100;
   family.compaction_options_universal.min_merge_width = options.late_files_max / 2;
   family.compaction_options_universal.max_size_amplification_percent = 400;
   return family;
 }
 
-// Each ingest() adds a file with one key: now and then they become one.
+// Each ingest() adds a file with few keys: compact them now and then.
 rocksdb::ColumnFamilyOptions state_options(const ChunkDbOptions& options) {
   rocksdb::ColumnFamilyOptions family;
   family.disable_auto_compactions = !options.auto_compaction;

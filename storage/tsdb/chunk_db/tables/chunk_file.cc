@@ -10,7 +10,7 @@ namespace halite::storage::engine {
 
 using rocks::checked;
 
-// What cannot be removed now is removed by the next start.
+// A file that cannot be removed now is removed by the next start.
 SstFile::~SstFile() {
   if (!taken_) std::ignore = env_.DeleteFile(path_);
 }

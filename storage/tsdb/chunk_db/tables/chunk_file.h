@@ -1,7 +1,7 @@
-// Sorted files of chunks and of their summaries, on their way into the database. A file that does
-// not get there goes with its object.
+// Sorted files of chunks and summaries before they are ingested. The destructor removes a file that
+// was not ingested.
 //
-//   Threads  a file is for one thread at a time. All block.
+//   Threads  a file is not thread-safe. All calls block.
 //   Errors   kUnavailable with RocksDB's text.
 #pragma once
 
@@ -20,27 +20,27 @@
 
 namespace halite::storage::engine {
 
-// What a file is for.
+// The purpose of a file.
 enum class FilePurpose : std::uint8_t {
-  kFlushed,    // chunks and tombstones as they come: late ones are kept apart
-  kSealed,     // what sealing makes of them, and removals of what it was made of
-  kLate,       // removals of late ones
+  kFlushed,    // new chunks and tombstones; late ones are separated
+  kSealed,     // sealed chunks, and removals of the cells they replace
+  kLate,       // removals of late cells
   kSummaries,  // of sealed chunks
-  kState,      // what the database says of itself
+  kState,      // state of the database
 };
 
 // Writes one sorted file.
 class ChunkFile {
  public:
   virtual ~ChunkFile() = default;
-  // Keys strictly ascending.
+  // Keys must be strictly ascending.
   virtual Result<void> put(BytesView key, BytesView value) = 0;
   virtual Result<void> remove(BytesView key) = 0;
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
   [[nodiscard]] virtual std::uint64_t entries() const = 0;
 };
 
-// As RocksDB takes them in.
+// A file for RocksDB's ingestion.
 class SstFile final : public ChunkFile {
  public:
   using IsLate = std::function<bool(const Partition&)>;
@@ -49,8 +49,8 @@ class SstFile final : public ChunkFile {
     Bytes value;
   };
 
-  // Cells of laps that is_late says so of are only collected: those of all files of a flush make
-  // one.
+  // Cells of partitions that are late are only collected. The late cells of all files of a flush
+  // form one file.
   SstFile(const rocksdb::Options& options, std::string path, FilePurpose purpose, IsLate is_late)
       : writer_(rocksdb::EnvOptions(), options),
         path_(std::move(path)),
@@ -63,7 +63,7 @@ class SstFile final : public ChunkFile {
 
   [[nodiscard]] FilePurpose purpose() const { return purpose_; }
   [[nodiscard]] std::vector<LateCell>& late() { return late_; }
-  // Whose cells were asked about and are in the file.
+  // The partitions that were not late and have cells in the file.
   [[nodiscard]] const std::set<Partition>& not_late() const { return not_late_; }
 
   Result<void> open();
@@ -72,17 +72,17 @@ class SstFile final : public ChunkFile {
   [[nodiscard]] std::uint64_t bytes() const override;
   [[nodiscard]] std::uint64_t entries() const override { return entries_; }
 
-  // Writes the rest and syncs.
+  // Writes the remaining data and syncs.
   Result<void> finish();
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] const Bytes& first_key() const { return first_key_; }  // of the file
-  void taken() { taken_ = true; }                                      // it is the database's now
+  [[nodiscard]] const Bytes& first_key() const { return first_key_; }  // in the file
+  void taken() { taken_ = true; }  // the database owns the file now
 
  private:
   rocksdb::SstFileWriter writer_;
   const std::string path_;
   const FilePurpose purpose_;
-  const IsLate is_late_;  // empty: nothing is
+  const IsLate is_late_;  // empty: no cell is late
   std::vector<LateCell> late_;
   std::set<Partition> not_late_;
   rocksdb::Env& env_;

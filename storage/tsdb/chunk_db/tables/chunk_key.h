@@ -1,11 +1,11 @@
-// The keys of what the engine keeps in RocksDB (docs/formats/engine-chunks.md):
+// The keys of the chunk database (docs/formats/engine-chunks.md):
 //
 //   shard(1) · slot(4) · metric uid · pairs(1) · (tagk uid · tagv uid)... ·
 //   period(4) · kind(1) · offset in the span(4, ms) · flush number(8)
 //
-// All big-endian: a slot's series lie together, a metric's within it, and a series' chunks in the
-// order of their first points. `pairs` counts the pairs that follow, so that no series' keys lie
-// between another's.
+// All numbers are big-endian. So the series of a slot are adjacent, and so are those of a metric
+// within it. The chunks of a series are ordered by their first points. `pairs` is the number of
+// tags, so that the keys of one series never lie between those of another.
 #pragma once
 
 #include <compare>
@@ -18,9 +18,9 @@
 namespace halite::storage::engine {
 
 enum class CellKind : std::uint8_t {
-  kChunk = 1,      // points as a flush wrote them; the offset is the first point's
-  kSealed = 2,     // points as sealing wrote them
-  kTombstone = 3,  // deletes [offset, the value: offset(4)) from all with a lower flush number
+  kChunk = 1,      // points written by a flush; the offset is the first point's
+  kSealed = 2,     // points written by sealing
+  kTombstone = 3,  // deletes [offset, the value: offset(4)) in cells with a lower flush number
 };
 
 struct ShardSlot {
@@ -29,7 +29,7 @@ struct ShardSlot {
   auto operator<=>(const ShardSlot&) const = default;
 };
 
-// One lap of a slot in a shard.
+// The data of one shard in one period.
 struct Partition {
   std::uint32_t shard = 0;
   std::uint32_t slot = 0;
@@ -45,29 +45,29 @@ struct CellKey {
 };
 
 inline constexpr std::size_t kShardSlotBytes = 1 + 4;
-inline constexpr std::size_t kCellKeyBytes = 4 + 1 + 4 + 8;  // behind the series
-inline constexpr std::size_t kSummaryKeyBytes = 4;           // the same of a summary
+inline constexpr std::size_t kCellKeyBytes = 4 + 1 + 4 + 8;  // after the series
+inline constexpr std::size_t kSummaryKeyBytes = 4;           // after the series
 
-// What all keys of a place begin with.
+// The prefix of all keys of a slot in a shard.
 [[nodiscard]] Bytes shard_slot_prefix(ShardSlot shard_slot);
 void append_shard_slot(Bytes& to, ShardSlot shard_slot);
 
-// What all keys of a metric, or of a series, in a place begin with.
+// The prefix of all keys of a metric, or of a series, in a slot.
 [[nodiscard]] Bytes metric_prefix(ShardSlot shard_slot, BytesView metric_uid);
 [[nodiscard]] Bytes series_prefix(ShardSlot shard_slot, const UidWidths& widths, BytesView tsuid);
 
 void append_cell_key(Bytes& prefix, const CellKey& key);
 
-// The key of a series' summary in one lap of the slot that series_prefix() was made for.
+// Appends the period, which completes the key of a series' summary.
 void append_summary_key(Bytes& prefix, std::uint32_t period);
 
 struct ParsedKey {
   ShardSlot shard_slot;
-  BytesView series;  // metric uid · pairs · (tagk uid · tagv uid)...: sorts and compares as series
+  BytesView series;  // metric uid · pairs · (tagk uid · tagv uid)...: sorts like the series
   CellKey cell;
 };
 
-// kCorruption for bytes that are no key. Views point into `key`.
+// kCorruption for invalid keys. Views point into `key`.
 [[nodiscard]] Result<ParsedKey> parse_key(const UidWidths& widths, BytesView key);
 
 // metric uid · pairs · ...  <->  tsuid

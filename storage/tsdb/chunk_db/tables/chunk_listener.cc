@@ -17,7 +17,7 @@ void ChunkListener::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
                                       rocksdb::Status* error) {
   WriteRecovery::OnBackgroundError(reason, error);
   if (reason != rocksdb::BackgroundErrorReason::kCompaction) return;
-  // A merge that cannot read leaves its files as they are: no reason to write nothing any more.
+  // A failed compaction leaves its files unchanged: no reason to stop writes.
   const Error ours = rocks::error_of(*error, "cannot compact files");
   if (ours.code != Errc::kCorruption) return;
   damage_->note_failed_compaction(ours);

@@ -1,4 +1,4 @@
-// Counts what RocksDB merges by itself, and notes its errors.
+// Counts the bytes of RocksDB's own compactions, and notes its errors.
 //
 //   Threads  as WriteRecovery.
 #pragma once

@@ -1,7 +1,6 @@
-// The state that the database of chunks stores of itself, and its bytes
-// (docs/formats/engine-chunks.md).
+// The stored state of the chunk database, and its bytes (docs/formats/engine-chunks.md).
 //
-//   Errors  kCorruption for bytes that were not written here.
+//   Errors  kCorruption for bytes that are not written by this code.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +14,25 @@
 
 namespace halite::storage::engine {
 
-// The position where it is unknown how far the log is in the chunks.
+// The position if it is unknown which log records are in chunks.
 inline constexpr std::uint64_t kUnknownPosition = UINT64_MAX;
 
-// How far the log is in the chunks.
+// The greatest flush number, and the sequence up to which the log is in chunks.
 struct FlushMark {
-  std::uint64_t flush_number = 0;  // the greatest used
-  std::uint64_t log_position = 0;  // of the last record in them
+  std::uint64_t flush_number = 0;  // greatest used
+  std::uint64_t log_position = 0;  // sequence of the last record in chunks
   bool operator==(const FlushMark&) const = default;
 };
 
-// The times in a slot, in ms since its begin, that got chunks or tombstones since it was sealed.
-// Summaries do not cover them.
+// The times in a partition, in ms since the begin of its slot, that received chunks or tombstones
+// since it was sealed. Summaries do not cover them.
 struct UnsealedRange {
   std::uint32_t begin_ms = 0;
-  std::uint32_t end_ms = 0;      // excluded
-  bool without_summary = false;  // some series have sealed chunks, but no summary
+  std::uint32_t end_ms = 0;      // exclusive
+  bool without_summary = false;  // some series have sealed chunks without a summary
   // It was sealed after its end, and all later cells are in the family of late cells.
   bool late = false;
-  // How often cells came, in the life of this process. Not stored.
+  // How often cells arrived in this process. Not stored.
   std::uint32_t touches = 0;
 
   void add(const UnsealedRange& more);
@@ -41,18 +40,18 @@ struct UnsealedRange {
 };
 using UnsealedRanges = std::map<Partition, UnsealedRange>;
 
-// The key of the mark.
+// The key of the flush mark.
 inline constexpr std::string_view kStateKey = "state";
-// The prefix of the names of families that replace a damaged one.
+// The name prefix of families that replace a damaged one.
 inline constexpr std::string_view kStatePrefix = "state-";
 // The suffix of files that are not ingested yet.
 inline constexpr std::string_view kUnfinished = ".new";
-// The number that says when expired slots were last removed.
+// The number with the time of the last expiry.
 inline constexpr std::string_view kLastExpiryKey = "expiry";
-// The prefix of the keys of slots that are not sealed; place and generation follow.
+// The key prefix of unsealed ranges; shard, slot and period follow.
 inline constexpr std::string_view kUnsealedPrefix = "unsealed";
 
-// The lap of a slot that a cell's key belongs to; nothing if it is no cell's key.
+// The partition of a cell's key; nothing if the key is invalid.
 [[nodiscard]] std::optional<Partition> partition_of(BytesView key);
 
 [[nodiscard]] Bytes unsealed_key(const Partition& partition);

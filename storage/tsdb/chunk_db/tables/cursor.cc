@@ -10,7 +10,7 @@
 namespace halite::storage::engine {
 namespace {
 
-// A key that is wanted is often close behind: so many steps before a seek.
+// A wanted key is often close: this many steps before a seek.
 constexpr int kStepsBeforeSeek = 8;
 
 }  // namespace
@@ -25,7 +25,7 @@ void Cursor::Source::open(rocksdb::DB& db, const rocksdb::ReadOptions& options,
 
 void Cursor::Source::seek(BytesView key, BytesView wanted) {
   if (iterator_ == nullptr) return;
-  // One that has failed goes on failing in RocksDB 7.8, also where nothing is damaged.
+  // In RocksDB 7.8 an iterator that failed once keeps failing, even where nothing is damaged.
   if (failed() || !narrow_end_.empty()) {
     iterator_.reset(db_->NewIterator(*options_, family_));
     narrow_end_.clear();
@@ -49,7 +49,7 @@ void Cursor::Source::moved(BytesView wanted) {
   if (!known_ && narrow_end_.empty() && !wanted.empty()) narrow(wanted);
 }
 
-// What stands behind in the index of a file is not read then.
+// Limits the iterator to these keys, so that it does not read later blocks.
 void Cursor::Source::narrow(BytesView wanted) {
   iterator_.reset();
   narrow_end_ = prefix_end(wanted);
@@ -77,7 +77,7 @@ Cursor::Cursor(rocksdb::DB& db, CursorFamilies cursor_families, const rocksdb::S
   options_.iterate_lower_bound = &lower_;
   options_.iterate_upper_bound = &upper_;
   options_.table_filter = files_of_shards(begin_, end_);
-  // Late ones first: what sealing takes from them is in the others before it is gone from them.
+  // Open late cells first: sealing adds them to the other family before it removes them here.
   if (cursor_families.late != nullptr) late_.open(db, options_, cursor_families.late);
   main_.open(db, options_, cursor_families.family);
 }

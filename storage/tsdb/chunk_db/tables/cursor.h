@@ -1,7 +1,7 @@
-// Walks cells by key, those of two families as if they were one.
+// Iterates over cells in key order; merges two families into one sequence.
 //
-//   Threads  for one at a time.
-//   Errors   kUnavailable with RocksDB's text; kCorruption where what comes next cannot be read.
+//   Threads  not thread-safe.
+//   Errors   kUnavailable with RocksDB's text; kCorruption if the next cell cannot be read.
 #pragma once
 
 #include <cstdint>
@@ -20,50 +20,47 @@ class Cursor {
  public:
   struct CursorFamilies {
     rocksdb::ColumnFamilyHandle* family = nullptr;
-    rocksdb::ColumnFamilyHandle* late = nullptr;  // null: the one family alone
-    Damage* damage = nullptr;                     // told what status() tells; null = nobody
+    rocksdb::ColumnFamilyHandle* late = nullptr;  // null: one family only
+    Damage* damage = nullptr;                     // notified of errors of status(); may be null
   };
-  // The keys of [begin, end); no key is in both families.
+  // The keys in [begin, end). No key may be in both families.
   Cursor(rocksdb::DB& db, CursorFamilies cursor_families, const rocksdb::Snapshot* snapshot,
          Bytes begin, Bytes end, ReadSource from);
   Cursor(const Cursor&) = delete;  // RocksDB points into it
   Cursor& operator=(const Cursor&) = delete;
 
-  // At the first key not below `key`.
+  // Moves to the first key not below `key`.
   void seek(BytesView key);
   void next();
-  // As seek(), quicker where the key is often close behind the one that it was sent to before. Only
-  // cells whose keys begin with `wanted`, a part of `key`, are asked for: damage behind them is met
-  // as if nothing were there.
+  // As seek(), but faster if the key is often close after the previous one. Only cells whose keys
+  // begin with `wanted`, a prefix of `key`, are of interest: damage after them counts as the end.
   void advance(BytesView key, BytesView wanted);
-  // After status() said kCorruption: at the first cell above `from` in front of which nothing is
-  // damaged any more. False where there is none: then status() may still tell of damage.
+  // After status() returned kCorruption: moves to the first cell above `from` that has no more
+  // damage before it. False if there is none; status() may then still report damage.
   Result<bool> seek_past_damage(BytesView from);
-  // Whether there is a cell where it is, or behind damage that it is in front of: then it goes
-  // there, as seek_past_damage(), and `met` is set.
+  // Whether there is a cell at the current position or after the damage there. In the second case
+  // moves to it, as seek_past_damage(), and sets `met`.
   Result<bool> skip_damage(BytesView from, bool* met = nullptr);
-  // What comes has nothing to do with what came.
+  // Call it when the next seek is unrelated to the previous one.
   void forget() { sought_.clear(); }
-  // Also false where either of the families cannot be read here: see status().
+  // Also false if either family cannot be read here: see status().
   [[nodiscard]] bool valid() const { return !failed_ && current().valid(); }
   [[nodiscard]] BytesView key() const { return current().key(); }
-  [[nodiscard]] BytesView value() const { return current().value(); }  // alive until it moves
-  [[nodiscard]] bool at_late() const { return at_late_; }  // the cell is of the family `late`
+  [[nodiscard]] BytesView value() const { return current().value(); }  // valid until it moves
+  [[nodiscard]] bool at_late() const { return at_late_; }  // the cell is in the family `late`
   [[nodiscard]] Result<void> status() const;
 
  private:
-  // An iterator that knows when it is where it is sent: late cells are few and far between, and
-  // most seeks leave it where it is.
+  // An iterator that remembers its position. Late cells are rare, so most seeks do not move it.
   class Source {
    public:
-    // `db` and `options` outlive it.
+    // `db` and `options` must outlive it.
     void open(rocksdb::DB& db, const rocksdb::ReadOptions& options,
               rocksdb::ColumnFamilyHandle* family);
     [[nodiscard]] bool valid() const { return iterator_ != nullptr && iterator_->Valid(); }
     [[nodiscard]] BytesView key() const { return iterator_->key().ToStringView(); }
     [[nodiscard]] BytesView value() const { return iterator_->value().ToStringView(); }
-    // Where it would fail it tries with nothing but keys that begin with `wanted`; empty = it
-    // fails.
+    // If the seek fails, retries with only the keys that begin with `wanted`; empty = no retry.
     void seek(BytesView key, BytesView wanted);
     void next(BytesView wanted);
     [[nodiscard]] rocksdb::Status status() const;
@@ -76,10 +73,10 @@ class Cursor {
     rocksdb::DB* db_ = nullptr;
     const rocksdb::ReadOptions* options_ = nullptr;
     rocksdb::ColumnFamilyHandle* family_ = nullptr;
-    std::unique_ptr<rocksdb::Iterator> iterator_;  // null: a family that is not asked for
-    Bytes from_;                                   // it is at the first key not below this
-    bool known_ = false;                           // that is so
-    Bytes narrow_end_;                             // what lies behind is hidden; empty = nothing is
+    std::unique_ptr<rocksdb::Iterator> iterator_;  // null: no such family
+    Bytes from_;                                   // it is at the first key not below this one
+    bool known_ = false;                           // whether from_ is valid
+    Bytes narrow_end_;                             // keys from here on are hidden; empty = none
     rocksdb::Slice narrow_upper_;
   };
 
@@ -95,8 +92,8 @@ class Cursor {
   const rocksdb::Slice lower_;
   const rocksdb::Slice upper_;
   rocksdb::ReadOptions options_;
-  Bytes sought_;                  // what advance() went to last; empty = nowhere
-  std::size_t wanted_bytes_ = 0;  // how much of that is asked for
+  Bytes sought_;                  // last target of advance(); empty = none
+  std::size_t wanted_bytes_ = 0;  // size of the wanted prefix of sought_
   Source main_;
   Source late_;
   bool at_late_ = false;

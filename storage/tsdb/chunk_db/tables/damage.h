@@ -1,7 +1,7 @@
-// What of the chunks' files cannot be read (storage/backends/rocks/inspect/damage.h): all questions
-// but those that need it are answered.
+// The unreadable parts of the chunk files (storage/backends/rocks/inspect/damage.h). Queries that
+// do not need them are still answered.
 //
-//   Threads  any call from any thread.
+//   Threads  call from any thread.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ class Damage final : public rocks::Damage {
  public:
   explicit Damage(prometheus::Registry& registry);
 
-  // RocksDB merged by itself, and met damage.
+  // Notes that an automatic compaction found damage.
   void note_failed_compaction(const Error& error);
-  // Whether it did since this was asked last.
+  // Whether one did since the last call.
   [[nodiscard]] bool take_failed_compaction() { return failed_compaction_.exchange(false); }
 
  private:

@@ -60,7 +60,7 @@ std::function<bool(const rocksdb::TableProperties&)> files_of_shards(BytesView b
                                                                      BytesView end) {
   const std::uint8_t first = begin.empty() ? 0 : static_cast<std::uint8_t>(begin[0]);
   std::uint8_t last = end.empty() ? 0xFF : static_cast<std::uint8_t>(end[0]);
-  if (end.size() == 1 && last > first) --last;  // nothing of that shard is before it
+  if (end.size() == 1 && last > first) --last;  // no key of that shard is below `end`
   return [first, last](const rocksdb::TableProperties& file) {
     const auto found = file.user_collected_properties.find(kProperty);
     if (found == file.user_collected_properties.end() || found->second.size() != 2) return true;

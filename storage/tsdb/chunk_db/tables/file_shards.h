@@ -1,9 +1,9 @@
-// Which shards a file of chunks has keys of: noted in the file as it is written, so that who reads
-// one shard leaves the files of all others alone. RocksDB looks into each file that a flush wrote
-// at every seek, whatever keys it has, and every flush writes a file a shard.
+// Stores in each chunk file which shards it contains, so that readers of one shard skip other
+// files. RocksDB would read from each flushed file at every seek, and every flush writes one file
+// for each shard.
 //
-//   Format   the property "halite.shards" of the file: the first byte of its least and of its
-//            greatest key. A file without it may have keys of any shard.
+//   Format   the file property "halite.shards": the first bytes of the least and the greatest key.
+//            A file without it may have keys of any shard.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,11 @@
 
 namespace halite::storage::engine {
 
-// Notes the shards of each file that is written with it.
+// Adds the property to each file that is written with it.
 [[nodiscard]] std::shared_ptr<rocksdb::TablePropertiesCollectorFactory> note_file_shards();
 
-// Whether a file may have keys of [begin, end), as far as its shards tell. An empty `end` is none.
+// Whether a file may have keys in [begin, end), according to its shards. An empty `end` means no
+// end.
 [[nodiscard]] std::function<bool(const rocksdb::TableProperties&)> files_of_shards(BytesView begin,
                                                                                    BytesView end);
 

@@ -11,7 +11,7 @@
 namespace halite::storage {
 namespace {
 
-class FusedFilesTest : public testing::Test {
+class FencedFilesTest : public testing::Test {
  protected:
   void SetUp() override {
     file_ = files_->open("/f", OpenFile::kCreate).value();
@@ -40,7 +40,7 @@ class FusedFilesTest : public testing::Test {
   std::unique_ptr<File> file_;
 };
 
-TEST_F(FusedFilesTest, AFailedSyncEndsAllChanges) {
+TEST_F(FencedFilesTest, AFailedSyncEndsAllChanges) {
   faulty_->fail_sync_number(1);
   EXPECT_FALSE(file_->datasync());
   EXPECT_EQ(file_->append("more").error().message,
@@ -48,13 +48,13 @@ TEST_F(FusedFilesTest, AFailedSyncEndsAllChanges) {
   expect_reading_only();
 }
 
-TEST_F(FusedFilesTest, ASyncThatFindsTheDiskFullIsAFailedOne) {
+TEST_F(FencedFilesTest, ASyncThatFindsTheDiskFullIsAFailedOne) {
   faulty_->fail_syncs("", {Errc::kOverloaded, "no space left", {}});
   EXPECT_EQ(file_->sync().error().code, Errc::kUnavailable) << "no word of trying again";
   expect_reading_only();
 }
 
-TEST_F(FusedFilesTest, FrozenOnesOnlySeemToChange) {
+TEST_F(FencedFilesTest, FrozenOnesOnlySeemToChange) {
   write_fence_->freeze();
   EXPECT_TRUE(file_->append("more"));
   EXPECT_TRUE(file_->sync());
@@ -68,13 +68,13 @@ TEST_F(FusedFilesTest, FrozenOnesOnlySeemToChange) {
   EXPECT_EQ(faulty_->size("/f").value(), 4u);
 }
 
-TEST_F(FusedFilesTest, AFailedWriteEndsAllChanges) {
+TEST_F(FencedFilesTest, AFailedWriteEndsAllChanges) {
   faulty_->fail_writes("", {Errc::kUnavailable, "input/output error", {}});
   EXPECT_FALSE(file_->append("more"));
   expect_reading_only();
 }
 
-TEST_F(FusedFilesTest, AFullDiskAndAMissingFileDoNot) {
+TEST_F(FencedFilesTest, AFullDiskAndAMissingFileDoNot) {
   faulty_->set_capacity(5);
   EXPECT_EQ(file_->append("more").error().code, Errc::kOverloaded);
   faulty_->heal();

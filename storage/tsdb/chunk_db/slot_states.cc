@@ -1,3 +1,5 @@
+#include "storage/tsdb/chunk_db/slot_states.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -10,7 +12,6 @@
 #include "common/log.h"
 #include "storage/backends/rocks/files/lasting_write.h"
 #include "storage/backends/rocks/files/status.h"
-#include "storage/tsdb/chunk_db/slot_states.h"
 
 namespace halite::storage::engine {
 
@@ -18,7 +19,7 @@ using rocks::checked;
 
 namespace {
 
-// Present once everything sealed has summaries, or is marked as without.
+// Present once everything sealed has summaries or is marked as lacking them.
 constexpr std::string_view kSummariesKey = "summaries";
 constexpr std::uint64_t kFlushesSkipped = std::uint64_t{1} << 32;
 constexpr std::size_t kKeyEndBytes = 64;
@@ -63,7 +64,7 @@ bool SlotStates::is_late(const Partition& partition) {
   const std::lock_guard lock(late_mutex_);
   if (const auto known = late_partitions_.find(partition); known != late_partitions_.end())
     return known->second;
-  // A lap with cells and without a line is sealed. If they cannot be read it is sealed again.
+  // A partition with cells but no entry is sealed. If its cells cannot be read it is sealed again.
   const Bytes shard_slot = shard_slot_prefix({.shard = partition.shard, .slot = partition.slot});
   rocksdb::ReadOptions options;
   ignore_removed_ranges(options);
@@ -164,7 +165,7 @@ Result<void> SlotStates::read() {
   return {};
 }
 
-// Uses the last family that was finished, and removes those that were begun later.
+// Uses the last complete family and removes those begun later.
 Result<void> SlotStates::choose_family() {
   while (tables_.states().size() > 1) {
     std::string mark;
@@ -174,14 +175,14 @@ Result<void> SlotStates::choose_family() {
     TRY_VOID(tables_.drop_state(tables_.states().size() - 1));
   }
   if (tables_.states().size() == 1 || tables_.options().read_only) return {};
-  // The first one stays, for RocksDB wants it; it may be damaged, and is not needed.
+  // RocksDB requires the default family. It may be damaged, but it is not used.
   return checked(
       tables_.db().SetOptions(tables_.states().front(), {{"disable_auto_compactions", "true"}}),
       "cannot open " + tables_.dir());
 }
 
-// Writes a new family in place of one that cannot be read. All slots count as not sealed, and the
-// position in the log is unknown: the whole log is replayed.
+// Replaces an unreadable family by a new one. All slots become unsealed and the log position
+// becomes unknown, so the whole log is replayed.
 Result<void> SlotStates::rebuild() {
   log::error("the summary of {} is damaged; it is rebuilt by reading all keys", tables_.dir());
   TRY(State told, state_of_cells());
@@ -203,7 +204,7 @@ Result<void> SlotStates::rebuild() {
   return {};
 }
 
-// Names sort as numbers of one length do.
+// Names of equal length sort like their numbers.
 Result<void> SlotStates::add_family() {
   std::uint64_t number = 1;
   if (tables_.states().size() > 1) {
@@ -220,8 +221,8 @@ Result<void> SlotStates::add_family() {
   return tables_.add_state(fmt::format("{}{:08}", kStatePrefix, number));
 }
 
-// By name. If the time of the last expiry is lost it counts as long ago, so that expiry looks at
-// the data before it trusts the clock.
+// Returns numbers by name. If the time of the last expiry is lost it counts as long ago, so that
+// expiry examines the data before it trusts the clock.
 Result<std::map<Bytes, Bytes>> SlotStates::readable_numbers() const {
   std::map<Bytes, Bytes> numbers;
   Bytes long_ago;
@@ -269,14 +270,14 @@ Result<SlotStates::State> SlotStates::state_of_cells() const {
       }
     }
   }
-  // Cells that cannot be read may have greater numbers, but there are not that many flushes.
+  // Unreadable cells may have greater flush numbers, but not by this much.
   told.mark.flush_number += kFlushesSkipped;
   told.mark.log_position = kUnknownPosition;
   return told;
 }
 
-// Marks all slots for sealing where an earlier version wrote the data, without summaries. Reads
-// every key, once in the life of such data.
+// Marks all slots for sealing if an earlier version wrote the data without summaries. Reads every
+// key, once.
 Result<void> SlotStates::require_summaries(UnsealedRanges& unsealed) {
   std::string said;
   const rocksdb::Status status = tables_.db().Get({}, tables_.state(), kSummariesKey, &said);
